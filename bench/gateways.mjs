@@ -1,6 +1,6 @@
-// `npm run bench`: cost of a request, compared with a minimal proxy (the baseline) and other gateways on the same service and
-// workload. Options: `--quick` (fewer rounds), `--only floor,paygraph` (gateways), `--works one,tiny` (workloads),
-// positional `starts`, `rounds`, `memory` (parts), `--write` (updates docs/benchmarks.md).
+// `npm run bench`: cost of a request, compared with a minimal proxy (the baseline) and other gateways, with the same
+// service and workload. Options: `--quick` (fewer rounds), `--only floor,paygraph` (gateways), `--works one,tiny`
+// (workloads), positional `starts`, `rounds`, `memory` (parts), `--write` (updates docs/benchmarks.md).
 // Peers are measured if `npm ci` was run in bench/peers. See docs/benchmarks.md.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -9,7 +9,7 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { build, isFresh } from '../scripts/build.mjs';
 import { writeDocument } from './gateways/document.mjs';
-import { machineText, stepAside } from './gateways/machine.mjs';
+import { machineText, pinToOtherCore } from './gateways/machine.mjs';
 import { measureMemory, measureRounds, measureStarts, WORKS } from './gateways/measure.mjs';
 import { tables } from './gateways/report.mjs';
 import { roster, versions } from './gateways/targets.mjs';
@@ -37,7 +37,7 @@ const size = values.quick ? QUICK : FULL;
 const print = (text = '') => process.stdout.write(`${text}\n`);
 const chosen = (names, all) => (names ? all.filter((name) => names.split(',').includes(name)) : all);
 
-/** Gateways that take part in every measurement. */
+/** Returns the gateways that take part in every measurement, not only in some workloads. */
 const whole = (entries) => entries.filter(({ only }) => !only);
 
 const PARTS = {
@@ -94,8 +94,8 @@ async function measure(data) {
   return results;
 }
 
-/** Warns when other programs used much of the gateways' core, since the figures are unreliable then. */
-function warnOfStrangers({ rounds = {} }) {
+/** Warns if other programs used more than 10 % of the gateways' core, because the figures are then unreliable. */
+function warnOfOtherPrograms({ rounds = {} }) {
   const shares = Object.values(rounds).flatMap((ofWork) =>
     Object.values(ofWork).flatMap((each) => each.map(({ strangersPercent }) => strangersPercent)),
   );
@@ -105,15 +105,15 @@ function warnOfStrangers({ rounds = {} }) {
     );
 }
 
-// On the disk of the default journal, since a temporary folder may be in memory.
+// On the disk of the default journal, because a temporary folder may be in memory.
 const data = path.resolve(import.meta.dirname, '..', 'data');
 const savedFile = path.join(data, 'bench-gateways.json');
 mkdirSync(data, { recursive: true });
 if (!isFresh() && !build()) process.exit(1);
-stepAside();
+pinToOtherCore();
 const results = values.saved ? JSON.parse(readFileSync(savedFile, 'utf8')) : await measure(data);
 writeFileSync(savedFile, JSON.stringify(results));
 print();
 print(tables(results));
-warnOfStrangers(results);
+warnOfOtherPrograms(results);
 if (values.write) await writeDocument(results, path.resolve(import.meta.dirname, '..', 'docs'));

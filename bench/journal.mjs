@@ -26,13 +26,13 @@ const BARS = { addedMs: 1, perSecond: { SQLite: 1500, PostgreSQL: 3000 } };
 const print = (text = '') => process.stdout.write(`${text}\n`);
 const verdict = (met) => (met ? 'met' : 'NOT MET');
 
-/** Rounds of single creates. Each round runs every measurement once, so that disturbances affect all of them alike. */
+/** Measures rounds of single creates. Measurements alternate, so that disturbances affect all of them alike. */
 async function measureLatency(measurements) {
   const rounds = new Map(measurements.map(({ name }) => [name, []]));
   for (let round = 0; round < ROUNDS; round += 1) {
     const taken = new Map(measurements.map(({ name }) => [name, []]));
     for (let turn = 0; turn < CREATES_PER_ROUND; turn += 1) {
-      // The order rotates from round to round.
+      // The order rotates from turn to turn.
       for (let place = 0; place < measurements.length; place += 1) {
         const { name, once } = measurements[(place + turn) % measurements.length];
         taken.get(name).push(await once());
@@ -168,8 +168,8 @@ async function run(folder, postgres) {
 if (!isFresh() && !build()) process.exit(1);
 const postgres = await freshDatabase();
 if (!postgres)
-  print('SKIPPED: PostgreSQL does not answer (TEST_DATABASE_URL), so nothing is measured with it.\n');
-// On the disk of the default journal, since a temporary folder may be in memory.
+  print('SKIPPED: PostgreSQL is not measured, because it cannot be reached (see TEST_DATABASE_URL).\n');
+// On the disk of the default journal, because a temporary folder may be in memory.
 const data = path.resolve(import.meta.dirname, '..', 'data');
 mkdirSync(data, { recursive: true });
 const folder = mkdtempSync(path.join(data, 'bench-'));

@@ -1080,7 +1080,7 @@ export declare const AmountFieldsDocument: TypedDocumentNode<AmountFieldsFragmen
 export declare const DeclineFieldsDocument: TypedDocumentNode<DeclineFieldsFragment, unknown>;
 export declare const PaymentFieldsDocument: TypedDocumentNode<PaymentFieldsFragment, unknown>;
 export declare const PayoutFieldsDocument: TypedDocumentNode<PayoutFieldsFragment, unknown>;
-/** Which types a union or interface stands for: `new InMemoryCache({ possibleTypes })`. */
+/** Object types of each union and interface, for `new InMemoryCache({ possibleTypes })`. */
 export declare const possibleTypes: Record<string, string[]>;
 /** Every `extensions.code` of the gateway (docs/results.md). */
 export type GatewayErrorCode = 'BAD_USER_INPUT' | 'GRAPHQL_PARSE_FAILED' | 'GRAPHQL_VALIDATION_FAILED' | 'OPERATION_RESOLUTION_FAILURE' | 'BAD_REQUEST' | 'OPERATION_TOO_LARGE' | 'PERSISTED_QUERY_NOT_FOUND' | 'PERSISTED_OPERATION_REQUIRED' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'RATE_LIMITED' | 'NOT_FOUND' | 'SERVICE_UNAVAILABLE' | 'SERVICE_TIMEOUT' | 'SERVICE_AUTH_FAILED' | 'SERVICE_RESPONSE_INVALID' | 'INTERNAL_SERVER_ERROR';
@@ -1096,58 +1096,60 @@ export interface GatewayErrorExtensions {
     requestId: string;
     /** How long to wait before repeating the request, in milliseconds. Absent when unknown. */
     retryAfterMs?: number;
-    /** Invalid values: the path below the variable or argument, and the name of the rule. Absent for other errors. */
+    /** Path and rule of each invalid value; paths start below `input` or at another argument. Absent for other errors. */
     fields?: readonly {
         readonly path: readonly string[];
         readonly rule: string;
     }[];
 }
-/** A GraphQL error of the gateway, read from whatever the client library makes of it. */
+/** A GraphQL error of the gateway, whatever client library returned it. */
 export interface GatewayError {
-    /** Which error it is. A newer gateway may have codes that this kit does not know. */
+    /** Kind of error. A newer gateway may have codes that this kit does not know. */
     code: GatewayErrorCode;
-    /** For developers and logs, in English. Never holds a value that was sent. */
+    /** Description for developers and logs, in English. Never contains a value that was sent. */
     message: string;
     /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
     retryable: boolean;
-    /** Identifies the request in the log of the gateway; null where the error does not say. */
+    /** Identifies the request in the log of the gateway; null if the error has no request id. */
     requestId: string | null;
-    /** How long to wait before the repeat, in milliseconds; null where it is not known. */
+    /** How long to wait before repeating the request, in milliseconds; null if not known. */
     retryAfterMs: number | null;
-    /** The values that do not fit: path from the variable or argument down, and name of the rule. Empty where it does not say. */
+    /** Invalid values: path below the variable or argument, and name of the rule. Empty for other errors. */
     fields: readonly {
         readonly path: readonly string[];
         readonly rule: string;
     }[];
-    /** Where in the response data is missing, for example ["payments", 3]; null for an error of the whole request. */
+    /** Path of the response field without data, for example ["payments", 3]; null for an error of the whole request. */
     path: readonly (string | number)[] | null;
 }
 /**
- * Reads the gateway's error from what a client library throws or returns: Apollo Client 4 (CombinedGraphQLErrors,
- * ServerError), urql (CombinedError), graphql-ws (an array of errors), a GraphQL response with `errors`, or one GraphQL
- * error. Of several errors the first. Null where the value holds no error of the gateway: there was no response, or
- * something between client and gateway wrote it, and a mutation may have been carried out.
+ * Returns the gateway's error in a value that a client library throws or returns: Apollo Client 4
+ * (CombinedGraphQLErrors, ServerError), urql (CombinedError), graphql-ws (an array of errors), a GraphQL response with
+ * `errors`, or one GraphQL error. If there are several, returns the first. Null if the value contains no error of the
+ * gateway, because there was no response or a proxy wrote it; then a mutation may have been carried out.
  */
 export declare function gatewayError(error: unknown): GatewayError | null;
 /**
- * Whether the gateway says that the same request may succeed later: wait, `retryAfterMs` at least, and repeat it unchanged.
+ * Whether the same request may succeed later, according to the gateway. Wait at least `retryAfterMs`, and repeat it
+ * unchanged.
  * False for everything that is not an error of the gateway.
  */
 export declare const isRetryable: (error: unknown) => boolean;
 /**
- * The `confirmation` of `confirmPayment` for a next action with `confirmWith`: ProvideUtrAction (`value` is the UTR),
- * ProvideCodeAction (`value` is the code) and ConfirmTransferAction (no `value`).
- * @throws TypeError where the confirmation needs a value and none is given, and for a `confirmWith` of a newer gateway
+ * Returns the `confirmation` of `confirmPayment` for a next action with `confirmWith`: ProvideUtrAction (`value` is the
+ * UTR), ProvideCodeAction (`value` is the code) and ConfirmTransferAction (no `value`).
+ * @throws TypeError if the confirmation needs a value and none is given, and for a `confirmWith` of a newer gateway
  */
 export declare function confirmationFor(action: {
     readonly confirmWith: ConfirmationField;
 }, value?: string): ConfirmationInput;
 /**
- * An amount in the words of a locale, for example "€25.00" or "25,00 €". The digits stay exactly those of `value`: it is a
- * decimal string and is never read as a floating point number. At least two decimals are shown, as the gateway sends
- * them, also for currencies that have none. A currency that Intl does not know (USDT, say) is shown by its code, and a
- * value that is no decimal as it came. For a MISPAID payment: `formatMoney({ ...amount, value: amount.received })`.
- * @param locale as for Intl.NumberFormat, for example "de-DE"; without it that of the runtime
+ * Formats an amount for a locale, for example "€25.00" or "25,00 €". The digits are exactly those of `value`, which is
+ * a decimal string and is never converted to a floating point number. At least two decimals are shown, as the gateway
+ * sends them, also for currencies that have none. A currency that Intl does not know (such as USDT) is shown by its
+ * code, a value that is not a decimal unchanged. For a MISPAID payment:
+ * `formatMoney({ ...amount, value: amount.received })`.
+ * @param locale as for Intl.NumberFormat, for example "de-DE"; by default that of the runtime
  * @throws {RangeError} if Intl refuses the locale, for example "en_US"
  */
 export declare function formatMoney(amount: {
@@ -1162,8 +1164,8 @@ interface KeepsExternalId {
     };
 }
 /**
- * For Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. The cache keeps a known `externalId` where a
- * later response has null, as lookups by transaction id and subscriptions do. Needs `possibleTypes`.
+ * For Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. The cache keeps a known `externalId` if a
+ * later response has null, as those of lookups by transaction id and of subscriptions have. Needs `possibleTypes`.
  */
 export declare const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId>;
 export {};

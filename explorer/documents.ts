@@ -18,11 +18,11 @@ const FAILURES = `... on UserError { code message }
 export const indent = (text: string, levels: number): string =>
   text.replaceAll('\n', `\n${'  '.repeat(levels)}`);
 
-/** A fragment with the fields of one type. */
+/** Returns an inline fragment with the fields of one type; empty if there are none. */
 export const ofType = (type: string, fields: readonly string[]): string =>
   fields.length > 0 ? `\n... on ${type} { ${fields.join(' ')} }` : '';
 
-/** The selection of a payment, with the given next actions or all of them. */
+/** Returns the selection of a payment, with the given next actions or all of them. */
 export const payment = (own = '', actions = Object.keys(NEXT_ACTIONS)): string => `... on PaymentResource {
   transactionId
   externalId
@@ -36,7 +36,7 @@ export const payment = (own = '', actions = Object.keys(NEXT_ACTIONS)): string =
   }
 }${own}`;
 
-/** The selection of a payout. */
+/** Returns the selection of a payout. */
 export const payout = (own = ''): string => `... on PayoutResource {
   transactionId
   externalId
@@ -46,7 +46,7 @@ export const payout = (own = ''): string => `... on PayoutResource {
   error { code message reason }
 }${own}`;
 
-/** Comment lines, short enough for a narrow editor. */
+/** Returns a text as comment lines that are short enough for a narrow editor. */
 export const comment = (text: string): string => text.replace(/(?=\S)(.{1,46})(\s+|$)/g, '# $1\n').trimEnd();
 
 interface Mutation {
@@ -58,7 +58,7 @@ interface Mutation {
   selection: string;
 }
 
-/** A document with one mutation. */
+/** Returns a document with one mutation. */
 export function mutation({ name, field, comment: text, selection }: Mutation): string {
   const result = field === 'createPayout' ? 'payout' : 'payment';
   return `${comment(text)}

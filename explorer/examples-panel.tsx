@@ -4,10 +4,10 @@ import { PAGE_CONFIG } from './page-config';
 import { isNarrow } from './narrow';
 import { AMOUNT_RULES, createExamples, type MethodExamples, type Example, type Examples } from './operations';
 
-/** In the sandbox every channel exists. */
+/** The channel of the examples: in the sandbox every channel exists, elsewhere the user has to fill it in. */
 const CHANNEL = PAGE_CONFIG.sandbox ? '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10' : 'the UUID of your channel';
 
-/** Without randomUUID, which does not exist on pages loaded over plain HTTP from another host. */
+/** Returns a unique text, without randomUUID, which pages loaded over plain HTTP from another host do not have. */
 const fresh = (): string => {
   const digits = [...crypto.getRandomValues(new Uint8Array(8))].map((byte) =>
     byte.toString(16).padStart(2, '0'),
@@ -17,17 +17,17 @@ const fresh = (): string => {
 
 const externalId = fresh();
 
-/** The examples, with new idempotency keys on each call. */
+/** Returns the examples, with new idempotency keys on each call. */
 export const currentExamples = (): Examples => createExamples({ channel: CHANNEL, externalId, fresh });
 
-/** One example, with new idempotency keys. */
+/** Returns one example, with new idempotency keys. */
 const exampleNamed = (name: string): Example | undefined => {
   const { tour, more, payments, payouts } = currentExamples();
   const all = [...tour, ...more, ...[...payments, ...payouts].flatMap(({ operations }) => operations)];
   return all.find((operation) => operation.name === name);
 };
 
-/** Opens an example in a new tab. */
+/** Returns a function that opens an example in a new tab. */
 function useOpen(): (name: string) => void {
   const { addTab, updateActiveTabValues, setVisiblePlugin } = useGraphiQLActions();
   const queryEditor = useGraphiQL((state) => state.queryEditor);
@@ -55,7 +55,7 @@ function Operation({ name, title }: Example) {
   );
 }
 
-/** Opens the documentation of a type. */
+/** Button that opens the documentation of a type. */
 function Docs({ type }: { type: string }) {
   const schema = useGraphiQL((state) => state.schema);
   const { setVisiblePlugin } = useGraphiQLActions();
@@ -70,7 +70,7 @@ function Docs({ type }: { type: string }) {
       onClick={() => {
         push({ name: type, def });
         setVisiblePlugin(DOC_EXPLORER_PLUGIN);
-        // The pane keeps the scroll position of the list.
+        // Otherwise the pane would keep the scroll position of the list.
         document.querySelector('.graphiql-plugin')?.scrollTo(0, 0);
       }}
     >

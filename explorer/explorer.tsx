@@ -68,7 +68,7 @@ const Service = () =>
     <p className="service real">Real service: what is run here moves money</p>
   );
 
-/** Input of a key or token, which is kept in memory and sent with every request and WebSocket. */
+/** Form for a key or token, which is kept in memory and sent with every request and WebSocket. */
 function Credentials({ onChange }: { onChange(credentials: string): void }) {
   const [typed, setTyped] = useState('');
   return (

@@ -2,7 +2,7 @@ import { createGraphiQLFetcher, type Fetcher, type FetcherParams } from '@graphi
 import { Kind, parse, type DocumentNode } from 'graphql';
 import type { KnownIds } from './known-ids';
 
-/** Relative to the page, so that a proxy may serve both below a path. */
+/** GraphQL endpoint, relative to the page, so that a proxy may serve both below a path. */
 const ENDPOINT = new URL('graphql', document.baseURI);
 const SOCKET = new URL(ENDPOINT);
 SOCKET.protocol = ENDPOINT.protocol.replace('http', 'ws');
@@ -10,7 +10,7 @@ SOCKET.protocol = ENDPOINT.protocol.replace('http', 'ws');
 const hasAuthorization = (headers: object): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 
-/** The document, undefined if it is invalid, and the name of the operation to execute. */
+/** Returns the document (undefined if it is invalid) and the name of the operation to execute. */
 function readOperation({
   query,
   operationName,
@@ -29,7 +29,7 @@ function readOperation({
 
 /**
  * Sends operations over HTTP and subscriptions over WebSocket, with the same headers.
- * @param credentials a key or a token, unless the tab has an Authorization header; empty: none
+ * @param credentials a key or a token, used unless the tab has an Authorization header; empty for none
  */
 export function gatewayFetcher(credentials: string, ids: KnownIds): Fetcher {
   const send = createGraphiQLFetcher({

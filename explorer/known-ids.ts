@@ -2,7 +2,7 @@
 export class KnownIds {
   readonly #ids = new Map<string, string>();
 
-  /** Stores the id that a mutation created or confirmed by operation name and by kind. */
+  /** Stores the id of the payment or payout in a mutation result, by operation name and by kind. */
   learn(operationName: string, data: unknown): void {
     if (!isObject(data)) return;
     for (const result of Object.values(data)) {
@@ -17,8 +17,8 @@ export class KnownIds {
   }
 
   /**
-   * Replaces {{payment}}, {{payout}} and {{<operation name>}} by ids. Throws an Error that names the operation to run first
-   * if there is none.
+   * Replaces {{payment}}, {{payout}} and {{<operation name>}} by ids. If there is none, throws an Error that names the
+   * operation to run first.
    */
   fillIn(value: unknown): unknown {
     if (typeof value === 'string') return this.#filledIn(value);
@@ -36,7 +36,7 @@ export class KnownIds {
     const hint = new Error(
       `Nothing was sent: ${first} first, or put a transactionId in the place of ${text}.`,
     );
-    // GraphiQL would show it below the hint. Deleting is not enough: Error.prototype has one too.
+    // GraphiQL would show the stack below the hint. Deleting it is not enough: Error.prototype may have one too.
     Object.defineProperty(hint, 'stack', { value: undefined });
     throw hint;
   }

@@ -59,7 +59,7 @@ interface Payment {
   selection?: string;
 }
 
-/** An operation that creates a payment. */
+/** Returns an example that creates a payment. */
 const createPayment = (context: ExampleContext, example: Payment): Example => ({
   name: example.name,
   title: example.title,
@@ -75,7 +75,7 @@ const createPayment = (context: ExampleContext, example: Payment): Example => ({
   },
 });
 
-/** UpiPayment as Upi. */
+/** Returns the name of a method type without its suffix: Upi for UpiPayment. */
 const wordOf = (type: string): string => type.replace(/Pay(ment|out)$/, '');
 
 type PaymentFacts = (typeof payments)[number];
@@ -86,7 +86,7 @@ const isRedirect = (method: object): boolean => 'redirect' in method;
 
 const confirmPayment = (context: ExampleContext, { type, confirmation, fields }: PaymentFacts): Example => {
   const [create, name] = [`Create${wordOf(type)}`, `Confirm${wordOf(type)}`];
-  const text = `Run ${create} first: its id is filled in.`;
+  const text = `Run ${create} first; the id of its payment is then filled in.`;
   return {
     name,
     title: 'Confirm',
@@ -171,7 +171,7 @@ subscription Watch${kind}($channel: UUID!, $transactionId: UUID!) {
 const lookUp = ({ channel, externalId }: ExampleContext): Example => ({
   name: 'LookUp',
   title: 'Look up by external id',
-  query: `${comment("By the shop's own number, here that of CreateRedirect. Null when there is none.")}
+  query: `${comment("Finds a payment by the shop's own id, here that of CreateRedirect. Null if there is none.")}
 query LookUp($channel: UUID!, $externalId: String!) {
   payment(channel: $channel, externalId: $externalId) {
     ${indent(payment(), 2)}
@@ -184,7 +184,7 @@ query LookUp($channel: UUID!, $externalId: String!) {
 const attempts = ({ channel }: ExampleContext): Example => ({
   name: 'Attempts',
   title: 'What was created here',
-  query: `${comment('What became of every create, newest first, whether or not its answer arrived. Empty filters show all.')}
+  query: `${comment('Lists every create with its outcome, newest first, whether or not its response arrived. Null filters match all.')}
 query Attempts($channel: UUID!, $outcome: AttemptOutcome, $operation: AttemptOperation, $externalId: String,
   $startedAfter: Timestamp, $startedBefore: Timestamp, $after: String) {
   attempts(channel: $channel, outcome: $outcome, operation: $operation, externalId: $externalId,
@@ -212,7 +212,7 @@ query Attempts($channel: UUID!, $outcome: AttemptOutcome, $operation: AttemptOpe
 
 const FOLLOW = 'Then run WatchPayment: the end comes within 5 seconds.';
 
-/** All examples, with new idempotency keys. */
+/** Returns all examples, with new idempotency keys. */
 export function createExamples(context: ExampleContext): Examples {
   const methods = payments.map((facts) => paymentMethod(context, facts));
   const upi = methods.find(({ type }) => type === 'UpiPayment')?.operations ?? [];
@@ -241,7 +241,7 @@ export function createExamples(context: ExampleContext): Examples {
       createPayment(context, {
         name: 'Mispaid',
         title: 'A mispaid payment',
-        comment: `In the sandbox cents choose the outcome: of .70 half arrives; amount.received says how much. ${FOLLOW}`,
+        comment: `In the sandbox cents choose the outcome: with .70 half the amount arrives; amount.received says how much. ${FOLLOW}`,
         amount: { currency: 'KZT', value: '100.70' },
         method: { redirect: 'C2C' },
       }),

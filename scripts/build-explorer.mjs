@@ -8,7 +8,7 @@ import * as esbuild from 'esbuild';
 const root = path.resolve(import.meta.dirname, '..');
 const sources = path.join(root, 'explorer');
 
-/** GraphiQL's style sheet already contains Monaco's. */
+/** Leaves out Monaco's style sheets, because GraphiQL's already contains them. */
 const withoutMonacoStyles = {
   name: 'without-monaco-styles',
   setup: ({ onLoad }) =>
@@ -33,10 +33,10 @@ const bundle = (outdir, options) =>
     ...options,
   });
 
-/** The output of an entry point. */
+/** Returns the output file and style sheet of an entry point. */
 const outputOf = ({ outputs }, entry) => {
   const found = Object.keys(outputs).find((name) => outputs[name].entryPoint?.endsWith(entry));
-  if (!found) throw new Error(`${entry} has no output.`);
+  if (!found) throw new Error(`esbuild wrote no output for ${entry}.`);
   return { file: path.basename(found), style: outputs[found].cssBundle };
 };
 
@@ -46,7 +46,7 @@ const WORKERS = {
   graphql: 'monaco-graphql/esm/graphql.worker.js',
 };
 
-/** The licence texts of all packages in the bundle. */
+/** Returns the licence texts of all packages in the bundle. */
 function licences(inputs) {
   const packages = new Set(
     inputs.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []),
@@ -105,7 +105,7 @@ async function buildExplorer(outdir) {
   const inputs = [workers, page].flatMap(({ metafile }) => Object.keys(metafile.inputs));
   writeFileSync(path.join(outdir, 'licences.txt'), licences(inputs).join(`\n\n${'-'.repeat(80)}\n\n`));
   await compress(outdir);
-  // Last: the gateway serves the explorer only if this file exists.
+  // Written last, because the gateway serves the explorer only if this file exists.
   writeFileSync(path.join(outdir, 'index.html'), html);
 }
 

@@ -42,7 +42,7 @@ export function isFresh() {
   return sources.every((name) => newestChange(path.join(root, name)) <= built.mtimeMs);
 }
 
-/** If another build has finished at the same time, its result stays. */
+/** Replaces dist by a fresh build. If another build has finished at the same time, its result stays. */
 function swapIn(fresh, old) {
   try {
     if (existsSync(dist)) renameSync(dist, old);
@@ -52,7 +52,7 @@ function swapIn(fresh, old) {
   }
 }
 
-/** In a child process, because production images have no bundler. */
+/** Bundles the explorer in a child process, because production images have no bundler. Returns whether it succeeded. */
 function bundleExplorer(into) {
   if (!existsSync(path.join(root, 'explorer'))) return true;
   const program = path.join(import.meta.dirname, 'build-explorer.mjs');
@@ -73,7 +73,7 @@ export function build() {
     mkdirSync(fresh, { recursive: true });
     writeFileSync(path.join(fresh, '.built'), '');
     utimesSync(path.join(fresh, '.built'), startedAt, startedAt);
-    // Another process has built the same sources meanwhile.
+    // True if another process has built the same sources meanwhile.
     if (isFresh()) return true;
     swapIn(fresh, old);
     // Sources that changed meanwhile are built by the next start.

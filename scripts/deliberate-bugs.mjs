@@ -1,11 +1,12 @@
 // npm run deliberate-bugs -- [--only <id,…>] [--list] [--no-baseline] [--json <file>]
 //
 // Mutation check: shows that the tests catch bugs that would break a promise of the gateway. Every bug in
-// test/deliberate-bugs is put into a temporary copy of the working tree, one at a time, and the tests that it names are run
-// there. Results:
+// test/deliberate-bugs is put into a temporary copy of the working tree, one at a time, and the tests that it names are
+// run there. Results:
 //   caught    a test failed
 //   survived  every test passed: the tests have a gap
 //   error     no result: `find` does not occur exactly once, or the tests could not be run
+// --list also checks that each `find` occurs exactly once.
 // Before the bugs, all the tests are run once without any: they have to pass (--no-baseline leaves that out).
 // A bug is { id, promise, file, find, replace, tests, name? }:
 //   promise   the promise that it breaks, as a sentence
@@ -58,7 +59,7 @@ async function readBugs() {
   return bugs.filter(({ id }) => wanted.includes(id));
 }
 
-/** The text of a file with its bug. Throws unless `find` occurs exactly once. */
+/** Returns the text of a file with its bug. Throws unless `find` occurs exactly once. */
 function withBug({ file, find, replace }, root) {
   const source = path.join(root, file);
   if (!existsSync(source)) throw new Error(`${file} does not exist`);
@@ -68,7 +69,7 @@ function withBug({ file, find, replace }, root) {
   return parts.join(replace);
 }
 
-/** A copy of the files of the working tree, those that are not committed yet included. */
+/** Copies the working tree, including files that are not committed yet. Returns the path of the copy. */
 function copyWorkingTree() {
   const copy = mkdtempSync(path.join(tmpdir(), 'deliberate-bugs-'));
   const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: ROOT });
@@ -88,7 +89,7 @@ function killGroup() {
   try {
     process.kill(-group, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process group has ended.
   }
 }
 
@@ -109,7 +110,7 @@ function runJest(args, cwd, limitMs) {
     jest.once('error', reject);
     jest.once('exit', () => {
       clearTimeout(timer);
-      // Programs that a failed test has left behind.
+      // A failed test may have left programs running.
       killGroup();
       group = undefined;
       resolve(isTooLate);
@@ -149,7 +150,7 @@ async function runTestsOf({ tests, name }, copy) {
     if (result.result === 'caught') return result;
     results.push(result);
   }
-  // Of a pattern of titles some files may have none.
+  // A file may have no test whose title matches the pattern.
   const errors = results.filter(({ result, note }) => result === 'error' && note !== 'no test ran');
   return errors[0] ?? results.find(({ result }) => result === 'survived') ?? results[0];
 }
@@ -170,7 +171,7 @@ async function tryBug(bug, copy) {
 
 const secondsSince = (startedAt) => Math.round((performance.now() - startedAt) / 100) / 10;
 
-/** Runs the tests of all bugs without a bug: files that a bug names without titles as a whole, of the others these titles. */
+/** Runs the tests of all bugs without a bug: whole files if a bug names no titles, else only the named titles. */
 async function checkBaseline(bugs, copy) {
   const whole = new Set(bugs.filter(({ name }) => name === undefined).flatMap(({ tests }) => tests));
   const named = bugs.filter(
@@ -213,8 +214,11 @@ async function runAll(bugs, copy) {
 }
 
 function list(bugs) {
-  for (const { id, promise, file, tests } of bugs)
+  for (const bug of bugs) {
+    const { id, promise, file, tests } = bug;
+    withBug(bug, ROOT);
     console.log(`${id}\n  ${promise}\n  ${file}\n  ${tests.join(' ')}`);
+  }
   console.log(`\n${bugs.length} bugs`);
 }
 

@@ -1,5 +1,6 @@
-// Runs the main flows against a gateway with the embedded sandbox, and prints each query and response. The gateway is at
-// PAYGRAPH_URL or at PORT of this machine; if none responds, one is started at PORT or any free port, and stopped at the end.
+// Runs the main flows against a gateway with the embedded sandbox, and prints each query and response. The gateway is
+// at PAYGRAPH_URL, else at PORT of this machine. If it is not ready, one is started at PORT or any free port, and
+// stopped at the end.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
@@ -100,10 +101,10 @@ async function watch(query, transactionId, status) {
     const events = (text + piece).split('\n\n');
     text = events.pop();
     const results = events.flatMap((event) => /^event: next\ndata: (.*)$/.exec(event)?.[1] ?? []);
-    const isThere = results.map((result) => show(JSON.parse(result)).status).includes(status);
-    if (isThere) return clearTimeout(timer);
+    const hasStatus = results.map((result) => show(JSON.parse(result)).status).includes(status);
+    if (hasStatus) return clearTimeout(timer);
   }
-  throw new Error(`${transactionId} did not become ${status} in time.`);
+  throw new Error(`${transactionId} did not reach the status ${status} within 15 s.`);
 }
 
 const TOUR = [
@@ -186,7 +187,7 @@ const isReady = () =>
     () => false,
   );
 
-/** The gateway that this script has started. */
+/** The gateway process that this script has started; undefined if it uses a running gateway. */
 let own;
 let isEnding = false;
 
@@ -198,7 +199,7 @@ function end(code) {
   own.kill('SIGTERM');
 }
 
-/** Starts a gateway and reads its URL from its output. */
+/** Starts a gateway, and sets the endpoint to the URL in its output. */
 async function startOwn() {
   const program = path.join(import.meta.dirname, '../bin/paygraph.mjs');
   const env = { ...process.env, PORT: PORT ?? '0', SANDBOX_PORT: '0', LOG_LEVEL: 'info' };
@@ -209,7 +210,7 @@ async function startOwn() {
     endpoint = url;
     return own.stdout.resume();
   }
-  throw new Error('The gateway did not start.');
+  throw new Error('The gateway has ended before it was ready; its output above tells why.');
 }
 
 // EPIPE: for example when piped to `head`.

@@ -1,5 +1,5 @@
-// Asks the registry for known vulnerabilities of the packages that production installs. Exit code 1: at least one is high
-// or critical. Exit code 0 with a warning: the registry offers no audit, so nothing was checked.
+// Asks the registry for known vulnerabilities of the packages that production installs. Exit code 1 if at least one is
+// high or critical; 0 with a warning if nothing was checked, because the registry offers no audit or cannot be reached.
 import { spawnSync } from 'node:child_process';
 
 const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json'], { encoding: 'utf8' });

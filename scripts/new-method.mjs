@@ -24,26 +24,27 @@ const upper = type.toUpperCase();
 const definition = `import { InputType, ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
-import { Text, TextField } from '../rules';
+import { passThrough } from '../../redaction/text';
+import { IsText, TextField } from '../rules';
 import { ServiceField } from '../lazy-field';
 import { maskAllButLastFour, type MethodDefinition } from './method-definition';
 import { AccountMaskField } from './wallet-account';
 
 @InputType({ description: 'A payment by ${pascal}, server-to-server.' })
 export class ${pascal}PaymentInput {
-  @TextField("The payer's account number.", Text(64))
+  @TextField("The payer's account number.", IsText(64))
   account!: string;
 }
 
 @InputType({ description: 'A payout by ${pascal}.' })
 export class ${pascal}PayoutInput {
-  @TextField("The recipient's account number.", Text(64))
+  @TextField("The recipient's account number.", IsText(64))
   accountNumber!: string;
 }
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by ${pascal}.' })
 export class ${pascal}Payment extends PaymentResource {
-  @ServiceField("The payer's account number; null in the redirect flow.")
+  @ServiceField("The payer's account number; null in the redirect flow.", { read: passThrough })
   account?: string;
 }
 
@@ -75,7 +76,7 @@ export const ${camel}: MethodDefinition = {
 };
 `;
 
-/** The golden bodies: those of jazz_cash, which has the fields of this scaffold. */
+/** Golden bodies of the new method: those of jazz_cash, which has the same fields as this scaffold, renamed. */
 const golden = readFileSync(path.join(root, 'test/methods/golden/jazz_cash.json'), 'utf8')
   .replaceAll('jazz_cash', type)
   .replaceAll('jazzCash', camel)
@@ -93,7 +94,7 @@ for (const [file, text] of Object.entries(made)) writeFileSync(path.join(root, f
 
 const registry = path.join(root, 'src/schema/methods/registry.ts');
 const lines = readFileSync(registry, 'utf8');
-// The fallback for unknown methods stays last.
+// Inserted before `other`, the fallback for unknown methods, which has to be last.
 writeFileSync(
   registry,
   lines
@@ -101,11 +102,11 @@ writeFileSync(
     .replace(/(?= {2}other,\n)/, `  ${camel},\n`),
 );
 
-process.stdout.write(`Made:
+process.stdout.write(`Created:
 ${Object.keys(made)
   .map((file) => `  ${file}\n`)
   .join('')}  an import and an entry in src/schema/methods/registry.ts
 
 Now change the definition and the golden bodies to what the specification says, and delete the half (payment or payout)
-that the method does not have. Then: npm run codegen && npm run check
+that the method does not have. Then add test inputs (docs/adding-a-method.md), and: npm run format && npm run codegen && npm run check
 `);

@@ -15,7 +15,7 @@ lock.packages = Object.fromEntries(
 lock.packages[''].devDependencies = {};
 
 const temporary = mkdtempSync(join(tmpdir(), 'paygraph-sbom-'));
-// npm names the application after the folder.
+// The folder has the name of the package, because npm names the application after it.
 const folder = join(temporary, manifest.name);
 try {
   mkdirSync(folder);

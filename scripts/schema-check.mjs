@@ -1,4 +1,4 @@
-// npm run schema-check [-- --release]: compares schema.graphql with the released SDL, as docs/api-stability.md promises.
+// npm run schema-check [-- --release]: compares schema.graphql with the released SDL by docs/api-stability.md.
 // Exit codes: 0 compatible, 1 an incompatible change or a lint error, 2 the check failed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,11 +11,11 @@ const CURRENT = 'schema.graphql';
 const RELEASED = 'api/released.graphql';
 const PROMISES = path.join(import.meta.dirname, '../docs/api-stability.md');
 
-const DO = `Instead: keep what is there and deprecate it with a reason, and add the new beside it.
+const ADVICE = `Instead, keep the old part of the schema, deprecate it with a reason, and add the new part beside it.
 For a major release: npm run schema-check -- --release`;
 
-/** The names in the first column of the table "What may grow". */
-function growing() {
+/** Returns the names in the first column of the table "What may grow" of docs/api-stability.md. */
+function readNamesThatMayGrow() {
   const [, section = ''] = /^## What may grow$(.*?)^## /ms.exec(readFileSync(PROMISES, 'utf8')) ?? [];
   const cells = [...section.matchAll(/^\|([^|]*`[^|]*)\|/gm)].map(([, cell]) => cell);
   return new Set(cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name)));
@@ -23,7 +23,7 @@ function growing() {
 
 const interfacesOf = (schema, name) => schema.getType(name).getInterfaces?.() ?? [];
 
-/** Fragments of clients are on the interfaces that all members share, which a new member must implement. */
+/** Whether a new union member implements the interfaces that all others share, on which clients have fragments. */
 function implementsSharedInterfaces(schema, { unionName, addedUnionMemberTypeName: added }) {
   const [first = [], ...others] = schema
     .getType(unionName)
@@ -53,7 +53,7 @@ function read(file) {
 
 async function changes() {
   const [released, current] = [read(RELEASED), read(CURRENT)];
-  const mayGrow = growing();
+  const mayGrow = readNamesThatMayGrow();
   const all = await diff(released, current, [DiffRule.ignoreDescriptionChanges, DiffRule.simplifyChanges]);
   const dangerous = all.filter(({ criticality }) => criticality.level === 'DANGEROUS');
   const promised = dangerous.filter((change) => isAllowed(change, current, mayGrow));
@@ -75,16 +75,16 @@ const lineOf = ({ path: place, message }) => `${place}: ${message}.`;
 async function main() {
   const { release } = parseArgs({ options: { release: { type: 'boolean', default: false } } }).values;
   const { breaking, promised, lacks, count } = await changes();
-  list('May come at any time (docs/api-stability.md):', promised.map(lineOf));
-  list('Breaks clients:', breaking.map(lineOf));
-  list('Lacking:', lacks);
+  list('Allowed additions (docs/api-stability.md):', promised.map(lineOf));
+  list('Changes that break clients:', breaking.map(lineOf));
+  list('Lint errors of schema.graphql:', lacks);
   if (lacks.length > 0) return 1;
   if (release) {
     writeFileSync(RELEASED, readFileSync(CURRENT));
-    console.log(`${RELEASED} is ${CURRENT} now: a ${breaking.length > 0 ? 'major' : 'minor'} release.`);
+    console.log(`Copied ${CURRENT} to ${RELEASED}: a ${breaking.length > 0 ? 'major' : 'minor'} release.`);
     return 0;
   }
-  console.log(breaking.length > 0 ? DO : `Nothing in ${count} changes breaks clients.`);
+  console.log(breaking.length > 0 ? ADVICE : `${count} changes, none of which breaks clients.`);
   return breaking.length > 0 ? 1 : 0;
 }
 

@@ -3,7 +3,7 @@ import { isIntrospectionType, isSpecifiedScalarType } from 'graphql';
 
 const MIN_REASON = 20;
 
-/** A type, its fields with their arguments, and its values. */
+/** Yields a type, its fields with their arguments, and its enum values. */
 function* partsOf(type) {
   yield { place: type.name, ...pick(type) };
   for (const field of Object.values(type.getFields?.() ?? {})) {
@@ -16,7 +16,7 @@ function* partsOf(type) {
 
 const pick = ({ name, description, deprecationReason }) => ({ name, description, deprecationReason });
 
-/** The error of a deprecation reason; undefined for a valid one. */
+/** Returns the error of a deprecation reason; undefined if it is valid. */
 function deprecationError(reason, names) {
   if (reason.trim().length < MIN_REASON)
     return `its deprecation reason has fewer than ${MIN_REASON} characters.`;
@@ -27,7 +27,7 @@ function deprecationError(reason, names) {
   return 'its deprecation reason has neither a replacement in `backticks` nor a date such as 2027-03-01.';
 }
 
-/** The errors of a schema, one line each. */
+/** Returns the errors of a schema, one line each. */
 export function lintSchema(schema) {
   const types = Object.values(schema.getTypeMap()).filter(
     (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type),

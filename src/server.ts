@@ -3,7 +3,7 @@ import process from 'node:process';
 import type { Logger } from 'pino';
 import { systemClock } from './shared/clock';
 import { DEV_JWKS_FILE, DEV_JWKS_PATH } from './shared/dev-issuer';
-import { isOpen, type Config } from './config';
+import { allowsUnauthenticatedCallers, type Config } from './config';
 import { startGateway, type Gateway, type OpenJournal } from './app/gateway';
 import { startupBanner } from './app/startup-banner';
 import { createLog } from './shared/logger';
@@ -14,8 +14,8 @@ import { readStartConfig } from './app/startup-check';
 import { describeStartupError } from './app/startup-error';
 
 /**
- * The program: reads the settings, starts the gateway and stops it on SIGTERM or SIGINT.
- * @param open opens the journal; for tests
+ * Runs the program: reads the settings, starts the gateway and stops it on SIGTERM or SIGINT.
+ * @param open opens the journal in place of the default; for tests and benchmarks
  */
 export async function main(open?: OpenJournal): Promise<void> {
   try {
@@ -31,7 +31,7 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
   // Ignore EPIPE on stdout, for example when piped to `head`.
   process.stdout.on('error', () => undefined);
   config.warnings.forEach((warning) => log.warn(warning));
-  // The sandbox serves the public key of `paygraph dev-token`.
+  // The sandbox serves the public key that verifies tokens of `paygraph dev-token`.
   const jwks = { file: DEV_JWKS_FILE, path: DEV_JWKS_PATH };
   const sandbox =
     config.sandbox && (await startEmbeddedSandbox({ ...config.sandbox, jwks }, config.service, log));
@@ -47,14 +47,14 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
     gatewayUrl: url,
     sandboxUrl: sandbox.url,
     hasExplorer: config.explorer,
-    needsKey: !isOpen(config.access),
+    needsKey: !allowsUnauthenticatedCallers(config.access),
   };
   process.stdout.write(startupBanner(banner));
 }
 
 /**
- * The first signal drains the gateway for the delay, then closes it and waits for work in flight. The process exits with
- * code 1 at the end of the grace period, or at a second signal.
+ * Handles SIGTERM and SIGINT. The first signal drains the gateway for the delay, then closes it and waits for work in
+ * flight. The process exits with code 1 at the end of the grace period, at a second signal, or if closing fails.
  */
 function stopOnSignal(
   gateway: Gateway,
@@ -62,14 +62,14 @@ function stopOnSignal(
   { shutdownDelayMs: delayMs, shutdownGraceMs: graceMs }: Config,
   log: Logger,
 ): void {
-  let stopping = false;
+  let isStopping = false;
   const forceExit = (): void => {
     gateway.abandon();
     process.exit(1);
   };
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
-    if (stopping) return forceExit();
-    stopping = true;
+    if (isStopping) return forceExit();
+    isStopping = true;
     log.info({ signal, delayMs }, 'stopping');
     if (delayMs > 0) {
       gateway.drain();

@@ -51,7 +51,7 @@ function signed(data) {
 
 async function ask(url, options) {
   const response = await fetch(url, options);
-  if (!response.ok) throw new Error(`The service answered ${response.status}.`);
+  if (!response.ok) throw new Error(`The payment service responded with HTTP status ${response.status}.`);
   return response.json();
 }
 

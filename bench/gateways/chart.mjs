@@ -9,7 +9,7 @@ const ROW = 22;
 const HEAD = 34;
 const GAP = 18;
 const MARGIN = 16;
-const BAR_MOST = WIDTH - NAMES - VALUES - 2 * MARGIN;
+const MAX_BAR_WIDTH = WIDTH - NAMES - VALUES - 2 * MARGIN;
 const COLOURS = { floor: '#8a8f98', own: '#1f6feb', other: '#b6c2d1' };
 
 const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
@@ -21,11 +21,11 @@ const colourOf = (name) => {
 
 const text = (x, y, words, more = '') => `<text x="${x}" y="${y}"${more}>${escape(words)}</text>`;
 
-/** Bar of the median with a line from minimum to maximum, labelled with the ratio to the baseline. */
+/** Returns a bar for the median with a line from minimum to maximum, labelled with the ratio to the baseline. */
 function bar({ name, cpu, toFloor }, { most, y }) {
   const { median, least, most: greatest } = summary(cpu);
   const left = MARGIN + NAMES;
-  const scale = (value) => (value / most) * BAR_MOST;
+  const scale = (value) => (value / most) * MAX_BAR_WIDTH;
   const middle = y + ROW / 2;
   const end = left + scale(greatest);
   const times = toFloor === undefined ? '' : `  (${toFloor.toFixed(2)} ×)`;
@@ -50,7 +50,7 @@ function panel(title, { rounds, work, top }) {
   return { lines, height: HEAD + gateways.length * ROW + GAP };
 }
 
-/** Chart of the rounds; `titles` names the panels, in order. */
+/** Returns the SVG chart of the rounds; `titles` has the title of each panel by workload, in order. */
 export function chart(rounds, titles) {
   const lines = [];
   let top = MARGIN;

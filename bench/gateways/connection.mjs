@@ -21,7 +21,7 @@ export function requestText({ path, body: given = '', method = 'POST', headers =
   return `${lines.join('\r\n')}${END_OF_HEAD}${body}`;
 }
 
-/** Decodes a chunked body; undefined while bytes are missing. */
+/** Decodes a chunked body. Returns undefined while bytes are missing. */
 function joinChunks(bytes, from) {
   const parts = [];
   for (let at = from; ;) {
@@ -36,7 +36,7 @@ function joinChunks(bytes, from) {
   }
 }
 
-/** Parses a response; undefined while bytes are missing. */
+/** Parses a response. Returns undefined while bytes are missing. */
 export function readAnswer(bytes) {
   const headEnd = bytes.indexOf(END_OF_HEAD);
   if (headEnd < 0) return undefined;
@@ -65,7 +65,7 @@ export class Connection {
 
   constructor(socket) {
     this.#socket = socket;
-    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('There was no answer in time.')));
+    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('The gateway did not respond in time.')));
     socket.on('data', (bytes) => this.#read(bytes));
     socket.on('error', (error) => this.#waiting?.reject(error));
     socket.on('close', () => this.#waiting?.reject(new Error('The gateway closed the connection.')));

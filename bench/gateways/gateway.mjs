@@ -13,7 +13,7 @@ import { cpuOf, onGatewayCore, rssOf, treeOf } from './machine.mjs';
 
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 10_000;
-const ASK_AGAIN_MS = 3;
+const RETRY_MS = 3;
 
 /** Running gateways, killed when this program ends in any way. */
 const running = new Set();
@@ -29,7 +29,7 @@ async function freePort() {
   return port;
 }
 
-/** Whether a minimal request is answered with success yet. */
+/** Whether the gateway already responds to a minimal request with success. */
 async function answers(port, text) {
   let connection;
   try {
@@ -67,9 +67,9 @@ export async function startGateway(entry, serviceUrl, parent) {
   const text = requestText(entry.requests.tiny());
   while (!(await answers(port, text))) {
     if (child.exitCode !== null || performance.now() - startedAt > START_TIMEOUT_MS) {
-      throw new Error(`${entry.name} does not answer: ${readFileSync(logFile, 'utf8').slice(-2000)}`);
+      throw new Error(`${entry.name} does not respond: ${readFileSync(logFile, 'utf8').slice(-2000)}`);
     }
-    await sleep(ASK_AGAIN_MS);
+    await sleep(RETRY_MS);
   }
   const startMs = performance.now() - startedAt;
   return {

@@ -1,7 +1,7 @@
 // The gateways of this folder that `npm run bench` measures. An entry of this list, and of bench/peers/list.mjs:
 //   name, what           short name and one-line description
 //   unsigned             true if it cannot sign; the service does not check its requests
-//   start({ port, serviceUrl, folder })   the program: { command, args, env, cwd }; `folder` is private to it, for files
+//   start({ port, serviceUrl, folder })   the program: { command, args, env, cwd }; `folder` is for its own files
 //   requests             what to send per workload: { path, body, method = 'POST', headers }; a missing workload is
 //                        skipped. one(id), hot(id), page(ids), create(number), tiny()
 //   check(work, answer)  throws if a parsed response is not what was requested
@@ -106,7 +106,7 @@ const startFlags = () =>
     .scripts.start.split(' ')
     .filter((word) => word.startsWith('--'));
 
-/** All features on; the rate limit counts, and is too high to reject anything. */
+/** Settings with all features on; the rate limit counts requests, but is too high to reject any. */
 const settings = (folder) => ({
   CLIENT_KEYS_FILE: clientKeysFile(),
   RATE_LIMIT_PER_MINUTE: '100000000',

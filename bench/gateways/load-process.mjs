@@ -8,12 +8,12 @@ import { Connection, requestText } from './connection.mjs';
 import { HOT_ID, idOf } from './workloads.mjs';
 import { entryOf } from './targets.mjs';
 
-/** One response of this many is parsed and checked completely. */
-const CHECKED_OF = 200;
+/** Of this many responses, one is parsed and checked completely. */
+const CHECK_EVERY = 200;
 const PAGE = 100;
 const DISTINCT = 10;
 
-/** A page of 100 positions over 10 ids in mixed order; each page has its own ids. */
+/** Returns the ids of a page: 100 positions with 10 distinct ids in mixed order. Each page has its own ids. */
 const pageIds = (number) =>
   Array.from({ length: PAGE }, (_, place) => idOf(number * DISTINCT + ((place * 7) % DISTINCT)));
 
@@ -43,11 +43,11 @@ const fault = (words, answer) => new Error(`${words}: ${answer.status} ${answer.
 
 /** Whether a create was rejected before anything was sent, as when the journal times out. */
 const isRefused = (work, { text }) =>
-  work === 'create' && text.includes("The gateway's journal cannot be reached; nothing was sent.");
+  work === 'create' && text.includes("The gateway's journal cannot be reached;");
 
 function check(answer, { id, work, entry, whole }) {
-  if (answer.status >= 300 || answer.text.includes('"errors":')) throw fault('An answer is an error', answer);
-  if (id && !answer.text.includes(id)) throw fault('An answer is of another payment', answer);
+  if (answer.status >= 300 || answer.text.includes('"errors":')) throw fault('Error response', answer);
+  if (id && !answer.text.includes(id)) throw fault('Response about another payment', answer);
   if (!whole) return;
   try {
     entry.check(work, JSON.parse(answer.text));
@@ -76,7 +76,7 @@ async function run({ name, port, work, connections, from, milliseconds = Infinit
         continue;
       }
       took.push(performance.now() - askedAt);
-      check(answer, { id, work, entry, whole: number % CHECKED_OF === 0 });
+      check(answer, { id, work, entry, whole: number % CHECK_EVERY === 0 });
     }
   };
   try {

@@ -12,12 +12,12 @@ export const OTHER_CORE = 0;
 const TICK_MS = 10;
 
 /** Pins this process and its children to the other core. */
-export function stepAside() {
-  if (os.availableParallelism() < 2) throw new Error('Two cores are needed: one is for the gateway alone.');
+export function pinToOtherCore() {
+  if (os.availableParallelism() < 2) throw new Error('Two CPU cores are required, one for the gateway.');
   execFileSync('taskset', ['-apc', String(OTHER_CORE), String(process.pid)], { stdio: 'ignore' });
 }
 
-/** Prefixes a command so that it runs on the gateway's core. */
+/** Returns a command, with arguments, that runs the given command on the gateway's core. */
 export const onGatewayCore = (command, args) => ['taskset', ['-c', String(GATEWAY_CORE), command, ...args]];
 
 /** Maps each process id to its parent's. */
@@ -34,7 +34,7 @@ function parents() {
   return found;
 }
 
-/** A process and its descendants. */
+/** Returns the ids of a process and its descendants. */
 export function treeOf(pid) {
   const known = parents();
   const tree = [pid];
@@ -44,16 +44,16 @@ export function treeOf(pid) {
 
 const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
 
-/** CPU time used by processes, in milliseconds. */
+/** Returns the CPU time of processes so far, in milliseconds. */
 export const cpuOf = (pids) => sum(pids.map(cpuMs));
 
-/** Resident memory of processes, in megabytes. */
+/** Returns the resident memory of processes, in megabytes. */
 export const rssOf = (pids) =>
   sum(
     pids.map((pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))[1]) / 1024),
   );
 
-/** Busy time of a core since boot, in milliseconds. */
+/** Returns the busy time of a core since boot, in milliseconds. */
 export function busyMs(core) {
   const line = readFileSync('/proc/stat', 'latin1')
     .split('\n')
@@ -62,7 +62,7 @@ export function busyMs(core) {
   return (user + nice + system + interrupt + softInterrupt) * TICK_MS;
 }
 
-/** One line about the machine. */
+/** Returns one line that describes the machine. */
 export function machineText() {
   const cores = os.cpus();
   return (

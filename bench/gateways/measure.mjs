@@ -16,13 +16,13 @@ export const WORKS = {
   'create alone': { connections: 1, asks: 'create', warmUp: 500 },
   tiny: { connections: 50, warmUp: 20_000 },
 };
-/** Upper limit of the warm-up. */
-const WARM_UP_MOST_MS = 20_000;
+/** Maximum duration of a warm-up. */
+const MAX_WARM_UP_MS = 20_000;
 
 const SYNCS = 100;
 
-/** Counter that gives every run different ids. */
-const IDS_OF_A_RUN = 2_000_000;
+/** Number of ids that are set aside for each run, so that every run uses different ids. */
+const IDS_PER_RUN = 2_000_000;
 let runs = 0;
 
 export const asks = (work) => WORKS[work].asks ?? work;
@@ -33,10 +33,10 @@ const can = (entry, work) => entry.requests[asks(work)] !== undefined && (entry.
 async function checkSignatures(service, entry) {
   const { checked, wrong, first } = await service.ask({ command: 'signatures' });
   if (!entry.unsigned && wrong > 0)
-    throw new Error(`${entry.name}: ${wrong} of ${checked} calls have ${first}.`);
+    throw new Error(`${entry.name}: ${wrong} of ${checked} requests are badly signed; one has ${first}.`);
 }
 
-/** One run of a workload against a gateway that has its core to itself. */
+/** Measures one run of a workload against a gateway that has its core to itself. */
 async function measureOnce(stage, gateway, work, amount) {
   const { service, load } = stage;
   const { entry, port } = gateway;
@@ -49,7 +49,7 @@ async function measureOnce(stage, gateway, work, amount) {
   });
   runs += 1;
   const before = await look();
-  const question = { name: entry.name, port, work: asks(work), connections, from: runs * IDS_OF_A_RUN };
+  const question = { name: entry.name, port, work: asks(work), connections, from: runs * IDS_PER_RUN };
   const { requests, refused, seconds, p50, p99 } = await load.ask({ ...question, ...amount });
   const after = await look();
   await checkSignatures(service, entry);
@@ -68,10 +68,10 @@ async function measureOnce(stage, gateway, work, amount) {
   };
 }
 
-/** Current duration of one disk sync in the journal's folder. */
+/** Returns the current duration of a disk sync in the journal's folder, in milliseconds (median). */
 const measureSync = (disk) => median(Array.from({ length: SYNCS }, () => disk.append()));
 
-/** Rounds of every workload with all gateways in turn, so that disturbances affect all of them alike. */
+/** Measures rounds of every workload with all gateways in turn, so that disturbances affect all of them alike. */
 export async function measureRounds(stage, entries, { works, rounds, milliseconds, warmUp, print }) {
   const results = {};
   const syncMs = [];
@@ -101,10 +101,10 @@ export async function measureRounds(stage, entries, { works, rounds, millisecond
 
 const warmUpOf = (work, part) => ({
   requests: Math.ceil(WORKS[work].warmUp * part),
-  milliseconds: WARM_UP_MOST_MS,
+  milliseconds: MAX_WARM_UP_MS,
 });
 
-/** Time from spawning the program to its first successful response, in milliseconds. */
+/** Measures the time from spawning each program to its first successful response, in milliseconds. */
 export async function measureStarts(stage, entries, times) {
   const took = {};
   for (let turn = 0; turn < times; turn += 1)
@@ -116,7 +116,7 @@ export async function measureStarts(stage, entries, times) {
   return took;
 }
 
-/** Memory of one gateway at its first response and after each of `parts` equal parts of the requests. */
+/** Measures the memory of a gateway in MB: at its first response, and after each of `parts` parts of the requests. */
 export async function measureMemory(stage, entry, { requests, parts }) {
   const gateway = await startGateway(entry, stage.service.ready, stage.folder);
   try {

@@ -70,16 +70,16 @@ export function barsTable(results) {
   return table(['', 'bar', 'measured', ''], rows);
 }
 
-/** Number of creates that were rejected because the journal timed out; empty if there were none. */
+/** Returns a line with the number of creates that were rejected because the journal timed out; empty if none were. */
 function refusals(rounds) {
   const all = Object.values(rounds).flatMap((ofWork) => Object.values(ofWork).flat());
   const refused = all.reduce((sum, round) => sum + (round.refused ?? 0), 0);
   return refused === 0
     ? []
-    : [`${refused} creates were refused because the journal did not answer in time; they are not counted.`];
+    : [`${refused} creates were rejected because the journal timed out; they are not counted.`];
 }
 
-/** All tables, each with an introductory line. */
+/** Returns all tables, each with an introductory line. */
 export function tables(results) {
   const parts = [];
   for (const work of Object.keys(results.rounds ?? {}))

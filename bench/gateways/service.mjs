@@ -1,4 +1,4 @@
-// The payment service of the benchmark: every lookup finds a UPI payment, every create makes one, immediately. It counts
+// The payment service of the benchmark. Every lookup finds a UPI payment, every create creates one. It counts
 // requests and samples some with their signatures; `signatures` verifies them after a run, outside the measured time.
 // Stand-alone: `node bench/gateways/service.mjs '{"port":4999}'`.
 import { Buffer } from 'node:buffer';
@@ -9,9 +9,9 @@ import process from 'node:process';
 import { serve } from '../journal/processes.mjs';
 import { CREDENTIALS } from './credentials.mjs';
 
-/** Sampling interval and maximum number of sampled requests. */
-const KEPT_OF = 97;
-const KEPT_MOST = 1000;
+/** One of this many requests is sampled; maximum number of samples. */
+const SAMPLE_EVERY = 97;
+const MAX_SAMPLES = 1000;
 
 const paymentText = (id, channel, method) =>
   `{"status":"processing","transaction_id":"${id}","amount":{"currency":"INR","value":"10.00"},` +
@@ -30,14 +30,14 @@ const lookedUp = (url) =>
   );
 const created = (body) => paymentText(randomUUID(), /"channel":"([^"]*)"/.exec(body)?.[1], REDIRECT);
 
-/** What is wrong with the authentication of a request (specification section 5); null if it is valid. */
+/** Returns what is wrong with the signature of a request (specification section 5); null if it is valid. */
 function faultOf({ url, headers, body, receivedAt }) {
   const { 'x-api-key': key, 'x-timestamp': timestamp, 'x-signature': signature } = headers;
-  if (key !== CREDENTIALS.apiKey) return 'another API key';
-  if (!(Math.abs(Number(timestamp) - receivedAt / 1000) < 300)) return 'a timestamp of another time';
+  if (key !== CREDENTIALS.apiKey) return 'a wrong API key';
+  if (!(Math.abs(Number(timestamp) - receivedAt / 1000) < 300)) return 'a timestamp outside of 5 minutes';
   const data = timestamp + (body ?? url.slice(url.indexOf('?') + 1));
   const expected = createHmac('sha256', CREDENTIALS.secretKey).update(data).digest('hex');
-  return signature === expected ? null : 'another signature';
+  return signature === expected ? null : 'a wrong signature';
 }
 
 function answer(response, status, text) {
@@ -52,7 +52,7 @@ await serve(async ({ port = 0 }) => {
   const counts = { lookups: 0, creates: 0 };
   let kept = [];
   const keep = ({ url, headers }, body) => {
-    if ((counts.lookups + counts.creates) % KEPT_OF === 0 && kept.length < KEPT_MOST)
+    if ((counts.lookups + counts.creates) % SAMPLE_EVERY === 0 && kept.length < MAX_SAMPLES)
       kept.push({ url, headers, body, receivedAt: Date.now() });
   };
   const create = (request, response) => {

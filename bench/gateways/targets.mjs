@@ -4,15 +4,15 @@ import path from 'node:path';
 
 const PEERS = path.resolve(import.meta.dirname, '..', 'peers');
 const PROJECT = path.resolve(import.meta.dirname, '..', '..');
-/** Packages of the baseline and of Apollo Server's default set-up. */
-const OF_THE_PROJECT = ['@apollo/server', 'graphql', 'undici'];
+/** Packages of this project that the baseline and Apollo Server use. */
+const MEASURED_PACKAGES = ['@apollo/server', 'graphql', 'undici'];
 
 const dependencies = (folder) =>
   JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')).dependencies;
 const named = (packages, names = Object.keys(packages)) =>
   names.map((name) => `${name} ${packages[name]}`).join(', ');
 
-/** Null if the peers are not installed (`npm ci` in their folder). */
+/** Returns the peers; null if they are not installed (`npm ci` in bench/peers). */
 async function peers() {
   if (!existsSync(path.join(PEERS, 'node_modules')) || !existsSync(path.join(PEERS, 'list.mjs'))) return null;
   const list = Object.values(await import(path.join(PEERS, 'list.mjs')));
@@ -32,8 +32,8 @@ export async function entryOf(name) {
   return loaded.gateways.find((entry) => entry.name === name);
 }
 
-/** Names and versions of the measured packages. */
+/** Returns the names and versions of the measured packages. */
 export function versions(hasPeers) {
-  const own = `packages of this project: ${named(dependencies(PROJECT), OF_THE_PROJECT)}`;
+  const own = `packages of this project: ${named(dependencies(PROJECT), MEASURED_PACKAGES)}`;
   return hasPeers ? `${own}; of the peers: ${named(dependencies(PEERS))}` : own;
 }

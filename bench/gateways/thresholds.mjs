@@ -18,22 +18,22 @@ const SYNCS_PER_CREATE = 2;
 const times = (value) => `${value.toFixed(2)} ×`;
 const percent = (value) => `${(100 * value).toFixed(1)} %`;
 
-/** Median over the rounds of the ratio of our figure to the baseline's. */
+/** Returns the median over the rounds of our figure divided by the baseline's; undefined if one is not measured. */
 export function ratio(ours, floors, figure) {
   if (!ours || !floors) return undefined;
   return median(ours.map((round, place) => round[figure] / floors[place][figure]));
 }
 
-/** A page has this many payments. The baseline has no page: the comparison is with this many of its single calls. */
+/** Distinct payments of a page. The baseline has no page, so a page is compared with this many of its single calls. */
 const CALLS_OF_PAGE = 10;
 
-/** Baseline rounds that a workload is compared with. */
+/** Returns the rounds of the baseline that a workload is compared with. */
 export function floorsOf(rounds, work) {
   if (work !== 'page') return rounds[work]?.floor;
   return rounds.one?.floor?.map(({ cpuMs }) => ({ cpuMs: CALLS_OF_PAGE * cpuMs }));
 }
 
-/** Memory growth from the second part on; the first part also loads and compiles code. */
+/** Returns the memory growth from the second part on, because the first part also loads and compiles code. */
 export function growth({ held }) {
   const [, , ...settled] = held;
   const third = Math.max(1, Math.floor(settled.length / 3));
@@ -124,6 +124,6 @@ function ofProcess({ starts, memory }) {
   ];
 }
 
-/** Every target with a measurement. */
+/** Returns every target for which there is a measurement. */
 export const bars = (results) =>
   [ofLookups, ofCreates, ofProcess].flatMap((of) => of(results)).filter((each) => each !== null);

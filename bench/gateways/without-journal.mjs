@@ -1,4 +1,4 @@
-// The gateway as `npm start` runs it, with a journal that stores nothing. No setting leads to this.
+// Runs the gateway as `npm start` does, but with a journal that stores nothing. No setting leads to this.
 import { createRequire, enableCompileCache } from 'node:module';
 import process from 'node:process';
 import { noJournal } from '../journal/fakes.mjs';

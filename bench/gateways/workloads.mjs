@@ -3,10 +3,10 @@ import { CHANNEL, idOf } from '../subscriptions/payments.mjs';
 
 export { CHANNEL, idOf };
 
-/** Every workload uses its own ids; all callers of `hot` use this one. */
+/** The id that all requests of the workload `hot` use. */
 export const HOT_ID = idOf(0);
 
-/** The created payment, always the same except for its key. */
+/** The amount of every created payment. */
 export const AMOUNT = { currency: 'INR', value: '10.00' };
 export const externalIdOf = (number) => `order-${number}`;
 
@@ -23,14 +23,14 @@ export const EXPECTED = {
   phone: '919876543210',
 };
 
-/** POST of a GraphQL operation. */
+/** Returns the request for a GraphQL operation (POST). */
 export const operation = (query, variables, headers) => ({
   path: '/graphql',
   body: JSON.stringify({ query, variables }),
   ...(headers && { headers }),
 });
 
-/** Operation with an alias and a variable per list position, so that its text is constant. */
+/** Returns an operation with an alias and a variable per list position, so that its text is constant. */
 export function aliased(count, lookUp) {
   const places = Array.from({ length: count }, (_, place) => place);
   const variables = places.map((place) => `$id${place}: ID!`).join(', ');

@@ -21,7 +21,7 @@ export class Caller {
     this.#pool = new Pool(url, { connections, pipelining: 1 });
   }
 
-  /** Data of a response; throws if it has errors. */
+  /** Sends an operation and returns its data. Throws if the response has errors. */
   async ask(query, variables) {
     const { body } = await this.#pool.request({
       method: 'POST',

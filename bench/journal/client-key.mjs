@@ -6,7 +6,7 @@ import path from 'node:path';
 
 export const CLIENT_KEY = 'pgk_bench-client-key';
 
-/** Path of a file that does not exist yet; the operating system removes it. */
+/** Returns the path of a file that does not exist yet, in a new temporary folder that is not removed. */
 export const temporaryFile = (name) => path.join(mkdtempSync(path.join(tmpdir(), 'paygraph-bench-')), name);
 
 /** Writes a CLIENT_KEYS_FILE with this client and returns its path. */

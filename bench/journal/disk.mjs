@@ -13,7 +13,7 @@ function timed(work) {
   return performance.now() - startedAt;
 }
 
-/** Probes of the disk under a folder. Each call makes one durable write and returns its duration in milliseconds. */
+/** Opens probes of the disk of a folder. Each call makes one durable write and returns its duration in milliseconds. */
 export function openDisk(folder) {
   const file = openSync(path.join(folder, 'append'), 'w');
   const database = new DatabaseSync(path.join(folder, 'commit.db'));

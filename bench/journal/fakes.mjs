@@ -4,22 +4,22 @@ const nothing = async () => {};
 const none = async () => null;
 const empty = async () => [];
 
-/** A journal that accepts every write and stores nothing. With it a key would be sent twice; no setting leads to it. */
+/** Returns a journal that stores nothing. With it a repeated key would be sent again; no setting leads to it. */
 export const noJournal = () => ({
-  deadlineMs: 400,
+  timeLimitMs: 400,
   time: async () => Date.now(),
   insertAttempt: async () => ({ kind: 'started' }),
   recordOutcome: async () => true,
   find: none,
   findByTransaction: none,
   hasRival: async () => false,
-  createdBeside: none,
+  findSucceededOnChannel: none,
   findCreated: async (_creator, refs) => refs.map(() => null),
   list: empty,
   renew: nothing,
   claim: none,
   claimDue: empty,
-  beginConfirm: async () => ({ previousOutcomeUnknown: false, unresolvedHashes: [] }),
+  beginConfirm: async () => ({ previousOutcomeUnknown: false, unresolvedInputHashes: [] }),
   endConfirm: nothing,
   confirmedInputs: empty,
   findById: none,
@@ -28,11 +28,13 @@ export const noJournal = () => ({
   countUnknown: empty,
   purgeStep: none,
   checkWrite: nothing,
+  readState: async () => ({ fence: null, lastSequence: 0 }),
+  setFence: nothing,
   ping: nothing,
   close: nothing,
 });
 
-/** Wraps a real journal and counts the calls of each method; every statement is made by one of them. */
+/** Wraps a journal. Counts the calls of each method, among which are all that execute statements. */
 export function counting(journal) {
   const counts = {};
   const counted = new Proxy(journal, {

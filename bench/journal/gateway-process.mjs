@@ -7,7 +7,7 @@ import { counting, noJournal } from './fakes.mjs';
 
 const require = createRequire(import.meta.url);
 
-/** A clock whose timers never fire: no background work, so every counted call was caused by a request. */
+/** A clock whose timers never fire. Without background work every counted call is caused by a request. */
 const stillClock = { now: () => Date.now(), after: () => ({ cancel: () => {} }) };
 
 // As in bin/paygraph.mjs.
@@ -42,7 +42,7 @@ await serve(async ({ serviceUrl, journalUrl, count }) => {
   const gateway = await startGateway(config, log, count ? stillClock : undefined, { open });
   return {
     ready: gateway.url,
-    /** Journal calls since the last request. */
+    /** Returns the journal calls since the last question. */
     answer: async () => {
       const since = { ...counts };
       Object.keys(counts).forEach((name) => delete counts[name]);

@@ -1,4 +1,4 @@
-// Journal calls per lookup, counted with no background work.
+// Counts journal calls per lookup, without background work.
 import { randomUUID } from 'node:crypto';
 import { CHANNEL } from './caller.mjs';
 
@@ -42,16 +42,16 @@ export async function countLookups(caller, gateway) {
   await gateway.ask();
   for (const { name, query, variables, allowed } of [...LOOKUPS, ...nodes]) {
     const data = await caller.ask(query, variables());
-    if (Object.values(data).flat().includes(null)) throw new Error(`${name} found nothing.`);
+    if (Object.values(data).flat().includes(null)) throw new Error(`The lookup "${name}" found nothing.`);
     const calls = await gateway.ask();
     const total = Object.values(calls).reduce((sum, each) => sum + each, 0);
-    const strangers = Object.keys(calls).filter((call) => call !== 'findByTransaction');
-    counted.push({ name, calls, met: total <= allowed && strangers.length === 0 });
+    const otherCalls = Object.keys(calls).filter((call) => call !== 'findByTransaction');
+    counted.push({ name, calls, met: total <= allowed && otherCalls.length === 0 });
   }
   // Checks the counter itself: a create must be counted.
   await caller.create();
   const calls = await gateway.ask();
   if (calls.insertAttempt !== 1 || calls.recordOutcome !== 1)
-    throw new Error(`A create was counted as ${JSON.stringify(calls)}.`);
+    throw new Error(`The calls of a create were counted wrong: ${JSON.stringify(calls)}.`);
   return counted;
 }

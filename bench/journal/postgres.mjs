@@ -15,7 +15,7 @@ async function asAdmin(work) {
   }
 }
 
-/** Null if no server responds. */
+/** Creates a temporary database. Returns null if that fails, for example because no server responds. */
 export async function freshDatabase() {
   const name = `paygraph_bench_${randomBytes(6).toString('hex')}`;
   try {

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import path from 'node:path';
 import process from 'node:process';
 
-/** Starts a program of this folder with its options; resolves with its `ready` value. */
+/** Starts a program with its options. Resolves when it is ready, with its `ready` value and functions to control it. */
 export async function start(program, options) {
   const child = fork(path.join(import.meta.dirname, program), [JSON.stringify(options)]);
   const exited = once(child, 'exit');
   const next = async () => {
-    const answer = await Promise.race([once(child, 'message'), exited.then(() => [{ error: 'It ended.' }])]);
+    const answer = await Promise.race([once(child, 'message'), exited.then(() => [{ error: 'It exited.' }])]);
     if (answer[0].error) throw new Error(`${program}: ${answer[0].error}`);
     return answer[0].result;
   };

@@ -1,4 +1,4 @@
-// Makes hive-supergraph.graphql from openapi.json, as mesh-compose does. Run it again after a change of openapi.json:
+// Generates hive-supergraph.graphql from openapi.json, as mesh-compose does. Run after a change of openapi.json:
 //   node hive-compose.mjs && npx prettier --write hive-supergraph.graphql
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,7 +15,7 @@ const quiet = {
 };
 const load = loadOpenAPISubgraph('payments', {
   source: './openapi.json',
-  // Read from the environment at every request.
+  // The gateway reads the variable from the environment at every request.
   endpoint: '{env.SERVICE_BASE_URL}',
 });
 const { name, schema$ } = load({ cwd: import.meta.dirname, logger: quiet, fetch });

@@ -25,7 +25,7 @@ const node = (args, options) => ({
   cwd: here,
 });
 
-/** Requests for a schema's names: a lookup, a selection, and a create with its input. */
+/** Returns the requests of every workload for a schema, given its lookup and create with their types and input. */
 function requestsOf({ idType = 'ID!', lookUp, create, inputType = 'CreatePaymentInput!', inputOf }) {
   const one = `query One($channel: ${idType}, $id: ${idType}) { ${lookUp('$id')} }`;
   const page = aliased(PAGE, lookUp);
@@ -40,7 +40,7 @@ function requestsOf({ idType = 'ID!', lookUp, create, inputType = 'CreatePayment
   };
 }
 
-/** Checks a response, given how to read a payment from it. */
+/** Returns a function that checks responses; `read` converts a payment of the schema. */
 const checkWith =
   (read) =>
   (work, { data }) => {
@@ -51,7 +51,7 @@ const checkWith =
   };
 
 const FLAT = `{ __typename ${COMMON} ... on UpiPayment { ${UPI} } }`;
-/** The schema of schema.mjs. */
+/** Requests and check for the schema of schema.mjs. */
 const handWritten = {
   requests: requestsOf({
     lookUp: (id) => `payment(channel: $channel, transactionId: ${id}) ${FLAT}`,
@@ -75,7 +75,7 @@ const yoga = {
   start: (options) => node(['yoga.mjs'], options),
 };
 
-/** Body of a create in the service's form, which is the input of schemas made from the service's own names. */
+/** Returns the input of a create for schemas that use the service's own field names. */
 const wireInput = (externalId) => ({
   channel: CHANNEL,
   amount: AMOUNT,
@@ -129,7 +129,7 @@ const tailcall = {
       ...environment(options),
       TAILCALL_LOG_LEVEL: 'error',
       TAILCALL_TRACKER: 'false',
-      // State of its update check: with a new folder it does not check.
+      // Folder of the state of its update check; with a new folder Tailcall does not check for updates.
       XDG_CACHE_HOME: options.folder,
     },
     cwd: options.folder,

@@ -9,7 +9,7 @@ const pool = new Pool(origin);
 async function answerOf({ statusCode, body }, expected) {
   if (statusCode === expected) return body.json();
   await body.dump();
-  throw new Error(`The service answered ${statusCode}.`);
+  throw new Error(`The payment service responded with HTTP status ${statusCode}.`);
 }
 
 async function look(query) {
@@ -18,14 +18,14 @@ async function look(query) {
 }
 
 /** In-flight lookups; concurrent requests for the same payment share one. */
-const underWay = new Map();
+const inFlight = new Map();
 
 export function lookUp(channel, transactionId) {
   const query = `channel=${encodeURIComponent(channel)}&transaction_id=${encodeURIComponent(transactionId)}`;
-  const already = underWay.get(query);
+  const already = inFlight.get(query);
   if (already) return already;
-  const looking = look(query).finally(() => underWay.delete(query));
-  underWay.set(query, looking);
+  const looking = look(query).finally(() => inFlight.delete(query));
+  inFlight.set(query, looking);
   return looking;
 }
 

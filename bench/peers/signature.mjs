@@ -4,7 +4,7 @@ import { settings } from './settings.mjs';
 
 const KEY = createSecretKey(settings.secretKey, 'utf8');
 
-/** Signs the query string without its `?`, or the body: exactly the characters that are sent. */
+/** Returns the headers that sign `data`: the query string without `?`, or the body, exactly as sent. */
 export function signed(data) {
   const timestamp = String(Math.floor(Date.now() / 1000));
   return {

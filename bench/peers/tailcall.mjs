@@ -1,10 +1,10 @@
-// Tailcall's configuration file; its port cannot be set by a variable.
+// Tailcall's configuration file, generated because its port cannot be set by a variable.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 const TEMPLATE = path.join(import.meta.dirname, 'tailcall.graphql');
 
-/** Writes it into a folder and returns its path. */
+/** Writes the configuration file into a folder. Returns its path. */
 export function writeConfiguration({ port, serviceUrl, folder }) {
   const text = readFileSync(TEMPLATE, 'utf8')
     .replace('port: 4004', `port: ${port}`)

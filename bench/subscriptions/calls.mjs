@@ -1,20 +1,20 @@
-// Whether service requests depend on the number of subscribers: many subscribers of each payment and one of each, against
-// the same service and payments at the same time.
+// Measures whether service requests depend on the number of subscribers: many subscribers of each payment and one of
+// each, with the same service and payments, at the same time.
 import { performance } from 'node:perf_hooks';
 import { cpuMs, sleep } from './clock.mjs';
 import { idsOf, payments } from './payments.mjs';
 import { oneEach, startCrowd, startGateway } from './harness.mjs';
 
-/** Subscribers connect over this time, so that polls of different payments do not coincide. */
-const COMING_MS = 20_000;
-/** Wait after connecting, until the effects of connecting are over. */
+/** Time over which subscribers connect, so that polls of different payments do not coincide. */
+const CONNECT_SPREAD_MS = 20_000;
+/** Wait after all have connected, until the effects of connecting are over. */
 const SETTLE_MS = 6000;
-/** Total time of all rounds: the longest poll interval, so that every payment is polled. */
+/** Number of rounds; together they last as long as the longest poll interval, so that every payment is polled. */
 const ROUNDS = 6;
 /** Interval between changes of some payment. */
 export const CHANGE_EVERY_MS = 500;
 
-/** Figures of each side so far. */
+/** Returns the figures of each side so far. */
 async function look(service, sides) {
   const counts = await service.ask({ command: 'counts' });
   const at = performance.now();
@@ -28,7 +28,7 @@ async function look(service, sides) {
   );
 }
 
-/** Service requests, CPU and results per second of each side in a round. */
+/** Measures a round. Returns service requests, CPU and results per second of each side. */
 export async function measureRound(service, sides, roundMs) {
   const before = await look(service, sides);
   await sleep(roundMs);
@@ -40,14 +40,14 @@ export async function measureRound(service, sides, roundMs) {
   });
 }
 
-/** Rounds of the gateway with many subscribers per payment and of the one with a single subscriber each. */
+/** Measures rounds of two gateways at once: with many subscribers per payment (`many`) and with one each (`single`). */
 export async function measureCalls(service, { name, watchers, paymentCount, mix, settings, roundMs }) {
   const ids = idsOf(paymentCount);
   await service.ask({ command: 'seed', payments: payments(paymentCount, mix) });
   const open = async (side, count) => {
     const gateway = await startGateway(service, `${name}-${side}`, settings);
     const crowd = await startCrowd(gateway.url, 'webSocket', oneEach(count, ids));
-    await crowd.open(COMING_MS);
+    await crowd.open(CONNECT_SPREAD_MS);
     return { gateway, crowd };
   };
   const sides = await Promise.all([open('many', watchers), open('single', paymentCount)]);

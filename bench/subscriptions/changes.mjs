@@ -15,12 +15,12 @@ const CREATE = `mutation Create($input: CreatePaymentInput!) {
   }
 }`;
 
-/** Longer than the gateway delays callbacks of one payment. */
+/** Interval that is longer than the gateway delays lookups after callbacks of one payment. */
 const APART_MS = 700;
 /** Interval between two changes of the same payment. */
 const SOON_MS = 100;
 
-/** A free port: the gateway's address has to be known before it listens. */
+/** Returns a free port, because PUBLIC_URL has to be known before the gateway listens. */
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -37,7 +37,7 @@ async function openStage(service, { watchers }) {
   return { gateway, caller: new Caller(gateway.url, 1), watchers };
 }
 
-/** Milliseconds from the service's response to another client's query until the last subscriber has the change. */
+/** Measures the ms from the service's response to another client's query until the last subscriber has the change. */
 async function seenChanges(service, { caller, gateway, watchers, changes }) {
   const [id] = idsOf(1);
   const crowd = await startCrowd(gateway.url, 'webSocket', oneEach(watchers, [id]));
@@ -69,14 +69,14 @@ async function createPayment(caller) {
 /** Changes a payment and lets the service send its callback. */
 const change = (service, id) => service.ask({ command: 'change', id, callBack: true });
 
-/** Milliseconds from the callback to the subscriber, less the service's response time. */
+/** Returns the milliseconds from the callback to the subscriber, less the service's response time. */
 async function lateness(service, crowd, { version, at }) {
   const arrivedAt = await crowd.one(version);
   const { receivedAt, sentAt } = await service.ask({ command: 'answered', version });
   return arrivedAt - at - (sentAt - receivedAt);
 }
 
-/** One payment after another, each again shortly after, and all at once. */
+/** Measures announced changes: of one payment after another, of each again shortly after, and of all at once. */
 async function hintedChanges(service, { caller, gateway, hints }) {
   const ids = [];
   for (let made = 0; made < hints; made += 1) ids.push(await createPayment(caller));

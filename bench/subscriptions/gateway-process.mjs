@@ -12,11 +12,11 @@ const require = createRequire(import.meta.url);
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
 
-/** Memory after garbage collection. */
+/** Returns the memory after garbage collection, in bytes. */
 async function memory() {
   for (let turn = 0; turn < 4; turn += 1) {
     collectGarbage({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-    // Memory that event loop callbacks release.
+    // Event loop callbacks may release more memory meanwhile.
     await sleep(100);
   }
   const { rss, heapUsed, external } = process.memoryUsage();

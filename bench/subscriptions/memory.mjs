@@ -3,9 +3,9 @@ import { sleep } from './clock.mjs';
 import { idsOf, NEW, payments } from './payments.mjs';
 import { constantPace, oneEach, startCrowd, startGateway } from './harness.mjs';
 
-/** Connected and disconnected before, so that loading and compiling code is not counted. */
+/** Subscribers that connect and disconnect before, so that loading and compiling code is not counted. */
 const WARM_UP = 200;
-/** Longer than the timeout for connection_init, whose timer must be gone. */
+/** Wait that is longer than the timeout for connection_init, so that its timers have ended. */
 const IDLE_MS = 6000;
 
 /** Ways of connecting: what each connection subscribes to. */
@@ -39,7 +39,7 @@ async function measureWay(service, { watchers, ids, way, listsOf }) {
   return { rss: each('rss'), heapUsed: each('heapUsed'), external: each('external') };
 }
 
-/** Kilobytes per subscriber, by way of connecting. */
+/** Measures kilobytes per subscriber, by way of connecting. */
 export async function measureMemory(service, { watchers, paymentCount }) {
   const ids = idsOf(paymentCount);
   await service.ask({ command: 'seed', payments: payments(paymentCount, NEW) });

@@ -8,7 +8,7 @@ const SETTLE_MS = 6000;
 const ROUNDS = 5;
 const POLL_EVERY_MS = 1000;
 
-/** Rounds of subscribers and of polling clients, and the total number of rejected polls. */
+/** Measures rounds of subscribers and of polling clients. Also returns the total number of rejected polls. */
 export async function measurePolling(service, { clients, paymentCount, mix, roundMs }) {
   const ids = idsOf(paymentCount);
   await service.ask({ command: 'seed', payments: payments(paymentCount, mix) });

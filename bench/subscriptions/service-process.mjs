@@ -82,7 +82,7 @@ await serve(async ({ latencyMs }) => {
         known.set(id, { id, status, createdAt: Date.now() - ageMs, version: 0 });
     },
     counts: () => counts,
-    /** Makes a new version of a payment, and sends a callback if requested. */
+    /** Creates a new version of a payment, and sends a callback if requested. */
     change({ id, callBack }) {
       const payment = known.get(id);
       payment.version = lastVersion += 1;
@@ -97,7 +97,7 @@ await serve(async ({ latencyMs }) => {
       const ids = [...known.keys()];
       let place = 0;
       changing = setInterval(() => {
-        // Neighbours have similar age and state: stride through all of them.
+        // Payments with adjacent numbers have similar age and state, therefore take every seventh.
         place = (place + 7) % ids.length;
         commands.change({ id: ids[place] });
       }, everyMs);

@@ -7,11 +7,11 @@ import { serve } from '../journal/processes.mjs';
 import { now, sleep } from './clock.mjs';
 import { AUTHORIZATION, SUBSCRIPTION, variablesFor } from './subscription.mjs';
 
-/** Connections that are opened at the same time. */
+/** Number of connections that are opened at the same time. */
 const OPENING_AT_ONCE = 40;
-const MOST_TOLD = 5;
-/** Timeout for a change. */
-const MOST_MS = 20_000;
+const MAX_REPORTED_FAULTS = 5;
+/** Timeout for the arrival of a change. */
+const CHANGE_TIMEOUT_MS = 20_000;
 
 const INIT = JSON.stringify({ type: 'connection_init', payload: { authorization: AUTHORIZATION } });
 const subscribe = (id, transactionId) =>
@@ -21,7 +21,7 @@ const subscribe = (id, transactionId) =>
     payload: { query: SUBSCRIPTION, variables: variablesFor(transactionId) },
   });
 
-/** Received results: their number, and when each subscriber received each version. */
+/** Received results: their number and, for each version, how many have arrived and when the last one did. */
 class Arrivals {
   results = 0;
   faults = [];
@@ -43,14 +43,17 @@ class Arrivals {
     this.faults.push(text.slice(0, 300));
   }
 
-  /** Resolves with the time at which the n-th subscriber received a version; throws on timeout. */
+  /** Resolves with the time at which `expected` subscribers have received a version; throws on timeout. */
   async last(version, expected) {
     await new Promise((resolve, reject) => {
-      const impatience = setTimeout(() => reject(new Error(`Version ${version} did not come.`)), MOST_MS);
+      const timer = setTimeout(
+        () => reject(new Error(`Version ${version} did not arrive in time.`)),
+        CHANGE_TIMEOUT_MS,
+      );
       const check = () => {
-        const isThere = (this.#versions.get(version)?.count ?? 0) >= expected;
-        if (isThere) resolve(clearTimeout(impatience));
-        return isThere;
+        const hasArrived = (this.#versions.get(version)?.count ?? 0) >= expected;
+        if (hasArrived) resolve(clearTimeout(timer));
+        return hasArrived;
       };
       if (!check()) this.#waiting.push(check);
     });
@@ -63,7 +66,7 @@ await serve(async () => {
   let connections = [];
   let closing = false;
 
-  /** Opens a WebSocket that subscribes to each of these; resolves when each has its first result. */
+  /** Opens a WebSocket that subscribes to these payments. Resolves when each has its first result. */
   const webSocket = (url, transactionIds) =>
     new Promise((resolve, reject) => {
       const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
@@ -135,7 +138,7 @@ await serve(async () => {
     },
     last: ({ version, expected }) => arrivals.last(version, expected),
     results: () => arrivals.results,
-    faults: () => ({ count: arrivals.faults.length, some: arrivals.faults.slice(0, MOST_TOLD) }),
+    faults: () => ({ count: arrivals.faults.length, some: arrivals.faults.slice(0, MAX_REPORTED_FAULTS) }),
     async close() {
       closing = true;
       for (const connection of connections) connection.end();

@@ -1,20 +1,20 @@
 import type { GatewayErrorCode, GatewayErrorExtensions } from './tables';
 
-/** A GraphQL error of the gateway, read from whatever the client library makes of it. */
+/** A GraphQL error of the gateway, whatever client library returned it. */
 export interface GatewayError {
-  /** Which error it is. A newer gateway may have codes that this kit does not know. */
+  /** Kind of error. A newer gateway may have codes that this kit does not know. */
   code: GatewayErrorCode;
-  /** For developers and logs, in English. Never holds a value that was sent. */
+  /** Description for developers and logs, in English. Never contains a value that was sent. */
   message: string;
   /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
   retryable: boolean;
-  /** Identifies the request in the log of the gateway; null where the error does not say. */
+  /** Identifies the request in the log of the gateway; null if the error has no request id. */
   requestId: string | null;
-  /** How long to wait before the repeat, in milliseconds; null where it is not known. */
+  /** How long to wait before repeating the request, in milliseconds; null if not known. */
   retryAfterMs: number | null;
-  /** The values that do not fit: path from the variable or argument down, and name of the rule. Empty where it does not say. */
+  /** Invalid values: path below the variable or argument, and name of the rule. Empty for other errors. */
   fields: readonly { readonly path: readonly string[]; readonly rule: string }[];
-  /** Where in the response data is missing, for example ["payments", 3]; null for an error of the whole request. */
+  /** Path of the response field without data, for example ["payments", 3]; null for an error of the whole request. */
   path: readonly (string | number)[] | null;
 }
 
@@ -30,14 +30,14 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The GraphQL errors inside a thrown or returned value. */
+/** Returns the GraphQL errors inside a thrown or returned value. */
 function errorsIn(error: unknown): readonly unknown[] {
   if (Array.isArray(error)) return error;
   if (!isFields(error)) return [];
   // urql: graphQLErrors. Apollo Client 4 and a GraphQL response: errors.
   for (const list of [error['graphQLErrors'], error['errors']])
     if (Array.isArray(list) && list.length > 0) return list;
-  // Apollo Client 4: ServerError, a response with another HTTP status than 200.
+  // Apollo Client 4: ServerError, for a response with an HTTP status other than 200.
   if (typeof error['bodyText'] === 'string') return errorsIn(parsed(error['bodyText']));
   return isFields(error['extensions']) ? [error] : [];
 }
@@ -62,10 +62,10 @@ function read(error: unknown): GatewayError | null {
 }
 
 /**
- * Reads the gateway's error from what a client library throws or returns: Apollo Client 4 (CombinedGraphQLErrors,
- * ServerError), urql (CombinedError), graphql-ws (an array of errors), a GraphQL response with `errors`, or one GraphQL
- * error. Of several errors the first. Null where the value holds no error of the gateway: there was no response, or
- * something between client and gateway wrote it, and a mutation may have been carried out.
+ * Returns the gateway's error in a value that a client library throws or returns: Apollo Client 4
+ * (CombinedGraphQLErrors, ServerError), urql (CombinedError), graphql-ws (an array of errors), a GraphQL response with
+ * `errors`, or one GraphQL error. If there are several, returns the first. Null if the value contains no error of the
+ * gateway, because there was no response or a proxy wrote it; then a mutation may have been carried out.
  */
 export function gatewayError(error: unknown): GatewayError | null {
   for (const each of errorsIn(error)) {
@@ -76,7 +76,8 @@ export function gatewayError(error: unknown): GatewayError | null {
 }
 
 /**
- * Whether the gateway says that the same request may succeed later: wait, `retryAfterMs` at least, and repeat it unchanged.
+ * Whether the same request may succeed later, according to the gateway. Wait at least `retryAfterMs`, and repeat it
+ * unchanged.
  * False for everything that is not an error of the gateway.
  */
 export const isRetryable = (error: unknown): boolean => gatewayError(error)?.retryable ?? false;

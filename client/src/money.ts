@@ -1,21 +1,22 @@
-/** Decimals of every amount that the gateway sends to the service, whatever the currency. */
+/** Number of decimals of every amount that the gateway sends to the service, whatever the currency. */
 const DECIMALS = 2;
 
-/** Most decimals that Intl.NumberFormat takes in every engine. */
+/** Maximum number of decimals that Intl.NumberFormat accepts in every engine. */
 const MAX_DECIMALS = 20;
 
-/** How many decimals a decimal string has; null where it is none, or has more than can be formatted. */
+/** Returns the number of decimals of a decimal string; null if it is none, or has more than can be formatted. */
 function decimalsIn(text: string): number | null {
   const [matches, decimals = ''] = /^-?\d+(?:\.(\d+))?$/.exec(text) ?? [];
   return matches === undefined || decimals.length > MAX_DECIMALS ? null : decimals.length;
 }
 
 /**
- * An amount in the words of a locale, for example "€25.00" or "25,00 €". The digits stay exactly those of `value`: it is a
- * decimal string and is never read as a floating point number. At least two decimals are shown, as the gateway sends
- * them, also for currencies that have none. A currency that Intl does not know (USDT, say) is shown by its code, and a
- * value that is no decimal as it came. For a MISPAID payment: `formatMoney({ ...amount, value: amount.received })`.
- * @param locale as for Intl.NumberFormat, for example "de-DE"; without it that of the runtime
+ * Formats an amount for a locale, for example "€25.00" or "25,00 €". The digits are exactly those of `value`, which is
+ * a decimal string and is never converted to a floating point number. At least two decimals are shown, as the gateway
+ * sends them, also for currencies that have none. A currency that Intl does not know (such as USDT) is shown by its
+ * code, a value that is not a decimal unchanged. For a MISPAID payment:
+ * `formatMoney({ ...amount, value: amount.received })`.
+ * @param locale as for Intl.NumberFormat, for example "de-DE"; by default that of the runtime
  * @throws {RangeError} if Intl refuses the locale, for example "en_US"
  */
 export function formatMoney(
@@ -27,7 +28,7 @@ export function formatMoney(
   if (decimals === null) return `${value} ${currency}`;
   const shown = Math.max(DECIMALS, decimals);
   const digits = { minimumFractionDigits: shown, maximumFractionDigits: shown };
-  // ECMA-402 of 2023 formats strings exactly; numbers it would round.
+  // ECMA-402 of 2023 formats strings exactly, but rounds numbers.
   const exact = value as `${number}`;
   if (/^[A-Z]{3}$/.test(currency))
     return new Intl.NumberFormat(locale, { style: 'currency', currency, ...digits }).format(exact);

@@ -93,7 +93,7 @@ export interface GatewayErrorExtensions {
   requestId: string;
   /** How long to wait before repeating the request, in milliseconds. Absent when unknown. */
   retryAfterMs?: number;
-  /** Invalid values: the path below the variable or argument, and the name of the rule. Absent for other errors. */
+  /** Path and rule of each invalid value; paths start below `input` or at another argument. Absent for other errors. */
   fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
 }
 

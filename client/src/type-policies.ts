@@ -11,8 +11,8 @@ const keepsExternalId: KeepsExternalId = {
 };
 
 /**
- * For Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. The cache keeps a known `externalId` where a
- * later response has null, as lookups by transaction id and subscriptions do. Needs `possibleTypes`.
+ * For Apollo Client: `new InMemoryCache({ possibleTypes, typePolicies })`. The cache keeps a known `externalId` if a
+ * later response has null, as those of lookups by transaction id and of subscriptions have. Needs `possibleTypes`.
  */
 export const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId> = {
   PaymentResource: keepsExternalId,

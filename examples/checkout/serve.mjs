@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 
 const here = import.meta.dirname;
 
-/** The files of the page: content type, and a function that builds the content for each request. */
+/** Builds the page. Returns the content type and the content of each file by its path. */
 async function pageFiles(gateway) {
   const { outputFiles } = await build({
     entryPoints: { page: path.join(here, 'src/main.tsx') },
@@ -33,7 +33,7 @@ async function pageFiles(gateway) {
   };
 }
 
-/** The page may talk to the gateway and to nobody else. */
+/** Returns a content security policy with which the page may connect only to the gateway. */
 const policyFor = (gateway) =>
   [
     "default-src 'none'",
@@ -46,7 +46,7 @@ const policyFor = (gateway) =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** A gateway of the page's own, with the embedded sandbox, on any free ports. It ends with this process. */
+/** Starts a gateway with the embedded sandbox on free ports. It ends with this process. Returns its URL. */
 async function startGateway(origin) {
   const program = path.join(here, '../../bin/paygraph.mjs');
   const env = { ...process.env, PORT: '0', SANDBOX_PORT: '0', CORS_ORIGINS: origin, LOG_LEVEL: 'warn' };
@@ -79,4 +79,4 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 const gateway = process.env.PAYGRAPH_URL ?? (await startGateway(origin));
 files = await pageFiles(gateway);
 headers = { 'content-security-policy': policyFor(gateway), 'cache-control': 'no-store' };
-process.stdout.write(`The checkout is at ${origin}/ and talks to ${gateway}.\n`);
+process.stdout.write(`The checkout is at ${origin}/ and uses the gateway at ${gateway}.\n`);

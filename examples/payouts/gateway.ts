@@ -28,7 +28,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** Longer than the gateway takes at most: its two deadlines for the service, and the time for looking. */
+/** Longer than a call to the gateway can take: two timeouts of the service, and lookups after a lost response. */
 const TIMEOUT_MS = 60_000;
 
 const noAnswer = (what: string): GatewayError =>
@@ -41,19 +41,20 @@ export class Gateway {
 
   /**
    * @param url of /graphql
-   * @param key the client key; none where the gateway asks nobody who it is, as before its sandbox
+   * @param key the client key; none if the gateway does not authenticate callers, as with its sandbox
    */
   constructor(url: string, key?: string) {
     this.#url = url;
     this.#headers = { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) };
   }
 
-  /** @throws GatewayError */
+  /** Sends an operation and returns its data. Throws a GatewayError if there is none. */
   async ask<D, V>(document: TypedDocumentNode<D, V>, variables: V): Promise<D> {
     const { data, errors } = await this.#post<D>({ query: print(document), variables });
     const error = gatewayError(errors);
     if (error) throw new GatewayError(error.message, error);
-    if (errors || !data || Object.keys(data).length === 0) throw noAnswer('The answer is none of a gateway.');
+    if (errors || !data || Object.keys(data).length === 0)
+      throw noAnswer('The response does not come from a gateway: check PAYGRAPH_URL.');
     return data;
   }
 
@@ -65,10 +66,10 @@ export class Gateway {
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
-      // A proxy may respond with something else than JSON.
+      // Throws if a proxy responded with something other than JSON.
       return ((await response.json()) ?? {}) as Answer<D>;
     } catch (cause) {
-      throw noAnswer(`No answer (${cause instanceof Error ? cause.name : 'unknown'}).`);
+      throw noAnswer(`The gateway did not respond (${cause instanceof Error ? cause.name : 'unknown'}).`);
     }
   }
 }

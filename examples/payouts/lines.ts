@@ -11,10 +11,10 @@ export interface Line {
   method: PayoutMethodInput;
 }
 
-/** The list is invalid; the message is for its author. */
+/** The list or the command line is invalid; the message is for the user. */
 export class ListError extends Error {}
 
-/** A row of a CSV file: the columns after `method` are the fields of that method. Empty ones are left out. */
+/** Converts a CSV row. The columns after `method` are the fields of that method; empty ones are left out. */
 function fromRow({ reference, currency, value, method, ...columns }: Record<string, string>): unknown {
   const fields = Object.fromEntries(Object.entries(columns).filter(([, text]) => text !== ''));
   return { reference, currency, value, method: method && { [method]: fields } };
@@ -36,7 +36,7 @@ function parsed(file: string): unknown[] {
   }
 }
 
-/** Whether the required columns are present. The gateway validates the fields of the method. */
+/** Whether the four required values are present. The gateway validates the fields of the method. */
 function isLine(value: unknown): value is Line {
   const line = Object(value) as Record<keyof Line, unknown>;
   const texts = [line.reference, line.currency, line.value];
@@ -44,24 +44,24 @@ function isLine(value: unknown): value is Line {
 }
 
 /**
- * The payouts of a CSV or JSON file, all of them or none.
- * @throws ListError where it cannot be read, lacks something, or names a reference twice
+ * Returns the payouts of a CSV or JSON file.
+ * @throws ListError if it cannot be read, lacks a required value, or has a reference twice
  */
 export function readLines(file: string): Line[] {
   const lines = parsed(file);
   const seen = new Set<string>();
   return lines.map((line, index) => {
     const where = `${file}, payout ${index + 1}`;
-    if (!isLine(line)) throw new ListError(`${where}: reference, currency, value and method are needed.`);
-    if (seen.has(line.reference)) throw new ListError(`${where}: its reference is there already.`);
+    if (!isLine(line)) throw new ListError(`${where}: reference, currency, value and method are required.`);
+    if (seen.has(line.reference)) throw new ListError(`${where}: an earlier payout has the same reference.`);
     seen.add(line.reference);
     return line;
   });
 }
 
 /**
- * What is sent for a line. The key depends on the reference alone: the same line is the same payout in every run, and a
- * line that was changed after it was sent is an IdempotencyConflictError, not a second payout.
+ * Returns the input for a line. The key depends only on the reference, so that a line is the same payout in every run,
+ * and a line that was changed after it was sent causes an IdempotencyConflictError, not a second payout.
  */
 export const inputOf = (
   { reference, currency, value, method }: Line,

@@ -9,22 +9,21 @@ import { payOut, type Outcome, type PayOutOptions } from './pay-out.ts';
 import { entryOf, exitCodeOf, reportOf } from './report.ts';
 import { settled } from './settling.ts';
 
-const USAGE = `Pays out a list. It may be run again with the same list as often as you like.
+const USAGE = `Pays out a list. It may be run again with the same list any number of times.
 
   npm run example:payouts -- <list.csv|list.json> [--channel <uuid>] [--patience <seconds>] [--wait <seconds>]
 
---channel   the merchant channel; the sandbox takes any
---patience  how long each payout is tried for while it cannot be reached or is not known; 300 without this
---wait      how long to wait for the end of what was created; 30 without this
+--channel   the merchant channel; the sandbox accepts any
+--patience  for how long a payout is retried without a response or with an unknown outcome; default 300
+--wait      for how long to wait until the created payouts are completed or failed; default 30
 
-PAYGRAPH_URL is the address of the gateway (http://127.0.0.1:4000 without this), PAYGRAPH_KEY_FILE the file that holds
-your client key.
+PAYGRAPH_URL is the URL of the gateway (default http://127.0.0.1:4000), PAYGRAPH_KEY_FILE the file with your client key.
 
-Exits with 0 when all is paid or under way, 1 when a person has to look at something that was declined or refused, 3 when
-something is not known and it has to be run again, 2 when the list or the settings cannot be used and nothing was sent.
+Exit code 0: all payouts are paid or under way. 1: some were declined or refused, and a person has to check them. 3: the
+outcome of some is unknown, and the list has to be run again. 2: the list or the settings are invalid; nothing was sent.
 `;
 
-/** How many are on their way at the same time. */
+/** Number of payouts that are sent at the same time. */
 const AT_ONCE = 4;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -51,7 +50,7 @@ interface Run {
   waitMs: number;
 }
 
-/** The command line. Throws a ListError, or an error of parseArgs. */
+/** Reads the command line and the list. Throws a ListError, or an error of parseArgs. */
 function readRun(): Run {
   const { positionals, values } = parseArgs({
     allowPositionals: true,

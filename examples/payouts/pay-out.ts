@@ -3,16 +3,16 @@ import { CreatePayoutDocument, type CreatePayoutMutation, type PayoutFieldsFragm
 import { GatewayError, type Gateway } from './gateway.ts';
 import { inputOf, type Line } from './lines.ts';
 
-/** The outcome of a line. */
+/** The outcome of a line of the list. */
 export type Outcome =
-  /** The service has it; by now or by an earlier run. It may still be declined. */
+  /** The payout was created, by this run or an earlier one. It may still be declined. */
   | { kind: 'created'; payout: PayoutFieldsFragment; replayed: boolean }
   /** Nothing was created, and nothing will be until a person has changed something. */
   | { kind: 'refused'; why: string }
-  /** It may or may not have been created. Only another run of the same list may ask again. */
+  /** The payout may or may not have been created. Run the same list again to find out. */
   | { kind: 'unknown'; why: string };
 
-/** A response after which the call has to be repeated, and the delay if it has one. */
+/** A response after which the call has to be repeated, and the delay if the response has one. */
 interface NotYet {
   kind: 'not yet';
   why: string;
@@ -22,13 +22,13 @@ interface NotYet {
 export interface PayOutOptions {
   gateway: Gateway;
   channel: string;
-  /** How long a line is tried for, in milliseconds. */
+  /** For how long a line is retried, in milliseconds. */
   patienceMs: number;
   /** Called before a line is retried. */
   onRetry(line: Line, why: string): void;
 }
 
-/** Pays one line out. It never throws: whatever happens is an outcome. */
+/** Pays out one line. Errors of the gateway become outcomes; only other errors are thrown. */
 export async function payOut(line: Line, options: PayOutOptions): Promise<Outcome> {
   const giveUpAt = Date.now() + options.patienceMs;
   for (let attempt = 0; ; attempt += 1) {
@@ -41,7 +41,7 @@ export async function payOut(line: Line, options: PayOutOptions): Promise<Outcom
   }
 }
 
-/** Half a second at first, half a minute at last, and not for all lines at the same moment. */
+/** Returns the wait before a retry: doubles from 0.5 to 30 s, with jitter. */
 const backoffMs = (attempt: number): number =>
   Math.min(30_000, 500 * 2 ** attempt) * (0.75 + Math.random() / 4);
 
@@ -53,7 +53,7 @@ async function tryOnce(line: Line, { gateway, channel }: PayOutOptions): Promise
     if (!(error instanceof GatewayError)) throw error;
     const { code, retryable, retryAfterMs, message } = error;
     if (retryable) return { kind: 'not yet', why: code, retryAfterMs };
-    // The line is invalid for the schema, so it was not sent. After any other error it may have been.
+    // BAD_USER_INPUT: the line is invalid for the schema and was not sent. After any other error it may have been.
     return { kind: code === 'BAD_USER_INPUT' ? 'refused' : 'unknown', why: `${code}: ${message}` };
   }
 }
@@ -71,7 +71,7 @@ function outcomeOf(result: CreatePayoutMutation['createPayout']): Outcome | NotY
     case 'IdempotencyConflictError':
       return {
         kind: 'refused',
-        why: 'it was sent before with other details: look at what was paid before you change the reference',
+        why: 'it was sent before with other details: check what was paid before you change the reference',
       };
     case 'RequestInProgressError':
       return { kind: 'not yet', why: result.code, retryAfterMs: result.retryAfterMs };

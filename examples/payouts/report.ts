@@ -2,7 +2,7 @@ import type { PayoutFieldsFragment } from '@paygraph/client';
 import type { Line } from './lines.ts';
 import type { Outcome } from './pay-out.ts';
 
-/** The report of one line. */
+/** The result of one line in the report. */
 export type Verdict = 'paid' | 'under way' | 'declined' | 'refused' | 'unknown';
 
 export interface Entry {
@@ -12,7 +12,7 @@ export interface Entry {
   detail: string;
 }
 
-/** How the program exits: by the worst that happened. 2 is for a list or settings that cannot be used. */
+/** Exit code for each verdict; the highest one applies. 2 is for an invalid list or invalid settings. */
 const EXIT_CODES: Record<Verdict, number> = { paid: 0, 'under way': 0, declined: 1, refused: 1, unknown: 3 };
 
 /** @param newest the newest states of payouts, by transaction id */
@@ -31,7 +31,7 @@ export function entryOf(line: Line, outcome: Outcome, newest: Map<string, Payout
 export const exitCodeOf = (entries: Entry[]): number =>
   Math.max(0, ...entries.map(({ verdict }) => EXIT_CODES[verdict]));
 
-/** A line for each payout, then the number of each outcome and what to do. */
+/** Returns a line for each payout, then the number of payouts by verdict, and what to do. */
 export function reportOf(entries: Entry[]): string {
   const lines = entries.map(
     ({ line, verdict, detail }) => `${verdict.padEnd(9)}  ${line.reference}  ${detail}`,
@@ -42,12 +42,12 @@ export function reportOf(entries: Entry[]): string {
   );
   const advice = [
     ...(count('unknown') > 0
-      ? ['Run it again with the same list: what is unknown is asked about, and never paid twice.']
+      ? ['Run it again with the same list: unknown payouts are retried, and never paid twice.']
       : []),
     ...(count('declined') > 0
-      ? ['A declined payout stays declined: pay it out again under another reference.']
+      ? ['A declined payout cannot be retried: pay it out under another reference.']
       : []),
-    ...(count('refused') > 0 ? ['Mend what was refused, and run it again with the same references.'] : []),
+    ...(count('refused') > 0 ? ['Correct refused payouts, and run it again with the same references.'] : []),
   ];
   return [...lines, '', `${entries.length} payouts: ${counts.join(', ') || 'none'}.`, ...advice, ''].join(
     '\n',

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PayoutsDocument, type PayoutFieldsFragment } from '@paygraph/client';
 import { GatewayError, type Gateway } from './gateway.ts';
 
-/** The most that one lookup may ask for. */
+/** Maximum number of payouts in one lookup. */
 const AT_ONCE = 100;
 const PACE_MS = 1000;
 
 const isFinal = ({ status }: PayoutFieldsFragment): boolean => status === 'COMPLETED' || status === 'FAILED';
 
 /**
- * Looks at payouts until all of them are final, or the time is over. The newest state of each, by transaction id.
+ * Polls payouts until all of them are final, or the time is over. Returns the newest state of each by transaction id.
  * @param waitMs how long to wait, in milliseconds
  */
 export async function settled(
@@ -27,7 +27,7 @@ export async function settled(
   }
 }
 
-/** The current states; empty if the gateway does not respond, because there will be another poll. */
+/** Returns the current states; empty if the lookup fails, because another poll may follow. */
 async function look(gateway: Gateway, open: PayoutFieldsFragment[]): Promise<PayoutFieldsFragment[]> {
   const [{ channel }] = open as [PayoutFieldsFragment];
   const transactionIds = open.map(({ transactionId }) => transactionId);

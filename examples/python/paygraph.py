@@ -1,6 +1,6 @@
 """A client of the paygraph gateway in the standard library of Python, 3.9 or newer.
 
-Every function repeats what may be repeated and nothing else. A create is always repeated with the same idempotency key.
+Every function repeats only requests that may be repeated. A create is always repeated with the same idempotency key.
 """
 
 import http.client
@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 
-# Longer than the gateway takes at most: its deadlines for the service, and the time in which it looks for a lost answer.
+# Longer than a call to the gateway can take: its timeouts for the service, and its lookups after a lost response.
 TIMEOUT_SECONDS = 60
 
 CREATE_PAYOUT = """mutation CreatePayout($input: CreatePayoutInput!) {
@@ -80,17 +80,17 @@ ATTEMPTS = """query Attempts($channel: UUID!, $outcome: AttemptOutcome, $operati
 
 
 class GatewayError(Exception):
-    """Why a call has no data: what the gateway answered, or that it answered nothing (NO_ANSWER)."""
+    """Why a call has no data: the error of the gateway, or NO_ANSWER if there was no valid response."""
 
     def __init__(self, code, message, retryable, retry_after=None):
         super().__init__(f"{code}: {message}")
         self.code = code
         self.retryable = retryable
-        self.retry_after = retry_after  # in seconds; None where nobody said
+        self.retry_after = retry_after  # in seconds; None if the response has none
 
 
 class NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Returns a redirect as the response: urllib would send the key on to wherever it points."""
+    """Returns redirects as responses, because urllib would send the client key to the target."""
 
     def redirect_request(self, *_):
         return None
@@ -114,12 +114,12 @@ class Gateway:
         try:
             with self.open("/graphql", query, variables) as response:
                 return data_of(response)
-        # Refused, cut off, timed out, or cut off within the answer: the request may have arrived.
+        # Refused, timed out, or cut off, perhaps within the response: the request may have arrived.
         except (OSError, http.client.HTTPException) as error:
             raise GatewayError("NO_ANSWER", type(error).__name__, retryable=True) from error
 
     def ask_until(self, deadline, query, variables):
-        """Repeats a request while that may help. Raises the last GatewayError."""
+        """Repeats a request while its error is retryable, until the deadline. Raises the last GatewayError."""
         for wait in backoff():
             try:
                 return self.ask(query, variables)
@@ -130,23 +130,23 @@ class Gateway:
                 time.sleep(pause)
 
     def open(self, path, query, variables, **headers):
-        """The response to a request, whatever its status."""
+        """Sends a request and returns the response, whatever its status."""
         body = json.dumps({"query": query, "variables": variables}).encode()
         request = urllib.request.Request(self.url + path, body, {**self.headers, **headers}, method="POST")
         try:
             return OPENER.open(request, timeout=self.timeout)
         except urllib.error.HTTPError as response:
-            return response  # errors stand in its body, as with HTTP 200
+            return response  # its body contains errors, as with HTTP 200
 
 
 def data_of(response):
-    """The data of a response. Raises GatewayError where there is none."""
+    """Returns the data of a response. Raises GatewayError if there is none."""
     after = response.headers.get("retry-after", "")
     retry_after = int(after) if after.isdigit() else None
     try:
         answer = json.loads(response.read())
         errors, data = answer.get("errors"), answer.get("data")
-    # Whatever stands in between may answer too, a proxy for example.
+    # Not a GraphQL response, for example that of a proxy.
     except (ValueError, AttributeError) as error:
         raise GatewayError("NO_ANSWER", f"HTTP {response.status}", True, retry_after) from error
     if errors:
@@ -164,7 +164,7 @@ def error_of(error, retry_after=None):
 
 
 def backoff():
-    """Pauses in seconds: half a second at first, half a minute at last, with jitter."""
+    """Yields pauses in seconds, which double from 0.5 to 30, with jitter."""
     wait = 0.5
     while True:
         yield wait * random.uniform(0.75, 1)
@@ -172,14 +172,14 @@ def backoff():
 
 
 def at_least(retry_after, wait):
-    """The longer of both pauses in seconds: that of the server, with jitter on top, or None; and that of backoff()."""
+    """Returns the longer pause in seconds: retry_after of the server (may be None) plus jitter, or that of backoff()."""
     return max((retry_after or 0) * random.uniform(1, 1.25), wait)
 
 
 def create(gateway, query, variables, patience=300):
-    """Creates a payment or payout once, however often it has to ask. Returns the result with its __typename.
+    """Creates a payment or payout once, however often it sends the request. Returns the result with its __typename.
 
-    After OutcomeUnknownError and GatewayError keep the key: only the same key may be asked again, now or tomorrow.
+    After OutcomeUnknownError and GatewayError keep the key, and repeat the call only with the same key, even days later.
     """
     deadline = time.monotonic() + patience
     for wait in backoff():
@@ -201,7 +201,7 @@ def create_payment(gateway, payment, patience=300):
 
 
 def find_payout(gateway, channel, external_id, patience=60):
-    """The payout of an external id, or None. None right after a create proves nothing."""
+    """Returns the payout with an external id, or None. Right after a create None does not prove that it failed."""
     variables = {"channel": channel, "externalId": external_id}
     return gateway.ask_until(time.monotonic() + patience, PAYOUT_BY_EXTERNAL_ID, variables)["payout"]
 
@@ -209,8 +209,8 @@ def find_payout(gateway, channel, external_id, patience=60):
 def confirm_payment(gateway, channel, transaction_id, confirmation, patience=60):
     """Confirms a payment and returns the result.
 
-    A confirm has no key: whenever it is not known what became of one, the payment is looked up, and the same confirm is
-    repeated only while the payment waits for it. None where the payment has moved on meanwhile.
+    A confirm has no key. Whenever the outcome of one is unknown, the payment is looked up, and the same confirm is
+    repeated only while the payment waits for it. Returns None if the payment no longer waits for it.
     """
     deadline = time.monotonic() + patience
     payment = {"channel": channel, "transactionId": transaction_id}
@@ -257,12 +257,12 @@ def watch_payment(gateway, channel, transaction_id):
             pause = at_least(error.retry_after, pause)
         except (OSError, http.client.HTTPException):
             pass
-        # A stream that ends without complete was cut: connect again, and go on with the state as it is then.
+        # A stream that ends without complete was cut off: connect again, and continue with the current state.
         time.sleep(pause)
 
 
 def events(stream):
-    """The server-sent events of a stream; its heartbeats are comments, and left out."""
+    """Yields the server-sent events of a stream, without heartbeats, which are comments."""
     event, data = "", ""
     for raw in stream:
         line = raw.decode().rstrip("\n")
@@ -276,7 +276,7 @@ def events(stream):
 
 
 def attempts(gateway, channel, patience=60, **filters):
-    """Yields what was created with this key, newest first, without a lookup at the service.
+    """Yields the attempts of this client, newest first, without a lookup at the service.
 
     Filters: outcome, operation, externalId, startedAfter (inclusive), startedBefore (exclusive).
     """

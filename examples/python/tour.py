@@ -1,7 +1,7 @@
 """Pays out, collects a payment, and reconciles both: python3 examples/python/tour.py <reference> [<value of the payout>]
 
-PAYGRAPH_URL is the address of the gateway (http://127.0.0.1:4000 without this), PAYGRAPH_KEY_FILE the file that holds
-your client key. Prints one line of JSON for each step. It may be run again with the same reference: nothing is paid twice.
+PAYGRAPH_URL is the URL of the gateway (default http://127.0.0.1:4000), PAYGRAPH_KEY_FILE the file with your client key.
+Prints one line of JSON for each step. It may be run again with the same reference: nothing is paid twice.
 """
 
 import json
@@ -16,7 +16,7 @@ CHANNEL = "7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10"
 
 
 def payout_of(reference, value):
-    """The key comes from what is paid, so a program that was killed makes the same one again."""
+    """The key is derived from the reference, so that a program that was killed uses the same one again."""
     return {
         "idempotencyKey": f"payout {reference}",
         "externalId": reference,

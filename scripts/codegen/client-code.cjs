@@ -1,5 +1,5 @@
-// The code of the client kit: client/src and the gateway's own tables, as text of TypeScript, ES modules, CommonJS or
-// declarations. The modules are joined into one, so they name each other's exports and nothing else.
+// Generates the code of the client kit from client/src and the gateway's tables, as TypeScript, ES module, CommonJS or
+// declarations. All modules are joined into one file, so they may import only each other.
 const { readFileSync } = require('node:fs');
 const path = require('node:path');
 const { getNamedType, isEnumType } = require('graphql');
@@ -16,7 +16,7 @@ const MODULES = ['errors', 'confirmation', 'money', 'type-policies'];
 
 const unionOf = (words) => [...words].map((word) => `\n  | '${word}'`).join('');
 
-/** The gateway's declaration of `extensions`, under the name that it has in the kit. */
+/** Returns the gateway's declaration of `extensions`, under the name that it has in the kit. */
 function extensionsType() {
   const text = sourceOf('src/http/graphql/error-codes.ts');
   const file = ts.createSourceFile('codes.ts', text, ts.ScriptTarget.Latest, true);
@@ -29,12 +29,12 @@ function extensionsType() {
     .replaceAll('PublicCode', 'GatewayErrorCode');
 }
 
-/** How each field of ConfirmationInput is filled in: with a value in the one field that it has, or always in the same way. */
+/** Returns code for each field of ConfirmationInput: a function of its only value, or the constant input of an enum. */
 function confirmations(schema) {
   const entries = Object.values(schema.getType('ConfirmationInput').getFields()).map(({ name, type }) => {
     const input = getNamedType(type);
     const [only, ...others] = isEnumType(input) ? input.getValues() : Object.values(input.getFields());
-    if (others.length > 0) throw new Error(`confirmationFor has one value, and ${input.name} takes several.`);
+    if (others.length > 0) throw new Error(`confirmationFor takes one value, but ${input.name} has several.`);
     const filled = isEnumType(input)
       ? `{ ${name}: '${only.name}' }`
       : `(${only.name}) => ({ ${name}: { ${only.name} } })`;
@@ -43,7 +43,7 @@ function confirmations(schema) {
   return entries.join('\n');
 }
 
-/** client/src/tables.ts. */
+/** Returns the text of client/src/tables.ts. */
 const tables = (schema) => `// Made by \`npm run codegen\` from the tables of the gateway; do not edit.
 import type { ConfirmationField, ConfirmationInput } from '../index';
 
@@ -65,7 +65,7 @@ ${confirmations(schema)}
 };
 `;
 
-/** All modules as one, without imports: what they import stands in the same file. */
+/** Returns all modules as one text without imports, because everything that they import is in the same text. */
 function joined(schema) {
   const texts = [tables(schema), ...MODULES.map((name) => sourceOf(`client/src/${name}.ts`))];
   return texts

@@ -1,6 +1,6 @@
-// The client kit without a build, documents and code: as ES modules (`format: esm`), as CommonJS (`cjs`), as what
-// TypeScript knows of it (`types`), or what its code reads of the gateway (`tables`). A fragment stands there once, and
-// bundlers leave out what nobody imports.
+// Generates the client kit (documents and code) as ES module (`format: esm`), CommonJS (`cjs`) or declarations
+// (`types`), or only the gateway's tables that its code reads (`tables`). Each fragment occurs once, and bundlers leave
+// out unused exports.
 const { Kind, visit } = require('graphql');
 const code = require('./client-code.cjs');
 
@@ -14,7 +14,7 @@ const EXPORTS = {
 const upperFirst = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const isFragment = ({ kind }) => kind === Kind.FRAGMENT_DEFINITION;
 
-/** The fragments that a definition spreads, and those that these spread, each once and in a fixed order. */
+/** Returns the fragments that a definition spreads, directly or through others, each once and in a fixed order. */
 function fragmentsOf(definition, byName, found = new Set()) {
   visit(definition, {
     FragmentSpread: ({ name: { value } }) => {
@@ -26,13 +26,13 @@ function fragmentsOf(definition, byName, found = new Set()) {
   return [...found];
 }
 
-/** A definition as a value of JavaScript, without where it stood and without lists of nothing. */
+/** Returns a definition as a JavaScript literal, without source locations and empty lists. */
 const literal = (definition) =>
   JSON.stringify(definition, (key, value) =>
     key === 'loc' || (Array.isArray(value) && value.length === 0) ? undefined : value,
   );
 
-/** Every operation and fragment: its name, and the names of the definitions that make its document. */
+/** Returns every operation and fragment with the name of its document and the names of its fragments. */
 function documentsOf(files) {
   const definitions = files.flatMap(({ document }) => document.definitions);
   const byName = new Map(definitions.filter(isFragment).map((node) => [node.name.value, node]));
@@ -44,7 +44,7 @@ function documentsOf(files) {
   return { documents, byName };
 }
 
-/** The types that typescript-operations gives an operation or a fragment. */
+/** Returns the names of the types that typescript-operations generates for an operation or a fragment. */
 function typesOf({ kind, operation, name: { value } }) {
   if (kind === Kind.FRAGMENT_DEFINITION) return [`${value}Fragment`, 'unknown'];
   const result = `${value}${upperFirst(operation)}`;
@@ -58,7 +58,7 @@ function types({ documents }, schema) {
     ({ node, name }) => `export declare const ${name}: TypedDocumentNode<${typesOf(node).join(', ')}>;`,
   );
   const possibleTypes =
-    '/** Which types a union or interface stands for: `new InMemoryCache({ possibleTypes })`. */\nexport declare const possibleTypes: Record<string, string[]>;';
+    '/** Object types of each union and interface, for `new InMemoryCache({ possibleTypes })`. */\nexport declare const possibleTypes: Record<string, string[]>;';
   return {
     prepend: [HEAD, TYPES_IMPORT],
     content: [...declared, possibleTypes, code.types(schema)].join('\n'),
@@ -76,7 +76,7 @@ function values({ documents, byName }, schema, format) {
   return [HEAD, ...fragments, ...said, possibleTypes, code[format](schema), ''].join('\n');
 }
 
-/** Which types a union or interface stands for, as in possible-types.json. */
+/** Returns the object types of each union and interface, as in possible-types.json. */
 function possibleTypesOf(schema) {
   const abstract = Object.values(schema.getTypeMap()).filter((type) => 'resolveType' in type);
   return Object.fromEntries(

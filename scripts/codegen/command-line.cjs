@@ -1,18 +1,18 @@
-// docs/command-line.md, from the help that the program itself prints.
+// Generates docs/command-line.md from the help that the program itself prints.
 require('./schema.cjs');
 const { commandLine } = require('../../dist/cli/program.js');
 
 let printed = '';
 const nothing = () => undefined;
 const program = commandLine(
-  { print: (text) => (printed += `${text}\n`), say: nothing },
-  { run: () => nothing, startServer: nothing },
+  { print: (text) => (printed += `${text}\n`), printMessage: nothing },
+  { handler: () => nothing, startServer: nothing },
 );
 
 function helpOf(command) {
   printed = '';
   command.outputHelp();
-  // Every command has --help.
+  // Leaves out --help, which every command has.
   return printed
     .replace(/^ +-h, --help .*\n/m, '')
     .replace(/\nOptions:\n(?=\n|$)/, '')

@@ -1,4 +1,4 @@
-// explorer/methods.json, from the registry and the golden bodies: the data of the explorer's examples.
+// Generates explorer/methods.json, the data of the explorer's examples, from the registry and the golden bodies.
 const { getNamedType, isLeafType } = require('graphql');
 const schema = require('./schema.cjs')();
 const { paymentMethods, payoutMethods } = require('../../dist/schema/methods/index.js');
@@ -16,7 +16,7 @@ const size = ({ input }) => JSON.stringify(input.method).length;
 
 const fieldOf = ({ input }) => Object.keys(input.method)[0];
 
-/** One sample per input field: the shortest create, or the longest if it can be confirmed. */
+/** Returns one sample per input field: the shortest create, or the longest if the payment can be confirmed. */
 function samplesOf(creates, confirmed) {
   const byField = Map.groupBy(creates, fieldOf);
   return [...byField.values()].map((group) => {

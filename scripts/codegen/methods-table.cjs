@@ -1,4 +1,4 @@
-// docs/methods.md, from the registry: what each input field sends and which fields each type has.
+// Generates docs/methods.md from the registry: what each input field sends and which fields each type has.
 const schema = require('./schema.cjs')();
 const { paymentMethods, payoutMethods } = require('../../dist/schema/methods/index.js');
 const { serviceFieldsOf } = require('../../dist/schema/lazy-field.js');
@@ -62,8 +62,8 @@ function payoutRows() {
 
 const plugin = () => `# Methods
 
-Made by \`npm run codegen\` from the registry, \`src/schema/methods/index.ts\`; do not edit. The golden bodies in
-\`test/methods/golden\` prove every line against a service over a real socket. A question mark: sent when given.
+Made by \`npm run codegen\` from the registry, \`src/schema/methods/registry.ts\`; do not edit. The golden bodies in
+\`test/methods/golden\` prove every line against a service over a real socket. A question mark marks fields that are sent only if given.
 
 ## Payments (spec 2.5, 4.4, 4.5)
 

@@ -4,5 +4,5 @@ const schema = require('./schema.cjs');
 
 const plugin = () => `${printSchema(schema())}\n`;
 
-// Written so that an import of this file finds the name.
+// Assigned in this form so that an `import` of this file finds the name.
 module.exports = { plugin };

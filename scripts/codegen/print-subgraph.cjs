@@ -1,4 +1,4 @@
-// Prints what a subgraph answers to _service { sdl }. The schema is the public one: the setting adds no types of ours.
+// Prints the response of a subgraph to _service { sdl }, made of the public schema: SUBGRAPH adds no types of ours.
 const schema = require('./schema.cjs');
 
 const plugin = () => {

@@ -1,4 +1,4 @@
-// The public schema, built as the gateway builds it: codegen's loader and plugins start from here.
+// Returns the public schema, built as the gateway builds it. Used by codegen's loader and plugins.
 require('reflect-metadata');
 const { build, isFresh } = require('../build.mjs');
 

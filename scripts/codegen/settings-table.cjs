@@ -1,4 +1,4 @@
-// docs/configuration.md, from the settings that src/config/index.ts reads.
+// Generates docs/configuration.md from the settings in src/config/env-vars.ts.
 require('./schema.cjs');
 const { SETTINGS } = require('../../dist/config/env-vars.js');
 
@@ -9,11 +9,11 @@ const rows = Object.entries(SETTINGS).map(
 
 const plugin = () => `# Configuration
 
-Made by \`npm run codegen\` from \`src/config/index.ts\`; do not edit.
+Made by \`npm run codegen\` from \`src/config/env-vars.ts\`; do not edit.
 
-The gateway is set by environment variables. All of them, and the files that they name, are read and checked at start: if
-any is wrong, every fault is named at once with what is expected, nothing is started, and the exit code is 1. An empty
-variable counts as not set. A secret may be given in a file instead, by the path in \`…_FILE\`; no value of a secret is ever printed.
+The gateway is configured by environment variables. All of them, and the files that they name, are read and checked
+at start. If any is invalid, all errors are reported at once with what is expected, nothing is started, and the exit
+code is 1. An empty variable counts as not set. A secret may be given in a file instead, by the path in \`…_FILE\`; no value of a secret is ever printed.
 
 | setting | what it does | expected | when not set |
 |---|---|---|---|

@@ -14,7 +14,7 @@ import { startOperations } from '../core';
 import type { Tracing } from '../observability/tracing/start-tracing';
 import { startWebServer, type WebServer } from './http-server';
 
-/** A gateway that is listening; closing it waits for work in flight. */
+/** A gateway that is listening. Closing it waits for work in flight. */
 export type Gateway = WebServer;
 
 /** Opens the journal at a URL. */
@@ -22,18 +22,18 @@ export type OpenJournal = (url: string) => Promise<Journal>;
 
 export interface GatewayDependencies {
   open?: OpenJournal | undefined;
-  /** Identifies the sandbox in the journal: it loses its transactions when it stops. */
+  /** Identifies this run of the sandbox in the journal, because the sandbox loses its transactions when it stops. */
   sandboxId?: string | undefined;
 }
 
-/** Builds the gateway and listens. */
+/** Builds and starts the gateway. Closes everything again if that fails. */
 export async function startGateway(
   config: Config,
   log: Logger,
   clock: Clock = systemClock,
   { open = openJournal, sandboxId = randomUUID() }: GatewayDependencies = {},
 ): Promise<Gateway> {
-  /** Closes each part, in reverse order. */
+  /** Functions that close the parts, called in reverse order. */
   const closers: (() => Promise<unknown>)[] = [];
   const closeAll = async (): Promise<void> => {
     for (const close of closers.splice(0).reverse()) await close();
@@ -53,13 +53,6 @@ export async function startGateway(
     closers.push(() => notifier.close());
     const { journal, reason: journalReason } = connection;
     const serviceName = config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl;
-    metrics.registerPaymentGauges({
-      isJournalUp: () => journalReason() === null,
-      unknownOutcomes: () => journal.countUnknown(serviceName),
-      auditGaps: () => audit.gaps,
-      auditDiskFree: () => audit.diskFree(),
-      now: () => clock.now(),
-    });
     const operations = startOperations({
       payments: service.payments,
       payouts: service.payouts,
@@ -74,6 +67,14 @@ export async function startGateway(
       observer: createObserver(metrics, audit),
     });
     closers.push(() => operations.stop());
+    metrics.registerPaymentGauges({
+      isJournalUp: () => journalReason() === null,
+      isFenceUp: () => operations.fence() !== null,
+      unknownOutcomes: () => journal.countUnknown(serviceName),
+      auditGaps: () => audit.gaps,
+      auditDiskFree: () => audit.diskFree(),
+      now: () => clock.now(),
+    });
     const { isDown: isServiceDown } = service;
     const parts = { config, log, clock, operations, audit, journalReason, isServiceDown, metrics, tracing };
     const web = await startWebServer(parts);
@@ -92,7 +93,8 @@ const operationSettings = ({ service, journal, urls, watching, publicUrl }: Conf
   timeoutMs: service.timeoutMs,
   settleMs: journal.settleMs,
   keepMs: journal.keepMs,
-  preflight: journal.preflight,
+  fenceMs: journal.fenceMs,
+  preflight: journal.payoutPreflight,
   fingerprintKey: journal.fingerprintKey,
   urls,
   polling: watching,
@@ -100,13 +102,13 @@ const operationSettings = ({ service, journal, urls, watching, publicUrl }: Conf
 });
 
 const createObserver = (
-  { payments: money, server: web }: Metrics,
+  { payments: paymentMetrics, server: serverMetrics }: Metrics,
   audit: AuditLog,
 ): OperationsOptions['observer'] => ({
-  onRecovery: money.onRecovery,
-  onReconcilerRun: money.onReconcilerRun,
-  onClockStep: money.onClockStep,
-  onPoll: web.onPoll,
+  onRecovery: paymentMetrics.onRecovery,
+  onReconcilerRun: paymentMetrics.onReconcilerRun,
+  onClockStep: paymentMetrics.onClockStep,
+  onPoll: serverMetrics.onPoll,
   onOutcomeRecovered: ({ instance, attempt, outcome, transactionId }) =>
     audit.recordRecovery({
       event: 'recovered',
@@ -117,7 +119,7 @@ const createObserver = (
     }),
 });
 
-/** Starts tracing if it is configured; otherwise the SDK is not loaded. */
+/** Starts tracing if it is configured. Otherwise, returns undefined and does not load the SDK. */
 async function openTracing(config: Config, log: Logger, clock: Clock): Promise<Tracing | undefined> {
   const { tracing: settings, service, shutdownGraceMs } = config;
   if (!settings) return undefined;
@@ -130,8 +132,8 @@ const openNotifier = ({ journal }: Config, clock: Clock, log: Logger): ChangeNot
   createNotifier({
     databaseUrl: journal.url.reveal(),
     clock,
-    onReach: (reached) =>
-      reached
+    onConnectionChange: (isConnected) =>
+      isConnected
         ? log.info({ event: 'change_notifier_connected' }, 'change notifications to other instances resumed')
         : log.warn(
             { event: 'change_notifier_disconnected' },
@@ -139,12 +141,12 @@ const openNotifier = ({ journal }: Config, clock: Clock, log: Logger): ChangeNot
           ),
   });
 
-/** Opens the audit log. Throws a ConfigError that names the setting when that fails. */
+/** Opens the audit log. Throws a ConfigError that names the setting if that fails. */
 function openAudit({ auditFile, auditRotation: rotation, auditKey }: Config, log: Logger): AuditLog {
-  const onFault = (fault: AuditProblem): void =>
-    fault.entry ? log.error(fault, 'audit entry not written') : log.warn(fault, 'audit log problem');
+  const onProblem = (problem: AuditProblem): void =>
+    problem.entry ? log.error(problem, 'audit entry not written') : log.warn(problem, 'audit log problem');
   try {
-    return AuditLog.open(auditFile, onFault, { rotation, key: auditKey?.reveal() ?? null });
+    return AuditLog.open(auditFile, onProblem, { rotation, key: auditKey?.reveal() ?? null });
   } catch (error) {
     throw error instanceof AuditLogError ? new ConfigError([error.message]) : error;
   }

@@ -18,7 +18,7 @@ import { addExplorer } from '../http/server/explorer';
 import { GracefulShutdown } from '../http/server/graceful-shutdown';
 import { addGraphql } from '../http/graphql/graphql-route';
 import { startSubscriptions } from '../http/subscriptions';
-import { loggable, operationLog, type OperationLog } from '../http/graphql/operation-log';
+import { loggableName, operationLog, type LogOperation } from '../http/graphql/operation-log';
 import { PersistedOperations } from '../http/persisted/persisted-operations';
 import { CompiledOperationCache } from '../http/compiled/compiled-operation-cache';
 import { RateLimit } from '../http/limits/rate-limit';
@@ -31,20 +31,20 @@ import type { Tracing } from '../observability/tracing/start-tracing';
 import { describeFileError } from '../shared/hot-reloaded-file';
 import { createMetricsServer } from './metrics-server';
 
-/** The gateway's web server, listening. */
+/** The gateway's web server, which is listening. */
 export interface WebServer {
-  /** Without a slash at its end. */
+  /** URL of the server, without a trailing slash. */
   url: string;
-  /** The server at METRICS_PORT; null without METRICS_PORT. */
+  /** URL of the server at METRICS_PORT, without a trailing slash; null if METRICS_PORT is not set. */
   metricsUrl: string | null;
   /**
-   * Fails readiness and asks clients to reconnect elsewhere, while requests are still served. Closing afterwards waits for
-   * requests on connections that were accepted just before.
+   * Fails readiness checks and asks clients to reconnect elsewhere; requests are still served. A later `close` also
+   * waits for requests on connections that were accepted just before.
    */
   drain(): void;
   /** Stops accepting work; resolves when work in flight has ended. */
   close(): Promise<void>;
-  /** Closes all open connections. */
+  /** Closes all connections at once, without waiting for work in flight. */
   abandon(): void;
 }
 
@@ -54,15 +54,15 @@ interface WebServerParts {
   clock: Clock;
   operations: Operations;
   audit: AuditLog;
-  /** Why the journal cannot be written; null when it can. */
+  /** Returns why the journal cannot be written; null if it can. */
   journalReason(): string | null;
   isServiceDown(): boolean;
   metrics: Metrics;
   tracing: Tracing | undefined;
 }
 
-/** The share of connections that one address may have, unless MAX_CONNECTIONS_PER_ADDRESS is set. */
-const SHARE_OF_ONE_ADDRESS = 0.75;
+/** Maximum share of the connections that one address may have if MAX_CONNECTIONS_PER_ADDRESS is not set. */
+const MAX_SHARE_PER_ADDRESS = 0.75;
 
 /** Builds the web server and listens. */
 export async function startWebServer(parts: WebServerParts): Promise<WebServer> {
@@ -86,27 +86,28 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
     journalReason: parts.journalReason,
     isServiceDown: parts.isServiceDown,
     isClockSteady: () => operations.isClockSteady(),
+    fence: () => operations.fence(),
     isDraining: () => shutdown.isDraining,
   });
   if (config.explorer)
-    addExplorer(app, { sandbox: config.sandbox !== null, credentials: !authenticator.isOpen });
+    addExplorer(app, { isSandbox: config.sandbox !== null, requiresCredentials: !authenticator.isDisabled });
   const server = { app, schema, apollo, compiled, admission, authenticator, connections, lag };
-  const live = await addGraphqlRoutes(parts, server);
+  const subscriptions = await addGraphqlRoutes(parts, server);
   metrics.registerServerGauges({
-    subscriptions: live.open,
+    subscriptions: subscriptions.open,
     maxSubscriptions: config.subscriptions.maxSubscriptions,
-    subscriptionConnections: live.connections,
+    subscriptionConnections: subscriptions.connections,
     connections: () => connections.size,
     maxConnections: connections.max,
     unreadBytes: () => unread.bytes,
-    compiledOperations: () => compiled.answered,
+    compiledOperations: () => compiled.executedCount,
   });
   const urls = await listen(app, metricsServer, config);
   const close = async (): Promise<void> => {
-    // Before subscriptions end, so that their clients reconnect to another instance.
+    // Stop accepting before subscriptions end, so that their clients reconnect to another instance.
     if (shutdown.isDraining) await shutdown.stopAccepting(config.shutdownGraceMs / 4);
     shutdown.drain();
-    await live.close();
+    await subscriptions.close();
     await app.close();
     await apollo.stop();
     await metricsServer?.close();
@@ -115,7 +116,7 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
     authenticator.close();
   };
   const abandon = (): void => {
-    live.abandon();
+    subscriptions.abandon();
     app.server.closeAllConnections();
   };
   return { url: urls.url, metricsUrl: urls.metricsUrl, drain: () => shutdown.drain(), close, abandon };
@@ -132,7 +133,7 @@ interface GraphqlServer {
   lag: EventLoopLag;
 }
 
-/** Adds /graphql, and subscriptions over WebSockets and server-sent events. */
+/** Adds /graphql, with subscriptions over WebSockets and server-sent events. */
 async function addGraphqlRoutes(parts: WebServerParts, server: GraphqlServer) {
   const { config, log, clock, operations, audit, metrics, tracing } = parts;
   const { app, admission, authenticator, connections } = server;
@@ -142,8 +143,8 @@ async function addGraphqlRoutes(parts: WebServerParts, server: GraphqlServer) {
     metrics.payments.mutationEnded(entry.operation, entry.outcome, entry.replayed === true);
   });
   const checkLoad = loadCheck(server.lag, () => metrics.server.rejected('overloaded'));
-  const unauthenticated = (): void => metrics.server.rejected('unauthenticated');
-  const live = startSubscriptions(app, {
+  const onUnauthenticated = (): void => metrics.server.rejected('unauthenticated');
+  const subscriptions = startSubscriptions(app, {
     schema: server.schema,
     introspection: config.introspection,
     admission,
@@ -154,28 +155,28 @@ async function addGraphqlRoutes(parts: WebServerParts, server: GraphqlServer) {
     maxSubscriptionsPerClient: config.subscriptions.maxSubscriptionsPerClient,
     heartbeatMs: config.subscriptions.heartbeatMs,
     checkLoad,
-    unauthenticated,
-    limitReached: () => metrics.server.rejected('subscription_limit'),
+    onUnauthenticated,
+    onLimitReached: () => metrics.server.rejected('subscription_limit'),
     count: metrics.operationEnded,
     connections,
     clock,
     log,
-    trace: tracing?.subscription,
+    startTrace: tracing?.subscription,
   });
   await addGraphql(app, {
     apollo: server.apollo,
-    prepared: server.compiled,
+    compiled: server.compiled,
     contextFor,
     authenticator,
     admission,
-    events: live.events,
+    sse: subscriptions.sse,
     corsOrigins,
-    landingPage: config.sandbox !== null,
+    hasLandingPage: config.sandbox !== null,
     checkLoad,
-    unauthenticated,
+    onUnauthenticated,
     connections,
   });
-  return live;
+  return subscriptions;
 }
 
 async function listen(
@@ -195,19 +196,19 @@ async function listen(
   return { url: urlOf(app), metricsUrl: metricsServer && urlOf(metricsServer) };
 }
 
-/** Limits connections to those configured, and to the file descriptors of this process. */
+/** Creates the connection limits: MAX_CONNECTIONS, but no more than the file descriptors of this process allow. */
 function createConnections({ config, metrics, log, clock }: WebServerParts): Connections {
   const { maxConnections: wanted, maxConnectionsPerAddress, trustedProxies } = config.limits;
   const capacity = connectionCapacity(descriptorLimit());
   const maxConnections = Math.min(wanted ?? capacity, capacity);
   if (wanted !== null && wanted > capacity) {
     const facts = { event: 'descriptor_limit_low', wanted, maxConnections };
-    log.warn(facts, 'descriptor limit below MAX_CONNECTIONS');
+    log.warn(facts, 'MAX_CONNECTIONS reduced: at most 18000 and what the file descriptor limit allows');
   }
   return new Connections(
     {
       maxConnections,
-      maxConnectionsPerAddress: maxConnectionsPerAddress ?? Math.ceil(maxConnections * SHARE_OF_ONE_ADDRESS),
+      maxConnectionsPerAddress: maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_SHARE_PER_ADDRESS),
       trustedProxies,
     },
     connectionLog(log, clock, metrics.server),
@@ -218,13 +219,13 @@ function createConnections({ config, metrics, log, clock }: WebServerParts): Con
 async function startApollo(parts: WebServerParts, schema: GraphQLSchema, rate: RateLimit) {
   const { config, log, metrics, tracing } = parts;
   const logOperation = operationLog(log, metrics.operationEnded);
-  const endedLog: OperationLog = (operation) => {
+  const endedLog: LogOperation = (operation) => {
     logOperation(operation);
     if (!tracing) return;
     const { operation: type, name, errors = [] } = operation;
     tracing.ended({
       type,
-      name: loggable(name),
+      name: loggableName(name),
       codes: errors.map(({ extensions }) => extensions?.['code']),
     });
   };
@@ -233,20 +234,20 @@ async function startApollo(parts: WebServerParts, schema: GraphQLSchema, rate: R
   const apollo = createApolloServer({
     schema,
     introspection: config.introspection,
-    explorer: config.explorer,
-    landingPage: config.sandbox !== null,
+    hasExplorer: config.explorer,
+    hasLandingPage: config.sandbox !== null,
     log,
     operationLog: endedLog,
     formatError,
     rate,
-    learner: compiled.recordOperations,
+    compilePlugin: compiled.compileRepeatedOperations,
   });
   await apollo.start();
   return { apollo, compiled };
 }
 
-/** Reads a file named by a setting. Throws a ConfigError that names the setting when the file cannot be used. */
-function fromFile<T>(setting: string, read: () => T): T {
+/** Reads the file that a setting names. Throws a ConfigError that names the setting if the file cannot be used. */
+function readSettingFile<T>(setting: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -257,15 +258,15 @@ function fromFile<T>(setting: string, read: () => T): T {
 function readPersistedOperations({ config, log }: WebServerParts, schema: GraphQLSchema) {
   const settings = config.limits.persisted;
   const onUnlisted = (name: string | null): void =>
-    log.warn({ event: 'operation_not_persisted', name }, 'operation is not in PERSISTED_OPERATIONS');
+    log.warn({ event: 'operation_not_persisted', name }, 'allowed operation is not in PERSISTED_OPERATIONS');
   const read = () => new PersistedOperations({ settings, schema, onUnlisted });
-  return fromFile('PERSISTED_OPERATIONS', read);
+  return readSettingFile('PERSISTED_OPERATIONS', read);
 }
 
 function readAuthenticator({ config, clock, log, metrics }: WebServerParts): Authenticator {
   const { clientKeysFile, tokens } = config.access;
   const read = () => new Authenticator({ clientKeysFile, tokens, clock, log });
-  const authenticator = fromFile('CLIENT_KEYS_FILE', read);
+  const authenticator = readSettingFile('CLIENT_KEYS_FILE', read);
   metrics.registerClientKeyGauges(() => authenticator.clientKeys());
   return authenticator;
 }

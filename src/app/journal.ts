@@ -16,17 +16,17 @@ interface Observers {
   log: Logger;
 }
 
-/** The open journal, monitored. */
+/** An open journal whose availability is monitored. */
 interface JournalConnection {
   journal: Journal;
-  /** Why the journal cannot be written, as of the last check; null when it can. */
+  /** Returns why the journal could not be written at the last check; null if it could. */
   reason(): JournalReason | null;
   close(): Promise<void>;
 }
 
 /**
- * Opens the journal, with metrics and traces of its calls, and starts its write checks. Throws a ConfigError when DATABASE_URL
- * cannot be used.
+ * Opens the journal, with metrics and traces of its calls, and starts its write checks. Throws a ConfigError if
+ * DATABASE_URL cannot be used.
  */
 export async function openMonitoredJournal(
   config: Config,
@@ -37,7 +37,7 @@ export async function openMonitoredJournal(
   const opened = await open(url).catch((error: unknown) => {
     throw error instanceof JournalOpenError ? new ConfigError([error.message]) : error;
   });
-  const traced = tracing?.journal(opened, url.startsWith('file:') ? 'sqlite' : 'postgresql') ?? opened;
+  const traced = tracing?.traceJournal(opened, url.startsWith('file:') ? 'sqlite' : 'postgresql') ?? opened;
   const journal = instrumentJournal(traced, (call, error, ms) => {
     metrics.payments.journalCallEnded(call, error?.reason ?? null, ms / 1000);
     monitor.onCallEnd(call, error);
@@ -48,10 +48,10 @@ export async function openMonitoredJournal(
     await journal.close();
   };
   await monitor.start();
-  const { currentError: fault } = monitor;
-  if (fault && isPermanent(fault)) {
+  const { currentError } = monitor;
+  if (currentError && isPermanent(currentError)) {
     await close();
-    throw new ConfigError([`DATABASE_URL: ${journalErrorText(fault)}.`]);
+    throw new ConfigError([`DATABASE_URL: ${journalErrorText(currentError)}.`]);
   }
   return { journal, reason: () => monitor.currentError?.reason ?? null, close };
 }

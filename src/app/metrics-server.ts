@@ -13,7 +13,6 @@ interface MetricsServerParts {
   log: Logger;
 }
 
-/** Adds /metrics, /healthz and /readyz. */
 function addMonitoring(
   app: FastifyInstance,
   { config, metrics }: MetricsServerParts,
@@ -23,13 +22,13 @@ function addMonitoring(
   addMetrics(app, { page: () => metrics.page(), token: config.metricsToken?.reveal() ?? null });
 }
 
-/** Connections that the server at METRICS_PORT accepts. */
+/** Maximum number of connections to the server at METRICS_PORT. */
 const MAX_METRICS_CONNECTIONS = 32;
 
 /**
- * Adds /metrics, /healthz and /readyz to the gateway's server, or to a server of their own at METRICS_PORT. Health checks
- * are served at both: load balancers use PORT.
- * @returns the server at METRICS_PORT, not yet listening; null without METRICS_PORT
+ * Adds /metrics, /healthz and /readyz to the gateway's server, or to a separate server if METRICS_PORT is set. The
+ * gateway's server always has the health checks, because load balancers use PORT.
+ * @returns the server for METRICS_PORT, which is not listening yet; null if METRICS_PORT is not set
  */
 export function createMetricsServer(
   app: FastifyInstance,

@@ -12,27 +12,27 @@ import type { Metrics } from '../observability/metrics/metrics';
 import { describeFileError } from '../shared/hot-reloaded-file';
 import { pollAfter, type PollAfter } from '../shared/poll-after';
 
-/** Poll intervals for callers that do not subscribe: those of a subscription right after a change. */
+/** Returns the poll intervals for callers that do not subscribe: those of the gateway right after a change. */
 const pollAfterFor = ({ watching: { schedule } }: Config): PollAfter =>
   pollAfter({ payer: schedule.payer[0]?.everyMs ?? 0, provider: schedule.provider[0]?.everyMs ?? 0 });
 
 const CREDENTIALS_FILE = 'SERVICE_CREDENTIALS_FILE';
 
-/** The credentials of every channel. Throws a ConfigError when the file, or the related settings, cannot be used. */
+/** Opens the credentials of every channel. Throws a ConfigError if the file or the related settings cannot be used. */
 function openCredentials({ service, sandbox }: Config, log: Logger): Credentials {
   const { apiKey, secretKey, credentialsFile } = service;
-  const isUnset = [apiKey === SANDBOX_CREDENTIALS.apiKey, secretKey === SANDBOX_CREDENTIALS.secretKey];
-  const isDefault = sandbox !== null || !isUnset.includes(true);
-  if (!isDefault && isUnset.includes(false))
+  const areUnset = [apiKey === SANDBOX_CREDENTIALS.apiKey, secretKey === SANDBOX_CREDENTIALS.secretKey];
+  const hasDefault = sandbox !== null || !areUnset.includes(true);
+  if (!hasDefault && areUnset.includes(false))
     throw new ConfigError(['SERVICE_API_KEY and SERVICE_SECRET_KEY: set both or neither.']);
-  const onEvent = (event: CredentialEvent): void => {
+  const onCredentialEvent = (event: CredentialEvent): void => {
     if (event.kind === 'reloaded')
       return log.info({ event: 'credentials_reloaded' }, `${CREDENTIALS_FILE} reloaded`);
     const { kind, ...facts } = event;
     if (kind === 'switched')
       return log.info(
         { event: 'secret_key_switched', ...facts },
-        'payment service accepts another secret key; signing with it',
+        'payment service rejected the secret key and accepts another one; signing with that key',
       );
     log.error(
       { event: 'credentials_file_invalid', ...facts },
@@ -42,14 +42,14 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
   if (sandbox && credentialsFile !== null)
     log.warn(
       { event: 'credentials_file_ignored' },
-      `${CREDENTIALS_FILE} is ignored with the embedded sandbox`,
+      `${CREDENTIALS_FILE} is ignored, because the gateway runs with the embedded sandbox`,
     );
   try {
     return new Credentials({
-      // The sandbox has one merchant, and must not receive credentials of a real service.
+      // The sandbox has one merchant, and it must not receive credentials of a real service.
       file: sandbox ? null : credentialsFile,
-      settings: isDefault ? { apiKey, secretKeys: [secretKey] } : undefined,
-      onEvent: onEvent,
+      settings: hasDefault ? { apiKey, secretKeys: [secretKey] } : undefined,
+      onCredentialEvent,
     });
   } catch (error) {
     throw new ConfigError([`${CREDENTIALS_FILE}: ${describeFileError(error)}.`]);
@@ -58,11 +58,11 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
 
 interface Observers {
   metrics: Metrics;
-  /** Traces every request. */
+  /** Wraps every request to trace it. */
   around?: RequestInterceptor | undefined;
 }
 
-/** The client of the payment service. Throws a ConfigError when the credentials cannot be used. */
+/** Creates the client of the payment service. Throws a ConfigError if the credentials cannot be used. */
 export function createPaymentServiceClient(
   config: Config,
   clock: Clock,
@@ -82,13 +82,13 @@ export function createPaymentServiceClient(
   const isToken = (text: string): boolean => callbackTokens.read(text) !== null;
   const secrets = { credentials, isToken: config.publicUrl === null ? undefined : isToken };
   const client = new ServiceClient(transport, { status: notFoundStatus, fields: notFoundFields }, secrets, {
-    failed: (fault) =>
+    failed: (failure) =>
       log.warn(
-        { event: 'service_request_failed', requestId: requestContext.getStore()?.requestId, ...fault },
+        { event: 'service_request_failed', requestId: requestContext.getStore()?.requestId, ...failure },
         'payment service request failed',
       ),
-    ended: (call, result, ms) => metrics.service.ended(call, result, ms / 1000),
-    retried: () => metrics.service.retried(),
+    ended: (call, result, ms) => metrics.service.requestEnded(call, result, ms / 1000),
+    retried: () => metrics.service.lookupRetried(),
   });
   const isDown = (): boolean => Object.values(transport.policy.breakers()).includes(true);
   metrics.registerServiceGauges({

@@ -4,15 +4,16 @@ interface BannerFacts {
   gatewayUrl: string;
   sandboxUrl: string;
   hasExplorer: boolean;
+  /** Whether requests must be authenticated. */
   needsKey: boolean;
 }
 
-/** The text that `npm start` prints with the embedded sandbox: URLs, and a first query to paste. */
+/** Returns the text that `npm start` prints with the embedded sandbox: URLs, and a first query to paste. */
 export const startupBanner = ({ gatewayUrl, sandboxUrl, hasExplorer, needsKey }: BannerFacts): string => `
 paygraph is listening.
 
   GraphQL        ${gatewayUrl}/graphql   (open it in a browser for Apollo Sandbox)
-${hasExplorer ? `  explorer       ${gatewayUrl}/explorer   (every flow ready to run; needs no other host)\n` : ''}  sandbox        ${sandboxUrl}   (the embedded payment service, not a page: no real money)
+${hasExplorer ? `  explorer       ${gatewayUrl}/explorer   (example operations for every flow; loads nothing from the internet)\n` : ''}  sandbox        ${sandboxUrl}   (the embedded payment service: an API, not a page; moves no real money)
 
 Create a payment; paste this into another terminal:
 

@@ -1,36 +1,37 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../shared/clock';
-import { ANYONE, AccessError, type Caller } from './caller';
+import { AccessError, UNAUTHENTICATED_CALLER, type Caller } from './caller';
 import { ApiKeyStore, type ClientKey } from './client-keys';
-import { JwtVerifier, type TokensOptions } from './tokens';
+import { JwtVerifier, type JwtVerifierOptions } from './tokens';
 import { HotReloadedFile } from '../shared/hot-reloaded-file';
 
 interface AuthenticatorOptions {
-  /** Null: API keys are not accepted. */
+  /** Path of CLIENT_KEYS_FILE; null if client keys are not accepted. */
   clientKeysFile: string | null;
-  /** Null: tokens are not accepted. */
-  tokens: Omit<TokensOptions, 'clock' | 'warn'> | null;
+  /** Settings for tokens (JWT); null if tokens are not accepted. */
+  tokens: Omit<JwtVerifierOptions, 'clock' | 'warn'> | null;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
   log: Logger;
 }
 
-/** The minimum interval between two log lines about the same expired key. */
-const LOG_EXPIRED_EVERY_MS = 60_000;
+/** Minimum interval between two log lines about the same expired key. */
+const EXPIRED_LOG_INTERVAL_MS = 60_000;
 
-const BAD_KEY = 'The credentials are not accepted.';
-const NONE = 'Credentials are required: Authorization: Bearer <key or token>.';
+const BAD_KEY_MESSAGE = 'The credentials are not accepted: they match no valid client key.';
+const NO_CREDENTIALS_MESSAGE = 'Credentials are required in the form "Authorization: Bearer <key or token>".';
 
-/** Authenticates callers by API key or token. */
+/** Authenticates callers by client key (API key) or token (JWT). */
 export class Authenticator {
   readonly #keys: HotReloadedFile<ApiKeyStore> | undefined;
   readonly #tokens: JwtVerifier | undefined;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #log: Logger;
-  /** By the SHA-256 of the key, because the file may be reloaded. */
-  readonly #lastUses = new Map<string, number>();
+  /** Last use of each key in ms since 1970. The SHA-256 identifies the key, because a reload replaces the entries. */
+  readonly #lastUsedAt = new Map<string, number>();
+  /** Last log line about each expired key in ms since 1970, by the SHA-256 of the key. */
   readonly #expiredLoggedAt = new Map<string, number>();
 
-  /** Throws when the file of client keys is invalid. */
+  /** Throws if the file of client keys cannot be read or is invalid. */
   constructor({ clientKeysFile, tokens, clock, log }: AuthenticatorOptions) {
     this.#clock = clock;
     this.#log = log;
@@ -39,11 +40,11 @@ export class Authenticator {
         path: clientKeysFile,
         read: (text) => new ApiKeyStore(text),
         onReload: (event) =>
-          event.taken
+          event.applied
             ? log.info({ event: 'client_keys_reloaded' }, 'CLIENT_KEYS_FILE reloaded')
             : log.error(
                 { event: 'client_keys_unusable', why: event.why },
-                'CLIENT_KEYS_FILE changed and is invalid: the previous keys stay in force',
+                'CLIENT_KEYS_FILE changed and is invalid; the previous keys stay valid until it is corrected',
               ),
       });
     }
@@ -55,56 +56,58 @@ export class Authenticator {
       });
   }
 
-  /** Whether authentication is off. */
-  get isOpen(): boolean {
+  /** Whether authentication is off, because neither client keys nor tokens are configured. */
+  get isDisabled(): boolean {
     return !this.#keys && !this.#tokens;
   }
 
   /**
-   * Authenticates a caller: synchronously for a key, asynchronously for a token.
-   * @param authorization the Authorization header, or the same from the payload of connection_init
-   * @throws AccessError when the credentials are missing or invalid
+   * Returns the caller that the credentials identify: directly for a client key, as a promise for a token.
+   * @param authorization the Authorization header, or the value of the same name in the payload of connection_init
+   * @throws AccessError if the credentials are missing or invalid, or the public keys for tokens cannot be loaded
    */
-  identify(authorization: string | undefined): Caller | Promise<Caller> {
-    if (this.isOpen) return ANYONE;
-    if (authorization === undefined || authorization === '') throw new AccessError('NO_CREDENTIALS', NONE);
+  authenticate(authorization: string | undefined): Caller | Promise<Caller> {
+    if (this.isDisabled) return UNAUTHENTICATED_CALLER;
+    if (authorization === undefined || authorization === '')
+      throw new AccessError('NO_CREDENTIALS', NO_CREDENTIALS_MESSAGE);
     const [, credentials] = /^Bearer +([\x21-\x7e]{1,8192})$/i.exec(authorization) ?? [];
-    if (credentials === undefined) throw new AccessError('BAD_CREDENTIALS', NONE);
+    if (credentials === undefined) throw new AccessError('BAD_CREDENTIALS', NO_CREDENTIALS_MESSAGE);
     if (this.#tokens && JwtVerifier.isJwt(credentials)) return this.#tokens.verify(credentials);
     const key = this.#keys?.value.find(credentials);
-    if (!key || this.#isExpired(key)) throw new AccessError('BAD_CREDENTIALS', BAD_KEY);
-    this.#lastUses.set(key.caller.credential ?? '', this.#clock.now());
+    if (!key || this.#isExpired(key)) throw new AccessError('BAD_CREDENTIALS', BAD_KEY_MESSAGE);
+    this.#lastUsedAt.set(key.caller.credential ?? '', this.#clock.now());
     return key.caller;
   }
 
-  /** The client keys in use, for the metrics. */
+  /** Returns every client key of the file with its last use and expiry in ms since 1970, for the metrics. */
   clientKeys() {
     return (this.#keys?.value.all ?? []).map(({ caller, label }) => ({
       client: caller.id.replace(/^service:/, ''),
       label,
-      lastUsedAt: this.#lastUses.get(caller.credential ?? '') ?? null,
+      lastUsedAt: this.#lastUsedAt.get(caller.credential ?? '') ?? null,
       expiresAt: caller.expiresAt,
     }));
   }
 
+  /** Whether a key has expired. Logs the use of an expired key, at most once per interval. */
   #isExpired({ caller, label }: ClientKey): boolean {
     const now = this.#clock.now();
     if (caller.expiresAt === null || caller.expiresAt > now) return false;
     const { credential = '' } = caller;
-    if (now - (this.#expiredLoggedAt.get(credential) ?? -Infinity) >= LOG_EXPIRED_EVERY_MS) {
+    if (now - (this.#expiredLoggedAt.get(credential) ?? -Infinity) >= EXPIRED_LOG_INTERVAL_MS) {
       this.#expiredLoggedAt.set(credential, now);
       this.#log.warn(
         { event: 'client_key_expired', caller: caller.id, label },
-        'expired client key rejected',
+        'rejected a client key that has expired; the client needs a new one',
       );
     }
     return true;
   }
 
-  /** Whether the credentials of an authenticated caller have neither expired nor been revoked or changed. */
-  isCurrent(caller: Caller): boolean {
+  /** Whether the credentials of an authenticated caller are still accepted: neither expired, revoked nor changed. */
+  areCredentialsStillValid(caller: Caller): boolean {
     if (caller.expiresAt !== null && caller.expiresAt <= this.#clock.now()) return false;
-    if (caller.kind === 'frontend') return this.#tokens?.holds(caller) ?? false;
+    if (caller.kind === 'frontend') return this.#tokens?.isSigningKeyInUse(caller) ?? false;
     return caller.kind !== 'service' || (this.#keys?.value.isStillValid(caller) ?? false);
   }
 

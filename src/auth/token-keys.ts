@@ -11,32 +11,33 @@ import { AccessError } from './caller';
 
 interface TokenKeysOptions {
   jwksUrl: string;
-  /** How long the last key set is used while it cannot be loaded again, in milliseconds. */
+  /** Maximum age in milliseconds up to which a key set is used while no newer one can be loaded. */
   maxStaleMs: number;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
-  /** Called when the key set could not be loaded. */
+  /** Logs that the key set could not be loaded. */
   warn(message: string): void;
 }
 
-/** The age at which a key set is refreshed in the background when it is used. */
-const REFRESH_MS = 30_000;
-/** The age from which a key set is used only after an attempt to refresh it. */
-const MAX_UNCHECKED_MS = 60_000;
-/** The minimum interval between two loads because of unknown key ids. */
-const COOLDOWN_MS = 30_000;
-/** The pause after a failed load. */
-const RETRY_MS = 5_000;
+/** Age from which the use of a key set starts a refresh in the background. */
+const REFRESH_AGE_MS = 30_000;
+/** Age from which a key set is used only after an attempt to refresh it. */
+const MAX_UNREFRESHED_AGE_MS = 60_000;
+/** Minimum time between the end of a load and one that is started because of an unknown key id. */
+const UNKNOWN_KEY_COOLDOWN_MS = 30_000;
+/** Minimum time between a failed load and the next one. */
+const FAILURE_COOLDOWN_MS = 5_000;
 const LOAD_TIMEOUT_MS = 5_000;
-/** How long tokens wait for a load, from its start. */
-const MAX_WAIT_MS = 1_000;
+/** How long the verification of a token waits for a load, counted from the start of the load. */
+const MAX_LOAD_WAIT_MS = 1_000;
 const MAX_KEYS_BYTES = 1024 * 1024;
 
 interface KeySet {
   find: ReturnType<typeof createLocalJWKSet>;
-  /** RFC 7638 thumbprints of its keys. */
+  /** RFC 7638 thumbprints of the keys. */
   thumbprints: ReadonlySet<string>;
-  /** When it was requested, in milliseconds since 1970. */
+  /** Start of the load in milliseconds since 1970. */
   requestedAt: number;
+  /** Start of the load by the monotonic clock, in milliseconds. */
   requestedAtMonotonic: number;
 }
 
@@ -45,7 +46,7 @@ interface Load {
   done: Promise<void>;
 }
 
-/** The public keys of the issuer of tokens (JWKS, RFC 7517), refreshed while they are used. */
+/** The public keys of the token issuer (JWKS, RFC 7517). They are refreshed only when they are used. */
 export class TokenKeys {
   #keys: KeySet | undefined;
   #load: Load | undefined;
@@ -56,36 +57,36 @@ export class TokenKeys {
   }
 
   /**
-   * Finds the key of a token.
-   * @throws AccessError KEYS_UNAVAILABLE without a usable key set; an error of jose when the set has no such key
+   * Finds the key that verifies a token. Loads the key set again if the key is unknown.
+   * @throws AccessError KEYS_UNAVAILABLE if there is no usable key set; an error of jose if the key set lacks the key
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
-    const keys = await this.#current();
+    const keys = await this.#currentKeys();
     try {
       return await keys.find(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      await this.#wait(this.#startLoad(COOLDOWN_MS));
+      await this.#waitFor(this.#startLoad(UNKNOWN_KEY_COOLDOWN_MS));
       if (this.#keys === keys || !this.#keys) throw error;
       return this.#keys.find(header, token);
     }
   };
 
-  /** Whether a key, by its thumbprint, is in the key set in use. Starts a refresh that is due. */
-  holds(thumbprint: string): boolean {
-    if (this.#age() >= REFRESH_MS) this.#startLoad(0);
-    return this.#usable()?.thumbprints.has(thumbprint) ?? false;
+  /** Whether the usable key set has a key with this thumbprint. Also starts a refresh if one is due. */
+  hasThumbprint(thumbprint: string): boolean {
+    if (this.#keysAge() >= REFRESH_AGE_MS) this.#startLoad(0);
+    return this.#usableKeys()?.thumbprints.has(thumbprint) ?? false;
   }
 
-  async #current(): Promise<KeySet> {
-    const age = this.#age();
-    if (age >= REFRESH_MS) {
+  async #currentKeys(): Promise<KeySet> {
+    const age = this.#keysAge();
+    if (age >= REFRESH_AGE_MS) {
       const wasFailing = this.#lastLoad.failed;
       const load = this.#startLoad(0);
-      // While loads fail, only tokens that cannot be verified otherwise wait.
-      if (!this.#usable() || (age >= MAX_UNCHECKED_MS && !wasFailing)) await this.#wait(load);
+      // If the last load failed, wait only if there is no usable key set.
+      if (!this.#usableKeys() || (age >= MAX_UNREFRESHED_AGE_MS && !wasFailing)) await this.#waitFor(load);
     }
-    const keys = this.#usable();
+    const keys = this.#usableKeys();
     if (keys) return keys;
     throw new AccessError(
       'KEYS_UNAVAILABLE',
@@ -93,27 +94,27 @@ export class TokenKeys {
     );
   }
 
-  /** The age by the monotonic clock; by the wall clock when that is more, because the monotonic one may stop during sleep. */
-  #age(): number {
+  /** Age of the key set in ms: the larger of those by monotonic clock (which may stop in sleep) and wall clock. */
+  #keysAge(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;
     const byWall = clock.now() - this.#keys.requestedAt;
     const age = clock.monotonic() - this.#keys.requestedAtMonotonic;
-    // A clock that was set back: too old to be used unchecked.
-    return Math.max(age, byWall < 0 ? MAX_UNCHECKED_MS : byWall);
+    // The wall clock was set back, so the age is unknown: attempt a refresh before the keys are used.
+    return Math.max(age, byWall < 0 ? MAX_UNREFRESHED_AGE_MS : byWall);
   }
 
-  #usable(): KeySet | undefined {
-    return this.#age() < this.options.maxStaleMs ? this.#keys : undefined;
+  #usableKeys(): KeySet | undefined {
+    return this.#keysAge() < this.options.maxStaleMs ? this.#keys : undefined;
   }
 
-  /** Returns the load in flight, or starts one unless the last one ended within the cooldown, or failed within RETRY_MS. */
+  /** Returns the load in flight, or starts one; undefined if the last load ended or failed too recently for another. */
   #startLoad(cooldownMs: number): Load | undefined {
     if (this.#load) return this.#load;
     const startedAt = this.options.clock.now();
     const { endedAt, failed } = this.#lastLoad;
     const since = startedAt - endedAt;
-    if (since >= 0 && since < (failed ? RETRY_MS : cooldownMs)) return undefined;
+    if (since >= 0 && since < (failed ? FAILURE_COOLDOWN_MS : cooldownMs)) return undefined;
     this.#load = { startedAt, done: this.#reload(startedAt) };
     return this.#load;
   }
@@ -130,7 +131,7 @@ export class TokenKeys {
       this.#keys = { find: createLocalJWKSet(published), thumbprints, requestedAt, requestedAtMonotonic };
     } catch {
       failed = true;
-      warn('the public keys of AUTH_JWKS_URL could not be loaded');
+      warn('could not load the public keys (JWKS): check that AUTH_JWKS_URL is reachable and has a key set');
     } finally {
       timer.cancel();
       this.#lastLoad = { endedAt: clock.now(), failed };
@@ -138,14 +139,14 @@ export class TokenKeys {
     }
   }
 
-  /** Waits for a load until MAX_WAIT_MS after its start. */
-  async #wait(load: Load | undefined): Promise<void> {
+  /** Waits until the load ends, but at most until MAX_LOAD_WAIT_MS after its start. */
+  async #waitFor(load: Load | undefined): Promise<void> {
     const { clock } = this.options;
-    const leftMs = load ? load.startedAt + MAX_WAIT_MS - clock.now() : 0;
+    const leftMs = load ? load.startedAt + MAX_LOAD_WAIT_MS - clock.now() : 0;
     if (!load || leftMs <= 0) return;
     let timer: Timer | undefined;
     const timedOut = new Promise<void>((resolve) => {
-      timer = clock.after(Math.min(leftMs, MAX_WAIT_MS), resolve);
+      timer = clock.after(Math.min(leftMs, MAX_LOAD_WAIT_MS), resolve);
     });
     await Promise.race([load.done, timedOut]);
     timer?.cancel();
@@ -157,7 +158,7 @@ async function thumbprintsOf({ keys }: JSONWebKeySet): Promise<ReadonlySet<strin
   return new Set(settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])));
 }
 
-/** Loads a key set. Throws when the response is anything else. */
+/** Loads a key set. Throws if the request fails or the response is not a key set of at most MAX_KEYS_BYTES. */
 export async function fetchKeys(url: string, signal: AbortSignal): Promise<JSONWebKeySet> {
   const headers = { accept: 'application/json, application/jwk-set+json' };
   const response = await fetch(url, { signal, headers, redirect: 'manual' });
@@ -166,7 +167,7 @@ export async function fetchKeys(url: string, signal: AbortSignal): Promise<JSONW
     throw new Error(`status ${response.status}`);
   }
   const keys = parseJson(await readText(response)) as JSONWebKeySet;
-  // Throws when it is not a key set.
+  // Throws if `keys` is not a key set.
   createLocalJWKSet(keys);
   return keys;
 }

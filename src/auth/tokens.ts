@@ -8,45 +8,46 @@ import {
 } from 'jose';
 import type { Clock } from '../shared/clock';
 import { parseJson } from '../shared/json-text';
-import { AccessError, channelsOf, isScope, type Caller } from './caller';
+import { AccessError, parseChannels, isScope, type Caller } from './caller';
 import { TokenKeys } from './token-keys';
 
-export interface TokensOptions {
+export interface JwtVerifierOptions {
   jwksUrl: string;
   issuer: string;
   audience: string;
-  /** The maximum lifetime of a token, in seconds. */
+  /** Maximum lifetime of a token in seconds, from `iat` to `exp`. */
   maxLifetimeSeconds: number;
-  /** How long the last key set is used while it cannot be loaded again, in seconds. */
+  /** Maximum age in seconds up to which public keys are used while they cannot be loaded again. */
   maxStaleKeysSeconds: number;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
-  /** Called when the public keys could not be loaded. */
+  /** Logs that the public keys could not be loaded. */
   warn(message: string): void;
 }
 
-/** Asymmetric signatures only. */
+/** Accepted signature algorithms, all of them asymmetric. */
 export const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
-const LEEWAY_SECONDS = 30;
-const MAX_LENGTH = 8192;
+/** Allowed difference between the clocks of the issuer and the gateway. */
+const CLOCK_LEEWAY_SECONDS = 30;
+const MAX_TOKEN_LENGTH = 8192;
 
-/** Types of access tokens (RFC 7519, RFC 9068), in lower case; a type without a slash begins with application/. */
-const TYPES = ['application/jwt', 'application/at+jwt'];
+/** Accepted `typ` headers (RFC 7519, RFC 9068) in lower case. The prefix `application/` may be omitted in a token. */
+const ACCESS_TOKEN_TYPES = ['application/jwt', 'application/at+jwt'];
 
-const badToken = (): AccessError =>
+const invalidToken = (): AccessError =>
   new AccessError(
     'BAD_CREDENTIALS',
-    'The token is not accepted: it has expired, or was not issued for this gateway.',
+    'The token is not accepted: its signature, issuer, audience, times, type or subject is not valid here.',
   );
 
-/** A token with valid signature, issuer, audience and times, and the key that signed it. */
-type Verified = Pick<JWTVerifyResult, 'payload' | 'protectedHeader'> & { key: CryptoKey };
+/** A token with valid signature, issuer, audience and times, and the key that verified it. */
+type VerifiedToken = Pick<JWTVerifyResult, 'payload' | 'protectedHeader'> & { key: CryptoKey };
 
-/** Verifies the tokens (JWT, RFC 7519) of frontends with the public keys of their issuer. */
+/** Verifies the tokens (JWT, RFC 7519) of frontends with the public keys of the token issuer. */
 export class JwtVerifier {
   readonly #keys: TokenKeys;
   readonly #thumbprints = new WeakMap<CryptoKey, Promise<string>>();
 
-  constructor(private readonly options: TokensOptions) {
+  constructor(private readonly options: JwtVerifierOptions) {
     this.#keys = new TokenKeys({ ...options, maxStaleMs: options.maxStaleKeysSeconds * 1000 });
   }
 
@@ -55,35 +56,35 @@ export class JwtVerifier {
     return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(text);
   }
 
-  /** Returns the caller that a token was issued for. Throws an AccessError when it is invalid. */
+  /** Returns the caller of a token. Throws an AccessError if the token is invalid or no public keys are available. */
   async verify(token: string): Promise<Caller> {
-    if (token.length > MAX_LENGTH) throw badToken();
-    const { payload, protectedHeader, key } = await this.#verify(token);
-    if (hasDuplicateName(token) || !isAccessToken(protectedHeader.typ)) throw badToken();
+    if (token.length > MAX_TOKEN_LENGTH) throw invalidToken();
+    const { payload, protectedHeader, key } = await this.#verifySignatureAndClaims(token);
+    if (hasDuplicateName(token) || !isAccessToken(protectedHeader.typ)) throw invalidToken();
     this.#checkLifetime(payload);
     const { issuer } = this.options;
     return callerOf(payload, { issuer, credential: await this.#thumbprintOf(key) });
   }
 
-  /** Whether the key that signed the token of a caller is still in use. */
-  holds({ credential }: Caller): boolean {
-    return credential !== undefined && this.#keys.holds(credential);
+  /** Whether the usable key set still has the key that verified the token of the caller. */
+  isSigningKeyInUse({ credential }: Caller): boolean {
+    return credential !== undefined && this.#keys.hasThumbprint(credential);
   }
 
-  async #verify(token: string): Promise<Verified> {
+  async #verifySignatureAndClaims(token: string): Promise<VerifiedToken> {
     const { issuer, audience, clock } = this.options;
     const rules = {
       issuer,
       audience,
       algorithms: ALGORITHMS,
       requiredClaims: ['exp', 'sub'],
-      clockTolerance: LEEWAY_SECONDS,
+      clockTolerance: CLOCK_LEEWAY_SECONDS,
       currentDate: new Date(clock.now()),
     };
     try {
       const { key, ...verified } = await jwtVerify(token, this.#keys.find, rules);
-      // A shared secret, which no accepted algorithm uses.
-      if (key instanceof Uint8Array) throw badToken();
+      // A Uint8Array is a shared secret; no accepted algorithm uses one.
+      if (key instanceof Uint8Array) throw invalidToken();
       return { ...verified, key };
     } catch (error) {
       if (error instanceof AccessError) throw error;
@@ -93,16 +94,16 @@ export class JwtVerifier {
           if (verified) return { ...verified, key };
         }
       }
-      throw badToken();
+      throw invalidToken();
     }
   }
 
-  /** A token without iat counts as issued now. jose has checked that both are numbers. */
+  /** Throws if the token was issued in the future or lives too long. jose has checked that both claims are numbers. */
   #checkLifetime({ exp = Infinity, iat }: JWTPayload): void {
     const { clock, maxLifetimeSeconds } = this.options;
     const now = Math.floor(clock.now() / 1000);
-    const isFromTheFuture = iat !== undefined && iat > now + LEEWAY_SECONDS;
-    if (isFromTheFuture || exp - (iat ?? now) > maxLifetimeSeconds) throw badToken();
+    const isFromTheFuture = iat !== undefined && iat > now + CLOCK_LEEWAY_SECONDS;
+    if (isFromTheFuture || exp - (iat ?? now) > maxLifetimeSeconds) throw invalidToken();
   }
 
   #thumbprintOf(key: CryptoKey): Promise<string> {
@@ -112,14 +113,14 @@ export class JwtVerifier {
   }
 }
 
-/** Whether the typ header, which is optional, allows an access token. */
+/** Whether the `typ` header is absent or the type of an access token. */
 function isAccessToken(type: unknown): boolean {
   if (type === undefined) return true;
   if (typeof type !== 'string') return false;
-  return TYPES.includes((type.includes('/') ? type : `application/${type}`).toLowerCase());
+  return ACCESS_TOKEN_TYPES.includes((type.includes('/') ? type : `application/${type}`).toLowerCase());
 }
 
-/** Whether the header or the claims of a valid token have a duplicate name. */
+/** Whether the header or the claims have a duplicate name. Requires a token whose signature is valid. */
 function hasDuplicateName(token: string): boolean {
   try {
     for (const part of token.split('.', 2)) parseJson(Buffer.from(part, 'base64url').toString('utf8'));
@@ -129,19 +130,19 @@ function hasDuplicateName(token: string): boolean {
   }
 }
 
-/** The caller by the claims `sub`, `scope` (separated by spaces) and `channels` (a list). Unknown scopes grant nothing. */
+/** Converts the claims `sub`, `scope` (space-separated) and `channels` to a caller. Unknown scopes grant nothing. */
 function callerOf(
   { sub, scope, channels, exp }: JWTPayload,
   { issuer, credential }: { issuer: string; credential: string },
 ): Caller {
-  // A number or list would become the same id as its string form.
-  if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw badToken();
+  // A number or a list would give the same id as its string form.
+  if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidToken();
   return {
     kind: 'frontend',
-    // A subject is unique within its issuer only (RFC 7519, 4.1.2). It holds no space.
+    // A subject is unique only within its issuer (RFC 7519, 4.1.2). The id is unambiguous: a subject contains no space.
     id: `frontend:${issuer} ${sub}`,
     scopes: new Set(typeof scope === 'string' ? scope.split(' ').filter(isScope) : []),
-    channels: channelsOf(channels) ?? new Set(),
+    channels: parseChannels(channels) ?? new Set(),
     credential,
     expiresAt: (exp ?? 0) * 1000,
   };

@@ -1,17 +1,20 @@
 import type { Command } from 'commander';
 import { JSON_OPTION, addCommand, type Actions } from './command-definitions';
 
-const BY = ['--by <name>', 'your name, if several people share an account; 1 to 64 characters'] as const;
-const REASON = ['--reason <text>', 'reason for the audit log: 1 to 255 characters, no card numbers'] as const;
-const ATTEMPT = 'the id or the idempotency key';
-const PROPOSAL = ['<proposal>', 'the id that proposals prints'] as const;
+const OPERATOR_NAME_OPTION = [
+  '--by <name>',
+  'your name if people share an account; 1 to 64 characters',
+] as const;
+const REASON_OPTION = ['--reason <text>', 'for the audit log: 1 to 255 characters, no card numbers'] as const;
+const ATTEMPT_HELP = 'the id or the idempotency key of the attempt';
+const PROPOSAL_ARGUMENT = ['<proposal>', 'the id of the proposal, which attempts proposals prints'] as const;
 
-/** The commands for creates of unknown outcome. */
+/** Defines the commands for creates of unknown outcome. */
 export function defineAttempts(program: Command, actions: Actions): void {
   const attempts = addCommand(program, 'attempts', {
     summary: 'list and settle creates of unknown outcome',
     description: `Lists and settles creates of unknown outcome. Run it with the settings of the gateway (DATABASE_URL,
-SERVICE_BASE_URL, AUDIT_LOG_FILE). Ask the provider of the payment service before you settle: it cannot be undone.`,
+SERVICE_BASE_URL, AUDIT_LOG_FILE). Ask the provider of the payment service before you settle, because it cannot be undone.`,
     examples: [
       'paygraph attempts list',
       'paygraph attempts show order-8731',
@@ -25,28 +28,34 @@ SERVICE_BASE_URL, AUDIT_LOG_FILE). Ask the provider of the payment service befor
   defineProposals(attempts, actions);
 }
 
-function defineList(attempts: Command, { run }: Actions): void {
-  const commands = async () => import('./commands/attempts.js');
+function defineList(attempts: Command, { handler }: Actions): void {
+  const load = async () => import('./commands/attempts.js');
   addCommand(attempts, 'list', { summary: 'list attempts of unknown outcome, oldest first' })
     .option(...JSON_OPTION)
-    .option('--csv', 'print CSV; fill in outcome and transactionId for settle --file')
-    .option('--jsonl', 'print one JSON object per line, for the same purpose')
-    .action(run(async (context, options) => (await commands()).list(context, options)));
+    .option(
+      '--csv',
+      'print CSV; fill in the columns outcome and transactionId, then pass the file to settle --file',
+    )
+    .option('--jsonl', 'print one JSON object per line for settle --file')
+    .action(handler(async (context, options) => (await load()).listAttempts(context, options)));
   addCommand(attempts, 'show', { summary: 'show one attempt' })
-    .argument('<attempt>', ATTEMPT)
+    .argument('<attempt>', ATTEMPT_HELP)
     .option(...JSON_OPTION)
-    .action(run(async (context, name: string, options) => (await commands()).show(context, name, options)));
+    .action(
+      handler(async (context, name: string, options) => (await load()).showAttempt(context, name, options)),
+    );
 }
 
-function defineSettle(attempts: Command, { run }: Actions): void {
+function defineSettle(attempts: Command, { handler }: Actions): void {
   addCommand(attempts, 'settle', {
-    summary: 'record the outcome of attempts',
-    description: `Records the outcome of attempts of unknown outcome: of one, of those in a file, or of those selected with --all.
+    summary: 'record the outcome of attempts of unknown outcome',
+    description: `Records the outcome of attempts of unknown outcome: of one attempt, of the attempts in a file, or of those that --all selects.
 
 --file and --all print a preview with total amounts; repeat the command with --yes to settle. Each attempt is recorded in
 the audit log first, with the reason, the user of the operating system and SUDO_USER; if the audit log cannot be written,
-nothing is settled. A file may be settled repeatedly. Exit code: 0 all attempts are settled or can be, 1 some were refused, 2
-an argument is wrong. With SETTLE_APPROVAL=on the command makes a proposal, which another user has to approve.
+nothing is settled. A file may be used again. Exit code: 0 all attempts are settled or, in a preview, can
+be settled, 1 some were refused, 2 an argument is wrong. With SETTLE_APPROVAL=on the command makes a proposal, which another
+user has to approve.
 
 A .csv file has the columns id (or idempotencyKey), outcome, transactionId (for succeeded) and optionally status; other
 columns are ignored. A .jsonl file has one object with these names per line. Lines with the outcome "unknown" or without one are
@@ -58,43 +67,43 @@ skipped. --all settles as not_sent only.`,
       'paygraph attempts settle --all --older-than 2h --kind payment --reason "service was off" --yes',
     ],
   })
-    .argument('[attempt]', ATTEMPT)
-    .argument('[outcome]', 'succeeded, or not_sent if the service has no transaction; this frees the key')
-    .requiredOption(...REASON)
-    .option(...BY)
-    .option('--transaction-id <uuid>', 'the transaction of the service; required with succeeded')
-    .option('--status <word>', 'the status word of the service', 'processing')
+    .argument('[attempt]', ATTEMPT_HELP)
+    .argument('[outcome]', 'succeeded, or not_sent if the service has no transaction, which frees the key')
+    .requiredOption(...REASON_OPTION)
+    .option(...OPERATOR_NAME_OPTION)
+    .option('--transaction-id <uuid>', 'the id of the transaction at the service; required with succeeded')
+    .option('--status <word>', 'the status word of the service for the transaction', 'processing')
     .option('--file <file>', 'settle the attempts of a .csv or .jsonl file')
-    .option('--all', 'settle unknown attempts as not_sent; requires --older-than')
-    .option('--older-than <time>', 'with --all: minimum age, such as 90m, 2h or 3d')
-    .option('--kind <kind>', 'with --all: payment or payout')
-    .option('--channel <uuid>', 'with --all: only this merchant channel')
-    .option('--yes', 'with --file and --all: settle instead of a preview')
+    .option('--all', 'settle all attempts of unknown outcome as not_sent; requires --older-than')
+    .option('--older-than <time>', 'with --all: only attempts of this minimum age, such as 90m, 2h or 3d')
+    .option('--kind <kind>', 'with --all: only payments (payment) or only payouts (payout)')
+    .option('--channel <uuid>', 'with --all: only attempts of this merchant channel')
+    .option('--yes', 'with --file or --all: settle the attempts; without --yes only a preview is printed')
     .option(...JSON_OPTION)
     .action(
-      run(async (context, attempt: string | undefined, outcome: string | undefined, options) =>
+      handler(async (context, attempt: string | undefined, outcome: string | undefined, options) =>
         (await import('./commands/settle.js')).settle(context, [attempt, outcome], options),
       ),
     );
 }
 
-function defineProposals(attempts: Command, { run }: Actions): void {
-  const commands = async () => import('./commands/proposals.js');
+function defineProposals(attempts: Command, { handler }: Actions): void {
+  const load = async () => import('./commands/proposals.js');
   addCommand(attempts, 'proposals', { summary: 'list proposals that wait for approval (SETTLE_APPROVAL=on)' })
     .option(...JSON_OPTION)
-    .action(run(async (context, options) => (await commands()).listProposals(context, options)));
+    .action(handler(async (context, options) => (await load()).listProposals(context, options)));
   addCommand(attempts, 'approve', {
-    summary: 'settle the attempts of a proposal of another user',
-    description: `Settles the attempts of a proposal of another user. The proposer cannot approve it, not even with another --by or
+    summary: 'approve the proposal of another user and settle its attempts',
+    description: `Approves the proposal of another user and settles its attempts. The proposer cannot approve it, not even with another --by or
 through sudo. A proposal expires after 24 hours.`,
   })
-    .argument(...PROPOSAL)
-    .option(...BY)
+    .argument(...PROPOSAL_ARGUMENT)
+    .option(...OPERATOR_NAME_OPTION)
     .option(...JSON_OPTION)
-    .action(run(async (context, id: string, options) => (await commands()).approve(context, id, options)));
+    .action(handler(async (context, id: string, options) => (await load()).approve(context, id, options)));
   addCommand(attempts, 'withdraw', { summary: 'delete a proposal without settling its attempts' })
-    .argument(...PROPOSAL)
-    .requiredOption(...REASON)
-    .option(...BY)
-    .action(run(async (context, id: string, options) => (await commands()).withdraw(context, id, options)));
+    .argument(...PROPOSAL_ARGUMENT)
+    .requiredOption(...REASON_OPTION)
+    .option(...OPERATOR_NAME_OPTION)
+    .action(handler(async (context, id: string, options) => (await load()).withdraw(context, id, options)));
 }

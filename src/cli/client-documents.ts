@@ -23,63 +23,63 @@ import { documentErrors, type DocumentError } from '../http/persisted/manifest';
 import { publicMessage } from '../redaction/graphql-message';
 import { InputError, causeCode } from './context';
 
-/** An operation as a client sends it. */
+/** A GraphQL operation in the form in which a client sends it. */
 export interface ClientOperation {
-  /** SHA-256 of the body. */
+  /** SHA-256 of the body in hexadecimal. */
   id: string;
   name: string;
   type: string;
   body: string;
 }
 
-/** How a client changes a document before it sends it. */
+/** How a client changes documents before it sends them. */
 interface ClientBehavior {
-  /** Directives for the client itself, which it removes. */
+  /** Whether the client evaluates and removes this directive. */
   isClientDirective(name: string): boolean;
-  /** Whether it adds __typename to every selection below the root. */
+  /** Whether the client adds __typename to every selection set below the root. */
   addsTypename(operation: OperationDefinitionNode): boolean;
-  /** Fields that keep __typename from being added to their selection. */
-  isTypename(field: FieldNode): boolean;
-  /** Whether fragments are sorted by name; otherwise they are in the order of their first use. */
+  /** Whether the client adds no __typename to a selection set that has this field. */
+  preventsTypename(field: FieldNode): boolean;
+  /** Whether the client sorts fragments by name; if not, they are in the order of their first use. */
   sortsFragments: boolean;
-  /** The text between two definitions. */
+  /** The text that the client writes between two definitions. */
   separator: string;
 }
 
-/** Supported clients; test/gateway/persist-cli.system.test.ts compares them with the clients' libraries. */
+/** Supported clients, by --client. test/gateway/persist-cli.system.test.ts compares them with the client libraries. */
 export const CLIENTS = {
   apollo: {
     isClientDirective: (name) => ['connection', 'nonreactive', 'unmask'].includes(name),
     addsTypename: () => true,
-    isTypename: ({ name }) => name.value.startsWith('__'),
+    preventsTypename: ({ name }) => name.value.startsWith('__'),
     sortsFragments: true,
     separator: '\n\n',
   },
   urql: {
     isClientDirective: (name) => name.startsWith('_'),
     addsTypename: ({ operation }) => operation !== 'subscription',
-    isTypename: ({ name, alias }) => name.value === '__typename' && !alias,
+    preventsTypename: ({ name, alias }) => name.value === '__typename' && !alias,
     sortsFragments: false,
     separator: '\n',
   },
   plain: {
     isClientDirective: () => false,
     addsTypename: () => false,
-    isTypename: () => true,
+    preventsTypename: () => true,
     sortsFragments: true,
     separator: '\n\n',
   },
 } satisfies Record<string, ClientBehavior>;
 
-/** Documents are invalid; each error has the file, the line and the rule. */
-export class DocumentsError extends Error {
+/** Thrown if documents are invalid. Each error begins with file and line, and names the broken rule if there is one. */
+export class InvalidDocumentsError extends Error {
   constructor(readonly errors: readonly string[]) {
     super(errors.join('\n'));
   }
 }
 
-/** The files, and the .graphql and .gql files in folders; each once, sorted. @throws InputError */
-export function documentFiles(paths: readonly string[]): string[] {
+/** Returns these files and the .graphql and .gql files in these folders, each once, sorted. @throws InputError */
+export function findDocumentFiles(paths: readonly string[]): string[] {
   const files = paths.flatMap((each) => {
     try {
       if (!statSync(each).isDirectory()) return [each];
@@ -99,7 +99,7 @@ function readDefinitions(file: string): readonly DefinitionNode[] {
     if (!(error instanceof GraphQLError))
       throw new InputError(`${file} cannot be read (${causeCode(error)}).`);
     const line = error.locations?.[0]?.line ?? 1;
-    throw new DocumentsError([`${file}:${line}: ${publicMessage(error.message) ?? 'Syntax Error.'}`]);
+    throw new InvalidDocumentsError([`${file}:${line}: ${publicMessage(error.message) ?? 'Syntax Error.'}`]);
   }
 }
 
@@ -109,17 +109,17 @@ const documentOf = (definitions: readonly DefinitionNode[]) =>
 const locationOf = ({ loc }: ASTNode): string =>
   loc ? `${loc.source.name}:${getLocation(loc.source, loc.start).line}` : '';
 
-/** Unused fragments are allowed; operations without a name are reported separately. */
-const RULES = specifiedRules.filter(
+/** Unused fragments are allowed. Operations without a name are reported separately. */
+const VALIDATION_RULES = specifiedRules.filter(
   (rule) => rule !== NoUnusedFragmentsRule && rule !== LoneAnonymousOperationRule,
 );
 
-/** Validates the documents together, because a fragment may be in another file. */
-function validate(definitions: readonly DefinitionNode[], schema: GraphQLSchema): string[] {
+/** Returns the errors of all documents, which are validated together, because a fragment may be in another file. */
+function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQLSchema): string[] {
   const anonymous = definitions
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION && !node.name)
-    .map((node) => `${locationOf(node)}: every operation needs a name`);
-  // An error of a scalar has no nodes: then the definitions with the same error are searched.
+    .map((node) => `${locationOf(node)}: the operation has no name; every operation needs one`);
+  // An error of a scalar has no nodes; in that case, find the definitions that have the same error.
   const nodesOf = ({ rule, error }: DocumentError): readonly ASTNode[] =>
     error.nodes ??
     definitions.filter((definition) =>
@@ -127,7 +127,7 @@ function validate(definitions: readonly DefinitionNode[], schema: GraphQLSchema)
         (other) => other.error.message === error.message,
       ),
     );
-  const invalid = documentErrors(schema, documentOf(definitions), RULES).map((fault) => {
+  const invalid = documentErrors(schema, documentOf(definitions), VALIDATION_RULES).map((fault) => {
     const [first = '', ...others] = nodesOf(fault).map(locationOf);
     const also = others.length > 0 ? ` (also ${others.join(', ')})` : '';
     return `${first}: ${fault.rule.name}: ${fault.message}${also}`;
@@ -135,12 +135,12 @@ function validate(definitions: readonly DefinitionNode[], schema: GraphQLSchema)
   return [...anonymous, ...invalid];
 }
 
-function withTypenames(definition: DefinitionNode, { isTypename }: ClientBehavior): DefinitionNode {
+function addTypenames(definition: DefinitionNode, { preventsTypename }: ClientBehavior): DefinitionNode {
   const __typename: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
   return visit(definition, {
     SelectionSet: (node, _key, parent) => {
       const isRoot = parent && 'kind' in parent && parent.kind === Kind.OPERATION_DEFINITION;
-      if (isRoot || node.selections.some((each) => each.kind === Kind.FIELD && isTypename(each)))
+      if (isRoot || node.selections.some((each) => each.kind === Kind.FIELD && preventsTypename(each)))
         return undefined;
       return { ...node, selections: [...node.selections, __typename] };
     },
@@ -149,7 +149,7 @@ function withTypenames(definition: DefinitionNode, { isTypename }: ClientBehavio
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** The names of the fragments that a definition uses, also indirectly, in the order of their first use. */
+/** Returns the names of the fragments that a definition uses, also indirectly, in the order of their first use. */
 function usedFragments(definition: DefinitionNode, all: Fragments, used = new Set<string>()): Set<string> {
   visit(definition, {
     FragmentSpread: ({ name: { value } }) => {
@@ -162,7 +162,7 @@ function usedFragments(definition: DefinitionNode, all: Fragments, used = new Se
   return used;
 }
 
-function clientOperation(
+function toClientOperation(
   operation: OperationDefinitionNode,
   fragments: Fragments,
   client: ClientBehavior,
@@ -171,14 +171,14 @@ function clientOperation(
   if (client.sortsFragments) used.sort();
   const definitions = [operation, ...used.flatMap((name) => fragments.get(name) ?? [])];
   const body = definitions
-    .map((each) => print(client.addsTypename(operation) ? withTypenames(each, client) : each))
+    .map((each) => print(client.addsTypename(operation) ? addTypenames(each, client) : each))
     .join(client.separator);
   const id = createHash('sha256').update(body).digest('hex');
   return { id, name: operation.name?.value ?? '', type: operation.operation, body };
 }
 
-/** The operations in the files as a client sends them, sorted by name. @throws DocumentsError */
-export function clientOperations(
+/** Reads the operations in files. Returns them as a client sends them, sorted by name. @throws InvalidDocumentsError */
+export function readClientOperations(
   files: readonly string[],
   schema: GraphQLSchema,
   client: ClientBehavior,
@@ -188,8 +188,8 @@ export function clientOperations(
       Directive: ({ name }) => (client.isClientDirective(name.value) ? null : undefined),
     }),
   );
-  const errors = validate(definitions, schema);
-  if (errors.length > 0) throw new DocumentsError(errors);
+  const errors = validationErrors(definitions, schema);
+  if (errors.length > 0) throw new InvalidDocumentsError(errors);
   const fragments = new Map(
     definitions
       .filter((node) => node.kind === Kind.FRAGMENT_DEFINITION)
@@ -197,6 +197,6 @@ export function clientOperations(
   );
   return definitions
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION)
-    .map((operation) => clientOperation(operation, fragments, client))
+    .map((operation) => toClientOperation(operation, fragments, client))
     .sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
 }

@@ -1,27 +1,28 @@
 import type { Command } from 'commander';
 import type { Context } from './context';
 
-/** Commands that run until a signal. */
+/** Names of the commands that run until a signal. */
 export type ServerName = 'start' | 'sandbox';
 
-type Handler = Parameters<Command['action']>[0];
+type ActionHandler = Parameters<Command['action']>[0];
 
-/** Implementations of the commands. A module is loaded when its command runs; the definitions contain only the help. */
+/** Connects the definitions of commands with their implementations, whose modules are loaded when a command runs. */
 export interface Actions {
-  /** Makes the handler of a command that resolves with an exit code. */
-  run(command: (context: Context, ...args: Parameters<Handler>) => number | Promise<number>): Handler;
+  /** Returns the Commander handler that runs a command. The command resolves with its exit code. */
+  handler(
+    command: (context: Context, ...args: Parameters<ActionHandler>) => number | Promise<number>,
+  ): ActionHandler;
   startServer(name: ServerName): Promise<void>;
 }
 
 interface CommandHelp {
-  /** The text in the list of commands. */
+  /** The text in the list of commands: lower case, without a full stop. */
   summary: string;
-  /** Paragraphs; single line breaks are ignored. The summary where it is left out. */
+  /** The help text, in paragraphs; single line breaks become spaces. Default: the summary as a sentence. */
   description?: string;
   examples?: readonly string[];
 }
 
-/** Adds a command with its help. */
 export function addCommand(
   parent: Command,
   name: string,
@@ -37,10 +38,10 @@ export function addCommand(
 
 export const JSON_OPTION = ['--json', 'print JSON'] as const;
 
-/** Collects the values of an option that may be repeated. */
-export const collect = (value: string, before: readonly string[] = []): string[] => [...before, value];
+/** Appends a value of an option that may be repeated to its earlier values. For Commander. */
+export const collectValues = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
-export function defineServers(program: Command, { run, startServer }: Actions): void {
+export function defineServersAndDoctor(program: Command, { handler, startServer }: Actions): void {
   addCommand(program, 'start', {
     summary: 'start the gateway',
     description: `Starts the gateway, with the embedded sandbox if SERVICE_BASE_URL is not set.
@@ -50,40 +51,59 @@ exit code 0. The exit code is 1 if the gateway cannot start.`,
     examples: [
       'paygraph start',
       'PORT=8080 SANDBOX_CONTROL=on paygraph start',
-      'node --max-semi-space-size=64 bin/paygraph.mjs start    as npm start: shorter pauses under load',
+      'node --max-semi-space-size=64 bin/paygraph.mjs start    like npm start; has shorter pauses under load',
     ],
   }).action(() => startServer('start'));
   addCommand(program, 'sandbox', {
     summary: 'start the sandbox without a gateway',
-    description: `Starts the sandbox without a gateway: the payment service of the specification, without real money.
+    description: `Starts the sandbox without a gateway. It simulates the payment service of the specification, without real money.
 
-SANDBOX_PORT and SANDBOX_CONTROL are its settings. Point SERVICE_BASE_URL of a gateway to it.`,
+Its settings are SANDBOX_PORT and SANDBOX_CONTROL. To use it, set SERVICE_BASE_URL of a gateway to its URL.`,
     examples: ['paygraph sandbox', 'SANDBOX_PORT=4100 SANDBOX_CONTROL=on paygraph sandbox'],
   }).action(() => startServer('sandbox'));
   addCommand(program, 'doctor', {
     summary: 'check the settings and all systems they refer to',
-    description: `Checks the settings and all systems they refer to: service, credentials, clock, journal, keys, files, ports. Prints
-problems with remedies and no secrets, and changes nothing (docs/doctor.md). Run it with the settings of the gateway,
-also while the gateway runs.
+    description: `Checks the settings and all systems they refer to: service, credentials, clock, journal, keys, files, ports. Prints each
+problem with a remedy and without secrets, and changes nothing (docs/doctor.md). Run it with the settings of the gateway;
+the gateway may be running.
 
 Exit code: 0 no check failed (there may be warnings), 1 a check failed, 2 the settings are invalid.`,
     examples: ['paygraph doctor', 'paygraph doctor --json'],
   })
-    .option('--channel <uuid>', 'the channel for lookups with the default credentials; random if omitted')
+    .option('--channel <uuid>', 'merchant channel of lookups with the default credentials; random if omitted')
     .option(...JSON_OPTION)
-    .action(run(async (context, options) => (await import('./commands/doctor.js')).doctor(context, options)));
+    .action(
+      handler(async (context, options) => (await import('./commands/doctor.js')).doctor(context, options)),
+    );
 }
 
-export function defineJournal(program: Command, { run }: Actions): void {
+export function defineMigrate(program: Command, { handler }: Actions): void {
   addCommand(program, 'migrate', {
     summary: 'migrate the tables of the journal',
     description:
       'Migrates the tables of the journal at DATABASE_URL. The gateway also does this when it starts.',
     examples: ['paygraph migrate'],
-  }).action(run(async (context) => (await import('./commands/migrate.js')).migrate(context)));
+  }).action(handler(async (context) => (await import('./commands/migrate.js')).migrate(context)));
 }
 
-export function defineAudit(program: Command, { run }: Actions): void {
+export function defineFence(program: Command, { handler }: Actions): void {
+  addCommand(program, 'fence', {
+    summary: 'show, raise or lower the fence of the journal',
+    description: `Shows, raises or lowers the fence of the journal at DATABASE_URL. While it is up, every create is looked up at the payment
+service before it is sent, because the journal may lack recent attempts. It goes up by itself after a failover and when a
+restored database is noticed, and stays up for FENCE_SECONDS. Raise it before gateways start on a restored journal. Lower it
+only if the journal certainly lacks nothing (docs/exactly-once.md). Gateways notice a change within a second.`,
+    examples: ['paygraph fence', 'paygraph fence on', 'paygraph fence off'],
+  })
+    .argument('[on|off]', 'raise or lower the fence')
+    .action(
+      handler(async (context, action) =>
+        (await import('./commands/fence.js')).fence(context, action as string | undefined),
+      ),
+    );
+}
+
+export function defineAudit(program: Command, { handler }: Actions): void {
   const audit = addCommand(program, 'audit', {
     summary: 'verify and follow the audit log',
     description: 'Verifies and follows the audit log, the record of every call that moves money.',
@@ -94,45 +114,46 @@ export function defineAudit(program: Command, { run }: Actions): void {
     ],
   });
   addCommand(audit, 'verify', {
-    summary: 'check that no line is missing or changed',
-    description: `Checks that no line is missing or changed. Exit code: 0 no errors, 1 lines are missing or changed, 2 a file cannot be
-read.
+    summary: 'check that no line of the audit log is missing or changed',
+    description: `Checks that no line of the audit log is missing or changed. Exit code: 0 no line is missing or changed, 1 a line is, 2 a file
+cannot be read.
 
 Prints a seal for each file: a hash over all of its lines. Store it elsewhere and pass it with --expect later to detect
 lines cut off at the end. --expect also accepts the hash of a single line.`,
   })
     .argument('[files...]', 'the files, oldest first; AUDIT_LOG_FILE if omitted')
-    .option('--expect <hash>', 'fail unless this seal or hash is found; may be repeated', collect)
+    .option('--expect <hash>', 'fail unless this seal or hash is found; may be repeated', collectValues)
     .option(...JSON_OPTION)
     .action(
-      run(async (context, files: string[], { expect = [], json }: { expect?: string[]; json?: boolean }) =>
-        (await import('./commands/audit.js')).verify(context, files, { expect, json }),
+      handler(
+        async (context, files: string[], { expect = [], json }: { expect?: string[]; json?: boolean }) =>
+          (await import('./commands/audit.js')).verify(context, files, { expect, json }),
       ),
     );
   addCommand(audit, 'follow', {
-    summary: 'print new lines, for a log shipper',
+    summary: 'print lines of the audit log as they are written, for a log shipper',
     description: `Prints the audit log from the start of the current file, then new lines as they are written, also after a rotation.
-Ends on SIGTERM, after the lines written until then.`,
+On SIGTERM it prints the lines written so far and ends.`,
   })
     .argument('[file]', 'the file; AUDIT_LOG_FILE if omitted')
     .action(
-      run(async (context, file: string | undefined) =>
+      handler(async (context, file: string | undefined) =>
         (await import('./commands/audit-follow.js')).follow(context, file),
       ),
     );
 }
 
-export function definePersist(program: Command, { run }: Actions): void {
+export function definePersist(program: Command, { handler }: Actions): void {
   addCommand(program, 'persist', {
     summary: 'create the manifest for PERSISTED_OPERATIONS',
-    description: `Creates the manifest for PERSISTED_OPERATIONS from the GraphQL documents of your frontends. Exit code: 0 written, 1 a
-document is invalid, 2 an argument is wrong.`,
+    description: `Creates the manifest for PERSISTED_OPERATIONS from the GraphQL documents of your frontends. Exit code: 0 the manifest
+is written, 1 a document is invalid, 2 an argument is wrong.`,
     examples: [
       'paygraph persist ../shop/src',
       'paygraph persist ../shop/src --client urql --out operations.json',
     ],
   })
-    .argument('<paths...>', 'documents, or folders with .graphql and .gql files')
+    .argument('<paths...>', 'GraphQL documents, or folders that contain .graphql and .gql files')
     .option(
       '--client <client>',
       'the client that sends the operations: apollo and urql add __typename, plain adds nothing',
@@ -140,22 +161,22 @@ document is invalid, 2 an argument is wrong.`,
     )
     .option(
       '--format <format>',
-      'apollo, or codegen for the persisted-documents.json of graphql-codegen',
+      'format of the manifest: apollo, or codegen (persisted-documents.json of graphql-codegen)',
       'apollo',
     )
-    .option('--out <file>', 'the manifest', 'persisted-operations.json')
+    .option('--out <file>', 'the manifest to write', 'persisted-operations.json')
     .action(
-      run(async (context, paths: string[], options) =>
+      handler(async (context, paths: string[], options) =>
         (await import('./commands/persist.js')).persist(context, paths, options),
       ),
     );
 }
 
-export function defineDevToken(program: Command, { run }: Actions): void {
+export function defineDevToken(program: Command, { handler }: Actions): void {
   addCommand(program, 'dev-token', {
-    summary: 'create a token for the embedded sandbox',
-    description: `Creates a JWT for the embedded sandbox, to try scopes, ownership and expiry. The first call creates a signing key in
-data/dev-token. Prints the token to standard output, and the settings for the gateway to standard error.
+    summary: 'create a development token (JWT) for a gateway with the embedded sandbox',
+    description: `Creates a token (JWT) for a gateway with the embedded sandbox, to try scopes, ownership and expiry. The first call creates
+a signing key in data/dev-token. Prints the token to standard output, and the settings of the gateway to standard error.
 
 For development only: a gateway with SERVICE_BASE_URL does not start with this issuer.`,
     examples: [
@@ -163,7 +184,7 @@ For development only: a gateway with SERVICE_BASE_URL does not start with this i
       'paygraph dev-token --sub bob --scope "payments:read:own" --expires-in 5m',
     ],
   })
-    .requiredOption('--sub <subject>', 'the caller: 1 to 255 printable ASCII characters')
+    .requiredOption('--sub <subject>', 'the caller (claim sub): 1 to 255 printable ASCII characters')
     .option(
       '--scope <scopes>',
       'scopes separated by spaces (docs/security.md)',
@@ -172,10 +193,12 @@ For development only: a gateway with SERVICE_BASE_URL does not start with this i
     .option('--channels <uuid,…>', 'merchant channels that the caller may use', '*')
     .option(
       '--expires-in <time>',
-      'lifetime such as 30s, 15m or 24h (maximum); negative for an expired token',
+      'lifetime, for example 30s or 15m, at most 24h; a negative value creates an expired token',
       '1h',
     )
     .action(
-      run(async (context, options) => (await import('./commands/dev-token.js')).devToken(context, options)),
+      handler(async (context, options) =>
+        (await import('./commands/dev-token.js')).devToken(context, options),
+      ),
     );
 }

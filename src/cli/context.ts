@@ -1,34 +1,34 @@
 import type { Environment } from '../config/env-reader';
 import type { Terminal } from './terminal';
 
-/** Environment and streams of a command. */
+/** Environment variables and output streams of a command. */
 export interface Context {
   terminal: Terminal;
-  /** The environment variables; those of the process where this is undefined. */
+  /** The environment variables; undefined: those of this process. */
   env: Environment | undefined;
 }
 
-/** Exit codes of all commands that are not servers; documented in docs/command-line.md. */
+/** Exit codes of all commands except the servers `start` and `sandbox`; documented in docs/command-line.md. */
 export const EXIT = {
   done: 0,
-  /** The command failed, or what it checked has errors. */
+  /** The command failed, or it found errors in what it checked. */
   failed: 1,
   /** An argument, a setting or an input file is wrong. */
   misused: 2,
-  /** Ctrl+C. */
+  /** The user pressed Ctrl+C. */
   interrupted: 130,
 } as const;
 
-/** An argument or option is wrong. The message is for the user; a hint to --help follows. */
+/** Thrown if an argument or option is wrong. Its message is printed, followed by a hint to --help. */
 export class UsageError extends Error {}
 
-/** An input file or the value of an option cannot be used. The message is for the user. */
+/** Thrown if an input file or the value of an option cannot be used. Its message is printed. */
 export class InputError extends Error {}
 
-/** Timeout of a command for one journal request, in ms; the gateway's own is much shorter. */
+/** Timeout of one journal request of a command, in ms. The timeout of the gateway is much shorter. */
 export const JOURNAL_TIMEOUT_MS = 15_000;
 
-/** The code of an error or of its cause, such as ECONNREFUSED. Unlike a message it contains no address and no secret. */
+/** Returns the code of an error or of its cause, such as ECONNREFUSED; `unknown` without one. Contains no secret. */
 export function causeCode(error: unknown): string {
   const { code, name, cause } = Object(error) as { code?: unknown; name?: unknown; cause?: unknown };
   if (name === 'TimeoutError') return 'ETIMEDOUT';

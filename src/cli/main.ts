@@ -3,16 +3,16 @@ import type { ServerName } from './command-definitions';
 import { EXIT } from './context';
 import { Terminal } from './terminal';
 
-/** Commands that run until a signal and end the process themselves. */
+/** The commands that run until a signal and then end the process themselves. */
 const SERVERS: Readonly<Record<ServerName, () => Promise<void>>> = {
   start: async () => (await import('../server.js')).main(),
   sandbox: async () => (await import('../sandbox/main.js')).main(),
 };
 
-/** The entry point of bin/paygraph.mjs. */
+/** Runs the command line of this process. Called by bin/paygraph.mjs. */
 export async function main(): Promise<void> {
   const args = process.argv.slice(2);
-  // Without options, a server starts without loading the command line parser.
+  // To start faster, a server without options does not load the command line parser.
   if (args.length === 1 && (args[0] === 'start' || args[0] === 'sandbox')) await SERVERS[args[0]]();
   else await runArguments(args);
 }
@@ -37,7 +37,7 @@ async function runArguments(args: readonly string[]): Promise<void> {
     await SERVERS[name]();
   });
   if (code === null) return;
-  // Writes to a pipe are asynchronous; process.exit() would discard the rest.
+  // Wait for pending output, because writes to a pipe are asynchronous and process.exit() discards them.
   await Promise.all(streams.map((stream) => new Promise((resolve) => stream.write('', resolve))));
   process.exit(code);
 }

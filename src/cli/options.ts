@@ -9,22 +9,22 @@ const UNIT_MS = new Map([
   ['d', 86_400_000],
 ]);
 
-/** A hundred years: a longer duration is probably a mistake. */
+/** A hundred years. A longer duration is rejected, because it is probably a mistake. */
 const MAX_DURATION_MS = 36_525 * 86_400_000;
 
-/** Reads an option such as 90d, 12h, 15m or 30s, in ms. @throws InputError */
+/** Returns the duration in ms of an option such as 90d, 12h, 15m, 30s or -5m. @throws InputError if malformed */
 export function readDuration(option: string, text: string): number {
   const [, count, unit = ''] = /^(-?\d{1,9})([smhd])$/.exec(text) ?? [];
   const ms = Number(count) * (UNIT_MS.get(unit) ?? NaN);
   if (Number.isNaN(ms) || Math.abs(ms) > MAX_DURATION_MS)
-    throw new InputError(`${option}: expected a number and a unit, such as 90d, 12h, 15m or 30s.`);
+    throw new InputError(`${option}: expected a duration up to 100 years, such as 90d, 12h, 15m or 30s.`);
   return ms;
 }
 
-/** Reads a list separated by commas. */
+/** Returns the items of a list separated by commas. */
 export const readList = (text: string): string[] => text.split(',').map((item) => item.trim());
 
-/** Replaces a file atomically: a concurrent reader sees the old text or the new one. @throws InputError */
+/** Replaces a file atomically, so that readers see the old text or the new one. @throws InputError if this fails */
 export function replaceFile(file: string, text: string, mode = 0o666): void {
   const draft = `${file}.${process.pid}.new`;
   try {

@@ -10,9 +10,10 @@ import { defineClientKey } from './client-key-definitions';
 import {
   defineAudit,
   defineDevToken,
-  defineJournal,
+  defineFence,
+  defineMigrate,
   definePersist,
-  defineServers,
+  defineServersAndDoctor,
   type Actions,
 } from './command-definitions';
 import { EXIT, InputError, UsageError, type Context } from './context';
@@ -25,27 +26,26 @@ const HELP_HINT = '\nSee paygraph --help or paygraph <command> --help.';
 const EXIT_CODES = `
 Exit codes:
   0    success
-  1    the command failed, or what it checked has errors
+  1    the command failed, or it found errors in what it checked
   2    an argument, a setting or an input file is wrong
   130  interrupted (Ctrl+C)
 
 Results are printed to standard output, messages to standard error.`;
 
-/** The version in package.json. */
-function version(): string {
+function packageVersion(): string {
   const text = readFileSync(path.resolve(__dirname, '../../package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** All commands with their help; docs/command-line.md is generated from it. */
-export function commandLine(terminal: Pick<Terminal, 'print' | 'say'>, actions: Actions): Command {
+/** Returns the parser of all commands with their help, from which docs/command-line.md is generated. */
+export function commandLine(terminal: Pick<Terminal, 'print' | 'printMessage'>, actions: Actions): Command {
   const program = new Command('paygraph')
     .description('A GraphQL gateway in front of a REST payments and payouts service.')
-    .version(version(), '-V, --version', 'print the version')
+    .version(packageVersion(), '-V, --version', 'print the version')
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
-      writeErr: (text) => terminal.say(text.trimEnd()),
-      // Independent of the terminal, as in the documentation.
+      writeErr: (text) => terminal.printMessage(text.trimEnd()),
+      // The help does not depend on the terminal, because docs/command-line.md contains it.
       getOutHelpWidth: () => HELP_WIDTH,
       getErrHelpWidth: () => HELP_WIDTH,
       getOutHasColors: () => false,
@@ -56,8 +56,9 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'say'>, actions: 
     .addHelpText('after', EXIT_CODES)
     .showHelpAfterError(HELP_HINT)
     .exitOverride();
-  defineServers(program, actions);
-  defineJournal(program, actions);
+  defineServersAndDoctor(program, actions);
+  defineMigrate(program, actions);
+  defineFence(program, actions);
   defineAttempts(program, actions);
   defineClientKey(program, actions);
   defineDevToken(program, actions);
@@ -68,10 +69,10 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'say'>, actions: 
 
 /** Prints an error and returns its exit code. */
 function reportError(error: unknown, terminal: Terminal): number {
-  // Commander has printed its message.
+  // Commander has already printed the message of this error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misused;
-  terminal.say(errorText(error));
-  if (error instanceof UsageError) terminal.say(HELP_HINT);
+  terminal.printMessage(errorText(error));
+  if (error instanceof UsageError) terminal.printMessage(HELP_HINT);
   const isMisused = [UsageError, InputError, ConfigError].some((kind) => error instanceof kind);
   return isMisused ? EXIT.misused : EXIT.failed;
 }
@@ -80,7 +81,7 @@ function errorText(error: unknown): string {
   if (error instanceof JournalUnavailable)
     return `The journal is unavailable: ${journalErrorText(describeJournalError(error))}.`;
   if (!(error instanceof Error)) return String(error);
-  // The message of a driver may contain a part of a connection string: only its code is printed.
+  // The code of the cause is printed, not its message, which may contain a part of a connection string.
   const code = (error.cause as NodeJS.ErrnoException | undefined)?.code;
   return code === undefined || error instanceof JournalOpenError
     ? error.message
@@ -88,8 +89,8 @@ function errorText(error: unknown): string {
 }
 
 /**
- * Runs a command. Resolves with its exit code, or with null for a server, which ends the process itself.
- * @param startServer starts a server; not called for other commands
+ * Runs a command. Resolves with its exit code, or with null for a server, which will end the process itself.
+ * @param startServer called if the command is a server
  */
 export async function runCommand(
   args: readonly string[],
@@ -98,7 +99,7 @@ export async function runCommand(
 ): Promise<number | null> {
   let code: number | null = EXIT.done;
   const program = commandLine(context.terminal, {
-    run:
+    handler:
       (command) =>
       async (...parameters) => {
         code = await command(context, ...parameters);

@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { styleText } from 'node:util';
 
-/** An output stream: of the process, or of a test. */
-export interface Out {
+/** An output stream of the process, or its replacement in a test. */
+export interface OutputStream {
   write(text: string): unknown;
   isTTY?: boolean;
 }
@@ -11,54 +11,52 @@ export interface Out {
 const PROGRESS_INTERVAL_MS = 100;
 const ERASE_LINE = '\r\u001b[K';
 
-/** The name of a field as words: `createdAt` is `created at`. */
+/** Returns the name of a field as words, such as `created at` for `createdAt`. */
 export const labelOf = (name: string): string =>
   name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
 
 /** Writes results to standard output, and messages and progress to standard error. */
 export class Terminal {
-  readonly #out: Out;
-  readonly #err: Out;
-  #progressAt = -Infinity;
-  #showsProgress = false;
+  readonly #out: OutputStream;
+  readonly #err: OutputStream;
+  #progressShownAt = -Infinity;
+  #isShowingProgress = false;
 
-  constructor(out: Out, err: Out) {
+  constructor(out: OutputStream, err: OutputStream) {
     this.#out = out;
     this.#err = err;
   }
 
-  /** Prints a result. */
+  /** Prints a result to standard output. */
   print(text: string): void {
     this.endProgress();
     this.#out.write(`${text}\n`);
   }
 
-  /** Prints a result as JSON. */
   printJson(value: unknown): void {
     this.print(JSON.stringify(value, null, 2));
   }
 
-  /** Prints a message. */
-  say(text: string): void {
+  /** Prints a message to standard error. */
+  printMessage(text: string): void {
     this.endProgress();
     this.#err.write(`${text}\n`);
   }
 
-  /** Shows progress in one line, which the next output replaces; only on a terminal. */
-  progress(text: string): void {
-    if (!this.#err.isTTY || performance.now() - this.#progressAt < PROGRESS_INTERVAL_MS) return;
-    this.#progressAt = performance.now();
-    this.#showsProgress = true;
+  /** Shows progress in one line, which the next output replaces. Does nothing if standard error is not a terminal. */
+  showProgress(text: string): void {
+    if (!this.#err.isTTY || performance.now() - this.#progressShownAt < PROGRESS_INTERVAL_MS) return;
+    this.#progressShownAt = performance.now();
+    this.#isShowingProgress = true;
     this.#err.write(ERASE_LINE + text);
   }
 
-  /** Erases the progress line. */
   endProgress(): void {
-    if (this.#showsProgress) this.#err.write(ERASE_LINE);
-    this.#showsProgress = false;
+    if (this.#isShowingProgress) this.#err.write(ERASE_LINE);
+    this.#isShowingProgress = false;
   }
 
-  /** The text in a colour, where standard output is a terminal and NO_COLOR is not set. */
+  /** Returns the text in a style such as a colour; unchanged if stdout is not a terminal or NO_COLOR is set. */
   styled(style: Parameters<typeof styleText>[0], text: string): string {
     return this.#out.isTTY ? styleText(style, text, { stream: process.stdout }) : text;
   }

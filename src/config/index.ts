@@ -4,6 +4,7 @@ import { isLoopback } from '../shared/loopback';
 import { Secret } from '../shared/secret';
 import { EnvReader, type Environment } from './env-reader';
 import { SETTINGS } from './env-vars';
+import { readTracing } from './tracing';
 import type {
   AccessConfig,
   Config,
@@ -12,22 +13,21 @@ import type {
   SandboxConfig,
   ServiceConfig,
   ToolConfig,
-  TracingSettings,
 } from './types';
 
 export type * from './types';
 export type { Environment } from './env-reader';
 
-/** Wrong settings; the message contains no values. */
+/** Thrown if settings are missing or invalid. The message lists every error and contains no values. */
 export class ConfigError extends Error {
-  /** @param errors sentences that start with the name of the setting */
+  /** @param errors sentences that begin with the name of the setting */
   constructor(readonly errors: readonly string[]) {
-    super(`The settings are wrong:\n${errors.map((error) => `  ${error}`).join('\n')}`);
+    super(`Invalid settings (environment variables):\n${errors.map((error) => `  ${error}`).join('\n')}`);
     this.name = 'ConfigError';
   }
 }
 
-/** The credentials of the embedded sandbox, which has no money and listens on loopback only. */
+/** Default credentials of the sandbox. They are not secret, because it moves no money and listens on loopback only. */
 export const SANDBOX_CREDENTIALS = {
   apiKey: new Secret('sandbox-api-key'),
   secretKey: new Secret('sandbox-secret-key'),
@@ -38,7 +38,7 @@ const APOLLO_ORIGINS = ['https://studio.apollographql.com', 'https://sandbox.emb
 
 type Reader = EnvReader<typeof SETTINGS>;
 
-/** Reads single settings without cross-checks. */
+/** Returns a reader of single settings. It does not check whether settings fit together. */
 export const settingsReader = (env: Environment): Reader => new EnvReader(env, SETTINGS);
 
 function readService(env: Reader): ServiceConfig {
@@ -72,13 +72,14 @@ function readJournal(env: Reader, { secretKey }: ServiceConfig): JournalConfig {
   if (env.has('SERVICE_CREDENTIALS_FILE') && !env.has('SERVICE_SECRET_KEY') && !env.has('FINGERPRINT_KEY')) {
     env.addError(
       'FINGERPRINT_KEY',
-      'required with SERVICE_CREDENTIALS_FILE where SERVICE_SECRET_KEY is not set',
+      'required with SERVICE_CREDENTIALS_FILE if SERVICE_SECRET_KEY is not set',
     );
   }
   return {
     url: env.get('DATABASE_URL'),
     settleMs: env.get('UNKNOWN_SETTLE_SECONDS') * 1000,
-    preflight: env.get('PAYOUT_PREFLIGHT'),
+    fenceMs: env.get('FENCE_SECONDS') * 1000,
+    payoutPreflight: env.get('PAYOUT_PREFLIGHT'),
     fingerprintKey: env.get('FINGERPRINT_KEY') ?? secretKey,
     keepMs: env.get('JOURNAL_RETENTION_DAYS') * DAY_MS,
   };
@@ -88,9 +89,9 @@ function readSandbox(env: Reader): SandboxConfig | null {
   const port = env.get('SANDBOX_PORT');
   const control = env.get('SANDBOX_CONTROL');
   if (env.has('SERVICE_BASE_URL')) return null;
-  // The URL of the development issuer's keys contains the port.
-  const isFixed = env.has('SANDBOX_PORT') || env.get('AUTH_ISSUER') === DEV_ISSUER;
-  return { port, anyPortIfTaken: !isFixed, control };
+  // With tokens of the development issuer, AUTH_JWKS_URL contains the port.
+  const isPortFixed = env.has('SANDBOX_PORT') || env.get('AUTH_ISSUER') === DEV_ISSUER;
+  return { port, anyPortIfTaken: !isPortFixed, control };
 }
 
 function readAccess(env: Reader): AccessConfig {
@@ -99,11 +100,11 @@ function readAccess(env: Reader): AccessConfig {
   const issuer = env.get('AUTH_ISSUER');
   const audience = env.get('AUTH_AUDIENCE');
   const names = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'] as const;
-  const given = names.filter((name) => env.has(name));
-  if (given.length > 0) {
+  const setNames = names.filter((name) => env.has(name));
+  if (setNames.length > 0) {
     names
       .filter((name) => !env.has(name))
-      .forEach((name) => env.addError(name, `required with ${given.join(' and ')}`));
+      .forEach((name) => env.addError(name, `required with ${setNames.join(' and ')}`));
   }
   const maxLifetimeSeconds = env.get('AUTH_MAX_TOKEN_LIFETIME_SECONDS');
   const maxStaleKeysSeconds = env.get('AUTH_MAX_STALE_KEYS_SECONDS');
@@ -112,11 +113,11 @@ function readAccess(env: Reader): AccessConfig {
       ? { jwksUrl, issuer, audience, maxLifetimeSeconds, maxStaleKeysSeconds }
       : null;
   if (issuer === DEV_ISSUER && env.has('SERVICE_BASE_URL'))
-    env.addError('AUTH_ISSUER', `tokens of ${DEV_ISSUER} are for the embedded sandbox only`);
-  if (env.has('SERVICE_BASE_URL') && !env.has('CLIENT_KEYS_FILE') && given.length === 0) {
+    env.addError('AUTH_ISSUER', `${DEV_ISSUER} is not allowed with SERVICE_BASE_URL: set your own issuer`);
+  if (env.has('SERVICE_BASE_URL') && !env.has('CLIENT_KEYS_FILE') && setNames.length === 0) {
     env.addError(
       'CLIENT_KEYS_FILE',
-      'required with SERVICE_BASE_URL, or else AUTH_JWKS_URL, AUTH_ISSUER and AUTH_AUDIENCE (npm run client-key -- new <id> creates a key)',
+      'a gateway with SERVICE_BASE_URL must authenticate callers: set CLIENT_KEYS_FILE (npm run client-key -- new <id> creates a key), or set AUTH_JWKS_URL, AUTH_ISSUER and AUTH_AUDIENCE',
     );
   }
   return { clientKeysFile, tokens };
@@ -134,61 +135,46 @@ const readLimits = (env: Reader, isSandbox: boolean): LimitsConfig => ({
   maxUnreadBytesPerCaller: env.get('MAX_UNREAD_BYTES_PER_CALLER'),
   persisted: {
     manifest: env.get('PERSISTED_OPERATIONS') ?? null,
-    frontends: env.get('PERSISTED_OPERATIONS_FRONTENDS'),
-    services: env.get('PERSISTED_OPERATIONS_SERVICES'),
+    modeForFrontends: env.get('PERSISTED_OPERATIONS_FRONTENDS'),
+    modeForServices: env.get('PERSISTED_OPERATIONS_SERVICES'),
   },
 });
 
-function readTracing(env: Reader): TracingSettings | null {
-  env.get('OTEL_EXPORTER_OTLP_PROTOCOL');
-  const base = env.get('OTEL_EXPORTER_OTLP_ENDPOINT');
-  const url =
-    env.get('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? (base && `${base.replace(/\/*$/, '/')}v1/traces`);
-  const { 'service.name': name = 'paygraph', ...resource } = env.get('OTEL_RESOURCE_ATTRIBUTES') ?? {};
-  const settings = {
-    headers: env.get('OTEL_EXPORTER_OTLP_HEADERS') ?? {},
-    serviceName: env.get('OTEL_SERVICE_NAME') ?? name,
-    resource,
-    sampler: env.get('OTEL_TRACES_SAMPLER'),
-    ratio: env.get('OTEL_TRACES_SAMPLER_ARG'),
-  };
-  return url === undefined ? null : { url, ...settings };
-}
-
-/** Unknown variables with these prefixes are probably misspelt settings. */
-const OWN_PREFIXES = [
+/** Prefixes of settings. An unknown variable with one of them is probably a misspelt setting. */
+const SETTING_PREFIXES = [
   ...['SERVICE_', 'SANDBOX_', 'JOURNAL_', 'DATABASE_', 'PAYOUT_', 'UNKNOWN_', 'FINGERPRINT_', 'AUTH_'],
   ...['CLIENT_KEYS', 'CORS_', 'PERSISTED_', 'RATE_LIMIT', 'AUDIT_', 'TRUSTED_PROX', 'ALLOWED_URL'],
   ...['PUBLIC_URL', 'POLL_INTERVALS', 'SUBSCRIPTION_', 'MAX_SUBSCRIPTIONS', 'MAX_CONNECTIONS', 'MAX_UNREAD'],
-  ...['SUBGRAPH', 'OTEL_', 'METRICS_'],
+  ...['SUBGRAPH', 'OTEL_', 'METRICS_', 'FENCE_'],
 ];
 
-/** JOURNAL_STREAM is set by systemd. */
-const unknownNames = (env: Reader): string[] => env.unknownNames(OWN_PREFIXES, ['JOURNAL_STREAM']);
+/** Variables with such a prefix that are no settings: systemd sets JOURNAL_STREAM. */
+const FOREIGN_NAMES = ['JOURNAL_STREAM'];
 
 function warningsOf(
   env: Reader,
   { sandbox, journal, reusePort }: Pick<Config, 'sandbox' | 'journal' | 'reusePort'>,
 ): string[] {
-  const warnings = unknownNames(env);
+  const warnings = env.unknownNameWarnings(SETTING_PREFIXES, FOREIGN_NAMES);
   if (reusePort && journal.url.reveal().startsWith('file:')) {
     warnings.push(
-      'REUSE_PORT is on, but DATABASE_URL is a SQLite file: instances that share a port need PostgreSQL.',
+      'REUSE_PORT is on, but DATABASE_URL is a SQLite file. Instances that share a port need one PostgreSQL journal.',
     );
   }
   if (sandbox && (env.has('SERVICE_API_KEY') || env.has('SERVICE_SECRET_KEY'))) {
-    warnings.push('SERVICE_BASE_URL is not set although credentials are: the gateway uses the sandbox.');
+    warnings.push('Credentials are set, but SERVICE_BASE_URL is not: the gateway uses the embedded sandbox.');
   }
   return warnings;
 }
 
-/** Whether callers are not authenticated. */
-export const isOpen = ({ clientKeysFile, tokens }: AccessConfig): boolean => !clientKeysFile && !tokens;
+/** Whether the settings accept callers without authentication. */
+export const allowsUnauthenticatedCallers = ({ clientKeysFile, tokens }: AccessConfig): boolean =>
+  !clientKeysFile && !tokens;
 
-/** The environment of this process. */
+/** Returns the environment variables of this process. */
 export const environment = (): Environment => process.env;
 
-/** Reads and checks every setting. Throws one ConfigError with all errors. */
+/** Reads and checks every setting. Throws one ConfigError with all errors if a setting is missing or invalid. */
 export function readConfig(source: Environment = process.env): Config {
   const env = settingsReader(source);
   const sandbox = readSandbox(env);
@@ -203,7 +189,7 @@ export function readConfig(source: Environment = process.env): Config {
     journal: readJournal(env, service),
     sandbox,
     access,
-    urls: { loopback: isSandbox, hosts: env.get('ALLOWED_URL_HOSTS') ?? null },
+    urls: { allowsLoopback: isSandbox, hosts: env.get('ALLOWED_URL_HOSTS') ?? null },
     limits: readLimits(env, isSandbox),
     subscriptions: {
       maxSubscriptions: env.get('MAX_SUBSCRIPTIONS'),
@@ -232,40 +218,42 @@ export function readConfig(source: Environment = process.env): Config {
     shutdownGraceMs: env.get('SHUTDOWN_GRACE_MS'),
     logLevel: env.get('LOG_LEVEL'),
   };
-  // Used by commands only; validated at start.
+  // Only validated: operator commands use it.
   env.get('SETTLE_APPROVAL');
-  if (isOpen(access) && !isLoopback(config.host)) {
+  if (allowsUnauthenticatedCallers(access) && !isLoopback(config.host)) {
     env.addError(
       'HOST',
       'expected a loopback address, because callers are not authenticated; set CLIENT_KEYS_FILE or AUTH_JWKS_URL to allow others',
     );
   }
   // A required setting may be missing because its name is misspelt.
-  if (env.errors.length > 0) throw new ConfigError([...env.errors, ...unknownNames(env)]);
+  if (env.errors.length > 0)
+    throw new ConfigError([...env.errors, ...env.unknownNameWarnings(SETTING_PREFIXES, FOREIGN_NAMES)]);
   return Object.freeze({ ...config, warnings: warningsOf(env, config) });
 }
 
-const SANDBOX_SETTINGS = [
+const STANDALONE_SANDBOX_SETTINGS = [
   ...['SANDBOX_PORT', 'SANDBOX_CONTROL', 'LOG_LEVEL'],
   ...['SERVICE_API_KEY', 'SERVICE_API_KEY_FILE', 'SERVICE_SECRET_KEY', 'SERVICE_SECRET_KEY_FILE'],
 ];
 
-/** Reads the settings of the standalone sandbox and ignores all others. Throws a ConfigError. */
-export const readSandboxConfig = (env: Environment = process.env): Config =>
-  readConfig(Object.fromEntries(SANDBOX_SETTINGS.map((name) => [name, env[name]])));
+/** Reads the settings of the standalone sandbox and ignores all others. Throws a ConfigError if one is invalid. */
+export const readStandaloneSandboxConfig = (env: Environment = process.env): Config =>
+  readConfig(Object.fromEntries(STANDALONE_SANDBOX_SETTINGS.map((name) => [name, env[name]])));
 
-/** The files with secrets. */
+/** Returns the <NAME>_FILE settings of secrets that are set, with the paths of the files. */
 export const secretFiles = (env: Environment = process.env): { setting: string; path: string }[] =>
   Object.entries(SETTINGS).flatMap(([name, setting]) => {
     const path = env[`${name}_FILE`];
     return 'secret' in setting && path ? [{ setting: `${name}_FILE`, path }] : [];
   });
 
-/** Reads the settings of the operator's commands. Throws a ConfigError. */
+/** Reads the settings that operator commands use. Throws a ConfigError if one is invalid. */
 export function readToolConfig(source: Environment = process.env): ToolConfig {
   const env = settingsReader(source);
-  const config = {
+  const config: ToolConfig = {
     journalUrl: env.get('DATABASE_URL'),
+    fenceMs: env.get('FENCE_SECONDS') * 1000,
     serviceBaseUrl: env.get('SERVICE_BASE_URL') ?? null,
     auditFile: env.get('AUDIT_LOG_FILE'),
     auditKey: env.get('AUDIT_LOG_KEY') ?? null,

@@ -5,15 +5,15 @@ import { PostgresUrlError, checkPostgresUrl } from '../shared/postgres-url';
 import { Secret } from '../shared/secret';
 
 export interface Parser<T> {
-  /** Completes the sentence "expected …". */
+  /** The valid values, as a phrase that follows the word "expected". */
   expected: string;
-  /** The value; undefined for an invalid text. */
+  /** Returns the value; undefined if the text is invalid. */
   parse(text: string): T | undefined;
-  /** Replaces `expected` in the error; must not contain any part of the text. */
+  /** Returns the error for an invalid text; default: `expected …`. Must not contain secrets of the text. */
   describeError?(text: string): string;
 }
 
-const matching = (expected: string, pattern: RegExp): Parser<string> => ({
+const patternParser = (expected: string, pattern: RegExp): Parser<string> => ({
   expected,
   parse: (text) => (pattern.test(text) ? text : undefined),
 });
@@ -41,34 +41,35 @@ export const onOff: Parser<boolean> = {
   parse: (text) => ({ on: true, off: false })[text],
 };
 
-export const listOf = <T>(what: string, item: (text: string) => T | undefined): Parser<readonly T[]> => ({
-  expected: `${what}, separated by commas`,
+/** Returns a parser of a list. `items`: plural name of its items. `toItem` returns undefined if an item is invalid. */
+export const listOf = <T>(items: string, toItem: (text: string) => T | undefined): Parser<readonly T[]> => ({
+  expected: `${items}, separated by commas`,
   parse: (text) => {
-    const values = text.split(',').map((part) => item(part.trim()));
+    const values = text.split(',').map((item) => toItem(item.trim()));
     return values.every((value) => value !== undefined) ? values : undefined;
   },
 });
 
-export const printableText: Parser<string> = matching('printable text', /^[^\p{Cc}]{1,4096}$/u);
-export const filePath: Parser<string> = matching('the path of a file', /^[^\p{Cc}]{1,4096}$/u);
-export const hostName: Parser<string> = matching('an IP address or a host name', /^[\w.:-]{1,253}$/);
+export const printableText: Parser<string> = patternParser('printable text', /^[^\p{Cc}]{1,4096}$/u);
+export const filePath: Parser<string> = patternParser('the path of a file', /^[^\p{Cc}]{1,4096}$/u);
+export const hostName: Parser<string> = patternParser('an IP address or a host name', /^[\w.:-]{1,253}$/);
 
-/** Printable ASCII without blanks, because it is sent in a header. */
+/** An API key, secret key or token: printable ASCII without spaces, because some are sent in HTTP headers. */
 export const apiCredential: Parser<Secret> = {
-  expected: 'printable ASCII characters without blanks',
+  expected: 'printable ASCII characters without spaces',
   parse: (text) => (/^[\x21-\x7e]{1,1024}$/.test(text) ? new Secret(text) : undefined),
 };
 
-export const jsonFieldName = (text: string): string | undefined =>
+export const parseJsonFieldName = (text: string): string | undefined =>
   /^[\w.-]{1,64}$/.test(text) ? text : undefined;
 
-export const hostNamePattern = (text: string): string | undefined =>
+export const parseHostNamePattern = (text: string): string | undefined =>
   /^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(text) ? text.toLowerCase() : undefined;
 
-export const webOrigin = (text: string): string | undefined =>
+export const parseWebOrigin = (text: string): string | undefined =>
   URL.canParse(text) && new URL(text).origin === text ? text : undefined;
 
-export function ipNetwork(text: string): string | undefined {
+export function parseIpNetwork(text: string): string | undefined {
   const [address = '', bits, ...more] = text.split('/');
   const version = isIP(address);
   if (version === 0 || more.length > 0) return undefined;
@@ -76,9 +77,10 @@ export function ipNetwork(text: string): string | undefined {
   return fits ? text : undefined;
 }
 
-function checkDatabaseUrl(text: string): string | undefined {
+/** Returns why a database URL is invalid, without a password; undefined if it is valid. */
+function databaseUrlError(text: string): string | undefined {
   if (text.startsWith('file:'))
-    return /^file:[^?#\s]+$/.test(text) ? undefined : 'expected file:<path> without blanks, ? and #';
+    return /^file:[^?#\s]+$/.test(text) ? undefined : 'expected file:<path> without spaces, ? and #';
   if (!/^postgres(ql)?:\/\//.test(text)) return `expected ${databaseUrl.expected}`;
   try {
     checkPostgresUrl(text);
@@ -89,63 +91,68 @@ function checkDatabaseUrl(text: string): string | undefined {
   }
 }
 
-/** The URL may contain a password. */
+/** The URL of the journal is a secret, because it may contain a password. */
 export const databaseUrl: Parser<Secret> = {
   expected: 'file:<path> or postgres://<user>@<host>:<port>/<database>',
-  parse: (text) => (checkDatabaseUrl(text) === undefined ? new Secret(text) : undefined),
-  describeError: (text) => checkDatabaseUrl(text) ?? '',
+  parse: (text) => (databaseUrlError(text) === undefined ? new Secret(text) : undefined),
+  describeError: (text) => databaseUrlError(text) ?? '',
 };
 
 interface UrlRules {
   expected: string;
-  query?: boolean;
-  /** Whether plain http is allowed for other hosts than loopback. */
-  anyHttp?: boolean;
-  /** The value; undefined if a further condition is not met. */
-  value(url: URL, text: string): string | undefined;
+  allowQuery?: boolean;
+  /** Whether plain http is allowed for every host, not only for loopback hosts. */
+  allowAnyHttp?: boolean;
+  /** Returns the value of the setting; undefined if the URL breaks a further rule of this setting. */
+  toValue(url: URL, text: string): string | undefined;
 }
 
-/** A URL without credentials and fragment. */
-const url = ({ expected, query = false, anyHttp = false, value }: UrlRules): Parser<string> => ({
+/** Returns a parser of absolute URLs without credentials and fragment. */
+const urlParser = ({
+  expected,
+  allowQuery = false,
+  allowAnyHttp = false,
+  toValue,
+}: UrlRules): Parser<string> => ({
   expected,
   parse: (text) => {
     if (!URL.canParse(text)) return undefined;
     const parsed = new URL(text);
     const { protocol, hostname, username, password, search, hash } = parsed;
-    const isSafe = protocol === 'https:' || (protocol === 'http:' && (anyHttp || isLoopback(hostname)));
-    const isBare = username + password + hash === '' && (query || (!/[?#]/.test(text) && search === ''));
-    return isSafe && isBare ? value(parsed, text) : undefined;
+    const isSafe = protocol === 'https:' || (protocol === 'http:' && (allowAnyHttp || isLoopback(hostname)));
+    const isBare = username + password + hash === '' && (allowQuery || (!/[?#]/.test(text) && search === ''));
+    return isSafe && isBare ? toValue(parsed, text) : undefined;
   },
 });
 
-export const baseUrl = url({
+export const baseUrl = urlParser({
   expected:
     'an https URL that ends with /, without api/v1/, credentials, query or fragment (plain http for loopback only)',
-  value: ({ pathname, href }, text) =>
+  toValue: ({ pathname, href }, text) =>
     text.endsWith('/') && !pathname.includes('/api/v1/') ? href : undefined,
 });
 
-export const issuerUrl = url({
+export const issuerUrl = urlParser({
   expected: 'an https URL without credentials or fragment (plain http for loopback only)',
-  query: true,
-  value: ({ href }) => href,
+  allowQuery: true,
+  toValue: ({ href }) => href,
 });
 
-export const publicUrl = url({
+export const publicUrl = urlParser({
   expected: 'an https URL without credentials, query or fragment (plain http for loopback only)',
-  value: ({ href }) => href.replace(/\/+$/, ''),
+  toValue: ({ href }) => href.replace(/\/+$/, ''),
 });
 
-/** Plain http is allowed, because collectors are often in the same network; credentials belong in a header. */
-export const collectorUrl = url({
+/** Plain http is allowed for every host, because collectors are often in the same network. */
+export const collectorUrl = urlParser({
   expected: 'an http or https URL without credentials, query or fragment',
-  anyHttp: true,
-  value: ({ href }) => href,
+  allowAnyHttp: true,
+  toValue: ({ href }) => href,
 });
 
 export const pollIntervals = {
   expected:
-    'intervals such as 1s/30s 5s/10m 60s: how often (100ms to 24h), until how long after the last change',
+    'intervals (100ms to 24h) such as 1s/30s 5s/10m 60s: every 1s until 30s after the last change, every 5s until 10m after it, then every 60s',
   parse: parsePollIntervals,
 };
 
@@ -157,7 +164,7 @@ function percentDecoded(text: string): string | undefined {
   }
 }
 
-/** Pairs such as a=1,b=2%2C3; undefined if one is malformed. */
+/** Parses pairs such as a=1,b=2%2C3 and decodes their values. Returns undefined if one is malformed. */
 function parsePairs(text: string, namePattern: RegExp, valuePattern: RegExp): [string, string][] | undefined {
   const pairs = text.split(',').map((part): [string, string] | undefined => {
     const [, name = '', encoded = ''] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/s.exec(part) ?? [];
@@ -169,19 +176,19 @@ function parsePairs(text: string, namePattern: RegExp, valuePattern: RegExp): [s
   return pairs.every((pair) => pair !== undefined) ? pairs : undefined;
 }
 
-/** Header names except those that describe the body and the connection. */
-const HEADER_NAME =
+/** Names of headers that an export request may have: all except those that describe the body and the connection. */
+const EXPORTER_HEADER_NAME =
   /^(?!(host|connection|keep-alive|transfer-encoding|content-(length|type|encoding))$)[!#$%&'*+.^`|~\w-]{1,256}$/i;
 
 export const exporterHeaders: Parser<Readonly<Record<string, Secret>>> = {
   expected: 'pairs such as authorization=Bearer%20abc, percent-encoded, separated by commas',
   parse: (text) => {
-    const pairs = parsePairs(text, HEADER_NAME, /^[\x20-\x7e]{1,4096}$/);
+    const pairs = parsePairs(text, EXPORTER_HEADER_NAME, /^[\x20-\x7e]{1,4096}$/);
     return pairs && Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), new Secret(value)]));
   },
 };
 
-export const attributes: Parser<Readonly<Record<string, string>>> = {
+export const resourceAttributes: Parser<Readonly<Record<string, string>>> = {
   expected: 'pairs such as name=value, percent-encoded, separated by commas',
   parse: (text) => {
     const pairs = parsePairs(text, /^[\x21-\x7e]{1,255}$/, /^[^\p{Cc}]{0,255}$/u);

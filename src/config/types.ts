@@ -1,18 +1,21 @@
 import type { PollIntervals } from '../shared/poll-intervals';
 import type { Secret } from '../shared/secret';
 
-/** Allowed URLs of callers: whether loopback, and the hosts (null: any public one). */
+/** Rules for the returnUrl and callbackUrl of callers. */
 export interface UrlPolicy {
-  loopback: boolean;
+  /** Whether loopback hosts are allowed, also with plain http. */
+  allowsLoopback: boolean;
+  /** Allowed host names, such as *.shop.example; null: any public host. */
   hosts: readonly string[] | null;
 }
 
-/** Operations that are not in the manifest are executed, executed with a warning, or rejected. */
+/** Whether an operation that is not in the manifest is executed, executed with a log warning, or rejected. */
 export type PersistedMode = 'allow' | 'warn' | 'require';
 
 export interface PollSettings {
+  /** Poll intervals of a transaction that waits for the payer, waits for the provider, or is MISPAID. */
   schedule: Readonly<Record<'payer' | 'provider' | 'mispaid', PollIntervals>>;
-  /** How long lookups may fail before subscriptions end with an error, in milliseconds; 0: never. */
+  /** How long lookups may fail before subscriptions end with an error, in ms; 0: they never end because of it. */
   outageMs: number;
 }
 
@@ -29,39 +32,40 @@ export const SAMPLERS = [
 export type SamplerName = (typeof SAMPLERS)[number];
 
 export interface TracingSettings {
-  /** The full URL for traces. */
+  /** The full URL to which traces are posted. */
   url: string;
   headers: Readonly<Record<string, Secret>>;
   serviceName: string;
-  /** Resource attributes. */
-  resource: Readonly<Record<string, string>>;
+  resourceAttributes: Readonly<Record<string, string>>;
   sampler: SamplerName;
-  /** For the ratio samplers, from 0 to 1. */
-  ratio: number;
+  /** Share of traces that the samplers with `traceidratio` in their name keep, from 0 to 1. */
+  samplingRatio: number;
 }
 
 export interface ServiceConfig {
-  /** Empty until the sandbox has started, if there is no real service. */
+  /** With the embedded sandbox: empty until the sandbox has started. */
   baseUrl: string;
   apiKey: Secret;
   secretKey: Secret;
-  /** Credentials per channel; null: apiKey and secretKey for all of them. */
+  /** The file with credentials per channel; null: apiKey and secretKey are used for all channels. */
   credentialsFile: string | null;
   timeoutMs: number;
+  /** HTTP status with which the service answers a lookup of an unknown transaction. */
   notFoundStatus: number;
-  /** JSON fields of every response with that status. */
+  /** JSON fields that the service includes in every response with `notFoundStatus`. */
   notFoundFields: readonly string[];
 }
 
-/** Authentication of callers. Both null: none, from this machine only. */
+/** Authentication of callers. If both are null, callers are not authenticated, and only this machine may connect. */
 export interface AccessConfig {
   clientKeysFile: string | null;
+  /** Verification of the tokens of frontends; null: tokens are not accepted. */
   tokens: {
     jwksUrl: string;
     issuer: string;
     audience: string;
     maxLifetimeSeconds: number;
-    /** How long cached public keys are used while they cannot be reloaded. */
+    /** How long cached public keys are used while `jwksUrl` cannot be read. */
     maxStaleKeysSeconds: number;
   } | null;
 }
@@ -69,84 +73,95 @@ export interface AccessConfig {
 export interface LimitsConfig {
   corsOrigins: readonly string[];
   trustedProxies: readonly string[];
-  /** 0: no limit. */
+  /** Rate limit of a caller, in points (RATE_LIMIT_PER_MINUTE); 0: no limit. */
   ratePerMinute: number;
-  /** 0: no limit. */
+  /** Mean event loop lag above which operations are rejected; 0: no limit. */
   maxEventLoopLagMs: number;
+  /** How long a client may take to send a request and to read what the gateway writes to it. */
   clientTimeoutMs: number;
-  /** Null: as many as file descriptors allow. */
+  /** Null: as many as the limit of file descriptors allows. */
   maxConnections: number | null;
   /** 0: no limit; null: three quarters of maxConnections. */
   maxConnectionsPerAddress: number | null;
   maxUnreadBytes: number;
   maxUnreadBytesPerCaller: number;
-  persisted: { manifest: string | null; frontends: PersistedMode; services: PersistedMode };
+  /** `modeForServices` also applies to callers without authentication. */
+  persisted: { manifest: string | null; modeForFrontends: PersistedMode; modeForServices: PersistedMode };
 }
 
 export interface JournalConfig {
   /** file:<path> or postgres://…; may contain a password. */
   url: Secret;
+  /** UNKNOWN_SETTLE_SECONDS, in ms. */
   settleMs: number;
-  preflight: boolean;
+  /** Whether the external id of a payout is looked up before the payout is sent. */
+  payoutPreflight: boolean;
+  /** Secret from which the key of the input fingerprints is derived. */
   fingerprintKey: Secret;
+  /** How long ended attempts are kept. */
   keepMs: number;
+  /** FENCE_SECONDS, in ms. */
+  fenceMs: number;
 }
 
 export interface SandboxConfig {
   port: number;
   /** Whether to use any free port if `port` is in use. */
   anyPortIfTaken: boolean;
+  /** Whether to serve the control API and the console. */
   control: boolean;
 }
 
-/** All settings, validated; docs/configuration.md describes them. */
+/** All settings of the gateway, validated; docs/configuration.md describes them. */
 export interface Config {
   host: string;
   port: number;
   reusePort: boolean;
-  /** Null: `port` serves /metrics. */
+  /** Null: /metrics is served at `port`. */
   metricsPort: number | null;
   service: ServiceConfig;
   journal: JournalConfig;
-  /** Null with a real service. */
+  /** Null if SERVICE_BASE_URL is set: no sandbox is started. */
   sandbox: SandboxConfig | null;
   access: AccessConfig;
   urls: UrlPolicy;
   limits: LimitsConfig;
   subscriptions: { maxSubscriptions: number; maxSubscriptionsPerClient: number; heartbeatMs: number };
   watching: PollSettings;
-  /** Null: no traces. */
+  /** Null: tracing is off. */
   tracing: TracingSettings | null;
-  /** Without a trailing slash. */
+  /** URL of this gateway for callbacks, without a trailing slash; null: no callbacks are requested. */
   publicUrl: string | null;
   auditFile: string;
-  /** Key of the hashes in the audit log; null: plain hashes. */
+  /** Secret key of the hashes in the audit log; null: the hashes have no key. */
   auditKey: Secret | null;
-  /** Null: the gateway does not rotate the audit log. */
+  /** Null: the gateway does not rotate the audit log. `keepFiles`: number of rotated files that it keeps; null: all. */
   auditRotation: { maxBytes: number; keepFiles: number | null } | null;
   /** Null: /metrics is readable from this machine only. */
   metricsToken: Secret | null;
   introspection: boolean;
   subgraph: boolean;
   explorer: boolean;
-  /** For the log; without values. */
+  /** Suspicious settings, as sentences for the log without values. */
   warnings: string[];
   shutdownDelayMs: number;
   shutdownGraceMs: number;
   logLevel: string;
 }
 
-/** Settings of the operator's commands. */
+/** The settings that operator commands use. */
 export interface ToolConfig {
   journalUrl: Secret;
-  /** Null without a real service. */
+  /** FENCE_SECONDS, in ms. */
+  fenceMs: number;
+  /** Null if SERVICE_BASE_URL is not set. */
   serviceBaseUrl: string | null;
   auditFile: string;
-  /** Key of the hashes in the audit log; null: plain hashes. */
+  /** Secret key of the hashes in the audit log; null: the hashes have no key. */
   auditKey: Secret | null;
   /** 0: any free port. */
   sandboxPort: number;
-  /** Whether another operator has to approve an outcome. */
+  /** Whether another operator has to approve an outcome before it is recorded. */
   settleApproval: boolean;
   metricsToken: Secret | null;
   /** The environment variable SUDO_USER; null if not set. */

@@ -11,17 +11,17 @@ import type { JournalSession } from './journal-session';
 
 const READ_TIMEOUT_MS = 2000;
 
-/** Reads a client's own attempts from the journal. Throws UNAVAILABLE when the journal cannot be read. */
+/** Reads a client's own attempts from the journal. Throws UNAVAILABLE if the journal cannot be read. */
 export class AttemptOperations {
   constructor(private readonly session: JournalSession) {}
 
-  /** By idempotency key; null when the client never used it. */
+  /** Returns the attempt with an idempotency key; null if the client has no attempt with it. */
   find(client: string, key: string): Promise<Attempt | null> {
     const { journal, service } = this.session;
     return this.#read(journal.find({ service, client, key }));
   }
 
-  /** The attempt with which a client created each of the transactions; null for those that it did not create. */
+  /** Returns for each transaction the attempt with which the client created it, or null if it did not create it. */
   findCreated(
     client: string,
     kind: AttemptKind,
@@ -31,7 +31,7 @@ export class AttemptOperations {
     return this.#read(journal.findCreated({ service, client, kind }, refs));
   }
 
-  /** A page of a client's attempts, newest first. */
+  /** Returns a page of a client's attempts, newest first. */
   list(page: Omit<AttemptPage, 'service'>): Promise<Attempt[]> {
     const { journal, service } = this.session;
     return this.#read(journal.list({ ...page, service }));
@@ -41,8 +41,8 @@ export class AttemptOperations {
     return withTimeout(READ_TIMEOUT_MS, reading).catch((error: unknown) => {
       const message =
         error instanceof JournalBusy
-          ? 'Too many lists of attempts are being read.'
-          : "The gateway's journal cannot be reached.";
+          ? 'Too many queries for lists of attempts are in progress. Try again later.'
+          : "The gateway's journal cannot be read. Try again later.";
       throw new ServiceError('UNAVAILABLE', message, 1000, true);
     });
   }

@@ -1,7 +1,7 @@
 import type { Attempt, AttemptKind } from '../datasources/journal/journal';
 import type { ClockSource } from './clock-guard';
 
-/** Runs background work in a span of its own, where tracing is on. `attempt` is the id of the attempt concerned. */
+/** Runs background work, in a span of its own if tracing is on. `attempt` is the id of the attempt concerned. */
 export type BackgroundRunner = <T>(
   span: { name: string; attempt?: string },
   work: () => Promise<T>,
@@ -9,10 +9,10 @@ export type BackgroundRunner = <T>(
 
 export const runUntraced: BackgroundRunner = (_span, work) => work();
 
-/** Result of one recovery of an unknown outcome. `not_sent`: nothing was created, the key is free. `missing`: not found yet. */
+/** Result of one recovery. `not_sent`: nothing was created; the key is free. `missing`: the outcome stays unknown. */
 export type RecoveryKind = 'found' | 'not_sent' | 'missing';
 
-/** Result of one poll for subscribers. */
+/** Result of one poll for subscribers. `missing`: the service has no such transaction. */
 export type PollResult = 'found' | 'missing' | 'failed';
 
 /** A recovered outcome that the journal has recorded. */
@@ -21,17 +21,17 @@ export interface Recovery {
   attempt: Attempt;
   outcome: 'succeeded' | 'not_sent';
   transactionId: string | null;
-  /** The id of the instance that recovered it. */
+  /** Id of the instance that recovered the outcome. */
   instance: string;
 }
 
-/** Observes background work for metrics and audit. Its methods return quickly and never throw. */
+/** Observes background work for metrics and audit. The methods must return quickly and must not throw. */
 export interface BackgroundObserver {
   onRecovery(kind: AttemptKind, result: RecoveryKind): void;
-  /** An outcome was recovered and recorded. Called by one instance only. */
+  /** Called when an outcome was recovered and recorded, normally by one instance only. */
   onOutcomeRecovered(recovery: Recovery): void;
-  /** @param done false when the run failed */
-  onReconcilerRun(done: boolean): void;
+  /** @param isOk false if the run failed */
+  onReconcilerRun(isOk: boolean): void;
   onClockStep(source: ClockSource): void;
   onPoll(kind: AttemptKind, result: PollResult): void;
 }

@@ -10,9 +10,11 @@ import type { CallbackTokens } from './callbacks/callback-tokens';
 import { ClockGuard } from './clock-guard';
 import { ConfirmService } from './confirm/confirm-service';
 import { CreateService } from './create/create-service';
+import { ExternalIds } from './create/external-id';
 import { Fingerprints } from './create/fingerprint';
 import { OutcomeRecovery } from './recovery/outcome-recovery';
 import { JournalClock } from './journal-clock';
+import { JournalFence, type ActiveFence } from './journal-fence';
 import { JournalSession } from './journal-session';
 import { PaymentMatcher } from './recovery/payment-matcher';
 import { PaymentOperations } from './payments';
@@ -31,10 +33,15 @@ interface OperationsOptions {
   notifier: ChangeNotifier;
   clock: Clock;
   settings: {
-    /** Timeout of one request to the payment service. */
+    /** Timeout of one request to the payment service, in milliseconds. */
     timeoutMs: number;
+    /** See OutcomeRecovery. */
     settleMs: number;
+    /** See RetentionJob. */
     keepMs: number;
+    /** How long the fence of the journal stays up. */
+    fenceMs: number;
+    /** See PayoutOperations. */
     preflight: boolean;
     fingerprintKey: { reveal(): string };
     urls: UrlPolicy;
@@ -48,15 +55,17 @@ interface OperationsOptions {
   observer: BackgroundObserver;
 }
 
-/** Everything that the gateway does with money. */
+/** The operations on payments, payouts and attempts, and the handler of callbacks. */
 export interface Operations {
   payments: PaymentOperations;
   payouts: PayoutOperations;
   attempts: AttemptOperations;
   callbacks: CallbackHandler;
-  /** False for the settling time after a clock step; no idempotency key is released meanwhile. */
+  /** False for the settling time after a clock step. Meanwhile no idempotency key is released and nothing is purged. */
   isClockSteady(): boolean;
-  /** Waits for work in flight, including work whose caller has disconnected. */
+  /** The fence of the journal while it is up: creates are looked up before they are sent. */
+  fence(): ActiveFence | null;
+  /** Stops background jobs. Resolves when work in flight has ended, including work whose caller has disconnected. */
   stop(): Promise<void>;
 }
 
@@ -69,22 +78,26 @@ const createClockGuard = ({ clock, settings, observer, warn }: OperationsOptions
     );
   });
 
+const createMatchers = (session: JournalSession, { payments, payouts }: OperationsOptions) => ({
+  payment: new PaymentMatcher(payments, session),
+  payout: new PayoutMatcher(payouts, session),
+});
+
 /** Builds the operations and starts their background jobs. */
 export function startOperations(options: OperationsOptions): Operations {
   const { payments, payouts, journal, notifier, clock, service, settings, observer, warn } = options;
   const { background = runUntraced } = options;
-  const { timeoutMs, settleMs, keepMs, preflight, urls } = settings;
+  const { timeoutMs, settleMs, keepMs, fenceMs, preflight, urls } = settings;
   const clockGuard = createClockGuard(options);
   const journalClock = new JournalClock(journal, clock, clockGuard);
-  const session = new JournalSession({ journal, clock: journalClock, service, warn });
+  const fence = new JournalFence({ journal, clock: journalClock, fenceMs, warn });
+  const session = new JournalSession({ journal, clock: journalClock, fence, service, warn });
   const recovery = new OutcomeRecovery({ session, clockGuard, timeoutMs, settleMs, observer });
-  const fingerprints = new Fingerprints(settings.fingerprintKey.reveal());
-  const createService = new CreateService({ session, recovery, fingerprints, timeoutMs });
+  const secret = settings.fingerprintKey.reveal();
+  const [fingerprints, externalIds] = [new Fingerprints(secret), new ExternalIds(secret)];
+  const createService = new CreateService({ session, recovery, fingerprints, externalIds, timeoutMs });
   const confirmService = new ConfirmService({ session, payments, fingerprints, timeoutMs, warn });
-  const matchers = {
-    payment: new PaymentMatcher(payments, session),
-    payout: new PayoutMatcher(payouts, session),
-  };
+  const matchers = createMatchers(session, options);
   const reconciler = new Reconciler({ session, clockGuard, recovery, matchers, background, observer });
   const retentionJob = new RetentionJob({ journal, clock: journalClock, clockGuard, keepMs, warn });
   const callbacks = new CallbackHandler({
@@ -115,6 +128,7 @@ export function startOperations(options: OperationsOptions): Operations {
     attempts: new AttemptOperations(session),
     callbacks,
     isClockSteady: () => clockGuard.isSteady(),
+    fence: () => fence.active,
     stop: async () => {
       await Promise.all([
         createService.drained(),
@@ -122,8 +136,9 @@ export function startOperations(options: OperationsOptions): Operations {
         reconciler.stop(),
         retentionJob.stop(),
       ]);
+      fence.stop();
       await recovery.drained();
-      // Otherwise the next instance treats attempts that were never sent as unknown.
+      // Otherwise other instances treat attempts that were never sent as unknown.
       await session.flushUnrecorded();
     },
   };

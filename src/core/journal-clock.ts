@@ -5,14 +5,14 @@ import type { ClockGuard } from './clock-guard';
 const SYNCHRONIZE_EVERY_MS = 5000;
 
 /**
- * The clock shared by all instances of one journal: the store's time plus this process's monotonic clock. Leases and due
- * times use it, so a step of one machine's wall clock does not affect them.
+ * The clock shared by all instances of one journal: the time of the journal's store, continued by this process's
+ * monotonic clock. Leases and due times use it, so that a step of one machine's wall clock does not affect them.
  */
 export class JournalClock {
   /** Journal time minus monotonic time; undefined before the first synchronization. */
   #offset: number | undefined;
   #synchronizedAt = -Infinity;
-  /** Journal time right after its last step. */
+  /** Journal time right after the last step of the journal's clock; -Infinity if it has not stepped. */
   #steppedAt = -Infinity;
 
   constructor(
@@ -21,7 +21,7 @@ export class JournalClock {
     private readonly guard: ClockGuard,
   ) {}
 
-  /** Milliseconds since 1970; by the wall clock before the first synchronization. */
+  /** Returns milliseconds since 1970; before the first synchronization, by this machine's wall clock. */
   now(): number {
     return Math.floor(this.#offset === undefined ? this.clock.now() : this.#offset + this.monotonic());
   }
@@ -38,13 +38,13 @@ export class JournalClock {
     return this.#offset !== undefined;
   }
 
-  /** Milliseconds elapsed since a journal time; undefined when the journal's clock has stepped in between. */
-  since(time: number): number | undefined {
+  /** Returns the ms since a journal time; undefined if it is in the future or before the journal clock's last step. */
+  elapsedSince(time: number): number | undefined {
     const now = this.now();
     return time >= this.#steppedAt && time <= now ? now - time : undefined;
   }
 
-  /** Reads the journal's time, at most every 5 seconds. Rejects when the journal cannot be reached. */
+  /** Synchronizes with the journal's time, at most every 5 seconds. Rejects if the journal cannot be read. */
   async synchronize(): Promise<void> {
     const before = this.monotonic();
     if (before - this.#synchronizedAt < SYNCHRONIZE_EVERY_MS) return;
@@ -53,10 +53,10 @@ export class JournalClock {
     const uncertainty = (after - before) / 2;
     const offset = time - (before + uncertainty);
     const difference = offset - (this.#offset ?? offset);
-    // A difference within the round-trip time is measurement error.
+    // A difference of up to half the round-trip time may be a measurement error, so only the excess is applied.
     const change = Math.sign(difference) * Math.max(0, Math.abs(difference) - uncertainty);
     this.#synchronizedAt = after;
     this.#offset = this.#offset === undefined ? offset : this.#offset + change;
-    if (this.guard.stepped('journal', change)) this.#steppedAt = this.now();
+    if (this.guard.reportChange('journal', change)) this.#steppedAt = this.now();
   }
 }

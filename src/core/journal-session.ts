@@ -8,75 +8,95 @@ import {
   type Journal,
   type NewAttempt,
   type Outcome,
+  type SentAttempt,
 } from '../datasources/journal/journal';
+import { AttemptMissing } from '../datasources/journal/fence';
 import { ServiceError } from '../datasources/payment-service/service-error';
 import { withTimeout } from '../shared/timeout';
 import type { JournalClock } from './journal-clock';
+import type { JournalFence } from './journal-fence';
 
-/** Added to the journal's own deadline, in case the journal does not enforce it. */
+/** Added to the time limit of a journal call, in case the journal does not enforce it. */
 const TIMEOUT_MARGIN_MS = 50;
-/** An instance that has not renewed its lease for this long, plus the journal timeout, is treated as dead. */
+/** Lease duration in ms; leaseUntil() adds the journal timeout. An instance with an expired lease is treated as dead. */
 const LEASE_MS = 3550;
 const RENEW_EVERY_MS = 1000;
-/** How long a caller waits for its outcome to be recorded. Recording then continues in the background. */
+/** Maximum time in ms for which a caller waits until its outcome is recorded; recording continues in the background. */
 const RECORD_TIMEOUT_MS = 250;
-/** How long an insert that has timed out may still reach the journal. */
-const RECORD_AGAIN_FOR_MS = 60_000;
+/** Time in ms during which recording is repeated, because a timed-out insert may still reach the journal. */
+const REPEAT_RECORD_FOR_MS = 60_000;
+
+const FENCE_SETTLING_MESSAGE =
+  "The gateway's journal may just have lost attempts; this call sent nothing. Repeat it unchanged.";
 
 const MAX_UNRECORDED = 10_000;
 const MAX_CONCURRENT_RECORDS = 250;
 
 /** An outcome that the journal may not have recorded. */
-interface Unrecorded {
+interface UnrecordedOutcome {
+  attempt: SentAttempt;
   outcome: Outcome;
-  /** By the monotonic clock. */
-  since: number;
+  /** Time by the monotonic clock at which the outcome was queued. */
+  queuedAt: number;
 }
 
 interface JournalSessionOptions {
   journal: Journal;
   clock: JournalClock;
+  fence: JournalFence;
   service: string;
   warn(facts: object, message: string): void;
 }
 
-/** This instance's access to the journal: fails closed before a request is sent, and never throws after it. */
+/** Whether the attempt was certainly or possibly sent. */
+const isOfSentAttempt = ({ outcome: { outcome } }: UnrecordedOutcome): boolean =>
+  outcome === 'succeeded' || outcome === 'unknown';
+
+/** This instance's access to the journal. Fails closed before a request is sent; never throws after it was sent. */
 export class JournalSession {
   readonly journal: Journal;
   readonly clock: JournalClock;
+  readonly fence: JournalFence;
   /** Identifies the payment service and its credentials in the journal. */
   readonly service: string;
-  /** Identifies this instance. */
+  /** Id of this instance. */
   readonly owner = randomUUID();
   readonly #warn: JournalSessionOptions['warn'];
-  /** By attempt id. */
-  readonly #unrecorded = new Map<string, Unrecorded>();
+  /** By attempt id, in the order in which they are tried. */
+  readonly #unrecorded = new Map<string, UnrecordedOutcome>();
+  /** Attempts that this instance has begun and whose outcome it has not recorded yet, by id. */
+  readonly #begun = new Map<string, SentAttempt>();
   #inFlight = 0;
   #renewal: Timer | undefined;
 
-  constructor({ journal, clock, service, warn }: JournalSessionOptions) {
+  constructor({ journal, clock, fence, service, warn }: JournalSessionOptions) {
     this.journal = journal;
     this.clock = clock;
+    this.fence = fence;
     this.service = service;
     this.#warn = warn;
+    fence.onRaised(async () => {
+      const sent = [...this.#unrecorded.values()].filter(isOfSentAttempt).map(({ attempt }) => attempt);
+      await Promise.all([...this.#begun.values(), ...sent].map((attempt) => this.#insertAgain(attempt)));
+    });
   }
 
-  /** After this time without a result the journal counts as down. */
+  /** Time in ms after which a journal call without a result counts as failed. */
   get timeoutMs(): number {
-    return this.journal.deadlineMs + TIMEOUT_MARGIN_MS;
+    return this.journal.timeLimitMs + TIMEOUT_MARGIN_MS;
   }
 
-  /** The end of a lease taken now. */
+  /** Returns the end of a lease that begins now, in journal time. */
   leaseUntil(): number {
     return this.clock.now() + this.timeoutMs + LEASE_MS;
   }
 
-  claim(leaseMs: number): Claim {
+  newClaim(leaseMs: number): Claim {
     const now = this.clock.now();
     return { service: this.service, owner: this.owner, now, leaseUntil: now + leaseMs };
   }
 
-  /** Awaits journal work that must succeed before a request is sent. Throws SERVICE_UNAVAILABLE on failure or timeout. */
+  /** Awaits journal work that must succeed before a request is sent. Throws UNAVAILABLE on failure or timeout. */
   async failClosed<T>(work: Promise<T>): Promise<T> {
     try {
       return await withTimeout(this.timeoutMs, work);
@@ -88,13 +108,15 @@ export class JournalSession {
     }
   }
 
-  /** Inserts an attempt. If this fails, `not_sent` is recorded in case the attempt reached the journal all the same. */
+  /** Inserts an attempt. If that fails, queues `not_sent` to be recorded, because the insert may still take effect. */
   async insertAttempt(attempt: NewAttempt): Promise<BeginResult> {
     const inserting = this.journal.insertAttempt(attempt);
     try {
-      return await this.failClosed(inserting);
+      const result = await this.failClosed(inserting);
+      if (result.kind === 'started') this.#begun.set(attempt.id, attempt);
+      return result;
     } catch (error) {
-      this.#queueUnrecorded(attempt.id, { outcome: 'not_sent', settledAt: this.clock.now() });
+      this.#queueUnrecorded(attempt, { outcome: 'not_sent', settledAt: this.clock.now() });
       void inserting.then(
         () => this.flushUnrecorded(),
         () => undefined,
@@ -109,59 +131,85 @@ export class JournalSession {
     return leftMs >= 0 && leftMs <= MAX_LEASE_MS;
   }
 
-  /** Waits until the journal's clock is synchronized. Throws SERVICE_UNAVAILABLE on failure or timeout. */
-  async clockKnown(): Promise<void> {
+  /** Synchronizes the journal clock if that has not been done yet. Throws UNAVAILABLE on failure or timeout. */
+  async waitForClockSync(): Promise<void> {
     if (!this.clock.isSynchronized) await this.failClosed(this.clock.synchronize());
   }
 
-  /** Whether this instance still owns an attempt in progress: no other instance has claimed it. */
-  async holds(id: string): Promise<boolean> {
+  /** Reads the fence. Throws UNAVAILABLE on failure or timeout. */
+  async refreshFence(): Promise<void> {
+    await this.failClosed(this.fence.refresh());
+  }
+
+  /** Reads the fence if that has not been done yet. Throws UNAVAILABLE on failure or timeout. */
+  async waitForFence(): Promise<void> {
+    if (!this.fence.isKnown) await this.refreshFence();
+  }
+
+  /** Throws UNAVAILABLE if the fence is so new that other instances may not know it. */
+  requireSettledFence(): void {
+    if (this.fence.isSettling) throw new ServiceError('UNAVAILABLE', FENCE_SETTLING_MESSAGE, 1000, true);
+  }
+
+  /** Whether the attempt is still in progress and owned by this instance; false if the journal cannot be read. */
+  async ownsInProgress(id: string): Promise<boolean> {
     const attempt = await this.failClosed(this.journal.findById(this.service, id)).catch(() => null);
     return attempt?.outcome === 'in_progress' && attempt.owner === this.owner;
   }
 
-  #queueUnrecorded(id: string, outcome: Outcome): void {
-    this.#unrecorded.set(id, { outcome, since: this.clock.monotonic() });
-    const [oldest] = this.#unrecorded.size > MAX_UNRECORDED ? this.#unrecorded.keys() : [];
-    // Recovery claims the attempt when its lease ends.
-    if (oldest !== undefined) this.#unrecorded.delete(oldest);
+  #queueUnrecorded(attempt: SentAttempt, outcome: Outcome): void {
+    this.#unrecorded.set(attempt.id, { attempt, outcome, queuedAt: this.clock.monotonic() });
+    if (this.#unrecorded.size <= MAX_UNRECORDED) return;
+    // Recovery claims the attempt of a dropped outcome when its lease ends. Those that were not sent are dropped first.
+    let [dropped = attempt.id] = this.#unrecorded.keys();
+    for (const [id, unrecorded] of this.#unrecorded) {
+      if (isOfSentAttempt(unrecorded)) continue;
+      dropped = id;
+      break;
+    }
+    this.#unrecorded.delete(dropped);
   }
 
-  /** Records queued outcomes. `not_sent` stays queued for a minute: a timed-out insert may reach the journal after it. */
+  /** Records queued outcomes. Repeats `not_sent` and `rejected` for a minute: a timed-out insert may still follow. */
   async flushUnrecorded(): Promise<void> {
     const now = this.clock.monotonic();
-    const record = async ([id, unrecorded]: [string, Unrecorded]): Promise<void> => {
-      const { outcome, since } = unrecorded;
-      const isRecorded = await this.journal.recordOutcome(id, outcome).then(
+    const record = async ([id, unrecorded]: [string, UnrecordedOutcome]): Promise<void> => {
+      const { attempt, outcome, queuedAt } = unrecorded;
+      const isRecorded = await this.#record(attempt, outcome).then(
         () => true,
         () => false,
       );
       if (this.#unrecorded.get(id) !== unrecorded) return;
       // Moves to the end of the queue.
       this.#unrecorded.delete(id);
-      const mayStillArrive = outcome.outcome === 'not_sent' || outcome.outcome === 'rejected';
-      if (!isRecorded || (mayStillArrive && now - since <= RECORD_AGAIN_FOR_MS))
+      const mayInsertTakeEffect = outcome.outcome === 'not_sent' || outcome.outcome === 'rejected';
+      if (!isRecorded || (mayInsertTakeEffect && now - queuedAt <= REPEAT_RECORD_FOR_MS))
         this.#unrecorded.set(id, unrecorded);
     };
-    await Promise.all([...this.#unrecorded].slice(0, MAX_CONCURRENT_RECORDS).map(record));
+    await Promise.all(this.#byUrgency().slice(0, MAX_CONCURRENT_RECORDS).map(record));
   }
 
   /**
-   * Records the outcome of an attempt. Never throws, and waits 250 ms at most; lookup recovers an unrecorded outcome.
-   * Returns false only when the journal reports in time that another attempt created this transaction.
-   * @param onRecorded called once the outcome is in the journal, perhaps after this has returned; must not throw
+   * Records the outcome of an attempt. Never throws, and waits 250 ms at most; recording is retried in the background.
+   * Returns false only if the journal reports in time that another attempt created this transaction.
+   * @param onRecorded called if the first try succeeds, perhaps after this method has returned; must not throw
    */
-  recordOutcome(id: string, outcome: Outcome, onRecorded: () => void = () => undefined): Promise<boolean> {
-    const recording = this.journal.recordOutcome(id, outcome).then(
-      (isOwn) => {
-        if (isOwn) onRecorded();
-        return isOwn;
+  recordOutcome(
+    attempt: SentAttempt,
+    outcome: Outcome,
+    onRecorded: () => void = () => undefined,
+  ): Promise<boolean> {
+    this.#begun.delete(attempt.id);
+    const recording = this.#record(attempt, outcome).then(
+      (isRecorded) => {
+        if (isRecorded) onRecorded();
+        return isRecorded;
       },
       () => {
-        this.#queueUnrecorded(id, outcome);
+        this.#queueUnrecorded(attempt, outcome);
         this.#warn(
-          { event: 'outcome_not_recorded', attempt: id, outcome: outcome.outcome },
-          'outcome not recorded yet; retrying',
+          { event: 'outcome_not_recorded', attempt: attempt.id, outcome: outcome.outcome },
+          'outcome of an attempt not recorded in the journal yet; retrying',
         );
         return true;
       },
@@ -170,7 +218,45 @@ export class JournalSession {
     return withTimeout(RECORD_TIMEOUT_MS, recording).catch(() => true);
   }
 
-  /** Runs work that holds leases, renewing them every second. */
+  /** Records an outcome. If the journal has lost the attempt, writes the attempt again and raises the fence. */
+  async #record(attempt: SentAttempt, outcome: Outcome): Promise<boolean> {
+    try {
+      return await this.journal.recordOutcome(attempt.id, outcome);
+    } catch (error) {
+      if (!(error instanceof AttemptMissing)) throw error;
+      await this.fence.raise();
+      return (await this.#insertAgain(attempt)) ? this.journal.recordOutcome(attempt.id, outcome) : true;
+    }
+  }
+
+  /** Writes an attempt again unless the journal has it. Returns false if another attempt holds its key. */
+  async #insertAgain(attempt: SentAttempt): Promise<boolean> {
+    const { since: fenceSince } = this.fence;
+    const leaseUntil = this.leaseUntil();
+    const insert = (reserve: boolean): Promise<BeginResult> =>
+      this.journal.insertAttempt({ ...attempt, leaseUntil, fenceSince, reserve });
+    const reserved = await insert(attempt.kind === 'payout');
+    const result = reserved.kind === 'reserved' ? await insert(false) : reserved;
+    if (result.kind === 'fence_changed') throw new Error('The fence of the journal has changed.');
+    if (result.kind !== 'exists') return true;
+    const isSame = result.attempt.id === attempt.id;
+    if (!isSame)
+      this.#warn(
+        { event: 'attempt_superseded', attempt: attempt.id, holder: result.attempt.id },
+        'the journal lost an attempt, and another one was sent with its idempotency key: compare both at the payment service',
+      );
+    return isSame;
+  }
+
+  /** Queued outcomes: first those of attempts that were sent, oldest first. */
+  #byUrgency(): [string, UnrecordedOutcome][] {
+    const { sent = [], other = [] } = Object.groupBy(this.#unrecorded, ([, unrecorded]) =>
+      isOfSentAttempt(unrecorded) ? 'sent' : 'other',
+    );
+    return [...sent, ...other];
+  }
+
+  /** Runs work that holds leases, and renews them every second. */
   async withLeaseRenewal<T>(work: () => Promise<T>): Promise<T> {
     this.#inFlight += 1;
     if (!this.#renewal) this.#renewal = this.#scheduleRenewal();

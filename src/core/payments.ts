@@ -14,11 +14,17 @@ import {
   type CreatePaymentInput,
   type CreatePaymentResult,
 } from '../schema/payment-mutations';
-import { confirmInProgress, confirmRejected, confirmUnknown, invalidInput } from '../schema/user-errors';
+import {
+  confirmAlreadyInProgress,
+  confirmOutcomeUnknown,
+  confirmRejected,
+  invalidInput,
+} from '../schema/user-errors';
 import type { CallbackHandler } from './callbacks/callback-handler';
 import type { ConfirmService } from './confirm/confirm-service';
 import { toUserError } from './create/create-error';
-import type { CreatePlan, CreateService } from './create/create-service';
+import type { CreatePlan } from './create/create-plan';
+import type { CreateService } from './create/create-service';
 import type { TransactionMatcher } from './recovery/transaction-matcher';
 import { validateCreate } from './validation/validate-create';
 import { fieldError, validateInput } from './validation/validate-input';
@@ -41,7 +47,7 @@ interface PaymentOperationsOptions {
 export interface ConfirmRights {
   /** Whether the caller may act on every channel. */
   anyChannel: boolean;
-  /** The only client whose payments the caller may confirm; null: every payment of the caller's channels. */
+  /** The only client whose payments the caller may confirm; null if the caller may confirm those of every client. */
   createdBy: string | null;
 }
 
@@ -49,7 +55,7 @@ const success = (payment: PaymentResource, replayed: boolean): PaymentSuccess =>
   Object.assign(new PaymentSuccess(), { payment, replayed });
 
 export class PaymentOperations {
-  /** Lookups and subscriptions. */
+  /** Lookups of payments and subscriptions to them. */
   readonly feed: TransactionFeed<PaymentResource>;
 
   constructor(private readonly options: PaymentOperationsOptions) {
@@ -61,7 +67,7 @@ export class PaymentOperations {
     });
   }
 
-  /** Creates a payment, once per idempotency key. An invalid input is never sent. */
+  /** Creates at most one payment per idempotency key. Never sends an invalid input. */
   async create(input: CreatePaymentInput, client: string): Promise<CreatePaymentResult> {
     const { payments, createService, matcher, urls, callbacks } = this.options;
     const method = selectedPaymentMethod(input.method);
@@ -72,7 +78,12 @@ export class PaymentOperations {
       client,
       key: input.idempotencyKey,
       method: method.type,
-      input: { ...input, externalId: input.externalId ?? null, kind: 'payment', method: method.canonical },
+      input: {
+        ...input,
+        externalId: input.externalId ?? null,
+        kind: 'payment',
+        method: method.fingerprintFields,
+      },
       publicDetails: {},
       matcher: matcher.withRedaction(secrets),
       queue: payments.queue,
@@ -102,8 +113,8 @@ export class PaymentOperations {
   }
 
   /**
-   * Confirms a payment with the payer's input, one confirm at a time per payment. The result for a payment that the caller
-   * may not confirm is the same as for one that does not exist; the service is not called.
+   * Confirms a payment with the payer's input; one confirm at a time per payment. If the caller may not confirm the
+   * payment, sends no confirm and returns the same result as for a payment that does not exist.
    */
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
     const method = selectedConfirmation(input.confirmation);
@@ -123,15 +134,16 @@ export class PaymentOperations {
       case 'refused':
         return confirmRejected(result.httpStatus, result.message);
       case 'in_progress':
-        return confirmInProgress();
+        return confirmAlreadyInProgress();
       case 'unknown':
-        return confirmUnknown(transactionId);
+        return confirmOutcomeUnknown(transactionId);
     }
   }
 
   /**
-   * Checks that the payment was made on this channel and by this method. The service confirms by the payment's id alone
-   * (spec 4.5), so the gateway checks the channel; the error does not show whether the payment exists on another one.
+   * Returns errors if the payment is not on this channel, or if the journal records that it was created with another
+   * method. The service identifies a payment to confirm by its id alone (spec 4.5), so the gateway checks the channel. The
+   * errors do not reveal whether a payment exists on another channel.
    */
   async #confirmErrors(
     { channel, transactionId }: ConfirmPaymentInput,
@@ -142,16 +154,16 @@ export class PaymentOperations {
     const attempt = await this.#attemptOf({ channel, transactionId }, createdBy);
     if (attempt?.channel === channel) {
       if (attempt.method === method.definition.type) return [];
-      const message = `must not be used: the payment was made by ${attempt.method}.`;
+      const message = `must not be used, because the payment was made by ${attempt.method}.`;
       return [fieldError(['confirmation', method.inputField], 'methodOfPayment', message)];
     }
-    // A caller of all channels gains nothing from a wrong channel: the lookup is skipped.
+    // A caller that may use every channel gains nothing from a wrong channel, so the lookup is skipped.
     if (!attempt && createdBy === null && (anyChannel || (await payments.lookUp({ channel, transactionId }))))
       return [];
-    return [fieldError(['transactionId'], 'paymentOnChannel', 'must be a payment on this channel.')];
+    return [fieldError(['transactionId'], 'paymentOnChannel', 'must identify a payment on this channel.')];
   }
 
-  /** The attempt that created a payment; only an attempt of `createdBy`, unless that is null. */
+  /** Returns the attempt that created a payment, or null. Searches only attempts of `createdBy` unless it is null. */
   async #attemptOf(
     { channel, transactionId }: Pick<ConfirmPaymentInput, 'channel' | 'transactionId'>,
     createdBy: string | null,

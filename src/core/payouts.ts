@@ -7,7 +7,8 @@ import { PayoutSuccess, type CreatePayoutInput, type CreatePayoutResult } from '
 import { invalidInput } from '../schema/user-errors';
 import type { CallbackHandler } from './callbacks/callback-handler';
 import { toUserError } from './create/create-error';
-import type { CreatePlan, CreateService } from './create/create-service';
+import type { CreatePlan } from './create/create-plan';
+import type { CreateService } from './create/create-service';
 import type { TransactionMatcher } from './recovery/transaction-matcher';
 import { validateCreate } from './validation/validate-create';
 import type { JournalSession } from './journal-session';
@@ -28,16 +29,17 @@ interface PayoutOperationsOptions {
   polling: PollingOptions;
 }
 
-/** How long a lookup waits for the journal's details of a payout; without them the payout is partial. */
+/** Maximum time in ms to read the details of a payout from the journal; without them the payout is partial. */
 const DETAILS_TIMEOUT_MS = 450;
 
-const UNREACHABLE = 'The payment service cannot be reached; this call sent no payout. Repeat it unchanged.';
+const UNREACHABLE_MESSAGE =
+  'The payment service cannot be reached; this call sent no payout. Repeat it unchanged.';
 
-const PREFLIGHT_REJECTED =
+const PREFLIGHT_REJECTED_MESSAGE =
   'This call sent no payout: the payment service rejected the lookup of its external id.';
 
 export class PayoutOperations {
-  /** Lookups and subscriptions. */
+  /** Lookups of payouts and subscriptions to them. */
   readonly feed: TransactionFeed<PayoutResource>;
 
   constructor(private readonly options: PayoutOperationsOptions) {
@@ -49,7 +51,7 @@ export class PayoutOperations {
     });
   }
 
-  /** The details of a payout that only the journal has. */
+  /** Reads the details of a payout that only the journal has; only `isPartial` if the journal fails or is too slow. */
   async #readDetails(key: LookupKey, transactionId: string): Promise<KnownPayout> {
     const { journal, service } = this.options.session;
     const reading = journal.findByTransaction(service, 'payout', transactionId);
@@ -58,35 +60,35 @@ export class PayoutOperations {
     return attempt?.channel === key.channel ? knownFromJournal(attempt) : key;
   }
 
-  /** Whether the service has no payout under this key. Throws UNAVAILABLE when the 404 is not the service's own. */
-  async #hasNone(key: LookupKey): Promise<boolean> {
+  /** Whether the service has no payout with this external id. Throws UNAVAILABLE if a 404 is not from the service. */
+  async #hasNoPayout(key: LookupKey): Promise<boolean> {
     const { found, isOwn } = await this.options.payouts
       .search(key, (transactionId) => this.#readDetails(key, transactionId))
       .catch((error: unknown) => {
         if (!(error instanceof ServiceError) || error.kind !== 'LOOKUP_REFUSED') throw error;
-        throw new ServiceError('LOOKUP_REFUSED', `${PREFLIGHT_REJECTED} ${error.message}`);
+        throw new ServiceError('LOOKUP_REFUSED', `${PREFLIGHT_REJECTED_MESSAGE} ${error.message}`);
       });
-    if (!found && !isOwn) throw new ServiceError('UNAVAILABLE', UNREACHABLE, 1000);
+    if (!found && !isOwn) throw new ServiceError('UNAVAILABLE', UNREACHABLE_MESSAGE, 1000);
     return found === null;
   }
 
-  /** Creates a payout, once per idempotency key. An invalid input is never sent. */
+  /** Creates at most one payout per idempotency key. Never sends an invalid input. */
   async create(input: CreatePayoutInput, client: string): Promise<CreatePayoutResult> {
     const { payouts, createService, matcher, preflight, urls, callbacks } = this.options;
     const method = selectedPayoutMethod(input.method);
     const errors = validateCreate(input, method, urls);
     const { secrets } = method;
     const { channel, amount, idempotencyKey } = input;
-    const isFree = (externalId: string): Promise<boolean> => this.#hasNone({ channel, externalId });
+    const isExternalIdFree = (externalId: string) => this.#hasNoPayout({ channel, externalId });
     const requestedAt = performance.now();
     const plan: CreatePlan<PayoutResource> = {
       client,
       key: idempotencyKey,
       method: method.type,
-      input: { ...input, kind: 'payout', method: method.canonical },
+      input: { ...input, kind: 'payout', method: method.fingerprintFields },
       publicDetails: method.publicDetails,
       matcher: matcher.withRedaction(secrets),
-      isFree: preflight ? isFree : undefined,
+      isExternalIdFree: preflight ? isExternalIdFree : undefined,
       queue: payouts.queue,
       send: ({ id, externalId }, options) =>
         payouts.create(

@@ -3,48 +3,48 @@ import { containsCardNumber, containsPan } from './pan';
 import { containsToken } from './text';
 
 /** Replaces the end of a text that is too long. */
-const TRUNCATED = '[cut]';
+const TRUNCATION_MARK = '[cut]';
 
-/** Characters of a text that are searched and kept: more than any field holds, so that no card number is cut in half. */
-const MAX_SEARCHED = 1024;
+/** Number of characters of a text that are searched and kept; more than in any field, so that no card number is cut. */
+const MAX_SEARCHED_CHARACTERS = 1024;
 
-/** Bytes of a character as printable ASCII in a JSON text. */
-function writtenLength(character: string): number {
+/** Returns the number of bytes of a character in the audit log, where all but printable ASCII is escaped as in JSON. */
+function escapedLength(character: string): number {
   if (character === '"' || character === '\\') return 2;
   return /^[\x20-\x7e]$/.test(character) ? 1 : 6 * character.length;
 }
 
-const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+const NOTHING_TO_ESCAPE = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 function truncate(text: string, maxBytes: number): string {
-  if (text.length <= maxBytes && PLAIN.test(text)) return text;
+  if (text.length <= maxBytes && NOTHING_TO_ESCAPE.test(text)) return text;
   let bytes = 0;
   let kept = '';
   for (const character of text) {
-    bytes += writtenLength(character);
-    if (bytes > maxBytes) return `${kept}${TRUNCATED}`;
+    bytes += escapedLength(character);
+    if (bytes > maxBytes) return `${kept}${TRUNCATION_MARK}`;
     kept += character;
   }
   return kept;
 }
 
 function redactIf(containsNumber: (text: string) => boolean, text: string, maxBytes: number): string {
-  const start = String(text).slice(0, MAX_SEARCHED);
+  const start = String(text).slice(0, MAX_SEARCHED_CHARACTERS);
   return containsToken(start) || containsNumber(start) ? REDACTED : truncate(start, maxBytes);
 }
 
-/** A text for the audit log: redacted when it may hold a card number or token, and truncated to a number of bytes. */
+/** Returns a text for the audit log. Redacts it if it may contain a card number or token; otherwise truncates it. */
 export const redactForAudit = (text: string, maxBytes: number): string =>
   redactIf(containsCardNumber, text, maxBytes);
 
 /**
- * A name for the audit log: of a caller, an operator, an idempotency key. Redacted when it holds a number of a card scheme,
- * the rule by which the gateway rejects such names. The check digit alone would redact one numeric name in ten.
+ * Returns an idempotency key, or the name of a caller or operator, for the audit log. Redacts it only if it contains a
+ * token or a card number of a known scheme, because the check digit alone would redact one numeric name in ten.
  */
 export const redactNameForAudit = (text: string, maxBytes: number): string =>
   redactIf(containsPan, text, maxBytes);
 
-/** A decimal for the audit log. Its two decimals do not count as digits of a card number. */
+/** Returns a decimal for the audit log. Its two decimals do not count as digits of a card number. */
 export function redactDecimalForAudit(text: string, maxBytes: number): string {
   const [, whole] = /^(\d{1,15})\.\d{2}$/.exec(text) ?? [];
   if (whole === undefined) return redactForAudit(text, maxBytes);

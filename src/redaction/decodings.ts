@@ -1,34 +1,35 @@
 /**
- * The readings of a text: as written, and with percent-encoding, HTML entities, escapes and other forms of digits decoded,
- * also when they are nested. Secrets are searched in every reading; a match is a span of the original text.
+ * The decodings of a text are the text itself and the text with percent-encoding, HTML entities, escapes and digits of
+ * other scripts decoded, even if nested. Secrets are searched for in every decoding; a match is a span of the text.
  */
 
-/** A part of a text, as [from, to]. */
+/** A part of a text, in UTF-16 units; `to` is exclusive. */
 export type Span = readonly [from: number, to: number];
 
-export type Find = (text: string) => readonly Span[];
+/** Returns the spans of all matches in a text. */
+export type Finder = (text: string) => readonly Span[];
 
 export const NO_SPANS: readonly Span[] = [];
 
 /** A decoded text, and for each of its UTF-16 units the span of the original text that it comes from. */
-interface Reading {
+interface DecodedText {
   text: string;
   starts: readonly number[];
   ends: readonly number[];
 }
 
-/** Deeper nesting of encodings is not decoded. */
+/** Maximum number of nested encodings that are decoded. */
 const MAX_DECODINGS = 5;
 
-const MAY_BE_ENCODED = /[%&\\]/;
+const ENCODING_MARKER = /[%&\\]/;
 const NOT_ASCII = /[^\x00-\x7f]/;
 
-/** Whether a text has more than one reading. Cheap for most texts. */
-function hasReadings(text: string): boolean {
-  if (MAY_BE_ENCODED.test(text)) return true;
+/** Whether a text may have more than one decoding. Cheap for most texts. */
+function mayBeEncoded(text: string): boolean {
+  if (ENCODING_MARKER.test(text)) return true;
   if (!NOT_ASCII.test(text)) return false;
   // Not text.normalize(): it takes time quadratic in the number of marks that follow one letter.
-  for (const character of text) if (simplified(character) !== character) return true;
+  for (const character of text) if (plainForm(character) !== character) return true;
   return false;
 }
 
@@ -36,13 +37,13 @@ function hasReadings(text: string): boolean {
 const ENCODED =
   /%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-7](?:%[89ab][\da-f]){3}|&#x[\da-f]{1,8};?|&#\d{1,8};?|&[a-z]{2,31};|[\\%]u[\da-f]{4}|\\u\{[\da-f]{1,8}\}|\\x[\da-f]{2}/giu;
 
-/** Formats (zero-width characters, direction marks), and combining marks. */
+/** Format characters (such as zero-width characters and direction marks) and combining marks. */
 const INVISIBLE = /[\p{Cf}\p{Mn}\p{Me}]/u;
 
 const fromCodePoint = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : ' ');
 
-/** Decodes one match of ENCODED. Returns it unchanged when it encodes no character. */
-function decoded(encoded: string): string {
+/** Decodes one match of ENCODED. Returns the match itself if it encodes no character. */
+function decodeCharacter(encoded: string): string {
   const code = encoded.toLowerCase();
   if (/^%[^u]/.test(code)) {
     try {
@@ -58,7 +59,7 @@ function decoded(encoded: string): string {
   return fromCodePoint(parseInt(code.replace(/[^\da-f]/g, ''), 16));
 }
 
-/** The value of a decimal digit of any script. Unicode has them in rows of ten that begin with zero. */
+/** Returns the value of a decimal digit of any script. Unicode lists the ten digits of a script in order, from zero. */
 function digitValue(digit: string): number {
   const code = digit.codePointAt(0) ?? 0;
   let first = code;
@@ -66,83 +67,86 @@ function digitValue(digit: string): number {
   return (code - first) % 10;
 }
 
-/** Longer compatibility forms are words: one character can stand for up to 18. */
-const MAX_FORM = 4;
+/** Maximum length of a compatibility form that replaces a character. Longer forms are words of up to 18 characters. */
+const MAX_NFKC_LENGTH = 4;
 
-function simplestForm(character: string): string {
+function computePlainForm(character: string): string {
   if (INVISIBLE.test(character)) return '';
   const form = character.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
-  return form.length <= MAX_FORM ? form : character;
+  return form.length <= MAX_NFKC_LENGTH ? form : character;
 }
 
-const FORMS = new Map<string, string>();
+const PLAIN_FORMS = new Map<string, string>();
 const MAX_CACHED_FORMS = 4096;
 
-/** A character with its compatibility form (fullwidth, circled) resolved and digits as 0 to 9; '' for an invisible one. */
-function simplified(character: string): string {
+/**
+ * Returns the NFKC form of a character, for example of a fullwidth or circled one, with ASCII digits for the digits of all
+ * scripts; '' for an invisible character. A form longer than MAX_NFKC_LENGTH is not used.
+ */
+function plainForm(character: string): string {
   if (character <= '\x7f') return character;
-  const known = FORMS.get(character);
+  const known = PLAIN_FORMS.get(character);
   if (known !== undefined) return known;
-  const form = simplestForm(character);
-  if (FORMS.size >= MAX_CACHED_FORMS) FORMS.clear();
-  FORMS.set(character, form);
+  const form = computePlainForm(character);
+  if (PLAIN_FORMS.size >= MAX_CACHED_FORMS) PLAIN_FORMS.clear();
+  PLAIN_FORMS.set(character, form);
   return form;
 }
 
-function decodeOnce(source: Reading): Reading {
+function decodeOnce(source: DecodedText): DecodedText {
   let text = '';
   const starts: number[] = [];
   const ends: number[] = [];
-  const add = (reading: string, from: number, to: number): void => {
+  const add = (decoded: string, from: number, to: number): void => {
     const end = source.ends[to - 1] ?? 0;
-    // An invisible character belongs to the character before it.
-    if (reading === '' && ends.length > 0) ends.splice(-1, 1, end);
-    for (let unit = 0; unit < reading.length; unit += 1) {
+    // An invisible character becomes part of the span of the character before it.
+    if (decoded === '' && ends.length > 0) ends.splice(-1, 1, end);
+    for (let unit = 0; unit < decoded.length; unit += 1) {
       starts.push(source.starts[from] ?? 0);
       ends.push(end);
     }
-    text += reading;
+    text += decoded;
   };
   let at = 0;
-  const addSimplified = (to: number): void => {
+  const addUnencoded = (to: number): void => {
     for (const character of source.text.slice(at, to)) {
-      add(simplified(character), at, at + character.length);
+      add(plainForm(character), at, at + character.length);
       at += character.length;
     }
   };
   for (const { 0: encoded, index } of source.text.matchAll(ENCODED)) {
-    addSimplified(index);
+    addUnencoded(index);
     at += encoded.length;
-    add(decoded(encoded), index, at);
+    add(decodeCharacter(encoded), index, at);
   }
-  addSimplified(source.text.length);
+  addUnencoded(source.text.length);
   return { text, starts, ends };
 }
 
-function decodedReadings(text: string): Reading[] {
-  const readings: Reading[] = [];
+function decodingsOf(text: string): DecodedText[] {
+  const decodings: DecodedText[] = [];
   const units = Array.from({ length: text.length }, (_, unit) => unit);
-  let last: Reading = { text, starts: units, ends: units.map((unit) => unit + 1) };
+  let last: DecodedText = { text, starts: units, ends: units.map((unit) => unit + 1) };
   for (let times = 0; times < MAX_DECODINGS; times += 1) {
     const next = decodeOnce(last);
     if (next.text === last.text) break;
-    readings.push(next);
+    decodings.push(next);
     last = next;
   }
-  return readings;
+  return decodings;
 }
 
-/** Finds something in every reading of a text. Returns spans in order that do not overlap. */
-export function findInDecodings(text: string, find: Find): readonly Span[] {
+/** Runs a finder on every decoding of a text. Returns spans of the text itself; they may overlap (see mergeSpans). */
+export function findInDecodings(text: string, find: Finder): readonly Span[] {
   const found = find(text);
-  if (!hasReadings(text)) return found;
-  const encoded = decodedReadings(text).flatMap(({ text: reading, starts, ends }) =>
-    find(reading).map(([from, to]): Span => [starts[from] ?? 0, ends[to - 1] ?? text.length]),
+  if (!mayBeEncoded(text)) return found;
+  const encoded = decodingsOf(text).flatMap(({ text: decoded, starts, ends }) =>
+    find(decoded).map(([from, to]): Span => [starts[from] ?? 0, ends[to - 1] ?? text.length]),
   );
   return encoded.length === 0 ? found : mergeSpans([...found, ...encoded]);
 }
 
-/** Sorts spans and joins those that overlap. */
+/** Returns spans in order, with overlapping ones merged. */
 export function mergeSpans(spans: readonly Span[]): readonly Span[] {
   if (spans.length < 2) return spans;
   const merged: Span[] = [];
@@ -154,7 +158,7 @@ export function mergeSpans(spans: readonly Span[]): readonly Span[] {
   return merged;
 }
 
-/** Replaces each span of a text. The spans must be in order. */
+/** Replaces each span of a text. The spans must be in order and must not overlap. */
 export function replaceSpans(text: string, spans: readonly Span[], replacement: string): string {
   let left = '';
   let at = 0;
@@ -165,8 +169,8 @@ export function replaceSpans(text: string, spans: readonly Span[], replacement: 
   return at === 0 ? text : left + text.slice(at);
 }
 
-/** The matches of a pattern with the flag g. */
-export function matchesOf(pattern: RegExp, text: string): readonly Span[] {
+/** Returns the spans of all matches of a pattern, which must have the flag g. */
+export function findMatches(pattern: RegExp, text: string): readonly Span[] {
   if (text.search(pattern) < 0) return NO_SPANS;
   return Array.from(text.matchAll(pattern), ({ 0: match, index }): Span => [index, index + match.length]);
 }

@@ -2,43 +2,43 @@ import { REDACTED } from '../shared/secret';
 import { containsToken } from './text';
 
 /**
- * Error messages of graphql-js quote values, whole objects and parts of the document. They are rebuilt here from their fixed
- * words and from GraphQL names, without values.
+ * Error messages of graphql-js quote values, whole objects and parts of the document. This file rebuilds the messages
+ * from their fixed words and from GraphQL names, without values.
  */
 
-const NAME = /^[$@]?[_A-Za-z][_0-9A-Za-z]{0,127}$/;
+const GRAPHQL_NAME = /^[$@]?[_A-Za-z][_0-9A-Za-z]{0,127}$/;
 const TYPE = /^\[*[_A-Za-z][_0-9A-Za-z]{0,127}[!\]]*$/;
-const PATH = /^[$]?[_A-Za-z][_0-9A-Za-z]*(\.[_A-Za-z][_0-9A-Za-z]*|\[\d+\])*$/;
+const GRAPHQL_PATH = /^[$]?[_A-Za-z][_0-9A-Za-z]*(\.[_A-Za-z][_0-9A-Za-z]*|\[\d+\])*$/;
 const MANY_DIGITS = /\d[\d_]{4,}/;
 
 const isName = (text: string): boolean =>
   !MANY_DIGITS.test(text) &&
   !containsToken(text) &&
-  (NAME.test(text) || TYPE.test(text) || (text.length <= 512 && PATH.test(text)));
+  (GRAPHQL_NAME.test(text) || TYPE.test(text) || (text.length <= 512 && GRAPHQL_PATH.test(text)));
 
-/** A GraphQL name, redacted when it is none or may hold a secret. */
-export const redactName = (text: string): string => (isName(text) ? text : REDACTED);
+/** Returns a GraphQL name, type or path; redacted if the text is none of these or may contain a secret. */
+export const redactGraphqlName = (text: string): string => (isName(text) ? text : REDACTED);
 
-/** Text that graphql-js writes outside quotes. */
+/** Characters of the text that graphql-js writes outside quotes. */
 const SENTENCE = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
 
-/** A message with only names in quotes; undefined when it may hold a value outside quotes. */
+/** Returns a message with only GraphQL names in quotes; undefined if it may contain a value outside quotes. */
 function rebuildSentence(message: string): string | undefined {
   const parts = message.split('"');
   if (parts.length % 2 === 0 || message.length > 2000) return undefined;
   const outside = parts.filter((_, place) => place % 2 === 0);
   if (!outside.every((text) => SENTENCE.test(text) && !MANY_DIGITS.test(text))) return undefined;
-  return parts.map((text, place) => (place % 2 === 0 ? text : redactName(text))).join('"');
+  return parts.map((text, place) => (place % 2 === 0 ? text : redactGraphqlName(text))).join('"');
 }
 
-/** Messages that hold a value, and their replacements. {name} is the captured name, {text} the captured text. */
-const WITH_VALUE: readonly (readonly [RegExp, string])[] = [
-  [/^Expected value of type "([^"]*)", found /s, 'A value that does not fit "{name}".'],
-  [/^Value .* does not exist in "([^"]*)" enum\./s, 'The value is none of the enum "{name}".'],
-  [/^Enum "([^"]*)" cannot represent /, 'The value is none of the enum "{name}".'],
-  [/^(String|Int|Float|Boolean|ID) cannot represent [\w\s()-]*value/, 'The value does not fit {name}.'],
+/** Messages with values, and their replacements. {text} is the captured text, {name} the same after redactGraphqlName(). */
+const MESSAGE_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
+  [/^Expected value of type "([^"]*)", found /s, 'The value does not fit type "{name}".'],
+  [/^Value .* does not exist in "([^"]*)" enum\./s, 'The value is not in the enum "{name}".'],
+  [/^Enum "([^"]*)" cannot represent /, 'The value is not in the enum "{name}".'],
+  [/^(String|Int|Float|Boolean|ID) cannot represent [\w\s()-]*value/, 'The value does not fit type {name}.'],
   [/^Syntax Error: Document contains more tha. (\d+) tokens/, 'The document has more than {text} tokens.'],
-  [/^GraphQL introspection is not allowed/, 'Introspection is off: INTROSPECTION=on allows it.'],
+  [/^GraphQL introspection is not allowed/, 'Introspection is off; INTROSPECTION=on allows it.'],
   [/^Syntax Error: Unexpected character/, 'Syntax Error: Unexpected character.'],
   [/^Syntax Error: Expected ([\w" $@!().:=[\]{|}&-]*?), found /, 'Syntax Error: Expected {text}.'],
   [/^Syntax Error: Unexpected /, 'Syntax Error: Unexpected token.'],
@@ -46,26 +46,26 @@ const WITH_VALUE: readonly (readonly [RegExp, string])[] = [
   [/^Syntax Error: /, 'Syntax Error.'],
 ];
 
-/** A message of graphql-js without values; undefined when it is unknown. */
+/** Returns a message of graphql-js without values; undefined if the message is unknown. */
 export function publicMessage(message: string): string | undefined {
-  for (const [pattern, template] of WITH_VALUE) {
+  for (const [pattern, template] of MESSAGE_REPLACEMENTS) {
     const [found, captured = ''] = pattern.exec(message) ?? [];
     if (found !== undefined)
-      return template.replace('{name}', () => redactName(captured)).replace('{text}', () => captured);
+      return template.replace('{name}', () => redactGraphqlName(captured)).replace('{text}', () => captured);
   }
   return rebuildSentence(message);
 }
 
 /**
- * The message for an invalid variable without its value. graphql-js writes the value, then the path, then the reason.
+ * Returns the message about an invalid variable without its value. graphql-js writes value, then path, then reason.
  * @param reason the message of the inner error, with which the outer message ends
  */
 export function publicVariableMessage(message: string, reason: string): string {
   const [, variable = ''] = /^Variable "([^"]*)"/.exec(message) ?? [];
   const inner = publicMessage(reason);
   if (inner?.startsWith('Variable "')) return inner;
-  const head = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
-  const [, path = variable] = / at "([^"\\]*)"; $/.exec(head) ?? [];
-  const where = path === variable ? '' : ` at "${redactName(path)}"`;
-  return `Variable "${redactName(variable)}"${where}: ${inner ?? 'the value does not fit its type.'}`;
+  const beforeReason = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
+  const [, path = variable] = / at "([^"\\]*)"; $/.exec(beforeReason) ?? [];
+  const where = path === variable ? '' : ` at "${redactGraphqlName(path)}"`;
+  return `Variable "${redactGraphqlName(variable)}"${where}: ${inner ?? 'the value does not fit its type.'}`;
 }

@@ -1,11 +1,11 @@
-import { findInDecodings, mergeSpans, NO_SPANS, type Find, type Span } from './decodings';
+import { findInDecodings, mergeSpans, NO_SPANS, type Finder, type Span } from './decodings';
 
-/** Finds card numbers (PAN), however they are grouped and encoded. */
+/** This file finds card numbers (PANs), however their digits are grouped and encoded. */
 
-const MIN_LENGTH = 12;
-const MAX_LENGTH = 19;
+const MIN_PAN_DIGITS = 12;
+const MAX_PAN_DIGITS = 19;
 
-/** Whether a number ends with its check digit (Luhn, ISO/IEC 7812). */
+/** Whether the last digit of a number is its check digit (Luhn, ISO/IEC 7812). */
 export function passesLuhn(digits: string): boolean {
   let sum = 0;
   for (let place = 1; place <= digits.length; place += 1) {
@@ -17,33 +17,33 @@ export function passesLuhn(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Whether a text has enough digits for a card number. Most texts have not. */
-export function hasPanDigits(text: string): boolean {
+/** Whether a text has as many digits as a card number, wherever they are. A fast check that most texts do not pass. */
+export function hasEnoughPanDigits(text: string): boolean {
   let digits = 0;
-  for (let place = 0; place < text.length && digits < MIN_LENGTH; place += 1) {
+  for (let place = 0; place < text.length && digits < MIN_PAN_DIGITS; place += 1) {
     const unit = text.charCodeAt(place);
     if (unit >= 0x30 && unit <= 0x39) digits += 1;
   }
-  return digits >= MIN_LENGTH;
+  return digits >= MIN_PAN_DIGITS;
 }
 
-/** Groups of digits with at most three marks between two of them: "4111 1111", "4111 - 1111", "4111_1111". */
+/** Runs of digit groups, with one to three other marks between two groups: "4111 1111", "4111 - 1111", "4111_1111". */
 export const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
 const isCardNumber = (digits: string): boolean =>
-  digits.length >= MIN_LENGTH && digits.length <= MAX_LENGTH && passesLuhn(digits);
+  digits.length >= MIN_PAN_DIGITS && digits.length <= MAX_PAN_DIGITS && passesLuhn(digits);
 
-type Test = (digits: string) => boolean;
+type DigitTest = (digits: string) => boolean;
 
-/** The neighbouring groups of a run that together have the length and check digit of a card number, and pass the test. */
-function spansInRun(run: string, start: number, test: Test): Span[] {
+/** Returns the spans of adjacent groups that together have length and check digit of a card number, and pass `test`. */
+function spansInRun(run: string, start: number, test: DigitTest): Span[] {
   const groups = [...run.matchAll(/\d+/g)];
   const spans: Span[] = [];
   groups.forEach(({ index: from }, first) => {
     let digits = '';
-    for (const { 0: group, index } of groups.slice(first, first + MAX_LENGTH)) {
+    for (const { 0: group, index } of groups.slice(first, first + MAX_PAN_DIGITS)) {
       digits += group;
-      if (digits.length > MAX_LENGTH) return;
+      if (digits.length > MAX_PAN_DIGITS) return;
       if (isCardNumber(digits) && test(digits)) spans.push([start + from, start + index + group.length]);
     }
   });
@@ -52,27 +52,28 @@ function spansInRun(run: string, start: number, test: Test): Span[] {
 
 const UUID = /(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-z])/gi;
 
-/** Replaces UUIDs, whose digits may pass for a card number by chance; not UUIDs without a letter, which may be one. */
-const withoutUuids = (text: string): string =>
+/** Masks UUIDs, because their digits can look like a PAN. Keeps UUIDs without letters, which may contain one. */
+const maskUuids = (text: string): string =>
   text.replace(UUID, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
 
-function findNumbers(text: string, test: Test): readonly Span[] {
-  if (!hasPanDigits(text)) return NO_SPANS;
-  // Fast path for numbers such as bank accounts.
+/** Finds card numbers that pass `test`. */
+function findPans(text: string, test: DigitTest): readonly Span[] {
+  if (!hasEnoughPanDigits(text)) return NO_SPANS;
+  // Fast path for texts of digits only, such as bank account numbers.
   if (/^\d+$/.test(text)) return isCardNumber(text) && test(text) ? [[0, text.length]] : NO_SPANS;
-  const runs = [...withoutUuids(text).matchAll(DIGIT_RUNS)];
+  const runs = [...maskUuids(text).matchAll(DIGIT_RUNS)];
   return mergeSpans(runs.flatMap(({ 0: run, index }) => spansInRun(run, index, test)));
 }
 
 /** Finds 12 to 19 digits, together or in groups, with the check digit of a card number. */
-export const findCardNumbers: Find = (text) => findNumbers(text, () => true);
+export const findCardNumbers: Finder = (text) => findPans(text, () => true);
 
-/** Whether any reading of a text holds 12 to 19 digits, together or in groups, with the check digit of a card number. */
+/** Whether any decoding of a text contains a number that findCardNumbers() finds, whatever its card scheme. */
 export const containsCardNumber = (text: string): boolean =>
   findInDecodings(text, findCardNumbers).length > 0;
 
 /** Prefixes and lengths of the card schemes (ISO/IEC 7812). */
-const SCHEMES: readonly RegExp[] = [
+const CARD_SCHEMES: readonly RegExp[] = [
   /^4(\d{12}|\d{15}|\d{18})$/,
   /^(5\d|6\d|81|82)\d{14,17}$/,
   /^(22[0-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}$/,
@@ -82,14 +83,14 @@ const SCHEMES: readonly RegExp[] = [
   /^(8600|9112|9417|9792|9860)\d{12}$/,
 ];
 
-const isSchemeNumber: Test = (digits) => SCHEMES.some((scheme) => scheme.test(digits));
+const isSchemeNumber: DigitTest = (digits) => CARD_SCHEMES.some((scheme) => scheme.test(digits));
 
 /**
- * Whether any reading of a text holds a card number of a known scheme. For names that clients choose, such as order
- * numbers: one number in ten passes the check digit alone.
+ * Whether any decoding of a text contains a card number of a known scheme. Used for names that clients choose, such as
+ * order numbers, because one number in ten has a valid check digit by chance.
  */
 export const containsPan = (text: string): boolean =>
-  findInDecodings(text, (reading) => findNumbers(reading, isSchemeNumber)).length > 0;
+  findInDecodings(text, (decoded) => findPans(decoded, isSchemeNumber)).length > 0;
 
-/** containsPan() for a GraphQL name, which cannot hold encoded characters. */
-export const graphqlNameContainsPan = (name: string): boolean => findNumbers(name, isSchemeNumber).length > 0;
+/** Faster containsPan() for a GraphQL name, which cannot contain encoded characters. */
+export const graphqlNameContainsPan = (name: string): boolean => findPans(name, isSchemeNumber).length > 0;

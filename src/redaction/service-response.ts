@@ -2,39 +2,39 @@ import { REDACTED } from '../shared/secret';
 import type { WireObject } from '../shared/wire-object';
 import {
   findInDecodings,
-  matchesOf,
+  findMatches,
   mergeSpans,
   NO_SPANS,
   replaceSpans,
-  type Find,
+  type Finder,
   type Span,
 } from './decodings';
-import { DIGIT_RUNS, hasPanDigits } from './pan';
+import { DIGIT_RUNS, hasEnoughPanDigits } from './pan';
 import { redactJson } from './text';
 
 /**
- * Removes known secrets from responses of the payment service: the card number and security code of the request, and the
- * credentials of the gateway. Every text is searched, whatever field it is in.
+ * Removes known secrets from responses of the payment service: the card number and security code of the request, tokens
+ * of callback URLs, and the credentials of the gateway. The texts of all fields are searched.
  */
 
 type Redactor = (text: string) => string;
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 
-/** A secret in the encodings that findInDecodings() does not decode. */
+/** Returns the encodings of a secret that findInDecodings() does not decode: base64, base64url and hex. */
 function encodings(secret: string): string[] {
   const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '');
   const base64url = Buffer.from(secret).toString('base64url');
   return [base64, base64url, Buffer.from(secret).toString('hex')].filter((text) => text !== secret);
 }
 
-function findAny(texts: readonly string[]): Find {
+function textFinder(texts: readonly string[]): Finder {
   if (texts.length === 0) return () => NO_SPANS;
-  const pattern = new RegExp(texts.map(escaped).join('|'), 'gi');
-  return (text) => matchesOf(pattern, text);
+  const pattern = new RegExp(texts.map(escapeRegExp).join('|'), 'gi');
+  return (text) => findMatches(pattern, text);
 }
 
-/** Where a number is among the digits of a run. */
+/** Returns the spans at which `number` occurs in a run of digit groups. The run is at `start` in the text. */
 function findInRun(run: string, start: number, number: string): readonly Span[] {
   const bare = run.replace(/\D/g, '');
   const places = bare.includes(number) ? Array.from(run.matchAll(/\d/g), ({ index }) => start + index) : [];
@@ -44,12 +44,12 @@ function findInRun(run: string, start: number, number: string): readonly Span[] 
   return spans;
 }
 
-/** Finds a card number, however it is grouped. */
-function findCardNumber(number: string): Find {
-  const encoded = findAny(encodings(number));
+/** Returns a finder of a card number, however its digits are grouped. */
+function cardNumberFinder(number: string): Finder {
+  const encoded = textFinder(encodings(number));
   return (text) => {
     if (text.length < number.length) return NO_SPANS;
-    const spans = hasPanDigits(text)
+    const spans = hasEnoughPanDigits(text)
       ? Array.from(text.matchAll(DIGIT_RUNS), ({ 0: run, index }) => findInRun(run, index, number)).flat()
       : NO_SPANS;
     const more = encoded(text);
@@ -57,130 +57,131 @@ function findCardNumber(number: string): Find {
   };
 }
 
-/** Finds the whole text when it holds the digits of a card number with anything between them. */
-const findSpread =
-  (digits: string): Find =>
+/** Returns a finder of whole texts in which the digits of a card number occur with anything between them. */
+const spreadDigitsFinder =
+  (digits: string): Finder =>
   (text) =>
     text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
 
-/** Finds a security code: digits that are no part of a longer number, a decimal or a masked card number, or follow "CVC". */
-function findSecurityCode(code: string): Find {
+/** Returns a finder of a security code that follows "CVC" or is no part of a word, number, decimal or masked PAN. */
+function securityCodeFinder(code: string): Finder {
   const alone = `(?<![\\p{L}\\p{N}*•]|\\d[.,])(?:${code}|${[...code].join('[ -]')})(?![\\p{L}\\p{N}*•]|[.,]\\d)`;
   const pattern = new RegExp(`${alone}|(?<=cv[cvn]2?)${code}(?!\\d)`, 'giu');
-  return (text) => (!/\d/.test(text) || isTime(text) ? NO_SPANS : matchesOf(pattern, text));
+  return (text) => (!/\d/.test(text) || isIsoDateTime(text) ? NO_SPANS : findMatches(pattern, text));
 }
 
-const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.:+Z-]*$/i.test(text);
+const isIsoDateTime = (text: string): boolean => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.:+Z-]*$/i.test(text);
 
 const isCardNumber = (secret: string): boolean => /^\d{12,19}$/.test(secret);
 
-function findSecret(secret: string): Find {
-  if (isCardNumber(secret)) return findCardNumber(secret);
-  return /^\d{3,4}$/.test(secret) ? findSecurityCode(secret) : findAny([secret, ...encodings(secret)]);
+function secretFinder(secret: string): Finder {
+  if (isCardNumber(secret)) return cardNumberFinder(secret);
+  return /^\d{3,4}$/.test(secret) ? securityCodeFinder(secret) : textFinder([secret, ...encodings(secret)]);
 }
 
-/** Whether a value is searched for. Other short values occur in texts by chance. */
-const isSecret = (value: string): boolean => /^\d{3,4}$/.test(value) || value.length >= 5;
+/** Whether a value is searched for: a security code, or a value that is too long to occur in texts by chance. */
+const isSearchable = (value: string): boolean => /^\d{3,4}$/.test(value) || value.length >= 5;
 
 /** Values that a response must not contain. */
 export interface SensitiveValues {
   secrets?: readonly string[];
-  /** Credentials of the gateway for every channel; the same array until they change. */
+  /** Credentials of the gateway for all channels. Pass the same array until they change: its finder is cached. */
   credentials?: readonly string[];
   /** Whether a text of 43 characters is a token of a callback URL. */
   isToken?(text: string): boolean;
 }
 
-/** Creates a function that redacts these values in every reading of a text. */
+/** Creates a function that redacts these values in every decoding of a text. */
 export function createRedactor({ secrets = [], credentials = [], isToken }: SensitiveValues): Redactor {
-  const finds = [...secrets.filter(isSecret).map(findSecret), findCredentials(credentials)];
-  if (isToken) finds.push(findTokens(isToken));
-  const find = findEach(finds);
-  const spread = findEach(secrets.filter(isCardNumber).map(findSpread));
+  const finders = [...secrets.filter(isSearchable).map(secretFinder), credentialFinder(credentials)];
+  if (isToken) finders.push(tokenFinder(isToken));
+  const find = unionFinder(finders);
+  const findSpreadDigits = unionFinder(secrets.filter(isCardNumber).map(spreadDigitsFinder));
   return (text) => {
     const spans = findInDecodings(text, find);
     const left = spans.length === 0 ? text : replaceSpans(text, mergeSpans(spans), REDACTED);
-    return findInDecodings(left, spread).length === 0 ? left : REDACTED;
+    return findInDecodings(left, findSpreadDigits).length === 0 ? left : REDACTED;
   };
 }
 
-/** Union of the matches of all finders. Allocates nothing for a text without a match, because it runs for every text. */
-const findEach =
-  (finds: readonly Find[]): Find =>
+/** Returns a finder that combines others. It allocates nothing if there is no match, because it runs for every text. */
+const unionFinder =
+  (finders: readonly Finder[]): Finder =>
   (text) => {
     let all = NO_SPANS;
-    for (const find of finds) {
+    for (const find of finders) {
       const found = find(text);
       if (found.length > 0) all = [...all, ...found];
     }
     return all;
   };
 
-const TOKEN_LENGTH = 43;
+const CALLBACK_TOKEN_LENGTH = 43;
 
-/** Finds tokens of callback URLs, which can be verified but not listed. */
-function findTokens(isToken: (text: string) => boolean): Find {
-  // In an encoded URL a letter may directly precede the token.
+/** Returns a finder of the tokens of callback URLs. It verifies possible tokens, because there is no list of them. */
+function tokenFinder(isToken: (text: string) => boolean): Finder {
+  // In an encoded URL, characters may directly precede the token, so the end of a run is checked first.
   const spanIn = (run: string, at: number): readonly Span[] => {
     const end = at + run.length;
-    if (isToken(run.slice(-TOKEN_LENGTH))) return [[end - TOKEN_LENGTH, end]];
-    return isToken(run.slice(0, TOKEN_LENGTH)) ? [[at, at + TOKEN_LENGTH]] : NO_SPANS;
+    if (isToken(run.slice(-CALLBACK_TOKEN_LENGTH))) return [[end - CALLBACK_TOKEN_LENGTH, end]];
+    return isToken(run.slice(0, CALLBACK_TOKEN_LENGTH)) ? [[at, at + CALLBACK_TOKEN_LENGTH]] : NO_SPANS;
   };
   return (text) =>
-    text.length < TOKEN_LENGTH
+    text.length < CALLBACK_TOKEN_LENGTH
       ? NO_SPANS
       : Array.from(text.matchAll(/[\w-]{43,}/g), ({ 0: run, index }) => spanIn(run, index)).flat();
 }
 
-/** Cached for each list of credentials, which may be of a thousand merchants. */
-const knownFinds = new WeakMap<readonly string[], Find>();
+/** Finders by list of credentials. They are cached, because a list may be that of a thousand merchants. */
+const finderCache = new WeakMap<readonly string[], Finder>();
 
-function findCredentials(credentials: readonly string[]): Find {
-  const known = knownFinds.get(credentials) ?? findMany(credentials.filter(isSecret));
-  knownFinds.set(credentials, known);
+function credentialFinder(credentials: readonly string[]): Finder {
+  const known = finderCache.get(credentials) ?? manyTextsFinder(credentials.filter(isSearchable));
+  finderCache.set(credentials, known);
   return known;
 }
 
-/** Characters of the prefix by which the prefilter recognises a value. */
+/** Number of characters at the beginning of a value that the prefilter compares. */
 const PREFIX_LENGTH = 4;
-const HASHES = 2 ** (4 * PREFIX_LENGTH);
+const HASH_COUNT = 2 ** (4 * PREFIX_LENGTH);
 
-/** Hash of the last characters of a text, case-insensitive. */
-const rollingHash = (code: number, letter: number): number => ((code << 4) ^ (letter | 0x20)) & (HASHES - 1);
+/** Adds a character to the case-insensitive hash of the last PREFIX_LENGTH characters of a text. */
+const rollingHash = (hash: number, letter: number): number =>
+  ((hash << 4) ^ (letter | 0x20)) & (HASH_COUNT - 1);
 
-/** Prefilter: whether a text may hold one of the values, in time independent of their number. */
+/** Returns a prefilter: whether a text may contain one of the values, in time independent of their number. */
 function buildPrefilter(values: readonly string[]): (text: string) => boolean {
-  // Case-insensitivity by one bit works for ASCII only.
+  // The hash ignores case only in ASCII, therefore other values disable the prefilter.
   if (!values.every((value) => /^[ -~]{4}/.test(value))) return () => true;
-  const prefixes = new Uint8Array(HASHES);
+  const prefixes = new Uint8Array(HASH_COUNT);
   for (const value of values)
     prefixes[
-      [...value.slice(0, PREFIX_LENGTH)].reduce((code, letter) => rollingHash(code, letter.charCodeAt(0)), 0)
+      [...value.slice(0, PREFIX_LENGTH)].reduce((hash, letter) => rollingHash(hash, letter.charCodeAt(0)), 0)
     ] = 1;
   return (text) => {
-    let code = 0;
+    let hash = 0;
     for (let at = 0; at < text.length; at += 1) {
-      code = rollingHash(code, text.charCodeAt(at));
-      if (prefixes[code] === 1) return true;
+      hash = rollingHash(hash, text.charCodeAt(at));
+      if (prefixes[hash] === 1) return true;
     }
     return false;
   };
 }
 
-/** Finds any of many values. Few texts pass the prefilter. */
-function findMany(values: readonly string[]): Find {
+/** Returns a finder of any of many values. It is fast, because few texts pass its prefilter. */
+function manyTextsFinder(values: readonly string[]): Finder {
   const digits = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
   const texts = values
     .filter((value) => !digits.includes(value))
     .flatMap((value) => [value, ...encodings(value)]);
-  const mayHold = buildPrefilter(texts);
-  const findTexts = findAny(texts);
-  return findEach([(text) => (mayHold(text) ? findTexts(text) : NO_SPANS), ...digits.map(findSecret)]);
+  const mayContain = buildPrefilter(texts);
+  const findText = textFinder(texts);
+  return unionFinder([(text) => (mayContain(text) ? findText(text) : NO_SPANS), ...digits.map(secretFinder)]);
 }
 
 /**
  * Redacts names and values of a response.
- * @param verified top-level fields that were compared with the request: their values are known to be the caller's
+ * @param verified top-level fields that are not redacted, because their values equal those of the request
  */
 export function redactResponse(
   response: WireObject,

@@ -3,35 +3,35 @@ import { REDACTED } from '../shared/secret';
 import { isPrintable } from '../shared/text';
 import { isUuid } from '../shared/uuid';
 import { isObject, snakeCase, wireText, type WireObject } from '../shared/wire-object';
-import { findInDecodings, matchesOf, mergeSpans, replaceSpans, type Find } from './decodings';
+import { findInDecodings, findMatches, mergeSpans, replaceSpans, type Finder } from './decodings';
 import { containsPan, findCardNumbers } from './pan';
 
 /**
- * Readers of the text fields of the payment service. Card numbers and tokens are redacted in free text, but not in numbers
- * that the payer pays to, of which one in ten looks like a card number by chance (docs/redaction.md has the table).
+ * Reads text fields of payment service responses. Card numbers and tokens are redacted in free text, but not in payment
+ * details such as account numbers, because one in ten looks like a card number by chance (table in docs/redaction.md).
  */
 
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
-/** JWTs, client keys of the gateway, and values of Authorization headers. */
+/** JWTs, client keys of the gateway, and credentials in Authorization headers. */
 const TOKENS =
   /(?<![\w-])eyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)*|\bpgk_[\w-]{16,}|\b(?:bearer|basic)\s+[\w.~+/-]{8,}=*/gi;
 
-const findTokens: Find = (text) => matchesOf(TOKENS, text);
+const findTokens: Finder = (text) => findMatches(TOKENS, text);
 
-/** Whether any reading of a text holds a token or client key. */
+/** Whether a text contains a token or client key, as written or after decoding. */
 export const containsToken = (text: string): boolean => findInDecodings(text, findTokens).length > 0;
 
-/** Shorter texts hold neither a card number nor a token. */
-const MIN_LENGTH = 10;
-/** Longer texts are redacted as a whole. */
-const MAX_LENGTH = 8192;
+/** Minimum length of a text that contains a card number or token. */
+const MIN_SECRET_LENGTH = 10;
+/** Maximum length of a text that is searched; longer texts are redacted as a whole. */
+const MAX_SEARCHED_LENGTH = 8192;
 
 /** Redacts card numbers and tokens in a text. */
 export function redactText(text: string): string {
-  if (text.length < MIN_LENGTH) return text;
-  if (text.length > MAX_LENGTH) return REDACTED;
-  const spans = findInDecodings(text, (reading) => [...findCardNumbers(reading), ...findTokens(reading)]);
+  if (text.length < MIN_SECRET_LENGTH) return text;
+  if (text.length > MAX_SEARCHED_LENGTH) return REDACTED;
+  const spans = findInDecodings(text, (decoded) => [...findCardNumbers(decoded), ...findTokens(decoded)]);
   return replaceSpans(text, mergeSpans(spans), REDACTED);
 }
 
@@ -40,73 +40,76 @@ export function redactFreeText(value: unknown): string | null {
   return text === null ? null : redactText(text);
 }
 
-/** What the payer pays to or with, and identifiers of the client: unchanged. Null when a known secret was redacted in it. */
+/**
+ * Returns a payment detail or client identifier as text, without searching it for card numbers or tokens. Null if it is no
+ * string, number or boolean, or if a known secret in it has already been replaced.
+ */
 export function passThrough(value: unknown): string | null {
   const text = wireText(value);
   return text?.includes(REDACTED) ? null : text;
 }
 
-/** Whether a word may be a key, hash or ciphertext: long, with letters and digits mixed, and no UUID. */
+/** Whether a word may be a key, hash or ciphertext: it is long, mixes letters and digits, and is no UUID. */
 const isOpaque = (word: string): boolean =>
   word.length >= 20 &&
   !isUuid(word) &&
   word.split(/[_-]/).some((part) => part.length >= 12 && /\d/.test(part) && /[a-z]/i.test(part));
 
-/** An enum value of the service, such as a code or a type. */
-export function parseEnumWord(value: unknown): string | null {
+/** Reads an enum value of the service, such as a code or a type. Redacts it if it does not look like one. */
+export function readEnumValue(value: unknown): string | null {
   const text = wireText(value);
   if (text === null) return null;
   const isWord = text.length <= 64 && isPrintable(text) && redactText(text) === text;
   return isWord && !text.split(' ').some(isOpaque) ? text : REDACTED;
 }
 
-/** A status. The journal keeps it, so it must not be a number. */
+/** Reads a status. Redacts it if it has more than two digits, because the journal stores statuses. */
 export function readStatus(value: unknown): string | null {
-  const word = parseEnumWord(value);
+  const word = readEnumValue(value);
   return word === null || word.replace(/\P{N}/gu, '').length <= 2 ? word : REDACTED;
 }
 
-const MAX_MESSAGE = 1000;
+const MAX_MESSAGE_LENGTH = 1000;
 
-/** An error message of the service or a provider, for people. */
+/** Reads an error message of the service or a provider. Truncates it; redacts card numbers, tokens and opaque words. */
 export function readMessage(value: unknown): string | null {
   const text = wireText(value);
   if (text === null) return null;
-  const printable = text.slice(0, MAX_MESSAGE).toWellFormed().replace(CONTROL, ' ');
+  const printable = text.slice(0, MAX_MESSAGE_LENGTH).toWellFormed().replace(CONTROL_CHARACTERS, ' ');
   return redactText(printable).replace(/[\w+/=-]{20,}/g, (word) => (isOpaque(word) ? REDACTED : word));
 }
 
-/** A reader that returns a text unchanged when it has the expected form, and as free text otherwise. */
-const readForm =
+/** Creates a reader that returns a text unchanged if it has the expected form, otherwise redacted as free text. */
+const readerOfForm =
   (hasForm: (text: string) => boolean) =>
   (value: unknown): string | null => {
     const text = wireText(value);
     return text !== null && hasForm(text) ? text : redactFreeText(value);
   };
 
-/** A phone number of at most 15 digits (E.164). */
-export const readPhone = readForm(
+/** Reads a phone number of at most 15 digits (E.164). */
+export const readPhone = readerOfForm(
   (text) => /^\+?[\d ()-]{5,24}$/.test(text) && text.replace(/\D/g, '').length <= 15 && !containsPan(text),
 );
 
-export const readIp = readForm((text) => isIP(text) !== 0);
+export const readIp = readerOfForm((text) => isIP(text) !== 0);
 
-/** A point in time. */
-export const readTime = readForm((text) =>
+/** Reads a date, or a date with a time. */
+export const readTime = readerOfForm((text) =>
   /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?( ?(Z|[+-]\d\d:?\d\d))?)?$/i.test(text),
 );
 
-/** An amount or currency, unchanged; null for anything else. */
+/** Returns an amount or currency unchanged; null for anything else. */
 export function readMoney(value: unknown): string | null {
   const text = passThrough(value);
   if (text === null || /^[+-]?\d{1,11}(\.\d+)?$/.test(text)) return text;
   return text.length <= 40 && isPrintable(text) && !containsPan(text) ? text : null;
 }
 
-/** Digits that a masked card number may show: the first eight and the last four. */
+/** Maximum number of digits that a masked card number may show: the first eight and the last four. */
 const MAX_MASK_DIGITS = 12;
 
-/** A masked card number; a full one is masked. Null for anything else. */
+/** Masks a full card number. Returns other text unchanged if it has at most 12 digits and nothing to redact; otherwise null. */
 export function readCardMask(value: unknown): string | null {
   const text = wireText(value);
   if (text === null) return null;
@@ -116,20 +119,20 @@ export function readCardMask(value: unknown): string | null {
   return shown <= MAX_MASK_DIGITS && redactText(text) === text ? text : null;
 }
 
-/** Values that are nested deeper are redacted. */
+/** Maximum depth of nested values; deeper values are redacted. */
 const MAX_DEPTH = 32;
 
-/** Names of fields of a custom method that hold what the payer pays to. */
+/** Names of fields that tell the payer where to pay, in methods without documented fields. They are not redacted. */
 const PAYEE_FIELD =
   /(^|[_-])(account|account_?(number|no|id)|iban|virtual_?account|va_?number|upi_?id|vpa|phone|msisdn|wallet|address|qr|qr_?code|reference|payment_?code)$/i;
 
-/** Whether an integer is beyond the precision of JSON numbers; it may be most of the digits of a card number. */
+/** Whether a value is an integer beyond the precision of JSON numbers. It may be a rounded card number. */
 export const isInexact = (value: unknown): boolean => Number.isInteger(value) && !Number.isSafeInteger(value);
 
-/** Redacts a text. The field is '' for the name of a field. */
+/** Redacts a text. `field` is the name of its field, or '' if the text itself is the name of a field. */
 type RedactText = (text: string, field: string) => string;
 
-/** Redacts the names and values of a JSON value. Returns the same object when nothing changes. */
+/** Redacts the names and values in a JSON value. Returns the same object if nothing changes and it has no array. */
 export function redactJson(value: unknown, redact: RedactText, field = '', depth = 0): unknown {
   if (depth > MAX_DEPTH) return REDACTED;
   if (typeof value === 'string') return redact(value, field);
@@ -150,6 +153,6 @@ export function redactJson(value: unknown, redact: RedactText, field = '', depth
 const redactFreeField: RedactText = (text, field) =>
   PAYEE_FIELD.test(snakeCase(field)) ? text : redactText(text);
 
-/** The fields of a method without documented fields: names and values as free text, except what the payer pays to. */
+/** Reads the fields of a method without documented fields. Redacts all but the values of PAYEE_FIELDs as free text. */
 export const readFreeFields = (value: unknown): WireObject | null =>
   isObject(value) ? (redactJson(value, redactFreeField) as WireObject) : null;

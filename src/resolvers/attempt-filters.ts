@@ -9,9 +9,10 @@ import { ATTEMPTS_PAGE, AttemptOperation, AttemptOutcome } from '../schema/attem
 import { Timestamp, UUID } from '../schema/scalars';
 import { badArgument, checkedExternalId } from './bad-request';
 
-const { default: DEFAULT_PAGE, max: MAX_PAGE } = ATTEMPTS_PAGE;
+const { default: DEFAULT_PAGE_SIZE, max: MAX_PAGE_SIZE } = ATTEMPTS_PAGE;
 
-export const OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
+/** The GraphQL value of each outcome in the journal. */
+export const GRAPHQL_OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
   in_progress: AttemptOutcome.IN_PROGRESS,
   succeeded: AttemptOutcome.SUCCEEDED,
   rejected: AttemptOutcome.REJECTED,
@@ -19,13 +20,14 @@ export const OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
   unknown: AttemptOutcome.UNKNOWN,
 };
 
-export const OPERATIONS: Record<AttemptKind, AttemptOperation> = {
+/** The value of the GraphQL enum AttemptOperation for each kind of attempt. */
+export const GRAPHQL_OPERATIONS: Record<AttemptKind, AttemptOperation> = {
   payment: AttemptOperation.CREATE_PAYMENT,
   payout: AttemptOperation.CREATE_PAYOUT,
 };
 
 const RECORDED_OUTCOMES = new Map(
-  Object.entries(OUTCOMES).map(([recorded, outcome]) => [outcome, recorded as RecordedOutcome]),
+  Object.entries(GRAPHQL_OUTCOMES).map(([recorded, outcome]) => [outcome, recorded as RecordedOutcome]),
 );
 
 @ArgsType()
@@ -56,7 +58,7 @@ export class AttemptsArgs {
 
   @Field(() => Int, {
     nullable: true,
-    defaultValue: DEFAULT_PAGE,
+    defaultValue: DEFAULT_PAGE_SIZE,
     description: 'Size of the page, 1 to 100.',
   })
   first?: number | null;
@@ -65,18 +67,18 @@ export class AttemptsArgs {
   after?: string | null;
 }
 
-/** The size of a page. Throws BAD_USER_INPUT. */
+/** Returns the requested number of attempts per page. Throws BAD_USER_INPUT if it is out of range. */
 export function pageSize({ first }: AttemptsArgs): number {
-  const size = first ?? DEFAULT_PAGE;
-  if (size < 1 || size > MAX_PAGE)
-    throw badArgument('first', 'range', `first must be from 1 to ${MAX_PAGE}.`);
+  const size = first ?? DEFAULT_PAGE_SIZE;
+  if (size < 1 || size > MAX_PAGE_SIZE)
+    throw badArgument('first', 'range', `first must be from 1 to ${MAX_PAGE_SIZE}.`);
   return size;
 }
 
-export const cursorOf = ({ startedAt, seq }: AttemptPosition): string =>
+export const encodeCursor = ({ startedAt, seq }: AttemptPosition): string =>
   Buffer.from(`attempt:${startedAt}:${seq}`).toString('base64url');
 
-function positionOf(cursor: string): AttemptPosition {
+function decodeCursor(cursor: string): AttemptPosition {
   const [, startedAt, seq] =
     /^attempt:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (!seq) throw badArgument('after', 'cursor', 'after is not a cursor of this gateway.');
@@ -85,8 +87,8 @@ function positionOf(cursor: string): AttemptPosition {
 
 const HAS_FRACTION_OF_MS = /\.\d{3}\d*[1-9]/;
 
-/** The first millisecond since 1970 at or after a time: startedAt is in whole milliseconds. Null for no time. */
-function millisecondsOf(name: string, time: string | null | undefined): number | null {
+/** Converts a time to milliseconds since 1970, rounded up because `startedAt` is an integer. Null if it is absent. */
+function parseTimestamp(name: string, time: string | null | undefined): number | null {
   if (typeof time !== 'string') return null;
   const ms = Date.parse(time.toUpperCase());
   const day = time.slice(0, 10);
@@ -100,23 +102,23 @@ const isEarlier = (one: AttemptPosition, other: AttemptPosition): boolean =>
   one.startedAt < other.startedAt || (one.startedAt === other.startedAt && one.seq < other.seq);
 
 type AttemptFilters = Required<
-  Pick<AttemptPage, 'kinds' | 'outcome' | 'externalId' | 'startedFrom' | 'before'>
+  Pick<AttemptPage, 'kinds' | 'outcome' | 'externalId' | 'startedFrom' | 'beforePosition'>
 >;
 
-/** The filters of the journal, restricted to the kinds that the caller may read. Throws BAD_USER_INPUT. */
+/** Converts the arguments to filters of the journal, within `visibleKinds`. Throws BAD_USER_INPUT if one is invalid. */
 export function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]): AttemptFilters {
   const { operation, outcome, externalId, after } = args;
-  const startedFrom = millisecondsOf('startedAfter', args.startedAfter);
-  const startedBefore = millisecondsOf('startedBefore', args.startedBefore);
+  const startedFrom = parseTimestamp('startedAfter', args.startedAfter);
+  const startedBefore = parseTimestamp('startedBefore', args.startedBefore);
   if (startedFrom !== null && startedBefore !== null && startedFrom >= startedBefore)
     throw badArgument('startedAfter', 'range', 'startedAfter must be before startedBefore.');
-  const cursor = typeof after === 'string' ? positionOf(after) : null;
+  const cursor = typeof after === 'string' ? decodeCursor(after) : null;
   const end = startedBefore === null ? null : { startedAt: startedBefore, seq: 0 };
   return {
-    kinds: visibleKinds.filter((kind) => !operation || OPERATIONS[kind] === operation),
+    kinds: visibleKinds.filter((kind) => !operation || GRAPHQL_OPERATIONS[kind] === operation),
     outcome: (outcome && RECORDED_OUTCOMES.get(outcome)) ?? null,
     externalId: typeof externalId === 'string' ? checkedExternalId(externalId) : null,
     startedFrom,
-    before: cursor && end && isEarlier(end, cursor) ? end : (cursor ?? end),
+    beforePosition: cursor && end && isEarlier(end, cursor) ? end : (cursor ?? end),
   };
 }

@@ -4,7 +4,14 @@ import type { Attempt as RecordedAttempt, AttemptKind } from '../datasources/jou
 import { Attempt, AttemptConnection } from '../schema/attempt';
 import { Amount } from '../schema/amount';
 import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
-import { AttemptsArgs, OPERATIONS, OUTCOMES, attemptFilters, cursorOf, pageSize } from './attempt-filters';
+import {
+  AttemptsArgs,
+  GRAPHQL_OPERATIONS,
+  GRAPHQL_OUTCOMES,
+  attemptFilters,
+  encodeCursor,
+  pageSize,
+} from './attempt-filters';
 import { badArgument } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES } from './node-resolver';
@@ -12,7 +19,7 @@ import { RequiresScope } from './root-fields';
 
 const timestamp = (ms: number): string => new Date(ms).toISOString();
 
-/** A caller that may create a kind may also read its own attempts of that kind. */
+/** Returns the kinds of attempts that the caller may read: those that it may look up or create. */
 const visibleKinds = ({ scopes }: Caller): AttemptKind[] =>
   (['payment', 'payout'] as const).filter((kind) =>
     (['read', 'read:own', 'create'] as const).some((right) => scopes.has(`${kind}s:${right}`)),
@@ -30,10 +37,10 @@ function toAttempt(
   });
   return Object.assign(attempt, {
     idempotencyKey: recorded.key,
-    operation: OPERATIONS[kind],
+    operation: GRAPHQL_OPERATIONS[kind],
     channel,
     externalId: recorded.externalId,
-    outcome: OUTCOMES[recorded.outcome],
+    outcome: GRAPHQL_OUTCOMES[recorded.outcome],
     startedAt: timestamp(recorded.startedAt),
     settledAt: settledAt === null ? null : timestamp(settledAt),
     transactionId,
@@ -55,7 +62,7 @@ export class AttemptResolver {
     @Ctx() context: OperationContext,
     @Arg('idempotencyKey', () => ID, { description: 'The key of the create call.' }) idempotencyKey: string,
   ): Promise<Attempt | null> {
-    // A lone surrogate becomes U+FFFD in UTF-8: different keys would collide.
+    // Each lone surrogate becomes U+FFFD in UTF-8, so different keys would collide.
     if (!idempotencyKey.isWellFormed())
       throw badArgument('idempotencyKey', 'printable', 'idempotencyKey must be well-formed Unicode.');
     const { caller, attempts } = context;
@@ -82,7 +89,7 @@ export class AttemptResolver {
         : await attempts.list({ ...filters, client: caller.id, channel: args.channel, limit: size + 1 });
     const edges = found
       .slice(0, size)
-      .map((attempt) => ({ cursor: cursorOf(attempt), node: toAttempt(attempt, context) }));
+      .map((attempt) => ({ cursor: encodeCursor(attempt), node: toAttempt(attempt, context) }));
     const pageInfo = { hasNextPage: found.length > size, endCursor: edges.at(-1)?.cursor ?? null };
     return Object.assign(new AttemptConnection(), { edges, pageInfo });
   }

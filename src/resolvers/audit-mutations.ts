@@ -2,8 +2,8 @@ import { AccessError } from '../auth/caller';
 import { ServiceError } from '../datasources/payment-service/service-error';
 import type { AuditEntry } from '../observability/audit/audit-log';
 
-/** The fields of mutation inputs that the audit log records. */
-export interface MoneyInput {
+/** Fields of mutation inputs that the audit log records. */
+export interface AuditedInput {
   channel: string;
   idempotencyKey?: string;
   transactionId?: string;
@@ -14,20 +14,20 @@ export interface MoneyInput {
 
 export type AuditedMutation = AuditEntry['operation'];
 
-/** Runs a mutation and records the caller and the outcome, also of a rejected one. */
-export type AuditedCall = (
+/** Runs a mutation and writes its caller and outcome to the audit log, also if it fails. */
+export type AuditedRunner = (
   operation: AuditedMutation,
-  input: MoneyInput,
+  input: AuditedInput,
   work: () => Promise<unknown>,
 ) => Promise<unknown>;
 
-/** The selected field of the @oneOf input; with the enum value of `redirect` and `typeOnly`. */
-function methodOf({ method, confirmation }: MoneyInput): string {
+/** Returns the selected field of the @oneOf input, followed by its value if that is an enum value (`redirect:QRIS`). */
+function methodOf({ method, confirmation }: AuditedInput): string {
   const [field = '', value] = Object.entries(method ?? confirmation ?? {}).find(([, each]) => each) ?? [];
   return typeof value === 'string' ? `${field}:${value}` : field;
 }
 
-interface MutationResult {
+interface AuditedResult {
   replayed?: boolean;
   payment?: { transactionId: string };
   payout?: { transactionId: string };
@@ -35,7 +35,7 @@ interface MutationResult {
   fields?: { path: string[] }[];
 }
 
-function resultSummary(result: MutationResult, input: MoneyInput) {
+function resultSummary(result: AuditedResult, input: AuditedInput) {
   const { replayed, payment, payout, transactionId } = result;
   return {
     outcome: result.constructor.name,
@@ -44,21 +44,22 @@ function resultSummary(result: MutationResult, input: MoneyInput) {
   };
 }
 
-/** The outcome of a mutation that throws. src/http maps errors to the codes that callers receive. */
+/** Returns the outcome that the audit log records for an error. (src/http has the codes that callers receive.) */
 function errorName(error: unknown): string {
   if (error instanceof AccessError) return 'FORBIDDEN';
   if (error instanceof ServiceError) return error.kind;
   return error instanceof Error ? error.name : 'Error';
 }
 
-/** A rejected key may contain a secret: it is not recorded. */
-const isKeyRejected = ({ fields }: MutationResult): boolean =>
+/** Whether the idempotency key was rejected. Such a key may contain a secret, so it is not recorded. */
+const isKeyRejected = ({ fields }: AuditedResult): boolean =>
   fields?.some(({ path }) => path[0] === 'idempotencyKey') ?? false;
 
-export function withAudit(
+/** Creates a function that runs the mutations of one caller and passes an audit entry for each to `record`. */
+export function createAuditedRunner(
   record: (entry: AuditEntry) => void,
   caller: Pick<AuditEntry, 'who' | 'requestId' | 'ip'>,
-): AuditedCall {
+): AuditedRunner {
   return async (operation, input, work) => {
     const call = {
       ...caller,
@@ -69,7 +70,7 @@ export function withAudit(
       amount: input.amount ? { currency: input.amount.currency, value: input.amount.value } : null,
     };
     try {
-      const result = (await work()) as MutationResult;
+      const result = (await work()) as AuditedResult;
       record({ ...call, ...(isKeyRejected(result) && { key: null }), ...resultSummary(result, input) });
       return result;
     } catch (error) {

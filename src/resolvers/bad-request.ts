@@ -4,29 +4,30 @@ import { containsPan } from '../redaction/pan';
 import type { InvalidValue, ValueRule } from '../schema/value-rules';
 import { isPrintable } from '../shared/text';
 
-/** Rules of arguments, some of them also rules of inputs (schema/rules.ts). */
+/** Rules of arguments: value rules, and rules that inputs have, too (schema/input-rules.ts). */
 type ArgumentRule = ValueRule | 'notBlank' | 'maxLength' | 'printable' | 'noCardNumber';
 
-/** BAD_USER_INPUT for arguments that violate a rule beyond their types. The message must not contain a value. */
+/** Creates a BAD_USER_INPUT error for arguments of valid type that violate a rule. `message` must not quote them. */
 const badUserInput = (message: string, ...fields: InvalidValue[]): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', fields } });
 
-/** The same for one argument. */
+/** Creates a BAD_USER_INPUT error for one argument. `path` is its name, or the path from the argument to the value. */
 export const badArgument = (
   path: string | readonly string[],
   rule: ArgumentRule,
   message: string,
 ): GraphQLError => badUserInput(message, { path: typeof path === 'string' ? [path] : path, rule });
 
-/** Maximum number of transactions of one `payments`, `payouts` or `_entities`. */
-export const MAX_BATCH = 100;
+/** Maximum number of transactions in one field `payments`, `payouts` or `_entities`. */
+export const MAX_BATCH_SIZE = 100;
 
-export function checkBatch(items: readonly unknown[], argument = 'transactionIds'): void {
-  if (items.length > MAX_BATCH)
-    throw badArgument(argument, 'maxItems', `${argument} must have at most ${MAX_BATCH} items.`);
+/** Throws BAD_USER_INPUT if a list argument has too many items. */
+export function checkBatchSize(items: readonly unknown[], argument = 'transactionIds'): void {
+  if (items.length > MAX_BATCH_SIZE)
+    throw badArgument(argument, 'maxItems', `${argument} must have at most ${MAX_BATCH_SIZE} items.`);
 }
 
-/** The key of a lookup by one of the two ids, or by both. Throws BAD_USER_INPUT. */
+/** Returns the key of a lookup by one id or both. Throws BAD_USER_INPUT if none is given or externalId is invalid. */
 export function lookupKey(
   channel: string,
   transactionId?: string | null,
@@ -44,7 +45,7 @@ export function lookupKey(
   return key;
 }
 
-/** An external id of a query, which has the rules of one of a create. Throws BAD_USER_INPUT. */
+/** Returns the external id. Throws BAD_USER_INPUT if it is empty, too long, not printable or contains a card number. */
 export function checkedExternalId(externalId: string): string {
   const reject = (rule: ArgumentRule, message: string) => badArgument('externalId', rule, message);
   if (externalId === '') throw reject('notBlank', 'externalId must not be blank.');

@@ -1,4 +1,4 @@
-import { restrictedTo, type Caller } from '../auth/caller';
+import { requiredCreator, type Caller } from '../auth/caller';
 import type { Operations } from '../core';
 import type { AttemptOperations } from '../core/attempts';
 import { lookupLimit, type LookupLimit } from '../datasources/payment-service/coalesced-lookups';
@@ -7,27 +7,29 @@ import type { PaymentResource } from '../schema/payment';
 import type { ConfirmPaymentInput, CreatePaymentInput } from '../schema/payment-mutations';
 import type { PayoutResource } from '../schema/payout';
 import type { CreatePayoutInput } from '../schema/payout-mutations';
-import { withAudit, type AuditedCall } from './audit-mutations';
+import { createAuditedRunner, type AuditedRunner } from './audit-mutations';
 import { VisibleTransactions } from './visible-transactions';
 
-/** An authenticated GraphQL request. */
+/** Id, caller and client address of an authenticated GraphQL request. */
 export interface RequestIdentity {
   requestId: string;
   caller: Caller;
-  /** The address of the client. */
+  /** IP address of the client. */
   ip: string;
 }
 
 /**
- * The context of one GraphQL operation. It gives access to transactions within the rights of the caller only, so that a new
- * root field cannot bypass them. Loaders are created on first use. No #private members: Apollo Server copies the object.
+ * The context of one GraphQL operation. It gives access only to transactions that the caller may read, so that a new
+ * root field cannot bypass its rights. Loaders are created on first use. There are no #private members, because Apollo
+ * Server copies the object.
  */
 export class OperationContext {
   readonly requestId: string;
-  /** Owner of idempotency keys and attempts. */
+  /** The authenticated caller, to which idempotency keys and attempts belong. */
   readonly caller: Caller;
-  /** Runs a mutation and writes its audit log entry. */
-  readonly audited: AuditedCall;
+  /** Runs a mutation and writes an entry to the audit log. */
+  readonly runAudited: AuditedRunner;
+  /** Limit of concurrent lookups, which payments and payouts share. */
   private limit: LookupLimit | undefined;
   private paymentLoader: VisibleTransactions<PaymentResource> | undefined;
   private payoutLoader: VisibleTransactions<PayoutResource> | undefined;
@@ -39,7 +41,7 @@ export class OperationContext {
   ) {
     this.requestId = requestId;
     this.caller = caller;
-    this.audited = withAudit(record, { who: caller.id, requestId, ip });
+    this.runAudited = createAuditedRunner(record, { who: caller.id, requestId, ip });
   }
 
   /** Payment mutations of the caller. */
@@ -48,7 +50,7 @@ export class OperationContext {
     const { payments } = this.operations;
     const rights = {
       anyChannel: caller.channels === '*',
-      createdBy: restrictedTo(caller, 'payments:confirm'),
+      createdBy: requiredCreator(caller, 'payments:confirm'),
     };
     return {
       create: (input: CreatePaymentInput) => payments.create(input, caller.id),
@@ -67,25 +69,25 @@ export class OperationContext {
     return this.operations.attempts;
   }
 
-  /** The payments that the caller may read; looks up each of them once in an operation. */
+  /** The payments that the caller may read. Each is looked up once per operation, and again after a mutation. */
   get visiblePayments(): VisibleTransactions<PaymentResource> {
     const { feed } = this.operations.payments;
-    return (this.paymentLoader ??= new VisibleTransactions({ ...this.shared(), kind: 'payment', feed }));
+    return (this.paymentLoader ??= new VisibleTransactions({ ...this.baseOptions(), kind: 'payment', feed }));
   }
 
-  /** The payouts that the caller may read; looks up each of them once in an operation. */
+  /** The payouts that the caller may read. Each is looked up once per operation, and again after a mutation. */
   get visiblePayouts(): VisibleTransactions<PayoutResource> {
     const { feed } = this.operations.payouts;
-    return (this.payoutLoader ??= new VisibleTransactions({ ...this.shared(), kind: 'payout', feed }));
+    return (this.payoutLoader ??= new VisibleTransactions({ ...this.baseOptions(), kind: 'payout', feed }));
   }
 
-  /** Discards earlier lookups of this operation after a mutation. */
+  /** Discards the results of earlier lookups of this operation, because a mutation may have changed them. */
   invalidateLoaders(): void {
     this.paymentLoader = undefined;
     this.payoutLoader = undefined;
   }
 
-  private shared() {
+  private baseOptions() {
     this.limit ??= lookupLimit();
     return { caller: this.caller, attempts: this.operations.attempts, limit: this.limit };
   }

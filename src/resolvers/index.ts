@@ -7,9 +7,9 @@ import { PayoutResolver } from './payout-resolver';
 import { guardRootFields } from './root-fields';
 import { asSubgraph } from './subgraph';
 
-/** The public schema with its access checks. */
+/** Builds the public schema with its access checks. */
 export const gatewaySchema = (): GraphQLSchema =>
   guardRootFields(buildSchema([PaymentResolver, PayoutResolver, NodeResolver, AttemptResolver]));
 
-/** The public schema as a subgraph of Apollo Federation 2. */
+/** Builds the public schema as a subgraph of Apollo Federation 2. */
 export const subgraphSchema = (): GraphQLSchema => asSubgraph(gatewaySchema());

@@ -5,7 +5,7 @@ import { badArgument } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
-/** One of these is needed for lookups by global id; the kind of the object decides which. */
+/** Scopes for lookups by global id. The caller needs one of those for the kind of the object. */
 export const READ_SCOPES = [
   'payments:read',
   'payments:read:own',
@@ -14,9 +14,9 @@ export const READ_SCOPES = [
 ] as const;
 
 /**
- * Looks up the object of a global id; null if the service finds none. Throws BAD_USER_INPUT for an invalid id, and an
- * AccessError.
- * @param path the path of the id in the arguments
+ * Looks up the object with a global id; null if it is not found. Throws BAD_USER_INPUT if the id is invalid, an
+ * AccessError if the caller lacks the scope or may not use the channel.
+ * @param path the path of the id in the arguments, for the error
  */
 export function lookUpNode(
   id: string,

@@ -10,7 +10,7 @@ import {
   CreatePaymentResult,
 } from '../schema/payment-mutations';
 import { UUID } from '../schema/scalars';
-import { checkBatch, lookupKey } from './bad-request';
+import { checkBatchSize, lookupKey } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope, type SubscriptionArgs } from './root-fields';
 
@@ -52,7 +52,7 @@ export class PaymentResolver {
     })
     transactionIds: string[],
   ): Promise<PaymentResource | null>[] {
-    checkBatch(transactionIds);
+    checkBatchSize(transactionIds);
     return transactionIds.map((transactionId) => visiblePayments.load({ channel, transactionId }));
   }
 

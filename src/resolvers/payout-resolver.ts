@@ -5,7 +5,7 @@ import { takesCardNumber } from '../schema/methods/selected-method';
 import type { PayoutResource } from '../schema/payout';
 import { CreatePayoutInput, CreatePayoutResult } from '../schema/payout-mutations';
 import { UUID } from '../schema/scalars';
-import { checkBatch, lookupKey } from './bad-request';
+import { checkBatchSize, lookupKey } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope, type SubscriptionArgs } from './root-fields';
 
@@ -47,7 +47,7 @@ export class PayoutResolver {
     })
     transactionIds: string[],
   ): Promise<PayoutResource | null>[] {
-    checkBatch(transactionIds);
+    checkBatchSize(transactionIds);
     return transactionIds.map((transactionId) => visiblePayouts.load({ channel, transactionId }));
   }
 

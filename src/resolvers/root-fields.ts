@@ -1,43 +1,44 @@
 import { defaultFieldResolver, type GraphQLField, type GraphQLSchema } from 'graphql';
 import { Extensions, type SubscribeResolverData } from 'type-graphql';
 import { requireChannel, requireScope, type Scope } from '../auth/caller';
-import type { AuditedMutation, MoneyInput } from './audit-mutations';
+import type { AuditedInput, AuditedMutation } from './audit-mutations';
 import type { OperationContext } from './context';
 
-/** The parameter of `subscribe` of a subscription to one transaction. */
+/** Parameter of the `subscribe` function of a subscription to one transaction. */
 export type SubscriptionArgs = SubscribeResolverData<
   unknown,
   { channel: string; transactionId: string },
   OperationContext
 >;
 
-const SCOPES = 'scopes';
+/** Name of the field extension that lists the scopes of a root field. */
+const SCOPES_KEY = 'scopes';
 
-/** The scopes of a root field; a caller needs one of them. */
+/** Decorator that declares the scopes of a root field. A caller needs one of them. */
 export const RequiresScope = (...anyOf: Scope[]): MethodDecorator & PropertyDecorator =>
-  Extensions(requiresScope(...anyOf));
+  Extensions(scopeExtensions(...anyOf));
 
-/** The extensions of a root field that is not declared by a decorator. */
-export const requiresScope = (...anyOf: Scope[]): Record<string, Scope[]> => ({ [SCOPES]: anyOf });
+/** Returns the extensions that declare the scopes of a root field without a decorator. */
+export const scopeExtensions = (...anyOf: Scope[]): Record<string, Scope[]> => ({ [SCOPES_KEY]: anyOf });
 
-const OWN = ' With a scope :own only, transactions of other callers do not exist.';
+const OWN_NOTE = ' A caller that has only the :own scope gets transactions of other callers as not found.';
 
 type RootField = GraphQLField<unknown, OperationContext>;
 
-/** The channel in the arguments of a root field, if it has one. */
+/** Returns the argument `channel` or `input.channel` of a root field; undefined if it has neither. */
 function channelOf(args: Record<string, unknown>): string | undefined {
   const channel = args['channel'] ?? (args['input'] as { channel?: unknown } | undefined)?.channel;
   return typeof channel === 'string' ? channel : undefined;
 }
 
-/** Throws an AccessError if the caller has no scope for the field or no access to its channel. */
+/** Throws an AccessError if the caller has none of the scopes or may not use the channel in the arguments. */
 function checkAccess(scopes: Scope[], args: Record<string, unknown>, { caller }: OperationContext): void {
   requireScope(caller, ...scopes);
   const channel = channelOf(args);
   if (channel !== undefined) requireChannel(caller, channel);
 }
 
-/** Adds the checks of scope and channel to every root field, and the audit log to every mutation. */
+/** Adds checks of scope and channel to every root field, and the audit log to every mutation. */
 export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   const fieldsOf = (root: ReturnType<GraphQLSchema['getQueryType']>): RootField[] =>
     Object.values(root?.getFields() ?? {}) as RootField[];
@@ -48,11 +49,11 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
-/** Adds the checks of scope and channel to a root field. Throws if the field declares no scope. */
+/** Adds checks of scope and channel, and their description, to a root field. Throws if the field declares no scope. */
 export function guardRootField(field: RootField): void {
-  const scopes = field.extensions[SCOPES] as Scope[] | undefined;
+  const scopes = field.extensions[SCOPES_KEY] as Scope[] | undefined;
   if (!scopes?.length) throw new Error(`The root field ${field.name} declares no scope.`);
-  const own = scopes.some((scope) => scope.endsWith(':own')) ? OWN : '';
+  const own = scopes.some((scope) => scope.endsWith(':own')) ? OWN_NOTE : '';
   field.description = `${field.description ?? ''} Needs the scope ${scopes.join(' or ')}.${own}`;
   const { resolve = defaultFieldResolver, subscribe } = field;
   field.resolve = (source, args, context, info) => {
@@ -66,18 +67,18 @@ export function guardRootField(field: RootField): void {
   };
 }
 
-/** Root value of an operation whose mutation has already been executed: its resolver returns this result. */
+/** Root value of an operation whose mutation was already executed. The resolver of the mutation returns this result. */
 export class PrecomputedResult {
   constructor(readonly result: unknown) {}
 }
 
-/** The resolver is async, so it never throws synchronously: after it was called, the mutation was executed. */
+/** Adds the audit log to a mutation. PreparedOperation.run() relies on the resolver not throwing synchronously. */
 function auditMutation(field: RootField): void {
   const { resolve = defaultFieldResolver } = field;
-  field.resolve = async (source, args: { input: MoneyInput }, context, info) =>
+  field.resolve = async (source, args: { input: AuditedInput }, context, info) =>
     source instanceof PrecomputedResult
       ? source.result
-      : context.audited(
+      : context.runAudited(
           field.name as AuditedMutation,
           args.input,
           async () => resolve(source, args, context, info) as unknown,

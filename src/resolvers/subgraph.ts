@@ -17,12 +17,12 @@ import { SCOPES, isScope } from '../auth/caller';
 import type { Node } from '../schema/node';
 import { subgraphSdl } from '../schema/subgraph-sdl';
 import type { ValueRule } from '../schema/value-rules';
-import { badArgument, checkBatch } from './bad-request';
+import { badArgument, checkBatchSize } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES, lookUpNode } from './node-resolver';
-import { guardRootField, requiresScope } from './root-fields';
+import { guardRootField, scopeExtensions } from './root-fields';
 
-/** The key of an entity, with its type or an interface of it. */
+/** An entity in a query of the router: its global id, and the name of its object type or of one of its interfaces. */
 interface Representation {
   typename: string;
   id: string;
@@ -38,21 +38,21 @@ const Any = new GraphQLScalarType<Representation, never>({
       const extensions = { code: 'BAD_USER_INPUT', rule };
       throw new GraphQLError('must be an object with a __typename.', { extensions });
     }
-    // An invalid id is an error of this entity only.
+    // An invalid id becomes '', so that only the lookup of this entity fails.
     return { typename, id: typeof id === 'string' ? id : '' };
   },
 });
 
-/** The object types of each valid __typename. */
-type Entities = ReadonlyMap<string, ReadonlySet<string>>;
+/** Names of the object types that each valid __typename stands for. */
+type ObjectTypesByTypename = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Entities are the types and interfaces with a global id, as in subgraphSdl(). */
+/** Returns the entities: the object types and interfaces that implement Node, as in subgraphSdl(). */
 const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfaceType)[] =>
   Object.values(schema.getTypeMap())
     .filter((type) => isObjectType(type) || isInterfaceType(type))
     .filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
 
-function entitiesOf(schema: GraphQLSchema): Entities {
+function objectTypesByTypename(schema: GraphQLSchema): ObjectTypesByTypename {
   const typesOf = (type: GraphQLObjectType | GraphQLInterfaceType) =>
     isObjectType(type) ? [type] : schema.getPossibleTypes(type);
   return new Map(
@@ -61,22 +61,22 @@ function entitiesOf(schema: GraphQLSchema): Entities {
 }
 
 interface EntityLookup {
-  entities: Entities;
+  objectTypes: ObjectTypesByTypename;
   context: OperationContext;
-  /** The path of the representation in the arguments. */
+  /** Path of the representation in the arguments. */
   path: readonly string[];
 }
 
-/** Looks up an entity like node(id); null if the service finds none. */
-async function entityOf({ typename, id }: Representation, lookup: EntityLookup): Promise<Node | null> {
-  const { entities, context, path } = lookup;
-  const types = entities.get(typename);
+/** Looks up an entity like node(id); null if it is not found. Throws BAD_USER_INPUT if __typename does not match. */
+async function lookUpEntity({ typename, id }: Representation, lookup: EntityLookup): Promise<Node | null> {
+  const { objectTypes, context, path } = lookup;
+  const types = objectTypes.get(typename);
   const typePath = [...path, '__typename'];
-  if (!types) throw badArgument(typePath, 'entityType', '__typename is not an entity of this subgraph.');
+  if (!types) throw badArgument(typePath, 'entityType', '__typename is not an entity type of this subgraph.');
   const found = await lookUpNode(id, context, [...path, 'id']);
   if (found && !types.has(found.constructor.name)) {
     const message =
-      'The entity has another type than __typename. PaymentResource and PayoutResource always match.';
+      '__typename is not the type of the entity. Use PaymentResource or PayoutResource if it is unknown.';
     throw badArgument(typePath, 'entityType', message);
   }
   return found;
@@ -93,13 +93,13 @@ function serviceField(sdl: string): GraphQLFieldConfig<unknown, OperationContext
   return {
     type: new GraphQLNonNull(Service),
     description: 'The schema for composition, also if introspection is off.',
-    extensions: requiresScope(...Object.keys(SCOPES).filter(isScope)),
+    extensions: scopeExtensions(...Object.keys(SCOPES).filter(isScope)),
     resolve: () => ({ sdl }),
   };
 }
 
 function entitiesField(schema: GraphQLSchema): GraphQLFieldConfig<unknown, OperationContext> {
-  const entities = entitiesOf(schema);
+  const objectTypes = objectTypesByTypename(schema);
   const Entity = new GraphQLUnionType({
     name: '_Entity',
     description: 'A type with a global id.',
@@ -116,19 +116,19 @@ function entitiesField(schema: GraphQLSchema): GraphQLFieldConfig<unknown, Opera
         description: 'The entities by __typename and id, at most 100.',
       },
     },
-    extensions: requiresScope(...READ_SCOPES),
+    extensions: scopeExtensions(...READ_SCOPES),
     resolve: (_source, { representations }: { representations: Representation[] }, context) => {
-      checkBatch(representations, 'representations');
+      checkBatchSize(representations, 'representations');
       return representations.map((each, index) =>
-        entityOf(each, { entities, context, path: ['representations', String(index)] }),
+        lookUpEntity(each, { objectTypes, context, path: ['representations', String(index)] }),
       );
     },
   };
 }
 
 /**
- * The public schema with _service and _entities of Apollo Federation 2. The fields are added to the built schema, because SDL
- * does not contain its resolvers and extensions (ADR 15).
+ * Returns the schema with the fields _service and _entities of Apollo Federation 2. They are added to the built schema
+ * and not to SDL, because SDL contains no resolvers and extensions (ADR 15).
  */
 export function asSubgraph(schema: GraphQLSchema): GraphQLSchema {
   const config = schema.toConfig();

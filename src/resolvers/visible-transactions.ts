@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { requireChannel, restrictedTo, type Caller } from '../auth/caller';
+import { requireChannel, requiredCreator, type Caller } from '../auth/caller';
 import type { LookupKey } from '../datasources/payment-service/client';
 import {
   createLoader,
@@ -7,11 +7,11 @@ import {
   type LookupLimit,
 } from '../datasources/payment-service/coalesced-lookups';
 import type { AttemptOperations } from '../core/attempts';
-import { noSuchTransaction, type TransactionFeed } from '../core/polling/transaction-feed';
+import { transactionNotFoundError, type TransactionFeed } from '../core/polling/transaction-feed';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 
-interface VisibleOptions<T extends PaymentResource | PayoutResource> {
+interface VisibleTransactionsOptions<T extends PaymentResource | PayoutResource> {
   kind: T['kind'];
   caller: Caller;
   feed: TransactionFeed<T>;
@@ -20,21 +20,21 @@ interface VisibleOptions<T extends PaymentResource | PayoutResource> {
 }
 
 /**
- * The payments, or the payouts, that one caller may read; resolvers have no other access to transactions of the service. The
- * channel and, with a scope :own, the creator are checked before the lookup and before lookups of callers are coalesced.
+ * The payments, or the payouts, that one caller may read. Resolvers have no other access to transactions of the
+ * service. The channel and, for the scope :own, the creator are checked before a lookup is sent or shared.
  */
 export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
-  readonly #options: VisibleOptions<T>;
+  readonly #options: VisibleTransactionsOptions<T>;
   #loader: Loader<T> | undefined;
-  /** The ids of transactions that the caller created, otherwise null; undefined for a caller with the full scope. */
-  readonly #own: DataLoader<LookupKey, string | null, string> | undefined;
+  /** Loads the id of a transaction if the caller created it, else null. Undefined if the caller has the full scope. */
+  readonly #ownIds: DataLoader<LookupKey, string | null, string> | undefined;
 
-  constructor(options: VisibleOptions<T>) {
+  constructor(options: VisibleTransactionsOptions<T>) {
     const { kind, caller, attempts } = options;
     this.#options = options;
-    const creator = restrictedTo(caller, `${kind}s:read`);
+    const creator = requiredCreator(caller, `${kind}s:read`);
     if (creator === null) return;
-    this.#own = new DataLoader(
+    this.#ownIds = new DataLoader(
       async (keys) => {
         const created = await attempts.findCreated(creator, kind, keys);
         return created.map((attempt) => attempt?.transactionId ?? null);
@@ -46,25 +46,28 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
     );
   }
 
-  /** Null if the service finds none, or none of this caller. Throws an AccessError for a channel of others. */
+  /**
+   * Looks a transaction up. Returns null if the service does not find it, or if the caller's scope ends in `:own` and
+   * the caller did not create it. Throws an AccessError if the caller may not use the channel.
+   */
   load(key: LookupKey): Promise<T | null> {
     requireChannel(this.#options.caller, key.channel);
-    return this.#own ? this.#loadOwn(key, this.#own.load(key)) : this.#lookUp(key);
+    return this.#ownIds ? this.#loadOwn(key, this.#ownIds.load(key)) : this.#lookUp(key);
   }
 
-  /** The current state, then every change. Throws an AccessError for a channel of others, a ServiceError NOT_FOUND. */
+  /** Yields the current state, then every change. Throws AccessErrors as load() does, NOT_FOUND if it returns null. */
   async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<T>> {
     const { caller, kind, feed } = this.#options;
     requireChannel(caller, channel);
-    if (this.#own && (await this.#own.load({ channel, transactionId })) === null)
-      throw noSuchTransaction(kind);
+    if (this.#ownIds && (await this.#ownIds.load({ channel, transactionId })) === null)
+      throw transactionNotFoundError(kind);
     return feed.watch(channel, transactionId);
   }
 
   async #loadOwn({ channel, externalId }: LookupKey, own: Promise<string | null>): Promise<T | null> {
     const transactionId = await own;
     if (transactionId === null) return null;
-    // By the transaction id in the journal: other callers may have used the same external id.
+    // The journal's transaction id identifies it, because other callers may have used the same external id.
     const found = await this.#lookUp({ channel, transactionId });
     return found && externalId !== undefined ? withExternalId(found, externalId) : found;
   }
@@ -76,7 +79,7 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   }
 }
 
-/** A copy, because coalesced lookups share the object. */
+/** Returns a copy with the external id. The original is shared with other callers by coalesced lookups. */
 const withExternalId = <T extends object>(transaction: T, externalId: string): T =>
   Object.defineProperties(Object.create(Object.getPrototypeOf(transaction) as object) as T, {
     ...Object.getOwnPropertyDescriptors(transaction),

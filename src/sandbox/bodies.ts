@@ -1,32 +1,32 @@
 import type { WireObject } from '../shared/wire-object';
 import { methodView, type Payment, type Payout } from './transaction';
-import { picked } from './wire-object';
+import { pick } from './wire-object';
 
-/** The hosted page of a payment. */
+/** Returns the URL of the hosted page of a payment. */
 export const redirectUrl = (baseUrl: string, payment: Payment): string => `${baseUrl}pay/${payment.id}`;
 
-const methodType = ({ outcome, type }: Payment): string => outcome.typeWord ?? type;
+const methodType = ({ outcome, type }: Payment): string => outcome.typeOverride ?? type;
 
-interface ResponseOptions {
+interface PaymentBodyOptions {
   baseUrl: string;
-  lookup: boolean;
+  isLookup: boolean;
 }
 
-/** Spec 2.3. */
-export function paymentBody(payment: Payment, { baseUrl, lookup }: ResponseOptions): WireObject {
+/** Returns the full payment, as in responses to creates and lookups (spec 2.3). */
+export function paymentBody(payment: Payment, { baseUrl, isLookup }: PaymentBodyOptions): WireObject {
   const { method, request, added, state } = payment;
   const account = method.topLevelAccount && payment.flow === 'direct' ? added['account'] : undefined;
   return {
-    status: payment.outcome.statusWord ?? payment.status,
+    status: payment.outcome.statusOverride ?? payment.status,
     transaction_id: payment.id,
     amount: payment.amount,
     redirect_url: redirectUrl(baseUrl, payment),
     channel: payment.channel,
     payment_method: {
       type: methodType(payment),
-      ...picked(request, method.echo),
+      ...pick(request, method.echo),
       ...added,
-      ...(lookup && method.onLookup?.(methodView(payment))),
+      ...(isLookup && method.onLookup?.(methodView(payment))),
       ...(state && { state }),
     },
     create_date: payment.createDate,
@@ -35,7 +35,7 @@ export function paymentBody(payment: Payment, { baseUrl, lookup }: ResponseOptio
   };
 }
 
-/** Spec 4.5: two short forms, neither of which is the full resource. */
+/** Returns the response to a confirm: one of two short forms, never the full payment (spec 4.5). */
 export function confirmBody(payment: Payment, baseUrl: string): WireObject {
   const { status, id, state, request } = payment;
   if (status === 'completed') {
@@ -48,22 +48,26 @@ export function confirmBody(payment: Payment, baseUrl: string): WireObject {
     };
   }
   const { confirmField, echo } = payment.method;
-  // The examples of upi and dcb repeat the payer's fields, those of the other methods do not.
-  const repeated = confirmField === 'utr' || confirmField === 'code' ? picked(request, echo) : {};
+  // In the specification, only the examples of upi and dcb repeat the payer's fields.
+  const repeated = confirmField === 'utr' || confirmField === 'code' ? pick(request, echo) : {};
   return { status, transaction_id: id, payment_method: { type: methodType(payment), ...repeated, state } };
 }
 
-/** Spec 4.2: the response to a create does not contain the external id. */
+/** Returns the response to a payout create. Its `external_id` is always null (spec 4.2). */
 export function payoutCreatedBody(payout: Payout): WireObject {
-  return { status: payout.outcome.statusWord ?? payout.status, transaction_id: payout.id, external_id: null };
+  return {
+    status: payout.outcome.statusOverride ?? payout.status,
+    transaction_id: payout.id,
+    external_id: null,
+  };
 }
 
-/** Spec 4.1. */
+/** Returns the response to a payout lookup (spec 4.1). */
 export function payoutBody(payout: Payout): WireObject {
-  const { typeWord, statusWord } = payout.outcome;
-  const method = typeWord ?? (payout.status === 'failed' ? payout.type : undefined);
+  const { typeOverride, statusOverride } = payout.outcome;
+  const method = typeOverride ?? (payout.status === 'failed' ? payout.type : undefined);
   return {
-    status: statusWord ?? payout.status,
+    status: statusOverride ?? payout.status,
     transaction_id: payout.id,
     ...(method && { method }),
     external_id: payout.externalId ?? null,

@@ -1,7 +1,7 @@
 import { isObject, type WireObject } from '../shared/wire-object';
-import { without } from './wire-object';
+import { omit } from './wire-object';
 
-/** Runs of 13 to 19 digits, also in groups, that start like card numbers. */
+/** 13 to 19 digits that begin with 2 to 6, with at most one space or hyphen between two of them. */
 const CARD_LIKE = /(?<!\d)[2-6](?:[ -]?\d){12,18}(?!\d)/g;
 
 export function passesLuhn(digits: string): boolean {
@@ -17,27 +17,27 @@ export function passesLuhn(digits: string): boolean {
 export const holdsCardNumber = (text: string): boolean =>
   (text.match(CARD_LIKE) ?? []).some((run) => passesLuhn(run.replace(/\D/g, '')));
 
-/** First four and last four digits (spec 2.5), with the same length. */
+/** Masks all but the first four and the last four digits (spec 2.5). Keeps the length. */
 const maskCardNumber = (pan: string): string =>
   pan.slice(0, 4) + '*'.repeat(Math.max(4, pan.length - 8)) + pan.slice(-4);
 
-/** Removes card data from validated fields: only `pan` and `cvc` can contain it. */
+/** Masks `pan` and removes `cvc`, because no other field can contain card data after validation. */
 export function withoutCardData(fields: WireObject): WireObject {
   const { pan } = fields;
-  const rest = without(fields, 'pan', 'cvc');
+  const rest = omit(fields, 'pan', 'cvc');
   return typeof pan === 'string' ? { ...rest, pan: maskCardNumber(pan) } : rest;
 }
 
-/** Removes card data from the fields of a method that accepts any: it can be anywhere in them. */
-export function redactFields(fields: WireObject): WireObject {
+/** Masks or removes card data anywhere in the fields of a method that accepts any fields. */
+export function redactCardData(fields: WireObject): WireObject {
   const kept = Object.entries(fields).filter(([name]) => !/^(cvc|cvv2?)$/i.test(name));
-  return Object.fromEntries(kept.map(([name, value]) => [name, redact(value)]));
+  return Object.fromEntries(kept.map(([name, value]) => [name, redactValue(value)]));
 }
 
-function redact(value: unknown): unknown {
+function redactValue(value: unknown): unknown {
   if (typeof value === 'string')
     return value.replace(CARD_LIKE, (run) => maskCardNumber(run.replace(/\D/g, '')));
   if (typeof value === 'number') return Math.abs(value) < 1e11 ? value : null;
-  if (Array.isArray(value)) return value.map(redact);
-  return isObject(value) ? redactFields(value) : value;
+  if (Array.isArray(value)) return value.map(redactValue);
+  return isObject(value) ? redactCardData(value) : value;
 }

@@ -1,22 +1,22 @@
 import type { Clock, Timer } from '../shared/clock';
 
-/** A clock that does not move. An AdvancingClock on top of it moves only when a test advances it. */
+/** Returns a clock that stands still. An AdvancingClock based on it moves only if a test calls advance(). */
 export const frozenClock = (at: number): Clock => ({
   now: () => at,
   monotonic: () => 0,
   after: () => ({ cancel: () => undefined }),
 });
 
-interface Pending {
+interface PendingTimer {
   due: number;
   run: () => void;
   handle: Timer;
 }
 
-/** A clock that follows another one and can be advanced: timers that become due fire immediately. */
+/** A clock that follows a base clock and can also be advanced. Advancing fires all timers that become due. */
 export class AdvancingClock implements Clock {
   private offset = 0;
-  private readonly pending = new Set<Pending>();
+  private readonly pending = new Set<PendingTimer>();
 
   constructor(private readonly base: Clock) {}
 
@@ -28,13 +28,13 @@ export class AdvancingClock implements Clock {
     return this.base.monotonic() + this.offset;
   }
 
-  /** The distance to the base clock in milliseconds. */
-  get ahead(): number {
+  /** Milliseconds by which this clock is ahead of its base clock. */
+  get aheadMs(): number {
     return this.offset;
   }
 
   after(ms: number, run: () => void): Timer {
-    const timer: Pending = { due: this.now() + ms, run, handle: { cancel: () => undefined } };
+    const timer: PendingTimer = { due: this.now() + ms, run, handle: { cancel: () => undefined } };
     this.pending.add(timer);
     this.schedule(timer);
     return {
@@ -45,12 +45,12 @@ export class AdvancingClock implements Clock {
     };
   }
 
-  /** Returns the number of timers that fired. */
+  /** Moves the clock forward and fires the timers that become due. Returns how many fired. */
   advance(ms: number): number {
     const target = this.now() + ms;
     let fired = 0;
-    // Timers that fire may start others that are due as well.
-    for (let due = this.dueBy(target); due.length > 0; due = this.dueBy(target)) {
+    // A timer that fires may start other timers that are due by `target`, too.
+    for (let due = this.timersDueBy(target); due.length > 0; due = this.timersDueBy(target)) {
       for (const timer of due) {
         if (!this.pending.has(timer)) continue;
         this.offset += Math.max(0, timer.due - this.now());
@@ -63,8 +63,8 @@ export class AdvancingClock implements Clock {
     return fired;
   }
 
-  /** Returns to the time of the base clock. Timers keep their due times. */
-  unshift(): void {
+  /** Resets the clock to the time of its base clock. Timers keep their due times. */
+  resetOffset(): void {
     this.offset = 0;
     this.reschedule();
   }
@@ -75,16 +75,16 @@ export class AdvancingClock implements Clock {
     this.pending.clear();
   }
 
-  private dueBy(target: number): Pending[] {
+  private timersDueBy(target: number): PendingTimer[] {
     return [...this.pending].filter((timer) => timer.due <= target).sort((a, b) => a.due - b.due);
   }
 
-  private fire(timer: Pending): void {
+  private fire(timer: PendingTimer): void {
     timer.handle.cancel();
     if (this.pending.delete(timer)) timer.run();
   }
 
-  private schedule(timer: Pending): void {
+  private schedule(timer: PendingTimer): void {
     timer.handle = this.base.after(Math.max(0, timer.due - this.now()), () => this.fire(timer));
   }
 

@@ -1,25 +1,26 @@
 import type { FastifyReply } from 'fastify';
 import { CONSOLE_SCRIPT } from './console-script';
 import type { SandboxControl, TransactionSummary } from './control';
-import { FAULT_KINDS, type Counts } from './fault-injector';
-import { html, inline, sendPage, type Html } from './html';
+import { FAULT_KINDS, type RequestCounts } from './fault-injector';
+import { html, hashedElement, sendPage, type Html } from './html';
 
-const SHOWN = 50;
+const MAX_TRANSACTIONS = 50;
 const COLUMNS = ['Created', 'Kind', 'Id', 'External id', 'Method', 'Amount', 'Status', ''];
-const SCRIPT = inline('script', CONSOLE_SCRIPT);
+const SCRIPT = hashedElement('script', CONSOLE_SCRIPT);
 
-/** Elements with `data-live` and an id are replaced by the page's script when the state changes. */
+/** Sends the console page. On changes, its script updates the children of elements that have `data-live` and an id. */
 export function sendConsole(reply: FastifyReply, control: SandboxControl): FastifyReply {
   const body = html`<h1>Sandbox</h1>
     <p class="soft"><span id="status" role="status">Not live.</span> <a href="/_sandbox/">Refresh</a></p>
-    <div id="traffic" data-live>${traffic(control.counts())}</div>
+    <div id="traffic" data-live>${trafficSummary(control.counts())}</div>
     <h2>Clock</h2>
-    <div id="clock" data-live><p>${clockText(control.ahead())}</p></div>
+    <div id="clock" data-live><p>${clockText(control.aheadMs())}</p></div>
     <form method="post" action="/_sandbox/clock/advance">
-      <button name="ms" value="5000">5 s on</button> <button name="ms" value="60000">1 min on</button>
-      <button name="ms" value="3600000">1 h on</button>
+      <button name="ms" value="5000">Advance 5 s</button>
+      <button name="ms" value="60000">Advance 1 min</button>
+      <button name="ms" value="3600000">Advance 1 h</button>
     </form>
-    <h2>Make the next requests fail</h2>
+    <h2>Inject a fault into the next requests</h2>
     ${faultForm()}
     <div id="faults" data-live>${pendingFaults(control)}</div>
     <h2>Transactions</h2>
@@ -31,25 +32,25 @@ export function sendConsole(reply: FastifyReply, control: SandboxControl): Fasti
           </tr>
         </thead>
         <tbody id="transactions" data-live>
-          ${control.transactions(SHOWN).map(row)}
+          ${control.transactions(MAX_TRANSACTIONS).map(transactionRow)}
         </tbody>
       </table>
     </div>
-    <h2>Start again</h2>
-    <form method="post" action="/_sandbox/reset"><button>Forget everything</button></form>`;
+    <h2>Reset</h2>
+    <form method="post" action="/_sandbox/reset"><button>Remove transactions and faults</button></form>`;
   return sendPage(reply, { status: 200, page: { title: 'Sandbox', body, wide: true, script: SCRIPT } });
 }
 
-function traffic(counts: Counts): Html {
+function trafficSummary(counts: RequestCounts): Html {
   const { payment, payout } = counts;
   return html`<p>
-    Payments: ${payment.created} created, ${payment.creates} creates, ${payment.lookups} lookups,
-    ${payment.confirms} confirms. Payouts: ${payout.created} created, ${payout.creates} creates,
+    Payments: ${payment.created} created; requests: ${payment.creates} creates, ${payment.lookups} lookups,
+    ${payment.confirms} confirms. Payouts: ${payout.created} created; requests: ${payout.creates} creates,
     ${payout.lookups} lookups.
   </p>`;
 }
 
-const UNITS = [
+const TIME_UNITS = [
   ['d', 86_400],
   ['h', 3600],
   ['min', 60],
@@ -59,56 +60,58 @@ const UNITS = [
 function clockText(aheadMs: number): string {
   let rest = Math.round(aheadMs / 1000);
   const words: string[] = [];
-  for (const [unit, seconds] of UNITS) {
+  for (const [unit, seconds] of TIME_UNITS) {
     if (rest >= seconds) words.push(`${Math.floor(rest / seconds)} ${unit}`);
     rest %= seconds;
   }
-  return words.length > 0 ? `${words.join(' ')} ahead of the real time.` : 'Keeps the real time.';
+  return words.length > 0 ? `${words.join(' ')} ahead of the real time.` : 'Same as the real time.';
 }
 
-const options = (words: readonly string[]): Html[] => words.map((word) => html`<option>${word}</option>`);
+const optionTags = (words: readonly string[]): Html[] => words.map((word) => html`<option>${word}</option>`);
 
 function faultForm(): Html {
   return html`<form method="post" action="/_sandbox/faults">
     <label
       >Operation
       <select name="operation">
-        ${options(['create', 'lookup', 'confirm'])}
+        ${optionTags(['create', 'lookup', 'confirm'])}
       </select></label
     >
     <label
-      >Of
+      >Resource
       <select name="resource">
-        <option value="">both</option>
-        ${options(['payment', 'payout'])}
+        <option value="">payments and payouts</option>
+        ${optionTags(['payment', 'payout'])}
       </select></label
     >
     <label
       >Fault
       <select name="fault">
-        ${options(FAULT_KINDS)}
+        ${optionTags(FAULT_KINDS)}
       </select></label
     >
-    <label>Times <input name="times" type="number" min="1" value="1" /></label>
-    <label>Delay, ms <input name="ms" type="number" min="0" value="1000" /></label>
-    <label>Status <input name="status" type="number" min="400" max="599" value="503" /></label>
+    <label>Number of requests <input name="times" type="number" min="1" value="1" /></label>
+    <label>Delay in ms (for delay only) <input name="ms" type="number" min="0" value="1000" /></label>
+    <label
+      >HTTP status (for status only) <input name="status" type="number" min="400" max="599" value="503"
+    /></label>
     <button>Inject</button>
   </form>`;
 }
 
 function pendingFaults(control: SandboxControl): Html[] {
-  return control
-    .faults()
-    .map(
-      (one) =>
-        html`<p><small>Pending: ${one.fault} for ${one.times} ${one.resource} ${one.operation}</small></p>`,
-    );
+  return control.faults().map(
+    (one) =>
+      html`<p>
+        <small>Pending: ${one.fault} for ${one.times} ${one.resource} ${one.operation} request(s)</small>
+      </p>`,
+  );
 }
 
-function row(one: TransactionSummary): Html {
+function transactionRow(one: TransactionSummary): Html {
   const { value, currency, received } = one.amount;
   const status = [one.status, one.state, one.error?.code, received && `received ${received}`].filter(Boolean);
-  const open = one.status === 'pending' || one.status === 'processing';
+  const isOpen = one.status === 'pending' || one.status === 'processing';
   return html`<tr>
     <td>${one.createDate.slice(11, 19)}</td>
     <td>${one.kind}</td>
@@ -116,20 +119,21 @@ function row(one: TransactionSummary): Html {
     <td class="id">${one.externalId ?? ''}</td>
     <td>${one.type}</td>
     <td>${value} ${currency}</td>
-    <td class="status">${breakable(status.join(', '))}</td>
-    <td>${open ? buttons(one) : undefined}</td>
+    <td class="status">${withBreakOpportunities(status.join(', '))}</td>
+    <td>${isOpen ? actionButtons(one) : undefined}</td>
   </tr> `;
 }
 
-/** Allows line breaks after underscores. */
-const breakable = (text: string): Html[] => text.split(/(?<=_)/).map((word) => html`${word}<wbr />`);
+/** Returns a text in which lines may break after underscores. */
+const withBreakOpportunities = (text: string): Html[] =>
+  text.split(/(?<=_)/).map((word) => html`${word}<wbr />`);
 
-function buttons(one: TransactionSummary): Html[] {
-  const words = one.kind === 'payment' ? ['settle', 'decline', 'underpay'] : ['settle', 'decline'];
-  return words.map(
-    (word) =>
-      html`<form method="post" action="/_sandbox/transactions/${one.transactionId}/${word}">
-        <button>${word}</button>
+function actionButtons(one: TransactionSummary): Html[] {
+  const actions = one.kind === 'payment' ? ['settle', 'decline', 'underpay'] : ['settle', 'decline'];
+  return actions.map(
+    (action) =>
+      html`<form method="post" action="/_sandbox/transactions/${one.transactionId}/${action}">
+        <button>${action}</button>
       </form> `,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Reloads the page after each event and replaces the elements that show state. Hidden tabs close their stream, because a
- * browser opens only six connections to one host.
+ * The script of the console page. After each event it fetches the page and updates the elements that show state. Hidden
+ * tabs close their event stream, because a browser opens only six connections to one host.
  */
 export const CONSOLE_SCRIPT = `
 'use strict';
@@ -9,7 +9,7 @@ let source, retryTimer, busy = false, stale = false;
 
 const setStatus = (text) => { if (status.textContent !== text) status.textContent = text; };
 
-// Equal elements stay in place and keep the focus.
+// Elements that have not changed stay in place and keep the focus.
 const replaceChildren = (part, fresh) => {
   const rest = [...part.children];
   const wanted = [...fresh.children].map((one) => {
@@ -59,7 +59,7 @@ const disconnect = (text) => {
 
 // EventSource does not retry after a response that is not an event stream.
 const reconnect = () => {
-  disconnect('Not live, trying again.');
+  disconnect('Not live: reconnecting.');
   retryTimer = setTimeout(listen, 1000);
 };
 

@@ -3,32 +3,32 @@ import { isObject, type WireObject } from '../shared/wire-object';
 import { isJson, rawBody } from './api';
 import { sendConsole } from './console-page';
 import type { SandboxControl } from './control';
-import { guardControl, guardForm, guardSite } from './control-guard';
+import { guardControl, guardForm, rejectCrossSite } from './control-guard';
 import { FAULT_KINDS, type Fault } from './fault-injector';
 import { plainText, receivedValue, uuid } from './field-rules';
-import { SandboxHttpError, invalid } from './http-error';
+import { SandboxHttpError, invalidRequest } from './http-error';
 import type { LiveEvents } from './live-events';
 import { ObjectReader, Problems } from './object-reader';
 import { parseStrictJson } from './strict-json';
 
 const DAY_MS = 86_400_000;
 
-interface ControlRoutes {
+interface ControlRoutesParts {
   control: SandboxControl;
   live: LiveEvents;
   baseUrl(): string;
 }
 
-interface Call {
+interface RequestAndReply {
   request: FastifyRequest<{ Params: { id: string } }>;
   reply: FastifyReply;
 }
 
-/** Performs a request with its fields and the id in its path. */
+/** Carries out a control request. `fields` are those of its body; `id` is the transaction id in its path, if any. */
 type Action = (fields: WireObject, id: string) => unknown;
 
-/** Registered under its own prefix, so that the guard covers these routes only. */
-export function addControlRoutes(app: FastifyInstance, { control, live, baseUrl }: ControlRoutes): void {
+/** Adds the control plane to a scope of its own, because the guard applies to every route of the scope. */
+export function addControlRoutes(app: FastifyInstance, { control, live, baseUrl }: ControlRoutesParts): void {
   app.addHook('onRequest', async (request) => guardControl(request, baseUrl()));
   app.get('/', (_request, reply) => sendConsole(reply, control));
   app.get('/events', (request, reply) => sendEvents(live, request, reply));
@@ -40,12 +40,12 @@ export function addControlRoutes(app: FastifyInstance, { control, live, baseUrl 
   app.get('/faults', () => ({ faults: control.faults() }));
 
   const post = (path: string, action: Action) =>
-    app.post<{ Params: { id: string } }>(path, (request, reply) => perform({ request, reply }, action));
+    app.post<{ Params: { id: string } }>(path, (request, reply) => performAction({ request, reply }, action));
   post('/transactions/:id/settle', (fields, id) => {
     readFields(fields, () => undefined);
     return control.settle(id);
   });
-  post('/transactions/:id/decline', (fields, id) => control.decline(id, readDecline(fields)));
+  post('/transactions/:id/decline', (fields, id) => control.decline(id, readDeclineError(fields)));
   post('/transactions/:id/underpay', (fields, id) =>
     control.underpay(
       id,
@@ -65,10 +65,10 @@ export function addControlRoutes(app: FastifyInstance, { control, live, baseUrl 
   });
 }
 
-/** Checks the site: a page of another site cannot read the stream, but could hold connections open. */
+/** Streams change events to the console. Rejects other sites, whose pages could otherwise hold connections open. */
 function sendEvents(live: LiveEvents, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  guardSite(request);
-  if (!live.hasCapacity) throw new SandboxHttpError(503, 'Too many event streams are open');
+  rejectCrossSite(request);
+  if (!live.hasCapacity) throw new SandboxHttpError(503, 'Too many event streams: close some console pages');
   reply.hijack();
   reply.raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
@@ -77,26 +77,26 @@ function sendEvents(live: LiveEvents, request: FastifyRequest, reply: FastifyRep
     // Turns off response buffering of nginx.
     'x-accel-buffering': 'no',
   });
-  live.listen(reply.raw);
+  live.addListener(reply.raw);
   return reply;
 }
 
-function perform({ request, reply }: Call, action: Action): FastifyReply {
+function performAction({ request, reply }: RequestAndReply, action: Action): FastifyReply {
   const { fields, isForm } = readBody(request);
   const result = action(fields, request.params.id);
   return isForm ? reply.redirect('/_sandbox/', 303) : reply.code(200).send(result ?? {});
 }
 
-/** The fields of a request: JSON, or a form of the console. */
+/** Reads the fields of a request body, which is JSON or a form of the console. */
 function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolean } {
   const bytes = rawBody(request);
   if (isJson(request)) return { fields: bytes.length === 0 ? {} : parseStrictJson(bytes), isForm: false };
   const type = request.headers['content-type'] ?? '';
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) {
-    throw invalid({ 'Content-Type': 'must be application/json' });
+    throw invalidRequest({ 'Content-Type': 'must be application/json' });
   }
   guardForm(request);
-  // Browsers send empty fields of a form too.
+  // Browsers also send the empty fields of a form.
   const fields = [...new URLSearchParams(bytes.toString('utf8'))].filter(([, value]) => value !== '');
   return { fields: Object.fromEntries(fields), isForm: true };
 }
@@ -110,7 +110,7 @@ function readFields<T>(fields: WireObject, read: (reader: ObjectReader) => T): T
   return result;
 }
 
-const readDecline = (fields: WireObject) =>
+const readDeclineError = (fields: WireObject) =>
   readFields(fields, (reader) => {
     const code = reader.optional('code', plainText);
     const message = reader.optional('message', plainText);
@@ -120,7 +120,7 @@ const readDecline = (fields: WireObject) =>
 
 const readPaging = (query: WireObject) =>
   readFields(query, (reader) => ({
-    limit: reader.integer('limit', { min: 1, max: 500, otherwise: 50 }),
+    limit: reader.integer('limit', { min: 1, max: 500, defaultValue: 50 }),
     before: reader.optional('before', uuid),
   }));
 
@@ -129,7 +129,7 @@ const readFault = (fields: WireObject): Fault =>
     operation: reader.oneOf('operation', ['create', 'lookup', 'confirm']) ?? 'create',
     resource: reader.has('resource') ? reader.oneOf('resource', ['payment', 'payout']) : undefined,
     fault: reader.oneOf('fault', FAULT_KINDS) ?? 'delay',
-    times: reader.integer('times', { min: 1, max: 10_000, otherwise: 1 }),
-    ms: reader.integer('ms', { min: 0, max: DAY_MS, otherwise: 1000 }),
-    status: reader.integer('status', { min: 400, max: 599, otherwise: 503 }),
+    times: reader.integer('times', { min: 1, max: 10_000, defaultValue: 1 }),
+    ms: reader.integer('ms', { min: 0, max: DAY_MS, defaultValue: 1000 }),
+    status: reader.integer('status', { min: 400, max: 599, defaultValue: 503 }),
   }));

@@ -1,15 +1,15 @@
-import type { Callbacks } from './callbacks';
+import type { CallbackSender } from './callbacks';
 import type { AdvancingClock } from './clock';
-import type { Counts, Fault, FaultInjector } from './fault-injector';
-import { receivedInstead, type TransactionError } from './final-states';
-import { SandboxHttpError, invalid } from './http-error';
+import type { RequestCounts, Fault, FaultInjector } from './fault-injector';
+import { mispaidAmount, type TransactionError } from './final-states';
+import { SandboxHttpError, invalidRequest } from './http-error';
 import type { Lifecycle } from './lifecycle';
 import type { Store } from './store';
-import type { Kind, Transaction } from './transaction';
+import type { TransactionKind, Transaction } from './transaction';
 
 /** A transaction in responses of the control plane. */
 export interface TransactionSummary {
-  kind: Kind;
+  kind: TransactionKind;
   transactionId: string;
   externalId: string | null;
   channel: string;
@@ -27,80 +27,81 @@ interface ControlParts {
   lifecycle: Lifecycle;
   faults: FaultInjector;
   clock: AdvancingClock;
-  callbacks: Callbacks;
-  /** Called when the clock was moved; lifecycle and faults report their own changes. */
-  changed(): void;
+  callbacks: CallbackSender;
+  /** Reports a change of the clock and a reset; lifecycle and faults report their own changes. */
+  onChange(): void;
 }
 
-/** Controls the sandbox for tests and demos. */
+/** The control plane: lists and ends transactions, injects faults and advances the clock, for tests and demos. */
 export class SandboxControl {
   constructor(private readonly parts: ControlParts) {}
 
-  /** Newest first, starting after the transaction `before`. */
-  transactions(limit = 50, before?: string): TransactionSummary[] {
-    return this.parts.store.list(limit, before).map(summary);
+  /** Returns transactions, newest first; only those created before the transaction `beforeId`, if it is given. */
+  transactions(limit = 50, beforeId?: string): TransactionSummary[] {
+    return this.parts.store.list(limit, beforeId).map(summaryOf);
   }
 
-  /** Ends a transaction with the final state of its amount; completes it if that has none. */
+  /** Ends a transaction with the final state that its amount selects; completes it if the amount selects none. */
   settle(id: string): TransactionSummary {
-    return this.change(id, (transaction) => this.parts.lifecycle.end(transaction));
+    return this.changeTransaction(id, (transaction) => this.parts.lifecycle.end(transaction));
   }
 
   decline(id: string, error?: TransactionError): TransactionSummary {
-    return this.change(id, (transaction) => this.parts.lifecycle.decline(transaction, error));
+    return this.changeTransaction(id, (transaction) => this.parts.lifecycle.decline(transaction, error));
   }
 
-  /** Makes a payment MISPAID, by default with half of the amount. */
+  /** Makes a payment mispaid. `received` is the received amount, by default half of the amount. */
   underpay(id: string, received?: string): TransactionSummary {
-    return this.change(id, (transaction) => {
-      if (transaction.kind !== 'payment') throw invalid({ id: 'must be a payment' });
-      const amount = received ?? receivedInstead(transaction.amount.value, 'less');
+    return this.changeTransaction(id, (transaction) => {
+      if (transaction.kind !== 'payment') throw invalidRequest({ id: 'must be a payment' });
+      const amount = received ?? mispaidAmount(transaction.amount.value, 'less');
       this.parts.lifecycle.mispay(transaction, amount);
     });
   }
 
-  /** Advances the sandbox's own clock. */
+  /** Advances the sandbox's own clock. Returns its new time and the number of timers that fired. */
   advance(ms: number): { now: string; fired: number } {
     const fired = this.parts.clock.advance(ms);
-    this.parts.changed();
+    this.parts.onChange();
     return { now: new Date(this.parts.clock.now()).toISOString(), fired };
   }
 
-  /** How far the clock was advanced, in milliseconds. */
-  ahead(): number {
-    return this.parts.clock.ahead;
+  /** Milliseconds by which the sandbox's own clock is ahead of the real time. */
+  aheadMs(): number {
+    return this.parts.clock.aheadMs;
   }
 
   inject(fault: Fault): void {
-    if (!this.parts.faults.inject(fault)) throw new SandboxHttpError(409, 'Too many faults are injected');
+    if (!this.parts.faults.inject(fault))
+      throw new SandboxHttpError(409, 'Too many faults are pending; a reset removes them');
   }
 
   faults(): Fault[] {
-    return this.parts.faults.pending();
+    return this.parts.faults.pendingFaults();
   }
 
-  counts(): Counts {
+  counts(): RequestCounts {
     return structuredClone(this.parts.faults.counts);
   }
 
-  /** Removes transactions, faults and counts, and resets the clock. */
+  /** Removes transactions, faults, counts and pending callbacks, and resets the clock. */
   reset(): void {
     this.parts.callbacks.stop();
     this.parts.store.clear();
     this.parts.faults.clear();
-    this.parts.clock.unshift();
-    this.parts.changed();
+    this.parts.clock.resetOffset();
+    this.parts.onChange();
   }
 
-  private change(id: string, act: (transaction: Transaction) => void): TransactionSummary {
+  private changeTransaction(id: string, act: (transaction: Transaction) => void): TransactionSummary {
     const transaction = this.parts.store.get(id);
-    if (!transaction) throw new SandboxHttpError(404, 'There is no such transaction');
+    if (!transaction) throw new SandboxHttpError(404, 'There is no transaction with this id');
     act(transaction);
-    return summary(transaction);
+    return summaryOf(transaction);
   }
 }
 
-function summary(transaction: Transaction): TransactionSummary {
+function summaryOf(transaction: Transaction): TransactionSummary {
   const { kind, id, channel, type, amount, status, createDate } = transaction;
   const { flow = null, state = null } = transaction.kind === 'payment' ? transaction : {};
   return {

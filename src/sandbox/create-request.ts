@@ -1,6 +1,6 @@
 import type { SandboxMethods, SandboxPaymentMethod } from '../schema/methods/sandbox-behaviour';
 import type { WireObject } from '../shared/wire-object';
-import { redactFields, withoutCardData } from './cards';
+import { redactCardData, withoutCardData } from './cards';
 import {
   amountValue,
   currencyCode,
@@ -8,16 +8,16 @@ import {
   methodFieldRule,
   plainText,
   uuid,
-  webAddress,
+  httpUrl,
 } from './field-rules';
 import { ObjectReader, Problems } from './object-reader';
 import type { Amount } from './transaction';
-import { without } from './wire-object';
+import { omit } from './wire-object';
 
-interface Flow {
+interface RequestFlow {
   flow: 'redirect' | 'direct';
   /** Whether the response has the fields that the server-to-server flow adds (spec 2.5 note 1). */
-  adds: boolean;
+  hasDirectFlowFields: boolean;
 }
 
 interface CreateRequest {
@@ -25,11 +25,11 @@ interface CreateRequest {
   amount: Amount;
   externalId?: string;
   callbackUrl?: string;
-  /** The method's fields, without card data. */
+  /** The method's fields, with a masked card number and without the security code. */
   fields: WireObject;
 }
 
-interface PaymentRequest extends CreateRequest, Flow {
+interface PaymentRequest extends CreateRequest, RequestFlow {
   returnUrl?: string;
   method: SandboxPaymentMethod;
 }
@@ -48,20 +48,20 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
   const method = methods.get(type);
   const amount = readAmount(reader, method?.currency);
   const externalId = reader.optional('external_id', plainText);
-  const returnUrl = reader.optional('return_url', webAddress);
-  const callbackUrl = reader.optional('callback_url', webAddress);
+  const returnUrl = reader.optional('return_url', httpUrl);
+  const callbackUrl = reader.optional('callback_url', httpUrl);
   reader.optional('description', freeText);
   reader.finish();
-  if (!method && type !== '') part.reader.reject('type', 'is not a known method');
-  const fields = without(part.fields, 'type');
+  if (!method && type !== '') part.reader.addProblem('type', 'is not a known method');
+  const fields = omit(part.fields, 'type');
   const flow = method && readMethodFields(part.reader, method, Object.keys(fields));
   problems.throwIfAny();
   if (!method || !flow) throw new Error('A request without a method passed validation.');
-  const kept = method.anyFields ? redactFields(fields) : withoutCardData(fields);
+  const kept = method.anyFields ? redactCardData(fields) : withoutCardData(fields);
   return { channel, amount, externalId, returnUrl, callbackUrl, method, fields: kept, ...flow };
 }
 
-/** Unknown types are valid and have any fields (spec 2.8, "or others"). */
+/** Reads a payout request. Unknown payout types are valid and may have any fields (spec 2.8, "or others"). */
 export function readPayoutRequest(body: WireObject, methods: SandboxMethods['payouts']): PayoutRequest {
   const problems = new Problems();
   const reader = new ObjectReader(body, problems);
@@ -71,13 +71,13 @@ export function readPayoutRequest(body: WireObject, methods: SandboxMethods['pay
   const method = methods.get(type);
   const amount = readAmount(reader, method?.currency);
   const externalId = reader.required('external_id', plainText);
-  const callbackUrl = reader.optional('callback_url', webAddress);
+  const callbackUrl = reader.optional('callback_url', httpUrl);
   reader.optional('description', freeText);
   reader.finish();
   if (method) readNamedFields(part.reader, method);
   problems.throwIfAny();
-  const fields = without(part.fields, 'type');
-  const kept = method ? withoutCardData(fields) : redactFields(fields);
+  const fields = omit(part.fields, 'type');
+  const kept = method ? withoutCardData(fields) : redactCardData(fields);
   return { channel, amount, externalId, callbackUrl, type, fields: kept };
 }
 
@@ -86,7 +86,7 @@ function readAmount(body: ObjectReader, onlyCurrency: string | undefined): Amoun
   const currency = reader.required('currency', currencyCode);
   const value = reader.required('value', amountValue);
   if (onlyCurrency && currency !== onlyCurrency) {
-    reader.reject('currency', `must be ${onlyCurrency} for this method`);
+    reader.addProblem('currency', `must be ${onlyCurrency} for this method`);
   }
   reader.finish();
   return { currency, value };
@@ -96,31 +96,38 @@ function readMethodFields(
   reader: ObjectReader,
   method: SandboxPaymentMethod,
   names: readonly string[],
-): Flow {
+): RequestFlow {
   const flow = flowOf(method, names);
   const { required = [], optional = [] } =
     flow.flow === 'redirect' ? { required: method.redirect } : { ...method.direct };
-  readNamedFields(reader, { required, optional, any: method.anyFields });
+  readNamedFields(reader, { required, optional, allowsOthers: method.anyFields });
   return flow;
 }
 
-/** A request without fields beyond those of the redirect flow is a redirect request. */
-function flowOf({ redirect, direct }: SandboxPaymentMethod, names: readonly string[]): Flow {
+/**
+ * Returns the flow of a payment request: `direct` if the method has no redirect flow, or if it has both and the request has
+ * a field that the redirect flow does not have; otherwise `redirect`.
+ */
+function flowOf({ redirect, direct }: SandboxPaymentMethod, names: readonly string[]): RequestFlow {
   const hasOthers = names.some((name) => !redirect?.includes(name));
-  if (direct && (!redirect || hasOthers)) return { flow: 'direct', adds: true };
+  if (direct && (!redirect || hasOthers)) return { flow: 'direct', hasDirectFlowFields: true };
   const fields = direct && [...direct.required, ...(direct.optional ?? [])];
-  const sameFields = fields?.length === redirect?.length && fields?.every((name) => redirect?.includes(name));
-  return { flow: 'redirect', adds: sameFields === true };
+  const hasSameFields =
+    fields?.length === redirect?.length && fields?.every((name) => redirect?.includes(name));
+  return { flow: 'redirect', hasDirectFlowFields: hasSameFields === true };
 }
 
-interface NamedFields {
+interface AllowedFields {
   required: readonly string[];
   optional?: readonly string[];
-  any?: boolean;
+  allowsOthers?: boolean;
 }
 
-function readNamedFields(reader: ObjectReader, { required, optional = [], any = false }: NamedFields): void {
+function readNamedFields(
+  reader: ObjectReader,
+  { required, optional = [], allowsOthers = false }: AllowedFields,
+): void {
   for (const name of required) reader.required(name, methodFieldRule(name));
   for (const name of optional) reader.optional(name, methodFieldRule(name));
-  if (!any) reader.finish();
+  if (!allowsOthers) reader.finish();
 }

@@ -17,7 +17,7 @@ interface Credentials {
   secretKey: { reveal(): string };
 }
 
-/** Starts the sandbox in this process, on loopback. */
+/** Starts the sandbox in this process. It listens on 127.0.0.1. */
 export async function startEmbeddedSandbox(
   { port, anyPortIfTaken, control, jwks }: EmbeddedOptions,
   { apiKey, secretKey }: Credentials,

@@ -1,5 +1,5 @@
-import type { Damage } from './final-states';
-import type { Kind } from './transaction';
+import type { ResponseFault } from './final-states';
+import type { TransactionKind } from './transaction';
 
 export type Operation = 'create' | 'lookup' | 'confirm';
 
@@ -13,32 +13,36 @@ export const FAULT_KINDS = [
 ] as const;
 type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** A fault of the next requests, whatever their amounts. */
+/** A fault that is injected into the next matching requests, whatever their amounts. */
 export interface Fault {
   operation: Operation;
-  /** Absent: payments and payouts. */
-  resource?: Kind;
+  /** The resource of these requests; payments and payouts if absent. */
+  resource?: TransactionKind;
   fault: FaultKind;
-  /** The number of requests that it still affects. */
+  /** Number of requests into which the fault is still to be injected. */
   times: number;
-  /** Of `delay`. */
+  /** Delay in ms of the fault `delay`. */
   ms?: number;
-  /** Of `status`. */
+  /** HTTP status of the response to the fault `status`. */
   status?: number;
 }
 
-/** Faults of the response, after the work; the other kinds act before it. */
-export const RESPONSE_FAULTS: Partial<Record<FaultKind, Damage>> = {
+/** Fault kinds that change only the response to a request. The other kinds take effect before it is carried out. */
+export const RESPONSE_FAULTS: Partial<Record<FaultKind, ResponseFault>> = {
   cut_after: { kind: 'cut' },
   error_after: { kind: 'status', status: 500 },
   truncated: { kind: 'truncated' },
 };
 
-export type Counts = Record<Kind, { creates: number; created: number; lookups: number; confirms: number }>;
+/** `creates` counts create requests, `created` the transactions that they created. */
+export type RequestCounts = Record<
+  TransactionKind,
+  { creates: number; created: number; lookups: number; confirms: number }
+>;
 
-const COUNTERS = { create: 'creates', lookup: 'lookups', confirm: 'confirms' } as const;
+const COUNTER_NAMES = { create: 'creates', lookup: 'lookups', confirm: 'confirms' } as const;
 
-function zeroCounts(): Counts {
+function zeroCounts(): RequestCounts {
   const zero = () => ({ creates: 0, created: 0, lookups: 0, confirms: 0 });
   return { payment: zero(), payout: zero() };
 }
@@ -50,13 +54,13 @@ export class FaultInjector {
   counts = zeroCounts();
   private faults: Fault[] = [];
 
-  /** @param changed called when counts or faults have changed */
-  constructor(private readonly changed: () => void) {}
+  /** @param onChange called when counts or faults have changed */
+  constructor(private readonly onChange: () => void) {}
 
-  /** Counts an authenticated request. Returns its fault: the one that was injected first. */
-  next(resource: Kind, operation: Operation): Fault | undefined {
-    this.counts[resource][COUNTERS[operation]] += 1;
-    this.changed();
+  /** Counts an authenticated request. Returns the first injected fault that matches the request, and uses it once. */
+  countAndTakeFault(resource: TransactionKind, operation: Operation): Fault | undefined {
+    this.counts[resource][COUNTER_NAMES[operation]] += 1;
+    this.onChange();
     const fault = this.faults.find(
       (one) => one.operation === operation && (one.resource === undefined || one.resource === resource),
     );
@@ -66,26 +70,26 @@ export class FaultInjector {
     return fault;
   }
 
-  created(resource: Kind): void {
+  countCreated(resource: TransactionKind): void {
     this.counts[resource].created += 1;
-    this.changed();
+    this.onChange();
   }
 
-  /** False if there are too many. */
+  /** Adds a fault. Returns false if too many faults are pending. */
   inject(fault: Fault): boolean {
     if (this.faults.length >= MAX_FAULTS) return false;
     this.faults.push({ ...fault });
-    this.changed();
+    this.onChange();
     return true;
   }
 
-  pending(): Fault[] {
+  pendingFaults(): Fault[] {
     return this.faults.map((fault) => ({ ...fault }));
   }
 
   clear(): void {
     this.faults = [];
     this.counts = zeroCounts();
-    this.changed();
+    this.onChange();
   }
 }

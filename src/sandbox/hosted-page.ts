@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { html, policySource, sendPage, type Html } from './html';
 import type { Lifecycle } from './lifecycle';
-import { receivedInstead } from './final-states';
+import { mispaidAmount } from './final-states';
 import type { Store } from './store';
 import { isSettled, type Payment, type PaymentStatus } from './transaction';
 
@@ -10,14 +10,14 @@ interface HostedPageParts {
   lifecycle: Lifecycle;
 }
 
-type Choice = (payment: Payment, lifecycle: Lifecycle) => void;
+type PayerAction = (payment: Payment, lifecycle: Lifecycle) => void;
 
-const CHOICES: ReadonlyMap<string, Choice> = new Map<string, Choice>([
+const PAYER_ACTIONS: ReadonlyMap<string, PayerAction> = new Map<string, PayerAction>([
   ['pay', (payment, lifecycle) => lifecycle.pay(payment)],
   ['decline', (payment, lifecycle) => lifecycle.decline(payment)],
   [
     'pay-less',
-    (payment, lifecycle) => lifecycle.mispay(payment, receivedInstead(payment.amount.value, 'less')),
+    (payment, lifecycle) => lifecycle.mispay(payment, mispaidAmount(payment.amount.value, 'less')),
   ],
 ]);
 
@@ -26,31 +26,31 @@ interface PayerParams {
   choice: string;
 }
 
-/** The page of `redirect_url`. The payment's id is the payer's only credential, as with the real service. */
+/** Adds the hosted page at `redirect_url`. As in the real service, the payment id is the payer's only credential. */
 export function addHostedPage(app: FastifyInstance, { store, lifecycle }: HostedPageParts): void {
-  const find = (id: string) => {
+  const findPayment = (id: string) => {
     const found = store.get(id);
     return found?.kind === 'payment' ? found : undefined;
   };
   app.get<{ Params: PayerParams }>('/pay/:id', (request, reply) => {
-    const payment = find(request.params.id);
-    if (!payment) return sendUnknown(reply);
-    lifecycle.open(payment);
+    const payment = findPayment(request.params.id);
+    if (!payment) return sendUnknownPayment(reply);
+    lifecycle.markPageOpened(payment);
     return sendPayment(reply, payment);
   });
   app.post<{ Params: PayerParams }>('/pay/:id/:choice', (request, reply) => {
-    const payment = find(request.params.id);
-    const choose = CHOICES.get(request.params.choice);
-    if (!payment || !choose) return sendUnknown(reply);
+    const payment = findPayment(request.params.id);
+    const act = PAYER_ACTIONS.get(request.params.choice);
+    if (!payment || !act) return sendUnknownPayment(reply);
     const ownPage = `../${payment.id}`;
     if (isSettled(payment)) return reply.redirect(ownPage, 303);
-    choose(payment, lifecycle);
-    // Parsed, because headers are ASCII and a client's URL need not be.
+    act(payment, lifecycle);
+    // URL.href is ASCII, as headers must be; the client's URL may contain other characters.
     return reply.redirect(payment.returnUrl ? new URL(payment.returnUrl).href : ownPage, 303);
   });
 }
 
-function sendUnknown(reply: FastifyReply): FastifyReply {
+function sendUnknownPayment(reply: FastifyReply): FastifyReply {
   const body = html`<h1>Unknown payment</h1>
     <p class="soft">There is no payment at this address.</p>`;
   return sendPage(reply, { status: 404, page: { title: 'Unknown payment', body } });
@@ -61,8 +61,8 @@ function sendPayment(reply: FastifyReply, payment: Payment): FastifyReply {
   const body = html`<h1>${HEADINGS[payment.status]}</h1>
     <p class="soft">Sandbox: no real money moves.</p>
     <p class="amount">${payment.amount.value} ${payment.amount.currency}</p>
-    <dl>${details(payment)}</dl>
-    ${isSettled(payment) ? html`<p>It is already settled.</p>` : choices(payment)} ${wayBack(payment)}`;
+    <dl>${detailRows(payment)}</dl>
+    ${isSettled(payment) ? html`<p>This result is final.</p>` : choiceForms(payment)} ${returnLink(payment)}`;
   return sendPage(reply, { status: 200, page: { title: `Payment ${payment.status}`, body }, formTarget });
 }
 
@@ -71,10 +71,10 @@ const HEADINGS: Record<PaymentStatus, string> = {
   processing: 'Your payment',
   completed: 'This payment is paid',
   failed: 'This payment was declined',
-  mispaid: 'Another amount was paid',
+  mispaid: 'A different amount was paid',
 };
 
-function details(payment: Payment): Html[] {
+function detailRows(payment: Payment): Html[] {
   const rows: [string, unknown][] = [
     ['Merchant', payment.channel],
     ['Method', payment.type],
@@ -96,9 +96,9 @@ function details(payment: Payment): Html[] {
     );
 }
 
-function choices(payment: Payment): Html {
+function choiceForms(payment: Payment): Html {
   const { value, currency } = payment.amount;
-  const less = receivedInstead(value, 'less');
+  const less = mispaidAmount(value, 'less');
   return html`<div class="choices">
     <form method="post" action="${payment.id}/pay">
       <button class="main">Pay ${value} ${currency}</button>
@@ -108,7 +108,7 @@ function choices(payment: Payment): Html {
   </div>`;
 }
 
-function wayBack(payment: Payment): Html | undefined {
+function returnLink(payment: Payment): Html | undefined {
   if (!isSettled(payment) || payment.returnUrl === undefined) return undefined;
   return html`<a class="button" href="${payment.returnUrl}">Back to the merchant</a>`;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 
-/** Markup; `html` escapes everything else. */
+/** Markup, which `html` inserts as it is; `html` escapes all other values. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -14,31 +14,31 @@ const ESCAPES: Record<string, string> = {
   "'": '&#39;',
 };
 
-type Part = string | number | Html | readonly Html[] | undefined;
+type TemplateValue = string | number | Html | readonly Html[] | undefined;
 
-function markup(part: Part): string {
-  if (part === undefined) return '';
-  if (part instanceof Html) return part.text;
-  if (typeof part === 'object') return part.map((one) => one.text).join('');
-  return String(part).replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? '');
+function toMarkup(value: TemplateValue): string {
+  if (value === undefined) return '';
+  if (value instanceof Html) return value.text;
+  if (typeof value === 'object') return value.map((one) => one.text).join('');
+  return String(value).replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? '');
 }
 
-export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
-  return new Html(strings.map((text, place) => text + markup(parts[place])).join(''));
+export function html(strings: TemplateStringsArray, ...values: TemplateValue[]): Html {
+  return new Html(strings.map((text, place) => text + toMarkup(values[place])).join(''));
 }
 
-/** An inline style or script, and its source expression in the content security policy. */
-interface Inline {
+/** An inline style or script, and the source expression by which the content security policy allows it. */
+interface HashedElement {
   element: Html;
   source: string;
 }
 
-export function inline(tag: 'style' | 'script', text: string): Inline {
+export function hashedElement(tag: 'style' | 'script', text: string): HashedElement {
   const element = new Html(`<${tag}>${text}</${tag}>`);
   return { element, source: `'sha256-${createHash('sha256').update(text).digest('base64')}'` };
 }
 
-const STYLE = inline(
+const STYLE = hashedElement(
   'style',
   `
 :root { color-scheme: light dark; --ink: #1d2433; --soft: #5b6577; --line: #d9dee8; --card: #fff; --back: #eef1f6; --main: #2457d6; --on-main: #fff; }
@@ -79,11 +79,11 @@ export interface Page {
   title: string;
   body: Html;
   wide?: boolean;
-  /** May call the sandbox and nobody else. Runs when the page is there. */
-  script?: Inline;
+  /** Script at the end of the page. It may send requests only to the sandbox. */
+  script?: HashedElement;
 }
 
-export function document(page: Page): string {
+export function renderPage(page: Page): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -100,14 +100,14 @@ export function document(page: Page): string {
     </html> `.text;
 }
 
-export interface Sent {
+export interface PageResponse {
   status: number;
   page: Page;
-  /** Allowed target of redirects after a form, to which browsers apply form-action too. */
+  /** CSP source to which a submitted form may redirect, because browsers apply form-action to redirects, too. */
   formTarget?: string;
 }
 
-export function sendPage(reply: FastifyReply, { status, page, formTarget }: Sent): FastifyReply {
+export function sendPage(reply: FastifyReply, { status, page, formTarget }: PageResponse): FastifyReply {
   const formAction = ["'self'", formTarget].filter(Boolean).join(' ');
   const scripts = page.script ? ` script-src ${page.script.source}; connect-src 'self';` : '';
   const policy = `default-src 'none'; style-src ${STYLE.source};${scripts} form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`;
@@ -118,14 +118,14 @@ export function sendPage(reply: FastifyReply, { status, page, formTarget }: Sent
       'content-security-policy': policy,
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
-      // With no-referrer forms have the origin "null", which the console rejects.
+      // With the policy `no-referrer`, browsers submit forms with `Origin: null`, which the console rejects.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
     })
-    .send(document(page));
+    .send(renderPage(page));
 }
 
-/** A return URL as a source that a content security policy can name. */
+/** Returns the origin of a URL as a CSP source, or only its scheme if CSP has no syntax for the origin. */
 export function policySource(url: string): string {
   const { protocol, origin } = new URL(url);
   return /^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(origin) ? origin : protocol;

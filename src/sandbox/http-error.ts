@@ -1,4 +1,4 @@
-/** An error response to a request of a client. It names fields and rules, never values. */
+/** An error that becomes an HTTP response. The response names fields and rules, never values. */
 export class SandboxHttpError extends Error {
   constructor(
     readonly status: number,
@@ -6,7 +6,7 @@ export class SandboxHttpError extends Error {
     readonly errors?: Record<string, string>,
   ) {
     super(message);
-    this.name = 'Refusal';
+    this.name = 'SandboxHttpError';
   }
 
   body(): Record<string, unknown> {
@@ -14,6 +14,6 @@ export class SandboxHttpError extends Error {
   }
 }
 
-export function invalid(errors: Record<string, string>): SandboxHttpError {
+export function invalidRequest(errors: Record<string, string>): SandboxHttpError {
   return new SandboxHttpError(400, 'The request is invalid', errors);
 }

@@ -1,96 +1,96 @@
 import type { Clock } from '../shared/clock';
-import { LATEST_SETTLEMENT_MS, receivedInstead, type TransactionError } from './final-states';
-import { SandboxHttpError, invalid } from './http-error';
+import { MAX_SETTLE_AFTER_MS, mispaidAmount, type TransactionError } from './final-states';
+import { SandboxHttpError, invalidRequest } from './http-error';
 import type { Store } from './store';
 import { isSettled, methodView, type Payment, type Transaction } from './transaction';
 
-/** UTRs and codes with a special effect; all others are accepted. */
+/** Values of the confirm field (such as a UTR) with a special effect; with any other value, the payment completes. */
 const REJECTED_CODE = '000000';
 const SLOW_CODE = '111111';
 
-const DECLINED: TransactionError = { code: 'DECLINED_GENERIC', message: 'The payment was declined' };
+const GENERIC_DECLINE: TransactionError = { code: 'DECLINED_GENERIC', message: 'The payment was declined' };
 
 interface LifecycleParts {
   clock: Clock;
   store: Store;
   settleAfterMs: number;
-  /** Called after every change of a status or a state. */
-  changed(transaction: Transaction): void;
+  /** Called after every change of the status or state of a stored transaction. */
+  onChange(transaction: Transaction): void;
 }
 
-/** Changes status and state of transactions; nothing else does. */
+/** Changes the status and state of transactions. No other class changes them. */
 export class Lifecycle {
   constructor(private readonly parts: LifecycleParts) {}
 
-  /** Stores a new transaction and schedules its end, unless it waits for the payer. */
+  /** Stores a new transaction and schedules its end, unless its amount prevents it or only the payer can end it. */
   begin(transaction: Transaction): void {
     this.parts.store.add(transaction);
-    const { ending } = transaction.outcome;
-    if (ending.kind === 'never') return;
-    const forced = ending.kind !== 'complete';
-    const delay = Math.min(this.parts.settleAfterMs, LATEST_SETTLEMENT_MS);
-    if (forced || !needsThePayer(transaction)) this.endLater(transaction, delay);
+    const { finalState } = transaction.outcome;
+    if (finalState.kind === 'never') return;
+    const isForced = finalState.kind !== 'complete';
+    const delay = Math.min(this.parts.settleAfterMs, MAX_SETTLE_AFTER_MS);
+    if (isForced || !needsPayer(transaction)) this.scheduleEnd(transaction, delay);
   }
 
-  /** The payer opened the hosted page. */
-  open(payment: Payment): void {
+  /** Makes a pending payment `processing`, because the payer has opened the hosted page. */
+  markPageOpened(payment: Payment): void {
     if (payment.status !== 'pending') return;
     payment.status = 'processing';
-    this.parts.changed(payment);
+    this.parts.onChange(payment);
   }
 
-  /** Completes the payment or lets it wait for the provider (spec 3.4). */
+  /** Completes the payment or lets it wait for the provider (spec 3.4). Throws a 400 error if the code is rejected. */
   confirm(payment: Payment, code: string | undefined): void {
     const field = payment.method.confirmField;
-    if (field && code === REJECTED_CODE) throw invalid({ [field]: 'was rejected' });
-    const slow = code === SLOW_CODE;
-    const succeeds = payment.outcome.ending.kind === 'complete';
-    // A confirmation without a code has to be approved by the provider.
-    if (succeeds && field && !slow) return this.complete(payment);
+    if (field && code === REJECTED_CODE) throw invalidRequest({ [field]: 'was rejected' });
+    const isSlow = code === SLOW_CODE;
+    const succeeds = payment.outcome.finalState.kind === 'complete';
+    // Otherwise the payment waits for the provider, for example because the confirm has no code.
+    if (succeeds && field && !isSlow) return this.complete(payment);
     payment.state = 'waiting_for_provider';
-    this.parts.changed(payment);
-    if (succeeds) this.endLater(payment, this.parts.settleAfterMs * (slow ? 2 : 1));
+    this.parts.onChange(payment);
+    if (succeeds) this.scheduleEnd(payment, this.parts.settleAfterMs * (isSlow ? 2 : 1));
   }
 
-  /** The payer pressed Pay: the payment gets the final state of its amount, if that has one. */
+  /** Ends the payment, because the payer pressed Pay. It stays `processing` if its amount prevents its end. */
   pay(payment: Payment): void {
-    if (payment.outcome.ending.kind !== 'never') return this.end(payment);
-    if (payment.status === 'processing' && isWaitingForProvider(payment)) return;
+    if (payment.outcome.finalState.kind !== 'never') return this.end(payment);
+    if (payment.status === 'processing' && needsNoConfirm(payment)) return;
     payment.status = 'processing';
     if (payment.state) payment.state = 'waiting_for_provider';
-    this.parts.changed(payment);
+    this.parts.onChange(payment);
   }
 
-  /** Ends a transaction with the final state of its amount; completes it if that has none. */
+  /** Ends a transaction with the final state that its amount selects; completes it if the amount selects none. */
   end(transaction: Transaction): void {
-    this.requireOpen(transaction);
-    const { ending } = transaction.outcome;
-    if (ending.kind === 'fail') this.decline(transaction, ending.error);
-    else if (ending.kind === 'mispay' && transaction.kind === 'payment')
-      this.mispay(transaction, receivedInstead(transaction.amount.value, ending.received));
+    this.throwIfSettled(transaction);
+    const { finalState } = transaction.outcome;
+    if (finalState.kind === 'fail') this.decline(transaction, finalState.error);
+    else if (finalState.kind === 'mispay' && transaction.kind === 'payment')
+      this.mispay(transaction, mispaidAmount(transaction.amount.value, finalState.received));
     else this.complete(transaction);
   }
 
-  decline(transaction: Transaction, error: TransactionError = DECLINED): void {
-    this.requireOpen(transaction);
+  decline(transaction: Transaction, error: TransactionError = GENERIC_DECLINE): void {
+    this.throwIfSettled(transaction);
     transaction.status = 'failed';
     transaction.error = error;
-    this.settled(transaction);
+    this.finish(transaction);
   }
 
   mispay(payment: Payment, received: string): void {
-    this.requireOpen(payment);
+    this.throwIfSettled(payment);
     payment.status = 'mispaid';
     payment.amount = { ...payment.amount, received };
-    this.settled(payment);
+    this.finish(payment);
   }
 
   private complete(transaction: Transaction): void {
     transaction.status = 'completed';
-    this.settled(transaction);
+    this.finish(transaction);
   }
 
-  private settled(transaction: Transaction): void {
+  private finish(transaction: Transaction): void {
     transaction.timer?.cancel();
     if (transaction.kind === 'payment') {
       transaction.state = undefined;
@@ -99,25 +99,26 @@ export class Lifecycle {
       if (added) transaction.added = { ...transaction.added, ...added };
     }
     this.parts.store.markSettled(transaction);
-    this.parts.changed(transaction);
+    this.parts.onChange(transaction);
   }
 
-  private endLater(transaction: Transaction, ms: number): void {
+  private scheduleEnd(transaction: Transaction, ms: number): void {
     transaction.timer?.cancel();
     transaction.timer = this.parts.clock.after(ms, () => this.end(transaction));
   }
 
-  private requireOpen(transaction: Transaction): void {
-    if (isSettled(transaction)) throw new SandboxHttpError(409, 'The transaction is already settled');
+  private throwIfSettled(transaction: Transaction): void {
+    if (isSettled(transaction)) throw new SandboxHttpError(409, 'The transaction already has a final status');
   }
 }
 
-function needsThePayer(transaction: Transaction): boolean {
+function needsPayer(transaction: Transaction): boolean {
   if (transaction.kind === 'payout') return false;
   if (transaction.flow === 'redirect') return true;
-  return transaction.state !== undefined && !isWaitingForProvider(transaction);
+  return transaction.state !== undefined && !needsNoConfirm(transaction);
 }
 
-function isWaitingForProvider(payment: Payment): boolean {
+/** Whether no confirm is needed, or it has been received already. */
+function needsNoConfirm(payment: Payment): boolean {
   return payment.state === undefined || payment.state === 'waiting_for_provider';
 }

@@ -2,26 +2,26 @@ import type { Writable } from 'node:stream';
 import type { Clock, Timer } from '../shared/clock';
 
 const MAX_LISTENERS = 32;
-/** Changes within this time are one event. */
+/** Changes within this time in ms are sent as one event. */
 const COALESCE_MS = 100;
-/** Shorter than the idle timeouts of proxies. */
+/** Time in ms between heartbeats; shorter than the usual idle timeouts of proxies. */
 const HEARTBEAT_MS = 15_000;
 const MAX_UNREAD_BYTES = 64 * 1024;
 
-/** Server-sent events that make the console's pages refresh. The events contain no data. */
+/** Sends server-sent events upon which open console pages refresh. The events contain no data of transactions. */
 export class LiveEvents {
   private readonly listeners = new Set<Writable>();
   private pendingEvent: Timer | undefined;
   private heartbeat: Timer | undefined;
-  private closed = false;
+  private isClosed = false;
 
   constructor(private readonly realTime: Clock) {}
 
   get hasCapacity(): boolean {
-    return !this.closed && this.listeners.size < MAX_LISTENERS;
+    return !this.isClosed && this.listeners.size < MAX_LISTENERS;
   }
 
-  listen(stream: Writable): void {
+  addListener(stream: Writable): void {
     this.listeners.add(stream);
     stream.on('close', () => this.remove(stream));
     stream.on('error', () => this.remove(stream));
@@ -29,7 +29,7 @@ export class LiveEvents {
     this.heartbeat ??= this.realTime.after(HEARTBEAT_MS, () => this.sendHeartbeat());
   }
 
-  changed(): void {
+  notifyChange(): void {
     if (this.listeners.size === 0) return;
     this.pendingEvent ??= this.realTime.after(COALESCE_MS, () => {
       this.pendingEvent = undefined;
@@ -38,7 +38,7 @@ export class LiveEvents {
   }
 
   close(): void {
-    this.closed = true;
+    this.isClosed = true;
     for (const stream of this.listeners) {
       stream.end();
       this.remove(stream);

@@ -1,4 +1,4 @@
-/** The part of a pino logger that the sandbox uses. It logs ids, routes and numbers, never bodies, queries or keys. */
+/** The methods of pino that the sandbox uses. It logs ids, routes, numbers and stack frames, never bodies or keys. */
 export interface SandboxLogger {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;

@@ -1,5 +1,5 @@
 import { plainText, uuid } from './field-rules';
-import { invalid } from './http-error';
+import { invalidRequest } from './http-error';
 import { ObjectReader, Problems } from './object-reader';
 
 export interface LookupQuery {
@@ -8,7 +8,7 @@ export interface LookupQuery {
   externalId?: string;
 }
 
-/** @param raw the query string, without the question mark */
+/** Reads the query string of a lookup, without its question mark. Throws a 400 error if it is invalid. */
 export function readLookupQuery(raw: string): LookupQuery {
   const problems = new Problems();
   const reader = new ObjectReader(parseQuery(raw), problems);
@@ -27,9 +27,9 @@ function parseQuery(raw: string): Record<string, string> {
   const given = new Map<string, string>();
   for (const pair of raw === '' ? [] : raw.split('&')) {
     const equals = pair.indexOf('=');
-    if (equals < 1) throw invalid({ query: 'must be name=value pairs' });
+    if (equals < 1) throw invalidRequest({ query: 'must be name=value pairs' });
     const name = decodePart(pair.slice(0, equals));
-    if (given.has(name)) throw invalid({ query: 'must not contain a name twice' });
+    if (given.has(name)) throw invalidRequest({ query: 'must not contain a name twice' });
     given.set(name, decodePart(pair.slice(equals + 1)));
   }
   return Object.fromEntries(given);
@@ -39,6 +39,6 @@ function decodePart(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw invalid({ query: 'must be percent-encoded UTF-8' });
+    throw invalidRequest({ query: 'must be percent-encoded UTF-8' });
   }
 }

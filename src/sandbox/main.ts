@@ -1,16 +1,16 @@
 import 'reflect-metadata';
 import process from 'node:process';
 import { pino } from 'pino';
-import { readSandboxConfig } from '../config';
+import { readStandaloneSandboxConfig } from '../config';
 import { describeStartupError } from '../app/startup-error';
 import { startEmbeddedSandbox } from './embedded';
 
 /** Runs the sandbox without a gateway. */
 export async function main(): Promise<void> {
   try {
-    const { sandbox: settings, service, logLevel } = readSandboxConfig();
+    const { sandbox: settings, service, logLevel } = readStandaloneSandboxConfig();
     const log = pino({ level: logLevel });
-    if (!settings) throw new Error('The sandbox has no settings.');
+    if (!settings) throw new Error('Internal error: the configuration of the sandbox is missing.');
     const sandbox = await startEmbeddedSandbox(settings, service, log);
     process.stdout.write(`The sandbox is listening on ${sandbox.url}\n`);
     const stop = (): void => void sandbox.close().then(() => process.exit(0));

@@ -1,8 +1,8 @@
 import { isObject, type WireObject } from '../shared/wire-object';
 import { plainText, type Rule } from './field-rules';
-import { invalid } from './http-error';
+import { invalidRequest } from './http-error';
 
-/** The violated rules of one request, by field path, so that one response names all of them. */
+/** Collects the first violated rule of each field path, so that one response names all invalid fields. */
 export class Problems {
   private readonly rules = new Map<string, string>();
 
@@ -11,17 +11,17 @@ export class Problems {
   }
 
   throwIfAny(): void {
-    if (this.rules.size > 0) throw invalid(Object.fromEntries(this.rules));
+    if (this.rules.size > 0) throw invalidRequest(Object.fromEntries(this.rules));
   }
 }
 
-/** An unknown name may contain a secret: returned only if it looks like the name of a field. */
+/** Returns an unknown name if it looks like a field name; otherwise `(unnamed)`, because it may contain a secret. */
 const publicName = (name: string): string =>
   /^[A-Za-z_][\w-]{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : '(unnamed)';
 
-/** Reads an object field by field; `finish` rejects fields that were not read. */
+/** Reads an object field by field and records problems. `finish` records a problem for each field that was not read. */
 export class ObjectReader {
-  private readonly read = new Set<string>();
+  private readonly readNames = new Set<string>();
 
   constructor(
     private readonly source: WireObject,
@@ -33,26 +33,27 @@ export class ObjectReader {
     return Object.hasOwn(this.source, name);
   }
 
-  /** A required string. Records a problem and returns an empty string if it is absent. */
+  /** Reads a required string. Records a problem and returns an empty string if it is absent. */
   required(name: string, rule: Rule = plainText): string {
     const value = this.optional(name, rule);
-    if (!this.has(name)) this.reject(name, 'is required');
+    if (!this.has(name)) this.addProblem(name, 'is required');
     return value ?? '';
   }
 
+  /** Reads an optional string. Records a problem and returns undefined if it is not a string. */
   optional(name: string, rule: Rule = plainText): string | undefined {
     const value = this.take(name);
     if (value === undefined) return undefined;
     if (typeof value !== 'string') {
-      this.reject(name, 'must be a string');
+      this.addProblem(name, 'must be a string');
       return undefined;
     }
     const violated = rule(value);
-    if (violated) this.reject(name, violated);
+    if (violated) this.addProblem(name, violated);
     return value;
   }
 
-  /** A required string with one of some values. */
+  /** Reads a required string that must be one of `values`. */
   oneOf<const T extends string>(name: string, values: readonly T[]): T | undefined {
     const find = (text: string) => values.find((value) => value === text);
     return find(
@@ -60,37 +61,37 @@ export class ObjectReader {
     );
   }
 
-  /** An integer within bounds; as digits in a form. */
-  integer(name: string, bounds: { min: number; max: number; otherwise?: number }): number {
-    const given = this.take(name) ?? bounds.otherwise;
+  /** Reads an integer within bounds. Forms send it as a string of digits. */
+  integer(name: string, bounds: { min: number; max: number; defaultValue?: number }): number {
+    const given = this.take(name) ?? bounds.defaultValue;
     const value = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given;
     if (typeof value === 'number' && Number.isInteger(value) && value >= bounds.min && value <= bounds.max) {
       return value;
     }
-    this.reject(name, `must be a whole number from ${bounds.min} to ${bounds.max}`);
+    this.addProblem(name, `must be a whole number from ${bounds.min} to ${bounds.max}`);
     return bounds.min;
   }
 
   object(name: string): { reader: ObjectReader; fields: WireObject } {
     const value = this.take(name);
-    if (value === undefined) this.reject(name, 'is required');
-    else if (!isObject(value)) this.reject(name, 'must be an object');
+    if (value === undefined) this.addProblem(name, 'is required');
+    else if (!isObject(value)) this.addProblem(name, 'must be an object');
     const fields = isObject(value) ? value : {};
     return { reader: new ObjectReader(fields, this.problems, `${this.path}${name}.`), fields };
   }
 
-  reject(name: string, rule: string): void {
+  addProblem(name: string, rule: string): void {
     this.problems.add(this.path + name, rule);
   }
 
   finish(): void {
     for (const name of Object.keys(this.source)) {
-      if (!this.read.has(name)) this.reject(publicName(name), 'is unknown');
+      if (!this.readNames.has(name)) this.addProblem(publicName(name), 'is unknown');
     }
   }
 
   private take(name: string): unknown {
-    this.read.add(name);
+    this.readNames.add(name);
     return this.has(name) ? this.source[name] : undefined;
   }
 }

@@ -7,16 +7,16 @@ import fastify, {
 } from 'fastify';
 import type { SandboxMethods } from '../schema/methods/sandbox-behaviour';
 import { systemClock, type Clock } from '../shared/clock';
-import { addApi, API_METHODS } from './api';
-import { Callbacks } from './callbacks';
+import { addApi, ALLOWED_METHODS } from './api';
+import { CallbackSender } from './callbacks';
 import { AdvancingClock } from './clock';
 import { SandboxControl } from './control';
 import { addControlRoutes } from './control-routes';
 import { sendJson } from './exchange';
 import { FaultInjector } from './fault-injector';
-import { LATEST_SETTLEMENT_MS } from './final-states';
+import { MAX_SETTLE_AFTER_MS } from './final-states';
 import { addHostedPage } from './hosted-page';
-import { SandboxHttpError, invalid } from './http-error';
+import { SandboxHttpError, invalidRequest } from './http-error';
 import { Lifecycle } from './lifecycle';
 import { LiveEvents } from './live-events';
 import type { SandboxLogger } from './logger';
@@ -29,37 +29,37 @@ const BODY_LIMIT_BYTES = 100 * 1024;
 export interface SandboxOptions {
   methods: SandboxMethods;
   host: string;
-  /** 0: any free port. */
+  /** Port to listen on; 0 for any free port. */
   port: number;
   apiKey: string;
   secretKey: string;
-  /** The URL of the sandbox for browsers of payers, if not its own address. Ends with a slash. */
+  /** Base URL for payers' browsers, with a slash at the end. Default: the address on which the sandbox listens. */
   publicUrl?: string;
-  /** Whether to serve /_sandbox/. */
+  /** Whether to serve the control plane at /_sandbox/. */
   control?: boolean;
-  /** A key set (JWKS) and the path at which it is served. The file is read for each request. */
+  /** File with a key set (JWKS), which is read for each request, and the path at which it is served. */
   jwks?: { file: string; path: string } | undefined;
   clock?: Clock;
-  /** Time until the provider completes a transaction, at most 5000. */
+  /** Time in ms until a transaction that needs no action of the payer ends; at most 5000, by default 1500. */
   settleAfterMs?: number;
   maxTransactions?: number;
   logger?: SandboxLogger;
 }
 
 export interface Sandbox {
-  /** Ends with a slash. */
+  /** Base URL, with a slash at the end. */
   url: string;
-  /** The control plane without HTTP, also if /_sandbox/ is not served. */
+  /** The control plane as an object; it exists even if /_sandbox/ is not served. */
   control: SandboxControl;
   close(): Promise<void>;
 }
 
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   let url = '';
-  const parts = assemble(options, () => options.publicUrl ?? url);
+  const parts = createParts(options, () => options.publicUrl ?? url);
   const { app, clock, callbacks, control, live } = parts;
   await app.listen({ host: options.host, port: options.port });
-  url = addressOf(app, options.host);
+  url = serverUrl(app, options.host);
   const close = async () => {
     clock.stop();
     callbacks.stop();
@@ -69,32 +69,32 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   return { url, control, close };
 }
 
-/** @param baseUrl called after the server has started to listen */
-function assemble(options: SandboxOptions, baseUrl: () => string) {
+/** Creates and connects the parts of a sandbox. `baseUrl` is called only after the server has started to listen. */
+function createParts(options: SandboxOptions, baseUrl: () => string) {
   const { methods, logger, maxTransactions = 100_000, settleAfterMs = 1500 } = options;
-  if (!(settleAfterMs >= 0 && settleAfterMs <= LATEST_SETTLEMENT_MS)) {
-    throw new RangeError(`settleAfterMs must be from 0 to ${LATEST_SETTLEMENT_MS}`);
+  if (!(settleAfterMs >= 0 && settleAfterMs <= MAX_SETTLE_AFTER_MS)) {
+    throw new RangeError(`settleAfterMs must be from 0 to ${MAX_SETTLE_AFTER_MS}`);
   }
   const realTime = options.clock ?? systemClock;
   const clock = new AdvancingClock(realTime);
-  const callbacks = new Callbacks({ clock, realTime, logger });
+  const callbacks = new CallbackSender({ clock, realTime, logger });
   const store = new Store(maxTransactions);
   const live = new LiveEvents(realTime);
-  const changed = () => live.changed();
-  const faults = new FaultInjector(changed);
+  const onChange = () => live.notifyChange();
+  const faults = new FaultInjector(onChange);
   const lifecycle = new Lifecycle({
     clock,
     store,
     settleAfterMs,
-    changed: (transaction) => {
-      changed();
+    onChange: (transaction) => {
+      onChange();
       callbacks.notify(transaction, microsecondDate(clock.now(), 0));
     },
   });
-  const control = new SandboxControl({ store, lifecycle, faults, clock, callbacks, changed });
+  const control = new SandboxControl({ store, lifecycle, faults, clock, callbacks, onChange });
   const service = new PaymentService({ methods, store, lifecycle, faults, clock, baseUrl });
 
-  const app = bareServer(logger);
+  const app = createBareServer(logger);
   addApi(app, { keys: options, service, faults, clock, realTime });
   addHostedPage(app, { store, lifecycle });
   app.get('/healthz', () => ({ status: 'ok' }));
@@ -106,7 +106,7 @@ function assemble(options: SandboxOptions, baseUrl: () => string) {
   return { app, clock, callbacks, control, live };
 }
 
-/** Responds 404 if the file does not exist. */
+/** Serves a key set. Responds with 404 if its file cannot be read. */
 function addJwks(app: FastifyInstance, { file, path }: { file: string; path: string }): void {
   app.get(path, async (request, reply) => {
     const text = await readFile(file, 'utf8').catch(() => undefined);
@@ -114,8 +114,8 @@ function addJwks(app: FastifyInstance, { file, path }: { file: string; path: str
   });
 }
 
-/** A server without routes that reads bodies as bytes and responds to every error in JSON. */
-function bareServer(logger: SandboxLogger | undefined): FastifyInstance {
+/** Creates a server without routes that reads bodies as bytes and responds to every error with JSON. */
+function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
   const app = fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,
@@ -134,13 +134,14 @@ function bareServer(logger: SandboxLogger | undefined): FastifyInstance {
     // The route's pattern instead of the URL, which contains ids of the client.
     const { method, routeOptions } = request;
     const ms = Math.round(reply.elapsedTime);
-    logger?.info({ method, route: routeOptions.url, status: reply.statusCode, ms }, 'sandbox request');
+    const facts = { method, route: routeOptions.url, status: reply.statusCode, ms };
+    logger?.info(facts, 'sandbox request completed');
   });
   return app;
 }
 
 function respondNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const allow = API_METHODS.get(request.url.split('?', 1)[0] ?? '');
+  const allow = ALLOWED_METHODS.get(request.url.split('?', 1)[0] ?? '');
   if (allow) {
     sendJson(reply.header('allow', allow), 405, { message: 'The method is not allowed here' });
   } else {
@@ -153,7 +154,7 @@ function respondError(error: FastifyError, reply: FastifyReply, logger?: Sandbox
   const httpError = toHttpError(error);
   // The message of an unexpected error may contain input of the client; its stack frames do not.
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
-  if (!httpError) logger?.error({ error: error.name, frames }, 'sandbox bug');
+  if (!httpError) logger?.error({ error: error.name, frames }, 'unexpected error in the sandbox');
   sendJson(
     reply,
     httpError?.status ?? 500,
@@ -161,16 +162,16 @@ function respondError(error: FastifyError, reply: FastifyReply, logger?: Sandbox
   );
 }
 
-/** Errors of the sandbox, and those of Fastify about a body. */
+/** Returns the HTTP error for an error of the sandbox or an error of Fastify about a body; otherwise undefined. */
 function toHttpError(error: FastifyError): SandboxHttpError | undefined {
   if (error instanceof SandboxHttpError) return error;
   if (error.statusCode === 413) return new SandboxHttpError(413, 'The body is too large');
-  if (error.statusCode === 415) return invalid({ 'Content-Type': 'must be application/json' });
-  if (error.statusCode === 400) return invalid({ body: 'cannot be read' });
+  if (error.statusCode === 415) return invalidRequest({ 'Content-Type': 'must be application/json' });
+  if (error.statusCode === 400) return invalidRequest({ body: 'cannot be read' });
   return undefined;
 }
 
-function addressOf(app: FastifyInstance, host: string): string {
+function serverUrl(app: FastifyInstance, host: string): string {
   const address = app.server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;

@@ -7,7 +7,7 @@ import type { SandboxResponse } from './exchange';
 import type { FaultInjector } from './fault-injector';
 import { plainText, uuid } from './field-rules';
 import { outcomeOf } from './final-states';
-import { SandboxHttpError, invalid } from './http-error';
+import { SandboxHttpError, invalidRequest } from './http-error';
 import type { Lifecycle } from './lifecycle';
 import type { LookupQuery } from './lookup-query';
 import { ObjectReader, Problems } from './object-reader';
@@ -17,7 +17,7 @@ import {
   methodView,
   microsecondDate,
   type Amount,
-  type Kind,
+  type TransactionKind,
   type Payment,
   type Transaction,
 } from './transaction';
@@ -28,21 +28,22 @@ interface PaymentServiceParts {
   lifecycle: Lifecycle;
   faults: FaultInjector;
   clock: Clock;
-  /** Defined when the server listens. */
+  /** Returns the base URL. Call it only after the server has started to listen. */
   baseUrl(): string;
 }
 
-/** The operations of the service (spec section 4), without HTTP and authentication. */
+/** Carries out the requests that the payment service accepts (spec section 4), without HTTP and authentication. */
 export class PaymentService {
-  private sequence = 0;
+  private createCount = 0;
 
   constructor(private readonly parts: PaymentServiceParts) {}
 
   createPayment(body: WireObject): SandboxResponse {
-    const { fields, adds, ...request } = readPaymentRequest(body, this.parts.methods.payments);
+    const { fields, hasDirectFlowFields, ...request } = readPaymentRequest(body, this.parts.methods.payments);
     const { method, flow } = request;
-    const base = this.newTransaction(request.amount);
-    const added = adds ? method.adds?.(methodView({ ...base, amount: request.amount, request: fields })) : {};
+    const base = this.newTransactionFields(request.amount);
+    const view = methodView({ ...base, amount: request.amount, request: fields });
+    const added = hasDirectFlowFields ? method.adds?.(view) : {};
     const payment: Payment = {
       kind: 'payment',
       status: flow === 'direct' ? 'processing' : 'pending',
@@ -53,24 +54,26 @@ export class PaymentService {
       request: fields,
       added: added ?? {},
     };
-    return this.create(payment, () => paymentBody(payment, { baseUrl: this.parts.baseUrl(), lookup: false }));
+    return this.create(payment, () =>
+      paymentBody(payment, { baseUrl: this.parts.baseUrl(), isLookup: false }),
+    );
   }
 
   createPayout(body: WireObject): SandboxResponse {
     const { fields, ...request } = readPayoutRequest(body, this.parts.methods.payouts);
-    const base = this.newTransaction(request.amount);
+    const base = this.newTransactionFields(request.amount);
     const payout = { kind: 'payout', status: 'processing', ...base, ...request, request: fields } as const;
     return this.create(payout, () => payoutCreatedBody(payout));
   }
 
-  lookUp(kind: Kind, query: LookupQuery): SandboxResponse {
+  lookUp(kind: TransactionKind, query: LookupQuery): SandboxResponse {
     const found = this.parts.store.find({ kind, ...query, now: this.parts.clock.now() });
     if (!found) throw unknownTransaction();
-    const options = { baseUrl: this.parts.baseUrl(), lookup: true };
+    const options = { baseUrl: this.parts.baseUrl(), isLookup: true };
     return { status: 200, body: found.kind === 'payment' ? paymentBody(found, options) : payoutBody(found) };
   }
 
-  /** Spec 4.5. The body contains no channel. */
+  /** Confirms a payment (spec 4.5). Unlike a lookup, a confirm does not name the channel. */
   confirm(body: WireObject): SandboxResponse {
     const problems = new Problems();
     const reader = new ObjectReader(body, problems);
@@ -79,7 +82,7 @@ export class PaymentService {
     const payment = this.parts.store.get(id);
     if (payment?.kind !== 'payment' || this.isHidden(payment)) throw unknownTransaction();
     const { confirmField } = payment.method;
-    if (!isWaiting(payment)) throw invalid({ id: 'must be a payment that waits for a confirmation' });
+    if (!awaitsConfirm(payment)) throw invalidRequest({ id: 'must be a payment that waits for a confirm' });
     const code = confirmField ? reader.required(confirmField, plainText) : undefined;
     reader.finish();
     problems.throwIfAny();
@@ -87,22 +90,22 @@ export class PaymentService {
     return { status: 200, body: confirmBody(payment, this.parts.baseUrl()) };
   }
 
-  private newTransaction({
+  private newTransactionFields({
     value,
   }: Amount): Pick<Transaction, 'id' | 'createDate' | 'outcome' | 'hiddenUntil'> {
     const now = this.parts.clock.now();
     const outcome = outcomeOf(value);
     const hiddenUntil = outcome.hiddenForMs === undefined ? undefined : now + outcome.hiddenForMs;
-    this.sequence += 1;
-    return { id: randomUUID(), createDate: microsecondDate(now, this.sequence), outcome, hiddenUntil };
+    this.createCount += 1;
+    return { id: randomUUID(), createDate: microsecondDate(now, this.createCount), outcome, hiddenUntil };
   }
 
   private create(transaction: Transaction, body: () => WireObject): SandboxResponse {
-    const { cutBeforeCreate, createDamage } = transaction.outcome;
-    if (cutBeforeCreate) return { status: 500, body: {}, damage: { kind: 'cut' } };
+    const { cutBeforeCreate, createFault } = transaction.outcome;
+    if (cutBeforeCreate) return { status: 500, body: {}, responseFault: { kind: 'cut' } };
     this.parts.lifecycle.begin(transaction);
-    this.parts.faults.created(transaction.kind);
-    return { status: 201, body: body(), damage: createDamage };
+    this.parts.faults.countCreated(transaction.kind);
+    return { status: 201, body: body(), responseFault: createFault };
   }
 
   private isHidden({ hiddenUntil }: Transaction): boolean {
@@ -110,7 +113,7 @@ export class PaymentService {
   }
 }
 
-const isWaiting = ({ state, method }: Payment): boolean =>
+const awaitsConfirm = ({ state, method }: Payment): boolean =>
   method.confirmField !== undefined && state !== undefined && state !== 'waiting_for_provider';
 
 const unknownTransaction = (): SandboxHttpError => new SandboxHttpError(404, 'There is no such transaction');

@@ -13,28 +13,28 @@ export interface SignedRequest {
   data: Buffer;
 }
 
-const MAX_AGE_SECONDS = 300;
-const DIGITS = /^\d{1,15}$/;
+const MAX_TIMESTAMP_SKEW_SECONDS = 300;
+const UNIX_SECONDS = /^\d{1,15}$/;
 
 /** Throws 401 unless all three headers are present and valid (spec section 5). */
 export function authenticate(request: SignedRequest, keys: Keys, nowMs: number): void {
-  const key = header(request.headers, 'X-API-Key');
-  const timestamp = header(request.headers, 'X-Timestamp');
-  const signature = header(request.headers, 'X-Signature');
-  if (!DIGITS.test(timestamp)) throw unauthenticated({ 'X-Timestamp': 'must be Unix time in seconds' });
+  const key = requiredHeader(request.headers, 'X-API-Key');
+  const timestamp = requiredHeader(request.headers, 'X-Timestamp');
+  const signature = requiredHeader(request.headers, 'X-Signature');
+  if (!UNIX_SECONDS.test(timestamp)) throw unauthenticated({ 'X-Timestamp': 'must be Unix time in seconds' });
   const age = Math.floor(nowMs / 1000) - Number(timestamp);
-  if (age > MAX_AGE_SECONDS) throw unauthenticated({ 'X-Timestamp': 'is older than 5 minutes' });
-  if (age < -MAX_AGE_SECONDS) {
+  if (age > MAX_TIMESTAMP_SKEW_SECONDS) throw unauthenticated({ 'X-Timestamp': 'is older than 5 minutes' });
+  if (age < -MAX_TIMESTAMP_SKEW_SECONDS) {
     throw unauthenticated({ 'X-Timestamp': 'is more than 5 minutes in the future' });
   }
   const expected = createHmac('sha256', keys.secretKey).update(timestamp).update(request.data).digest('hex');
-  // Compares both always, so that neither timing nor response tells which one is wrong.
-  const keyFits = sameText(key, keys.apiKey);
-  const signatureFits = sameText(signature.toLowerCase(), expected);
-  if (!keyFits || !signatureFits) throw unauthenticated();
+  // Always compares both, so that neither the timing nor the response shows which one is wrong.
+  const isKeyValid = isSameText(key, keys.apiKey);
+  const isSignatureValid = isSameText(signature.toLowerCase(), expected);
+  if (!isKeyValid || !isSignatureValid) throw unauthenticated();
 }
 
-function header(headers: IncomingHttpHeaders, name: string): string {
+function requiredHeader(headers: IncomingHttpHeaders, name: string): string {
   const value = headers[name.toLowerCase()];
   if (typeof value !== 'string' || value === '') throw unauthenticated({ [name]: 'is required' });
   return value;
@@ -44,8 +44,8 @@ function unauthenticated(errors?: Record<string, string>): SandboxHttpError {
   return new SandboxHttpError(401, 'Authentication failed', errors);
 }
 
-/** Hashes first, because timingSafeEqual requires equal lengths and the length is secret too. */
-function sameText(given: string, expected: string): boolean {
+/** Compares in constant time. Hashes the texts first, because timingSafeEqual requires equal lengths. */
+function isSameText(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }

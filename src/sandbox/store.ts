@@ -1,7 +1,7 @@
-import { isSettled, type Kind, type Transaction } from './transaction';
+import { isSettled, type TransactionKind, type Transaction } from './transaction';
 
-/** Values in insertion order. The kept iterator makes `oldest` fast: a new one would skip all deleted entries. */
-class OldestFirst<T> {
+/** A set in insertion order. It keeps one iterator, because a new one would first have to skip all deleted entries. */
+class FifoSet<T> {
   private readonly values = new Set<T>();
   private iterator = this.values.values();
 
@@ -9,8 +9,8 @@ class OldestFirst<T> {
     this.values.add(value);
   }
 
-  /** Removes the oldest value. */
-  shift(): T | undefined {
+  /** Removes and returns the oldest value; undefined if the set is empty. */
+  takeOldest(): T | undefined {
     let next = this.iterator.next();
     if (next.done) {
       this.iterator = this.values.values();
@@ -31,20 +31,21 @@ class OldestFirst<T> {
   }
 }
 
-export interface Search {
-  kind: Kind;
+export interface TransactionSearch {
+  kind: TransactionKind;
   channel: string;
   transactionId?: string;
   externalId?: string;
+  /** Current time; a transaction that is hidden at this time is not found. */
   now: number;
 }
 
-/** Transactions in memory, up to a maximum: evicts the one settled longest ago, otherwise the oldest. */
+/** Keeps transactions in memory. At the maximum, evicts the one settled first, or the oldest if none is settled. */
 export class Store {
   private readonly byId = new Map<string, Transaction>();
   private readonly byExternalId = new Map<string, Transaction[]>();
-  private readonly open = new OldestFirst<Transaction>();
-  private readonly settled = new OldestFirst<Transaction>();
+  private readonly open = new FifoSet<Transaction>();
+  private readonly settled = new FifoSet<Transaction>();
 
   constructor(private readonly maxTransactions: number) {}
 
@@ -56,14 +57,14 @@ export class Store {
     if (this.byId.size >= this.maxTransactions) this.evict();
     this.byId.set(transaction.id, transaction);
     this.open.add(transaction);
-    const key = externalKey(transaction);
+    const key = externalIdKey(transaction);
     if (key === undefined) return;
     const sharing = this.byExternalId.get(key);
     if (sharing) sharing.push(transaction);
     else this.byExternalId.set(key, [transaction]);
   }
 
-  /** Called when a transaction has reached a final state. */
+  /** Records that a transaction has reached a final state, so that it may be evicted before open ones. */
   markSettled(transaction: Transaction): void {
     if (!this.byId.has(transaction.id) || !isSettled(transaction)) return;
     this.open.delete(transaction);
@@ -74,21 +75,21 @@ export class Store {
     return this.byId.get(id.toLowerCase());
   }
 
-  /** If both ids are given both must match; of several with one external id, the newest. */
-  find(search: Search): Transaction | undefined {
+  /** Returns the newest transaction that matches all given ids. */
+  find(search: TransactionSearch): Transaction | undefined {
     const { transactionId } = search;
     const candidates =
       transactionId === undefined
-        ? (this.byExternalId.get(externalKey(search) ?? '') ?? [])
+        ? (this.byExternalId.get(externalIdKey(search) ?? '') ?? [])
         : [this.get(transactionId)];
     return candidates.findLast((found) => found !== undefined && matches(found, search));
   }
 
-  /** Newest first, starting after the transaction `before`. */
-  list(limit: number, before?: string): Transaction[] {
+  /** Returns transactions, newest first; only those created before the transaction `beforeId`, if it is given. */
+  list(limit: number, beforeId?: string): Transaction[] {
     const all = [...this.byId.values()].reverse();
-    const start = before === undefined ? 0 : all.findIndex(({ id }) => id === before.toLowerCase()) + 1;
-    return before !== undefined && start === 0 ? [] : all.slice(start, start + limit);
+    const start = beforeId === undefined ? 0 : all.findIndex(({ id }) => id === beforeId.toLowerCase()) + 1;
+    return beforeId !== undefined && start === 0 ? [] : all.slice(start, start + limit);
   }
 
   clear(): void {
@@ -100,18 +101,18 @@ export class Store {
   }
 
   private evict(): void {
-    const transaction = this.settled.shift() ?? this.open.shift();
+    const transaction = this.settled.takeOldest() ?? this.open.takeOldest();
     if (!transaction) return;
     transaction.timer?.cancel();
     this.byId.delete(transaction.id);
-    const key = externalKey(transaction) ?? '';
+    const key = externalIdKey(transaction) ?? '';
     const others = this.byExternalId.get(key)?.filter((each) => each !== transaction);
     if (others && others.length > 0) this.byExternalId.set(key, others);
     else this.byExternalId.delete(key);
   }
 }
 
-function matches(found: Transaction, search: Search): boolean {
+function matches(found: Transaction, search: TransactionSearch): boolean {
   return (
     found.kind === search.kind &&
     found.channel.toLowerCase() === search.channel.toLowerCase() &&
@@ -120,7 +121,7 @@ function matches(found: Transaction, search: Search): boolean {
   );
 }
 
-/** Unambiguous, because a UUID contains no space. */
-function externalKey(of: Pick<Transaction, 'kind' | 'channel' | 'externalId'>): string | undefined {
+/** Returns a key of an external id within kind and channel. It is unambiguous, because a UUID contains no space. */
+function externalIdKey(of: Pick<Transaction, 'kind' | 'channel' | 'externalId'>): string | undefined {
   return of.externalId === undefined ? undefined : `${of.kind} ${of.channel.toLowerCase()} ${of.externalId}`;
 }

@@ -1,21 +1,21 @@
 import { isObject, type WireObject } from '../shared/wire-object';
-import { invalid } from './http-error';
+import { invalidRequest } from './http-error';
 
 const MAX_DEPTH = 32;
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
+const JSON_TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
 
-/** Parses one JSON object in UTF-8, without a byte order mark and without duplicate names. */
+/** Parses a JSON object in UTF-8. Throws if it has a byte order mark or duplicate names, or is nested too deeply. */
 export function parseStrictJson(bytes: Buffer): WireObject {
   const text = decode(bytes);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    // The message of the parser quotes the text, which must not be logged or returned.
-    throw invalid({ body: 'must be valid JSON' });
+    // The parser's message quotes the text, which must not be logged or returned.
+    throw invalidRequest({ body: 'must be valid JSON' });
   }
-  checkNames(text);
-  if (!isObject(value)) throw invalid({ body: 'must be a JSON object' });
+  checkNamesAndDepth(text);
+  if (!isObject(value)) throw invalidRequest({ body: 'must be a JSON object' });
   return value;
 }
 
@@ -23,26 +23,26 @@ function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw invalid({ body: 'must be valid UTF-8' });
+    throw invalidRequest({ body: 'must be valid UTF-8' });
   }
 }
 
-/** @param text valid JSON */
-function checkNames(text: string): void {
-  const open: Set<string>[] = [];
-  let last = '';
-  for (const [token] of text.matchAll(TOKENS)) {
-    if (token === '{' || token === '[') open.push(new Set());
-    else if (token === '}' || token === ']') open.pop();
-    else if (token === ':') addName(open.at(-1), last);
-    if (open.length > MAX_DEPTH) throw invalid({ body: 'is nested too deeply' });
-    last = token;
+/** Throws if valid JSON has an object with a duplicate name or the name `__proto__`, or is nested too deeply. */
+function checkNamesAndDepth(text: string): void {
+  const openScopes: Set<string>[] = [];
+  let lastToken = '';
+  for (const [token] of text.matchAll(JSON_TOKENS)) {
+    if (token === '{' || token === '[') openScopes.push(new Set());
+    else if (token === '}' || token === ']') openScopes.pop();
+    else if (token === ':') addUniqueName(openScopes.at(-1), lastToken);
+    if (openScopes.length > MAX_DEPTH) throw invalidRequest({ body: 'is nested too deeply' });
+    lastToken = token;
   }
 }
 
-function addName(names: Set<string> | undefined, token: string): void {
+function addUniqueName(names: Set<string> | undefined, token: string): void {
   const name = String(JSON.parse(token));
-  if (name === '__proto__') throw invalid({ body: 'must not use __proto__ as a name' });
-  if (names?.has(name)) throw invalid({ body: 'must not contain a name twice' });
+  if (name === '__proto__') throw invalidRequest({ body: 'must not use __proto__ as a name' });
+  if (names?.has(name)) throw invalidRequest({ body: 'must not contain a name twice' });
   names?.add(name);
 }

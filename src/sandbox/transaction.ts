@@ -6,7 +6,7 @@ import type {
 } from '../schema/methods/sandbox-behaviour';
 import type { WireObject } from '../shared/wire-object';
 import type { Timer } from '../shared/clock';
-import type { Outcome, TransactionError } from './final-states';
+import type { SimulatedOutcome, TransactionError } from './final-states';
 
 export type PaymentStatus = 'pending' | 'processing' | 'completed' | 'failed' | 'mispaid';
 export type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed';
@@ -19,7 +19,7 @@ export interface Amount {
 
 interface Common {
   id: string;
-  /** As sent by the client. */
+  /** Channel id, in upper or lower case as sent by the client. */
   channel: string;
   externalId?: string;
   amount: Amount;
@@ -29,8 +29,8 @@ interface Common {
   request: WireObject;
   callbackUrl?: string;
   createDate: string;
-  outcome: Outcome;
-  /** Lookups do not find it before. */
+  outcome: SimulatedOutcome;
+  /** Time in ms since 1970 before which lookups and confirms do not find the transaction. */
   hiddenUntil?: number;
   error?: TransactionError;
   timer?: Timer;
@@ -53,18 +53,19 @@ export interface Payout extends Common {
 }
 
 export type Transaction = Payment | Payout;
-export type Kind = Transaction['kind'];
+export type TransactionKind = Transaction['kind'];
 
 export const isSettled = ({ status }: Transaction): boolean =>
   status !== 'pending' && status !== 'processing';
 
-/** The transaction for the functions of a method's sandbox behaviour. */
+/** Returns what the functions of a method's sandbox behaviour may read of a transaction. */
 export function methodView(transaction: Pick<Common, 'id' | 'request' | 'amount'>): SandboxTransaction {
   const { id, request, amount } = transaction;
-  return { id, request, amount, digits: (count, label) => digitsOf(id, count, label) };
+  return { id, request, amount, pseudoRandomDigits: (count, label) => pseudoRandomDigits(id, count, label) };
 }
 
-function digitsOf(id: string, count: number, label: string): string {
+/** Returns `count` pseudo-random decimal digits, always the same ones for an id and a label. */
+function pseudoRandomDigits(id: string, count: number, label: string): string {
   let digits = '';
   for (let round = 0; digits.length < count; round += 1) {
     const hash = createHash('sha256').update(`${id} ${label} ${round}`).digest();
@@ -73,7 +74,7 @@ function digitsOf(id: string, count: number, label: string): string {
   return digits.slice(0, count);
 }
 
-/** ISO 8601 with microseconds and offset (spec 2.1). */
+/** Formats a time as ISO 8601 with offset and microseconds (spec 2.1). `micros` supplies the last three digits. */
 export function microsecondDate(ms: number, micros: number): string {
   const digits = String(micros % 1000).padStart(3, '0');
   return new Date(ms).toISOString().replace('Z', `${digits}+00:00`);

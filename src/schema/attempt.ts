@@ -6,7 +6,7 @@ import type { PayoutResource } from './payout';
 import { registerEnum, type EnumValue } from './register-enum';
 import { Timestamp, UUID } from './scalars';
 
-/** Sizes of a page of attempts: the argument `first` of `attempts`. */
+/** Default and maximum of the argument `first` of `attempts`: the number of attempts per page. */
 export const ATTEMPTS_PAGE = { default: 20, max: 100 };
 
 export const AttemptOperation = registerEnum('AttemptOperation', 'The mutation of an attempt.', {
@@ -25,7 +25,7 @@ export const AttemptOutcome = registerEnum('AttemptOutcome', 'The outcome of a c
 });
 export type AttemptOutcome = EnumValue<typeof AttemptOutcome>;
 
-/** Looks up what an attempt created, when the field is selected. */
+/** Look up the transaction that an attempt created, if its field is selected. Null if there is none of the kind. */
 interface AttemptLookups {
   payment(): Promise<PaymentResource | null> | null;
   payout(): Promise<PayoutResource | null> | null;

@@ -1,34 +1,34 @@
 import 'reflect-metadata';
 import { GraphQLInputObjectType, GraphQLObjectType, isAbstractType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
-import { ONE_OF_INPUTS } from './methods/method-types';
+import { ONE_OF_INPUT_NAMES } from './methods/method-types';
 
-/** Builds the public schema from the resolvers, and makes graphql-js enforce the @oneOf inputs. */
+/** Builds the public schema from the resolvers and declares its @oneOf inputs. */
 export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQLSchema {
   const schema = buildSchemaSync({
     resolvers,
-    // src/core validates: the errors of type-graphql contain the whole input.
+    // Off, because src/core validates inputs, and because errors of type-graphql contain the whole input.
     validate: false,
-    // Apollo Server asserts at start that the schema is valid; the check here takes 100 ms.
+    // Apollo Server checks the schema at startup; a second check here would take 100 ms.
     skipCheck: true,
     pubSub: UNUSED_PUB_SUB,
   });
-  readPropertiesDirectly(schema);
-  nameTypesByClass(schema);
-  ONE_OF_INPUTS.forEach((name) => enforceOneOf(schema, name));
-  describeRoots(schema);
+  removeFieldResolvers(schema);
+  resolveTypesByClassName(schema);
+  ONE_OF_INPUT_NAMES.forEach((name) => enforceOneOf(schema, name));
+  describeRootTypes(schema);
   return schema;
 }
 
-/** type-graphql requires one for subscriptions; ours return their own iterators. */
+/** type-graphql requires a PubSub for subscriptions, but the subscriptions here return their own iterators. */
 const UNUSED_PUB_SUB: PubSub = {
   publish: () => undefined,
   subscribe: () => {
-    throw new Error('PubSub is not used.');
+    throw new Error('A subscription used the PubSub of type-graphql instead of its own iterator.');
   },
 };
 
-function describeRoots(schema: GraphQLSchema): void {
+function describeRootTypes(schema: GraphQLSchema): void {
   const query = schema.getQueryType();
   const mutation = schema.getMutationType();
   const subscription = schema.getSubscriptionType();
@@ -41,8 +41,8 @@ function describeRoots(schema: GraphQLSchema): void {
       'Live updates, over WebSocket (graphql-transport-ws) at /graphql or as server-sent events at /graphql/stream.';
 }
 
-/** Fields of other types than the roots are plain properties: the default resolver is faster than type-graphql's wrapper. */
-function readPropertiesDirectly(schema: GraphQLSchema): void {
+/** Removes type-graphql's resolvers from all types but the roots, because graphql-js reads properties faster itself. */
+function removeFieldResolvers(schema: GraphQLSchema): void {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   for (const type of Object.values(schema.getTypeMap())) {
     if (!(type instanceof GraphQLObjectType) || roots.includes(type) || type.name.startsWith('__')) continue;
@@ -52,13 +52,13 @@ function readPropertiesDirectly(schema: GraphQLSchema): void {
   }
 }
 
-/** Classes are named like their GraphQL types. type-graphql's resolveType returns a promise for every object. */
-function nameTypesByClass(schema: GraphQLSchema): void {
+/** Resolves abstract types by class name; type-graphql's resolveType is slower, as it always returns a promise. */
+function resolveTypesByClassName(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap()).filter(isAbstractType))
     type.resolveType = ({ constructor }: object) => constructor.name;
 }
 
-/** type-graphql has no @oneOf: its directive would only be printed, not enforced. */
+/** Makes graphql-js enforce @oneOf on an input type. type-graphql could only print the directive. */
 function enforceOneOf(schema: GraphQLSchema, name: string): void {
   const type = schema.getType(name);
   if (!(type instanceof GraphQLInputObjectType)) throw new Error(`${name} is not an input type.`);
@@ -67,7 +67,7 @@ function enforceOneOf(schema: GraphQLSchema, name: string): void {
     fields.length < 2 ||
     fields.some((field) => 'ofType' in field.type || field.defaultValue !== undefined)
   ) {
-    throw new Error(`Every field of the @oneOf input ${name} must be nullable and without a default.`);
+    throw new Error(`The @oneOf input ${name} needs two or more fields, all nullable and without a default.`);
   }
   type.isOneOf = true;
 }

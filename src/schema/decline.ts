@@ -30,8 +30,8 @@ export const DeclineReason = registerEnum(
 );
 export type DeclineReason = EnumValue<typeof DeclineReason>;
 
-/** A reason is recognised when exactly one pattern matches and the text does not negate it. */
-const REASONS: readonly (readonly [DeclineReason, RegExp])[] = [
+/** Patterns of reasons in a normalised text: lower case, with words separated by single spaces. */
+const REASON_PATTERNS: readonly (readonly [DeclineReason, RegExp])[] = [
   [DeclineReason.DO_NOT_HONOR, /\bdo not hono(u)?r\b/],
   [
     DeclineReason.AUTHENTICATION_FAILED,
@@ -43,18 +43,18 @@ const REASONS: readonly (readonly [DeclineReason, RegExp])[] = [
   [DeclineReason.NOT_PERMITTED, /\btransaction (is )?not (permitted|allowed)\b/],
 ];
 
-/** A negated reason, such as "no fraud suspected". "Do not honor", "not permitted" and "not sufficient" are not negations. */
-const NEGATED =
+/** A negated reason, such as "no fraud suspected"; not "do not honor", "not permitted" or "not sufficient". */
+const NEGATED_REASON =
   /\b(no|not|never|without|isn t|wasn t) (a |an |any |yet )?(suspected|suspicion|fraud|insufficient|expired|card expired|3 ?ds|authentication)\b|\b(no|none|false|negative)$/;
 
-/** The reason in a provider's text; null if it contains none or several. */
+/** Returns the only reason in a provider's text; null if it contains none or several, or negates one. */
 export function readDeclineReason(text: string): DeclineReason | null {
   const words = text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
-  if (NEGATED.test(words)) return null;
-  const found = REASONS.filter(([, pattern]) => pattern.test(words));
+  if (NEGATED_REASON.test(words)) return null;
+  const found = REASON_PATTERNS.filter(([, pattern]) => pattern.test(words));
   return found.length === 1 && found[0] ? found[0][0] : null;
 }
 
@@ -83,7 +83,7 @@ export class TransactionError {
   reason?: DeclineReason | null;
 }
 
-/** The error of a failed transaction, from its code and text. */
+/** Creates the error of a failed transaction from the code and the message of the service. */
 export function transactionError(rawCode: string, message: string): TransactionError {
   const code = Object.values(DeclineCode).find((value) => value === rawCode) ?? DeclineCode.UNKNOWN;
   const reason = code === DeclineCode.PROVIDER_PROCESSING_FAILED ? readDeclineReason(message) : null;

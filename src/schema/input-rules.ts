@@ -1,4 +1,4 @@
-/** Every `rule` of a FieldError (docs/results.md); the client kit exports them as the type `InputRule`. Stable. */
+/** Every value of `FieldError.rule` (docs/results.md). Clients rely on the names; the client kit exports them. */
 export const INPUT_RULES = [
   'notBlank',
   'printable',

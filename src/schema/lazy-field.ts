@@ -4,35 +4,36 @@ import { redactFreeText } from '../redaction/text';
 import { snakeCase, type WireObject } from '../shared/wire-object';
 
 /**
- * A value that the service may omit from a response although it knows it: then a getter returns a promise, which one
- * shared lookup resolves. The lookup is made only if an operation selects the field.
+ * A value that a response of the service may lack although the service has it. Then a getter returns a promise, which a
+ * lookup resolves. All lazy fields of an object share one lookup, which is sent only if one of them is read.
  */
 export type Lazy<T> = T | null | undefined | Promise<T | null | undefined>;
 
-/** Applies a function to a lazy value; null if there is none. */
+/** Applies a function to a lazy value. The result is null if the value is null or undefined. */
 export function mapLazy<T, R>(value: Lazy<T>, map: (present: T) => R | null): Lazy<R> {
   if (value instanceof Promise) return value.then((resolved) => mapLazy(resolved, map));
   return value === null || value === undefined ? null : map(value);
 }
 
 interface ServiceFieldOptions {
-  /** The GraphQL type; String when absent. */
+  /** The GraphQL type. Default: String. */
   type?: () => GraphQLScalarType | object;
-  /** Selects the value; by default `payment_method.<field name in snake case>`. */
+  /** Selects the raw value in the response. Default: `payment_method.<field name in snake case>`. */
   from?(method: WireObject, response: WireObject): unknown;
-  /** Parses and redacts the value; by default as free text, with card numbers and tokens redacted. */
+  /** Parses the raw value and redacts it if necessary. Default: as free text, without card numbers and tokens. */
   read?(value: unknown): unknown;
 }
 
 interface ServiceFieldSpec {
   name: string;
   wireName: string;
+  /** Returns the value of the field in a response, as `read` returns it; undefined if the response lacks it. */
   find(method: WireObject, response: WireObject): unknown;
 }
 
 const specsByPrototype = new Map<object, ServiceFieldSpec[]>();
 
-/** A nullable GraphQL field that is read from the service's `payment_method`. */
+/** Declares a nullable GraphQL field that is read from the service's `payment_method`. */
 export function ServiceField(description: string, options: ServiceFieldOptions = {}): PropertyDecorator {
   return (prototype, key) => {
     const name = String(key);
@@ -52,17 +53,17 @@ export function ServiceField(description: string, options: ServiceFieldOptions =
   };
 }
 
-/** The service fields of a class, in source order. */
+/** Returns the service fields of a class, in source order. */
 export function serviceFieldsOf(prototype: object): readonly ServiceFieldSpec[] {
   return specsByPrototype.get(prototype) ?? [];
 }
 
-/** The value of a field, without the lookup of a lazy one, which is undefined here. */
+/** Returns the value of a field without starting a lookup; undefined if only a lookup has the value. */
 export function peek(object: object, name: string): unknown {
   const property = Object.getOwnPropertyDescriptor(object, name);
   return property && 'value' in property ? property.value : undefined;
 }
 
-/** The value of a lazy field that is present; otherwise null. */
+/** Returns a lazy value that the response contained; null if there is none or only a lookup has it. */
 export const valueOrNull = <T>(value: Lazy<T>): T | null =>
   value instanceof Promise ? null : (value ?? null);

@@ -7,7 +7,10 @@ const PollAfterMs = (): PropertyDecorator =>
 const NullableText = (description: string): PropertyDecorator =>
   Field(() => String, { nullable: true, description });
 
-/** An action that ends with confirmPayment. `confirmWith` lists the methods: method-types.ts adds it to the schema. */
+/**
+ * An action that the caller ends by calling confirmPayment. method-types.ts declares `confirmWith` as a GraphQL field,
+ * because its enum is built from the method definitions.
+ */
 abstract class ConfirmableAction {
   /** The field of ConfirmationInput to fill in. */
   confirmWith!: string;

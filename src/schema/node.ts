@@ -1,7 +1,7 @@
 import { ID, InterfaceType, Field } from 'type-graphql';
 import { isUuid } from '../shared/uuid';
 
-/** The contents of a global id. */
+/** The transaction that a global id identifies. */
 export interface NodeRef {
   kind: 'payment' | 'payout';
   channel: string;
@@ -9,8 +9,9 @@ export interface NodeRef {
 }
 
 const KINDS = ['payment', 'payout'] as const;
-const FORMAT = 1;
-const LENGTH = 2 + 16 + 16;
+const FORMAT_VERSION = 1;
+/** Size of an id: format version, kind, and two UUIDs. */
+const ID_BYTES = 2 + 16 + 16;
 
 const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
 
@@ -19,24 +20,24 @@ function uuidOf(bytes: Buffer): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** The global id of a transaction: format, kind, channel and transaction id in 34 bytes, base64url. */
+/** Returns the global id of a transaction: format version, kind, channel and transaction id as base64url. */
 export function encodeNodeId({ kind, channel, transactionId }: NodeRef): string {
-  const head = Buffer.from([FORMAT, KINDS.indexOf(kind)]);
+  const head = Buffer.from([FORMAT_VERSION, KINDS.indexOf(kind)]);
   return Buffer.concat([head, bytesOf(channel), bytesOf(transactionId)]).toString('base64url');
 }
 
-/** Undefined for an id that this gateway never issued. */
+/** Parses a global id. Returns undefined if it does not have the form of an id from this gateway. */
 export function decodeNodeId(id: string): NodeRef | undefined {
   const bytes = Buffer.from(id, 'base64url');
   const kind = KINDS[bytes[1] ?? KINDS.length];
-  if (bytes.length !== LENGTH || bytes[0] !== FORMAT || !kind) return undefined;
+  if (bytes.length !== ID_BYTES || bytes[0] !== FORMAT_VERSION || !kind) return undefined;
   const ref = { kind, channel: uuidOf(bytes.subarray(2, 18)), transactionId: uuidOf(bytes.subarray(18)) };
-  // Base64 can encode the same bytes in several ways; only the canonical id is valid.
+  // Several base64 texts can encode the same bytes. Only the text that encodeNodeId() returns is valid.
   return isUuid(ref.channel) && encodeNodeId(ref) === id ? ref : undefined;
 }
 
 @InterfaceType({
-  // type-graphql finds only types that implement this interface directly; ours implement interfaces that extend it.
+  // type-graphql resolves only types that implement Node directly. Most types implement an interface that extends it.
   resolveType: (value: object) => value.constructor.name,
   description: 'An object with a globally unique id (Relay global object identification).',
 })

@@ -3,7 +3,7 @@ import { Field, ID, InputType, ObjectType, createUnionType } from 'type-graphql'
 import { AmountInput } from './amount';
 import { ConfirmationInput, Payment, PaymentMethodInput } from './methods/method-types';
 import type { PaymentResource } from './payment';
-import { OptionalTextField, Text } from './rules';
+import { IsText, OptionalTextField } from './rules';
 import { HttpUrl, UUID } from './scalars';
 import {
   CREATE_FAILURES,
@@ -22,7 +22,7 @@ export const PUBLIC_URL =
 @InputType({ description: 'A payment to create (spec 2.4).' })
 export class CreatePaymentInput {
   @Field(() => ID, { description: IDEMPOTENCY_KEY })
-  @Text()
+  @IsText()
   idempotencyKey!: string;
 
   @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
@@ -52,7 +52,7 @@ export class CreatePaymentInput {
   })
   callbackUrl?: string;
 
-  @OptionalTextField('Free text, at most 1000 characters.', Text(1000)) description?: string;
+  @OptionalTextField('Free text, at most 1000 characters.', IsText(1000)) description?: string;
 }
 
 @InputType({ description: 'The confirmation of a server-to-server payment in a waiting state (spec 4.5).' })

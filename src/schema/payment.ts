@@ -31,8 +31,8 @@ export const PaymentState = registerEnum(
 );
 export type PaymentState = EnumValue<typeof PaymentState>;
 
-/** A word of the service as the enum value of the same name, in any case; `unknown` if there is none. */
-export function readWord<V extends string>(values: { readonly [K in V]: K }, unknown: V, raw: string): V {
+/** Converts a word of the service to the enum value of the same name, ignoring case; `unknown` if there is none. */
+export function toEnumValue<V extends string>(values: { readonly [K in V]: K }, unknown: V, raw: string): V {
   const value = raw.toUpperCase();
   return isKeyOf(values, value) ? values[value] : unknown;
 }
@@ -40,27 +40,27 @@ export function readWord<V extends string>(values: { readonly [K in V]: K }, unk
 const isKeyOf = <K extends string>(values: { readonly [key in K]: unknown }, key: string): key is K =>
   Object.hasOwn(values, key);
 
-/** The field `state` of the methods that have a sub-state. */
+/** Declares the field `state` of a method that has sub-states. */
 export const StateField = (): PropertyDecorator =>
   ServiceField(
     'What the payment waits for; null in the redirect flow and when it waits no more (spec 3.3).',
     {
       type: () => PaymentState,
-      read: (raw) => (typeof raw === 'string' ? readWord(PaymentState, PaymentState.UNKNOWN, raw) : null),
+      read: (raw) => (typeof raw === 'string' ? toEnumValue(PaymentState, PaymentState.UNKNOWN, raw) : null),
     },
   );
 
-const FINISHED: ReadonlySet<PaymentStatus> = new Set([
+const WITHOUT_NEXT_ACTION: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.COMPLETED,
   PaymentStatus.FAILED,
   PaymentStatus.MISPAID,
 ]);
 
-/** The part of its method's definition that a payment uses. */
+/** The part of a method's definition that payments use. */
 interface PaymentMethodFacts {
   /** The value in the enum PaymentMethod. */
   readonly name: string;
-  /** The next action in the states of this method; null: the default of all methods. */
+  /** Returns the next action that is special to the method; null if the default of all methods applies. */
   nextAction?(payment: PaymentResource): NextAction | null;
 }
 
@@ -72,22 +72,22 @@ interface PaymentMethodFacts {
 export abstract class PaymentResource extends Node {
   readonly kind = 'payment';
 
-  /** The definition of its method (schema/methods). */
+  /** Definition of the method of the payment (schema/methods). */
   readonly definition: PaymentMethodFacts;
 
-  /** `payment_method.type` as the service sent it, otherwise the type of the definition. */
+  /** `payment_method.type` from the service (redacted), or the type of the definition if the service sent none. */
   wireType!: string;
 
-  /** Present if the service responded without some fields: looks up the whole payment once; null if that fails. */
+  /** Looks up the whole payment, at most once; null if that fails. Absent if the response lacked no fields. */
   complete?: () => Promise<PaymentResource | null>;
 
-  /** Time of the lookup by the service's clock, if known. */
+  /** Time of the lookup by the service's clock, in milliseconds since 1970; undefined if unknown. */
   serviceTime?: number;
 
-  /** Polling intervals for its next actions. */
+  /** Polling intervals that the next actions recommend. */
   pollAfter: PollAfter = DEFAULT_POLL_AFTER;
 
-  /** The sub-state, in the methods that have one. */
+  /** The sub-state of the payment (spec 3.3), in methods that have sub-states. */
   declare state?: Lazy<PaymentState>;
 
   constructor(definition: PaymentMethodFacts) {
@@ -144,18 +144,18 @@ export abstract class PaymentResource extends Node {
     description: 'What the payer or the client has to do next; null if COMPLETED, FAILED or MISPAID.',
   })
   get nextAction(): Lazy<NextAction> {
-    if (FINISHED.has(this.status)) return null;
+    if (WITHOUT_NEXT_ACTION.has(this.status)) return null;
     if (this.complete && this.state !== PaymentState.WAITING_FOR_PROVIDER) {
-      return this.complete().then((whole) => (whole ?? this).actionNow);
+      return this.complete().then((whole) => (whole ?? this).actionFromPresentFields);
     }
-    return this.actionNow;
+    return this.actionFromPresentFields;
   }
 
-  /** The next action from the fields that are present. */
-  private get actionNow(): NextAction | null {
-    if (FINISHED.has(this.status)) return null;
-    const own = this.definition.nextAction?.(this);
-    if (own) return own;
+  /** The next action according to the fields that are present, without a lookup. */
+  private get actionFromPresentFields(): NextAction | null {
+    if (WITHOUT_NEXT_ACTION.has(this.status)) return null;
+    const actionOfMethod = this.definition.nextAction?.(this);
+    if (actionOfMethod) return actionOfMethod;
     const mayRedirect = !this.state || this.state instanceof Promise;
     const url = mayRedirect && typeof this.redirectUrl === 'string' ? this.redirectUrl : null;
     const { payer, provider } = this.pollAfter;

@@ -4,14 +4,14 @@ import { AmountInput } from './amount';
 import { Payout, PayoutMethodInput } from './methods/method-types';
 import { IDEMPOTENCY_KEY, PUBLIC_URL } from './payment-mutations';
 import type { PayoutResource } from './payout';
-import { OptionalTextField, Text, TextField } from './rules';
+import { IsText, OptionalTextField, TextField } from './rules';
 import { HttpUrl, UUID } from './scalars';
 import { CREATE_FAILURES } from './user-errors';
 
 @InputType({ description: 'A payout to create (spec 2.7).' })
 export class CreatePayoutInput {
   @Field(() => ID, { description: IDEMPOTENCY_KEY })
-  @Text()
+  @IsText()
   idempotencyKey!: string;
 
   @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
@@ -23,7 +23,7 @@ export class CreatePayoutInput {
   @TextField("The order or payout identifier in the client's system, at most 255 characters.")
   externalId!: string;
 
-  @OptionalTextField('Free text, at most 1000 characters.', Text(1000)) description?: string;
+  @OptionalTextField('Free text, at most 1000 characters.', IsText(1000)) description?: string;
 
   @Field(() => PayoutMethodInput, { description: 'How the recipient gets the money.' })
   @ValidateNested()

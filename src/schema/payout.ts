@@ -14,7 +14,7 @@ export const PayoutStatus = registerEnum('PayoutStatus', 'The status of a payout
 });
 export type PayoutStatus = EnumValue<typeof PayoutStatus>;
 
-/** The part of its method's definition that a payout uses. */
+/** The part of a method's definition that payouts use. */
 interface PayoutMethodFacts {
   /** The value in the enum PayoutMethod. */
   readonly name: string;
@@ -28,13 +28,13 @@ interface PayoutMethodFacts {
 export abstract class PayoutResource extends Node {
   readonly kind = 'payout';
 
-  /** The definition of its method (schema/methods). */
+  /** Definition of the method of the payout (schema/methods). */
   readonly definition: PayoutMethodFacts;
 
-  /** `payout_method.type` from the service or from the create call; null if unknown. */
+  /** The method type from the service (redacted), or else `payout_method.type` of the create call; null if unknown. */
   wireType!: string | null;
 
-  /** Whether the details of the create call could not be read from the journal. */
+  /** True if the journal could not be read, so that details of the create call may be missing. */
   isPartial?: boolean;
 
   constructor(definition: PayoutMethodFacts) {

@@ -1,10 +1,10 @@
 import encodeQR from 'qr';
 
 /** Width of the white border in modules (ISO/IEC 18004). */
-const QUIET_ZONE = 4;
+const QUIET_ZONE_MODULES = 4;
 
-/** The dark modules as one SVG path: a horizontal stroke, one unit wide, for each run in a row. */
-function pathOf(rows: readonly (readonly boolean[])[]): string {
+/** Returns the dark modules as one SVG path: for each run of them in a row, a horizontal stroke of width 1. */
+function darkModulesPath(rows: readonly (readonly boolean[])[]): string {
   let path = '';
   let [penX, penY] = [0, 0];
   for (const [y, row] of rows.entries()) {
@@ -19,13 +19,13 @@ function pathOf(rows: readonly (readonly boolean[])[]): string {
   return path;
 }
 
-/** A QR code as an SVG data URI; null if the text is too long for one. */
+/** Returns a QR code of the text as an SVG data URI; null if the text is too long for a QR code. */
 export function drawQrCode(text: string): string | null {
   try {
-    const rows = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE });
+    const rows = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE_MODULES });
     const size = rows.length;
     // Strokes are centred on y = 0, 1, 2 …, so the view box starts at -0.5. crispEdges avoids gaps between rows.
-    const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -.5 ${size} ${size}" shape-rendering="crispEdges"><path fill="white" d="M0-.5h${size}v${size}H0z"/><path stroke="black" d="${pathOf(rows)}"/></svg>`;
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -.5 ${size} ${size}" shape-rendering="crispEdges"><path fill="white" d="M0-.5h${size}v${size}H0z"/><path stroke="black" d="${darkModulesPath(rows)}"/></svg>`;
     return `data:image/svg+xml,${svg.replace(/[<>" ]/g, encodeURIComponent)}`;
   } catch {
     return null;

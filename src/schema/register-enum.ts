@@ -1,9 +1,9 @@
 import { registerEnumType } from 'type-graphql';
 
-/** The values of an enum made by `registerEnum`. */
+/** The type of the values of an enum that `registerEnum` returned. */
 export type EnumValue<E> = E[keyof E];
 
-/** Registers a GraphQL enum. `values` has the description of each value, in the order of the schema. */
+/** Registers a GraphQL enum. `values` maps each value to its description, in the order of the schema. */
 export function registerEnum<V extends string>(
   name: string,
   description: string,

@@ -11,10 +11,11 @@ import { containsPan, passesLuhn } from '../redaction/pan';
 import { isPrintable } from '../shared/text';
 import type { InputRule } from './input-rules';
 
-/** Rules of inputs as class-validator decorators. Messages state the rule, never the value; the name is FieldError.rule. */
+/** Rules of inputs, as class-validator decorators. Messages state the rule, never the value. */
 
 type Test = (value: string, input: Record<string, unknown>) => boolean;
 
+/** Creates a rule for text fields. `name` becomes FieldError.rule. */
 export function TextRule(name: InputRule, message: string, test: Test): PropertyDecorator {
   return ValidateBy({
     name,
@@ -26,59 +27,59 @@ export function TextRule(name: InputRule, message: string, test: Test): Property
   });
 }
 
-const both =
+const combine =
   (...decorators: PropertyDecorator[]): PropertyDecorator =>
   (prototype, key) =>
     decorators.forEach((decorate) => decorate(prototype, key));
 
-/** Not blank, printable, of limited length. The specification states no limit (spec 2.1). */
-export const Text = (maxLength = 255): PropertyDecorator =>
-  both(
+/** Requires a printable text that is not blank and not too long. The specification states no limit (spec 2.1). */
+export const IsText = (maxLength = 255): PropertyDecorator =>
+  combine(
     TextRule('notBlank', 'must not be blank.', (text) => text.trim() !== ''),
     TextRule('printable', 'must not contain control characters.', isPrintable),
     TextRule('maxLength', `must have at most ${maxLength} characters.`, (text) => text.length <= maxLength),
   );
 
-/** A String field of an input, by default with the rules of `Text`. */
-export const TextField = (description: string, rules = Text()): PropertyDecorator =>
-  both(
+/** Declares a required String field of an input, by default with the rules of `IsText`. */
+export const TextField = (description: string, rules = IsText()): PropertyDecorator =>
+  combine(
     Field(() => String, { description }),
     rules,
   );
 
-/** The same for a field that may be null or absent. */
-export const OptionalTextField = (description: string, rules = Text()): PropertyDecorator =>
-  both(
+/** Declares a String field of an input that may be null or absent, by default with the rules of `IsText`. */
+export const OptionalTextField = (description: string, rules = IsText()): PropertyDecorator =>
+  combine(
     Field(() => String, { nullable: true, description }),
     IsOptional(),
     rules,
   );
 
-export const EmailText = (): PropertyDecorator =>
+export const IsEmail = (): PropertyDecorator =>
   TextRule(
     'email',
     'must be an email address.',
     (text) => text.length <= 254 && isPrintable(text) && isEmail(text),
   );
 
-export const Phone = (): PropertyDecorator =>
+export const IsPhone = (): PropertyDecorator =>
   TextRule(
     'e164',
     'must be a phone number in E.164 form: 7 to 15 digits beginning with the country code, with or without a plus sign.',
     (text) => /^\+?[1-9]\d{6,14}$/.test(text),
   );
 
-export const CountryCode = (): PropertyDecorator =>
+export const IsCountryCode = (): PropertyDecorator =>
   TextRule(
     'iso3166Alpha2',
     'must be a country code of ISO 3166-1 alpha-2 in capital letters.',
     (text) => /^[A-Z]{2}$/.test(text) && isISO31661Alpha2(text),
   );
 
-/** A date that exists in the calendar and is not in the future. */
-export const PastDate = (): PropertyDecorator =>
-  both(
-    TextRule('date', 'must be a date in the form YYYY-MM-DD.', isCalendarDate),
+/** Requires a date that exists in the calendar, from 1900 on, and is not in the future. */
+export const IsPastDate = (): PropertyDecorator =>
+  combine(
+    TextRule('date', 'must be a date in the form YYYY-MM-DD, from 1900 on.', isCalendarDate),
     TextRule(
       'past',
       'must not be in the future.',
@@ -92,52 +93,53 @@ function isCalendarDate(text: string): boolean {
   return year >= '1900' && date.toISOString().startsWith(text);
 }
 
-/** A card number without spaces and dashes, as the service expects it. */
+/** Returns a card number without spaces and dashes, as the service expects it. */
 export const bareCardNumber = (text: string): string => text.replace(/[ -]/g, '');
 
 const isCardNumber = (text: string): boolean =>
   /^\d[\d -]*\d$/.test(text) && /^\d{12,19}$/.test(bareCardNumber(text));
 
-export const Pan = (): PropertyDecorator =>
-  both(
+export const IsPan = (): PropertyDecorator =>
+  combine(
     TextRule('cardNumber', 'must be a card number of 12 to 19 digits.', isCardNumber),
     TextRule('luhn', 'must be a card number with a correct check digit.', (text) =>
       passesLuhn(bareCardNumber(text)),
     ),
   );
 
-export const SecurityCode = (): PropertyDecorator =>
+export const IsSecurityCode = (): PropertyDecorator =>
   TextRule('cvc', 'must have 3 or 4 digits.', (text) => /^\d{3,4}$/.test(text));
 
-export const ExpiryMonth = (): PropertyDecorator =>
+export const IsExpiryMonth = (): PropertyDecorator =>
   TextRule('expiryMonth', 'must be a month in the form MM, 01 to 12.', (text) =>
     /^(0[1-9]|1[0-2])$/.test(text),
   );
 
-const HALF_A_DAY_MS = 12 * 60 * 60 * 1000;
+/** Delay between the end of a day in UTC and its end in the last time zone (UTC-12). */
+const LAST_ZONE_DELAY_MS = 12 * 60 * 60 * 1000;
 
-/** A card is valid until its month has ended in every time zone. */
+/** Whether a card has expired. It is valid until its month has ended in every time zone. */
 function hasExpired(month: number, year: number): boolean {
-  const endsAt = Date.UTC(year, month, 1) + HALF_A_DAY_MS;
+  const endsAt = Date.UTC(year, month, 1) + LAST_ZONE_DELAY_MS;
   return Date.now() >= endsAt;
 }
 
-export const ExpiryYear = (): PropertyDecorator =>
-  both(
+export const IsExpiryYear = (): PropertyDecorator =>
+  combine(
     TextRule('expiryYear', 'must be a year in the form YYYY.', (text) => /^20\d{2}$/.test(text)),
     TextRule('notExpired', 'must not be in the past, together with expiryMonth.', (text, card) => {
       return !hasExpired(Number(card['expiryMonth']), Number(text));
     }),
   );
 
-export const MaskedPan = (): PropertyDecorator =>
+export const IsMaskedPan = (): PropertyDecorator =>
   TextRule(
     'maskedPan',
     'must be a masked card number: four to six first digits, mask characters (* or X), four last digits. Never send a full card number.',
     (text) => /^\d{4,6}[*xX•]{4,11}\d{4}$/.test(text.replace(/[ -]/g, '')),
   );
 
-/** The field excludes the others. */
+/** Requires that the other fields are null or absent if this field is given. */
 export const InsteadOf = (...others: string[]): PropertyDecorator =>
   TextRule(
     'addressOrStructuredFields',
@@ -145,6 +147,7 @@ export const InsteadOf = (...others: string[]): PropertyDecorator =>
     (_text, input) => others.every((name) => input[name] === undefined || input[name] === null),
   );
 
+/** Whether `test` accepts all names, strings and numbers in a JSON value; false if it is nested more than 8 levels. */
 function everyText(value: unknown, test: (text: string) => boolean, depth = 0): boolean {
   if (depth > 8) return false;
   if (typeof value === 'string') return test(value);
@@ -153,6 +156,7 @@ function everyText(value: unknown, test: (text: string) => boolean, depth = 0): 
   return Object.entries(value).every(([name, inner]) => test(name) && everyText(inner, test, depth + 1));
 }
 
+/** Creates a rule for a JSON object of fields. `name` becomes FieldError.rule. */
 const FieldsRule = (name: InputRule, message: string, test: (fields: object) => boolean): PropertyDecorator =>
   ValidateBy({
     name,
@@ -162,33 +166,33 @@ const FieldsRule = (name: InputRule, message: string, test: (fields: object) => 
     },
   });
 
-/** One IBAN in seven contains a run of digits that looks like a card number; its check digits identify it as an IBAN. */
+/** Whether a text contains a card number. An IBAN does not count: one in seven contains digits that look like one. */
 const hasCardNumber = (text: string): boolean => containsPan(text) && !isIBAN(text);
 
-const isOfSize = (fields: object): boolean => JSON.stringify(fields).length <= 8192;
+const isWithinSizeLimit = (fields: object): boolean => JSON.stringify(fields).length <= 8192;
 
-/** Limits of the fields of a method that the service does not document. */
-export const CustomFields = (): PropertyDecorator =>
-  both(
+/** Limits a JSON object of fields for a method whose fields the service does not document. */
+export const IsCustomFields = (): PropertyDecorator =>
+  combine(
     FieldsRule(
       'noType',
       'must not contain type: the method is already chosen.',
       (fields) => !Object.hasOwn(fields, 'type'),
     ),
-    FieldsRule('size', 'must have at most 8192 characters as JSON.', isOfSize),
+    FieldsRule('size', 'must have at most 8192 characters as JSON.', isWithinSizeLimit),
     FieldsRule(
       'printable',
       'must not be nested deeper than 8 levels or contain control characters.',
       (fields) => everyText(fields, isPrintable),
     ),
-    // Too large a value is rejected by `size` and not searched.
+    // A value that is too large is rejected by `size`, so it is not searched.
     FieldsRule(
       'noCardNumber',
       'must not contain anything that looks like a full card number.',
-      (fields) => !isOfSize(fields) || everyText(fields, (text) => !hasCardNumber(text)),
+      (fields) => !isWithinSizeLimit(fields) || everyText(fields, (text) => !hasCardNumber(text)),
     ),
   );
 
-/** Whether an input has at least one field. */
+/** Whether an input has at least one field that is neither null nor undefined. */
 export const hasField = (input: object): boolean =>
   Object.values(input).some((value) => value !== null && value !== undefined);

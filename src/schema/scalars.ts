@@ -16,30 +16,31 @@ import type { ValueRule } from './value-rules';
 type Rule = readonly [name: ValueRule, message: string];
 
 /**
- * A value that is not valid for its scalar. The message states the rule, never the value; graphql-js adds the path. It is a
- * GraphQLError because graphql-js wraps any other error together with the literal.
+ * Creates the error of a value that is invalid for its scalar. The message states the rule, never the value; graphql-js
+ * adds the path. It is a GraphQLError, because graphql-js wraps any other error in a message that quotes the literal.
  */
-const invalidValue = ([rule, message]: Rule, nodes?: ValueNode): GraphQLError =>
+const invalidValueError = ([rule, message]: Rule, nodes?: ValueNode): GraphQLError =>
   new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', rule } });
 
 interface StringScalar {
   name: string;
   description: string;
   specifiedByURL?: string;
+  /** The rule that an invalid value violates. */
   rule: Rule;
-  /** The normalised value, or undefined for an invalid text. */
+  /** Returns the normalised value; undefined if the text is invalid. */
   parse(text: string): string | undefined;
-  /** The name of the rule that an invalid text violates, if it is not that of `rule`. */
+  /** Returns a more exact name for the rule that an invalid text violates. Default: the name in `rule`. */
   violatedRule?(text: string): ValueRule;
 }
 
-/** A scalar that is serialised as a string. Values of the service are output unchanged. */
+/** Creates a scalar that is serialised as a string. Values from the service are returned unchanged. */
 function stringScalar({ name, description, specifiedByURL, ...scalar }: StringScalar): GraphQLScalarType {
   const { rule, parse, violatedRule = () => rule[0] } = scalar;
   const parseInput = (value: unknown, node?: ValueNode): string => {
-    if (typeof value !== 'string') throw invalidValue(rule, node);
+    if (typeof value !== 'string') throw invalidValueError(rule, node);
     const parsed = parse(value);
-    if (parsed === undefined) throw invalidValue([violatedRule(value), rule[1]], node);
+    if (parsed === undefined) throw invalidValueError([violatedRule(value), rule[1]], node);
     return parsed;
   };
   return new GraphQLScalarType<string, string>({
@@ -65,14 +66,14 @@ export const UUID = stringScalar({
 
 const DECIMAL_SHAPE = /^\d{1,15}(\.\d{1,2})?$/;
 
-/** The decimal with two places and no leading zeros; undefined if it is not a decimal above zero. */
+/** Returns the decimal with two decimal places and no leading zeros; undefined if it is not valid or not above zero. */
 export function normalizeDecimal(text: string): string | undefined {
   if (!DECIMAL_SHAPE.test(text) || !/[1-9]/.test(text)) return undefined;
   const [whole = '0', fraction = ''] = text.split('.');
   return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.padEnd(2, '0')}`;
 }
 
-function decimalRule(text: string): ValueRule {
+function violatedDecimalRule(text: string): ValueRule {
   if (/^-\d{1,15}(\.\d{1,2})?$/.test(text) || DECIMAL_SHAPE.test(text)) return 'positive';
   return /^\d{1,15}\.\d{3,}$/.test(text) ? 'decimalPlaces' : 'decimal';
 }
@@ -86,7 +87,7 @@ export const Decimal = stringScalar({
     'must be a string with a decimal number above zero: up to 15 digits and at most two decimals, for example 10.00.',
   ],
   parse: normalizeDecimal,
-  violatedRule: decimalRule,
+  violatedRule: violatedDecimalRule,
 });
 
 export const CurrencyCode = stringScalar({
@@ -108,7 +109,7 @@ export const Timestamp = stringScalar({
   parse: (text) => (RFC3339.test(text) ? text : undefined),
 });
 
-/** The text unchanged, if it is an absolute http or https address. */
+/** Returns the text if it is an absolute http or https URL of at most `maxLength` characters; otherwise undefined. */
 export function readHttpUrl(text: string, maxLength = 2048): string | undefined {
   if (text.length > maxLength || !/^https?:\/\/[^\s\\]+$/i.test(text)) return undefined;
   return URL.canParse(text) ? text : undefined;
@@ -122,7 +123,7 @@ export const HttpUrl = stringScalar({
   parse: (text) => readHttpUrl(text),
 });
 
-/** Far below the depth at which recursion overflows the stack. */
+/** Maximum nesting of a JSON object, far below the depth at which recursion overflows the stack. */
 const MAX_NESTING = 2000;
 
 const JSON_RULE: Rule = ['jsonObject', `must be a JSON object, nested at most ${MAX_NESTING} levels deep.`];
@@ -131,17 +132,17 @@ const NUMBER_RULE: Rule = [
   'must not contain a number that a JSON number cannot represent exactly, such as an integer of 17 digits: send it as text.',
 ];
 
-/** JSON.parse reads too large a number as Infinity. */
-const isChangedNumber = (value: unknown): boolean =>
+/** Whether JSON.parse may have changed a number: an unsafe integer, or Infinity (the number was too large). */
+const isInexactNumber = (value: unknown): boolean =>
   typeof value === 'number' && (!Number.isFinite(value) || isInexact(value));
 
-/** Accepts an object of limited depth whose numbers JSON.parse did not change. Iterative, because of the depth. */
+/** Returns a JSON object. Throws if it is too deep or has an inexact number. Not recursive, because it may be deep. */
 function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {
-  if (!isObject(value)) throw invalidValue(JSON_RULE, node);
+  if (!isObject(value)) throw invalidValueError(JSON_RULE, node);
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_NESTING) throw invalidValue(JSON_RULE, node);
-    if (level.some(isChangedNumber)) throw invalidValue(NUMBER_RULE, node);
+    if (depth > MAX_NESTING) throw invalidValueError(JSON_RULE, node);
+    if (level.some(isInexactNumber)) throw invalidValueError(NUMBER_RULE, node);
     level = level.flatMap((inner): unknown[] =>
       typeof inner === 'object' && inner !== null ? Object.values(inner) : [],
     );
@@ -149,21 +150,22 @@ function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unkno
   return value;
 }
 
-/** The same for "1.50" and "15e3". */
+/** Returns the digits of a number without leading and trailing zeros and the exponent: "15" for "1.50" and "15e3". */
 const significantDigits = (text: string): string =>
   text
     .replace(/e.*/i, '')
     .replace(/\D/g, '')
     .replace(/^0+|0+$/g, '');
 
-/** Longer numbers are not exact and slow to compare. */
-const MAX_NUMBER_LENGTH = 64;
+/** Maximum length of a number literal. Longer ones are rejected, because they are slow to compare. */
+const MAX_LITERAL_LENGTH = 64;
 
+/** Throws unless a JSON number can represent the literal exactly. */
 function assertExactNumber(node: IntValueNode | FloatValueNode): void {
   const { value: text } = node;
   const isExact =
-    text.length <= MAX_NUMBER_LENGTH && significantDigits(text) === significantDigits(String(Number(text)));
-  if (!isExact) throw invalidValue(NUMBER_RULE, node);
+    text.length <= MAX_LITERAL_LENGTH && significantDigits(text) === significantDigits(String(Number(text)));
+  if (!isExact) throw invalidValueError(NUMBER_RULE, node);
 }
 
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown>({
@@ -178,7 +180,7 @@ export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown
   },
 });
 
-/** A secret. Accepted through variables only, because documents are logged, cached and hashed by many programs. */
+/** Creates the scalar of a secret. Only variables may contain it, because documents are often logged and cached. */
 function secretScalar(name: string, description: string): GraphQLScalarType {
   const message = `must be a string given through a variable: a literal ${name} in the document is rejected.`;
   return new GraphQLScalarType<string, string>({
@@ -188,11 +190,11 @@ function secretScalar(name: string, description: string): GraphQLScalarType {
       throw new TypeError(`${name} is input only.`);
     },
     parseValue: (value) => {
-      if (typeof value !== 'string') throw invalidValue(['string', 'must be a string.']);
+      if (typeof value !== 'string') throw invalidValueError(['string', 'must be a string.']);
       return value;
     },
     parseLiteral: (node) => {
-      throw invalidValue(['variableOnly', message], node);
+      throw invalidValueError(['variableOnly', message], node);
     },
   });
 }

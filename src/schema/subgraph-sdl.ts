@@ -28,7 +28,7 @@ const directive = (name: string, args: Record<string, string> = {}): ConstDirect
 const KEY = directive('key', { fields: 'id' });
 const SHAREABLE = directive('shareable');
 
-/** Marks types and interfaces with a global id as entities, and PageInfo, which other subgraphs have too, as shareable. */
+/** Marks types and interfaces with a global id as entities, and PageInfo, which other subgraphs have, as shareable. */
 function withFederationDirectives<N extends ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode>(
   node: N,
 ): N {
@@ -37,12 +37,12 @@ function withFederationDirectives<N extends ObjectTypeDefinitionNode | Interface
   return { ...node, directives: [...(node.directives ?? []), ...added] };
 }
 
-/** The SDL of the schema as a subgraph of Apollo Federation 2. */
+/** Returns the SDL of the schema as a subgraph of Apollo Federation 2. */
 export function subgraphSdl(schema: GraphQLSchema): string {
   const document: ASTNode = visit(parse(printSchema(schema), { noLocation: true }), {
     ObjectTypeDefinition: withFederationDirectives,
     InterfaceTypeDefinition: withFederationDirectives,
-    // Composition rejects @oneOf as an unknown directive; the subgraph still enforces it.
+    // Omitted, because composition rejects @oneOf as an unknown directive. The gateway still enforces it.
     Directive: ({ name }) => (name.value === 'oneOf' ? null : undefined),
   });
   return `${LINK}\n\n${print(document)}\n`;

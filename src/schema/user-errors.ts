@@ -74,7 +74,7 @@ export class RequestInProgressError extends UserError {
 @ObjectType({
   implements: UserError,
   description:
-    'The request may or may not have reached the service; it is not retried blindly. A create is looked up repeatedly: repeat the call with the same key, never with a new one, or query attempt(idempotencyKey); if it stays unknown, the operator records the outcome. A confirm: look the payment up; if it still waits, repeat the confirm unchanged.',
+    'The request may or may not have reached the service; it is not retried blindly. A create is looked up repeatedly: repeat the call with the same key, never with a new one, or query attempt(idempotencyKey); if it stays unknown, the operator records the outcome. A confirm: look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat the confirm unchanged.',
 })
 export class OutcomeUnknownError extends UserError {
   @Field(() => ID, { nullable: true, description: 'The key of the create call; null for a confirm.' })
@@ -90,7 +90,7 @@ export class OutcomeUnknownError extends UserError {
   transactionId?: string | null;
 }
 
-/** Failures that every create can have. */
+/** Types of the expected failures of a create. */
 export const CREATE_FAILURES = [
   InvalidInputError,
   RejectedByServiceError,
@@ -99,11 +99,12 @@ export const CREATE_FAILURES = [
   OutcomeUnknownError,
 ] as const;
 
+/** How long a caller should wait before it repeats a call that is in progress. */
 const RETRY_AFTER_MS = 1000;
 
 const withFields = <E extends UserError>(error: E, fields: E): E => Object.assign(error, fields);
 
-/** The input violates these rules. */
+/** Returns the error for an input that violates rules. */
 export const invalidInput = (fields: FieldError[]): InvalidInputError =>
   withFields(new InvalidInputError(), {
     code: UserErrorCode.INVALID_INPUT,
@@ -113,11 +114,11 @@ export const invalidInput = (fields: FieldError[]): InvalidInputError =>
     fields,
   });
 
-/** The service rejected a create, with this status and text. */
+/** Returns the error for a create that the service rejected with this HTTP status and message. */
 export const rejectedByService = (httpStatus: number, message: string): RejectedByServiceError =>
   withFields(new RejectedByServiceError(), { code: UserErrorCode.REJECTED_BY_SERVICE, message, httpStatus });
 
-/** The service rejected a confirm, with this status and text. */
+/** Returns the error for a confirm that the service rejected with this HTTP status and message. */
 export const confirmRejected = (httpStatus: number, message: string): RejectedByServiceError =>
   rejectedByService(
     httpStatus,
@@ -125,8 +126,8 @@ export const confirmRejected = (httpStatus: number, message: string): RejectedBy
   );
 
 /**
- * The key belongs to another input, or to another operation.
- * @param differing the parts that are known to differ; empty if only a hash is known
+ * Returns the error for a create whose key belongs to a call with another input or operation.
+ * @param differing the parts of the inputs that are known to differ; empty if only the hashes differ
  */
 export const idempotencyConflict = (differing: readonly string[]): IdempotencyConflictError =>
   withFields(new IdempotencyConflictError(), {
@@ -136,28 +137,30 @@ export const idempotencyConflict = (differing: readonly string[]): IdempotencyCo
     }, which may have moved money. Query attempt(idempotencyKey) first; use a new key only for a different payment or payout.`,
   });
 
-const inProgress = (message: string): RequestInProgressError =>
+const requestInProgress = (message: string): RequestInProgressError =>
   withFields(new RequestInProgressError(), {
     code: UserErrorCode.REQUEST_IN_PROGRESS,
     message,
     retryAfterMs: RETRY_AFTER_MS,
   });
 
-export const createInProgress = (): RequestInProgressError =>
-  inProgress(
+/** Returns the error for a create while another one with the same key is in progress. */
+export const createAlreadyInProgress = (): RequestInProgressError =>
+  requestInProgress(
     'A create with the same key is in progress. Repeat this call unchanged, with the same key, after retryAfterMs.',
   );
 
-export const confirmInProgress = (): RequestInProgressError =>
-  inProgress(
-    'Another confirm of this payment is in progress. After retryAfterMs look the payment up; if it still waits, repeat this confirm unchanged.',
+/** Returns the error for a confirm while another confirm of the payment is in progress. */
+export const confirmAlreadyInProgress = (): RequestInProgressError =>
+  requestInProgress(
+    'Another confirm of this payment is in progress. After retryAfterMs look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat this confirm unchanged.',
   );
 
 const outcomeUnknown = (message: string, fields: Partial<OutcomeUnknownError>): OutcomeUnknownError =>
   Object.assign(new OutcomeUnknownError(), { code: UserErrorCode.OUTCOME_UNKNOWN, message, ...fields });
 
-/** A create may or may not have been carried out. */
-export const createUnknown = (
+/** Returns the error for a create that may or may not have been carried out. */
+export const createOutcomeUnknown = (
   keys: { idempotencyKey: string; externalId: string },
   kind: 'payment' | 'payout',
 ): OutcomeUnknownError =>
@@ -166,9 +169,9 @@ export const createUnknown = (
     keys,
   );
 
-/** A confirm may or may not have been carried out. */
-export const confirmUnknown = (transactionId: string): OutcomeUnknownError =>
+/** Returns the error for a confirm that may or may not have been carried out. */
+export const confirmOutcomeUnknown = (transactionId: string): OutcomeUnknownError =>
   outcomeUnknown(
-    'The confirm may or may not have been carried out. Look the payment up; if it still waits, repeat this confirm unchanged. The payer must not pay again before.',
+    'The confirm may or may not have been carried out. Look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat this confirm unchanged. The payer must not pay again before.',
     { transactionId },
   );

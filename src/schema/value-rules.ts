@@ -1,6 +1,6 @@
 /**
- * Every `extensions.fields[].rule` of BAD_USER_INPUT: rules of GraphQL types and of arguments of queries. Stable. The rules
- * of inputs are in input-rules.ts.
+ * Rules of GraphQL types and arguments in `extensions.fields[].rule` of BAD_USER_INPUT. Clients rely on the names. Some
+ * arguments have rules of input-rules.ts, too.
  */
 export const VALUE_RULES = [
   // Any type
@@ -35,9 +35,9 @@ export const VALUE_RULES = [
 
 export type ValueRule = (typeof VALUE_RULES)[number];
 
-/** A value that violates a rule. */
+/** An item of `extensions.fields`: where a value violates which rule. */
 export interface InvalidValue {
-  /** From the input object, or from the argument, to the value. Never contains a value. */
+  /** Path to the value: names and list indexes, starting below the input object or at the argument. Holds no values. */
   path: readonly string[];
   rule: string;
 }

@@ -4,11 +4,11 @@ export interface Timer {
 
 /** Time and timers, replaceable in tests. */
 export interface Clock {
-  /** Wall-clock time in milliseconds since 1970. It may jump: not for durations. */
+  /** Returns the wall-clock time in milliseconds since 1970. It may jump, so do not use it for durations. */
   now(): number;
-  /** Milliseconds since an arbitrary time, without jumps: for durations. */
+  /** Returns milliseconds since an arbitrary time. They never jump, so use them for durations. */
   monotonic(): number;
-  /** Starts a timer, which does not keep the process alive. */
+  /** Calls `run` after `ms`. The timer does not keep the process alive. */
   after(ms: number, run: () => void): Timer;
 }
 

@@ -1,4 +1,4 @@
-/** The issuer of `paygraph dev-token`. AUTH_ISSUER must not have this value with a real service. */
+/** Issuer of the tokens of `paygraph dev-token`. Not allowed as AUTH_ISSUER with a real payment service. */
 export const DEV_ISSUER = 'paygraph-dev-token';
 export const DEV_AUDIENCE = 'paygraph-sandbox';
 

@@ -1,17 +1,18 @@
 import { readFileSync } from 'node:fs';
 
-/** Assumed if the limit cannot be read. */
-const DEFAULT_LIMIT = 1024;
+/** Limit of file descriptors that is assumed if the limit cannot be read. */
+const ASSUMED_DESCRIPTOR_LIMIT = 1024;
 
 /**
- * File descriptors for other purposes than client connections: 384 connections to the payment service, as many of an embedded
- * sandbox, the journal, files, logs and DNS. At most half of the limit.
+ * File descriptors for purposes other than client connections: 384 connections to the payment service, as many for an
+ * embedded sandbox, the journal, files, logs and DNS. At most half of the limit is reserved.
  */
-const RESERVED = 1024;
+const RESERVED_DESCRIPTORS = 1024;
 
-const MAX_CONNECTIONS = 18_000;
+/** Maximum number of client connections, however high the limit is. */
+const MAX_CAPACITY = 18_000;
 
-/** The limit of file descriptors; null if unknown. Node.js raises the soft limit to the hard limit at start. */
+/** Returns the limit of file descriptors; null if unknown. Node.js raises the soft limit to the hard limit at start. */
 export function descriptorLimit(): number | null {
   try {
     const [, soft = ''] = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
@@ -21,8 +22,8 @@ export function descriptorLimit(): number | null {
   }
 }
 
-/** The number of client connections that a limit of file descriptors allows. */
+/** Returns the maximum number of client connections for a limit of file descriptors. */
 export function connectionCapacity(limit: number | null): number {
-  const known = limit ?? DEFAULT_LIMIT;
-  return Math.min(MAX_CONNECTIONS, known - Math.min(RESERVED, Math.ceil(known / 2)));
+  const knownLimit = limit ?? ASSUMED_DESCRIPTOR_LIMIT;
+  return Math.min(MAX_CAPACITY, knownLimit - Math.min(RESERVED_DESCRIPTORS, Math.ceil(knownLimit / 2)));
 }

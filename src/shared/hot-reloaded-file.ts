@@ -2,53 +2,53 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync, type BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { errorCode } from './error-code';
-import { textOfFile } from './json-text';
+import { decodeUtf8OrThrow } from './json-text';
 
 interface HotReloadedFileOptions<T> {
   path: string;
   /**
-   * Parses the file. Throws an Error whose message names the problem without secrets.
-   * @param readReferenced reads another file, which is then watched too
+   * Parses the file. Throws an Error whose message describes the problem and contains no secrets.
+   * @param readReferenced reads another file, which is then also watched
    */
   read(text: string, readReferenced: (path: string) => string): T;
-  /** Called after every reload; if it failed, the previous value stays. */
-  onReload(event: { taken: true } | { taken: false; why: string }): void;
+  /** Called after every reload that failed (the previous value stays) or changed the contents. */
+  onReload(event: { applied: true } | { applied: false; why: string }): void;
 }
 
-/** Polling also detects files that are replaced or remounted, as secrets are. */
-const POLL_MS = 1000;
-/** A changed file is read when it has not changed for this time: it may be half written. */
+/** Interval in ms. Polling also detects files that are replaced or remounted, such as mounted secrets. */
+const POLL_EVERY_MS = 1000;
+/** A changed file is read when it has been stable for this time, because it may still be being written. */
 const STABLE_MS = 100;
-/** Attempts to read files that change meanwhile. */
-const MAX_ATTEMPTS = 5;
+/** Maximum number of consecutive reads while the files keep changing. */
+const MAX_READS = 5;
 
-/** The state of a file before it was read, by path. */
-type FileStats = Map<string, string>;
+/** Identity of each file's version before the file was read, by path; an error code if it could not be read. */
+type FileVersions = Map<string, string>;
 
-interface Reading<T> {
-  stats: FileStats;
-  /** The digest of all files; undefined if one could not be read. */
+interface ReadResult<T> {
+  versions: FileVersions;
+  /** Digest of all files; undefined if one could not be read or parsed. */
   digest: string | undefined;
   outcome: { value: T } | { error: unknown };
 }
 
-/** A file that is read at once, and again whenever it or a referenced file changes. */
+/** A file that is read by the constructor, and again whenever it or a referenced file changes. */
 export class HotReloadedFile<T> {
   readonly #options: HotReloadedFileOptions<T>;
-  #reading: Reading<T>;
+  #lastRead: ReadResult<T>;
   #value: T;
-  /** The state at the last poll, while the files are changing. */
-  #changing: string | undefined;
+  /** Versions of all files at the last poll, while they are changing. */
+  #changingVersions: string | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #closed = false;
+  #isClosed = false;
 
   /** Throws if the file cannot be read or parsed. */
   constructor(options: HotReloadedFileOptions<T>) {
     this.#options = options;
-    this.#reading = readStable(options);
-    if ('error' in this.#reading.outcome) throw this.#reading.outcome.error;
-    this.#value = this.#reading.outcome.value;
-    this.#schedulePoll(POLL_MS);
+    this.#lastRead = readStable(options);
+    if ('error' in this.#lastRead.outcome) throw this.#lastRead.outcome.error;
+    this.#value = this.#lastRead.outcome.value;
+    this.#schedulePoll(POLL_EVERY_MS);
   }
 
   /** The last valid value. */
@@ -57,7 +57,7 @@ export class HotReloadedFile<T> {
   }
 
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     clearTimeout(this.#timer);
   }
 
@@ -66,69 +66,70 @@ export class HotReloadedFile<T> {
   }
 
   async #poll(): Promise<void> {
-    const { stats } = this.#reading;
-    const current = (await Promise.all([...stats.keys()].map(readStats))).join();
-    if (this.#closed) return;
-    const changed = current !== [...stats.values()].join();
-    const stable = current === this.#changing;
-    this.#changing = changed && !stable ? current : undefined;
-    if (changed && stable) this.#reload();
-    this.#schedulePoll(changed && !stable ? STABLE_MS : POLL_MS);
+    const { versions } = this.#lastRead;
+    const current = (await Promise.all([...versions.keys()].map(readVersion))).join();
+    if (this.#isClosed) return;
+    const hasChanged = current !== [...versions.values()].join();
+    const isStable = current === this.#changingVersions;
+    this.#changingVersions = hasChanged && !isStable ? current : undefined;
+    if (hasChanged && isStable) this.#reload();
+    this.#schedulePoll(hasChanged && !isStable ? STABLE_MS : POLL_EVERY_MS);
   }
 
   #reload(): void {
-    const before = this.#reading.digest;
-    this.#reading = readStable(this.#options);
-    const { digest, outcome } = this.#reading;
+    const digestBefore = this.#lastRead.digest;
+    this.#lastRead = readStable(this.#options);
+    const { digest, outcome } = this.#lastRead;
     if ('error' in outcome) {
-      this.#options.onReload({ taken: false, why: describeFileError(outcome.error) });
-    } else if (digest !== before) {
+      this.#options.onReload({ applied: false, why: describeFileError(outcome.error) });
+    } else if (digest !== digestBefore) {
       this.#value = outcome.value;
-      this.#options.onReload({ taken: true });
+      this.#options.onReload({ applied: true });
     }
   }
 }
 
-/** Reads until no file has changed meanwhile: related files are often replaced together. */
-function readStable<T>(options: HotReloadedFileOptions<T>): Reading<T> {
+/** Reads again if a file has changed meanwhile, because related files are often replaced together. */
+function readStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
   for (let attempt = 1; ; attempt += 1) {
-    const reading = readOnce(options);
-    const stable = [...reading.stats].every(([path, stats]) => stats === readStatsSync(path));
-    if (stable || attempt === MAX_ATTEMPTS) return reading;
+    const result = readOnce(options);
+    const isStable = [...result.versions].every(([path, version]) => version === readVersionSync(path));
+    if (isStable || attempt === MAX_READS) return result;
   }
 }
 
-function readOnce<T>({ path, read }: HotReloadedFileOptions<T>): Reading<T> {
-  const stats: FileStats = new Map();
+function readOnce<T>({ path, read }: HotReloadedFileOptions<T>): ReadResult<T> {
+  const versions: FileVersions = new Map();
   const hash = createHash('sha256');
   const readFile = (file: string): string => {
-    stats.set(file, readStatsSync(file));
+    versions.set(file, readVersionSync(file));
     const bytes = readFileSync(file);
     hash.update(`${bytes.length}:`).update(bytes);
-    return textOfFile(bytes);
+    return decodeUtf8OrThrow(bytes);
   };
   try {
     const value = read(readFile(path), readFile);
-    return { stats, digest: hash.digest('hex'), outcome: { value } };
+    return { versions, digest: hash.digest('hex'), outcome: { value } };
   } catch (error) {
-    return { stats, digest: undefined, outcome: { error } };
+    return { versions, digest: undefined, outcome: { error } };
   }
 }
 
-const identity = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
+const versionOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
   [dev, ino, size, mtimeNs, ctimeNs].join(':');
 
-function readStatsSync(path: string): string {
+function readVersionSync(path: string): string {
   try {
-    return identity(statSync(path, { bigint: true }));
+    return versionOf(statSync(path, { bigint: true }));
   } catch (error) {
     return errorCode(error);
   }
 }
 
-const readStats = (path: string): Promise<string> => stat(path, { bigint: true }).then(identity, errorCode);
+const readVersion = (path: string): Promise<string> =>
+  stat(path, { bigint: true }).then(versionOf, errorCode);
 
-/** Why a file could not be used, in words. The message of JSON.parse is not used, because it quotes the file. */
+/** Describes why a file could not be used. Omits the message of JSON.parse, because it quotes the file. */
 export function describeFileError(error: unknown): string {
   if (error instanceof SyntaxError) return 'it is not JSON';
   const code = errorCode(error);

@@ -1,9 +1,9 @@
-/** Counts work in flight. A Set of promises would keep deleted entries in memory (ADR 14). */
+/** Counts work in flight. It has no Set of promises, because a Set keeps deleted entries in memory (ADR 14). */
 export class InFlightCounter {
   #count = 0;
   #idle: PromiseWithResolvers<void> | undefined;
 
-  /** Counts work until it has ended or failed. Returns the same promise. */
+  /** Counts work until its promise resolves or rejects. Returns the same promise. */
   track<T>(work: Promise<T>): Promise<T> {
     this.#count += 1;
     work.then(this.#ended, this.#ended);

@@ -1,8 +1,8 @@
-/** Unambiguous JSON (RFC 7493): UTF-8, and no duplicate names in an object. */
+/** Parses unambiguous JSON (RFC 7493): UTF-8, and no duplicate names in an object. */
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Without a byte order mark; undefined if the bytes are not UTF-8. */
+/** Decodes UTF-8 and omits a byte order mark. Returns undefined if the bytes are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);
@@ -11,24 +11,24 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Without a byte order mark. Throws an Error if the bytes are not UTF-8. */
-export function textOfFile(bytes: Uint8Array): string {
+/** Decodes UTF-8 and omits a byte order mark. Throws an Error if the bytes are not UTF-8. */
+export function decodeUtf8OrThrow(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
   if (text === undefined) throw new Error('it is not UTF-8');
   return text;
 }
 
-export class RepeatedNameError extends Error {
+export class DuplicateNameError extends Error {
   constructor() {
-    super('a name occurs twice in one object');
-    this.name = 'RepeatedNameError';
+    super('an object has a duplicate name');
+    this.name = 'DuplicateNameError';
   }
 }
 
-/** Throws a SyntaxError or a RepeatedNameError. */
+/** Parses JSON. Throws a SyntaxError, or a DuplicateNameError if an object has a duplicate name. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (repeatsName(text, value)) throw new RepeatedNameError();
+  if (hasDuplicateNames(text, value)) throw new DuplicateNameError();
   return value;
 }
 
@@ -37,10 +37,11 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
 /**
- * Whether an object of a valid JSON text has duplicate names, of which JSON.parse keeps the last and other parsers the first.
+ * Whether an object in a valid JSON text has duplicate names. JSON.parse keeps the last one, other parsers the first.
  * Compares the number of colons outside strings with the number of names in the parsed value.
  */
-export const repeatsName = (text: string, value: unknown): boolean => countColons(text) !== countNames(value);
+export const hasDuplicateNames = (text: string, value: unknown): boolean =>
+  countColons(text) !== countNames(value);
 
 function countColons(text: string): number {
   let colons = 0;
@@ -49,7 +50,7 @@ function countColons(text: string): number {
     const code = text.charCodeAt(at);
     if (code === QUOTE) isString = !isString;
     else if (!isString) colons += code === COLON ? 1 : 0;
-    // Skips the escaped character.
+    // Skip the escaped character.
     else if (code === BACKSLASH) at += 1;
   }
   return colons;

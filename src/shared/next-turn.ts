@@ -1,13 +1,13 @@
-let current: Promise<void> | undefined;
+let nextTurn: Promise<void> | undefined;
 
 /**
- * Resolves after the event loop has processed all pending input. Requests that wait for it then run each step in a row, which
- * halves their cost by better use of CPU caches (docs/decisions/0014-batching-by-event-loop-turn.md). No timer is involved.
+ * Resolves after the event loop has processed all pending input. Requests that await it then run each step in a row,
+ * which halves their cost by better use of CPU caches (docs/decisions/0014-batching-by-event-loop-turn.md).
  */
 export const nextEventLoopTurn = (): Promise<void> =>
-  (current ??= new Promise((resolve) => {
+  (nextTurn ??= new Promise((resolve) => {
     setImmediate(() => {
-      current = undefined;
+      nextTurn = undefined;
       resolve();
     });
   }));

@@ -1,16 +1,16 @@
-/** Polling intervals for callers without a subscription in milliseconds, while a payment waits for the payer or provider. */
+/** Poll intervals in ms for callers without a subscription, while a payment waits for the payer or for the provider. */
 export interface PollAfter {
   payer: number;
   provider: number;
 }
 
-/** Every caller that polls causes lookups; subscribers share them. */
-const MIN_MS = 2000;
+/** Minimum poll interval in ms. Each poll of a caller causes a lookup, whereas subscribers share lookups. */
+const MIN_POLL_MS = 2000;
 
-/** Polling intervals for callers from those of the gateway itself. */
+/** Derives the poll intervals for callers from those of the gateway itself, with a minimum. */
 export const pollAfter = ({ payer, provider }: PollAfter): PollAfter => ({
-  payer: Math.max(MIN_MS, payer),
-  provider: Math.max(MIN_MS, provider),
+  payer: Math.max(MIN_POLL_MS, payer),
+  provider: Math.max(MIN_POLL_MS, provider),
 });
 
-export const DEFAULT_POLL_AFTER = pollAfter({ payer: MIN_MS, provider: MIN_MS });
+export const DEFAULT_POLL_AFTER = pollAfter({ payer: MIN_POLL_MS, provider: MIN_POLL_MS });

@@ -1,4 +1,4 @@
-/** A transaction is polled every `everyMs` until `untilMs` after its last change. */
+/** Poll a transaction every `everyMs` until `untilMs` after its last change. */
 interface PollStep {
   everyMs: number;
   /** Infinity in the last step. */
@@ -7,20 +7,20 @@ interface PollStep {
 
 export type PollIntervals = readonly PollStep[];
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const MIN_EVERY_MS = 100;
-/** One day. */
+/** One day in ms. */
 const MAX_EVERY_MS = 86_400_000;
 
 function parseDuration(text: string): number | undefined {
   const [, number, unit = ''] = /^(\d{1,6})(ms|s|m|h)$/.exec(text) ?? [];
-  const scale = UNITS[unit];
+  const scale = UNIT_MS[unit];
   return number === undefined || scale === undefined ? undefined : Number(number) * scale;
 }
 
 /**
  * Parses intervals such as "1s/30s 5s/10m 60s": every second for 30 seconds after a change, then every 5 seconds until 10
- * minutes after it, then every minute. Undefined if malformed: the last step has no end, the others have ascending ends.
+ * minutes after it, then every minute. The last step has no end, the others ascending ends. Undefined if malformed.
  */
 export function parsePollIntervals(text: string): PollIntervals | undefined {
   const parts = text.split(' ');

@@ -9,18 +9,18 @@ export interface PostgresHost {
 /** `target_session_attrs`, as in libpq. */
 type SessionAttributes = 'any' | 'read-write' | 'primary';
 
-/** A validated connection string of PostgreSQL. */
+/** A parsed and validated connection string of PostgreSQL. */
 export interface PostgresUrl {
-  /** For the driver, with the first host only. */
+  /** Connection string for the driver; with the first host only. */
   connectionString: string;
-  /** The hosts in order; empty if there is only one, which is in the connection string. */
+  /** All hosts in order; empty if there is only one host. */
   hosts: readonly PostgresHost[];
   attributes: SessionAttributes;
-  /** Timeout of connecting to one of several hosts, in milliseconds. */
+  /** Timeout in ms of connecting to one of several hosts. */
   connectTimeoutMs: number;
 }
 
-/** An invalid connection string. The message names the part and the rule, never a value. */
+/** An invalid connection string. The message names the invalid part and the rule, but no value. */
 export class PostgresUrlError extends Error {}
 
 const DEFAULT_PORT = 5432;
@@ -28,14 +28,14 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 2_000;
 const MAX_CONNECT_TIMEOUT_SECONDS = 60;
 const MAX_HOSTS = 10;
 
-const RESERVED =
-  'expected reserved characters percent-encoded, above all in the password: / as %2F, ? as %3F, # as %23, @ as %40';
+const RESERVED_CHARACTERS_MESSAGE =
+  'expected reserved characters, for example in the password, to be percent-encoded: / as %2F, ? as %3F, # as %23, @ as %40';
 
-const FORM = /^(postgres(?:ql)?:\/\/)(?=.)(?:([^/?#]*)@)?([^/?#@]*)([^]*)$/;
-const HOST = /^(\[[\da-f:.]+\]|[\w.-]{1,253})(?::(.*))?$/i;
+const URL_PATTERN = /^(postgres(?:ql)?:\/\/)(?=.)(?:([^/?#]*)@)?([^/?#@]*)([^]*)$/;
+const HOST_PATTERN = /^(\[[\da-f:.]+\]|[\w.-]{1,253})(?::(.*))?$/i;
 
-/** Allowed parameters with their values; null: any value. */
-const PARAMETERS: ReadonlyMap<string, readonly string[] | null> = new Map([
+/** Allowed parameters with their allowed values; null: any value. */
+const ALLOWED_URL_PARAMETERS: ReadonlyMap<string, readonly string[] | null> = new Map([
   ['sslmode', ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']],
   ['ssl', ['true', '1', '0']],
   ['sslnegotiation', ['postgres', 'direct']],
@@ -47,21 +47,21 @@ const PARAMETERS: ReadonlyMap<string, readonly string[] | null> = new Map([
   ].map((name): [string, null] => [name, null]),
 ]);
 
-/** The first error; the driver ignores unknown names and treats an unknown sslmode as TLS required. */
+/** Returns the first error; the driver would ignore an unknown name, and require TLS for an unknown sslmode. */
 function parameterError(parameters: URLSearchParams): string | undefined {
   for (const [name, value] of parameters) {
-    const values = PARAMETERS.get(name);
+    const values = ALLOWED_URL_PARAMETERS.get(name);
     if (values === undefined) {
-      const shown = /^\w{1,63}$/.test(name) ? name : 'a name';
-      return `expected known parameters: ${shown} is none of ${[...PARAMETERS.keys()].join(', ')}`;
+      const shownName = /^\w{1,63}$/.test(name) ? name : 'one parameter';
+      return `expected only known parameters; ${shownName} is none of ${[...ALLOWED_URL_PARAMETERS.keys()].join(', ')}`;
     }
     if (values && !values.includes(value)) return `expected ${name} to be one of ${values.join(', ')}`;
   }
   return undefined;
 }
 
-/** Replaces prefer, require and verify-ca by verify-full: the driver treats these alike, but prints a warning. */
-const withVerifiedTls = (connectionString: string): string =>
+/** Replaces prefer, require and verify-ca by verify-full, because the driver treats them alike but prints a warning. */
+const normalizeSslMode = (connectionString: string): string =>
   connectionString.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=[&#]|$)/g, '$1verify-full');
 
 /**
@@ -69,37 +69,37 @@ const withVerifiedTls = (connectionString: string): string =>
  * `postgres://user:password@host1:5432,host2:5433/database?target_session_attrs=read-write`. Throws a PostgresUrlError.
  */
 export function readPostgresUrl(text: string): PostgresUrl {
-  const [, scheme = '', user, authority = '', rest = ''] = FORM.exec(text) ?? [];
+  const [, scheme = '', user, authority = '', rest = ''] = URL_PATTERN.exec(text) ?? [];
   if (scheme === '') throw new PostgresUrlError('expected postgres://<user>@<host>:<port>/<database>');
-  // An unencoded reserved character has ended the authority too early.
-  if (rest.includes('@')) throw new PostgresUrlError(RESERVED);
+  // An unencoded reserved character has ended the part before the path too early.
+  if (rest.includes('@')) throw new PostgresUrlError(RESERVED_CHARACTERS_MESSAGE);
   const parts = authority.split(',');
-  const isOne = parts.length === 1;
-  if (parts.length > MAX_HOSTS) throw new PostgresUrlError(`expected ${MAX_HOSTS} hosts at most`);
-  const hosts = isOne ? [] : parts.map(readHost);
-  if (isOne) checkPort(/:([^:\]]*)$/.exec(authority)?.[1], 'the port');
-  if (user !== undefined) checkEncoding(user);
-  const connectionString = isOne
+  const hasOneHost = parts.length === 1;
+  if (parts.length > MAX_HOSTS) throw new PostgresUrlError(`expected at most ${MAX_HOSTS} hosts`);
+  const hosts = hasOneHost ? [] : parts.map(readHost);
+  if (hasOneHost) checkPort(/:([^:\]]*)$/.exec(authority)?.[1], 'the port');
+  if (user !== undefined) checkPercentEncoding(user);
+  const connectionString = hasOneHost
     ? text
     : `${scheme}${user === undefined ? '' : `${user}@`}${parts[0]}${rest}`;
   if (!URL.canParse(connectionString)) throw new PostgresUrlError('expected a name or an IP address as host');
   const { searchParams } = new URL(connectionString);
   const error = parameterError(searchParams);
   if (error !== undefined) throw new PostgresUrlError(error);
-  if (!isOne && (searchParams.has('host') || searchParams.has('port')))
-    throw new PostgresUrlError('expected several hosts before the path, not in the parameters host and port');
+  if (!hasOneHost && (searchParams.has('host') || searchParams.has('port')))
+    throw new PostgresUrlError('expected no parameters host and port, as several hosts precede the path');
   return {
-    connectionString: withVerifiedTls(connectionString),
+    connectionString: normalizeSslMode(connectionString),
     hosts,
-    ...readParameters(searchParams, isOne),
+    ...readConnectionParameters(searchParams, hasOneHost),
   };
 }
 
-function readHost(text: string, place: number): PostgresHost {
-  const [, host, port] = HOST.exec(text) ?? [];
+function readHost(text: string, index: number): PostgresHost {
+  const [, host, port] = HOST_PATTERN.exec(text) ?? [];
   if (host === undefined)
-    throw new PostgresUrlError(`expected a name or an IP address (IPv6 in brackets) as host ${place + 1}`);
-  checkPort(port, `the port of host ${place + 1}`);
+    throw new PostgresUrlError(`expected a name or an IP address (IPv6 in brackets) as host ${index + 1}`);
+  checkPort(port, `the port of host ${index + 1}`);
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: port ? Number(port) : DEFAULT_PORT };
 }
 
@@ -109,32 +109,32 @@ function checkPort(port: string | undefined, name: string): void {
     throw new PostgresUrlError(`expected ${name} to be a number from 1 to 65535`);
 }
 
-function checkEncoding(user: string): void {
+function checkPercentEncoding(user: string): void {
   try {
     decodeURIComponent(user);
   } catch {
-    throw new PostgresUrlError('expected special characters of user and password as %XX');
+    throw new PostgresUrlError('expected special characters of user and password percent-encoded (%XX)');
   }
 }
 
 const isAttributes = (text: string): text is SessionAttributes =>
   ['any', 'read-write', 'primary'].includes(text);
 
-function readParameters(parameters: URLSearchParams, isOne: boolean) {
-  // The default of libpq is any server; the gateway cannot use a standby.
-  const attributes = parameters.get('target_session_attrs') ?? (isOne ? 'any' : 'read-write');
+function readConnectionParameters(parameters: URLSearchParams, hasOneHost: boolean) {
+  // The default of libpq is `any`, but the gateway cannot use a read-only standby, which may be among several hosts.
+  const attributes = parameters.get('target_session_attrs') ?? (hasOneHost ? 'any' : 'read-write');
   if (!isAttributes(attributes))
     throw new PostgresUrlError(
-      'expected target_session_attrs to be read-write or primary, as the gateway writes',
+      'expected target_session_attrs to be read-write or primary, because the gateway writes',
     );
-  if (attributes === 'any' && !isOne)
+  if (attributes === 'any' && !hasOneHost)
     throw new PostgresUrlError(
-      'expected target_session_attrs to be read-write or primary, not any, with several hosts: the gateway writes',
+      'with several hosts, expected target_session_attrs to be read-write or primary: target_session_attrs=any could connect the gateway to a read-only standby',
     );
-  if (isOne) return { attributes, connectTimeoutMs: DEFAULT_CONNECT_TIMEOUT_MS };
+  if (hasOneHost) return { attributes, connectTimeoutMs: DEFAULT_CONNECT_TIMEOUT_MS };
   if ((parameters.get('load_balance_hosts') ?? 'disable') !== 'disable')
     throw new PostgresUrlError(
-      'expected load_balance_hosts to be disable, as hosts are tried in their order',
+      'expected load_balance_hosts to be disable, because hosts are tried in their order',
     );
   const text = parameters.get('connect_timeout') ?? String(DEFAULT_CONNECT_TIMEOUT_MS / 1000);
   const seconds = /^\d{1,2}$/.test(text) ? Number(text) : 0;
@@ -145,7 +145,7 @@ function readParameters(parameters: URLSearchParams, isOne: boolean) {
   return { attributes, connectTimeoutMs: seconds * 1000 };
 }
 
-/** Checks a connection string, and that its TLS files are readable. Throws a PostgresUrlError. */
+/** Checks a connection string and that its TLS files are readable. Throws a PostgresUrlError if not. */
 export function checkPostgresUrl(text: string): void {
   const { searchParams: parameters } = new URL(readPostgresUrl(text).connectionString);
   for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {

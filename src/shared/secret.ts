@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** Replaces every value that must not be shown. */
+/** Text that replaces every value that must not be shown. */
 export const REDACTED = '[redacted]';
 
 /** A secret value that is [redacted] when printed, concatenated or serialised. */

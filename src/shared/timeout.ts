@@ -7,7 +7,7 @@ export class TimeoutError extends Error {
   }
 }
 
-/** Rejects with TimeoutError after `ms`; the work itself goes on. */
+/** Awaits work. Rejects with a TimeoutError after `ms`; the work itself continues. */
 export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new TimeoutError()), Math.max(0, ms));

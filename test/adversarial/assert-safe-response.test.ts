@@ -18,17 +18,20 @@ describe('The checks of responses and log lines under attack', () => {
 
   test.each([
     ['a status of 500', response({ message, extensions }, 500)],
-    ['a code for bugs', response({ message, extensions: { ...extensions, code: 'INTERNAL_SERVER_ERROR' } })],
-    ['no code', response({ message, extensions: { ...extensions, code: undefined } })],
-    ['no word on asking again', response({ message, extensions: { ...extensions, retryable: undefined } })],
+    [
+      'the code INTERNAL_SERVER_ERROR',
+      response({ message, extensions: { ...extensions, code: 'INTERNAL_SERVER_ERROR' } }),
+    ],
+    ['no error code', response({ message, extensions: { ...extensions, code: undefined } })],
+    ['no retryable', response({ message, extensions: { ...extensions, retryable: undefined } })],
     ['no request id', response({ message, extensions: { ...extensions, requestId: undefined } })],
-    ['no message', response({ message: '', extensions })],
-    ['no errors at all', { status: 400, body: '{"errors":[]}' }],
-    ['nothing', { status: 200, body: '{}' }],
-    ['a page', { status: 400, body: '<html></html>' }],
+    ['an empty error message', response({ message: '', extensions })],
+    ['an empty list of errors', { status: 400, body: '{"errors":[]}' }],
+    ['neither data nor errors', { status: 200, body: '{}' }],
+    ['an HTML body', { status: 400, body: '<html></html>' }],
     ['a stack trace', response({ message: 'x\n    at Object.<anonymous> (/app/a:1:1)', extensions })],
-    ['a file', response({ message: 'in /srv/gateway/dist/server.js', extensions })],
-    ['words of the runtime', response({ message: 'TypeError: Cannot read properties', extensions })],
+    ['a file path', response({ message: 'in /srv/gateway/dist/server.js', extensions })],
+    ['a JavaScript error name', response({ message: 'TypeError: Cannot read properties', extensions })],
   ])('reject a response with %s', (_what, checked) => {
     expect(graphqlProblems(checked)).not.toEqual([]);
   });
@@ -37,15 +40,15 @@ describe('The checks of responses and log lines under attack', () => {
     'reject the log line %j',
     (line) => expect(logLineProblem(line)).toBeDefined(),
   );
+});
 
-  test('parse responses one by one, and ignore an incomplete one', () => {
-    const one = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: 1\r\nX-A: 2\r\n\r\nhi';
-    const other = 'HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nho\r\n0\r\n\r\n';
-    const responses = parseResponses(one + other + one.slice(0, -1));
-    expect(responses).toMatchObject([
-      { status: 200, body: 'hi', headers: { 'x-a': '1, 2' } },
-      { status: 404, body: 'ho' },
-    ]);
-    expect(responses).toHaveLength(2);
-  });
+test('parseResponses parses responses one by one, and ignores an incomplete one', () => {
+  const one = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: 1\r\nX-A: 2\r\n\r\nhi';
+  const other = 'HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nho\r\n0\r\n\r\n';
+  const responses = parseResponses(one + other + one.slice(0, -1));
+  expect(responses).toMatchObject([
+    { status: 200, body: 'hi', headers: { 'x-a': '1, 2' } },
+    { status: 404, body: 'ho' },
+  ]);
+  expect(responses).toHaveLength(2);
 });

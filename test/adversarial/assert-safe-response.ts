@@ -1,17 +1,17 @@
-/** A response of any kind, with the parts that the checks look at. */
+/** The parts of an HTTP response that the checks read. */
 export interface CheckedResponse {
   status: number;
   body: string;
 }
 
-/** Patterns that reveal the inside of the program: stack traces, file paths, libraries. */
+/** Patterns of texts that reveal internals of the program, with a description of each. */
 const INTERNALS: readonly (readonly [string, RegExp])[] = [
   ['a stack trace', /\n\s*at |\\n\s+at | at [\w.<>]+ \(/],
   [
-    'a file of the program',
+    'a file path of the program',
     /\.(ts|js|mjs|cjs)\b|node_modules|node:internal|\/(src|dist|home|work|usr|tmp)\//,
   ],
-  ['words of the runtime', /\b(TypeError|RangeError|ReferenceError|SyntaxError|ECONN\w+|SQLITE_\w+)\b/],
+  ['a runtime error name', /\b(TypeError|RangeError|ReferenceError|SyntaxError|ECONN\w+|SQLITE_\w+)\b/],
 ];
 
 interface ErrorShape {
@@ -24,7 +24,7 @@ function errorProblem({ message, extensions }: ErrorShape): string | undefined {
   if (code === 'INTERNAL_SERVER_ERROR') return 'INTERNAL_SERVER_ERROR';
   if (typeof message !== 'string' || message === '') return 'an error without a message';
   if (typeof code !== 'string' || !/^[A-Z_]+$/.test(code)) return 'an error without a code';
-  if (typeof retryable !== 'boolean') return 'an error that does not say whether to ask again';
+  if (typeof retryable !== 'boolean') return 'an error without a boolean retryable';
   if (typeof requestId !== 'string' || requestId.length < 36) return 'an error without a requestId';
   return undefined;
 }
@@ -38,39 +38,38 @@ function readJson(text: string): unknown {
 }
 
 const internalsIn = (body: string): string[] =>
-  INTERNALS.flatMap(([what, pattern]) => (pattern.test(body) ? [`the answer shows ${what}`] : []));
+  INTERNALS.flatMap(([what, pattern]) => (pattern.test(body) ? [`the response contains ${what}`] : []));
 
-/** Problems of a response to a GraphQL request; empty when it is safe. */
+/** Returns the problems of a response to a GraphQL request; an empty list if the response is safe. */
 export function graphqlProblems({ status, body }: CheckedResponse): string[] {
   const problems = internalsIn(body);
   if (status >= 500 && status !== 503) problems.push(`status ${status}`);
   const json = readJson(body);
-  if (typeof json !== 'object' || json === null) return [...problems, 'the answer is no JSON object'];
+  if (typeof json !== 'object' || json === null) return [...problems, 'the response is not a JSON object'];
   const { data, errors } = json as { data?: unknown; errors?: ErrorShape[] };
   if (errors === undefined) return data === undefined ? [...problems, 'neither data nor errors'] : problems;
   if (errors.length === 0) problems.push('an empty list of errors');
   return [...problems, ...errors.flatMap((error) => errorProblem(error) ?? [])];
 }
 
-/** Problems of a response to any HTTP request: it may be short, but must not reveal anything. */
+/** Returns the problems of a response to any HTTP request, whose body may be empty; an empty list if it is safe. */
 export function httpProblems({ status, body }: CheckedResponse): string[] {
   const problems = internalsIn(body);
   if (status >= 500 && ![501, 503, 505].includes(status)) problems.push(`status ${status}`);
-  if (body !== '' && readJson(body) === undefined) problems.push('the answer is no JSON');
+  if (body !== '' && readJson(body) === undefined) problems.push('the response is not JSON');
   return problems;
 }
 
-/** A forged log line. */
-const FAKE = '{"level":30,"msg":"FORGED"}';
+const FORGED_LINE = '{"level":30,"msg":"FORGED"}';
 
-/** Characters that terminals, editors or log shippers interpret, each followed by a forged line. */
+/** Texts that try to forge log lines by characters that terminals, editors or log shippers interpret. */
 export const LOG_BREAKS: readonly string[] = [
-  `x\r\n${FAKE}`,
-  `x\n${FAKE}\n`,
-  `x\r${FAKE}`,
-  `x\u0085${FAKE}`,
-  `x\u2028${FAKE}`,
-  `\x1b[2J\x1b[H${FAKE}`,
+  `x\r\n${FORGED_LINE}`,
+  `x\n${FORGED_LINE}\n`,
+  `x\r${FORGED_LINE}`,
+  `x\u0085${FORGED_LINE}`,
+  `x\u2028${FORGED_LINE}`,
+  `\x1b[2J\x1b[H${FORGED_LINE}`,
   '\x9b2JFORGED',
   `FORGED${'\b'.repeat(40)}`,
   'x\0FORGED',
@@ -80,12 +79,12 @@ export const LOG_BREAKS: readonly string[] = [
   'x","level":60,"msg":"FORGED',
 ];
 
-/** Characters that are not displayed as themselves. The line break at the end is removed before. */
+/** Control characters, line separators, bidirectional controls and lone surrogates. */
 const HIDDEN = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]/;
 
-/** The problem of a log line; undefined when it is one JSON object without hidden characters. */
+/** Returns the problem of a log line; undefined if the line is one JSON object without hidden characters. */
 export function logLineProblem(line: string): string | undefined {
   const text = line.replace(/\n$/, '');
-  if (HIDDEN.test(text)) return 'a character that hides something';
-  return typeof readJson(text) === 'object' ? undefined : 'no JSON object';
+  if (HIDDEN.test(text)) return 'a control character or another hidden character';
+  return typeof readJson(text) === 'object' ? undefined : 'not a JSON object';
 }

@@ -3,7 +3,7 @@ import { MUTATIONS, anyBody, anyDocument, brokenDocument, mutationCall } from '.
 import { graphqlProblems } from './assert-safe-response';
 import { AttackLog, type Attack } from './target';
 
-/** Sends random bodies until the time is over. */
+/** Returns an attack that sends random bodies until its time is over. */
 const fuzz = (name: string, bodies: fc.Arbitrary<string>): Attack => ({
   name,
   share: 0.05,
@@ -26,12 +26,12 @@ const documents = fc.oneof(anyDocument, brokenDocument).map((query) => ({ query 
 
 export const ATTACKS_ON_DOCUMENTS: readonly Attack[] = [
   fuzz(
-    'inputs at random',
+    'random inputs',
     calls.map((body) => JSON.stringify(body)),
   ),
   fuzz(
-    'documents at random',
+    'random documents',
     documents.map((body) => JSON.stringify(body)),
   ),
-  fuzz('bodies at random', anyBody),
+  fuzz('random bodies', anyBody),
 ];

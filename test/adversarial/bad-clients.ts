@@ -11,9 +11,9 @@ export const DISCONNECTS: readonly (readonly [string, Disconnect])[] = [
 /** A point of a request at which a client disconnects. */
 export interface DisconnectPoint {
   name: string;
-  /** The part of the request that it has sent by then. */
+  /** Returns the part of the request that the client sends before it disconnects. */
   sends(request: string): string;
-  /** Whether it waits for the first byte of the response. */
+  /** Whether the client waits for the first byte of the response before it disconnects. */
   waits?: boolean;
 }
 
@@ -25,10 +25,10 @@ export const DISCONNECT_POINTS: readonly DisconnectPoint[] = [
   { name: 'in the body', sends: (request) => request.slice(0, headEnd(request) + 10) },
   { name: 'before the answer', sends: (request) => request },
   { name: 'during the answer', sends: (request) => request, waits: true },
-  { name: 'with ten requests under way', sends: (request) => request.repeat(10) },
+  { name: 'with ten requests in flight', sends: (request) => request.repeat(10) },
 ];
 
-/** Connects, sends the part of a POST that the departure names, and disconnects. */
+/** Connects, sends a POST up to the disconnect point, and disconnects. Resolves when the connection is closed. */
 export async function sendAndDisconnect(
   url: string,
   { sends, waits = false }: DisconnectPoint,
@@ -46,16 +46,16 @@ export async function sendAndDisconnect(
 /** A client that sends slowly. */
 export interface SlowClient {
   name: string;
-  /** Sent at once. */
+  /** Text that the client sends at once. */
   first: string;
-  /** Sent repeatedly after that; undefined when it only waits. */
+  /** Text that the client then sends every `DRIP_MS`; undefined if it sends nothing more. */
   drip?: string;
 }
 
 const head = (...more: string[]): string =>
   requestText('POST /graphql HTTP/1.1', ['Host: a', 'Content-Type: application/json', ...more]);
 
-/** Clients that never complete their request, by the point where they stop. */
+/** Returns clients that never complete a request that they have begun. */
 export const slowClients = (authorization: string): readonly SlowClient[] => [
   { name: 'connects and sends nothing', first: '' },
   { name: 'sends the first line letter by letter', first: 'POST /', drip: 'a' },
@@ -73,7 +73,7 @@ export const slowClients = (authorization: string): readonly SlowClient[] => [
     drip: '1\r\n \r\n',
   },
   {
-    name: 'waits for leave to send its body',
+    name: 'waits for 100 Continue before its body',
     first: head(authorization, 'Content-Length: 100', 'Expect: 100-continue'),
   },
   {
@@ -84,7 +84,7 @@ export const slowClients = (authorization: string): readonly SlowClient[] => [
 
 const DRIP_MS = 20;
 
-/** Acts as a slow client until the server ends the connection; resolves with the response. */
+/** Acts as a slow client until the server closes the connection. Resolves with the received responses. */
 export async function runSlowClient(url: string, { first, drip }: SlowClient): Promise<WireResponse[]> {
   const wire = (await Wire.open(url)).write(first);
   const timer = drip === undefined ? undefined : setInterval(() => wire.write(drip), DRIP_MS);

@@ -6,14 +6,15 @@ import { Wire, postText } from '../support/wire';
 import { OURS, OWN_CHANNEL, READER, AttackLog, bearer, type Attack, type Target } from './target';
 import { flood, type FloodFigures } from './threads';
 
-/** Minimum share of the useful throughput during a flood. */
+/** Minimum useful throughput during a flood, as a share of the peak throughput. */
 const MIN_SHARE = 0.8;
-const OVERLOAD = 10;
-/** Concurrent callers that use one gateway fully without a queue. */
+/** Requests offered during a flood, as a multiple of the peak throughput. */
+const OVERLOAD_FACTOR = 10;
+/** Number of concurrent callers that saturate one gateway without a queue. */
 const CALLERS = 64;
-const QUICK_MS = 100;
+const FAST_RESPONSE_MS = 100;
 
-/** A different lookup each time: the worker replaces the placeholder by a number. */
+/** Returns a lookup request. The worker replaces `########` by a number, so that each request has another id. */
 const lookup = ({ host }: Target, key: string): string =>
   postText(
     JSON.stringify({ query: `{ payment(channel: "${OURS}", externalId: "flood-########") { __typename } }` }),
@@ -21,29 +22,29 @@ const lookup = ({ host }: Target, key: string): string =>
   );
 
 const perSecond = ({ useful, seconds }: FloodFigures): number => useful / seconds;
-const whole = (number: number): string => String(Math.round(number));
+const rounded = (number: number): string => String(Math.round(number));
 
 const mean = (numbers: readonly number[]): number =>
   numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
-/** Resolves when responses are fast again, as work of an earlier flood may still be in progress. */
-async function recovered(target: Target): Promise<void> {
+/** Waits until five responses in a row are fast, because work of an earlier flood may still be in progress. */
+async function untilResponsive(target: Target): Promise<void> {
   for (let quick = 0; quick < 5;) {
     const startedAt = performance.now();
     const query = `{ payment(channel: "${OURS}", externalId: "calm-${startedAt}") { __typename } }`;
     await target.ask(query).catch(() => undefined);
-    quick = performance.now() - startedAt < QUICK_MS ? quick + 1 : 0;
+    quick = performance.now() - startedAt < FAST_RESPONSE_MS ? quick + 1 : 0;
   }
 }
 
-/** Ten times the capacity in requests per second. Calm and flood alternate, so that other load on the machine affects both. */
+/** Offers ten times the capacity. Baselines and floods alternate, so that other load on the machine affects both. */
 export const overload: Attack = {
   name: 'a flood of 10 × the capacity',
   share: 0.5,
   run: async (target, { ms }) => {
     const request = lookup(target, CLIENT_KEY);
     const baseline = async (share: number): Promise<number> => {
-      await recovered(target);
+      await untilResponsive(target);
       const options = { request, ms: ms * share, warmUpMs: ms * share * 0.4, callers: CALLERS };
       return perSecond(await flood(target.url, options));
     };
@@ -52,7 +53,7 @@ export const overload: Attack = {
     const peaks = [await baseline(0.12)];
     const floods: FloodFigures[] = [];
     for (let round = 0; round < 2; round += 1) {
-      const rate = mean(peaks) * OVERLOAD;
+      const rate = mean(peaks) * OVERLOAD_FACTOR;
       floods.push(await flood(target.url, { request, ms: ms * 0.22, warmUpMs: ms * 0.07, rate }));
       peaks.push(await baseline(0.12));
     }
@@ -62,16 +63,16 @@ export const overload: Attack = {
     const tried = sum('sent') + sum('notSent');
     return {
       attempts: tried,
-      breaches: share < MIN_SHARE ? [`useful throughput fell to ${whole(share * 100)} %`] : [],
+      breaches: share < MIN_SHARE ? [`useful throughput fell to ${rounded(share * 100)} % of the peak`] : [],
       note:
-        `peak ${peaks.map(whole).join(', ')}/s; offered ${whole(tried / sum('seconds'))}/s: useful ${whole(useful)}/s = ${whole(share * 100)} % of it; ` +
-        `${sum('refused')} refused with 503, ${sum('gaveUp')} timed out, ${sum('failed')} failed, ${sum('notSent')} found no connection; ` +
-        `slowest useful answer ${whole(Math.max(...floods.map(({ slowestMs }) => slowestMs)))} ms`,
+        `peak ${peaks.map(rounded).join(', ')}/s; offered ${rounded(tried / sum('seconds'))}/s: useful ${rounded(useful)}/s = ${rounded(share * 100)} % of it; ` +
+        `${sum('refused')} refused with 503, ${sum('timedOut')} timed out, ${sum('failed')} failed, ${sum('notSent')} not sent for lack of connections; ` +
+        `slowest useful response ${rounded(Math.max(...floods.map(({ slowestMs }) => slowestMs)))} ms`,
     };
   },
 };
 
-/** One client sends far more than its share, while another one calls normally. */
+/** One client sends far more than its rate limit allows, while another client calls normally. */
 export const unfairClient: Attack = {
   name: 'a flood from one client',
   share: 0.06,
@@ -80,7 +81,7 @@ export const unfairClient: Attack = {
     const greedy = flood(target.url, { request, ms, warmUpMs: 0, callers: CALLERS });
     const attempts = new AttackLog();
     for (const until = performance.now() + ms; performance.now() < until;)
-      attempts.add('another client', await target.serves());
+      attempts.add('another client', await target.problemOfOthers());
     const { useful, refused } = await greedy;
     attempts.add('the greedy client', refused === 0 && 'was never refused');
     return Object.assign(attempts, {
@@ -94,7 +95,7 @@ const POD_LIMIT_MB = 1024;
 const PIPELINED = 4;
 const PAUSE_MS = 250;
 
-/** 500 lookups of one payment with 90 aliases of its longest field: about 10 MB of response for 500 points. */
+/** Returns a query of 500 rate limit points with a response of about 10 MB: 90 aliases of a long field per lookup. */
 function largeQuery(transactionId: string): string {
   const times = (count: number, write: (place: number) => string): string =>
     Array.from({ length: count }, (_, place) => write(place)).join(' ');
@@ -106,7 +107,7 @@ function largeQuery(transactionId: string): string {
   });
 }
 
-/** Two callers request the largest responses within their rate limits and never read them. Memory has to stay below a pod's. */
+/** Two callers request the largest responses within their rate limits and never read them. */
 export const unreadResponses: Attack = {
   name: 'unread responses',
   share: 0.3,

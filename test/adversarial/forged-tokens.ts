@@ -47,15 +47,15 @@ const part = (value: unknown): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
 interface Signing {
-  /** Header fields that are added to alg and kid or replace them; undefined removes one. */
+  /** Header fields that are added to `alg` and `kid` or replace them; a field that is undefined is left out. */
   header?: Json;
-  /** The algorithm of the signature, whatever the header has. */
+  /** Algorithm of the signature, and of the header unless `header` replaces it. Default: that of the key. */
   alg?: string;
 }
 
 export function signed(key: ForgeryKey, payload: unknown, { header, alg = key.alg }: Signing = {}): string {
   const text = `${part({ alg, kid: key.kid, ...header })}.${part(payload)}`;
-  // Ed25519 hashes by itself.
+  // Ed25519 takes no separate hash.
   const { hash = null, options } = ALGORITHMS[alg] ?? {};
   return `${text}.${sign(hash, Buffer.from(text), { key: key.privateKey, ...options }).toString('base64url')}`;
 }
@@ -69,7 +69,7 @@ interface Forging {
 
 type Row = [why: string, token: string];
 
-/** Tokens with the claims of a good one that the issuer did not sign in an accepted way. */
+/** Returns tokens that must be refused because of their form, header, key or signature, each with the reason. */
 export function forgedTokens({ keys, claims, attackerUrl }: Forging): Row[] {
   const { rsa, ec, ed, ec384, attacker } = keys;
   const good = signed(ec, claims);
@@ -96,23 +96,23 @@ export function forgedTokens({ keys, claims, attackerUrl }: Forging): Row[] {
     ...[pem, pem.trim(), JSON.stringify(jwk), jwk.n, Buffer.from(jwk.n, 'base64url'), '', rsa.kid].map(
       (secret, place): Row => [`HS256 with a public value as secret (${place})`, byHmac(secret)],
     ),
-    ['HS256 that calls itself RS256', byHmac('secret', { alg: 'RS256' })],
+    ['an HS256 signature with alg RS256', byHmac('secret', { alg: 'RS256' })],
     ...['PS256', 'RS384', 'RS512'].map((alg): Row => [
-      `${alg} by the right key`,
+      `${alg} signed by the RS256 key`,
       signed(rsa, claims, { alg }),
     ]),
-    ['ES384 by a published key', signed(ec384, claims)],
-    ['Ed25519 in the place of EdDSA', signed(ed, claims, { header: { alg: 'Ed25519' } })],
-    ['RS256 that calls itself ES256', signed(rsa, claims, { header: { alg: 'ES256' } })],
+    ['ES384 signed by a published key', signed(ec384, claims)],
+    ['alg Ed25519 instead of EdDSA', signed(ed, claims, { header: { alg: 'Ed25519' } })],
+    ['an RS256 signature with alg ES256', signed(rsa, claims, { header: { alg: 'ES256' } })],
     ['ES256 with the kid of the RSA key', byIssuer({ kid: rsa.kid })],
     ['RS256 with the kid of the ES256 key', signed(rsa, claims, { header: { kid: ec.kid } })],
-    ['another key under a known kid', byAttacker({ kid: ec.kid })],
-    ['another key under its own kid', byAttacker({})],
-    ['another key and no kid', byAttacker({ kid: undefined })],
+    ['an unpublished key under a known kid', byAttacker({ kid: ec.kid })],
+    ['an unpublished key under its own kid', byAttacker({})],
+    ['an unpublished key and no kid', byAttacker({ kid: undefined })],
     ['an all-zero signature', `${head}.${body}.${Buffer.alloc(64).toString('base64url')}`],
     ['no signature', `${head}.${body}.`],
     ['no signature and no dot', `${head}.${body}`],
-    ['a cut signature', good.slice(0, -4)],
+    ['a truncated signature', good.slice(0, -4)],
     ['a longer signature', `${good}AAAA`],
     ['a padded signature', `${good}==`],
     ['the signature of another token', `${head}.${body}.${another}`],
@@ -121,66 +121,66 @@ export function forgedTokens({ keys, claims, attackerUrl }: Forging): Row[] {
     ['parts in another order', `${body}.${head}.${mark}`],
     ['four parts', `${good}.${mark}`],
     ['five parts', `${good}.${head}.${body}`],
-    ['a dot in front', `.${good}`],
-    ['a dot behind', `${good}.`],
+    ['a leading dot', `.${good}`],
+    ['a trailing dot', `${good}.`],
     ['only dots', '..'],
     ['padded parts', `${head}=.${body}=.${mark}=`],
     ['two tokens', `${good},${good}`],
     ['two tokens in one', `${good}${good}`],
     ['an encrypted token (JWE)', `${jwe}.AAAA.AAAA.AAAA.AAAA`],
-    ['a token within a token', byIssuer({ cty: 'JWT' }, good)],
+    ['a nested token', byIssuer({ cty: 'JWT' }, good)],
     ['claims that are a list', byIssuer({}, [claims])],
     ['claims that are null', byIssuer({}, null)],
-    ['claims that are no JSON', byIssuer({}, '{')],
+    ['claims that are not JSON', byIssuer({}, '{')],
     ['no claims', byIssuer({}, '')],
-    ['a claim twice', byIssuer({}, JSON.stringify(claims).replace('{', '{"channels":[],'))],
+    ['a repeated claim', byIssuer({}, JSON.stringify(claims).replace('{', '{"channels":[],'))],
     ...['logout+jwt', 'secevent+jwt', 'dpop+jwt', 'application/logout+jwt', 'text/jwt', '', 7, ['JWT']].map(
       (typ): Row => [`the type ${JSON.stringify(typ)}`, byIssuer({ typ })],
     ),
-    ['a header that is no JSON', `${part('{')}.${body}.${mark}`],
+    ['a header that is not JSON', `${part('{')}.${body}.${mark}`],
     ['a header that is a list', `${part([])}.${body}.${mark}`],
-    ['letters beyond ASCII', `${head}.${body}\xfc.${mark}`],
+    ['characters beyond ASCII', `${head}.${body}\xfc.${mark}`],
     ['more bytes than a token may have', byIssuer({}, { ...claims, filler: 'x'.repeat(8000) })],
     ['an unknown kid', byIssuer({ kid: 'nobody' })],
     ['a kid that is a number', byIssuer({ kid: 7 })],
     ...['../../../../dev/null', attackerUrl, "x' UNION SELECT 'secret", '', '__proto__'].map((kid): Row => [
-      `another key under the kid ${JSON.stringify(kid)}`,
+      `an unpublished key under the kid ${JSON.stringify(kid)}`,
       byAttacker({ kid }),
     ]),
-    ['its own key in the header (jwk)', byAttacker({ kid: ec.kid, jwk: publishedKey(attacker) })],
-    ['its own key in the header and no kid', byAttacker({ kid: undefined, jwk: publishedKey(attacker) })],
-    ['the address of its own keys (jku)', byAttacker({ jku: attackerUrl })],
-    ['the address of its own certificate (x5u)', byAttacker({ kid: ec.kid, x5u: attackerUrl })],
-    ['its own certificate (x5c)', byAttacker({ kid: ec.kid, x5c: [part('certificate')] })],
-    ['an issuer that is the attacker', signed(attacker, { ...claims, iss: attackerUrl })],
+    ['an unpublished key in the header (jwk)', byAttacker({ kid: ec.kid, jwk: publishedKey(attacker) })],
+    ['an unpublished key in jwk and no kid', byAttacker({ kid: undefined, jwk: publishedKey(attacker) })],
+    ['the URL of other keys (jku)', byAttacker({ jku: attackerUrl })],
+    ['the URL of another certificate (x5u)', byAttacker({ kid: ec.kid, x5u: attackerUrl })],
+    ['another certificate (x5c)', byAttacker({ kid: ec.kid, x5c: [part('certificate')] })],
+    ['the attacker as issuer', signed(attacker, { ...claims, iss: attackerUrl })],
     ['an unknown critical header', byIssuer({ crit: ['x'], x: 1 })],
     ['an empty list of critical headers', byIssuer({ crit: [] })],
-    ['a critical header that is no extension', byIssuer({ crit: ['alg'] })],
-    ['a payload that is not encoded (b64)', byIssuer({ crit: ['b64'], b64: false })],
+    ['a critical header that is not an extension', byIssuer({ crit: ['alg'] })],
+    ['a header for an unencoded payload (b64)', byIssuer({ crit: ['b64'], b64: false })],
   ];
 }
 
 const DAY_S = 86_400;
 const YEAR_3000_S = Date.UTC(3000, 0, 1) / 1000;
 
-/** Claims for a token that is not meant for this gateway or not valid now. */
+/** Returns claims with which a token must be refused, each with the reason, as words that follow "a token". */
 export const wrongClaims = ({ iss, aud }: { iss: string; aud: string }, nowS: number): [string, Json][] => [
   ['expired beyond any leeway', { exp: nowS - 61 }],
   ['expired a year ago', { exp: nowS - 31_536_000 }],
-  ['without an end', { exp: undefined }],
+  ['without exp', { exp: undefined }],
   ...[null, String(nowS + 600), new Date((nowS + 600) * 1000).toISOString(), true, -1, { $gt: 0 }].map(
-    (exp): [string, Json] => [`with the end ${JSON.stringify(exp)}`, { exp }],
+    (exp): [string, Json] => [`with exp ${JSON.stringify(exp)}`, { exp }],
   ),
-  ['with its end in the year 3000', { exp: YEAR_3000_S }],
-  ['with its life in the year 3000', { iat: YEAR_3000_S - 600, exp: YEAR_3000_S }],
-  ['with its end in the year 3000 and no beginning', { iat: undefined, exp: YEAR_3000_S }],
-  ['that lives for more than a day', { iat: nowS - 10, exp: nowS - 10 + DAY_S + 1 }],
-  ['that has lived for more than a day', { iat: nowS - DAY_S, exp: nowS + 1 }],
-  ['that lives for more than a day, without a beginning', { iat: undefined, exp: nowS + DAY_S + 1 }],
+  ['with exp in the year 3000', { exp: YEAR_3000_S }],
+  ['with iat and exp in the year 3000', { iat: YEAR_3000_S - 600, exp: YEAR_3000_S }],
+  ['with exp in the year 3000 and without iat', { iat: undefined, exp: YEAR_3000_S }],
+  ['with a lifetime of more than a day', { iat: nowS - 10, exp: nowS - 10 + DAY_S + 1 }],
+  ['issued a day ago, with a lifetime of more than a day', { iat: nowS - DAY_S, exp: nowS + 1 }],
+  ['that expires in more than a day, without iat', { iat: undefined, exp: nowS + DAY_S + 1 }],
   ['issued in the future', { iat: nowS + 61 }],
-  ['issued at no time', { iat: 'now' }],
+  ['with an iat that is not a number', { iat: 'now' }],
   ['not valid yet', { nbf: nowS + 61 }],
-  ['valid from no time', { nbf: 'now' }],
+  ['with an nbf that is not a number', { nbf: 'now' }],
   ...[undefined, 'https://evil.example/', iss.slice(0, -1), iss.toUpperCase(), [iss]].map(
     (other): [string, Json] => [`of the issuer ${JSON.stringify(other)}`, { iss: other }],
   ),
@@ -190,5 +190,5 @@ export const wrongClaims = ({ iss, aud }: { iss: string; aud: string }, nowS: nu
   ...[
     ...[undefined, '', null, 4711, true, ['shopper-1'], { id: 'shopper-1' }, 'shopper 1', 'schröder'],
     ...['shopper\n{"who":"admin"}', 'shopper-1\n', 'shopper\u001b[2J', 'x'.repeat(256)],
-  ].map((sub): [string, Json] => [`of the subject ${JSON.stringify(sub)?.slice(0, 40)}`, { sub }]),
+  ].map((sub): [string, Json] => [`with the subject ${JSON.stringify(sub)?.slice(0, 40)}`, { sub }]),
 ];

@@ -60,7 +60,7 @@ const deep = fc
 
 const wide = fc.integer({ min: 100, max: 5000 }).map((length): Json => Array<number>(length).fill(0));
 
-/** Any JSON: all types, deep, wide, with keys that have a meaning in JavaScript. */
+/** Any JSON value, also deep or wide ones, and keys with a meaning in JavaScript. */
 const anyJson: fc.Arbitrary<Json> = fc.letrec<{ json: Json }>((tie) => ({
   json: fc.oneof(
     { depthSize: 'small' },
@@ -71,7 +71,7 @@ const anyJson: fc.Arbitrary<Json> = fc.letrec<{ json: Json }>((tie) => ({
   ),
 })).json;
 
-/** Valid values by scalar. */
+/** Values by name of the scalar, most of them valid. */
 const SCALARS: Record<string, fc.Arbitrary<Json>> = {
   Boolean: fc.boolean(),
   CardNumber: fc.constantFrom('4111111111111111', '5555 5555 5555 4444'),
@@ -87,7 +87,7 @@ const SCALARS: Record<string, fc.Arbitrary<Json>> = {
   URL: fc.constantFrom('https://shop.example/back', 'https://shop.example/?a=b'),
 };
 
-/** A value of an input type that is mostly valid. */
+/** Generates values of an input type, most of them valid. */
 function inputOf(type: GraphQLInputType, depth = 0): fc.Arbitrary<Json> {
   const right = validInputOf(getNullableType(type), depth);
   return fc.oneof({ arbitrary: right, weight: 24 }, { arbitrary: anyJson, weight: 1 });
@@ -120,7 +120,7 @@ function validInput(mutation: string, key: string): Json {
   return { channel: CHANNEL, transactionId: key, confirmation: { upi: { utr: '123456789012' } } };
 }
 
-/** Replaces or removes one value of a JSON tree. */
+/** Replaces value number `place` of a JSON tree, in the order of JSON.stringify. Removes it if `other` is undefined. */
 function withChange(value: Json, place: number, other: Json | undefined): Json {
   let visited = -1;
   const text = JSON.stringify(value, (_name, inner: Json) => ((visited += 1) === place ? other : inner));
@@ -129,7 +129,7 @@ function withChange(value: Json, place: number, other: Json | undefined): Json {
 
 const change = fc.tuple(fc.nat({ max: 20 }), fc.option(anyJson, { nil: undefined }));
 
-/** Valid inputs with one or two changed values. */
+/** Generates inputs with up to two changed values. */
 const nearlyValid = (mutation: string): fc.Arbitrary<Json> =>
   fc
     .tuple(fc.uuid(), fc.array(change, { maxLength: 2 }))
@@ -203,7 +203,7 @@ function selection(generate: Generate, output: GraphQLOutputType, depth = 0): st
   return `{ ${parts.join(' ')} }`;
 }
 
-/** A document that is mostly valid. */
+/** Random documents, most of them valid. */
 export const anyDocument: fc.Arbitrary<string> = fc.gen().map((generate) => {
   const isQuery = chance(generate, 0.75);
   const name = chance(generate, 0.4) ? ' Named' : '';
@@ -225,7 +225,7 @@ const breakage = fc.tuple(
   fc.nat({ max: 12 }),
 );
 
-/** A document with pieces removed, inserted and duplicated. */
+/** Random documents with pieces removed, inserted or duplicated. */
 export const brokenDocument: fc.Arbitrary<string> = fc
   .tuple(anyDocument, fc.array(breakage, { minLength: 1, maxLength: 4 }))
   .map(([document, breakages]) =>

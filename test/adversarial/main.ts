@@ -16,7 +16,7 @@ const line = (cells: readonly string[]): string =>
 type Options = Parameters<Attack['run']>[1];
 
 /** Runs one attack, monitors the health of the gateway meanwhile, and prints the result. */
-async function attack(
+async function runAttack(
   target: Target,
   { name, share = 0, run }: Attack,
   options: Options,
@@ -27,9 +27,9 @@ async function attack(
     const outcome = await run(target, { ...options, ms: options.ms * share });
     const { worstMs, failures } = await watch.seen();
     if (failures > 0) outcome.breaches.push(`/healthz failed ${failures} times`);
-    const through = outcome.breaches.length === 0 ? 'nothing' : `${outcome.breaches.length} !`;
+    const succeeded = outcome.breaches.length === 0 ? 'none' : `${outcome.breaches.length} !`;
     const memory = before === undefined ? '?' : `${before} → ${target.memory()} MB`;
-    print(line([name, String(outcome.attempts), through, `${Math.round(worstMs)} ms`, memory]));
+    print(line([name, String(outcome.attempts), succeeded, `${Math.round(worstMs)} ms`, memory]));
     if (outcome.note) print(`    ${outcome.note}`);
     for (const what of outcome.breaches.slice(0, 10)) print(`    SUCCEEDED: ${what.slice(0, 300)}`);
     return outcome;
@@ -39,16 +39,16 @@ async function attack(
 }
 
 /** Starts a gateway, runs attacks against it, and expects it to stop gracefully. */
-async function against(env: Record<string, string>, attacks: readonly Attack[], options: Options) {
+async function runAttacks(env: Record<string, string>, attacks: readonly Attack[], options: Options) {
   const target = await Target.start(env);
   const outcomes: AttackResult[] = [];
   try {
-    for (const each of attacks) outcomes.push(await attack(target, each, options));
+    for (const each of attacks) outcomes.push(await runAttack(target, each, options));
     target.program.signal('SIGTERM');
     const code = await target.program.exited;
     if (code === 0) return outcomes;
-    print(`    SUCCEEDED: the gateway ended with ${code}: ${target.program.output().slice(-1000)}`);
-    return [...outcomes, { attempts: 0, breaches: [`the gateway ended with ${code}`] }];
+    print(`    SUCCEEDED: the gateway exited with code ${code}: ${target.program.output().slice(-1000)}`);
+    return [...outcomes, { attempts: 0, breaches: [`the gateway exited with code ${code}`] }];
   } finally {
     await target.close();
   }
@@ -71,14 +71,14 @@ export async function main(args: string[]): Promise<number> {
   // Without a rate limit, because a 429 would hide problems.
   const unlimited = { RATE_LIMIT_PER_MINUTE: '0' };
   const outcomes = [
-    ...(await against(unlimited, ATTACKS_ON_DOCUMENTS, options)),
-    ...(await against({ ...lagging, RATE_LIMIT_PER_MINUTE: '300' }, [unfairClient], options)),
-    ...(await against(lagging, [unreadResponses], options)),
-    ...(await against({ ...lagging, ...unlimited }, [overload], options)),
+    ...(await runAttacks(unlimited, ATTACKS_ON_DOCUMENTS, options)),
+    ...(await runAttacks({ ...lagging, RATE_LIMIT_PER_MINUTE: '300' }, [unfairClient], options)),
+    ...(await runAttacks(lagging, [unreadResponses], options)),
+    ...(await runAttacks({ ...lagging, ...unlimited }, [overload], options)),
   ];
-  const through = outcomes.flatMap((outcome) => outcome.breaches).length;
+  const succeeded = outcomes.flatMap((outcome) => outcome.breaches).length;
   const tried = outcomes.reduce((sum, outcome) => sum + outcome.attempts, 0);
-  const end = `SUCCEEDED: ${through}. Again: npm run attack -- --seed ${seed}`;
-  print(`\n${tried} requests. ${through === 0 ? 'No attack succeeded.' : end}`);
-  return through === 0 ? 0 : 1;
+  const end = `SUCCEEDED: ${succeeded}. Repeat with: npm run attack -- --seed ${seed}`;
+  print(`\n${tried} requests. ${succeeded === 0 ? 'No attack succeeded.' : end}`);
+  return succeeded === 0 ? 0 : 1;
 }

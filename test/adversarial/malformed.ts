@@ -5,7 +5,7 @@ export interface RequestTarget {
   host: string;
   /** The header line of a client with all rights. */
   authorization: string;
-  /** A complete, authorised lookup: a server that treats it as a request of its own sends it to the service. */
+  /** A complete, authorised lookup. A gateway that treats it as a separate request sends it to the service. */
   smuggled: string;
 }
 
@@ -47,17 +47,17 @@ const posted = (name: string, { with: more, body = QUERY, statuses = [400], foll
   },
 });
 
-/** The same with a correct length and one more header. */
+/** A POST to /graphql with a correct Content-Length and one more header, followed by a complete request. */
 const headed = (header: string, statuses?: readonly number[], followed?: boolean): Malformed =>
   posted(`the header ${JSON.stringify(header.slice(0, 40))}`, { with: [LENGTH, header], statuses, followed });
 
 /** Ambiguous body lengths. */
 const LENGTHS: Malformed[] = [
-  posted('CL.TE: a length and chunks, the length reaching over the next request', {
+  posted('CL.TE: Content-Length and chunks, the length includes the next request', {
     with: ({ smuggled }) => [`Content-Length: ${smuggled.length + EMPTY_CHUNKS.length}`, CHUNKED],
     body: EMPTY_CHUNKS,
   }),
-  posted('TE.CL: chunks and a length, the next request in a chunk', {
+  posted('TE.CL: chunks and Content-Length, the next request in a chunk', {
     with: [CHUNKED, 'Content-Length: 4'],
     body: ({ smuggled }) => chunk(smuggled) + EMPTY_CHUNKS,
   }),
@@ -70,9 +70,9 @@ const LENGTHS: Malformed[] = [
   headed('Content-Length: 0'),
   headed(LENGTH),
   ...['5, 5', '-1', '+24', '0x18', '', '18446744073709551640'].map((length) =>
-    posted(`the length ${JSON.stringify(length)}`, { with: [`Content-Length: ${length}`] }),
+    posted(`the Content-Length ${JSON.stringify(length)}`, { with: [`Content-Length: ${length}`] }),
   ),
-  posted('a length of more than everything', { with: ['Content-Length: 9007199254740993'], statuses: [413] }),
+  posted('a huge Content-Length', { with: ['Content-Length: 9007199254740993'], statuses: [413] }),
   ...[
     ...['zz\r\n', '-1\r\n', '0x5\r\nhello\r\n', 'FFFFFFFFFFFFFFFFF\r\n', '5\r\nhelloworld\r\n', '\0'],
     ...['5\nhello\n0\n\n', `5;${'x'.repeat(20_000)}\r\nhello\r\n`],
@@ -83,7 +83,7 @@ const LENGTHS: Malformed[] = [
       statuses: [400, 413],
     }),
   ),
-  posted('a trailer that looks like a length', {
+  posted('a trailer with the name Content-Length', {
     with: [CHUNKED],
     body: `${chunk(QUERY)}0\r\nContent-Length: 400\r\nAuthorization: Bearer other\r\n\r\n`,
     statuses: [200, 400],
@@ -107,7 +107,7 @@ const HEADERS: Malformed[] = [
   headed('Expect: the-spanish-inquisition', [417], true),
 ];
 
-/** Exactly these bytes, followed by a complete request. */
+/** Exactly the bytes that `write` returns, followed by a complete request. */
 const written = (
   name: string,
   statuses: readonly number[],
@@ -145,7 +145,7 @@ const target = (text: string, statuses: readonly number[] = [400, 404], method =
 
 const LOOKUP = '?query=%7B__typename%7D';
 
-/** Request targets that are invalid or in a form that is not meant for this server. */
+/** Request targets that are invalid or not meant for this server. */
 const TARGETS: Malformed[] = [
   target(`http://other.example/graphql${LOOKUP}`, [200, 400, 404]),
   target(`//other.example/graphql${LOOKUP}`),
@@ -177,9 +177,9 @@ const OTHERS: Malformed[] = [
       '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
     ],
     ...['SSH-2.0-OpenSSH_9.2\r\n', '*1\r\n$4\r\nPING\r\n', '\0'.repeat(64)],
-  ].map((text) => written(`no HTTP: ${JSON.stringify(text.slice(0, 24))}`, [400], () => text)),
+  ].map((text) => written(`not HTTP: ${JSON.stringify(text.slice(0, 24))}`, [400], () => text)),
   written('HTTP/9.9', [400, 505], ({ host }) => `GET /healthz HTTP/9.9\r\nHost: ${host}\r\n\r\n`),
-  written('a BOM first', [400], ({ host }) => `\xef\xbb\xbfGET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`),
+  written('a leading BOM', [400], ({ host }) => `\xef\xbb\xbfGET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`),
   written('lines that end with LF', [400], ({ host, authorization }) =>
     ['POST /graphql HTTP/1.1', `Host: ${host}`, authorization, JSON_TYPE, LENGTH, '', QUERY].join('\n'),
   ),

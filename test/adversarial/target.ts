@@ -108,13 +108,13 @@ export class Target {
     return this.post(JSON.stringify({ query, variables }), headers);
   }
 
-  /** Undefined when another caller is served, else the problem. */
-  async serves(): Promise<string | undefined> {
+  /** Sends a request of another caller. Resolves with undefined if it is served, else with the problem. */
+  async problemOfOthers(): Promise<string | undefined> {
     const { status } = await this.ask('{ __typename }');
-    return status === 200 ? undefined : `others were refused with ${status}`;
+    return status === 200 ? undefined : `the request of another caller got status ${status}`;
   }
 
-  /** Resident memory of the process in MB; undefined where the system does not report it. */
+  /** Resident memory of the process in MB; undefined if the system does not report it. */
   memory(): number | undefined {
     const [, pid] = /"pid":(\d+)/.exec(this.program.output()) ?? [];
     try {

@@ -3,15 +3,15 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 export interface FloodFigures {
-  /** Responses with data in time. */
+  /** Number of responses with data within the timeout. */
   useful: number;
-  /** Responses that allow a retry. */
+  /** Number of responses with status 429 or 503. */
   refused: number;
-  /** Callers that timed out. */
-  gaveUp: number;
-  /** Closed connections, and all other responses. */
+  /** Number of requests that got no response within the timeout. */
+  timedOut: number;
+  /** Number of connections that closed early, and of all other responses. */
   failed: number;
-  /** Requests for which no connection was free. */
+  /** Number of requests for which no connection was free. */
   notSent: number;
   sent: number;
   /** Longest duration of a useful response. */
@@ -22,10 +22,11 @@ export interface FloodFigures {
 export interface FloodOptions {
   request: string;
   ms: number;
-  /** Not counted. */
+  /** Time at the start whose responses are not counted, in ms. */
   warmUpMs: number;
-  /** Requests per second, however many are in flight; or the number of callers that wait for each response. */
+  /** Requests per second, however many are in flight. */
   rate?: number;
+  /** Instead of `rate`: number of callers, each of which waits for a response before its next request. */
   callers?: number;
 }
 
@@ -43,11 +44,11 @@ async function nextMessage<T>(thread: Worker): Promise<T> {
 export async function flood(url: string, options: FloodOptions): Promise<FloodFigures> {
   const { hostname: host, port } = new URL(url);
   const thread = inThread('flood-worker.mjs');
-  thread.postMessage({ host, port: Number(port), patienceMs: TIMEOUT_MS, ...options });
+  thread.postMessage({ host, port: Number(port), timeoutMs: TIMEOUT_MS, ...options });
   return nextMessage<FloodFigures>(thread).finally(() => thread.terminate());
 }
 
-/** Polls the health of a gateway until it is closed. `seen` is what it observed since the last call. */
+/** Polls /healthz until `close` is called. `seen` resolves with what was observed since its last call. */
 export async function watchHealth(url: string) {
   const thread = inThread('health-watch.mjs', { url });
   await nextMessage(thread);

@@ -34,7 +34,7 @@ const calls = (who: string, count: number) =>
   Array.from({ length: count }, (_, place) => entry({ who, key: `${who}-${place}` }));
 
 describe('Opening an audit log', () => {
-  test('creates the file, readable for its owner alone, and its folder', () => {
+  test('creates the file, which only its owner can read, and its folder', () => {
     const file = path.join(temporaryFolder(), 'data', 'audit.log');
     open(file);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -43,9 +43,9 @@ describe('Opening an audit log', () => {
 
   test.each<[what: string, make: (folder: string) => string, code: RegExp]>([
     ['a folder', (folder) => folder, /EISDIR/],
-    ['in no folder that exists', (folder) => path.join(folder, 'a', 'b', 'audit.log'), /ENOENT/],
+    ['in a folder that does not exist', (folder) => path.join(folder, 'a', 'b', 'audit.log'), /ENOENT/],
     ['a device', () => '/dev/full', /^AUDIT_LOG_FILE/],
-  ])('is refused when the path is %s, with the setting and without the path', (_what, make, code) => {
+  ])('fails if the path is %s, with the setting but not the path in the message', (_what, make, code) => {
     const file = make(temporaryFolder());
     expect(() => open(file)).toThrow(/^AUDIT_LOG_FILE: /);
     expect(() => open(file)).toThrow(code);
@@ -75,7 +75,7 @@ describe('An open audit log', () => {
     expect((await verify([older, file])).faults).toMatchObject([{ file, line: 1, code: 'lines_missing' }]);
   });
 
-  describe('rotation by size', () => {
+  describe('with rotation by size', () => {
     const rotatedFiles = (file: string): string[] =>
       readdirSync(path.dirname(file))
         .filter((name) => /\.\d{8}T/.test(name))
@@ -102,7 +102,7 @@ describe('An open audit log', () => {
       expect([...older, file].flatMap((one) => callsOf(one).map(({ key }) => key))).toEqual(keys(0, 100));
     });
 
-    test('keeps AUDIT_LOG_KEEP_FILES files, and deletes nothing else', async () => {
+    test('keeps AUDIT_LOG_KEEP_FILES older files, and deletes no other file', async () => {
       const file = temporaryLog();
       const others = [`${file}.1`, `${file}.gz`, path.join(path.dirname(file), 'other.log')];
       others.forEach((other) => writeFileSync(other, ''));
@@ -116,7 +116,7 @@ describe('An open audit log', () => {
       expect(kept.faults).toEqual([]);
       expect(kept.notes).toMatchObject([{ line: 1, code: 'continues_older_file' }]);
       expect(callsOf(file).at(-1)).toMatchObject({ key: 'order-99' });
-      // Each deletion is in the gateway's own log.
+      // Each deletion is reported.
       const deleted = faults.flatMap(
         ({ why }) => (/deleted (.*)$/.exec(why)?.[1] ?? '').match(/audit\.log\S*Z-\w+/g) ?? [],
       );
@@ -136,8 +136,8 @@ describe('An open audit log', () => {
       expect(verifier.files.reduce((sum, { calls }) => sum + calls, 0)).toBe(120);
     });
 
-    test('reports a failed rename and continues in the old file', async () => {
-      // With the time at its end the name is longer than a name can be.
+    test('reports a failed rename, and continues in the old file', async () => {
+      // With the time appended, the file name is longer than the system allows.
       const file = path.join(temporaryFolder(), 'a'.repeat(240));
       const { log, faults } = openLog(file, { maxBytes: 10_000, keepFiles: null });
       keys(0, 30).forEach((key) => log.record(entry({ key })));
@@ -149,7 +149,7 @@ describe('An open audit log', () => {
     });
   });
 
-  test.each(['file', 'folder'])('creates its %s again when it is removed, and reports it', async (what) => {
+  test.each(['file', 'folder'])('creates its %s again after it was removed, and reports it', async (what) => {
     const folder = path.join(temporaryFolder(), 'data');
     const file = path.join(folder, 'audit.log');
     const { log, faults } = openLog(file);
@@ -161,7 +161,7 @@ describe('An open audit log', () => {
     expect((await verify(file)).notes).toMatchObject([{ code: 'continues_older_file' }]);
   });
 
-  test('reports each call while a folder is in its place, and counts them when it is written again', async () => {
+  test('reports each call while a folder is at its path, and counts these calls in its next line', async () => {
     const file = temporaryLog();
     const { log, faults } = openLog(file);
     rmSync(file);
@@ -188,7 +188,7 @@ describe('An open audit log', () => {
     expect(verifier.missed).toBe(2);
   });
 
-  test('does not throw when its listener throws, or a call is malformed', () => {
+  test('does not throw if its listener throws or a call is malformed', () => {
     const file = temporaryLog();
     const log = AuditLog.open(file, () => {
       throw new Error('deaf');
@@ -200,7 +200,7 @@ describe('An open audit log', () => {
     expect(() => log.record(entry())).not.toThrow();
   });
 
-  test('reports calls and writes nothing once it is closed, and can be closed again', async () => {
+  test('reports calls and writes nothing after it was closed, and can be closed again', async () => {
     const file = temporaryLog();
     const { log, faults } = openLog(file);
     await log.close();
@@ -216,7 +216,7 @@ describe('An open audit log', () => {
     const opened = (): string[] =>
       readdirSync('/proc/self/fd')
         .map((fd) => `/proc/self/fd/${fd}`)
-        // The descriptor of this very listing is gone.
+        // The descriptor that this listing used is closed by now.
         .flatMap((link) => (existsSync(link) ? [readlinkSync(link)] : []))
         .filter((target) => target.startsWith(path.dirname(file)) && !target.endsWith('.lock'));
     const { log } = openLog(file);
@@ -231,13 +231,13 @@ describe('An open audit log', () => {
 });
 
 describeSmallDisk('A full disk', '64k', (disk) => {
-  test('makes the log report each call, and continue as a whole when there is space', async () => {
+  test('makes the audit log report each call, and continue without a fault when there is space again', async () => {
     const file = path.join(disk.folder, 'audit.log');
     const { log, faults } = openLog(file);
     const { log: other, faults: othersFaults } = openLog(file);
     log.record(entry({ key: 'before' }));
     disk.fill();
-    // What is left of the last block is filled, too; a line is written by half.
+    // Some lines still fit into the last block, and one is written in part.
     let missed = 0;
     for (let call = 0; missed < 5; call += 1) {
       log.record(entry({ key: `full ${call}` }));
@@ -269,7 +269,7 @@ describeSmallDisk('A full disk', '64k', (disk) => {
 });
 
 describe('Processes that share an audit log', () => {
-  test('write lines one at a time, in one chain', async () => {
+  test('write lines one at a time, in one hash chain', async () => {
     const file = temporaryLog();
     const names = ['one', 'two', 'three'];
     const processes = await Promise.all(names.map(() => startAuditProcess(file)));
@@ -289,7 +289,7 @@ describe('Processes that share an audit log', () => {
     }
   });
 
-  test('lose nothing they have recorded when they are killed', async () => {
+  test('lose no recorded call if they are killed', async () => {
     const file = temporaryLog();
     for (let round = 0; round < 3; round += 1) {
       const process = await startAuditProcess(file);

@@ -27,7 +27,7 @@ describeStores('The audit log', (rigs) => {
     expect((await verify(file)).faults).toEqual([]);
   });
 
-  /** Loses the response to a create that the service has carried out, and hides what it created from lookups. */
+  /** Loses the response to a create that the service has carried out, and hides the transaction from lookups. */
   async function lose(kind: Kind, key: string): Promise<{ transactionId: string; hiddenLookups: number }> {
     first.service.ledger.lag = { ms: 0, lookups: 1000 };
     first.service.next(`create-${kind}`, { acts: true, reply: (connection) => connection.reset() });
@@ -36,7 +36,7 @@ describeStores('The audit log', (rigs) => {
     return first.service.created(key)[0]!;
   }
 
-  /** Moves the clock of both instances until the attempt is settled. */
+  /** Advances the clock of both instances until the attempt has this outcome. */
   const untilSettled = (key: string, outcome: string, stepMs = 1_000) =>
     until(
       () => {
@@ -47,7 +47,7 @@ describeStores('The audit log', (rigs) => {
     );
 
   test.each<Kind>(['payment', 'payout'])(
-    'has one line for a %s whose lost response two instances look for',
+    'has one line for a recovered %s, although two instances look for it',
     async (kind) => {
       const key = newKey();
       const created = await lose(kind, key);
@@ -71,13 +71,13 @@ describeStores('The audit log', (rigs) => {
           transactionId: created.transactionId,
         },
       ]);
-      // Both instances look through their attempts again: nothing is added.
+      // Later recovery rounds of both instances add no line.
       await untilSettled(key, 'SUCCEEDED');
       expect(recoveredIn(file, key)).toHaveLength(1);
     },
   );
 
-  test('has one line for an outcome that a repeated key finds, beside those of the calls', async () => {
+  test('has one line for an outcome that a repeated call recovers, besides the lines of the calls', async () => {
     const key = newKey();
     const created = await lose('payment', key);
     created.hiddenLookups = 0;
@@ -92,7 +92,7 @@ describeStores('The audit log', (rigs) => {
     expect(callsOf(file).filter((line) => line.key === key)).toHaveLength(4);
   });
 
-  test('has one line for a payment that was found not to have been sent', async () => {
+  test('has one line for a payment that is settled as not sent', async () => {
     const key = newKey();
     first.service.next('create-payment', { acts: false, reply: (connection) => connection.reset() });
     expect(await first.create('payment', key)).toMatchObject({ result: 'OutcomeUnknownError' });
@@ -105,11 +105,11 @@ describeStores('The audit log', (rigs) => {
     expect(recoveredIn(file, key)).toMatchObject([{ outcome: 'not_sent', transactionId: null }]);
   });
 
-  test('has no line of a recovery that an operator was faster than', async () => {
+  test('has no line for a recovery if an operator has settled the attempt before', async () => {
     const key = newKey();
     const created = await lose('payment', key);
     const [row] = await first.store.rows(`SELECT id FROM attempts WHERE key = '${key}'`);
-    // The lookup of a follow-up is held until the operator has settled the attempt.
+    // The lookup of the repeated create is held until the operator has settled the attempt.
     const held = Promise.withResolvers<undefined>();
     const looked = Promise.withResolvers<undefined>();
     first.service.plan((purpose) => {
@@ -130,8 +130,8 @@ describeStores('The audit log', (rigs) => {
   });
 });
 
-describeSqlite('A confirm that the service refuses', (rigs) => {
-  test('names its transaction in the audit log', async () => {
+describeSqlite('A refused confirm', (rigs) => {
+  test('is in the audit log with its transaction id', async () => {
     const file = temporaryLog();
     const rig = await rigs.start({ env: { AUDIT_LOG_FILE: file } });
     const created = await rig.create('payment', newKey());

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { hashOf, readLine } from '../../src/observability/audit/line';
 import { entry, linesOf, openLog, putLines, temporaryLog, verify, writeLog } from './support/files';
 
-/** Lines 1 to 5 are written by one process: opening, three calls, closing. Lines 6 to 10 are written by the next one. */
+/** Writes a log: one process writes lines 1 to 5 (opening, three calls, closing), the next one lines 6 to 10. */
 async function twoStarts(): Promise<string> {
   const file = temporaryLog();
   await writeLog(file, 'a', 'b', 'c');
@@ -11,7 +11,7 @@ async function twoStarts(): Promise<string> {
   return file;
 }
 
-/** The faults of a log whose lines were changed like that: line and code. */
+/** Returns the faults of a log after `change`, each as line number and code. */
 async function faultsAfter(change: (lines: string[]) => string[]): Promise<string[]> {
   const file = await twoStarts();
   const lines = linesOf(file);
@@ -29,7 +29,7 @@ const swapped = (one: number, other: number) => (lines: string[]) =>
 const rewritten = (place: number, from: string | RegExp, to: string) => (lines: string[]) =>
   lines.with(place - 1, lines[place - 1]!.replace(from, to));
 
-/** Makes a line fit on the one before it, as somebody does who knows how the hashes are made. */
+/** Recomputes the hash of a line from the line before it, as an attacker can if there is no AUDIT_LOG_KEY. */
 const rehashed = (place: number) => (lines: string[]) => {
   const line = readLine(lines[place - 1]!)!;
   return lines.with(place - 1, withHash(line.body, readLine(lines[place - 2]!)!.hash));
@@ -55,7 +55,7 @@ test.each<[does: string, change: (lines: string[]) => string[], firstFault: stri
   ['the end of a line changed', rewritten(4, /"\}$/, '"]'), '4 cut_off'],
   ['the end of the last line changed', rewritten(10, /"\}$/, '"]'), '10 cut_off'],
   ['the first line changed', rewritten(1, '"pid":', '"pid":1'), '1 changed'],
-  ['a letter to its escaped form changed', rewritten(3, 'shop', 'sho\\u0070'), '3 changed'],
+  ['a letter replaced by its escape', rewritten(3, 'shop', 'sho\\u0070'), '3 changed'],
   [
     'a call and its hash changed',
     (lines) => rehashed(3)(rewritten(3, '"10000.00"', '"10.00"')(lines)),
@@ -121,7 +121,7 @@ describe('Verification of a log that two processes write to', () => {
     return file;
   }
 
-  test('finds no fault in their lines, which are one chain', async () => {
+  test('finds no fault in the lines, which form one hash chain', async () => {
     const file = await shared();
     const lines = linesOf(file).map((line) => readLine(line)!);
     expect(new Set(lines.map(({ writer }) => writer)).size).toBe(2);
@@ -130,7 +130,7 @@ describe('Verification of a log that two processes write to', () => {
     expect([...faults, ...notes]).toEqual([]);
   });
 
-  test('finds that all or the last lines of one were removed', async () => {
+  test('finds that all or the last lines of one process were removed', async () => {
     const file = await shared();
     const lines = linesOf(file);
     const other = readLine(lines[1]!)!.writer;
@@ -146,26 +146,26 @@ describe('Verification of a log that two processes write to', () => {
   });
 });
 
-describe('Lines that are removed while their process runs', () => {
+describe('The removal of lines of a running process', () => {
   test.each([
-    ['some', 2],
-    ['all', 0],
-  ])('are found after its next line: %s', async (_what, kept) => {
+    ['some lines', 2],
+    ['all lines', 0],
+  ])('is found after its next line: %s', async (_what, kept) => {
     const file = temporaryLog();
     const { log } = openLog(file);
     for (const key of ['a', 'b', 'c']) log.record(entry({ key }));
     putLines(file, linesOf(file).slice(0, kept));
-    // Another process, which cannot know of them, hides the gap no better.
+    // Lines of another process, which does not know the removed lines, do not hide the gap.
     if (kept > 0) await writeLog(file, 'x', 'y', 'z');
     log.record(entry({ key: 'd' }));
     expect((await verify(file)).faults).not.toEqual([]);
   });
 });
 
-describe('A log with AUDIT_LOG_KEY', () => {
+describe('Verification with AUDIT_LOG_KEY', () => {
   const KEY = 'key-of-the-audit-log';
 
-  /** A log that somebody has rewritten, with hashes of the given key. */
+  /** Writes a log with AUDIT_LOG_KEY, and rewrites it with hashes of `key`. */
   async function rewrittenWith(key: string | null): Promise<string> {
     const file = temporaryLog();
     const { log } = openLog(file, null, KEY);
@@ -183,7 +183,7 @@ describe('A log with AUDIT_LOG_KEY', () => {
     return file;
   }
 
-  test.each([null, 'another-key'])('that is rewritten without the key is found (%s)', async (key) => {
+  test.each([null, 'another-key'])('finds a log that was rewritten with the key %j', async (key) => {
     const file = await rewrittenWith(key);
     expect((await verify(file, [], key)).faults).toEqual([]);
     const { faults } = await verify(file, [], KEY);
@@ -192,7 +192,7 @@ describe('A log with AUDIT_LOG_KEY', () => {
 });
 
 describe('Verification with a seal', () => {
-  test('finds lines that were cut off at the end, and accepts later ones', async () => {
+  test('finds that the last lines were removed, and accepts lines after the seal', async () => {
     const file = await twoStarts();
     const { seal = '' } = (await verify(file)).verifier.files[0]!;
     const whole = linesOf(file);
@@ -220,7 +220,7 @@ describe('Verification with a seal', () => {
 });
 
 describe('A line whose process died while writing it', () => {
-  /** The log of a process that died after so many bytes of its last line. */
+  /** Returns the log of a process that died after it had written `bytes` bytes of its last line. */
   async function torn(bytes: number): Promise<string> {
     const file = temporaryLog();
     openLog(file).log.record(entry());
@@ -233,7 +233,7 @@ describe('A line whose process died while writing it', () => {
   }
 
   test.each([1, 100])(
-    'is a note, and is followed by a new line of the next process (%i bytes)',
+    'is reported as a note, and the next process begins a new line (%i bytes written)',
     async (bytes) => {
       const file = await torn(bytes);
       const { faults, notes, verifier } = await verify(file);
@@ -249,7 +249,7 @@ describe('A line whose process died while writing it', () => {
     },
   );
 
-  test('is a note when it is zeros after a power failure', async () => {
+  test('is reported as a note, not a fault, when a power failure left only zero bytes', async () => {
     const file = temporaryLog();
     openLog(file).log.record(entry());
     writeFileSync(file, Buffer.alloc(300), { flag: 'a' });
@@ -259,7 +259,7 @@ describe('A line whose process died while writing it', () => {
     expect(notes).toHaveLength(1);
   });
 
-  test('is not confused with a line that was cut off later', async () => {
+  test('is distinguished from a line that was cut off later, which is a fault', async () => {
     const file = await twoStarts();
     const lines = linesOf(file);
     putLines(file, rewritten(5, /.{50}$/, '')(lines));

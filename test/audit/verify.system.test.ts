@@ -10,7 +10,7 @@ import { CHECKOUT } from '../support/program';
 
 const run = (args: readonly string[]): Promise<Ran> => runHere(['audit', ...args]);
 
-/** `npm run audit -- …` as a process of its own. */
+/** Runs the command `audit` in a process of its own. */
 function runProgram(args: readonly string[], cwd = CHECKOUT, ...options: readonly string[]): Ran {
   const program = path.join(CHECKOUT, 'bin/paygraph.mjs');
   const { PATH, HOME } = process.env;
@@ -40,7 +40,7 @@ const verify = async (...args: string[]): Promise<Report & Ran> => {
   return { ...ran, ...reportOf(ran) };
 };
 
-test('audit verify prints counts, times, seal and processes of a whole log, and exits with 0', async () => {
+test('audit verify prints counts, times, seal and processes of an intact log, and exits with 0', async () => {
   const file = temporaryLog();
   await writeLog(file, 'a', 'b');
   const { code, out, err } = runProgram(['verify', file]);
@@ -58,7 +58,7 @@ test('audit verify prints counts, times, seal and processes of a whole log, and 
   });
 });
 
-test('audit verify names the changed lines, and exits with 1', async () => {
+test('audit verify reports changed and missing lines, and exits with 1', async () => {
   const file = temporaryLog();
   await writeLog(file, 'a', 'b', 'c', 'd');
   const lines = linesOf(file);
@@ -79,7 +79,7 @@ test('audit verify names the changed lines, and exits with 1', async () => {
   expect(out.match(/^FAULT .*audit\.log, line [24]: /gm)).toHaveLength(2);
 });
 
-test('audit verify --expect fails when lines before the seal are missing', async () => {
+test('audit verify --expect fails if the line with the seal is missing', async () => {
   const file = temporaryLog();
   await writeLog(file, 'a', 'b');
   const { seal = '' } = (await verify(file)).files[0]!;
@@ -99,7 +99,7 @@ test('audit verify without a file checks AUDIT_LOG_FILE, or data/audit.log', asy
   expect(reportOf(runProgram(['verify', '--json'], folder)).files).toMatchObject([{ lines: 5 }]);
 });
 
-test('audit verify checks several files in their order, and finds a seal in any of them', async () => {
+test('audit verify checks several files in the given order, and finds a seal in any of them', async () => {
   const file = temporaryLog();
   const { log } = openLog(file);
   log.record(entry());
@@ -120,7 +120,7 @@ test('audit verify checks several files in their order, and finds a seal in any 
   expect(wrong.findings).toContainEqual(expect.objectContaining({ code: 'files_out_of_order' }));
 });
 
-test('audit verify notes a process that runs or has died, and exits with 0', async () => {
+test('audit verify lists a running or killed process as open, and exits with 0', async () => {
   const file = temporaryLog();
   const child = await startAuditProcess(file);
   await child.call('record', [entry()]);
@@ -130,7 +130,7 @@ test('audit verify notes a process that runs or has died, and exits with 0', asy
   expect(await verify(file)).toMatchObject(result);
 });
 
-test('audit verify needs AUDIT_LOG_KEY where the log was written with it', async () => {
+test('audit verify needs AUDIT_LOG_KEY if the log was written with it', async () => {
   const file = temporaryLog();
   const { log } = openLog(file, null, 'the-key');
   log.record(entry());
@@ -141,7 +141,7 @@ test('audit verify needs AUDIT_LOG_KEY where the log was written with it', async
   expect(without.out).not.toContain('the-key');
 });
 
-test('audit verify finds a fault in each line of another file, and prints none of its content', async () => {
+test('audit verify finds a fault in each line of a file that is no audit log, and prints no content', async () => {
   const file = temporaryLog();
   writeFileSync(file, '\u001b[31mnothing of ours 4111111111111111\n'.repeat(3000));
   const { code, faults, findings } = await verify(file);
@@ -154,7 +154,7 @@ test.each<[args: string[], names: string[]]>([
   [['verify', os.tmpdir()], ['EISDIR']],
   [['check'], ["'check'"]],
   [['verify', '--expect', 'abc'], ['--expect']],
-])('audit %j exits with 2', async (args, names) => {
+])('audit exits with 2 and names the mistake in the arguments %j', async (args, names) => {
   const { code, out, err } = await run(args);
   expect({ code, out }).toEqual({ code: 2, out: '' });
   for (const name of names) expect(err).toContain(name);
@@ -172,7 +172,6 @@ test('audit verify checks a log of 100 MB within 64 MB of heap', async () => {
     writeSync(writing, `${body},"hash":"${previous}"}\n`);
   }
   closeSync(writing);
-  // The file has 100 MB, and the program may have 64.
   const { code, out, err } = runProgram(['verify', file, '--json'], CHECKOUT, '--max-old-space-size=64');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(reportOf({ out }).files).toMatchObject([{ lines: 60_000, calls: 59_999 }]);

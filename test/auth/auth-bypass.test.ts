@@ -43,7 +43,7 @@ function expectRefused({ errors, data }: RawResult, ...codes: string[]): void {
   expect(harness.service.requests).toHaveLength(0);
 }
 
-describe("Another merchant's channel is refused in every notation", () => {
+describe("Another merchant's channel is refused", () => {
   const payment = (channel: string): string =>
     `payment(channel: ${channel}, transactionId: "${THEIRS}") { __typename }`;
   const quoted = `"${THEIRS}"`;
@@ -62,7 +62,7 @@ describe("Another merchant's channel is refused in every notation", () => {
     ['under an alias', `{ mine: ${payment(quoted)} }`],
     ['in an inline fragment', `{ ... { ... on Query @include(if: true) { ${payment(quoted)} } } }`],
     ['in the second of two operations', `query A { __typename } query Q ${lookupOn(THEIRS)}`],
-    ['in an empty batch', `{ payments(channel: ${quoted}, transactionIds: []) { __typename } }`],
+    ['in a list lookup without ids', `{ payments(channel: ${quoted}, transactionIds: []) { __typename } }`],
   ];
 
   test.each(WAYS)('%s', async (_how, query, variables = {}) => {
@@ -74,22 +74,22 @@ describe("Another merchant's channel is refused in every notation", () => {
 
   test.each([
     [
-      'in a field of the input',
+      'a variable in the input',
       `mutation ($c: UUID!, $k: ID!) { createPayment(input: { channel: $c, idempotencyKey: $k,
         amount: { currency: "EUR", value: "1.00" }, method: { redirect: CARD } }) { __typename } }`,
       { c: THEIRS, k: newIds().idempotencyKey },
     ],
     [
-      'in a fragment',
+      'a part of the variable $input, in a fragment',
       'mutation ($input: CreatePaymentInput!) { ...F } fragment F on Mutation { x: createPayment(input: $input) { __typename } }',
       { input: { ...redirectCall('CARD').input, channel: THEIRS } },
     ],
-  ])('of a payment to create: %s', async (_how, query, variables) => {
+  ])('in a create, as %s', async (_how, query, variables) => {
     expectRefused(await post({ query, variables }, CREATOR), 'FORBIDDEN');
   });
 
   test.each([`${THEIRS} `, `urn:uuid:${THEIRS}`, [OURS, THEIRS], { channel: THEIRS }])(
-    'as %j, which is no UUID',
+    'as %j, which is not a UUID',
     async (c) => {
       expectRefused(await post({ query: LOOKUP, variables: { c, t: TRANSACTION_ID } }), 'BAD_USER_INPUT');
     },
@@ -114,7 +114,7 @@ describe("Another merchant's channel is refused in every notation", () => {
   });
 });
 
-test('Requests to the service have the channel of the call only', async () => {
+test('Requests to the service contain only the channel of the call', async () => {
   const query = `query Q($c: UUID!, $t: UUID!) { a: payment(channel: $c, transactionId: $t) { __typename }
     b: payment(channel: "${OURS.toUpperCase()}", externalId: "channel=${THEIRS}&x=1") { __typename } }`;
   const { errors } = await harness.client.request(query, { c: OURS, t: TRANSACTION_ID }, READER);
@@ -158,9 +158,9 @@ describe('A GET', () => {
   const document = `{ ${Array.from({ length: 120 }, (_, place) => `a${place}: __typename`).join(' ')} }`;
 
   test.each([
-    ['a fragment of the address behind it', `${search(document)}#%0A"`],
+    ['a URL fragment after it', `${search(document)}#%0A"`],
     ['another question mark before it', `?${search(document)}`],
-  ])('with a document that is too large is refused with %s', async (_how, text) => {
+  ])('is refused for a document that is too large, also with %s', async (_how, text) => {
     const { status, body } = await exchange(url, [
       `GET /graphql?${text} HTTP/1.1`,
       'Host: gateway.example',
@@ -227,7 +227,7 @@ describe('No operation is carried out', () => {
   });
 
   test.each(['text/plain', 'application/graphql', 'application/x-www-form-urlencoded', ''])(
-    'from a body of the type "%s", also with a header that requires preflight',
+    'from a body of the type "%s", also with the header apollo-require-preflight',
     async (type) => {
       for (const text of [body, lookupOn(OURS), search.slice(1)]) {
         const response = await post(text, { ...READER, ...PREFLIGHT, 'content-type': type });
@@ -241,7 +241,7 @@ describe('No operation is carried out', () => {
 describe('A client without any right', () => {
   const NOTHING = bearer(keyOf('nothing'));
 
-  test('can introspect the schema, and do nothing else', async () => {
+  test('may introspect the schema, and do nothing else', async () => {
     const query = '{ __typename __schema { queryType { name } } __type(name: "Payment") { name } }';
     expect((await post({ query }, NOTHING)).errors).toBeUndefined();
     for (const request of [lookupOn(OURS), '{ attempt(idempotencyKey: "k") { channel } }'])

@@ -16,7 +16,7 @@ type Entry = Omit<TestClientKey, 'key'> & { keySha256: string };
 
 const DAY_MS = 86_400_000;
 const aTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
-/** Lifetime in days. */
+/** Returns the lifetime of a key in days. */
 const lifetimeOf = ({ createdAt = '', expiresAt = '' }: Entry): number =>
   (Date.parse(expiresAt) - Date.parse(createdAt)) / DAY_MS;
 
@@ -74,7 +74,7 @@ describe('client-key new', () => {
 
   test.each([
     ['is not JSON', '[{"id": "CANARY"', /not JSON/],
-    ['has the id already', clientKeysText([{ id: 'shop', key: 'CANARY' }]), /rotate/],
+    ['contains the id already', clientKeysText([{ id: 'shop', key: 'CANARY' }]), /rotate/],
   ])('does not change a file that %s', async (_what, text, named) => {
     const file = fileOf(text);
     const { code, out, err } = await clientKey('new', 'shop', '--file', file);
@@ -94,7 +94,7 @@ describe('client-key', () => {
     expect(made).toEqual({ ...old, keySha256: sha256(keyIn(ran)), createdAt: aTime });
   });
 
-  test('rotate gives the new key the lifetime of the newest one when no option sets another', async () => {
+  test('rotate gives the new key the lifetime of the newest key unless an option sets another', async () => {
     const file = newFile();
     await clientKey('new', 'shop', '--file', file, '--expires-in', '90d');
     await clientKey('rotate', 'shop', '--file', file);
@@ -104,7 +104,7 @@ describe('client-key', () => {
     expect(third.label).toBe('third');
   });
 
-  test('rotate ends the other keys of the client, and never extends them', async () => {
+  test('rotate --old-expires-in makes the other keys of the client expire, and never extends them', async () => {
     const soon = new Date(Date.now() + DAY_MS).toISOString();
     const file = fileWith(
       { id: 'shop', key: 'pgk_one' },
@@ -124,7 +124,7 @@ describe('client-key', () => {
   test.each([
     ['an unknown client', ['other']],
     ['other scopes', ['shop', '--scopes', 'payouts:read']],
-    ['an end of the other keys in the past', ['shop', '--old-expires-in', '-5m']],
+    ['an expiry of the other keys in the past', ['shop', '--old-expires-in', '-5m']],
     ['a label that the client has already', ['shop', '--label', 'main']],
   ])('rotate refuses %s', async (_what, args) => {
     const file = fileWith({ id: 'shop', key: 'pgk_one', label: 'main' });
@@ -168,7 +168,7 @@ describe('A client key with an expiry', () => {
     return { clock, file, client, ask, expired, logLines };
   }
 
-  test('is refused from that moment on, with its label in the log once a minute', async () => {
+  test('is refused from its expiry on, with its label in the log once a minute', async () => {
     const { clock, ask, expired, logLines } = await rigWith({
       ...key,
       expiresAt: '2031-01-01T01:00:00+01:00',
@@ -208,7 +208,7 @@ describe('A client key with an expiry', () => {
     expect(list.out + table.out).not.toContain('CANARY');
   });
 
-  test('is not listed when the metrics cannot be reached; the address and the error code are printed', async () => {
+  test('is not listed if the metrics cannot be reached: the address and the error code are printed', async () => {
     const address = `http://127.0.0.1:${await freePort()}/metrics`;
     const list = await clientKey('list', '--file', clientKeysFile(key), '--metrics', address);
     expect(list).toMatchObject({ code: 1, out: '' });
@@ -229,7 +229,7 @@ describe('client-key exits with 2 and names the mistake', () => {
     ['with an unknown scope', ['new', 'shop', '--scopes', 'payments:write'], /scopes: /],
     ['with no scope', ['new', 'shop', '--scopes', ''], /scopes: /],
     ['with all channels and one', ['new', 'shop', '--channels', `*,${CHANNEL}`], /channels: /],
-    ['with a file that cannot be made', ['new', 'shop', '--file', '/nonexistent/clients.json'], /ENOENT/],
+    ['with a file that cannot be created', ['new', 'shop', '--file', '/nonexistent/clients.json'], /ENOENT/],
   ])('%s', async (_what, args, named) => {
     const { code, out, err } = await clientKey(...args);
     expect({ code, out }).toEqual({ code: 2, out: '' });

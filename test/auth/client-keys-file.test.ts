@@ -11,8 +11,8 @@ import { testSettings } from '../support/gateway';
 import { fileOf } from '../support/manifests';
 import { OURS, THEIRS, bearer, clientOf, keyOf } from './support/harness';
 
-/** The startup errors for this file, one per line. */
-function faultsWith(file: string): string {
+/** Returns the startup errors for a CLIENT_KEYS_FILE, one per line. */
+function startupErrorsWith(file: string): string {
   try {
     readStartConfig({ ...testSettings(), CLIENT_KEYS_FILE: file });
   } catch (error) {
@@ -25,7 +25,7 @@ function faultsWith(file: string): string {
 const GOOD = { id: 'shop', keySha256: 'a'.repeat(64), scopes: ['payments:read'], channels: [OURS] };
 const OTHER = 'c'.repeat(64);
 
-/** A file with several copies of the good entry, each changed; an array is used as it is. */
+/** Writes a file with a copy of the good entry for each change; a change that is an array replaces the entry. */
 const listOf = (...changes: object[]): string =>
   fileOf(JSON.stringify(changes.map((change) => (Array.isArray(change) ? change : { ...GOOD, ...change }))));
 
@@ -38,16 +38,16 @@ describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the me
     ['is empty', () => fileOf('')],
     ['is not JSON', () => fileOf('{"id": "CANARY", keySha256')],
     ['is in Latin-1', () => fileOf(Buffer.from('["CANARY \u00fc"]', 'latin1'))],
-    ['has a name twice', () => fileOf(JSON.stringify([GOOD]).replace('{', '{"scopes":["payments:read"],'))],
-    ['holds an object', () => fileOf(JSON.stringify({ CANARY: GOOD }))],
-    ['holds a text', () => fileOf('"CANARY"')],
-    ['has a key twice', () => listOf(GOOD, { id: 'CANARY', keySha256: 'A'.repeat(64) })],
+    ['repeats a field', () => fileOf(JSON.stringify([GOOD]).replace('{', '{"scopes":["payments:read"],'))],
+    ['is an object', () => fileOf(JSON.stringify({ CANARY: GOOD }))],
+    ['is a string', () => fileOf('"CANARY"')],
+    ['contains a key twice', () => listOf(GOOD, { id: 'CANARY', keySha256: 'A'.repeat(64) })],
     [
-      'has a label of a client twice',
+      'contains a label of a client twice',
       () => listOf({ label: 'CANARY' }, { keySha256: OTHER, label: 'CANARY' }),
     ],
   ])('%s', async (_what, file) => {
-    const errors = faultsWith(file());
+    const errors = startupErrorsWith(file());
     expect(errors).toMatch(/^CLIENT_KEYS_FILE: (?!entry )/);
     expect(errors).not.toMatch(/CANARY|aaaa/i);
   });
@@ -55,11 +55,11 @@ describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the me
   test('is not readable', async () => {
     const file = fileOf('[]');
     chmodSync(file, 0o000);
-    if (process.getuid?.() !== 0) expect(faultsWith(file)).toMatch(/^CLIENT_KEYS_FILE: .*EACCES/);
+    if (process.getuid?.() !== 0) expect(startupErrorsWith(file)).toMatch(/^CLIENT_KEYS_FILE: .*EACCES/);
   });
 
   test.each<[string, object[], string]>([
-    ['is no object', [[GOOD]], ''],
+    ['is not an object', [[GOOD]], ''],
     ['has no valid id', [{ id: undefined }, { id: 4711_4711 }, { id: 'CANARY\nshop' }], 'id: '],
     ['has a long id', [{ id: 'CANARY'.repeat(20) }], 'id: '],
     ['has no valid keySha256', [{ keySha256: 'pgk_CANARY' }, { keySha256: 'b'.repeat(65) }], 'keySha256: '],
@@ -71,9 +71,9 @@ describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the me
     ['has no valid createdAt', [{ createdAt: 'CANARY' }], 'createdAt: '],
     ['has no valid expiresAt', [{ expiresAt: '2031-01-01' }], 'expiresAt: '],
     ['has an unknown field', [{ CANARY: true }, { scope: 'CANARY' }], ''],
-  ])('holds an entry that %s; the entry and the field are named', async (_what, parts, field) => {
+  ])('contains an entry that %s; the message names the entry and the field', async (_what, parts, field) => {
     for (const part of parts) {
-      const errors = faultsWith(listOf({ keySha256: OTHER }, part));
+      const errors = startupErrorsWith(listOf({ keySha256: OTHER }, part));
       expect(errors.slice(0, 60)).toContain(`CLIENT_KEYS_FILE: entry 2: ${field}`);
       expect(errors).not.toMatch(/CANARY|4711|aaaa|bbbb|aaaaaaaa-/);
     }
@@ -110,7 +110,7 @@ describe('A CLIENT_KEYS_FILE that changes', () => {
 
   const callerOf = (id: string) => {
     try {
-      return authenticator.identify(bearer(keyOf(id)).authorization);
+      return authenticator.authenticate(bearer(keyOf(id)).authorization);
     } catch {
       return undefined;
     }
@@ -135,7 +135,10 @@ describe('A CLIENT_KEYS_FILE that changes', () => {
 
   test('adds, changes and removes clients without a restart', async () => {
     const before = await callerOf('shop');
-    expect([before && authenticator.isCurrent(before), isKnown('other')]).toEqual([true, false]);
+    expect([before && authenticator.areCredentialsStillValid(before), isKnown('other')]).toEqual([
+      true,
+      false,
+    ]);
     await write(clientKeysText([shop, other]));
     expect([isKnown('shop'), isKnown('other')]).toEqual([true, true]);
     await write(clientKeysText([{ ...shop, channels: [THEIRS], scopes: ['payouts:read'] }, other]));
@@ -143,7 +146,7 @@ describe('A CLIENT_KEYS_FILE that changes', () => {
       channels: new Set([THEIRS]),
       scopes: new Set(['payouts:read']),
     });
-    expect(before && authenticator.isCurrent(before)).toBe(false);
+    expect(before && authenticator.areCredentialsStillValid(before)).toBe(false);
     await write(clientKeysText([{ ...other, key: keyOf('new') }]));
     expect([isKnown('shop'), isKnown('other'), isKnown('new')]).toEqual([false, false, true]);
     expect(events()).toEqual(Array(3).fill('client_keys_reloaded'));
@@ -179,7 +182,7 @@ describe('A CLIENT_KEYS_FILE that changes', () => {
 
   test.each([
     ['is not JSON', '[{"id": "CANARY"'],
-    ['is gone', undefined],
+    ['is removed', undefined],
   ])('is ignored and logged once when it %s', async (_what, text) => {
     if (text === undefined) rmSync(file);
     else writeFileSync(file, text);

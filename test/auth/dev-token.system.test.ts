@@ -53,7 +53,7 @@ describe('dev-token', () => {
     url = await listening(startProgram({ PORT: '0', SANDBOX_PORT, ...auth }, folder));
   });
 
-  test('creates its key once, readable for its user only', async () => {
+  test('creates its private key once, readable for its user only', async () => {
     const file = path.join(folder, 'data/dev-token/private-key.json');
     const before = statSync(file);
     expect(before.mode & 0o777).toBe(0o600);
@@ -83,7 +83,7 @@ describe('dev-token', () => {
     ['lacks a scope', ['--scope', 'payments:read:own'], 'FORBIDDEN'],
     ['is for another channel', ['--channels', CHANNEL.replace('7c', '8d')], 'FORBIDDEN'],
     ['has expired', ['--expires-in', '-5m'], 'UNAUTHENTICATED'],
-  ])('issues a token that %s', async (_what, options, code) => {
+  ])('issues a token that is refused because it %s', async (_what, options, code) => {
     const { errors } = await create(await token('--sub', 'alice', ...options));
     expect(errors).toMatchObject([{ extensions: { code } }]);
   });
@@ -101,8 +101,8 @@ describe('dev-token', () => {
 
   const REFUSED: [string, string[], RegExp, Record<string, string>?][] = [
     ['an unknown scope', ['--sub', 'alice', '--scope', 'payments:write'], /--scope/],
-    ['a lifetime that no gateway accepts', ['--sub', 'alice', '--expires-in', '25h'], /--expires-in/],
-    ['a port that nobody can know', ['--sub', 'alice'], /SANDBOX_PORT/, { SANDBOX_PORT: '0' }],
+    ['a lifetime of more than a day', ['--sub', 'alice', '--expires-in', '25h'], /--expires-in/],
+    ['SANDBOX_PORT=0, which is no fixed port', ['--sub', 'alice'], /SANDBOX_PORT/, { SANDBOX_PORT: '0' }],
   ];
 
   test.each(REFUSED)('refuses %s', async (_what, args, pattern, settings = {}) => {

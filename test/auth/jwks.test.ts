@@ -11,10 +11,11 @@ import { Issuer, goodClaims, newKey, tokenBy, type SigningKey } from '../support
 import { fakeClock } from '../support/fake-clock';
 import { OURS, bearer, clientOf, keyOf } from './support/harness';
 
-/** Minimum time between two loads that are caused by unknown keys. */
+/** Minimum time between two reloads that are caused by unknown keys. */
 const COOLDOWN_MS = 30_000;
+/** Minimum time between two loads while no keys have been loaded. */
 const RETRY_MS = 5_000;
-/** Older keys are loaded again before they are used. */
+/** Keys of this age are reloaded before they are used. */
 const MAX_UNCHECKED_MS = 60_000;
 /** Maximum age of keys while they cannot be loaded. */
 const MAX_STALE_MS = 3_600_000;
@@ -28,7 +29,7 @@ beforeAll(async () => {
   [first, second, attacker] = await Promise.all([newKey('ES256'), newKey('ES256'), newKey('ES256')]);
 });
 
-/** A token that is valid for a day; `kid` may name another key. */
+/** Returns a token that is valid for most of a day; `kid` may name another key. */
 const tokenOf = (key: SigningKey, kid = key.kid): Promise<string> =>
   tokenBy(key, { claims: { exp: (goodClaims().exp ?? 0) + 80_000 }, header: { kid } });
 
@@ -52,10 +53,10 @@ class Harness {
     open.push(this.#authenticator);
   }
 
-  /** `accepted`, or the reason of the refusal. */
+  /** Resolves with `accepted`, or with the reason of the refusal. */
   async outcome(credentials: string): Promise<string> {
     try {
-      await this.#authenticator.identify(bearer(credentials).authorization);
+      await this.#authenticator.authenticate(bearer(credentials).authorization);
       return 'accepted';
     } catch (error) {
       if (error instanceof AccessError) return error.kind;
@@ -67,7 +68,7 @@ class Harness {
     return [...new Set(await Promise.all(tokens.map((token) => this.outcome(token))))];
   }
 
-  get failures(): number {
+  get loadFailures(): number {
     return this.logLines.filter((line) => line.includes('"token_keys_unavailable"')).length;
   }
 }
@@ -83,7 +84,7 @@ describe('The keys of an issuer', () => {
     expect(b.issuer.requests).toBe(1);
   });
 
-  test('are reloaded for a token by a new key, and the old key is valid while it is published', async () => {
+  test('are reloaded for a token signed by a new key, and an old key is valid while it is published', async () => {
     const b = await harnessWith(first);
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
     b.issuer.keys = [first, second];
@@ -97,9 +98,9 @@ describe('The keys of an issuer', () => {
   });
 
   test.each([
-    ['after a minute when no other token came', MAX_UNCHECKED_MS],
-    ['within a minute while tokens come', MAX_UNCHECKED_MS / 2],
-  ])('are refused %s after they were withdrawn', async (_when, ms) => {
+    ['a minute after they were withdrawn, if no other token came', MAX_UNCHECKED_MS],
+    ['within a minute after they were withdrawn, while tokens come', MAX_UNCHECKED_MS / 2],
+  ])('are refused %s', async (_when, ms) => {
     const b = await harnessWith(first);
     const token = await tokenOf(first);
     expect(await b.outcome(token)).toBe('accepted');
@@ -113,7 +114,7 @@ describe('The keys of an issuer', () => {
     expect(b.issuer.requests).toBe(2);
   });
 
-  test('are loaded at most every 30 seconds for unknown keys', async () => {
+  test('are reloaded at most once in 30 seconds when tokens are signed with unknown keys', async () => {
     const b = await harnessWith(first);
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
     for (const rounds of [1, 2, 3]) {
@@ -126,7 +127,7 @@ describe('The keys of an issuer', () => {
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
   });
 
-  test('are reloaded when the clock was set back, and not used when they had expired', async () => {
+  test('are reloaded after the clock was set back, and not used beyond their maximum age', async () => {
     const b = await harnessWith(first);
     let setBackMs = 0;
     const { now } = b.clock;
@@ -165,12 +166,12 @@ const huge = (response: ServerResponse): void => {
 
 describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
   ['is down', 'down'],
-  ['answers 500', status(500)],
-  ['answers nothing with 200', status(200)],
-  ['answers null', json(null)],
-  ['answers keys that are no objects', json({ keys: [1, 2] })],
-  ['answers 2 MB', huge],
-  ['cuts the connection', (response) => response.destroy()],
+  ['responds with 500', status(500)],
+  ['responds with 200 and no body', status(200)],
+  ['responds with null', json(null)],
+  ['responds with keys that are not objects', json({ keys: [1, 2] })],
+  ['responds with 2 MB', huge],
+  ['closes the connection', (response) => response.destroy()],
 ])('An issuer that %s', (_what, fault) => {
   const fail = async ({ issuer }: Harness): Promise<void> => {
     if (fault === 'down') await issuer.down();
@@ -182,28 +183,28 @@ describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
     clock.advance(RETRY_MS + 1);
   };
 
-  test('from the start makes tokens unavailable and gets one request in 5 seconds', async () => {
+  test('from the start makes tokens unverifiable, and gets one request in 5 seconds', async () => {
     const b = await harnessWith(first);
     await fail(b);
     const token = await tokenOf(first);
     for (let count = 0; count < 10; count += 1) expect(await b.outcome(token)).toBe('KEYS_UNAVAILABLE');
     expect(await b.outcome(keyOf('shop'))).toBe('accepted');
-    expect(b.failures).toBe(1);
+    expect(b.loadFailures).toBe(1);
     if (fault !== 'down') expect(b.issuer.requests).toBe(1);
     await repair(b);
     expect(await b.outcome(token)).toBe('accepted');
     expect(b.logLines.join('')).not.toContain(token);
   });
 
-  test('later leaves its last keys valid for an hour and gets one request in 30 seconds', async () => {
+  test('after its keys were loaded leaves them valid for an hour, and gets one request in 30 seconds', async () => {
     const b = await harnessWith(first);
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
     await fail(b);
     for (const ms of [COOLDOWN_MS + 1, MAX_UNCHECKED_MS, MAX_STALE_MS / 2]) {
       b.clock.advance(ms);
-      const before = b.failures;
+      const before = b.loadFailures;
       for (const token of await unknownTokens(5)) expect(await b.outcome(token)).toBe('BAD_CREDENTIALS');
-      expect(b.failures - before).toBe(1);
+      expect(b.loadFailures - before).toBe(1);
       expect(await b.outcome(await tokenOf(first))).toBe('accepted');
     }
     b.clock.advance(MAX_STALE_MS);
@@ -225,7 +226,7 @@ describe('An issuer', () => {
     }
   });
 
-  test('that never responds delays its first tokens by a second, and no other caller', async () => {
+  test('that never responds delays its first tokens by a second, and delays no other caller', async () => {
     const b = await harnessWith(first);
     const held: ServerResponse[] = [];
     b.issuer.respondWith = (response) => void held.push(response);
@@ -237,14 +238,14 @@ describe('An issuer', () => {
     expect([await waiting, await b.outcome(token)]).toEqual(['KEYS_UNAVAILABLE', 'KEYS_UNAVAILABLE']);
     b.issuer.respondWith = undefined;
     b.clock.advance(4000);
-    await until(() => b.failures);
+    await until(() => b.loadFailures);
     expect(await b.outcome(token)).toBe('KEYS_UNAVAILABLE');
     b.clock.advance(RETRY_MS);
     expect(await b.outcome(token)).toBe('accepted');
     held.forEach((response) => response.destroy());
   });
 
-  test('that stops responding does not delay tokens by known keys', async () => {
+  test('that stops responding does not delay tokens signed by known keys', async () => {
     const b = await harnessWith(first);
     const [good, bad] = [await tokenOf(first), await tokenOf(attacker)];
     expect(await b.outcome(good)).toBe('accepted');
@@ -255,10 +256,10 @@ describe('An issuer', () => {
     await until(() => held.length);
     b.clock.advance(MAX_WAIT_MS);
     expect(await waiting).toBe('BAD_CREDENTIALS');
-    // From here on the clock does not advance: no outcome may wait.
+    // The clock does not advance here, so that an outcome that waits would never come.
     expect([await b.outcome(good), await b.outcome(bad)]).toEqual(['accepted', 'BAD_CREDENTIALS']);
     b.clock.advance(MAX_UNCHECKED_MS);
-    await until(() => b.failures);
+    await until(() => b.loadFailures);
     expect(await b.outcome(good)).toBe('accepted');
     held.forEach((response) => response.destroy());
   });

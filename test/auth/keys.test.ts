@@ -65,7 +65,7 @@ describe('A client key', () => {
     expect(log).not.toContain('CANARY');
   });
 
-  test('of a file without clients is refused', async () => {
+  test('is refused if CLIENT_KEYS_FILE has no clients', async () => {
     const env = { CLIENT_KEYS_FILE: fileOf('[]') };
     const client = await testGateway('http://127.0.0.1:9/', { env });
     expectUnauthenticated(await client.request(LOOKUP));
@@ -73,13 +73,13 @@ describe('A client key', () => {
 });
 
 const REFUSED: [string, string[]][] = [
-  ['no header', []],
-  ['an empty header', ['Authorization:']],
-  ['the scheme and a blank', ['Authorization: Bearer ']],
-  ['the key alone', [`Authorization: ${SHOP}`]],
+  ['no Authorization header', []],
+  ['an empty Authorization header', ['Authorization:']],
+  ['the scheme without a key', ['Authorization: Bearer ']],
+  ['the key without a scheme', [`Authorization: ${SHOP}`]],
   ['another scheme', [`Authorization: Basic ${SHOP}`]],
-  ['a scheme that only begins right', [`Authorization: Bearers ${SHOP}`]],
-  ['no blank behind the scheme', [`Authorization: Bearer${SHOP}`]],
+  ['the unknown scheme Bearers', [`Authorization: Bearers ${SHOP}`]],
+  ['no blank after the scheme', [`Authorization: Bearer${SHOP}`]],
   ['a wrong key', ['Authorization: Bearer pgk_CANARY-nobody']],
   ['the key and one letter more', [`Authorization: Bearer ${SHOP}x`]],
   ['the key in capitals', [`Authorization: Bearer ${SHOP.toUpperCase()}`]],
@@ -88,13 +88,13 @@ const REFUSED: [string, string[]][] = [
   ['the SHA-256 of the key', [`Authorization: Bearer ${createHash('sha256').update(SHOP).digest('hex')}`]],
   ['a key of 9000 letters', [`Authorization: Bearer pgk_CANARY${'x'.repeat(9000)}`]],
   ['the id of the client', ['Authorization: Bearer shop']],
-  ['another header', [`X-Authorization: Bearer ${SHOP}`]],
-  ['a cookie', [`Cookie: authorization=Bearer ${SHOP}; token=${SHOP}`]],
+  ['the key in another header', [`X-Authorization: Bearer ${SHOP}`]],
+  ['the key in a cookie', [`Cookie: authorization=Bearer ${SHOP}; token=${SHOP}`]],
   ['a loopback address in a header', ['X-Forwarded-For: 127.0.0.1', 'X-Real-IP: 127.0.0.1']],
   ['a user in a header', ['X-Forwarded-User: service:test', 'X-Remote-User: service:test']],
 ];
 
-describe('A request gets 401 before its body is read or anything is sent', () => {
+describe('A request gets 401 before its body is read or the service is called', () => {
   test.each(REFUSED)('for %s', async (_what, headers) => expectRefused(await post(headers)));
 
   test.each([
@@ -114,7 +114,7 @@ describe('A request gets 401 before its body is read or anything is sent', () =>
   });
 
   test.each(['Content-Length: 90000', 'Content-Length: 1000000000', 'Transfer-Encoding: chunked'])(
-    'before the body has arrived: %s',
+    'without waiting for the body: %s',
     async (header) => {
       const wire = await Wire.open(url);
       const [line = '', ...headers] = headOf(header);
@@ -141,8 +141,8 @@ describe('A request gets 401 before its body is read or anything is sent', () =>
 const [GOOD, BAD] = [`Authorization: Bearer ${SHOP}`, 'Authorization: Bearer pgk_CANARY-nobody'];
 
 test.each([
-  ['two Authorization headers, the right one last', 400, [BAD, GOOD]],
-  ['an empty Authorization header and a right one', 400, ['Authorization:', GOOD]],
+  ['two Authorization headers, the valid one last', 400, [BAD, GOOD]],
+  ['an empty Authorization header and a valid one', 400, ['Authorization:', GOOD]],
   ['a header of 20 KB', 431, [`Authorization: Bearer CANARY${'x'.repeat(20_000)}`]],
 ])('A request with %s is refused with %d', async (_what, status, headers) => {
   const response = await post(headers);

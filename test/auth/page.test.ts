@@ -9,7 +9,7 @@ import { OURS } from './support/harness';
 const LOOKUP = `{ payment(channel: "${OURS}", transactionId: "${TRANSACTION_ID}") { __typename } }`;
 const BROWSER = { 'apollo-require-preflight': 'true', authorization: '' };
 
-/** A gateway with the sandbox, as `npm start` runs it without a real service. */
+/** Starts a gateway with the sandbox, as `npm start` does without a real service. */
 const sandboxGateway = async (env: Record<string, string> = {}): Promise<TestClient> =>
   testGateway((await testSandbox()).url, { inSandbox: true, env });
 
@@ -26,7 +26,7 @@ describe('With the sandbox and client keys', () => {
     client = await sandboxGateway();
   });
 
-  test('the page requires no key and is the same with any query', async () => {
+  test('the landing page requires no key, and is the same for any query', async () => {
     const bare = await get(client, {}, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
     for (const query of [LOOKUP, '{ __typename }', '{', `mutation { confirmPayment { __typename } }`]) {
       const { status, headers, text } = await get(client, { query }, { accept: 'text/html' });
@@ -36,7 +36,7 @@ describe('With the sandbox and client keys', () => {
     }
   });
 
-  // Content negotiation could select the page or a GraphQL response for these.
+  // Content negotiation could select the landing page or a GraphQL response for these.
   test.each([
     'text/html;q=0.1, application/json',
     'text/html; q=0.0001, */*',
@@ -48,7 +48,7 @@ describe('With the sandbox and client keys', () => {
     'TEXT/HTML;q=0.1, application/json',
     'text/*;q=0.1, application/json',
     '',
-  ])('a GET that accepts "%s" gets the page or 401', async (accept) => {
+  ])('a GET that accepts "%s" gets the landing page or 401', async (accept) => {
     for (const query of [LOOKUP, '{ __typename }', '{ __schema { queryType { name } } }']) {
       const response = await get(client, { query }, { accept });
       const isPage = response.headers.get('content-type')?.startsWith('text/html') ?? false;
@@ -57,13 +57,16 @@ describe('With the sandbox and client keys', () => {
     }
   });
 
-  test.each(['POST', 'HEAD'])('a %s that accepts a page gets 401', async (method) => {
-    const headers = { ...BROWSER, accept: 'text/html', 'content-type': 'application/json' };
-    const body = method === 'POST' ? JSON.stringify({ query: LOOKUP }) : undefined;
-    expect((await raw(`${client.url}?query=%7B__typename%7D`, { method, headers, body })).status).toBe(401);
-  });
+  test.each(['POST', 'HEAD'])(
+    'a %s without a key gets 401, even if its Accept header allows text/html',
+    async (method) => {
+      const headers = { ...BROWSER, accept: 'text/html', 'content-type': 'application/json' };
+      const body = method === 'POST' ? JSON.stringify({ query: LOOKUP }) : undefined;
+      expect((await raw(`${client.url}?query=%7B__typename%7D`, { method, headers, body })).status).toBe(401);
+    },
+  );
 
-  test('a GET that accepts a page registers no persisted query', async () => {
+  test('a GET whose Accept header allows text/html registers no persisted query', async () => {
     const persistedQuery = { version: 1, sha256Hash: sha256(LOOKUP) };
     const extensions = JSON.stringify({ persistedQuery });
     await get(client, { query: LOOKUP, extensions }, { accept: 'text/html;q=0.1, application/json' });
@@ -80,7 +83,7 @@ test('With the sandbox and without client keys, every caller is served, whatever
   }
 });
 
-test('With a real service there is no page', async () => {
+test('With a real service, a GET that accepts text/html without a key gets 401', async () => {
   const client = await testGateway('http://127.0.0.1:9/');
   expectUnauthenticated({ data: undefined, ...(await get(client, {}, { accept: 'text/html' })) });
 });

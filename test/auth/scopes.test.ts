@@ -11,7 +11,7 @@ const SCOPES = [...ALL_SCOPES, ...OWN_SCOPES];
 const SINGLE = SCOPES.map((scope) => clientOf(`only-${scope.replaceAll(':', '-')}`, { scopes: [scope] }));
 const EVERYTHING_BUT_CARDS = ALL_SCOPES.filter((scope) => scope !== 'cards:direct');
 
-/** Scopes of a key, and the kinds of attempts that it sees. */
+/** Scopes of a client key, and the kinds of attempts that the client sees. */
 const ATTEMPT_READERS: [string[], ('payment' | 'payout')[]][] = [
   [['payouts:read'], ['payout']],
   [['payments:read:own'], ['payment']],
@@ -53,8 +53,8 @@ async function expectAllowed(id: string, call: RootCall): Promise<void> {
   else expect(harness.service.requests).toHaveLength(1);
 }
 
-/** The scope is sufficient, and the caller owns no transaction. */
-async function expectNothingThere(id: string, call: RootCall): Promise<void> {
+/** Expects that the scope is sufficient, but finds nothing, because the caller has created no transaction. */
+async function expectNothingFound(id: string, call: RootCall): Promise<void> {
   const { errors = [] } = await ask(id, call);
   expect(errors.map(({ extensions }) => extensions['code'])).toEqual(
     call.field.endsWith('Updated') ? ['NOT_FOUND'] : [],
@@ -73,7 +73,7 @@ const rootFieldsOf = (schema: GraphQLSchema) =>
   );
 
 describe('The scopes of the root fields', () => {
-  test('are in the description of each', () => {
+  test('are in the description of each field', () => {
     for (const { name, description } of rootFieldsOf(gatewaySchema())) {
       const scopes = new Set(
         GATEWAY_CALLS.filter(({ field }) => field === name).flatMap(({ anyOf }) => anyOf),
@@ -97,12 +97,12 @@ describe.each(byName(GATEWAY_CALLS))('%s', (_name, call) => {
   const grants = (scope: string): boolean => !call.also && call.anyOf.includes(scope);
   const clientFor = (scope: string): string => `only-${scope.replaceAll(':', '-')}`;
 
-  test.each(SCOPES)('with the scope %s alone', async (scope) => {
-    const expectIt = OWN_SCOPES.includes(scope) ? expectNothingThere : expectAllowed;
-    await (grants(scope) ? expectIt : expectRefused)(clientFor(scope), call);
+  test.each(SCOPES)('with only the scope %s is allowed or refused as declared', async (scope) => {
+    const expectGranted = OWN_SCOPES.includes(scope) ? expectNothingFound : expectAllowed;
+    await (grants(scope) ? expectGranted : expectRefused)(clientFor(scope), call);
   });
 
-  test('without any scope is refused', () => expectRefused('nothing', call));
+  test('is refused without any scope', () => expectRefused('nothing', call));
 });
 
 describe('Full card numbers', () => {
@@ -112,7 +112,7 @@ describe('Full card numbers', () => {
     call,
   ]);
 
-  test('are in two calls of the table', () => expect(CARDS).toHaveLength(2));
+  test('are in two of the tested calls', () => expect(CARDS).toHaveLength(2));
 
   test.each(CARDS)('in %s require cards:direct in addition to the other scope', async (_field, id, call) => {
     await expectAllowed(id, call);
@@ -158,7 +158,7 @@ describe('The attempts of a client', () => {
     }
   });
 
-  test.each(ATTEMPT_READERS)('with %s include those for %s', async (scopes, kinds) => {
+  test.each(ATTEMPT_READERS)('with the scopes %s are those of the kinds %s', async (scopes, kinds) => {
     const { data } = await harness.client.request<{
       payment: object | null;
       payout: object | null;

@@ -26,7 +26,7 @@ describePostgres('With PostgreSQL', () => {
     expect((await lookUp()).data).toMatchObject({ payment: {} });
     await outage.down();
     try {
-      const calls = await harness.callsOf(async () => {
+      const calls = await harness.countRequests(async () => {
         const { errors, data } = await lookUp();
         expect(data).toEqual({ payment: null });
         expect(errors).toMatchObject([{ extensions: { code: 'SERVICE_UNAVAILABLE', retryable: true } }]);

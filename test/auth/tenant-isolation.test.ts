@@ -34,7 +34,7 @@ const rootFieldsOf = (schema: ReturnType<typeof gatewaySchema>) =>
     Object.values(root?.getFields() ?? {}),
   );
 
-test('the table of calls has every root field of the schema, and every way to an existing transaction', () => {
+test('The tested calls include every root field, and every field that finds an existing transaction', () => {
   const fields = rootFieldsOf(subgraphSchema()).map(({ name }) => name);
   expect([...new Set(ROOT_CALLS.map(({ field }) => field)), '_service'].sort()).toEqual(fields.sort());
   const toNoExisting = ['_service', 'createPayment', 'createPayout'];
@@ -85,7 +85,7 @@ describe('A user with :own scopes', () => {
     ['the external id as a pattern', () => ({ e: 'Order-%' })],
     ['the transaction id in capitals', ({ transactionId }) => ({ t: transactionId.toUpperCase() })],
   ])('does not find the payment of another user by %s', async (_how, variables) => {
-    const calls = await harness.callsOf(async () => {
+    const calls = await harness.countRequests(async () => {
       expect((await lookUp(variables(order), OTHER)).data).toEqual({ payment: null });
     });
     expect(calls).toBe(0);
@@ -111,7 +111,7 @@ describe('A user with :own scopes', () => {
       expect((await lookUp({ t: transactionId, e: externalId }, client)).data).toEqual({ payment: null });
   });
 
-  test('gets its own payments alone from an operation of aliases, fragments and lists', async () => {
+  test('gets only its own payments from an operation with aliases, fragments and lists', async () => {
     const own = await harness.create('payment', OTHER);
     const document = `query Q($c: UUID!, $mine: UUID!, $foreign: UUID!, $e: String, $id: ID!) {
       a: payment(channel: $c, transactionId: $mine) { ${FIELDS} }
@@ -130,7 +130,7 @@ describe('A user with :own scopes', () => {
       e: 'order-of-nobody',
       id: encodeNodeId({ ...order, kind: 'payment' }),
     };
-    const calls = await harness.callsOf(async () => {
+    const calls = await harness.countRequests(async () => {
       const { data, errors } = await harness.client.request(document, variables, OTHER);
       expect(errors).toBeUndefined();
       const mine = expect.objectContaining({ transactionId: own.transactionId }) as unknown;
@@ -166,7 +166,7 @@ describe('A user with :own scopes', () => {
     expect((await confirm('dcb', OTHER, order)).data).toMatchObject(refusedBy('paymentOnChannel'));
   });
 
-  test('differs from the same subject of another issuer', async () => {
+  test('is another caller than the same subject of another issuer', async () => {
     const iss = 'https://login.other.example/';
     const elsewhere = await Issuer.start(harness.signingKey);
     const { store, keysFile } = harness;
@@ -187,7 +187,7 @@ describe('A user with :own scopes', () => {
     expect(codesOf(await client.request(LOOKUP, variables, subject))).toEqual(['UNAUTHENTICATED']);
   });
 
-  test('sees all payments when it has the full scope too', async () => {
+  test('sees all payments if it has the full scope, too', async () => {
     const both = await harness.subject('agent-2', { scope: 'payments:read payments:read:own' });
     expect((await lookUp({ t: order.transactionId }, both)).data.payment).not.toBeNull();
   });
@@ -204,7 +204,7 @@ describe('A user with :own scopes', () => {
     );
     const before = await queries();
     const query = `query Q($c: UUID!, $t: [UUID!]!) { payments(channel: $c, transactionIds: $t) { __typename } }`;
-    expect(await harness.callsOf(() => harness.client.request(query, { c: OURS, t }, OTHER))).toBe(2);
+    expect(await harness.countRequests(() => harness.client.request(query, { c: OURS, t }, OTHER))).toBe(2);
     expect((await queries()) - before).toBe(1);
   });
 });
@@ -239,16 +239,16 @@ describe('The channels of a caller', () => {
     expect([...new Set(CHANNEL_CALLS.map(({ field }) => field))].sort()).toEqual(fields.sort());
   });
 
-  describe.each(byName(CHANNEL_CALLS))('%s', (_name, call) => {
+  describe.each(byName(CHANNEL_CALLS))('decide that the call "%s"', (_name, call) => {
     const ask = (id: string, channel: string) =>
       sendRootCall(open.client, call, unusedNames(channel), as(id));
 
     test.each([
       ['on its only channel', 'ours', OURS],
       ['on its only channel, in capitals', 'ours', OURS.toUpperCase()],
-      ['on a channel that its entry has in capitals', 'capitals', OURS],
+      ['on a channel that CLIENT_KEYS_FILE has in capitals', 'capitals', OURS],
       ['on the other of two channels', 'both', THEIRS],
-      ['on any channel when all are granted', 'all', THEIRS],
+      ['on any channel if all are granted', 'all', THEIRS],
     ])('is allowed %s', async (_where, id, channel) => {
       expect((await ask(id, channel)).errors).toBeUndefined();
       const sent = open.service.requests.map(({ query, body }) => query + body).join('\n');
@@ -259,7 +259,7 @@ describe('The channels of a caller', () => {
     test.each([
       ["on another merchant's channel", 'ours', THEIRS],
       ["on another merchant's channel, in capitals", 'ours', THEIRS.toUpperCase()],
-      ['when no channel is granted', 'none', OURS],
+      ['if no channel is granted', 'none', OURS],
       ['on a channel that nobody has', 'both', randomUUID()],
     ])('is refused %s', async (_where, id, channel) => {
       (await ask(id, channel)).expectForbidden();
@@ -298,7 +298,7 @@ describe.each([
     ({ field }) => !field.startsWith('attempt') || origin === 'this gateway',
   );
 
-  test.each(byName(calls))('is shown on that channel to its owner alone: %s', async (_name, call) => {
+  test.each(byName(calls))('is shown only to a caller with that channel: %s', async (_name, call) => {
     const names = their[call.kind];
     expect((await outcomeOf(harness.client, call, names, as('theirs'))).text).toContain(names.transactionId);
     const before = harness.service.requests.length;
@@ -308,7 +308,7 @@ describe.each([
     expect(harness.service.requests).toHaveLength(before);
   });
 
-  test.each(byName(calls))('does not exist on the channel of the caller: %s', async (_name, call) => {
+  test.each(byName(calls))('does not exist on the channel of another caller: %s', async (_name, call) => {
     const before = harness.service.requests.length;
     const names = { ...their[call.kind], channel: OURS };
     const real = await outcomeOf(harness.client, call, names, as('ours'));
@@ -318,7 +318,7 @@ describe.each([
       expect([method, parameters.get('channel')]).toEqual(['GET', OURS]);
   });
 
-  test('may be confirmed by a caller with its channel that did not create it', async () => {
+  test('may be confirmed by another caller with that channel', async () => {
     expect((await confirm('upi', as('both'), their.payment)).data).toMatchObject({
       confirmPayment: { __typename: 'PaymentSuccess' },
     });
@@ -379,7 +379,7 @@ describe('The caller of a request', () => {
     expect(await ofEach(true)).toEqual(created);
   });
 
-  test('is shown its own attempts alone, from any cursor', async () => {
+  test('is shown only its own attempts, from any cursor', async () => {
     const keys = new Map(Object.keys(CALLERS).map((name) => [name, newIds().idempotencyKey]));
     for (const [name, idempotencyKey] of keys) await createAs(name, { idempotencyKey });
     const beforeAll = Buffer.from('attempt:999999999999999:999999999').toString('base64url');

@@ -26,11 +26,11 @@ const keys = newForgeryKeys();
 const { rsa, ec, ed, ec384, attacker } = keys;
 const published = (key: ForgeryKey): PublishedKey => ({ jwk: publishedKey(key) as PublishedKey['jwk'] });
 
-/** A token with changed claims; undefined removes a claim. */
+/** Returns a token with changed claims; a claim that is undefined is left out. */
 const tokenBy = (key: ForgeryKey, more: Json = {}, header?: Json): string =>
   signed(key, { ...goodClaims(NOW), ...more }, { header });
 
-/** Tokens to refuse, with the reason. Some name a URL that the attacker controls. */
+/** Returns tokens to refuse, each with the reason. Some contain `strangerUrl`, which the attacker controls. */
 const refusedTokens = (strangerUrl: string): [string, string][] => [
   ...forgedTokens({ keys, claims: goodClaims(NOW), attackerUrl: strangerUrl }),
   ...wrongClaims({ iss: ISSUER, aud: AUDIENCE }, S).map(([why, more]): [string, string] => [
@@ -57,19 +57,19 @@ const ask = (token: string) => harness.client.request(LOOKUP, { c: OURS, t: TRAN
 
 describe('A token is accepted', () => {
   const ACCEPTED: [string, string][] = [
-    ['by RS256', tokenBy(rsa)],
-    ['by ES256', tokenBy(ec)],
-    ['by EdDSA', tokenBy(ed)],
-    ['without kid when one key fits', tokenBy(rsa, {}, { kid: undefined })],
+    ['signed by RS256', tokenBy(rsa)],
+    ['signed by ES256', tokenBy(ec)],
+    ['signed by EdDSA', tokenBy(ed)],
+    ['without kid if one published key fits', tokenBy(rsa, {}, { kid: undefined })],
     ['with the type at+jwt', tokenBy(ec, {}, { typ: 'at+jwt' })],
     ['with the type application/JWT', tokenBy(ec, {}, { typ: 'application/JWT' })],
-    ['for several audiences with ours', tokenBy(ec, { aud: ['a', AUDIENCE] })],
-    ['that expired 5 seconds ago, for clocks differ', tokenBy(ec, { exp: S - 5 })],
+    ['for several audiences, one of them ours', tokenBy(ec, { aud: ['a', AUDIENCE] })],
+    ['that expired 5 seconds ago, because clocks differ', tokenBy(ec, { exp: S - 5 })],
     ['that becomes valid and is issued in 5 seconds', tokenBy(ec, { nbf: S + 5, iat: S + 5 })],
-    ['that lives for a day', tokenBy(ec, { iat: S, exp: S + DAY_S })],
-    ['that lives for a day, without iat', tokenBy(ec, { iat: undefined, exp: S + DAY_S })],
-    ['with claims unknown here', tokenBy(ec, { roles: ['admin'], azp: 'x' })],
-    ['with a subject of many kinds of letters', tokenBy(ec, { sub: 'auth0|a.b-c_d@e:f/1' })],
+    ['with a lifetime of a day', tokenBy(ec, { iat: S, exp: S + DAY_S })],
+    ['that expires in a day, without iat', tokenBy(ec, { iat: undefined, exp: S + DAY_S })],
+    ['with unknown claims', tokenBy(ec, { roles: ['admin'], azp: 'x' })],
+    ['with special characters in the subject', tokenBy(ec, { sub: 'auth0|a.b-c_d@e:f/1' })],
   ];
 
   test.each(ACCEPTED)('%s, and no part of it is logged', async (_what, token) => {
@@ -79,12 +79,12 @@ describe('A token is accepted', () => {
     for (const part of token.split('.')) expect(text + harness.logLines.join('')).not.toContain(part);
   });
 
-  test('and client keys too', async () => {
+  test('in addition to client keys', async () => {
     expect((await ask(keyOf('shop'))).errors).toBeUndefined();
   });
 });
 
-describe('A token is refused, no part of it is logged, and nothing is sent', () => {
+describe('A forged or invalid token', () => {
   const ROWS = refusedTokens('https://stranger.example/keys').map(([why], place) => [why, place] as const);
   let attackersHost: Issuer;
   let tokens: [string, string][];
@@ -94,7 +94,7 @@ describe('A token is refused, no part of it is logged, and nothing is sent', () 
     tokens = refusedTokens(attackersHost.url);
   });
 
-  test.each(ROWS)('%s', async (_why, place) => {
+  test.each(ROWS)('is refused, not logged and causes no request to the service: %s', async (_why, place) => {
     const [, token] = tokens[place]!;
     const response = await ask(token);
     expectUnauthenticated(response);
@@ -103,7 +103,7 @@ describe('A token is refused, no part of it is logged, and nothing is sent', () 
       expect(response.text + harness.logLines.join('')).not.toContain(part);
   });
 
-  test('and the keys were requested once from the issuer, never from another URL', () => {
+  test('causes one request for keys to the issuer, and none to another URL', () => {
     expect(ROWS.length).toBeGreaterThan(110);
     expect([issuer.requests, attackersHost.requests]).toEqual([1, 0]);
   });
@@ -121,7 +121,7 @@ const GRANTS_NOTHING: [string, Json][] = [
   ],
   ['a star', { scope: '* payments:*' }],
   ['scopes with commas', { scope: 'payments:read,payouts:read' }],
-  ['scopes of an object', { scope: 'constructor __proto__ toString' }],
+  ['scopes that are names of object properties', { scope: 'constructor __proto__ toString' }],
   ...[[], OURS, '*', { 0: OURS, length: 1 }, [THEIRS], [[OURS]], [OURS, '*'], [OURS, 4711, null]].map(
     (channels): [string, Json] => [`channels ${JSON.stringify(channels)}`, { channels }],
   ),
@@ -139,12 +139,12 @@ describe('The claims of a good token', () => {
     ['the scope twice among others, and blanks', { scope: ' openid  payments:read payments:read ' }],
     ['the channel in capitals', { channels: [OURS.toUpperCase()] }],
     ['all channels', { channels: ['*'] }],
-  ])('with %s allow it', async (_what, more) => {
+  ])('with %s allow the lookup', async (_what, more) => {
     expect((await ask(tokenBy(ec, more))).errors).toBeUndefined();
     expect(harness.service.requests).toHaveLength(1);
   });
 
-  test('are not extended by header, address or body', async () => {
+  test('are not extended by headers, the URL or the body', async () => {
     const response = await fetch(`${harness.client.url}?channels=${OURS}`, {
       method: 'POST',
       headers: {
@@ -177,7 +177,7 @@ describe('The published keys', () => {
     expect(await Promise.all(statuses)).toEqual([200, 200, 401]);
   });
 
-  test('verify no token when they are symmetric or for encryption', async () => {
+  test('verify no token if they are symmetric or for encryption', async () => {
     const secret = Buffer.from('a secret that everybody can read here');
     const shared = { kty: 'oct', k: secret.toString('base64url'), kid: 'shared', alg: 'HS256' };
     const encrypting = published(attacker);

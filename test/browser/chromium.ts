@@ -64,8 +64,8 @@ export class TestBrowser {
   }
 }
 
-/** Tests in a browser; without one a skipped test names what is missing. */
-export function inBrowser(title: string, tests: (browser: TestBrowser) => void): void {
+/** Defines tests in a browser. If none is installed, it defines a skipped test that names what is missing. */
+export function describeInBrowser(title: string, tests: (browser: TestBrowser) => void): void {
   if (!executablePath) {
     const skipped = `SKIPPED: no Chromium at CHROMIUM_PATH, /usr/bin/chromium or /usr/bin/google-chrome: ${title}`;
     console.warn(skipped);
@@ -80,14 +80,14 @@ export function inBrowser(title: string, tests: (browser: TestBrowser) => void):
   });
 }
 
-/** Horizontal overflow of an element or the page, in pixels. */
-export const overhang = (page: Page, selector = 'html'): Promise<number> =>
+/** Returns the horizontal overflow of an element, or of the page, in pixels. */
+export const overflowPx = (page: Page, selector = 'html'): Promise<number> =>
   page.evaluate(
     `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('${selector}'))`,
   );
 
-/** Script: the texts of the page with a contrast below 4.5 to 1 (WCAG 2.2, success criterion 1.4.3). */
-const TOO_FAINT = `(() => {
+/** Script that returns the texts with a contrast below 4.5 to 1 (WCAG 2.2, success criterion 1.4.3). */
+const LOW_CONTRAST_SCRIPT = `(() => {
   const rgba = (text) => text.match(/[\\d.]+/g).map(Number);
   const light = (channel) => (channel <= 10 ? channel / 3294 : ((channel / 255 + 0.055) / 1.055) ** 2.4);
   const luminance = ([red, green, blue]) => 0.2126 * light(red) + 0.7152 * light(green) + 0.0722 * light(blue);
@@ -104,4 +104,4 @@ const TOO_FAINT = `(() => {
   }).filter(([, ratio]) => ratio < 4.5).map(([text, ratio]) => text + ': ' + ratio.toFixed(2));
 })()`;
 
-export const tooFaint = (page: Page): Promise<string[]> => page.evaluate(TOO_FAINT);
+export const lowContrastTexts = (page: Page): Promise<string[]> => page.evaluate(LOW_CONTRAST_SCRIPT);

@@ -17,7 +17,7 @@ const page = (sample: string): string => `<!doctype html>
 </script>
 <script type="module" src="/script/${sample}"></script>`;
 
-/** Placeholders in the bundles, replaced when a page is requested. */
+/** Placeholders in the bundles, replaced when a script is requested. */
 const PLACEHOLDER = { origin: '//gateway.invalid', transactionId: randomUUID() };
 
 export interface Watched {
@@ -28,7 +28,7 @@ export interface Watched {
 /** Pages of a shop that run the samples of docs/live-updates.md, on their own origin. */
 export interface LivePages {
   origin: string;
-  /** The URL of a page that runs a sample for this payment from now on. */
+  /** Returns the URL of a page that from now on runs the sample for this payment. */
   urlOf(sample: string, watched: Watched): string;
 }
 

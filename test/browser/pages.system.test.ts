@@ -7,7 +7,7 @@ import { startOpenGateway } from '../http/support/open-gateway';
 import { CLIENT_KEY } from '../support/credentials';
 import { until } from '../support/latch';
 import { CHANNEL, TestClient, closeAfterTests, testSandbox } from '../support/gateway';
-import { inBrowser, overhang, type Opened, type TestBrowser } from './chromium';
+import { describeInBrowser, overflowPx, type Opened, type TestBrowser } from './chromium';
 import { livePages, type LivePages, type Watched } from './live-page';
 import { Shop } from './shop';
 
@@ -17,7 +17,7 @@ const WITH_TOKEN = ['apollo-client', 'urql', 'graphql-sse', 'eventsource'];
 /** The sample that runs in browsers only and sends no token. */
 const WITHOUT_TOKEN = 'browser';
 
-inBrowser('Pages', (browser) => {
+describeInBrowser('Pages', (browser) => {
   let shop: Shop;
   let open: Gateway;
   let openSandbox: Sandbox;
@@ -43,7 +43,7 @@ inBrowser('Pages', (browser) => {
       ['Decline', { status: 'FAILED', error: { code: 'DECLINED_GENERIC' } }],
       ['Pay less: 5.00 EUR', { status: 'MISPAID', amount: { value: '10.00', received: '5.00' } }],
     ])(
-      'leads back to the shop after "%s", without scripts, and can be left when reopened',
+      'leads back to the shop after "%s", without scripts, and links to the shop when reopened',
       async (button, outcome) => {
         const { transactionId, redirectUrl } = await shop.sell();
         const { page, problems } = await browser.open({ javaScriptEnabled: false });
@@ -59,7 +59,7 @@ inBrowser('Pages', (browser) => {
       },
     );
 
-    test('shows amount, method, channel and order, and is paid with the keyboard', async () => {
+    test('shows amount, method, channel and order, and can be paid by keyboard', async () => {
       const { transactionId, redirectUrl } = await shop.sell({
         externalId: 'order 4711',
         returnUrl: undefined,
@@ -77,7 +77,7 @@ inBrowser('Pages', (browser) => {
       expect(problems).toEqual([]);
     });
 
-    test('fits a small phone, whatever is paid', async () => {
+    test('fits a small phone with long ids, large amounts and several methods', async () => {
       const { page } = await browser.open({ viewport: { width: 320, height: 640 }, isMobile: true });
       for (const order of [
         { externalId: 'W'.repeat(255) },
@@ -86,13 +86,13 @@ inBrowser('Pages', (browser) => {
         { method: { upi: { phone: '919876543210' } }, amount: { currency: 'INR', value: '1.00' } },
       ]) {
         await page.goto((await shop.sell(order)).redirectUrl);
-        expect({ order, overhang: await overhang(page) }).toEqual({ order, overhang: 0 });
+        expect({ order, overflowPx: await overflowPx(page) }).toEqual({ order, overflowPx: 0 });
       }
     });
   });
 
   describe("The sandbox's console", () => {
-    /** Requests that are aborted when the page is left. */
+    /** Matches problems of requests that were aborted because the page was left. */
     const ABORTED = /\/_sandbox\/(events)? net::ERR_ABORTED$/;
     const errorsOf = ({ problems }: Opened) => problems.filter((fault) => !ABORTED.test(fault));
 
@@ -101,7 +101,7 @@ inBrowser('Pages', (browser) => {
       shop.sandbox.control.reset();
     });
 
-    /** Waits for a state of the connection: Live, Not live, or Not live and trying again. */
+    /** Waits until the console shows this state of its connection, such as `Live.` */
     const shows = (page: Page, state: string) =>
       page.getByRole('status').getByText(state, { exact: true }).waitFor();
 
@@ -139,16 +139,16 @@ inBrowser('Pages', (browser) => {
       const { transactionId } = await shop.sell({ amount: { currency: 'EUR', value: '10.51' } });
       const opened = await openConsole();
       const { page } = opened;
-      await press(page, '5 s on');
+      await press(page, 'Advance 5 s');
       expect(await shop.lookUp(transactionId)).toMatchObject({ status: 'FAILED' });
       await page.getByLabel('Operation').selectOption('create');
       await page.getByLabel('Fault').selectOption('status');
-      await page.getByRole('spinbutton', { name: 'Status' }).fill('422');
+      await page.getByLabel('HTTP status').fill('422');
       await press(page, 'Inject');
       expect(shop.sandbox.control.faults()).toHaveLength(1);
       expect(await shop.trySell()).toEqual({ httpStatus: 422 });
       await shop.sell();
-      await press(page, 'Forget everything');
+      await press(page, 'Remove transactions and faults');
       expect(await rowOf(page, transactionId).count()).toBe(0);
       expect(await shop.lookUp(transactionId)).toBeNull();
       expect(errorsOf(opened)).toEqual([]);
@@ -179,7 +179,7 @@ inBrowser('Pages', (browser) => {
       const { page } = await openConsole();
       await shows(page, 'Live.');
       await page.getByLabel('Fault').selectOption('delay');
-      const delay = page.getByLabel('Delay, ms');
+      const delay = page.getByLabel('Delay in ms');
       await delay.fill('');
       await delay.pressSequentially('12');
       const { transactionId } = await shop.sell();
@@ -194,23 +194,23 @@ inBrowser('Pages', (browser) => {
       const before = await own.sell();
       const { page } = await openConsole({}, own);
       await shows(page, 'Live.');
-      await page.getByLabel('Delay, ms').fill('77');
+      await page.getByLabel('Delay in ms').fill('77');
       await own.sandbox.close();
-      await shows(page, 'Not live, trying again.');
+      await shows(page, 'Not live: reconnecting.');
       await testSandbox({ control: true, port: Number(new URL(own.sandbox.url).port) });
       await shows(page, 'Live.');
       expect(await rowOf(page, before.transactionId).count()).toBe(0);
       const after = await own.sell();
       await page.getByText(after.transactionId).waitFor();
-      expect(await page.getByLabel('Delay, ms').inputValue()).toBe('77');
+      expect(await page.getByLabel('Delay in ms').inputValue()).toBe('77');
     });
 
-    test('works without scripts, after a refresh', async () => {
+    test('works without scripts, and shows changes after a refresh', async () => {
       const { page, problems } = await openConsole({ javaScriptEnabled: false });
       const { transactionId } = await shop.sell();
       await page.getByRole('link', { name: 'Refresh' }).click();
       await page.getByText(transactionId).waitFor();
-      await press(page, 'Forget everything');
+      await press(page, 'Remove transactions and faults');
       expect(await page.getByText(transactionId).count()).toBe(0);
       expect(problems).toEqual([]);
     });
@@ -226,9 +226,9 @@ inBrowser('Pages', (browser) => {
       await wide.getByText('PROVIDER_PROCESSING_FAILED').waitFor();
       expect(await wide.locator('main').innerText()).toContain(hostile);
       expect(await wide.locator('img').count()).toBe(0);
-      expect(await overhang(wide, '.scroll')).toBe(0);
+      expect(await overflowPx(wide, '.scroll')).toBe(0);
       const { page: phone } = await openConsole({ viewport: { width: 360, height: 640 }, isMobile: true });
-      expect(await overhang(phone)).toBe(0);
+      expect(await overflowPx(phone)).toBe(0);
       expect(errorsOf(opened)).toEqual([]);
     });
   });
@@ -386,16 +386,16 @@ inBrowser('Pages', (browser) => {
       });
     });
 
-    test('runs an operation from the list on a phone, one part below the other', async () => {
+    test('runs an operation from the list on a phone, with the response below the editor', async () => {
       const { page, problems } = await explore(open.url, 390);
-      expect(await overhang(page)).toBe(0);
+      expect(await overflowPx(page)).toBe(0);
       expect(await editorWidth(page)).toBeGreaterThanOrEqual(350);
       await page.getByRole('button', { name: 'Show Ready operations' }).click();
       await page.locator('.tour').getByRole('button', { name: 'Create UPI' }).click();
       await shows(page, 'CreateUpi');
       await run(page);
       await responded(page, /"replayed":\sfalse/);
-      expect(await overhang(page)).toBe(0);
+      expect(await overflowPx(page)).toBe(0);
       const [editor, response] = await Promise.all(
         ['.graphiql-query-editor', '.result-window'].map((part) => page.locator(part).boundingBox()),
       );
@@ -445,10 +445,10 @@ inBrowser('Pages', (browser) => {
   describe('The samples of docs/live-updates.md', () => {
     afterEach(() => browser.closePages());
 
-    /** An aborted request of a stream that was complete. */
+    /** Matches the problem of an aborted request whose stream was complete. */
     const LEFT = /\/graphql\/stream\S* net::ERR_ABORTED$/;
 
-    /** The statuses that the page has shown, in order, without repetitions. */
+    /** Returns the statuses that the page has shown, in order, without consecutive repetitions. */
     const states = async (page: Page): Promise<string[]> => {
       const shown: string[] = await page.evaluate('globalThis.states');
       return shown.filter((state, place) => state !== shown[place - 1]);

@@ -45,7 +45,7 @@ export class Shop {
     return new Shop(sandbox, gateway, `${page.url}thanks?order=1&from=pay`);
   }
 
-  /** Creates a payment. Returns the HTTP status when the service refuses it. */
+  /** Creates a payment. Resolves with the HTTP status if the service refuses the payment. */
   async trySell(over: object = {}, gateway = this.gateway): Promise<Created | { httpStatus: number }> {
     const input = { ...cardInput(), returnUrl: this.returnUrl, ...over };
     const { data, text } = await gateway.request<{

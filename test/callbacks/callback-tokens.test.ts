@@ -18,7 +18,7 @@ const withCharacter = (text: string, place: number, character: string): string =
   text.slice(0, place) + character + text.slice(place + 1);
 
 describe('The token of an attempt', () => {
-  test('has 43 characters that need no escape, and names its attempt in every instance with the secret', () => {
+  test('has 43 URL-safe characters, and identifies its attempt in every instance with the secret', () => {
     fc.assert(
       fc.property(attemptId, fc.string(), (id, secret) => {
         const [one, other] = [new CallbackTokens(secret), new CallbackTokens(secret)];
@@ -28,8 +28,8 @@ describe('The token of an attempt', () => {
     );
   });
 
-  test('is a known function of the secret, so that tokens stay valid after an upgrade', () => {
-    // HKDF and HMAC as computed by Python's hmac and hashlib.
+  test('is a fixed function of id and secret, so that tokens stay valid after an upgrade', () => {
+    // The token was computed with HKDF and HMAC by Python's hmac and hashlib.
     const given = '-1L4hO-VlXfsA4IPYJxaMfh7V7aMX__r9lqvtFZh4M0';
     const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
     expect([tokens.of(id), tokens.read(given)]).toEqual([given, id]);
@@ -93,13 +93,13 @@ describe('No attempt is identified by', () => {
     );
   });
 
-  test('the same bytes in another spelling', () => {
+  test('another spelling of the same bytes', () => {
     fc.assert(
       fc.property(token, (text) => {
         const last = ALPHABET.indexOf(text.at(-1) ?? '');
         const twins = [1, 2, 3].map((spare) => withCharacter(text, 42, ALPHABET[last ^ spare] ?? ''));
         const broken = `${text.slice(0, 20)}\n${text.slice(20)}`;
-        // A lenient decoder reads the same bytes from all of them.
+        // A lenient decoder reads the same bytes from all these spellings.
         for (const spelling of [...twins, `${text}=`, `${text}\n`, ` ${text}`, broken, `${text}A`]) {
           expect(bytesOf(spelling).subarray(0, 32)).toEqual(bytesOf(text));
           expect(tokens.read(spelling)).toBeNull();
@@ -108,7 +108,7 @@ describe('No attempt is identified by', () => {
     );
   });
 
-  test('any other text, and none makes it throw', () => {
+  test('any other text, which does not make the reading throw', () => {
     const characters = fc.constantFrom(...ALPHABET);
     const junk = fc.oneof(
       fc.string({ unit: 'binary' }),

@@ -55,14 +55,14 @@ describe('The callback URL of a create', () => {
     });
   });
 
-  test('is new each time, also for a callbackUrl of null, and for any ALLOWED_URL_HOSTS', async () => {
+  test('is new for each create, also with callbackUrl null, and need not match ALLOWED_URL_HOSTS', async () => {
     const calls = CREATES.flatMap((call) => [again(call), again(call), withOwn(again(call), null)]);
     const addresses = (await requestsOf(harness, calls)).map(({ json }) => json['callback_url']);
     expect(new Set(addresses).size).toBe(calls.length);
     for (const address of addresses) expect(address).toMatch(ADDRESS);
   });
 
-  test('is the unchanged callbackUrl of the caller, with PUBLIC_URL and without', async () => {
+  test('is the callbackUrl of the caller, unchanged, with and without PUBLIC_URL', async () => {
     for (const one of [harness, await startRuleHarness()]) {
       const sent = await requestsOf(
         one,
@@ -138,7 +138,7 @@ describe('The callbacks of the sandbox', () => {
     return data['done']![kind]!;
   }
 
-  /** Does something and resolves when the subscription has ended. Due timers fire; the clock does not advance. */
+  /** Runs `act` and waits until the subscription has ended. Resolves with the number of lookups meanwhile. */
   async function endedAfter(watching: Watching, act: () => Promise<unknown>) {
     clock.advance(1000);
     const [before, now] = [sandbox.control.counts().payment.lookups, clock.now()];

@@ -48,7 +48,7 @@ describeSqlite('Without polling, a callback', (harnesses) => {
     expect(lookups(harness, created)).toBe(2);
   });
 
-  test('causes one lookup without subscribers, and without a change', async () => {
+  test('causes one lookup, also if nobody has subscribed or nothing has changed', async () => {
     const [unwatched, unchanged] = [
       await createTransaction(harness, 'payout'),
       await createTransaction(harness),
@@ -62,7 +62,7 @@ describeSqlite('Without polling, a callback', (harnesses) => {
     expect(outcome(watching)).toEqual(ongoingWith('PROCESSING'));
   });
 
-  test('is not believed: neither its state nor its transaction', async () => {
+  test('is only a hint: the status and the transaction in its body are ignored', async () => {
     const [created, other] = [await createTransaction(harness), await createTransaction(harness)];
     const [watching, elsewhere] = [await watch(harness, created), await watch(harness, other)];
     for (const [place, { transactionId, channel, amount }] of [created.entry, other.entry].entries()) {
@@ -113,9 +113,9 @@ describeSqlite('Without polling, a callback', (harnesses) => {
 
 describeSqlite('A callback after a lost response to a create', (harnesses) => {
   test.each<[Kind, string, typeof reset]>([
-    ['payment', 'was cut off', reset],
-    ['payout', 'ended at once', closeConnection],
-  ])('resolves the unknown %s at once when the response %s', async (kind, _how, reply) => {
+    ['payment', 'reset', reset],
+    ['payout', 'closed', closeConnection],
+  ])('resolves the unknown %s at once if the connection was %s', async (kind, _how, reply) => {
     // A fixed clock stops periodic work.
     const harness = await harnesses.start({ env: CALLBACKS_ONLY, clock: fakeClock(Date.now()) });
     const { key, entry, callbackUrl: address } = await loseCreate(harness, kind, reply);
@@ -135,7 +135,7 @@ describeSqlite('A callback after a lost response to a create', (harnesses) => {
     expect(harness.service.created(key)).toHaveLength(1);
   });
 
-  test('leaves it unknown while no lookup shows it, and the next callback resolves it', async () => {
+  test('leaves the payment unknown while lookups do not find it, and the next callback resolves it', async () => {
     const clock = fakeClock(Date.now());
     const harness = await harnesses.start({ env: CALLBACKS_ONLY, clock });
     const { key, entry, callbackUrl: address } = await loseCreate(harness, 'payment');
@@ -146,7 +146,7 @@ describeSqlite('A callback after a lost response to a create', (harnesses) => {
     entry.hiddenLookups = 0;
     await callBack(harness, address);
     await until(async () => {
-      // Less than half a second of the fake clock is between them.
+      // The lookup for the second callback may wait for the fake clock.
       clock.advance(100);
       return (await harness.attempt(key))?.outcome === 'SUCCEEDED';
     });
@@ -171,7 +171,7 @@ describeSqlite('While the service fails', (harnesses) => {
   });
 });
 
-/** Strings similar to the token: cut, longer, respelled, of another secret, and the attempt's own id. */
+/** Returns invalid tokens: changed, cut, longer, percent-encoded, of another secret, and the id of the attempt. */
 const forgeriesOf = (token: string, attemptId: string): string[] => [
   (token.startsWith('A') ? 'B' : 'A') + token.slice(1),
   ...[token.slice(0, 42), token.slice(1), `${token}A`, `${token}=`, `${token}%00`],
@@ -182,7 +182,7 @@ const forgeriesOf = (token: string, attemptId: string): string[] => [
   new CallbackTokens(SECRET_KEY).of(randomUUID()),
 ];
 
-describeSqlite('Many callbacks', (harnesses) => {
+describeSqlite('Callbacks', (harnesses) => {
   let harness: Harness;
 
   beforeAll(async () => {
@@ -205,7 +205,7 @@ describeSqlite('Many callbacks', (harnesses) => {
     expect(outcome(watching)).toEqual(ongoingWith('PROCESSING'));
   });
 
-  test('during a lookup cause another lookup', async () => {
+  test('during a lookup cause another lookup, so that the new status arrives', async () => {
     const created = await createTransaction(harness);
     const watching = await watch(harness, created);
     const [arrived, released] = [latch(), latch()];
@@ -225,7 +225,7 @@ describeSqlite('Many callbacks', (harnesses) => {
     expect(outcome(watching)).toEqual(completedWith('PROCESSING', 'COMPLETED'));
   });
 
-  test('at 20 a second cause at most two lookups a second, and the last state arrives', async () => {
+  test('at 20 a second cause at most two lookups a second, and the last status arrives', async () => {
     const clock = fakeClock(Date.now());
     const steady = await harnesses.start({ env: CALLBACKS_ONLY, clock });
     const created = await createTransaction(steady);
@@ -276,7 +276,7 @@ describeSqlite('Many callbacks', (harnesses) => {
     expect(await shown(harness, caller)).toBe('PROCESSING');
     expect(most).toBeLessThan(IN_FLIGHT);
     released.open();
-    // Callbacks for other transactions are dropped while the flood is remembered: one second.
+    // For one second after the flood, callbacks for other transactions are dropped.
     for (const one of [created[0]!, await createTransaction(harness)]) {
       const watching = await watch(harness, one);
       one.entry.status = 'completed';

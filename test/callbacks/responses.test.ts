@@ -9,7 +9,7 @@ import { bare, startListener, withBody, type Listener } from './support/listener
 
 const tokens = new CallbackTokens('a secret');
 
-const SMALL = 64 * 1024;
+const LIMIT_BYTES = 64 * 1024;
 const MEGABYTE = 1024 * 1024;
 
 let parsed = 0;
@@ -17,8 +17,8 @@ let listener: Listener;
 
 beforeAll(async () => {
   listener = await startListener({
-    hint: (token) => void tokens.read(token),
-    more: (app) => {
+    onCallback: (token) => void tokens.read(token),
+    addRoutes: (app) => {
       app.removeAllContentTypeParsers();
       app.addContentTypeParser('*', (_request, _body, done) => {
         parsed += 1;
@@ -28,7 +28,7 @@ beforeAll(async () => {
       app.get('/broken', () => {
         throw new Error('a bug');
       });
-      // As @fastify/cors does: a route for every OPTIONS that no other route accepts.
+      // Like @fastify/cors, adds a route for every OPTIONS that no other route accepts.
       void app.register(async (scope) => {
         scope.options('*', (_request, reply) => reply.code(200).send('preflight'));
       });
@@ -42,7 +42,7 @@ beforeEach(() => {
 
 const PIPELINED = 8;
 
-/** Sends requests on one connection, and returns all received bytes. */
+/** Sends requests on one connection. Resolves with the statuses and all received bytes. */
 async function exchange(requests: readonly string[]): Promise<{ statuses: number[]; received: string }> {
   const wire = await Wire.open(listener.base);
   let responses: Awaited<ReturnType<Wire['responses']>> = [];
@@ -62,15 +62,15 @@ async function untilEnd(text: string, base = listener.base) {
 
 const serves = async (): Promise<boolean> => (await fetch(`${listener.base}/callbacks/next`)).status === 204;
 
-/** CONNECT asks for a tunnel: Node.js ends the connection without a response. */
-const ANSWERED = METHODS.filter((method) => method !== 'CONNECT');
+/** All methods but CONNECT, for which Node.js closes the connection without a response. */
+const METHODS_WITH_RESPONSE = METHODS.filter((method) => method !== 'CONNECT');
 
 const BODIES = [
   '',
   '{"status":"success","transaction_id":"7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10"}',
   '{"status":',
   'POST /callbacks/hidden HTTP/1.1\r\nHost: gateway\r\n\r\n',
-  'x'.repeat(SMALL),
+  'x'.repeat(LIMIT_BYTES),
 ];
 
 const TYPES = [
@@ -82,8 +82,8 @@ const TYPES = [
 ];
 
 describe('A request to /callbacks/<token> gets 204 without a body', () => {
-  test('by every method, with every body and content type, and no body is parsed', async () => {
-    for (const method of ANSWERED) {
+  test('for every method, body and content type, and no body is parsed', async () => {
+    for (const method of METHODS_WITH_RESPONSE) {
       listener.tokens.length = 0;
       const token = tokens.of(randomUUID());
       const line = `${method} /callbacks/${token}`;
@@ -92,7 +92,7 @@ describe('A request to /callbacks/<token> gets 204 without a body', () => {
       const requests = [bare(line), ...(method === 'POST' ? every : some)];
       const { statuses, received } = await exchange(requests);
       expect([method, statuses]).toEqual([method, requests.map(() => 204)]);
-      // Only heads: a body would appear between two of them or at the end.
+      // Only response heads were received: a body would be between two heads or at the end.
       expect(received.match(/HTTP\/1\.1 204 No Content\r\n(?:[^\r\n]+\r\n)+\r\n/g)?.join('')).toBe(received);
       expect(received).not.toMatch(/^(?:content-length|content-type|transfer-encoding):/im);
       expect(listener.tokens).toEqual(requests.map(() => token));
@@ -103,13 +103,13 @@ describe('A request to /callbacks/<token> gets 204 without a body', () => {
   });
 
   test.each([
-    ['asks whether it may send its body', ['Expect: 100-continue']],
+    ['expects 100 Continue', ['Expect: 100-continue']],
     [
-      'offers to speak HTTP/2',
+      'offers an upgrade to HTTP/2',
       ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA'],
     ],
     ['sends credentials', ['Authorization: Bearer nonsense', 'Cookie: a=b']],
-    ['is a browser', ['Origin: https://shop.example', 'Access-Control-Request-Method: POST']],
+    ['sends a CORS preflight', ['Origin: https://shop.example', 'Access-Control-Request-Method: POST']],
   ])('also when the client %s', async (_what, headers) => {
     for (const method of ['POST', 'OPTIONS']) {
       const { received } = await exchange([withBody(`${method} /callbacks/token`, '', headers)]);
@@ -119,7 +119,7 @@ describe('A request to /callbacks/<token> gets 204 without a body', () => {
     expect(listener.tokens).toEqual(['token', 'token']);
   });
 
-  test('with the same bytes for a good token, a forged one and none', async () => {
+  test('with the same bytes for a valid token, a forged one and none', async () => {
     const good = tokens.of(randomUUID());
     const forged = `${good.startsWith('A') ? 'B' : 'A'}${good.slice(1)}`;
     expect([tokens.read(good) === null, tokens.read(forged)]).toEqual([false, null]);
@@ -186,7 +186,7 @@ describe('A client that asks for a WebSocket', () => {
 });
 
 describe('A long body', () => {
-  /** Sends text repeatedly until the server ends the connection, or accepts far more than it should. */
+  /** Sends text until the server closes the connection, 64 MB at most. Resolves with the number of bytes sent. */
   async function sendWithoutEnd(wire: Wire, piece: string): Promise<number> {
     const bytes = Buffer.from(piece);
     let sent = 0;
@@ -198,10 +198,10 @@ describe('A long body', () => {
     return sent;
   }
 
-  const piece = 'x'.repeat(SMALL);
+  const piece = 'x'.repeat(LIMIT_BYTES);
 
   test.each([
-    ['in chunks that never end', 'Transfer-Encoding: chunked', `${SMALL.toString(16)}\r\n${piece}\r\n`],
+    ['in chunks that never end', 'Transfer-Encoding: chunked', `${LIMIT_BYTES.toString(16)}\r\n${piece}\r\n`],
     ['of a gigabyte by its length', 'Content-Length: 1000000000', piece],
   ])('%s gets a response at once, and the connection ends', async (_how, header, part) => {
     const wire = await Wire.open(listener.base);
@@ -242,7 +242,7 @@ describe('A client that stops', () => {
 
   const head = (header: string): string => bare('POST /callbacks/token', [header]);
 
-  test('in or before its body gets a response, and its connection ends', async () => {
+  test('before or within its body gets a response, and its connection ends', async () => {
     shortTimeout.tokens.length = 0;
     const started = [
       `${head('Content-Length: 1000')}{"a":`,
@@ -252,7 +252,7 @@ describe('A client that stops', () => {
     const all = await Promise.all(started.map((text) => untilEnd(text, shortTimeout.base)));
     for (const [first, ...more] of all) {
       expect(first?.status).toBe(204);
-      // A connection that is kept for the rest of the body gets the reason for its end.
+      // A connection that waits for the rest of the body may also get 408.
       expect([[], [408]]).toContainEqual(more.map(({ status }) => status));
     }
     expect(shortTimeout.tokens).toEqual(started.map(() => 'token'));
@@ -292,7 +292,7 @@ describe('The log of a callback', () => {
   const card = JSON.stringify({ card: { number: CARD, security_code: '737' } });
 
   test.each([
-    ['a good one', withBody(line, '{}', [close])],
+    ['a valid one', withBody(line, '{}', [close])],
     ['one with a card number', withBody(line, card, [close, 'Content-Type: application/json'])],
     ['one in chunks', `${bare(line, ['Transfer-Encoding: chunked'])}10\r\n${CARD}\r\n0\r\n\r\n`],
     ['one with a malformed chunk', `${bare(line, ['Transfer-Encoding: chunked'])}${CARD}x\r\n`],
@@ -302,7 +302,7 @@ describe('The log of a callback', () => {
       'one with a card number in a header',
       bare(line, [close, `User-Agent: ${CARD}`, `X-Request-Id: ${CARD}`]),
     ],
-    ['one that is no HTTP', `${line} ${CARD}\r\n\r\n`],
+    ['one that is not HTTP', `${line} ${CARD}\r\n\r\n`],
   ])('has no line for %s', async (_name, text) => {
     await untilEnd(text);
     expect(listener.logLines).toEqual([]);

@@ -28,14 +28,14 @@ import type {
 } from '../support/payment-service/fake-payment-service';
 import { CALLBACKS_ONLY, callBack, tokenIn } from './support/harness';
 
-/** Methods with texts in free fields, in fields that the payer pays to, and in unknown fields. */
+/** Methods whose responses have free texts, fields that tell the payer where to pay, or unknown fields. */
 const TYPES = ['card', 'upi', 'c2c', 'qris', 'other'];
 
 type Respond = (request: ReceivedRequest) => Reply;
 
 const notFound: Respond = () => ({ status: 404, json: {} });
 
-/** A response about the transaction of the request, or about this one. */
+/** Responds with `json` about the transaction of the request; about `transactionId` if the request has none. */
 const about =
   (json: Json, transactionId: string = randomUUID()): Respond =>
   (request) => {
@@ -45,7 +45,7 @@ const about =
 
 const AMOUNT = { currency: 'INR', value: '10.00' };
 
-/** A response with the text in every place that is still accepted. */
+/** Returns a response with the text in every field in which the gateway accepts it. */
 const echoOf = (type: string, text: string): Json => ({
   ...echoEverywhere({ type, text, paidTo: true }),
   amount: AMOUNT,
@@ -96,7 +96,7 @@ beforeEach(() => {
 
 const lastAddress = (): string => addresses.at(-1) ?? '';
 
-/** The spellings of this test's tokens in a text. Digests do not count: they do not reveal the token. */
+/** Returns the spellings of this test's tokens in a text. Digests are ignored, as they do not reveal a token. */
 function found(bytes: Buffer | string): string[] {
   const text = Buffer.from(bytes).toString('latin1');
   return addresses.flatMap((address) =>
@@ -106,7 +106,7 @@ function found(bytes: Buffer | string): string[] {
   );
 }
 
-/** Sends an operation, searches response and log for tokens, and returns the response. */
+/** Sends an operation, expects no token in response and log, and returns the response. */
 async function ask(query: string, variables: object): Promise<string> {
   const { text, headers } = await client.request(query, variables);
   expect(found(JSON.stringify([...headers]) + text + logLines.splice(0).join(''))).toEqual([]);

@@ -55,18 +55,18 @@ async function closedProxy(): Promise<TcpProxy> {
 }
 
 /** Intervals of the feed: batch window, response timeout, health check. */
-const TOGETHER_MS = 10;
-const ANSWER_MS = 5_000;
-const CHECK_MS = 30_000;
+const BATCH_WINDOW_MS = 10;
+const RESPONSE_TIMEOUT_MS = 5_000;
+const HEALTH_CHECK_MS = 30_000;
 
-/** A fake clock, and the delays before new connections. */
+/** Returns a fake clock that records the delays before new connections in `waits`. */
 function recordingClock() {
   const clock = fakeClock(0);
   const waits: number[] = [];
   const now = () => clock.now();
   const monotonic = () => clock.monotonic();
   const after: Clock['after'] = (ms, run) => {
-    if (![TOGETHER_MS, ANSWER_MS, CHECK_MS].includes(ms)) waits.push(ms);
+    if (![BATCH_WINDOW_MS, RESPONSE_TIMEOUT_MS, HEALTH_CHECK_MS].includes(ms)) waits.push(ms);
     return clock.after(ms, run);
   };
   return { clock: { now, monotonic, after }, waits, advance: (ms: number) => clock.advance(ms) };
@@ -89,7 +89,7 @@ describePostgres('A change', () => {
     expect(three.received).toEqual([first, second]);
   });
 
-  test('arrives in order, with 249 others in one notification', async () => {
+  test('is one of 5000 that arrive in order, in notifications of 250', async () => {
     const [one, two] = [start(store.url), start(store.url)];
     await connected(one, two);
     const changes = newChanges(5_000);
@@ -105,7 +105,7 @@ describePostgres('A change', () => {
     expect(messages).toEqual(Array.from({ length: 20 }, () => 16 + 250 * 30));
   });
 
-  test('arrives once when it was sent twice', async () => {
+  test('arrives once if it was published twice in one batch', async () => {
     const [one, two] = [start(store.url), start(store.url)];
     await connected(one, two);
     const [first, second] = [newChange(), newChange()];
@@ -178,7 +178,7 @@ describePostgres('The connection of a feed', () => {
     ]);
   });
 
-  test('sends at most the last 20,000 changes after it was missing', async () => {
+  test('sends the last 20,000 changes once it is established', async () => {
     const proxy = await closedProxy();
     const clock = new AdvancingClock(systemClock);
     const [two, three] = [start(store.url), start(store.url)];
@@ -194,7 +194,7 @@ describePostgres('The connection of a feed', () => {
     expect([one.reached, two.reached]).toEqual([[false, true], []]);
   });
 
-  test('is retried with exponential backoff and jitter, which a lasting connection resets', async () => {
+  test('is retried with exponential backoff and jitter, which start anew after a lasting connection', async () => {
     const proxy = await closedProxy();
     const { clock, waits, advance } = recordingClock();
     const one = start(proxy.through(store.url), clock);
@@ -210,7 +210,7 @@ describePostgres('The connection of a feed', () => {
     expect(Math.max(...waits)).toBeGreaterThan(10_000);
     expect(new Set(waits).size).toBe(waits.length);
     await until(() => one.reached.length === 2);
-    advance(CHECK_MS);
+    advance(HEALTH_CHECK_MS);
     await proxy.refuse();
     await until(() => one.reached.length === 3);
     expect(waits).toHaveLength(31);
@@ -230,10 +230,10 @@ describePostgres('The connection of a feed', () => {
       one.feed.publish(first);
       two.feed.publish(second);
       await until(() => {
-        clock.advance(TOGETHER_MS);
+        clock.advance(BATCH_WINDOW_MS);
         return two.has(first) && one.has(second);
       });
-      clock.advance(CHECK_MS);
+      clock.advance(HEALTH_CHECK_MS);
       await until(bothWere('SELECT 1'));
     }
     expect(await connections(store.url)).toEqual(before);
@@ -246,11 +246,11 @@ describePostgres('The connection of a feed', () => {
     const [one, two] = [start(proxy.through(store.url), clock), start(store.url)];
     await connected(one, two);
     proxy.pause();
-    clock.advance(CHECK_MS);
+    clock.advance(HEALTH_CHECK_MS);
     expect(one.reached).toEqual([]);
-    clock.advance(ANSWER_MS);
+    clock.advance(RESPONSE_TIMEOUT_MS);
     await until(() => one.reached.length === 1);
-    // The open connection stays silent: only a new one helps.
+    // The proxy forwards new connections again, but not the open one.
     proxy.resumeNewConnections();
     clock.advance(1_000);
     await connected(one, two);
@@ -266,9 +266,9 @@ describePostgres('The connection of a feed', () => {
     const [lost, ...later] = newChanges(3);
     for (const change of [lost!, ...later]) {
       one.feed.publish(change);
-      clock.advance(TOGETHER_MS);
+      clock.advance(BATCH_WINDOW_MS);
     }
-    clock.advance(ANSWER_MS);
+    clock.advance(RESPONSE_TIMEOUT_MS);
     await until(() => one.reached.length === 1);
     proxy.resumeNewConnections();
     clock.advance(1_000);
@@ -282,7 +282,7 @@ describePostgres('The connection of a feed', () => {
     const clock = new AdvancingClock(systemClock);
     proxy.pause();
     const [one, two] = [start(url, clock), start(store.url)];
-    clock.advance(ANSWER_MS - 100);
+    clock.advance(RESPONSE_TIMEOUT_MS - 100);
     expect(one.reached).toEqual([]);
     clock.advance(100);
     await until(() => one.reached.length === 1);
@@ -297,7 +297,7 @@ describePostgres('Closing a feed', () => {
 
   beforeEach(() => void (clock = new AdvancingClock(systemClock)));
 
-  const expectNothingLeft = async (): Promise<void> => {
+  const expectNoTimersOrConnections = async (): Promise<void> => {
     expect(clock.advance(DAY_MS)).toBe(0);
     await until(async () => (await connections(store.url)).length === 0);
     expect(clock.advance(DAY_MS)).toBe(0);
@@ -309,11 +309,11 @@ describePostgres('Closing a feed', () => {
     expect(await connections(store.url)).toHaveLength(2);
     one.feed.publish(newChange());
     await Promise.all([one.feed.close(), two.feed.close()]);
-    await expectNothingLeft();
+    await expectNoTimersOrConnections();
     expect([...one.reached, ...two.reached]).toEqual([]);
   });
 
-  test('leaves nothing behind at any moment of a connection attempt', async () => {
+  test('leaves no connection or timer, at any moment of a connection attempt', async () => {
     for (let turns = 0; turns < 40; turns += 1) {
       const one = start(store.url, clock);
       one.feed.publish(newChange());
@@ -321,16 +321,16 @@ describePostgres('Closing a feed', () => {
       await one.feed.close();
       expect(one.reached).toEqual([]);
     }
-    await expectNothingLeft();
+    await expectNoTimersOrConnections();
   });
 
-  test('cancels the next attempt after a refused one', async () => {
+  test('cancels the next connection attempt after a refused one', async () => {
     const proxy = await closedProxy();
     const one = start(proxy.through(store.url), clock);
     await until(() => one.reached.length > 0);
     await one.feed.close();
     await proxy.listen();
-    await expectNothingLeft();
+    await expectNoTimersOrConnections();
     expect(one.reached).toEqual([false]);
   });
 
@@ -346,7 +346,7 @@ describePostgres('Closing a feed', () => {
     clock.advance(10);
     await Promise.all([one.feed.close(), two.feed.close(), late.feed.close()]);
     await proxy.close();
-    await expectNothingLeft();
+    await expectNoTimersOrConnections();
   });
 
   test('neither sends nor receives afterwards, and can be closed again', async () => {
@@ -363,8 +363,8 @@ describePostgres('Closing a feed', () => {
 });
 
 test.each([
-  ['a host that has no address', 'postgres://postgres@nowhere.invalid/test'],
-  ['a certificate that is not there', 'postgres://postgres@127.0.0.1/test?sslrootcert=/nowhere/ca.pem'],
+  ['a host name without an address', 'postgres://postgres@nowhere.invalid/test'],
+  ['a missing certificate file', 'postgres://postgres@127.0.0.1/test?sslrootcert=/nowhere/ca.pem'],
   ['a database that does not exist', `${new URL('/nowhere', POSTGRES_URL).href}`],
 ])('A feed with %s can be opened and closed', async (_, url) => {
   const one = start(url);

@@ -23,7 +23,7 @@ describe('After random calls, faults and kills', () => {
       });
       const nothing = Object.keys(INVARIANTS).map((name) => [name, []]);
       expect(report.violations).toEqual(Object.fromEntries(nothing));
-      expect(report.figures['accidents']).not.toBe('none');
+      expect(report.figures['machine faults']).not.toBe('none');
     } finally {
       await store.drop();
     }

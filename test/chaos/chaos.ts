@@ -9,7 +9,7 @@ import { SETTLE_SECONDS, TIMEOUT_MS, stopFaults, injectFaults } from './faults';
 export interface ChaosOptions {
   seed: number;
   store: Store;
-  /** Duration of calls under faults, in ms; longer until `minCreated` is reached. */
+  /** Duration of the calls under faults, in ms. They last longer if `minCreated` is not reached by then. */
   trafficMs: number;
   /** Minimum number of payments and payouts that the service has to create. */
   minCreated?: number;
@@ -28,13 +28,13 @@ export interface Report {
 
 const OPEN = "SELECT key, kind, outcome FROM attempts WHERE outcome IN ('in_progress', 'unknown')";
 
-/** Payouts that were never created stay unknown, because lookups cannot find them. */
-const canBeFound =
+/** Whether recovery can settle an attempt. Payouts that were never created stay unknown. */
+const canBeSettled =
   (service: FakePaymentService) =>
   ({ key, outcome, kind }: Row): boolean =>
     outcome === 'in_progress' || kind === 'payment' || service.created(String(key)).length > 0;
 
-/** Random calls, faults and kills, then recovery, then the invariants. */
+/** Runs random calls, faults and kills, waits for recovery, and checks the invariants. */
 export async function chaos(options: ChaosOptions): Promise<Report> {
   const { seed, store, trafficMs, minCreated = 0 } = options;
   const { gateways: count = 2, callers = 40, faultIntervalMs = 2500 } = options;
@@ -57,7 +57,7 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
       }
     };
     await Promise.all([traffic.run(callers, isOver), randomFault()]);
-    const restedMs = await recover(options, service, traffic);
+    const recoveredAfterMs = await recover(options, service, traffic);
     const attempts = await store.rows('SELECT * FROM attempts');
     const { failedShutdowns } = gateways;
     const remains: FinalState = {
@@ -79,10 +79,10 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
       'requests at the service': String(service.requests.length),
       'created at the service': String(service.ledger.entries.length),
       results: String(results),
-      accidents: String(randomFaults),
-      faults: String(faults),
+      'machine faults': String(randomFaults),
+      'service faults': String(faults),
       outcomes: String(outcomes),
-      'at rest after': `${(restedMs / 1000).toFixed(1)} s`,
+      'recovered after': `${(recoveredAfterMs / 1000).toFixed(1)} s`,
     };
     return { violations, figures };
   } finally {
@@ -91,7 +91,7 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
   }
 }
 
-/** Ends all faults and lets callers retry; resolves when every outcome is known that can be known. */
+/** Ends all faults, and repeats calls until all outcomes are known, for `recoveryMs` at most. Resolves with the ms. */
 async function recover(
   { store, recoveryMs }: ChaosOptions,
   service: FakePaymentService,
@@ -101,7 +101,7 @@ async function recover(
   const startedAt = performance.now();
   const byKey = new Map(traffic.histories.map((history) => [history.key, history]));
   for (;;) {
-    const open = (await store.rows(OPEN)).filter(canBeFound(service));
+    const open = (await store.rows(OPEN)).filter(canBeSettled(service));
     const elapsed = performance.now() - startedAt;
     if (open.length === 0 || elapsed > recoveryMs) return elapsed;
     const history = open.flatMap(({ key }) => byKey.get(String(key)) ?? []);

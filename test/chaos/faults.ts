@@ -4,7 +4,7 @@ import { pause, type Random, type Tally } from './random';
 
 /** The gateway's timeout of a request to the service. */
 export const TIMEOUT_MS = 800;
-/** Longer than the service delays a create plus the time that lookups hide it. */
+/** UNKNOWN_SETTLE_SECONDS: longer than a create may be delayed and hidden from lookups. */
 export const SETTLE_SECONDS = 6;
 const MAX_DELAY_MS = 1500;
 const MAX_LAG_MS = 1500;
@@ -24,20 +24,20 @@ function mutationFault(random: Random): Named {
   const slow = pause(random.between(0, TIMEOUT_MS * 1.2));
   return random.weighted<Named>([
     [55, undefined],
-    [13, ['acts, and its answer is lost', { acts: true, reply }]],
-    [10, ['does not act, and its answer is lost', { acts: false, reply }]],
-    [5, ['resets the connection and acts later', { acts: late, reply: reset }]],
-    [3, ['says nothing and acts later', { acts: late, reply: noResponse }]],
-    [8, ['refuses', { acts: false, reply: refuse }]],
-    [6, ['is slow', { acts: true, first: slow }]],
+    [13, ['carried out, response lost', { acts: true, reply }]],
+    [10, ['not carried out, response lost', { acts: false, reply }]],
+    [5, ['reset, carried out later', { acts: late, reply: reset }]],
+    [3, ['no response, carried out later', { acts: late, reply: noResponse }]],
+    [8, ['refused', { acts: false, reply: refuse }]],
+    [6, ['slow', { acts: true, first: slow }]],
   ]);
 }
 
 function lookupFault(random: Random): Named {
   return random.weighted<Named>([
     [85, undefined],
-    [13, ['fails a lookup', { acts: false, reply: random.one(LOOKUP_FAILURES) }]],
-    [2, ['is slow to a lookup', { acts: true, first: pause(random.between(0, TIMEOUT_MS)) }]],
+    [13, ['lookup failed', { acts: false, reply: random.one(LOOKUP_FAILURES) }]],
+    [2, ['lookup slow', { acts: true, first: pause(random.between(0, TIMEOUT_MS)) }]],
   ]);
 }
 

@@ -28,7 +28,7 @@ export class Gateways {
     }
   }
 
-  /** A random fault of a machine. */
+  /** Causes a random fault: kills, restarts or suspends a gateway, or disconnects the journal. */
   async randomFault(): Promise<void> {
     const place = this.random.between(0, this.#running.length - 1);
     await this.random.weighted<() => Promise<void>>([
@@ -66,7 +66,7 @@ export class Gateways {
     return program;
   }
 
-  /** Long enough for the other gateways to take over. */
+  /** Suspends a gateway, often for longer than a lease, so that other gateways take over. */
   async #freeze(place: number): Promise<void> {
     const program = this.#running[place];
     this.randomFaults.add('frozen');

@@ -32,11 +32,11 @@ describe('The invariants of a chaos run', () => {
 
   test.each([
     ['creates at the service per key', { entries: [entry, { ...entry, transactionId: 'b' }] }],
-    ['what is SUCCEEDED', { entries: [], histories: [] }],
-    ['what is SUCCEEDED', { attempts: [{ ...row, value: '2.00' }] }],
-    ['what exists', { attempts: [{ ...row, outcome: 'not_sent' }] }],
-    ['what exists', { attempts: [] }],
-    ['what can be found', { attempts: [{ ...row, outcome: 'unknown' }] }],
+    ['each SUCCEEDED attempt', { entries: [], histories: [] }],
+    ['each SUCCEEDED attempt', { attempts: [{ ...row, value: '2.00' }] }],
+    ['each transaction at the service', { attempts: [{ ...row, outcome: 'not_sent' }] }],
+    ['each transaction at the service', { attempts: [] }],
+    ['each transaction that lookups can find', { attempts: [{ ...row, outcome: 'unknown' }] }],
     ['callers get', { histories: [{ ...history, ends: [{ ...success, transactionId: 'b' }] }] }],
     ['callers get', { histories: [{ ...history, ends: [success, success] }] }],
     ['no valid call', { histories: [{ ...history, ends: [{ result: 'InvalidInputError' }] }] }],

@@ -2,7 +2,7 @@ import type { Entry } from '../support/payment-service/ledger';
 import type { Row } from '../support/stores';
 import type { KeyHistory } from './traffic';
 
-/** The final state that is compared. */
+/** The final state that the invariants compare. */
 export interface FinalState {
   entries: readonly Entry[];
   attempts: readonly Row[];
@@ -42,7 +42,7 @@ const existingTransactionsAreRecorded: Check = ({ entries, attempts }) => {
   });
 };
 
-/** Progress, not safety: everything that can be found has been found. */
+/** Checks progress, not safety: every transaction that lookups can find has been found. */
 const existingTransactionsAreFound: Check = (remains) => {
   const created = new Set(remains.entries.map(({ description }) => description));
   return remains.attempts
@@ -66,7 +66,7 @@ const resultsMatchTheLedger: Check = ({ entries, histories: history }) => {
   });
 };
 
-/** No call of a chaos run breaks a rule, and no two keys share an external id. */
+/** Expects no refusal, because no call breaks a rule, and no two keys share an external id. */
 const noCallIsRefused: Check = ({ histories: history }) =>
   history.flatMap(({ key, ends }) =>
     ends
@@ -77,10 +77,10 @@ const noCallIsRefused: Check = ({ histories: history }) =>
 /** Invariants by description. */
 export const INVARIANTS: Record<string, Check> = {
   'creates at the service per key: at most one': createsPerKey,
-  'what is SUCCEEDED in the journal exists at the service': successesExist,
-  'what exists at the service is SUCCEEDED or UNKNOWN in the journal': existingTransactionsAreRecorded,
-  'what can be found is found': existingTransactionsAreFound,
-  'callers get their own transaction only': resultsMatchTheLedger,
+  'each SUCCEEDED attempt in the journal exists at the service': successesExist,
+  'each transaction at the service is SUCCEEDED or UNKNOWN in the journal': existingTransactionsAreRecorded,
+  'each transaction that lookups can find is found': existingTransactionsAreFound,
+  'callers get only their own transaction': resultsMatchTheLedger,
   'no valid call is rejected': noCallIsRefused,
   'gateways stop gracefully': ({ failedShutdowns }) => failedShutdowns,
 };

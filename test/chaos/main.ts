@@ -4,7 +4,7 @@ import { chaos, type Report } from './chaos';
 
 const writeLine = (line = ''): void => void process.stdout.write(`${line}\n`);
 
-/** Reserved for recovery and start. */
+/** Time limit of the recovery, per store. */
 const RECOVERY_MS = 20_000;
 
 function print({ figures, violations }: Report): boolean {
@@ -30,7 +30,7 @@ export async function main(args: string[]): Promise<number> {
     },
   });
   const kinds: StoreKind[] = values.store === 'postgres' ? [] : ['SQLite'];
-  const noPostgres = values.store === 'sqlite' ? 'not asked for' : await probePostgres();
+  const noPostgres = values.store === 'sqlite' ? 'not selected by --store' : await probePostgres();
   if (noPostgres === undefined) kinds.push('PostgreSQL');
   else writeLine(`PostgreSQL: ${noPostgres}`);
   const each = (Number(values.seconds) * 1000) / Math.max(1, kinds.length);
@@ -46,7 +46,7 @@ export async function main(args: string[]): Promise<number> {
     }
   }
   writeLine(
-    good ? 'Every invariant holds.' : `An invariant is broken. Again: npm run chaos -- --seed ${values.seed}`,
+    good ? 'Every invariant holds.' : `An invariant is broken. Rerun: npm run chaos -- --seed ${values.seed}`,
   );
   return good ? 0 : 1;
 }

@@ -9,21 +9,24 @@ export interface KeyHistory {
   /** The input of the first call. */
   input: Json;
   ends: CallResult[];
+  /** Whether a caller has learned the outcome. */
   known: boolean;
 }
 
 interface TrafficOptions {
-  gateways: Gateways;
+  gateways: Pick<Gateways, 'any'>;
   random: Random;
   results: Tally;
   name: string;
+  /** Whether a payout is repeated with another amount, too. The service does not show the amount of a payout. */
+  payoutInputsChange?: boolean;
 }
 
 /** Longer than any call takes: only a suspended or killed gateway does not respond within it. */
 const TIMEOUT_MS = 5000;
 const MAX_CALLS = 12;
 
-const isKnown = ({ result = '' }: CallResult): boolean =>
+export const isKnown = ({ result = '' }: CallResult): boolean =>
   /Success|Rejected|InvalidInput|Conflict/.test(result);
 
 /** Callers that call twice, disconnect, time out, and retry with the same key. */
@@ -91,7 +94,7 @@ export class Traffic {
       .then((program) => program.create(history.kind, history.key, history.input, AbortSignal.timeout(30)));
     void call.then(
       (end) => void history.ends.push(end),
-      () => this.options.results.add('left'),
+      () => this.options.results.add('disconnected'),
     );
   }
 
@@ -99,9 +102,11 @@ export class Traffic {
     if (this.histories.length > 0) await this.ask(this.options.random.one(this.histories));
   }
 
-  /** Another amount under a used key: a conflict, unless the key was released. */
+  /** Repeats a key with another amount, which is a conflict unless the key was released. */
   async #changeInput(): Promise<void> {
-    const history = this.histories.length > 0 ? this.options.random.one(this.histories) : undefined;
+    const { random, payoutInputsChange = true } = this.options;
+    const candidates = this.histories.filter(({ kind }) => kind === 'payment' || payoutInputsChange);
+    const history = candidates.length > 0 ? random.one(candidates) : undefined;
     if (history) await this.ask(history, { ...history.input, amount: { currency: 'INR', value: '777.00' } });
   }
 

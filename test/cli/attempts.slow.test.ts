@@ -6,13 +6,13 @@ import { run } from './support/run';
 import { BECAUSE, describeSqliteDesk } from './support/settling';
 
 describeSqliteDesk('attempts', (desk) => {
-  test('list prints that nothing is unknown, and an empty list for scripts', async () => {
+  test('list succeeds if no outcome is unknown, and list --json then prints an empty list', async () => {
     const env = { ...desk().env, DATABASE_URL: temporaryDatabase() };
     expect(await run(['attempts', 'list'], env)).toMatchObject({ code: 0, err: '' });
     expect(await run(['attempts', 'list', '--json'], env)).toEqual({ code: 0, out: '[]\n', err: '' });
   });
 
-  test('list and show print an unknown outcome, for people and for scripts', async () => {
+  test('list and show print an unknown outcome, as text and as JSON', async () => {
     const { attempts, unknown } = desk();
     const { id, key, externalId } = await unknown();
     expect((await attempts(['list'])).out).toMatch(
@@ -74,14 +74,14 @@ describeSqliteDesk('attempts', (desk) => {
     [['settle', '--file', 'missing.csv', ...BECAUSE], 2, 'missing.csv'],
     [['approve', 'nothing'], 1, 'proposal'],
     [['withdraw', 'nothing', ...BECAUSE], 1, 'proposal'],
-  ])('%j exits with %i and names %s', async (args, code, names) => {
+  ])('with the arguments %j exits with %i and names %s', async (args, code, names) => {
     expect(await desk().attempts(args)).toEqual({ code, out: '', err: expect.stringContaining(names) });
   });
 
   test.each([
     ['DATABASE_URL', { DATABASE_URL: 'mysql://root:hunter2@db/' }],
     ['SERVICE_BASE_URL', { SERVICE_BASE_URL: '' }],
-  ])('exits with 2 and names %s when it is wrong', async (setting, env) => {
+  ])('exits with 2 and names %s if it is invalid', async (setting, env) => {
     const { code, out, err } = await desk().attempts(['list'], { env });
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(setting);
@@ -96,7 +96,7 @@ describe('migrate', () => {
     expect(await run(['attempts', 'list'], env)).toMatchObject({ code: 0 });
   });
 
-  test('exits with 1 and names the error code when the database does not answer', async () => {
+  test('exits with 1 and names the error code if the database refuses connections', async () => {
     const ran = await run(['migrate'], { DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:1/none' });
     expect(ran).toMatchObject({ code: 1, out: '', err: expect.stringContaining('ECONNREFUSED') });
     expect(ran.err).not.toContain('hunter2');
@@ -113,7 +113,7 @@ interface Report {
 const reportOf = ({ out }: { out: string }): Report => JSON.parse(out) as Report;
 
 describeSqliteDesk('attempts settle --file', (desk) => {
-  test('shows without --yes what each line does, and settles with it', async () => {
+  test('previews each line without --yes, and settles the attempts with --yes', async () => {
     const { attempts, unknown, outcomeOf, linesAbout, file } = desk();
     const [sent, lost, byKey, second, earlier, left] = await Promise.all(
       [1, 2, 3, 4, 5, 6].map((place) => unknown({ value: `${place}.10`, key: `k,"${randomUUID()}"` })),
@@ -176,7 +176,7 @@ describeSqliteDesk('attempts settle --file', (desk) => {
     expect((await attempts([...many, '--yes'])).out).toMatch(/^line 9: /m);
   });
 
-  test('reads what list exports, and leaves lines alone whose outcome is still unknown', async () => {
+  test('reads the files that list exports, and skips lines whose outcome is still unknown', async () => {
     const { attempts, unknown, outcomeOf, file } = desk();
     const [first, second] = [await unknown({ key: '=1+1' }), await unknown()];
     const csv = (await attempts(['list', '--csv'])).out;
@@ -233,12 +233,12 @@ describeSqliteDesk('attempts settle --file', (desk) => {
     });
   });
 
-  test('settles nothing when the audit log cannot be written', async () => {
+  test('settles nothing if the audit log cannot be written', async () => {
     const { attempts, unknown, outcomeOf, file } = desk();
     const { id } = await unknown();
     const jsonl = file('one.jsonl', JSON.stringify({ id, outcome: 'not_sent' }));
     const { writeSync } = fs;
-    // The disk becomes full after the first line of the chain.
+    // The disk becomes full after the first line of the audit log.
     const write = jest.spyOn(fs, 'writeSync').mockImplementation(((fd: number, bytes: Buffer) => {
       if (bytes.includes(id)) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
       return writeSync(fd, bytes);
@@ -251,7 +251,7 @@ describeSqliteDesk('attempts settle --file', (desk) => {
 });
 
 describeSqliteDesk('attempts settle --all', (desk) => {
-  test('shows what the filter selects without --yes, and settles it as not sent with it', async () => {
+  test('previews the selected attempts without --yes, and settles them as not sent with --yes', async () => {
     const { attempts, unknown, outcomeOf, linesAbout, auditFile } = desk();
     const channel = randomUUID();
     const old = await unknown({ channel, value: '0.05' });

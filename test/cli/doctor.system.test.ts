@@ -7,15 +7,15 @@ import { NOBODY, doctor, finding, goodSettings } from './support/doctor';
 
 const examine = (DATABASE_URL: string) => doctor({ ...goodSettings(NOBODY), DATABASE_URL });
 
-/** What it finds wrong with the journal at that address. */
+/** Returns the findings about the journal at `url` that are not ok. */
 const faultsOf = async (url: string): Promise<string[]> => (await examine(url)).faults('journal');
 
 describeJournals('doctor: a journal', (fixture) => {
-  test('has no fault when it is up to date and writable', async () => {
+  test('has no fault if it is up to date and writable', async () => {
     expect(await faultsOf(fixture.store.url)).toEqual([]);
   });
 
-  test('is a warning with unknown outcomes, with their number and the age of the oldest', async () => {
+  test('with unknown outcomes is reported as a warning with their number and the age of the oldest', async () => {
     for (const hours of [5, 3]) {
       const attempt = newAttempt({ startedAt: Date.now() - hours * 3_600_000 });
       await fixture.journal.insertAttempt(attempt);
@@ -24,7 +24,7 @@ describeJournals('doctor: a journal', (fixture) => {
     expect(await faultsOf(fixture.store.url)).toEqual([finding('warning: 2; 5.0 h; paygraph attempts list')]);
   });
 
-  test('is a warning without a migration, and a failure with one of a newer version', async () => {
+  test('is reported as a warning if a migration is missing, as a failure if one is newer', async () => {
     const steps = await fixture.store.rows('SELECT name FROM applied_migrations ORDER BY name DESC LIMIT 1');
     const last = String(steps[0]?.['name']);
     await fixture.store.rows(`DELETE FROM applied_migrations WHERE name = '${last}'`);
@@ -34,7 +34,7 @@ describeJournals('doctor: a journal', (fixture) => {
     await fixture.store.rows("DELETE FROM applied_migrations WHERE name LIKE '9999%'");
   });
 
-  test('is not written, and not locked against others', async () => {
+  test('is neither written nor locked against others', async () => {
     const rows = () => fixture.store.rows('SELECT * FROM attempts ORDER BY seq');
     const before = await rows();
     const attempt = newAttempt();
@@ -43,7 +43,7 @@ describeJournals('doctor: a journal', (fixture) => {
   });
 });
 
-/** A proxy that drops notifications, as a pooler does that gives each transaction another connection. */
+/** Starts a proxy that drops notifications, like a transaction pooler. Returns the URL of the journal through it. */
 async function withoutNotifications(url: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const NOTIFICATION = 'A'.charCodeAt(0);
@@ -52,7 +52,7 @@ async function withoutNotifications(url: string): Promise<string> {
     let rest = Buffer.alloc(0);
     far.on('data', (chunk) => {
       rest = Buffer.concat([rest, chunk]);
-      // A message is one byte of kind, four of length, and the rest.
+      // A message consists of one byte of type, four bytes of length, and the content.
       while (rest.length >= 5 && rest.length > rest.readUInt32BE(1)) {
         const message = rest.subarray(0, 1 + rest.readUInt32BE(1));
         rest = rest.subarray(message.length);
@@ -71,32 +71,41 @@ async function withoutNotifications(url: string): Promise<string> {
 }
 
 describePostgresJournal('doctor: a journal', (fixture) => {
+  test('that PostgreSQL does not keep is reported as a failure', async () => {
+    const [row] = await fixture.store.rows('SELECT current_database() AS name');
+    const change = (action: string) =>
+      fixture.store.rows(`ALTER DATABASE ${String(row?.['name'])} ${action}`);
+    await change('SET synchronous_commit = off');
+    expect(await faultsOf(fixture.store.url)).toEqual([finding('failed: synchronous_commit')]);
+    await change('RESET synchronous_commit');
+  });
+
   const changed = (change: (url: URL) => void): string => {
     const url = new URL(fixture.store.url);
     change(url);
     return url.href;
   };
 
-  test('is a failure when the server does not answer, without its address', async () => {
+  test('is reported as a failure, without its URL, if the server refuses connections', async () => {
     const report = await examine(changed((url) => ((url.port = '1'), (url.password = 'hunter2'))));
     expect(report.code).toBe(1);
     expect(report.faults('journal')).toEqual([finding('failed: ECONNREFUSED; pg_hba')]);
     expect(report.text).not.toContain('hunter2');
   });
 
-  test('is a failure with the reason for each of several hosts', async () => {
+  test('is reported as a failure with the reason for each of several hosts', async () => {
     const standby = `${new URL(POSTGRES_URL).host}/?options=-c%20default_transaction_read_only%3Don`;
     expect(await faultsOf(`postgres://postgres@127.0.0.1:1,${standby}`)).toEqual([
       finding('failed: connection_refused; read_only'),
     ]);
   });
 
-  test('is a warning behind a pooler that drops notifications', async () => {
+  test('is reported as a warning behind a pooler that drops notifications', async () => {
     const pooler = await withoutNotifications(fixture.store.url);
     expect(await faultsOf(pooler)).toContainEqual(finding('warning: LISTEN; NOTIFY; PgBouncer'));
   });
 
-  test('is a failure when it is read-only', async () => {
+  test('is reported as a failure if it is read-only', async () => {
     const readOnly = changed((url) => url.searchParams.set('options', '-c default_transaction_read_only=on'));
     const name = new URL(fixture.store.url).pathname.slice(1);
     await fixture.store.rows(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);

@@ -22,7 +22,7 @@ const OTHER_CHANNEL = 'aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-/** A file of that text and mode. */
+/** Writes a file with this text and mode. Returns its path. */
 function fileOf(text: string, mode = 0o600): string {
   const file = path.join(temporaryFolder(), 'file');
   writeFileSync(file, text);
@@ -38,7 +38,7 @@ const credentialsFile = (credentials: object): Settings => ({
   SERVICE_CREDENTIALS_FILE: fileOf(JSON.stringify(credentials)),
 });
 
-/** An issuer of tokens with keys of these algorithms. */
+/** Starts an issuer with keys of these algorithms. Returns the settings for it. */
 async function issuer(...algorithms: ('ES256' | 'RS256' | 'EdDSA' | 'ES384')[]): Promise<Settings> {
   return (await Issuer.start(...(await Promise.all(algorithms.map((each) => newKey(each)))))).settings;
 }
@@ -49,7 +49,7 @@ async function downIssuer(): Promise<Settings> {
   return started.settings;
 }
 
-/** A port that another program holds. */
+/** Returns the setting of a port that is in use. */
 async function heldPort(): Promise<Settings> {
   const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -61,13 +61,13 @@ const service = async (script: Script): Promise<Settings> => ({
   SERVICE_BASE_URL: (await testService(script)).url,
 });
 
-/** A service that answers every lookup with that status, and whose clock is ahead by so much. */
-const answering = (status: number, aheadMs = 0): Promise<Settings> =>
+/** Starts a service that responds with `status` to every lookup, and whose clock is ahead by `aheadMs`. */
+const respondingWith = (status: number, aheadMs = 0): Promise<Settings> =>
   service(() => ({ status, json: {}, headers: { date: new Date(Date.now() + aheadMs).toUTCString() } }));
 
 type Given = Settings | (() => Settings | Promise<Settings>);
 
-/** What is given, the findings of the check that are not ok, and a finding that is. */
+/** `faults` are the findings of the check that are not ok, `good` is one that is ok. */
 type Case = [given: string, settings: Given, faults: string[], good?: string];
 
 const CASES: Record<string, Case[]> = {
@@ -94,8 +94,8 @@ const CASES: Record<string, Case[]> = {
   ],
   'token keys': [
     ['one unusable key', () => issuer('ES256', 'RS256', 'EdDSA', 'ES384'), [], 'ok: 3 of 4'],
-    ['unusable keys alone', () => issuer('ES384'), ['failed: ES256']],
-    ['no issuer', downIssuer, ['failed: ECONNREFUSED']],
+    ['only unusable keys', () => issuer('ES384'), ['failed: ES256']],
+    ['an issuer that is down', downIssuer, ['failed: ECONNREFUSED']],
   ],
   'file permissions': [
     ['private files', {}, [], 'ok: CLIENT_KEYS_FILE'],
@@ -115,7 +115,7 @@ const CASES: Record<string, Case[]> = {
   ],
   ports: [
     ['a free port', async () => ({ PORT: String(await freePort()) }), [], 'ok'],
-    ['a port of another program', heldPort, ['failed: PORT']],
+    ['a port that is in use', heldPort, ['failed: PORT']],
   ],
   'public url': [
     [
@@ -127,7 +127,7 @@ const CASES: Record<string, Case[]> = {
     ['a host without address', { PUBLIC_URL: 'https://pay.invalid' }, ['failed: PUBLIC_URL; ENOTFOUND']],
   ],
   'service connection': [
-    ['nothing that listens', {}, ['failed: 127.0.0.1; ECONNREFUSED']],
+    ['a URL where nothing listens', {}, ['failed: 127.0.0.1; ECONNREFUSED']],
     [
       'a host without address',
       { SERVICE_BASE_URL: 'https://pay.invalid/' },
@@ -135,7 +135,7 @@ const CASES: Record<string, Case[]> = {
     ],
   ],
   credentials: [
-    ['nothing that listens', {}, ['failed: ECONNREFUSED', 'warning: NTP']],
+    ['a URL where nothing listens', {}, ['failed: ECONNREFUSED', 'warning: NTP']],
     [
       'a wrong secret key',
       async () => ({ SERVICE_BASE_URL: (await testSandbox()).url, SERVICE_SECRET_KEY: 'CANARY-secret' }),
@@ -153,11 +153,11 @@ const CASES: Record<string, Case[]> = {
       [`failed: "channels.${OTHER_CHANNEL}"; 401`],
       'ok: "default"',
     ],
-    ['status 400', () => answering(400), ['warning: 400; SERVICE_NOT_FOUND_STATUS'], 'ok'],
-    ['status 503', () => answering(503), ['failed: 503'], 'ok'],
-    ['status 404 for any API key', () => answering(404), ['warning: 404; 401; SERVICE_BASE_URL'], 'ok'],
-    ['a clock behind', () => answering(400, 10 * MINUTE), ['warning', 'failed: behind; NTP']],
-    ['a clock a minute ahead', () => answering(400, -MINUTE), ['warning', 'warning: ahead; NTP']],
+    ['status 400', () => respondingWith(400), ['warning: 400; SERVICE_NOT_FOUND_STATUS'], 'ok'],
+    ['status 503', () => respondingWith(503), ['failed: 503'], 'ok'],
+    ['status 404 for any API key', () => respondingWith(404), ['warning: 404; 401; SERVICE_BASE_URL'], 'ok'],
+    ['a clock 10 minutes behind', () => respondingWith(400, 10 * MINUTE), ['warning', 'failed: behind; NTP']],
+    ['a clock a minute ahead', () => respondingWith(400, -MINUTE), ['warning', 'warning: ahead; NTP']],
   ],
   journal: [
     [
@@ -168,8 +168,8 @@ const CASES: Record<string, Case[]> = {
   ],
 };
 
-describe.each(Object.entries(CASES))('doctor: %s', (check, cases) => {
-  test.each(cases)('is examined with %s', async (...[, settings, faults, good]: Case) => {
+describe.each(Object.entries(CASES))('The check "%s" of doctor', (check, cases) => {
+  test.each(cases)('has the right findings with %s', async (...[, settings, faults, good]: Case) => {
     const own = typeof settings === 'function' ? await settings() : settings;
     const report = await doctor({ ...goodSettings(NOBODY), ...own });
     expect(report.faults(check)).toEqual(faults.map(finding));
@@ -179,7 +179,7 @@ describe.each(Object.entries(CASES))('doctor: %s', (check, cases) => {
 });
 
 describe('doctor', () => {
-  test('finds no fault with a good service and good settings, and exits with 0', async () => {
+  test('finds no fault with a healthy service and valid settings, and exits with 0', async () => {
     const report = await doctor(goodSettings((await testSandbox()).url));
     expect(report).toMatchObject({ code: 0, failed: 0 });
     for (const { name } of CHECKS)
@@ -222,7 +222,7 @@ describe('doctor', () => {
       expect([method, to]).toEqual(['GET', '/api/v1/payment/']);
       return [parameters.get('channel'), headers['x-api-key']];
     });
-    // Two entries, the default ones and an unknown API key; then the default ones and an unknown API key.
+    // First both channels, the default credentials and an unknown API key; then only the last two.
     expect(sent).toHaveLength(6);
     expect(sent).toEqual(
       expect.arrayContaining([
@@ -245,7 +245,7 @@ describe('doctor', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('runs beside a gateway on the same files and port', async () => {
+  test('runs beside a gateway with the same files and port', async () => {
     const env = goodSettings(NOBODY);
     const client = await testGateway(NOBODY, { env });
     const report = await doctor({ ...env, PORT: new URL(client.url).port });
@@ -276,7 +276,7 @@ describe('doctor', () => {
     expect(JSON.stringify(findings)).not.toContain('CANARY');
   });
 
-  test('has every check in docs/doctor.md, in the order of the report', () => {
+  test('has every check documented in docs/doctor.md, in the order of the report', () => {
     const text = readFileSync(path.resolve(__dirname, '../../docs/doctor.md'), 'utf8');
     const headings = [...text.matchAll(/^### (.+)$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual(CHECKS.map(({ name }) => name));
@@ -284,7 +284,7 @@ describe('doctor', () => {
 });
 
 describe('doctor: the certificate of the service', () => {
-  // Keys and certificates for localhost, signed by themselves, which nobody uses.
+  // Keys with self-signed certificates for localhost, which are used only here.
   const pemOf = (name: string): string => readFileSync(path.join(__dirname, 'fixtures', name), 'utf8');
   const before = getCACertificates('default');
   afterEach(() => setDefaultCACertificates(before));
@@ -305,7 +305,7 @@ describe('doctor: the certificate of the service', () => {
     [100, 'ok'],
     [10, 'warning'],
     [2, 'failed'],
-  ])('with %i days left is %s', async (days, status) => {
+  ])('with %i days left is reported as %s', async (days, status) => {
     const config = readConfig(goodSettings(await serviceOf('localhost.pem', true)));
     const now = (): number => Date.UTC(2120, 0, 1) - (days + 0.5) * DAY;
     const findings = await checkServiceConnection({ config, secretFiles: [], channel: undefined, now });
@@ -315,7 +315,7 @@ describe('doctor: the certificate of the service', () => {
   test.each([
     ['localhost.pem', false, 'DEPTH_ZERO_SELF_SIGNED_CERT; NODE_EXTRA_CA_CERTS'],
     ['localhost-expired.pem', true, 'CERT_HAS_EXPIRED'],
-  ])('of %s, trusted: %j, is a failure', async (file, isTrusted, names) => {
+  ])('in %s, trusted: %j, is reported as a failure', async (file, isTrusted, names) => {
     const report = await doctor(goodSettings(await serviceOf(file, isTrusted)));
     expect(report.code).toBe(1);
     expect(report.faults('service connection')).toEqual([finding(`failed: localhost; ${names}`)]);

@@ -10,7 +10,7 @@ import { closeAfterTests } from '../support/gateway';
 import { type Ran } from './support/run';
 import { BECAUSE, describeSqliteDesk, runProgram } from './support/settling';
 
-/** The program in a process of its own, with these settings and no others. */
+/** Starts the program in a process of its own, with only these settings. */
 function start(args: readonly string[], env: Record<string, string> = {}, root = CHECKOUT) {
   const { PATH = '', HOME = '' } = process.env;
   const options = args[0]?.startsWith('--import=') ? [args[0]] : [];
@@ -42,7 +42,7 @@ test('EPIPE on stdout or stderr does not change the exit code', async () => {
 });
 
 test('Ctrl+C ends a command with exit code 130', async () => {
-  // A database that takes the connection and says nothing: the command waits for it.
+  // A database that accepts the connection and never responds, so that the command waits.
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const { port } = silent.address() as AddressInfo;
@@ -62,7 +62,7 @@ test('An old Node.js is refused with exit code 2', async () => {
 });
 
 describeSqliteDesk('attempts as a process', (desk) => {
-  test('prints a long list into a pipe as a whole', async () => {
+  test('prints a long list completely into a pipe', async () => {
     const { unknown, env } = desk();
     const begun = await Promise.all(Array.from({ length: 2000 }, () => unknown()));
     const { code, out } = await runProgram(['attempts', 'list', '--jsonl'], { env });
@@ -74,7 +74,7 @@ describeSqliteDesk('attempts as a process', (desk) => {
 
   const asRoot = process.getuid?.() === 0 ? test : test.skip;
   asRoot(
-    'settles what one user of the system has proposed and another approves (SKIPPED without root)',
+    'settles an attempt that one system user proposed and another approves (SKIPPED without root)',
     async () => {
       const { unknown, outcomeOf, env, auditFile, store } = desk();
       const { id } = await unknown();

@@ -8,8 +8,8 @@ import { run } from './support/run';
 
 const nothing = async (): Promise<void> => undefined;
 const program = commandLine(
-  { print: () => undefined, say: () => undefined },
-  { run: () => nothing, startServer: nothing },
+  { print: () => undefined, printMessage: () => undefined },
+  { handler: () => nothing, startServer: nothing },
 );
 
 const pathsOf = (command: Command, before: string[] = []): string[][] =>
@@ -25,7 +25,7 @@ const { scripts, version } = JSON.parse(readFileSync(path.join(CHECKOUT, 'packag
   version: string;
 };
 
-test('Every command has an npm script of its name, and every such script is a command', () => {
+test('Every command has an npm script with its name, and every such script names a command', () => {
   const run = Object.entries(scripts).flatMap(([name, text]) => {
     const [, command] = /^exec node (?:--\S+ )?bin\/paygraph\.mjs(?: (\S+))?$/.exec(text) ?? [];
     return command === undefined ? [] : [[name, command]];
@@ -48,7 +48,7 @@ describe('--help', () => {
   });
 
   test.each([[[]], [['attempts']]])(
-    'is printed with exit code 2 when a command is missing: %j',
+    'is printed with exit code 2 if a command is missing: %j',
     async (args) => {
       const { code, out, err } = await run(args);
       expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -57,7 +57,7 @@ describe('--help', () => {
   );
 });
 
-test('--version prints the version alone', async () => {
+test('--version prints only the version', async () => {
   expect(await run(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' });
 });
 
@@ -68,7 +68,7 @@ test.each<[args: string[], names: RegExp]>([
   [['attempts', 'show'], /'attempt'/],
   [['client-key', 'rotate', 'shop'], /--file/],
   [['doctor', '--channel', 'mine'], /--channel/],
-])('A typing error exits with 2, names what was typed and suggests a name: %j', async (args, names) => {
+])('A mistyped command line exits with 2 and names the mistake: %j', async (args, names) => {
   const { code, out, err } = await run(args);
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(err).toMatch(names);
@@ -76,7 +76,7 @@ test.each<[args: string[], names: RegExp]>([
   expect(err).not.toMatch(/^\s+at /m);
 });
 
-test('Progress is shown on a terminal alone, and erased at the end', async () => {
+test('Progress is shown only on a terminal, and erased at the end', async () => {
   const file = temporaryLog();
   await writeLog(file, 'a', 'b');
   const shown = await run(['audit', 'verify', file], {}, { isTTY: true });

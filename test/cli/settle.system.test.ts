@@ -45,7 +45,7 @@ describeDesks('attempts settle', (desk) => {
     expect(await verify(auditFile)).toMatchObject({ faults: [], notes: [] });
   });
 
-  test('records nothing when there is nothing to settle', async () => {
+  test('records nothing if there is nothing to settle', async () => {
     const { attempts, unknown, auditFile } = desk();
     const { id } = await unknown();
     expect(await attempts(['settle', id, 'not_sent', ...BECAUSE])).toMatchObject({ code: 0 });
@@ -60,7 +60,7 @@ describeDesks('attempts settle', (desk) => {
   test.each([
     ['is in a folder that does not exist', '/nowhere/near/audit.log'],
     ['is a device', '/dev/null'],
-  ])('settles nothing when the audit log %s', async (_, AUDIT_LOG_FILE) => {
+  ])('settles nothing if the audit log %s', async (_, AUDIT_LOG_FILE) => {
     const { attempts, unknown, outcomeOf } = desk();
     const { id } = await unknown();
     const env = { AUDIT_LOG_FILE };
@@ -79,7 +79,7 @@ describeDesks('attempts settle', (desk) => {
     expect(await outcomeOf(id)).toBe('in_progress');
   });
 
-  test('refuses an attempt whose lease an instance holds, and settles it afterwards', async () => {
+  test('refuses an attempt while an instance holds its lease, and settles it afterwards', async () => {
     const { attempts, unknown, journal, outcomeOf, linesAbout } = desk();
     const { id } = await unknown();
     const now = Date.now();
@@ -123,7 +123,7 @@ const proposalOf = async (desk: Desk, id: string): Promise<Proposal> =>
   (await proposalsOf(desk)).find(({ attempts }) => attempts.some((each) => each.id === id))!;
 
 describeDesks('attempts settle with SETTLE_APPROVAL=on', (desk) => {
-  test('proposes a settle, which another user carries out', async () => {
+  test('makes a proposal, which another user approves', async () => {
     const { attempts, unknown, outcomeOf, linesAbout, auditFile } = desk();
     const { id } = await unknown();
     const settle = ['settle', id, 'not_sent', ...BECAUSE, '--by', 'Ann'];
@@ -136,7 +136,7 @@ describeDesks('attempts settle with SETTLE_APPROVAL=on', (desk) => {
       attempts: [{ id, outcome: 'not_sent' }],
     });
 
-    // The same person, with another name or through sudo.
+    // The proposer cannot approve, neither under another name nor through sudo.
     const approve = ['approve', proposal.id];
     expect(await attempts([...approve, '--by', 'Bob'], ANN)).toMatchObject({ code: 1 });
     const sudo = { ...BOB, env: { SUDO_USER: 'ann' } };
@@ -160,7 +160,7 @@ describeDesks('attempts settle with SETTLE_APPROVAL=on', (desk) => {
     expect((await verify(auditFile)).faults).toEqual([]);
   });
 
-  test('refuses the approval of the user who proposed by sudo', async () => {
+  test('refuses the approval of the user who made the proposal through sudo', async () => {
     const { attempts, unknown, outcomeOf } = desk();
     const { id } = await unknown();
     const bySudo = { user: 'root', env: { ...ANN.env, SUDO_USER: 'ann' } };
@@ -172,7 +172,7 @@ describeDesks('attempts settle with SETTLE_APPROVAL=on', (desk) => {
     expect(await attempts(['withdraw', proposal, ...BECAUSE], BOB)).toMatchObject({ code: 0 });
   });
 
-  test('makes one proposal of a file, and refuses what cannot be settled any more', async () => {
+  test('makes one proposal for a file; its approval settles what is still unknown, refuses the others and exits with 1', async () => {
     const { attempts, unknown, outcomeOf, file } = desk();
     const [first, second] = [await unknown(), await unknown()];
     const csv = file('a.csv', `id,outcome\n${first.id},not_sent\n${second.id},not_sent\n`);
@@ -216,7 +216,7 @@ describeDesks('attempts settle with SETTLE_APPROVAL=on', (desk) => {
     expect(await desk().outcomeOf(second.id)).toBe('unknown');
   });
 
-  test('proposes nothing when the audit log cannot be written', async () => {
+  test('makes no proposal if the audit log cannot be written', async () => {
     const { attempts, unknown } = desk();
     const { id } = await unknown();
     const env = { SETTLE_APPROVAL: 'on', AUDIT_LOG_FILE: '/dev/null' };

@@ -67,7 +67,7 @@ const OPERATIONS = DOCUMENTS.filter((document) => operationsIn(document).length 
 
 const sent = new Set<DocumentNode>();
 
-test('The kit has thirteen operations, which fit the schema, and the possible types', () => {
+test('The kit has thirteen operations, which are valid in the schema, and the possible types', () => {
   const schema = gatewaySchema();
   expect(OPERATIONS).toHaveLength(13);
   expect(OPERATIONS.flatMap((document) => validate(schema, document))).toEqual([]);
@@ -259,7 +259,7 @@ describe('The fragments', () => {
 test('The subscriptions deliver changes of a payment and a payout', async () => {
   const apollo = sender(CLIENTS[0]![1](url));
   const stream = createClient({ url: `${url}/stream`, headers: AUTHORIZED });
-  /** The last delivered state; `look` settles the transaction after the first one. */
+  /** Subscribes, settles the transaction after the first state, and calls `look`. Resolves with the last state. */
   const watched = async (document: DocumentNode, transactionId: string, look: () => Promise<unknown>) => {
     sent.add(document);
     const variables = { channel: CHANNEL, transactionId };
@@ -274,7 +274,7 @@ test('The subscriptions deliver changes of a payment and a payout', async () => 
   const { createPayment } = await apollo.mutate(CreatePaymentDocument, { input: paymentInput() });
   const { createPayout } = await apollo.mutate(CreatePayoutDocument, { input: payoutInput() });
   if (createPayment.__typename !== 'PaymentSuccess' || createPayout.__typename !== 'PayoutSuccess')
-    throw new Error('They were not created.');
+    throw new Error('The payment or the payout was not created.');
   const [{ transactionId: paid }, { transactionId: paidOut }] = [createPayment.payment, createPayout.payout];
   const look = (transactionId: string) => ({ channel: CHANNEL, transactionId });
   const payment = await watched(WatchPaymentDocument, paid, () => apollo.query(PaymentDocument, look(paid)));
@@ -296,17 +296,17 @@ test('Every operation was sent by the tests above', () => {
 
 const createUpi = async (client: ApolloClient, input = upiInput()) => {
   const { data } = await client.mutate({ mutation: CreatePaymentDocument, variables: { input } });
-  if (data?.createPayment.__typename !== 'PaymentSuccess') throw new Error('It was not created.');
+  if (data?.createPayment.__typename !== 'PaymentSuccess') throw new Error('The payment was not created.');
   return data.createPayment.payment;
 };
 
 describe('Apollo Client', () => {
-  test('caches a payment once, by its interface, and updates the screen when it is confirmed', async () => {
+  test('caches a payment once, under its interface, and notifies observers when it is confirmed', async () => {
     // Other tests' watched payments may still cause requests to the shared sandbox.
     const unshared = await testSandbox();
     const client = apollo((await testGateway(unshared.url)).url);
     const { id, __typename, transactionId } = await createUpi(client);
-    // Its document also contains the fragments that it uses.
+    // The document also contains the fragments that PaymentFields uses.
     const cached = client.cache.readFragment({
       id: `${__typename}:${id}`,
       fragment: PaymentFieldsDocument,
@@ -433,7 +433,7 @@ describe('gatewayError', () => {
   });
 
   test.each(READERS.slice(0, 2))(
-    'is null with %s when there is no response, or one of a proxy',
+    'is null with %s if there is no response, or only one of a proxy',
     async (_name, ask) => {
       const proxy = createServer((_request, response) => {
         response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>502 Bad Gateway</h1>');
@@ -470,11 +470,11 @@ describe('confirmationFor', () => {
     const input = schema.getType('ConfirmationInput');
     const made = confirmationFor({ confirmWith }, '123456');
     expect(Object.keys(made)).toEqual([confirmWith]);
-    if (!isInputType(input)) throw new Error('It is no input.');
+    if (!isInputType(input)) throw new Error('ConfirmationInput is not an input type.');
     coerceInputValue(made, input);
   });
 
-  test('throws when a value is missing, and for an unknown field', () => {
+  test('throws if a value is missing or the field is unknown', () => {
     expect(() => confirmationFor({ confirmWith: 'upi' })).toThrow(TypeError);
     for (const unknown of ['pigeon', 'constructor', '__proto__'])
       expect(() => confirmationFor({ confirmWith: unknown as ConfirmationField }, '1')).toThrow(TypeError);
@@ -502,13 +502,13 @@ describe('formatMoney', () => {
     [{ value: '1234.50', currency: 'INR' }, 'en-IN', '₹1,234.50'],
     [{ value: '1000.00', currency: 'USDT' }, 'de-DE', '1.000,00 USDT'],
     [{ value: '1e3', currency: 'EUR' }, 'en-US', '1e3 EUR'],
-  ])('formats %p for %s', (amount, locale, shown) => {
+  ])('formats %p for %s as %s', (amount, locale, shown) => {
     expect(formatMoney(amount, locale)).toBe(shown);
   });
 });
 
 describe('typePolicies', () => {
-  test('keep a known externalId when a later response has none', async () => {
+  test('keep a known externalId if a later response has none', async () => {
     const client = apollo(url);
     const externalId = `order-${randomUUID()}`;
     const { channel, transactionId } = await createUpi(client, { ...upiInput(), externalId });

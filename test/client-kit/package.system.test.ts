@@ -163,7 +163,7 @@ describe('The samples of docs/clients.md', () => {
     readPage('docs/clients.md').fences.flatMap(({ words: [name], code }) => (name ? [[name, code]] : [])),
   );
   const SENDING = ['apollo-client', 'urql', 'fetch'];
-  /** Compiled only. */
+  /** Samples that are compiled, but not executed. */
   const COMPILED = ['errors', 'confirming', 'money', 'exhaustive'];
   const CODEGEN = ['documents/card.graphql', 'codegen.yml'];
   const PRESET = ['codegen-preset.yml', 'src/shown.ts'];
@@ -183,7 +183,7 @@ describe('The samples of docs/clients.md', () => {
       payment.transactionId,
       payment.__typename === 'CardPayment' ? payment.cardMask : null,
     ];
-    // @ts-expect-error Only a card has one.
+    // @ts-expect-error Only a CardPayment has a cardMask.
     export const other = (payment: Payment & { __typename: 'UpiPayment' }) => payment.cardMask;`;
   const USE_OF_PRESET = `import type { ResultOf } from '@graphql-typed-document-node/core';
     import type { ShownPayment } from './shown.js';

@@ -23,9 +23,9 @@ export const created = ask(CreatePaymentDocument, {
 const wrong = { currency: 'INR', value: 499 };
 // @ts-expect-error An amount is text, never a number.
 ask(CreatePaymentDocument, { input: { ...order, amount: wrong, method: { redirect: 'UPI' } } });
-// @ts-expect-error Exactly one method.
+// @ts-expect-error A payment has exactly one method.
 ask(CreatePaymentDocument, { input: { ...order, method: { redirect: 'CARD', upi: { phone: '1' } } } });
-// @ts-expect-error The key is missing.
+// @ts-expect-error The idempotency key is missing.
 ask(CreatePaymentDocument, { input: { channel, amount, method: { redirect: 'CARD' } } });
 
 /** An exhaustive switch: fails to compile when the schema has a new member. */
@@ -49,22 +49,22 @@ export function textOf(result: CreatePaymentMutation['createPayment']): string {
 }
 
 export function fieldsOf(payment: PaymentFieldsFragment): unknown[] {
-  // @ts-expect-error Not every payment failed.
+  // @ts-expect-error The error is null unless the payment failed.
   const code = payment.error.code;
-  // @ts-expect-error Only the payment's status, in the words of the schema.
+  // @ts-expect-error PAID is not a status of the schema.
   const paid = payment.status === 'PAID';
   return [code, paid, payment.amount?.received, payment.nextAction?.__typename];
 }
 
 type Many = typeof PaymentsDocument;
 export const several: VariablesOf<Many> = { channel, transactionIds: [channel] };
-// @ts-expect-error A payment may not be found.
+// @ts-expect-error A payment that was not found is null.
 export const first = (result: ResultOf<Many>): string => result.payments[0].status;
 
 export function branchOf(error: unknown): 'again' | 'sign in' | 'give up' {
   const ours = gatewayError(error);
   if (!ours) return 'give up';
-  // @ts-expect-error No code of that name.
+  // @ts-expect-error No error code has this name.
   if (ours.code === 'NOT_PAID') return 'again';
   if (ours.code === 'UNAUTHENTICATED') return 'sign in';
   return ours.retryable ? 'again' : 'give up';
@@ -73,11 +73,11 @@ export function branchOf(error: unknown): 'again' | 'sign in' | 'give up' {
 export function confirmed(payment: PaymentFieldsFragment, typed: string): ConfirmationInput | null {
   const action = payment.nextAction;
   if (!action || !('confirmWith' in action)) return null;
-  // @ts-expect-error No such field.
+  // @ts-expect-error No confirmation field has this name.
   if (action.confirmWith === 'pigeon') return null;
   return confirmationFor(action, typed);
 }
-// @ts-expect-error An action that nobody confirms.
+// @ts-expect-error A RedirectAction cannot be confirmed.
 confirmationFor({ __typename: 'RedirectAction', url: '' });
 
 export const money = (payment: PaymentFieldsFragment): string =>

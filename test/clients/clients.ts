@@ -28,7 +28,7 @@ export const apolloClient = (uri: string): ApolloClient =>
     cache: new InMemoryCache(possibleTypes),
   });
 
-/** urql sends queries by POST here: GET would put ids into URLs. */
+/** Returns a client that sends queries by POST, because GET would put ids into URLs. */
 export const urqlClient = (url: string): Client =>
   new Client({
     url,

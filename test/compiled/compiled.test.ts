@@ -34,7 +34,7 @@ const ATTEMPT = {
   ...{ seq: 1, outcome: 'in_progress', transactionId: null, settledAt: null },
 };
 
-/** The context of one operation: a caller with all scopes, and one attempt. */
+/** Returns the context of one operation, with a caller that has all scopes, and one attempt. */
 const context = (): OperationContext =>
   ({
     requestId: 'request',
@@ -68,7 +68,7 @@ describe('Variables of a compiled operation', () => {
     Boolean: [true, false],
   };
 
-  /** Values of which most fit a type; some do not, at any depth. */
+  /** Generates values of which most fit the type, and some do not, at any depth. */
   function valuesOf(type: GraphQLInputType, depth = 0): Arbitrary<unknown> {
     const bare = getNullableType(type);
     const absent: Arbitrary<unknown> = fc.constant(isNonNullType(type) ? undefined : null);
@@ -143,14 +143,14 @@ describe('Variables of a compiled operation', () => {
       'query ($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) { __typename } }';
     const operation = new PreparedOperation(knownOf({ query }));
     const ids = Array.from({ length: 33_000 }, () => 1);
-    expect(operation.variablesOf({ c: CHANNEL, ids })).toBeNull();
+    expect(operation.readVariables({ c: CHANNEL, ids })).toBeNull();
     expect(parsed.mock.calls.length).toBeLessThan(10);
     parsed.mockRestore();
   });
 });
 
-describe('Memory for compiled operations', () => {
-  /** Compiled operations without a server: the test calls the plugin in place of Apollo. */
+describe('The cache of compiled operations', () => {
+  /** Compiled operations without a server. The tests call the plugin as Apollo Server does. */
   class Plugin {
     readonly #log = pino({ level: 'silent' });
     readonly #operations = new CompiledOperationCache({
@@ -164,13 +164,13 @@ describe('Memory for compiled operations', () => {
     }
 
     async teach(source: string): Promise<void> {
-      const listener = await this.#operations.recordOperations.requestDidStart?.({} as never);
+      const listener = await this.#operations.compileRepeatedOperations.requestDidStart?.({} as never);
       await listener?.didResolveOperation?.({ ...knownOf({ query: source }), source, request: {} } as never);
     }
 
     async isPrepared(source: string): Promise<boolean> {
       const request = { params: { query: source }, digest: digestOf(source), accept: undefined, context };
-      return (await this.#operations.answer(request)) !== null;
+      return (await this.#operations.tryExecute(request)) !== null;
     }
   }
 
@@ -194,7 +194,7 @@ describe('Memory for compiled operations', () => {
     expect(await plugin.isPrepared(documentOf(0))).toBe(false);
   });
 
-  test('is bounded for large documents together', async () => {
+  test('limits the total size of large documents', async () => {
     const plugin = new Plugin();
     const documents = Array.from({ length: 12 }, (_, place) => documentOf(place) + ' '.repeat(99_000));
     for (const source of [...documents, ...documents]) await plugin.teach(source);
@@ -202,8 +202,8 @@ describe('Memory for compiled operations', () => {
     expect(kept.filter(Boolean)).toHaveLength(5);
   });
 
-  // Fragments multiply in a selection.
-  test('is at most a few hundred times the size of a document with nested fragments', async () => {
+  // Nested fragments multiply the selections.
+  test('takes less than 200 times the size of a document with nested fragments', async () => {
     const times = (write: (place: number) => string): string =>
       Array.from({ length: 22 }, (_, place) => write(place)).join(' ');
     const query = `query ($c: UUID!) { attempts(channel: $c, first: 1) { ...C } }

@@ -53,7 +53,7 @@ beforeAll(async () => {
   ways = await startWith('allow');
 });
 
-/** Sends the same request by both paths and expects the same effects. Apollo goes first: its response adds the media type. */
+/** Sends a request by both paths and expects the same effects. Apollo is first: its response adds the media type. */
 async function expectSame(request: TestRequest): Promise<Effects & { isPrepared: boolean }> {
   const byApollo = await ways.sendToApollo(request);
   const { effects, isPrepared } = await ways.send(request);
@@ -61,7 +61,7 @@ async function expectSame(request: TestRequest): Promise<Effects & { isPrepared:
   return { ...effects, isPrepared };
 }
 
-/** The effects with sorted errors and log lines: their order depends on which lookup fails first. */
+/** Sorts errors and log lines of effects, because their order depends on which lookup fails first. */
 const withSortedErrors = (effects: Effects): Effects => {
   const { errors = [], data } = JSON.parse(effects.body) as { errors?: unknown[]; data: unknown };
   const texts = (values: readonly unknown[]): string[] => values.map((value) => JSON.stringify(value)).sort();
@@ -109,7 +109,7 @@ describe('An HTTP request for a compiled operation', () => {
   const withBody = (more: object): TestRequest => ({ body: { ...BODY, ...more } });
 
   const PREPARED: Record<string, TestRequest> = {
-    'two weighed types in Accept': accepting(
+    'two weighted types in Accept': accepting(
       'application/json;q=0.5, application/graphql-response+json;q=0.9',
     ),
     'Accept: HTML before anything': accepting('text/html, */*;q=0.1'),
@@ -117,7 +117,7 @@ describe('An HTTP request for a compiled operation', () => {
     'two Accept headers': accepting(['text/html', 'application/json']),
     'a content type with a charset': typed('application/json; charset=utf-8'),
     'a content type in capitals': typed('APPLICATION/JSON'),
-    'the operationName of one of two': { body: { query: TWO, operationName: 'A' } },
+    'the operationName of one of two operations': { body: { query: TWO, operationName: 'A' } },
     'variables null': { body: { query: UNNAMED, variables: null } },
     'unknown variables': given({ more: { a: [1] }, toString: 1 }),
     'null for a list with a default': given({ ids: null }),
@@ -125,7 +125,7 @@ describe('An HTTP request for a compiled operation', () => {
     'a UUID in capitals': given({ c: CHANNEL.toUpperCase() }),
     'extensions null': withBody({ extensions: null }),
     'unknown keys': withBody({ more: 1, id: 'x', documentId: 'x' }),
-    'the most lookups allowed': given({ ids: missing(498) }),
+    'the maximum number of lookups': given({ ids: missing(498) }),
     'an allowed origin': { headers: { origin: ORIGIN }, body: BODY },
     'another origin': { headers: { origin: 'https://evil.example' }, body: BODY },
     'another Host': { headers: { host: 'evil.example' }, body: BODY },
@@ -155,8 +155,8 @@ describe('An HTTP request for a compiled operation', () => {
       body: { query: `subscription { paymentUpdated(channel: "${CHANNEL}") { __typename } }` },
     },
     'too many lookups': given({ ids: missing(499) }),
-    'half an object': { body: '{' },
-    'a duplicate name': { body: '{"query":"{ __typename }","query":"{ nosuch }"}' },
+    'an incomplete JSON object': { body: '{' },
+    'a repeated JSON name': { body: '{"query":"{ __typename }","query":"{ nosuch }"}' },
     GET: { method: 'GET', search, headers: preflighted },
     'GET without apollo-require-preflight': { method: 'GET', search, headers: unpreflighted },
     OPTIONS: { method: 'OPTIONS', headers: { origin: ORIGIN, 'access-control-request-method': 'POST' } },
@@ -166,7 +166,7 @@ describe('An HTTP request for a compiled operation', () => {
   };
 
   test.each([...rows(PREPARED, true), ...rows(LEFT_TO_APOLLO, false)])(
-    'gets the same response each time with %s',
+    'gets the same response by both paths with %s',
     async (_what, request, isPrepared) => {
       const { headers = {} } = request;
       for (const _ of ['first', 'again']) {
@@ -178,7 +178,7 @@ describe('An HTTP request for a compiled operation', () => {
     },
   );
 
-  test('does not repeat an invalid value', async () => {
+  test('gets a response that does not repeat an invalid value', async () => {
     const PAN = '4111111111111111';
     for (const wrong of [PAN, [PAN], { pan: PAN }, Number(PAN)])
       for (const name of ['c', 'id', 'ids', 'e', PAN]) {
@@ -193,7 +193,7 @@ describe('An HTTP request for a compiled operation', () => {
     ['two operations without a name', TWO],
     ['an unclosed brace', '{'],
     ['introspection', '{ __schema { queryType { name } } }'],
-  ])('gets the same response each time for a document with %s', async (_what, query) => {
+  ])('gets the same response by both paths for a document with %s', async (_what, query) => {
     for (let count = 0; count < 3; count += 1) await expectSame({ body: { query } });
   });
 
@@ -201,7 +201,7 @@ describe('An HTTP request for a compiled operation', () => {
     ['a card number as a literal', 'mutation { createPayment(input: "4111111111111111") { __typename } }'],
     ['a card number as a name', '{ a4111111111111111: __typename }'],
     ['an unknown field', '{ nosuch(token: "eyJhbGciOi") { id } }'],
-  ])('is never compiled from a document with %s', async (_what, query) => {
+  ])('is not compiled for a document with %s', async (_what, query) => {
     for (let count = 0; count < 4; count += 1) {
       const { effects, isPrepared } = await ways.send({ body: { query } });
       expect([isPrepared, effects.status]).toEqual([false, 400]);
@@ -227,7 +227,7 @@ describe('A persisted operation', () => {
     ['its id', { documentId: sha256(FREE) }],
     ['its text and a listed id', { query: FREE, documentId: sha256(LISTED) }],
     ['its text and a listed hash', { query: FREE, extensions: hash(LISTED) }],
-  ])('in the mode require: an unlisted one of a frontend is refused by %s', async (_how, body) => {
+  ])('that is not listed is refused in mode require if a frontend sends %s', async (_how, body) => {
     const { effects, isPrepared } = await required.send({ headers: frontend, body });
     expect(isPrepared).toBe(false);
     expect(effects.body).toMatch(/PERSISTED_|BAD_REQUEST/);
@@ -239,7 +239,7 @@ describe('A persisted operation', () => {
     ['its hash', { extensions: hash(LISTED) }],
     ['its text', { query: LISTED }],
     ['its text with other white space', { query: `# a comment\n${LISTED.replaceAll(' ', '  ')}` }],
-  ])('in the mode require: a listed one is compiled for all callers by %s', async (_how, body) => {
+  ])('that is listed is compiled in mode require for all callers that send %s', async (_how, body) => {
     const byApollo = await required.sendToApollo({ headers: frontend, body });
     await required.send({ headers: AUTHORIZED, body });
     const { effects, isPrepared } = await required.send({ headers: frontend, body });
@@ -248,7 +248,7 @@ describe('A persisted operation', () => {
     expect(JSON.parse(effects.body)).toEqual({ data: { listed: 'Query' } });
   });
 
-  test('in the mode warn: an unlisted one is logged each time by both paths', async () => {
+  test('that is not listed is logged each time by both paths in mode warn', async () => {
     const preferred = await startWith('warn');
     const body = { query: FREE, operationName: 'Free' };
     const byApollo = await preferred.sendToApollo({ headers: frontend, body });
@@ -294,7 +294,7 @@ describe('A random operation', () => {
     ['lookups succeed', { fails: false, directives: false }],
     ['lookups fail', { fails: true, directives: false }],
     ['it has directives', { fails: true, directives: true }],
-  ])('gives the same bytes by both paths when %s', async (_when, options) => {
+  ])('gets the same response by both paths if %s', async (_when, options) => {
     const property = fc.asyncProperty(fc.gen(), async (g) => {
       const operation = operationOf(schema, g, options);
       const { effects: byApollo } = await plain.send({
@@ -311,7 +311,7 @@ describe('A random operation', () => {
   test.each([
     ['payment', WHOLE_PAYMENT],
     ['payout', WHOLE_PAYOUT],
-  ] as const)('gives every field of every %s of every method and state', async (kind, whole) => {
+  ] as const)('gets the same %s by both paths, for every field, method and state', async (kind, whole) => {
     const ids = [...FOUND[kind], MISSING];
     const type = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
     const query = `query All($c: UUID!, $ids: [UUID!]!, $id: UUID!, $node: ID!) {
@@ -340,10 +340,10 @@ describe('A failing lookup', () => {
 
   test.each<[string, Reply, string]>([
     ['500', { status: 500, json: {} }, 'SERVICE_UNAVAILABLE'],
-    ['silence', () => undefined, 'SERVICE_TIMEOUT'],
-    ['no JSON', { status: 200, body: '<html>' }, 'SERVICE_RESPONSE_INVALID'],
+    ['no response', () => undefined, 'SERVICE_TIMEOUT'],
+    ['a body that is not JSON', { status: 200, body: '<html>' }, 'SERVICE_RESPONSE_INVALID'],
     ['403', { status: 403, json: {} }, 'SERVICE_AUTH_FAILED'],
-  ])('among ten is one null and one error by both paths: %s', async (_fault, reply, code) => {
+  ])('among ten gives one null and one error by both paths: %s', async (_fault, reply, code) => {
     failing.service.respond(({ query }) => {
       const id = /transaction_id=([^&]*)/.exec(query)?.[1];
       return id === TEN[BAD] ? reply : { status: 200, json: { status: 'pending', transaction_id: id } };
@@ -367,14 +367,14 @@ describe('A failing lookup', () => {
     `b: payments(channel: "${c}", transactionIds: ${JSON.stringify(ids)}) { __typename }`;
 
   test.each([
-    ['some of a list', `{ ${listOf(first, FOUND.payment[0] ?? '', second, MISSING)} }`],
+    ['two of a list', `{ ${listOf(first, FOUND.payment[0] ?? '', second, MISSING)} }`],
     ['a lookup and a list', `{ ${LOOKUP} ${listOf(first)} }`],
     ['a lookup beside invalid arguments', `{ ${LOOKUP} d: node(id: "x") { __typename } }`],
     [
       'a lookup beside a list that is too long',
       `{ ${LOOKUP} ${listOf(...TEN.flatMap(() => [...TEN, second]))} }`,
     ],
-  ])('is requested once, with the same errors by both paths: %s', async (_what, query) => {
+  ])('is sent once, with the same errors by both paths: %s', async (_what, query) => {
     failing.service.respond(lookupReply);
     const byApollo = await failing.byApollo({ query });
     await failing.prepare({ query });
@@ -385,7 +385,7 @@ describe('A failing lookup', () => {
     expect(new Set(byPrepared.calls).size).toBe(byPrepared.calls.length);
   });
 
-  test('of the payment of an attempt causes one request by both paths', async () => {
+  test('of the payment of an attempt, selected twice, is sent once, by each path', async () => {
     const id = FOUND.payment[0];
     failing.service.respond(() => ({ status: 201, json: { status: 'pending', transaction_id: id } }));
     await failing.send({ body: { query: CREATE, variables: { input: createInput('payment', 'key-1') } } });
@@ -406,7 +406,7 @@ describe('Rate limiting', () => {
     c: CHANNEL,
     ids: Array.from({ length: count }, () => MISSING),
   });
-  /** An input that a validation rule refuses, which costs the same. */
+  /** Returns an input that a validation rule refuses. It costs as much as a valid one. */
   const badInput = (): object => ({ input: { ...createInput('payment', randomUUID()), externalId: '' } });
 
   const CHARGES: [string, { query: string; variables: () => object; points: number }][] = [
@@ -450,7 +450,7 @@ describe('Rate limiting', () => {
           ? { effects: await limited.sendToApollo(request), isPrepared: false }
           : await limited.send(request);
         expect(effects.status).toBe(count < 5 ? 200 : 429);
-        // Two requests compile it, and Apollo refuses the last.
+        // Apollo serves the first two requests, which compile the operation, and refuses the last.
         expect(isPrepared).toBe(!isApollo && count > 1 && count < 5);
         if (count === 5) last.push(withoutClient(effects));
       }
@@ -473,7 +473,7 @@ describe('Rate limiting', () => {
 describe('Mutations', () => {
   const MUTATIONS = ['createPayment', 'createPayout', 'confirmPayment'] as const;
 
-  /** Finds a payment by id that waits for its UTR, and nothing by external id. */
+  /** Finds a payment that waits for its UTR for every transaction id, and nothing for an external id. */
   function transactionReply({ query }: ReceivedRequest): Reply {
     const [, id] = /transaction_id=([^&]*)/.exec(query) ?? [];
     const payment_method = { type: 'upi', state: 'waiting_for_utr' };
@@ -498,7 +498,7 @@ describe('Mutations', () => {
 
   beforeEach(() => ways.service.respond(byLedger));
 
-  /** The effects without keys, ids, lengths, lookups of earlier calls, and the random number of retries. */
+  /** Returns effects without keys, ids, lengths, lookups of earlier calls, and the random number of retries. */
   function comparable(effects: Effects, input: Record<string, unknown>): unknown {
     const headers = effects.headers.filter(([name]) => !/content-length/i.test(name));
     const own = [input['idempotencyKey'], input['externalId']].map(String).filter((text) => text !== '');
@@ -566,13 +566,13 @@ describe('Mutations', () => {
     ['createPayout', 'status 500', fault, /OutcomeUnknownError/],
     ['confirmPayment', 'status 400', refused, /RejectedByServiceError/],
     ['confirmPayment', 'status 500', fault, /OutcomeUnknownError/],
-  ])('%s has the same result by both paths when the service answers with %s', async (...row) => {
+  ])('%s has the same result by both paths if the service responds with %s', async (...row) => {
     const [mutation, , reply, expected] = row;
     expect((await expectSameCall({ mutation, reply })).body).toMatch(expected);
   });
 
   test.each(MUTATIONS)(
-    '%s is refused the same without the scope and on another channel',
+    '%s is refused by both paths without the scope and on another channel',
     async (mutation) => {
       for (const client of ['reader', 'elsewhere']) {
         const effects = await expectSameCall({ mutation, headers: keyed(client) });
@@ -583,7 +583,7 @@ describe('Mutations', () => {
   );
 
   test.each(MUTATIONS)(
-    '%s is refused the same for a malformed input, which is not repeated',
+    '%s is refused by both paths for a malformed input, which is not repeated',
     async (mutation) => {
       const secret = '4111 1111 1111 1111';
       for (const name of ['channel', 'amount', 'transactionId', 'nosuch']) {
@@ -600,7 +600,7 @@ describe('Mutations', () => {
 
   const CREATES = ['createPayment', 'createPayout'] as const;
 
-  test.each(CREATES)('%s is refused the same by the validation rules', async (mutation) => {
+  test.each(CREATES)('%s is refused by both paths by the validation rules', async (mutation) => {
     const effects = await expectSameCall({ mutation, input: (input) => ({ ...input, externalId: '' }) });
     expect(effects.body).toContain('InvalidInputError');
     expect(effects.audit).toHaveLength(1);
@@ -635,7 +635,7 @@ describe('Mutations', () => {
     expect((await ask({ input: other })).body).toContain('IdempotencyConflictError');
   });
 
-  test('two in one operation are refused each time', async () => {
+  test('are refused if an operation has two', async () => {
     const query = `mutation Two($input: CreatePaymentInput!) {
       a: createPayment(input: $input) { __typename } b: createPayment(input: $input) { __typename } }`;
     const variables = { input: createInput('payment', newKey()) };
@@ -645,7 +645,7 @@ describe('Mutations', () => {
     }
   });
 
-  test('only the named one of a document is executed', async () => {
+  test('of one document are executed only if operationName selects them', async () => {
     const query = `mutation Pay($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }
       mutation Confirm($confirm: ConfirmPaymentInput!) { confirmPayment(input: $confirm) { __typename } }`;
     const ask = (operationName: string, variables: object) =>

@@ -4,7 +4,7 @@ import { paymentRequest, payoutRequest } from './samples';
 import { each, ENDPOINTS, queryString, signature } from './service';
 import type { Obligations, Run, Service, Signing } from './service';
 
-/** Data for which each endpoint responds with something other than 401. */
+/** Returns data for which each endpoint responds with something other than 401. */
 function goodData(service: Service): Record<keyof typeof ENDPOINTS, string> {
   const lookUp = queryString({ channel: service.channel, transaction_id: randomUUID() });
   return {
@@ -16,7 +16,7 @@ function goodData(service: Service): Record<keyof typeof ENDPOINTS, string> {
   };
 }
 
-/** Control: a service that rejects everything would meet all other authentication requirements. */
+/** Expects no 401. A service that rejects everything would meet all other authentication requirements. */
 const accepts =
   (name: keyof typeof ENDPOINTS): Run =>
   async (service) => {
@@ -34,11 +34,11 @@ const refusesSigned =
   };
 
 interface SignedRequest extends Signing {
-  /** The right value of the header. */
+  /** The valid value of the header. */
   value: string;
 }
 
-/** The service responds with 401 on every endpoint when a header is changed after signing; undefined removes it. */
+/** Expects 401 on every endpoint if a header is changed after signing, or removed because `change` gives undefined. */
 const refusesHeader =
   (header: string, change: (request: SignedRequest) => string | undefined): Run =>
   async (service) => {
@@ -65,7 +65,7 @@ export const createsAt =
 
 const wrongSecret = ({ access }: Service) => ({ secretKey: `${access.secretKey}x` });
 
-/** Spec section 5. */
+/** Requirements of spec section 5. */
 export const authObligations: Obligations = {
   ...each({ lookUpPayment: 'AUTH-001', createPayment: 'AUTH-002', confirmPayment: 'AUTH-003' }, accepts),
   ...each({ lookUpPayout: 'AUTH-004', createPayout: 'AUTH-005' }, accepts),

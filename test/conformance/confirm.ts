@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { createDateIn, lacks, objectIn, sameAmount } from './expectations';
+import { createDateIn, expectAbsent, objectIn, expectAmount } from './expectations';
 import { created, paymentRequest, payoutRequest, type PaymentType } from './samples';
 import { each, type Obligations, type Run, type Service } from './service';
 import type { ServiceResponse, WireObject } from './wire';
@@ -9,7 +9,7 @@ const UTR = '412345678901';
 /** A confirmation value that the sandbox approves later. */
 const APPROVED_LATER = '111111';
 
-/** Field and example of the confirmation value (spec 3.4, 4.5); of c2c only `id` is sent. */
+/** Field and example of the confirmation value (spec 3.4, 4.5). A confirm of c2c has only `id`. */
 const CONFIRMATION_VALUES = {
   upi: { utr: UTR },
   dcb: { code: '482913' },
@@ -23,7 +23,7 @@ type Confirmable = keyof typeof CONFIRMATION_VALUES;
 
 export const isConfirmable = (type: PaymentType): type is Confirmable => type in CONFIRMATION_VALUES;
 
-/** A valid confirm of a payment; `given` replaces the confirmation value. */
+/** Returns the body of a valid confirm; `given` replaces the confirmation value. */
 export function confirmBody(type: Confirmable, id: string, given?: string): WireObject {
   const fields = Object.entries<string>(CONFIRMATION_VALUES[type]);
   return { id, ...Object.fromEntries(fields.map(([field, response]) => [field, given ?? response])) };
@@ -35,26 +35,26 @@ async function waiting(service: Service, type: PaymentType) {
   return { request, payment, id: payment.transaction_id };
 }
 
-/** The short response with status `processing` (spec 2.3, 4.5). */
-function staysProcessing(response: WireObject, id: string, type: PaymentType): void {
+/** Expects the short response with status `processing` (spec 2.3, 4.5). */
+function expectProcessing(response: WireObject, id: string, type: PaymentType): void {
   assert.equal(response.status, 'processing', 'status');
   assert.equal(response.transaction_id, id, 'transaction_id');
   const method = objectIn(response, 'payment_method');
   assert.equal(method.type, type, 'payment_method.type');
   assert.equal(method.state, 'waiting_for_provider', 'payment_method.state');
-  lacks(response, 'amount', 'error');
+  expectAbsent(response, 'amount', 'error');
 }
 
-/** The response for a payment that the confirm completed (spec 4.5). */
-function isCompleted(response: WireObject, payment: WireObject, request: WireObject): void {
+/** Expects the response for a payment that the confirm completed (spec 4.5). */
+function expectCompleted(response: WireObject, payment: WireObject, request: WireObject): void {
   assert.equal(response.status, 'completed', 'status');
   assert.equal(response.transaction_id, payment.transaction_id, 'transaction_id');
-  sameAmount(response, request);
+  expectAmount(response, request);
   assert.equal(createDateIn(response), payment.create_date, 'create_date');
-  lacks(response, 'payment_method', 'error');
+  expectAbsent(response, 'payment_method', 'error');
 }
 
-/** The specification does not give the status code of a confirm: those of a lookup and of a create are accepted. */
+/** Accepts the status codes of a lookup and of a create, because the specification gives none for a confirm. */
 const accepted = (response: ServiceResponse): WireObject => response.having(200, 201).body();
 
 const respondsShortly =
@@ -62,9 +62,9 @@ const respondsShortly =
   async (service) => {
     const { request, payment, id } = await waiting(service, type);
     const response = accepted(await service.confirm(confirmBody(type, id)));
-    // Of c2c spec 3.4 shows no other status.
-    if (type !== 'c2c' && response.status === 'completed') isCompleted(response, payment, request);
-    else staysProcessing(response, id, type);
+    // For c2c, spec 3.4 shows only `processing`.
+    if (type !== 'c2c' && response.status === 'completed') expectCompleted(response, payment, request);
+    else expectProcessing(response, id, type);
   };
 
 const staysWhilePending =
@@ -72,7 +72,7 @@ const staysWhilePending =
   async (service) => {
     const { id } = await waiting(service, type);
     const response = accepted(await service.confirm(confirmBody(type, id, APPROVED_LATER)));
-    staysProcessing(response, id, type);
+    expectProcessing(response, id, type);
     const found = await service.found('payment', id);
     assert.equal(found.status, 'processing', 'status of the look-up');
     assert.equal(objectIn(found, 'payment_method').state, 'waiting_for_provider', 'state of the look-up');
@@ -82,10 +82,10 @@ const completes =
   (type: Confirmable): Run =>
   async (service) => {
     const { request, payment, id } = await waiting(service, type);
-    isCompleted(accepted(await service.confirm(confirmBody(type, id))), payment, request);
+    expectCompleted(accepted(await service.confirm(confirmBody(type, id))), payment, request);
     const found = await service.found('payment', id);
     assert.equal(found.status, 'completed', 'status of the look-up');
-    lacks(found, 'error');
+    expectAbsent(found, 'error');
   };
 
 const requiresTheValue =
@@ -99,13 +99,13 @@ const requiresTheValue =
     assert.equal(state, objectIn(payment, 'payment_method').state, 'the state moved');
   };
 
-/** The specification does not show errors of the confirm endpoint, so that no status code can be required. */
+/** Expects any client error but 401, because the specification shows no errors of the confirm endpoint. */
 const refuses =
   (body: (service: Service) => Promise<WireObject>): Run =>
   async (service) =>
     void (await service.confirm(await body(service))).refused();
 
-/** Spec 3.4 and 4.5. */
+/** Requirements of spec 3.4 and 4.5. */
 export const confirmObligations: Obligations = {
   ...each({ upi: 'CNF-001', dcb: 'CNF-002', c2c: 'CNF-006' }, respondsShortly),
   ...each({ bkash: 'CNF-003', nagad: 'CNF-004', rocket: 'CNF-005' }, respondsShortly),

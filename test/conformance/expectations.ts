@@ -5,9 +5,9 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const CREATE_DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$/;
 const SCALE = 8;
 
-/** Spec 3.1. */
+/** Statuses of a payment (spec 3.1). */
 export const PAYMENT_STATUSES = ['pending', 'processing', 'completed', 'failed', 'mispaid'];
-/** Spec 3.2. */
+/** Statuses of a payout (spec 3.2). */
 export const PAYOUT_STATUSES = ['pending', 'processing', 'completed', 'failed'];
 
 export function objectIn(parent: WireObject, field: string): WireObject {
@@ -16,15 +16,18 @@ export function objectIn(parent: WireObject, field: string): WireObject {
   return value;
 }
 
-/** The value of the field, which must be a non-empty string. */
+/** Returns the value of the field, which must be a non-empty string. */
 export function textIn(parent: WireObject, field: string): string {
   const value = parent[field];
-  assert(typeof value === 'string' && value !== '', `${field} is not a text: ${JSON.stringify(value)}`);
+  assert(
+    typeof value === 'string' && value !== '',
+    `${field} is not a non-empty string: ${JSON.stringify(value)}`,
+  );
   return value;
 }
 
-export function lacks(parent: WireObject, ...fields: string[]): void {
-  for (const field of fields) assert(!(field in parent), `${field} is there, but must not be`);
+export function expectAbsent(parent: WireObject, ...fields: string[]): void {
+  for (const field of fields) assert(!(field in parent), `${field} is present, but must be absent`);
 }
 
 export function uuidIn(parent: WireObject, field: string): string {
@@ -39,15 +42,15 @@ export function statusIn(parent: WireObject, statuses: readonly string[]): strin
   return value;
 }
 
-/** ISO 8601 with microseconds and UTC offset (spec 2.1). */
+/** Returns create_date, which must be ISO 8601 with microseconds and a UTC offset (spec 2.1). */
 export function createDateIn(parent: WireObject): string {
   const value = textIn(parent, 'create_date');
   assert.match(value, CREATE_DATE, 'create_date has no microseconds or no UTC offset');
-  assert(!Number.isNaN(Date.parse(value)), `create_date is no time: ${value}`);
+  assert(!Number.isNaN(Date.parse(value)), `create_date is not a valid time: ${value}`);
   return value;
 }
 
-/** A decimal string as an integer of its smallest unit, to compare amounts without floats. */
+/** Returns a decimal string as an integer with eight decimals, to compare amounts without floats. */
 export function decimalIn(parent: WireObject, field: string): bigint {
   const value = textIn(parent, field);
   const match = /^(\d+)(?:\.(\d{1,8}))?$/.exec(value);
@@ -55,18 +58,18 @@ export function decimalIn(parent: WireObject, field: string): bigint {
   return BigInt((match[1] ?? '') + (match[2] ?? '').padEnd(SCALE, '0'));
 }
 
-export function sameAmount(resource: WireObject, request: WireObject): void {
+export function expectAmount(resource: WireObject, request: WireObject): void {
   const given = objectIn(request, 'amount');
   const responded = objectIn(resource, 'amount');
   assert.equal(responded.currency, given.currency, 'amount.currency');
   assert.equal(decimalIn(responded, 'value'), decimalIn(given, 'value'), 'amount.value');
 }
 
-/** The fields of a full payment resource in 2.3, except those of the method. */
-export function fullPayment(payment: WireObject, request: WireObject): void {
+/** Expects the fields of a full payment resource (spec 2.3), except those of the method. */
+export function expectFullPayment(payment: WireObject, request: WireObject): void {
   statusIn(payment, PAYMENT_STATUSES);
   uuidIn(payment, 'transaction_id');
-  sameAmount(payment, request);
+  expectAmount(payment, request);
   assert.equal(payment.channel, request.channel, 'channel');
   assert.equal(objectIn(payment, 'payment_method').type, objectIn(request, 'payment_method').type, 'type');
   createDateIn(payment);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { fullPayment, lacks, objectIn, PAYOUT_STATUSES, statusIn, textIn } from './expectations';
+import { expectFullPayment, expectAbsent, objectIn, PAYOUT_STATUSES, statusIn, textIn } from './expectations';
 import { created, named, paymentRequest, payoutRequest, type PaymentType } from './samples';
 import { each, queryString, RESOURCES, type Obligations, type Resource, type Run } from './service';
 
@@ -16,11 +16,11 @@ const findsBy =
     const found = (await service.lookUp(resource, sent)).having(200).body();
     assert.equal(found.transaction_id, transaction_id, 'transaction_id');
     if (resource === 'payout') return void statusIn(found, PAYOUT_STATUSES);
-    fullPayment(found, request);
+    expectFullPayment(found, request);
     assert.equal(found.create_date, create_date, 'create_date');
   };
 
-/** Finds an external id that requires exact signing and decoding. */
+/** Expects that lookups find an external id that requires exact signing and decoding. */
 const findsExternalId =
   (text: string): Run =>
   async (service) => {
@@ -43,20 +43,20 @@ const refuses =
     }
   };
 
-/** Fields of a server-to-server payment that a lookup shows while the payer has to act. */
+/** Expects these fields in the lookup of a server-to-server payment while the payer has to act. */
 const showsWaiting =
   (type: PaymentType, ...fields: string[]): Run =>
   async (service) => {
     const request = paymentRequest(service, type, { flow: 'direct' });
     const payment = await created(service, 'payment', request);
     const found = await service.found('payment', payment.transaction_id);
-    fullPayment(found, request);
+    expectFullPayment(found, request);
     assert.equal(found.status, payment.status, 'status');
     const [before, now] = [objectIn(payment, 'payment_method'), objectIn(found, 'payment_method')];
     for (const field of ['state', ...fields]) assert.equal(textIn(now, field), before[field], field);
   };
 
-/** Spec 2.5, 2.6, 3.3, 4.1, 4.3 and 7.1. */
+/** Requirements of spec 2.5, 2.6, 3.3, 4.1, 4.3 and 7.1. */
 export const lookupObligations: Obligations = {
   'LOOK-001': findsBy('payment', 'transaction_id'),
   'LOOK-002': findsBy('payment', 'external_id'),
@@ -122,7 +122,7 @@ export const lookupObligations: Obligations = {
   'LOOK-055': async (service) => {
     const { transaction_id } = await created(service, 'payment', paymentRequest(service, 'upi'));
     const found = await service.found('payment', transaction_id);
-    lacks(objectIn(found, 'payment_method'), 'state');
-    lacks(found, 'error');
+    expectAbsent(objectIn(found, 'payment_method'), 'state');
+    expectAbsent(found, 'error');
   },
 };

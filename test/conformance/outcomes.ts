@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict';
 import { confirmBody, isConfirmable } from './confirm';
-import { decimalIn, fullPayment, lacks, objectIn, sameAmount, textIn } from './expectations';
+import { decimalIn, expectFullPayment, expectAbsent, objectIn, expectAmount, textIn } from './expectations';
 import { created, PAYMENTS, paymentRequest, PAYOUTS, payoutRequest } from './samples';
 import type { Flow, PaymentSample, PaymentType, PayoutType } from './samples';
 import type { Obligations, Resource, Run, Service } from './service';
 import type { WireObject } from './wire';
 
-/** Spec 7.2. `text` is the provider's text, for codes that pass it on. */
-function isDeclined(resource: WireObject, code?: string, text?: string): void {
+/** Expects a declined resource (spec 7.2). `text` is the provider's text, for codes that pass it on. */
+function expectDeclined(resource: WireObject, code?: string, text?: string): void {
   const error = objectIn(resource, 'error');
   assert.equal(error.code, code, 'error.code');
   const message = textIn(error, 'message');
   if (text) assert.equal(message.toLowerCase(), text.toLowerCase(), 'error.message');
 }
 
-async function isDeclinedPayout(service: Service, type: PayoutType, cents: string, ...error: string[]) {
+async function expectDeclinedPayout(service: Service, type: PayoutType, cents: string, ...error: string[]) {
   const request = payoutRequest(service, type, `25.${cents}`);
   const { transaction_id } = await created(service, 'payout', request);
   const failed = await service.reaching('payout', transaction_id, 'failed');
   assert.equal(failed.method, type, 'method');
   assert.equal(failed.external_id, request.external_id, 'external_id');
-  isDeclined(failed, ...error);
+  expectDeclined(failed, ...error);
 }
 
 const declines = (ids: Record<Resource, string>, cents: string, ...error: string[]): Obligations => ({
@@ -28,13 +28,13 @@ const declines = (ids: Record<Resource, string>, cents: string, ...error: string
     const request = paymentRequest(service, 'card', { flow: 'direct', value: `25.${cents}` });
     const { transaction_id } = await created(service, 'payment', request);
     const failed = await service.reaching('payment', transaction_id, 'failed');
-    fullPayment(failed, request);
-    isDeclined(failed, ...error);
+    expectFullPayment(failed, request);
+    expectDeclined(failed, ...error);
   },
-  [ids.payout]: (service) => isDeclinedPayout(service, 'imps', cents, ...error),
+  [ids.payout]: (service) => expectDeclinedPayout(service, 'imps', cents, ...error),
 });
 
-/** A payment for which all client steps of the flow are done. */
+/** Creates a payment, and confirms it if the flow requires that. */
 async function acted(service: Service, type: PaymentType, options: { flow: Flow; value: string }) {
   const request = paymentRequest(service, type, options);
   const { transaction_id: id } = await created(service, 'payment', request);
@@ -55,18 +55,18 @@ const declinesEvery =
   async (service) => {
     for (const type of typesOf(flow)) {
       const { id } = await acted(service, type, { flow, value: '25.01' });
-      isDeclined(await service.reaching('payment', id, 'failed'), 'DECLINED_GENERIC');
+      expectDeclined(await service.reaching('payment', id, 'failed'), 'DECLINED_GENERIC');
     }
   };
 
-/** Spec 2.2 and 3.4. */
+/** Expects that a payment of another amount becomes `mispaid` (spec 2.2 and 3.4). */
 const mispays =
   (flow: Flow, cents: '70' | '71'): Run =>
   async (service) => {
     const { request, id } = await acted(service, 'c2c', { flow, value: `250.${cents}` });
     const found = await service.reaching('payment', id, 'mispaid');
-    sameAmount(found, request);
-    lacks(found, 'error');
+    expectAmount(found, request);
+    expectAbsent(found, 'error');
     const amount = objectIn(found, 'amount');
     const [value, received] = [decimalIn(amount, 'value'), decimalIn(amount, 'received')];
     assert(cents === '70' ? received < value : received > value, `received ${received} of ${value}`);
@@ -89,7 +89,7 @@ export const outcomeObligations: Obligations = {
   'ERR-040': declinesEvery('redirect'),
   'ERR-041': declinesEvery('direct'),
   'ERR-042': async (service) => {
-    for (const type of PAYOUT_TYPES) await isDeclinedPayout(service, type, '01', 'DECLINED_GENERIC');
+    for (const type of PAYOUT_TYPES) await expectDeclinedPayout(service, type, '01', 'DECLINED_GENERIC');
   },
   'ERR-050': mispays('direct', '70'),
   'ERR-051': mispays('direct', '71'),
@@ -99,15 +99,15 @@ export const outcomeObligations: Obligations = {
     for (const type of typesOf('direct').filter((each) => !['virtual_account', 'qris'].includes(each))) {
       const { request, id } = await acted(service, type, { flow: 'direct', value: '25.00' });
       const completed = await service.reaching('payment', id, 'completed');
-      fullPayment(completed, request);
-      lacks(completed, 'error');
-      lacks(objectIn(completed, 'amount'), 'received');
+      expectFullPayment(completed, request);
+      expectAbsent(completed, 'error');
+      expectAbsent(objectIn(completed, 'amount'), 'received');
     }
   },
   'ERR-061': async (service) => {
     for (const type of PAYOUT_TYPES) {
       const { transaction_id } = await created(service, 'payout', payoutRequest(service, type));
-      lacks(await service.reaching('payout', transaction_id, 'completed'), 'error');
+      expectAbsent(await service.reaching('payout', transaction_id, 'completed'), 'error');
     }
   },
 };

@@ -4,7 +4,7 @@ import { PAYMENT_STATUSES, statusIn } from './expectations';
 import { CALLBACK_URL, changed, created, paymentRequest, type Flow, type PaymentType } from './samples';
 import { ENDPOINTS, type Obligations, type Run } from './service';
 
-/** Responds with 400 to a valid create with this value at that path; undefined removes the field. */
+/** Expects 400 for an otherwise valid create with `value` at `path`; undefined removes the field. */
 export const refuses =
   (path: string, value?: unknown, type: PaymentType = 'card', flow?: Flow): Run =>
   async (service) => {
@@ -24,7 +24,7 @@ const refusesBody =
     (await service.call(ENDPOINTS.createPayout, body)).having(400);
   };
 
-/** Spec 2.1 to 2.5, 4.4 and 7.1. */
+/** Requirements of spec 2.1 to 2.5, 4.4 and 7.1. */
 export const paymentCreateObligations: Obligations = {
   'PAY-001': async (service) =>
     void statusIn(await created(service, 'payment', paymentRequest(service, 'card')), PAYMENT_STATUSES),

@@ -1,34 +1,34 @@
 import assert from 'node:assert/strict';
-import { fullPayment, lacks, objectIn, textIn } from './expectations';
+import { expectFullPayment, expectAbsent, objectIn, textIn } from './expectations';
 import { refuses } from './payment-create';
 import { created, CVC, PAN, paymentRequest, type PaymentType } from './samples';
 import { each, type Obligations, type Run } from './service';
 
 interface Begins {
-  /** The initial sub-states (spec 3.3, 3.4). Absent: none applies to the method. */
+  /** The possible initial sub-states (spec 3.3, 3.4); undefined if the method has none. */
   states?: string[];
-  /** The status that 3.4 shows with it. */
+  /** The initial status; undefined if spec 3.4 does not show it. */
   status?: string;
   /** The fields that the service adds to payment_method (spec 2.5). */
   adds?: string[];
   topLevelAccount?: true;
 }
 
-/** Spec 2.5, column "server-to-server", and the first transitions of 3.4. */
+/** Expects the initial state of a payment (spec 2.5, column "server-to-server", and spec 3.4). */
 const begins =
   (type: PaymentType, { states, status, adds = [], topLevelAccount }: Begins): Run =>
   async (service) => {
     const request = paymentRequest(service, type, { flow: 'direct' });
     const payment = await created(service, 'payment', request);
-    fullPayment(payment, request);
-    lacks(payment, 'error');
+    expectFullPayment(payment, request);
+    expectAbsent(payment, 'error');
     const method = objectIn(payment, 'payment_method');
     if (status) assert.equal(payment.status, status, 'status');
     if (states) assert(states.includes(textIn(method, 'state')), `state ${String(method.state)}`);
-    else lacks(method, 'state');
+    else expectAbsent(method, 'state');
     for (const field of adds) textIn(method, field);
     if (topLevelAccount) assert.equal(payment.account, method.account, 'top-level account');
-    else lacks(payment, 'account');
+    else expectAbsent(payment, 'account');
   };
 
 const WALLET: Begins = {
@@ -61,9 +61,9 @@ export const paymentDirectObligations: Obligations = {
   ...requires('bkash', { first_name: 'PAY-220', surname: 'PAY-221', phone: 'PAY-222', email: 'PAY-223' }),
   ...requires('nagad', { first_name: 'PAY-224', surname: 'PAY-225', phone: 'PAY-226', email: 'PAY-227' }),
   ...requires('rocket', { first_name: 'PAY-228', surname: 'PAY-229', phone: 'PAY-230', email: 'PAY-231' }),
-  // The direct column names user_id; only the redirect column calls it required.
+  // The direct column names user_id, but only the redirect column calls it required.
   ...requires('dcb', { user_id: 'PAY-232' }),
-  // The fields of a card are named, none is called required; without these nothing can be charged.
+  // The specification does not say which fields of a card are required. Without these, no card can be charged.
   ...requires('card', { pan: 'PAY-233', expiry_month: 'PAY-234', expiry_year: 'PAY-235', cvc: 'PAY-236' }),
   ...each({ jazz_cash: 'PAY-240', easy_paisa: 'PAY-241' }, (type) =>
     refuses('payment_method.account', 3001234567, type, 'direct'),
@@ -73,14 +73,14 @@ export const paymentDirectObligations: Obligations = {
     const response = (await service.create('payment', request)).having(201);
     const mask = textIn(objectIn(response.body(), 'payment_method'), 'card_mask');
     assert.match(mask, new RegExp(`^${PAN.slice(0, 4)}[^0-9]+${PAN.slice(-4)}$`));
-    assert(!response.text.includes(PAN), 'the answer holds the full card number');
+    assert(!response.text.includes(PAN), 'the response contains the full card number');
   },
   'PAY-251': async (service) => {
     const payment = await created(service, 'payment', paymentRequest(service, 'card', { flow: 'direct' }));
     for (const shown of [payment, await service.found('payment', payment.transaction_id)]) {
       const method = objectIn(shown, 'payment_method');
-      lacks(method, 'cvc', 'pan');
-      assert(!Object.values(method).includes(CVC), 'a field holds the cvc');
+      expectAbsent(method, 'cvc', 'pan');
+      assert(!Object.values(method).includes(CVC), 'a field contains the cvc');
     }
   },
   'PAY-252': async (service) => {

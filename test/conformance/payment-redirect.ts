@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { fullPayment, lacks, objectIn, textIn } from './expectations';
+import { expectFullPayment, expectAbsent, objectIn, textIn } from './expectations';
 import { refuses } from './payment-create';
 import { changed, created, paymentRequest, type PaymentType } from './samples';
 import { each, type Obligations, type Run } from './service';
@@ -10,19 +10,19 @@ const respondsInFull =
   async (service) => {
     const request = paymentRequest(service, type);
     const payment = await created(service, 'payment', request);
-    fullPayment(payment, request);
+    expectFullPayment(payment, request);
     assert.match(new URL(textIn(payment, 'redirect_url')).protocol, /^https?:$/);
-    lacks(objectIn(payment, 'payment_method'), 'state');
-    lacks(payment, 'account', 'error');
+    expectAbsent(objectIn(payment, 'payment_method'), 'state');
+    expectAbsent(payment, 'account', 'error');
   };
 
-/** The exact lists of codes depend on the channel: these are the documented examples. */
+/** Expects that documented examples of a code are accepted. The exact list depends on the channel. */
 const acceptsEach =
   (type: PaymentType, field: string, codes: string): Run =>
   async (service) => {
     for (const code of codes.split(' ')) {
       const request = changed(paymentRequest(service, type), `payment_method.${field}`, code);
-      fullPayment(await created(service, 'payment', request), request);
+      expectFullPayment(await created(service, 'payment', request), request);
     }
   };
 
@@ -30,13 +30,13 @@ const acceptsUnshown =
   (method: WireObject): Run =>
   async (service) => {
     const request = { ...paymentRequest(service, 'scheme'), payment_method: method };
-    fullPayment(await created(service, 'payment', request), request);
+    expectFullPayment(await created(service, 'payment', request), request);
   };
 
 const requires = (type: PaymentType, ids: Record<string, string>): Obligations =>
   each(ids, (field) => refuses(`payment_method.${field}`, undefined, type));
 
-/** Spec 2.3 and 2.5, column "redirect flow". */
+/** Requirements of spec 2.3 and 2.5, column "redirect flow". */
 export const paymentRedirectObligations: Obligations = {
   ...each({ card: 'PAY-100', upi: 'PAY-101', dcb: 'PAY-102', jazz_cash: 'PAY-103' }, respondsInFull),
   ...each({ easy_paisa: 'PAY-104', virtual_account: 'PAY-105', qris: 'PAY-106' }, respondsInFull),

@@ -3,7 +3,7 @@ import { PAYOUT_STATUSES, statusIn } from './expectations';
 import { CALLBACK_URL, changed, created, payoutRequest, type PayoutType } from './samples';
 import { each, type Obligations, type Run } from './service';
 
-/** Responds with 400 to a valid create with this value at that path; undefined removes the field. */
+/** Expects 400 for an otherwise valid create with `value` at `path`; undefined removes the field. */
 const refuses =
   (path: string, value?: unknown, type: PayoutType = 'bank_transfer'): Run =>
   async (service) =>
@@ -12,7 +12,7 @@ const refuses =
 const requires = (type: PayoutType, ids: Record<string, string>): Obligations =>
   each(ids, (field) => refuses(`payout_method.${field}`, undefined, type));
 
-/** Status, transaction_id and external_id, which is a string or null (spec 4.2). */
+/** Expects status, transaction_id, and the external_id of the request or null (spec 4.2). */
 const accepts =
   (type: PayoutType): Run =>
   async (service) => {
@@ -22,7 +22,7 @@ const accepts =
     assert([null, request.external_id].includes(payout.external_id), String(payout.external_id));
   };
 
-/** Spec 2.6 to 2.8 and 4.2. */
+/** Requirements of spec 2.6 to 2.8 and 4.2. */
 export const payoutObligations: Obligations = {
   'OUT-010': refuses('channel'),
   'OUT-011': refuses('amount'),

@@ -13,9 +13,9 @@ export type Flow = 'redirect' | 'direct';
 /** A payment method of spec 2.5: the payment_method fields besides `type`, by flow. */
 export interface PaymentSample {
   currency: string;
-  /** Absent: none. */
+  /** Undefined if the redirect flow has no fields. */
   redirect?: WireObject;
-  /** Absent: the method has no such flow. */
+  /** Undefined if the method has no direct flow. */
   direct?: WireObject;
 }
 
@@ -57,7 +57,7 @@ export type PaymentType = keyof typeof PAYMENTS;
 
 const NUMBERED = { account_number: '01712345678' };
 
-/** Spec 2.8: the required fields of each payout method. */
+/** The required fields of each payout method (spec 2.8). */
 export const PAYOUTS = {
   bank_transfer: { currency: 'EUR', fields: { ...ACCOUNT, ...NAME, bank_name: 'Deutsche Bank' } },
   imps: { currency: 'INR', fields: { ...ACCOUNT, ...NAME, phone: '+919812345678', email: EMAIL } },
@@ -106,7 +106,7 @@ export function named(service: Service, resource: Resource, externalId: string):
   return { ...request, external_id: externalId };
 }
 
-/** The request with another value at a path such as `amount.value`; undefined removes the field. */
+/** Returns the request with another value at a path such as `amount.value`; undefined removes the field. */
 export function changed(request: WireObject, path: string, value?: unknown): WireObject {
   const [name = '', inner] = path.split('.');
   return { ...request, [name]: inner === undefined ? value : { ...objectIn(request, name), [inner]: value } };

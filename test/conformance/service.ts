@@ -14,19 +14,19 @@ export interface ServiceAccess {
   secretKey: string;
   /** A merchant channel (UUID) on which every method is configured. */
   channel: string;
-  /** The service's clock in ms. Absent: the real time. */
+  /** The service's clock in ms. Default: the real time. */
   now?(): number;
-  /** Advances the service's clock. Absent: only real time passes. */
+  /** Advances the service's clock. Undefined if only real time passes. */
   passTime?(ms: number): Promise<void>;
 }
 
-/** Tests one requirement; rejects when the service does not meet it. */
+/** Tests one requirement; rejects if the service does not meet it. */
 export type Run = (service: Service) => Promise<void>;
 
 /** Requirements by id; `permanent-ids.txt` describes each. */
 export type Obligations = Record<string, Run>;
 
-/** One requirement for each value, under the given id. */
+/** Returns one requirement for each value, under the id of the value. */
 export const each = <V extends string>(
   ids: Partial<Record<V, string>>,
   run: (value: V) => Run,
@@ -36,7 +36,7 @@ export const each = <V extends string>(
 export type Resource = 'payment' | 'payout';
 export const RESOURCES = ['payment', 'payout'] as const;
 
-/** Spec section 4. */
+/** Endpoints of spec section 4. */
 export const ENDPOINTS = {
   lookUpPayment: { method: 'GET', path: 'api/v1/payment/' },
   createPayment: { method: 'POST', path: 'api/v1/payment/' },
@@ -76,7 +76,7 @@ export class Service {
     return String(Math.floor(this.now() / 1000) + offsetSeconds);
   }
 
-  /** The request that sends `data`, the query string or the raw body (spec section 5). `signing` replaces what is signed. */
+  /** Signs a request with `data`, the query string or raw body (spec section 5). `signing` replaces signed parts. */
   signed(endpoint: Endpoint, data: string, signing: Partial<Signing> = {}): WireRequest {
     const { apiKey, secretKey } = this.access;
     const timestamp = signing.timestamp ?? this.timestamp();

@@ -26,7 +26,7 @@ async function finds(service: Service, sent: string, id: string): Promise<void> 
   assert.equal(found.transaction_id, id, 'the look-up found another payment');
 }
 
-/** The query string is signed as it was sent, whatever its encoding. */
+/** Expects that the signature covers the query string as it was sent, whatever its encoding. */
 const findsSpelled =
   (spell: (value: string) => string): Run =>
   async (service) => {
@@ -35,7 +35,7 @@ const findsSpelled =
     await finds(service, query(service, spell(externalId)), payment);
   };
 
-/** The signature of a re-encoded query string is refused. */
+/** Expects 401 for the signature of a query string that was re-encoded. */
 const refusesSigned =
   (careless: (sent: string) => string): Run =>
   async (service) => {
@@ -47,7 +47,7 @@ const refusesSigned =
     for (const resource of RESOURCES) (await service.query(resource, sent, { data })).having(401);
   };
 
-/** The same JSON value in other bytes: the bytes sent are signed. */
+/** Expects that the signature covers the bytes of a body, not its JSON value. */
 const acceptsBody =
   (write: (value: object) => string): Run =>
   async (service) => {
@@ -72,7 +72,7 @@ const escaped = (value: object): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** Spec section 5. */
+/** Requirements of spec section 5. */
 export const signedBytesObligations: Obligations = {
   'AUTH-050': findsSpelled(encodeURIComponent),
   'AUTH-051': findsSpelled(plus),

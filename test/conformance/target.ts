@@ -19,7 +19,7 @@ const NAMES = [
 export const hasForcedOutcomes = (remote: ServiceAccess | undefined): boolean =>
   remote === undefined || process.env['OBLIGATIONS_FORCED_OUTCOMES'] === 'yes';
 
-/** The service of the environment variables, which are set all or none. */
+/** Returns the service of the environment variables; undefined if none is set. Throws if only some are set. */
 export function remoteAccess(): ServiceAccess | undefined {
   const [baseUrl, apiKey, secretKey, channel] = NAMES.map((name) => process.env[name]);
   if (!baseUrl && !apiKey && !secretKey && !channel) return undefined;
@@ -30,7 +30,7 @@ export function remoteAccess(): ServiceAccess | undefined {
   return { baseUrl, apiKey, secretKey, channel };
 }
 
-/** The remote service, or a sandbox in this process with a fake clock. */
+/** Opens the remote service, or a sandbox in this process with a fake clock. */
 export async function openTarget(remote: ServiceAccess | undefined): Promise<Target> {
   if (remote) return { access: remote, close: async () => undefined };
   const keys = { apiKey: 'obligations-key', secretKey: 'obligations-secret' };

@@ -56,7 +56,7 @@ export class ServiceResponse {
   }
 }
 
-/** `node:http` instead of `fetch`, because a URL object would re-encode the query string. */
+/** Sends a request by `node:http` instead of `fetch`, because a URL object would re-encode the query string. */
 export async function send(baseUrl: string, request: WireRequest): Promise<ServiceResponse> {
   const base = new URL(baseUrl);
   const body = request.body === undefined ? undefined : Buffer.from(request.body, 'utf8');

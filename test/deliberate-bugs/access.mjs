@@ -28,16 +28,16 @@ export const bugs = [
     id: 'access-own-watch',
     promise: 'A caller with read:own watches only what it created.',
     file: 'src/resolvers/visible-transactions.ts',
-    find: 'if (this.#own && (await this.#own.load({ channel, transactionId })) === null)',
-    replace: 'if (this.#own && (await this.#own.load({ channel, transactionId })) === undefined)',
+    find: 'if (this.#ownIds && (await this.#ownIds.load({ channel, transactionId })) === null)',
+    replace: 'if (this.#ownIds && (await this.#ownIds.load({ channel, transactionId })) === undefined)',
     tests: ['test/auth/tenant-isolation.test.ts'],
   },
   {
     id: 'access-own-confirm',
     promise: 'A caller with confirm:own confirms only what it created.',
     file: 'src/resolvers/context.ts',
-    find: "restrictedTo(caller, 'payments:confirm')",
-    replace: "restrictedTo(caller, 'payments:read')",
+    find: "requiredCreator(caller, 'payments:confirm')",
+    replace: "requiredCreator(caller, 'payments:read')",
     tests: ['test/auth/scopes.test.ts'],
   },
   {
@@ -82,7 +82,7 @@ export const bugs = [
   },
   {
     id: 'access-token-lifetime',
-    promise: 'A token that is good for longer than AUTH_MAX_LIFETIME allows is refused.',
+    promise: 'A token with a lifetime above AUTH_MAX_TOKEN_LIFETIME_SECONDS is refused.',
     file: 'src/auth/tokens.ts',
     find: 'isFromTheFuture || exp - (iat ?? now) > maxLifetimeSeconds',
     replace: 'isFromTheFuture || exp - now > maxLifetimeSeconds * 1000',
@@ -114,7 +114,7 @@ export const bugs = [
   },
   {
     id: 'access-foreign-origin',
-    promise: 'A page of another site opens no WebSocket in the name of its reader.',
+    promise: 'A page of another site cannot open a WebSocket in the name of its visitor.',
     file: 'src/http/subscriptions/websocket-handler.ts',
     find: "return isForeign && !this.options.isOriginAllowed(origin) ? '403 Forbidden' : undefined;",
     replace: "return isForeign && origin === 'null' ? '403 Forbidden' : undefined;",
@@ -122,7 +122,7 @@ export const bugs = [
   },
   {
     id: 'access-cors-any-origin',
-    promise: 'Only origins in CORS_ORIGINS may read answers.',
+    promise: 'Only pages of origins in CORS_ORIGINS may read responses.',
     file: 'src/http/graphql/graphql-route.ts',
     find: 'origin: [...corsOrigins],',
     replace: 'origin: true,',
@@ -130,9 +130,9 @@ export const bugs = [
   },
   {
     id: 'access-rebound-name',
-    promise: 'A gateway without credentials answers under the names of its machine only.',
+    promise: 'A gateway that authenticates no callers serves loopback host names only.',
     file: 'src/http/graphql/graphql-route.ts',
-    find: 'if (authenticator.isOpen && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST;',
+    find: 'if (authenticator.isDisabled && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST_ERROR;',
     replace: '',
     tests: ['test/http/headers.test.ts'],
   },
@@ -146,10 +146,10 @@ export const bugs = [
   },
   {
     id: 'access-persisted-mode',
-    promise: 'Frontends ask only what PERSISTED_OPERATIONS_FRONTENDS allows.',
+    promise: 'Frontends may send only operations that PERSISTED_OPERATIONS_FRONTENDS allows.',
     file: 'src/http/persisted/persisted-operations.ts',
-    find: "kind === 'frontend' ? frontends : services",
-    replace: "kind === 'frontend' ? services : frontends",
+    find: "kind === 'frontend' ? modeForFrontends : modeForServices",
+    replace: "kind === 'frontend' ? modeForServices : modeForFrontends",
     tests: ['test/gateway/persisted-operations.test.ts'],
   },
   {

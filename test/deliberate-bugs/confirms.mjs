@@ -10,7 +10,7 @@ export const bugs = [
   },
   {
     id: 'confirm-lost-counts-as-known',
-    promise: 'A confirm whose answer was lost is looked up before it is sent again.',
+    promise: 'A confirm whose response was lost is looked up before it is sent again.',
     file: 'src/core/confirm/confirm-service.ts',
     find: "result: { outcome: 'unknown', confirmed: [] } };",
     replace: "result: { outcome: 'known', confirmed: [] } };",
@@ -42,7 +42,7 @@ export const bugs = [
   },
   {
     id: 'confirm-takeover-not-suspect',
-    promise: 'A confirm that takes over from a dead instance knows that the payment may have moved on.',
+    promise: 'A confirm that takes over from a dead instance has previousOutcomeUnknown set.',
     file: 'src/datasources/journal/sql-journal.ts',
     find: 'lease_until = excluded.lease_until, suspect = 1,',
     replace: 'lease_until = excluded.lease_until,',
@@ -50,7 +50,7 @@ export const bugs = [
   },
   {
     id: 'confirm-lease-not-renewed-postgres',
-    promise: 'A confirm under way is not taken for dead by another gateway (PostgreSQL).',
+    promise: 'Another gateway does not take over a confirm that is in flight (PostgreSQL).',
     file: 'src/datasources/journal/sql-journal.ts',
     find: ', this.write(confirms, leaseUntil, owner)]);',
     replace: ']);\n    void confirms;',

@@ -10,7 +10,7 @@ export const bugs = [
   },
   {
     id: 'follow-up-counts-silence',
-    promise: 'Time in which nobody looked proves no more than one lookup does.',
+    promise: 'A long time without lookups counts no more than the time between two regular lookups.',
     file: 'src/core/recovery/outcome-recovery.ts',
     find: 'Math.min(elapsed, settleMs / (MIN_LOOKUPS - 1))',
     replace: 'elapsed',
@@ -29,7 +29,7 @@ export const bugs = [
   },
   {
     id: 'follow-up-believes-proxy',
-    promise: 'A 404 that is not the service’s own proves nothing.',
+    promise: 'A 404 of a proxy does not count as proof that a payment does not exist.',
     file: 'src/core/recovery/outcome-recovery.ts',
     find: 'if (!match.isOwn || !clockGuard',
     replace: 'if (!clockGuard',
@@ -37,7 +37,7 @@ export const bugs = [
   },
   {
     id: 'follow-up-ignores-clock-step',
-    promise: 'After a step of a clock nothing is released until the settling time has passed.',
+    promise: 'After a step of a clock no key is released until the settling time has passed.',
     file: 'src/core/recovery/outcome-recovery.ts',
     find: '|| !clockGuard.isSteady() ||',
     replace: '||',
@@ -45,15 +45,15 @@ export const bugs = [
   },
   {
     id: 'match-ignores-rival',
-    promise: 'A payment that another key may have created is not taken for this one’s.',
+    promise: 'A payment that another key may have created is not matched with an attempt.',
     file: 'src/core/recovery/payment-matcher.ts',
-    find: "(await journal.hasRival(attempt)) ? { kind: 'mismatch' } : { kind: 'found', found }",
+    find: "(await journal.hasRival(attempt)) ? { kind: 'mismatch', why: 'rival' } : { kind: 'found', found }",
     replace: "{ kind: 'found', found }",
     tests: ['test/exactly-once/unknown-outcomes.slow.test.ts'],
   },
   {
     id: 'match-ignores-amount',
-    promise: 'A payment of another amount is not taken for the one that was lost.',
+    promise: 'A payment of another amount is not matched with a lost create.',
     file: 'src/core/recovery/payment-matcher.ts',
     find: 'normalizeDecimal(amount.value) === attempt.value',
     replace: 'normalizeDecimal(amount.value) !== undefined',
@@ -61,10 +61,10 @@ export const bugs = [
   },
   {
     id: 'match-ignores-age',
-    promise: 'A payment that is older than the create is not taken for the one that was lost.',
+    promise: 'A payment that is older than a lost create is not matched with it.',
     file: 'src/core/recovery/payment-matcher.ts',
-    find: ' || !this.#createdSince(found, attempt)',
-    replace: '',
+    find: '? this.#createdSince(found, attempt)',
+    replace: '? true',
     tests: ['test/exactly-once/clocks.slow.test.ts', 'test/exactly-once/unknown-outcomes.slow.test.ts'],
   },
 ];

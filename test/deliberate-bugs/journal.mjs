@@ -2,10 +2,10 @@
 export const bugs = [
   {
     id: 'journal-unknown-key-freed',
-    promise: 'A key whose outcome is unknown is taken.',
+    promise: 'A key whose outcome is unknown is not free.',
     file: 'src/datasources/journal/rows.ts',
-    find: "WHERE attempts.outcome IN ('rejected', 'not_sent')`;",
-    replace: "WHERE attempts.outcome IN ('rejected', 'not_sent', 'unknown')`;",
+    find: "WHERE attempts.outcome IN ('rejected', 'not_sent') AND",
+    replace: "WHERE attempts.outcome IN ('rejected', 'not_sent', 'unknown') AND",
     tests: ['test/journal/insert-attempt.system.test.ts'],
   },
   {
@@ -18,7 +18,7 @@ export const bugs = [
   },
   {
     id: 'journal-lease-ignored',
-    promise: 'An attempt whose owner is alive is nobody else’s.',
+    promise: 'An attempt whose owner is alive cannot be claimed by another instance.',
     file: 'src/datasources/journal/sql-journal.ts',
     find: '/ 2}) > ${MAX_LEASE_MS',
     replace: '/ 2}) <= ${MAX_LEASE_MS',
@@ -42,7 +42,7 @@ export const bugs = [
   },
   {
     id: 'journal-reservation-lost-sqlite',
-    promise: 'The external id of a payout of unknown outcome is not given to another (SQLite).',
+    promise: 'The external id of a payout of unknown outcome stays reserved (SQLite).',
     file: 'src/datasources/journal/sqlite/journal.ts',
     find: "a.outcome IN ('in_progress', 'succeeded', 'unknown'))`)}`;",
     replace: "a.outcome IN ('in_progress', 'succeeded'))`)}`;",
@@ -52,13 +52,13 @@ export const bugs = [
     id: 'journal-reservation-of-batch-shared',
     promise: 'Of creates that use one external id at once, also in one batch, one gets it (PostgreSQL).',
     file: 'src/datasources/journal/postgres/statements.ts',
-    find: 'WHERE NOT reserve OR id IN (SELECT attempt_id FROM reserved)',
-    replace: 'WHERE NOT reserve OR EXISTS (SELECT attempt_id FROM reserved)',
+    find: 'NOT reserve OR id IN (SELECT attempt_id FROM reserved)',
+    replace: 'NOT reserve OR EXISTS (SELECT attempt_id FROM reserved)',
     tests: ['test/journal/insert-attempt.system.test.ts'],
   },
   {
     id: 'journal-purge-takes-reservation',
-    promise: 'A purge leaves the external ids of attempts that are kept.',
+    promise: 'A purge keeps the reservations of attempts that it does not delete.',
     file: 'src/datasources/journal/sqlite/purge.ts',
     find: ' AND held.attempt_id = expired.id)`',
     replace: ')`',
@@ -74,7 +74,7 @@ export const bugs = [
   },
   {
     id: 'journal-claimed-before-due',
-    promise: 'An unknown outcome is looked for when it is due, and not before.',
+    promise: 'An attempt of unknown outcome is claimed when its next check is due, not before.',
     file: 'src/datasources/journal/sql-journal.ts',
     find: 'next_check_at IS NULL OR next_check_at <=',
     replace: 'next_check_at IS NULL OR next_check_at >=',

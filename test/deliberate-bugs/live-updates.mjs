@@ -2,7 +2,7 @@
 export const bugs = [
   {
     id: 'live-older-answer-shown',
-    promise: 'A watcher never sees an older state after a newer one.',
+    promise: 'A subscriber never sees an older state after a newer one.',
     file: 'src/core/polling/transaction-poller.ts',
     find: 'if (!before || requestedAt >= before.receivedAt) this.#accept(snapshot);',
     replace: 'if (!before || requestedAt <= before.receivedAt) this.#accept(snapshot);',
@@ -18,7 +18,7 @@ export const bugs = [
   },
   {
     id: 'live-last-state-lost',
-    promise: 'A slow watcher misses states but never the last.',
+    promise: 'A slow subscriber may miss states, but never the last one.',
     file: 'src/core/polling/latest-value-iterator.ts',
     find: '    this.#pending = { value };\n    this.#deliver();',
     replace: '    this.#pending ??= { value };\n    this.#deliver();',
@@ -34,7 +34,7 @@ export const bugs = [
   },
   {
     id: 'live-stale-lookup-after-change',
-    promise: 'A lookup after a change does not share the answer to an earlier one.',
+    promise: 'A lookup after a change does not share the response to an earlier one.',
     file: 'src/datasources/payment-service/coalesced-lookups.ts',
     find: 'if (shared.channel === channel) this.#inFlight.delete(name);',
     replace: 'if (shared.channel === name) this.#inFlight.delete(name);',
@@ -42,7 +42,7 @@ export const bugs = [
   },
   {
     id: 'live-lookups-confused',
-    promise: 'Lookups of different transactions do not share an answer.',
+    promise: 'Lookups of different transactions do not share a response.',
     file: 'src/datasources/payment-service/coalesced-lookups.ts',
     find: '`${channel} ${transactionId} ${externalId}`',
     replace: '`${channel} ${transactionId}`',
@@ -50,7 +50,7 @@ export const bugs = [
   },
   {
     id: 'live-outage-untold',
-    promise: 'Watchers hear of an outage that lasts.',
+    promise: 'Subscribers are told of a lasting outage.',
     file: 'src/core/polling/transaction-poller.ts',
     find: 'this.#outage.since + settings.outageMs - clock.monotonic()',
     replace: 'settings.outageMs',

@@ -18,7 +18,7 @@ export const bugs = [
   },
   {
     id: 'signature-clock-difference-reversed',
-    promise: 'After the service refused the clock, calls are signed by the service’s clock.',
+    promise: 'After a 401 because of the clock, requests are signed with the time of the service.',
     file: 'src/datasources/payment-service/http/transport.ts',
     find: 'now()) + skewMs)',
     replace: 'now()) - skewMs)',
@@ -26,7 +26,7 @@ export const bugs = [
   },
   {
     id: 'signature-default-credentials',
-    promise: 'Calls for a channel with credentials of its own are signed with these.',
+    promise: 'Requests for a channel with its own credentials are signed with these.',
     file: 'src/datasources/payment-service/credentials.ts',
     find: 'return channels.get(channel.toLowerCase()) ?? fallback;',
     replace: 'return fallback ?? channels.get(channel.toLowerCase());',

@@ -100,7 +100,7 @@ describeWhere(lacking('bwrap'), 'The image, built from the Dockerfile and run re
     expect(trying.output()).toBe('/data\n');
   });
 
-  test('is healthy until it is stopped, exits with 0, and then migrates', async () => {
+  test('is healthy until it is stopped, exits with 0, and can migrate afterwards', async () => {
     expect(await run(health).exited).toBe(0);
     gateway.stop();
     expect(await gateway.exited).toBe(0);
@@ -123,7 +123,7 @@ const VALIDATIONS: [lack: string | undefined, program: string, accepts: string, 
   [noCompose, 'docker', 'compose.yaml', () => ['compose', '--profile', 'watch', 'config', '--quiet']],
   [lacking('kubectl'), 'kubectl', 'the manifests', () => ['kustomize', 'deploy/kubernetes']],
   [lacking('systemd-analyze'), 'systemd-analyze', 'the unit', () => ['verify', '--man=no', unitHere()]],
-  // Out of 100; a unit without any sandboxing has 96.
+  // The exposure is at most 100; a unit without any sandboxing has 96.
   [
     lacking('systemd-analyze'),
     'systemd-analyze',
@@ -141,7 +141,7 @@ for (const [lack, program, accepts, words] of VALIDATIONS)
     });
   });
 
-test('The audit sidecar of Kubernetes prints every line of the audit log, whenever it is rotated', async () => {
+test('The audit sidecar of Kubernetes prints every line of the audit log, although it is rotated', async () => {
   const folder = openFolder();
   const file = path.join(folder, 'audit.log');
   const deployment = yamlOf('deploy/kubernetes/deployment.yaml') as Workload;
@@ -160,7 +160,7 @@ test('The audit sidecar of Kubernetes prints every line of the audit log, whenev
   const { log } = openLog(file, { maxBytes: 6000, keepFiles: 2 });
   for (let call = 0; call < 300; call += 1) {
     log.record(entry({ key: `order-${call}` }));
-    // Fewer lines than rotated files keep.
+    // Waits after fewer lines than the rotated files keep.
     if (call > 0 && call % 12 !== 11) continue;
     await until(
       () => printed,
@@ -179,10 +179,10 @@ test('The audit sidecar of Kubernetes prints every line of the audit log, whenev
 
 const guide = textOf('docs/deployment.md');
 
-/** A block of commands of the guide, by the word after its language; blocks in lists are indented. */
+/** Returns a block of commands of the guide, by the word after its language. Blocks in lists are indented. */
 function commands(name: string): string {
   const [, text] = new RegExp(`^ *\`\`\`sh ${name}\n([^]*?)\n *\`\`\`$`, 'm').exec(guide) ?? [];
-  if (text === undefined) throw new Error(`The guide has no ${name}.`);
+  if (text === undefined) throw new Error(`docs/deployment.md has no block ${name}.`);
   return text;
 }
 
@@ -198,7 +198,7 @@ function run(text: string, cwd: string, env: Record<string, string> = {}): strin
 
 const isRoot = process.getuid?.() === 0;
 
-test('The guide creates every secret of compose.yaml, in a folder of its user', () => {
+test('The guide creates every secret of compose.yaml, in a folder that only its user can enter', () => {
   const folder = openFolder();
   const keys = { SERVICE_API_KEY: 'the-api-key', SERVICE_SECRET_KEY: 'the-secret-key' };
   const text = commands('compose-secrets');
@@ -224,7 +224,7 @@ const COPIES = [
 
 for (const { kind, backup, restore, lack } of COPIES) {
   describeWhere(lack, `A backup of the journal in ${kind}, made and restored by the guide`, () => {
-    test('contains the keys that were used before it, and none after', async () => {
+    test('replays keys from before the backup from the journal, and later ones by a lookup', async () => {
       const service = closeAfterTests(await FakePaymentService.start());
       const folder = openFolder();
       mkdirSync(path.join(folder, 'data'));
@@ -250,6 +250,12 @@ for (const { kind, backup, restore, lack } of COPIES) {
         replayed: true,
         transactionId: created.transactionId,
       });
+      const again = await until(
+        () => after.create('payment', lost),
+        ({ error }) => error !== 'SERVICE_UNAVAILABLE',
+      );
+      expect(again).toMatchObject({ result: 'PaymentSuccess', replayed: true });
+      expect(service.created(lost)).toHaveLength(1);
     });
   });
 }

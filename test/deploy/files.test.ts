@@ -6,26 +6,26 @@ import {
   delaySeconds,
   envOf,
   graceSeconds,
-  misread,
-  notSettings,
+  invalidSettings,
+  unknownSettings,
   textOf,
   yamlOf,
 } from './support/files';
 
 const guide = textOf('docs/deployment.md');
 
+test('.dockerignore allows every file that the build reads', () => {
+  const [, sources = ''] = /const sources = \[([^\]]*)\]/.exec(textOf('scripts/build.mjs')) ?? [];
+  const read = [...sources.matchAll(/'([^'/]+)[^']*'/g)].map(([, name = '']) => name);
+  expect(read).toContain('src');
+  expect(read.filter((name) => !buildContext().includes(name))).toEqual([]);
+});
+
 describe('The Dockerfile', () => {
   const stages = dockerfileStages();
   const all = stages.flatMap(({ instructions }) => instructions);
 
-  test('copies all files that the build reads, which .dockerignore admits', () => {
-    const [, sources = ''] = /const sources = \[([^\]]*)\]/.exec(textOf('scripts/build.mjs')) ?? [];
-    const read = [...sources.matchAll(/'([^'/]+)[^']*'/g)].map(([, name = '']) => name);
-    expect(read).toContain('src');
-    expect(read.filter((name) => !buildContext().includes(name))).toEqual([]);
-  });
-
-  test('has the Node.js version of package.json and a numeric user, and runs neither scripts nor a shell', () => {
+  test('has the Node.js version of package.json and a numeric user, and runs no install scripts and no shell', () => {
     const { devDependencies } = JSON.parse(textOf('package.json')) as { devDependencies: { node: string } };
     expect(stages[0]?.from).toMatch(new RegExp(`^node:${devDependencies.node}-[a-z]+-slim$`));
     expect(lastInstruction('USER').text).toMatch(/^[1-9]\d+:[1-9]\d+$/);
@@ -35,10 +35,10 @@ describe('The Dockerfile', () => {
     expect(lastInstruction('HEALTHCHECK').text).toMatch(/^CMD \[/);
   });
 
-  test('sets no secret, and no setting that would override a file with one', () => {
+  test('sets no secret, and no setting that would override the file of a secret', () => {
     const set = Object.keys(imageEnvironment());
     expect(set.filter((name) => /KEY|TOKEN|SECRET|PASSWORD|DATABASE|_FILE$/.test(name))).toEqual([]);
-    expect(notSettings(set)).toEqual(['NODE_ENV', 'NODE_DISABLE_COMPILE_CACHE', 'HOME']);
+    expect(unknownSettings(set)).toEqual(['NODE_ENV', 'NODE_DISABLE_COMPILE_CACHE', 'HOME']);
     expect(all.filter(({ name }) => ['ARG', 'ADD'].includes(name))).toEqual([]);
   });
 });
@@ -68,7 +68,7 @@ const networksOf = ({ networks = {} }: Service): string[] =>
   Array.isArray(networks) ? networks : Object.keys(networks);
 
 describe('compose.yaml', () => {
-  test.each(services)('%s is read-only, without privileges, and has limits', (name, service) => {
+  test.each(services)('runs %s read-only, without privileges and with limits', (name, service) => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -80,7 +80,7 @@ describe('compose.yaml', () => {
     else expect(service.cpus).toBeGreaterThan(0);
   });
 
-  test('has secrets in files only, which git ignores', () => {
+  test('has secrets only in files, which git ignores', () => {
     expect(Object.values(compose.secrets).filter(({ file }) => !file.startsWith('./secrets/'))).toEqual([]);
     expect(textOf('.gitignore').split('\n')).toContain('secrets/');
     const plain = services.flatMap(([, { environment = {} }]) =>
@@ -93,14 +93,14 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('lets gateways trust the address of nginx only', () => {
+  test('lets gateways trust only the address of nginx', () => {
     const { networks = {} } = compose.services['nginx'] ?? {};
     const address = Array.isArray(networks) ? undefined : networks['front']?.ipv4_address;
     for (const [, { environment }] of gateways)
       expect(environment).toMatchObject({ TRUSTED_PROXIES: address });
   });
 
-  test('migrates before any gateway starts, and lets nginx wait for both', () => {
+  test('migrates before any gateway starts, and lets nginx wait for both gateways', () => {
     expect(compose.services['migrate']?.command).toEqual(['migrate']);
     for (const [, { depends_on }] of gateways)
       expect(depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } });
@@ -109,7 +109,7 @@ describe('compose.yaml', () => {
     expect(lastInstruction('HEALTHCHECK').text).toContain('/healthz');
   });
 
-  test('connects the database to the gateways only, and publishes ports on the loopback address', () => {
+  test('connects only migrate and the gateways to the database, and publishes ports on the loopback address', () => {
     expect(compose.networks['back']?.internal).toBe(true);
     const besideDatabase = services.filter(([, service]) => networksOf(service).includes('back'));
     expect(besideDatabase.map(([name]) => name)).toEqual([
@@ -185,7 +185,7 @@ describe('The Kubernetes manifests', () => {
 
   test('keep the audit log well below the size at which the pod is evicted', () => {
     const { AUDIT_LOG_ROTATE_MB, AUDIT_LOG_KEEP_FILES } = podSettings;
-    // 10 % for rotation delays, and the current file.
+    // Adds 10 % for rotation delays, and the current file.
     const most = Number(AUDIT_LOG_ROTATE_MB) * 1.1 * (Number(AUDIT_LOG_KEEP_FILES) + 1) * 1e6;
     const [, gibibytes] =
       /^(\d+)Gi$/.exec(pod.volumes.find(({ name }) => name === 'data')?.emptyDir?.sizeLimit ?? '') ?? [];
@@ -215,7 +215,7 @@ describe('The systemd unit', () => {
   });
 });
 
-/** Settings and kill timeout in seconds of the gateway, by way of deployment. */
+/** Settings of the gateway and its kill timeout in seconds, in each deployment. */
 const DEPLOYMENTS = [
   ...gateways.map(([name, { environment = {}, stop_grace_period = '' }]) => ({
     name: `compose.yaml: ${name}`,
@@ -240,9 +240,9 @@ const DEPLOYMENTS = [
 describe.each(DEPLOYMENTS)('The gateway of $name', ({ settings, others, killedAfter }) => {
   const names = [...Object.keys(settings), ...others];
 
-  test('has existing settings with valid values, and secrets in files', () => {
-    expect(notSettings(names)).toEqual([]);
-    expect(misread(settings)).toEqual([]);
+  test('has only known settings with valid values, and secrets in files', () => {
+    expect(unknownSettings(names)).toEqual([]);
+    expect(invalidSettings(settings)).toEqual([]);
     const secret = names.filter((name) => /KEY|TOKEN|SECRET|PASSWORD|DATABASE/.test(name));
     expect(secret.filter((name) => !name.endsWith('_FILE'))).toEqual([]);
   });

@@ -22,7 +22,7 @@ import {
   type Nginx,
 } from './support/nginx';
 
-/** Restarts of both gateways. ROLLING_RESTARTS=20 is the long run of CONTRIBUTING.md, with the delays of the deployment. */
+/** Number of restarts of both gateways in the long run of CONTRIBUTING.md, which has the delays of the deployment. */
 const ROUNDS = Number(process.env['ROLLING_RESTARTS'] ?? 0);
 const { SHUTDOWN_DELAY_MS = '', SHUTDOWN_GRACE_MS = '' } = envOf('deploy/systemd/paygraph.env');
 
@@ -95,22 +95,22 @@ describeWhere(
     ];
 
     test.each([
-      ['an address where nothing is', 404, requestText('GET /nothing HTTP/1.1', HOST)],
+      ['an unknown path', 404, requestText('GET /nothing HTTP/1.1', HOST)],
       ['a body that is too large', 413, postText('x'.repeat(200_000), HOST)],
-      ['an address that is too long', 414, requestText(`GET /graphql?${'a'.repeat(20_000)} HTTP/1.1`, HOST)],
-      ['what is not HTTP', 400, requestText('BROKEN', [])],
-    ])('respond to %s with a GraphQL error of %i', async (_what, status, text) => {
+      ['a URL that is too long', 414, requestText(`GET /graphql?${'a'.repeat(20_000)} HTTP/1.1`, HOST)],
+      ['a request that is not HTTP', 400, requestText('BROKEN', [])],
+    ])('respond to %s with a GraphQL error and status %i', async (_what, status, text) => {
       const type = 'application/json';
       expect(await exchange(text)).toEqual({ status, type, errors: errorOf('BAD_REQUEST', false) });
     });
 
-    test("pass a gateway's own error through", async () => {
+    test("return the status and error code of a gateway's 401, not an error of nginx", async () => {
       const { status, errors } = await exchange(postText('{"query":"{ __typename }"}', HOST));
       expect(status).toBe(401);
       expect(errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
     });
 
-    test('serve callers no metrics, readiness or pages', async () => {
+    test('respond with 404 to requests for metrics, readiness and pages', async () => {
       const places = ['/metrics', '/readyz', '/explorer', '/_sandbox/', '/', '/graphql/../metrics'];
       expect(await Promise.all(places.map(statusOf))).toEqual(places.map(() => 404));
       expect(await statusOf('/healthz')).toBe(200);
@@ -151,7 +151,7 @@ describeWhere(
       expect(load.failed).toEqual([]);
     });
 
-    test('replay a create when the gateway that executed it is stopped', async () => {
+    test('replay a create after the gateway that executed it was stopped', async () => {
       const [first, second] = gateways as [Program, Program];
       const key = newKey();
       const created = await first.create('payment', key);
@@ -168,7 +168,7 @@ describeWhere(
       expect(await statusOf('/healthz')).toBe(502);
     });
 
-    test('are replaced by a retryable GraphQL error when neither runs, and the log has neither variables nor tokens', async () => {
+    test('are replaced by a retryable GraphQL error if neither runs, and the log has neither variables nor tokens', async () => {
       const { status, errors } = await exchange(postText('{"query":"{ __typename }"}', HOST));
       expect([status, errors]).toEqual([502, errorOf('SERVICE_UNAVAILABLE', true)]);
       const secret = 'order-of-somebody';

@@ -5,7 +5,7 @@ import { TOP, codesIn, exists, readPage, readPages, type Page } from './support/
 const pages = readPages();
 const isOutside = (href: string): boolean => /^[a-z][a-z+.-]*:/i.test(href);
 
-/** The file and the anchor of a link. */
+/** Returns the file and the anchor that a link names. */
 function target(page: Page, href: string): { file: string; anchor: string } {
   const [to = '', anchor = ''] = href.split('#').map(decodeURIComponent);
   const file = to === '' ? page.file : path.posix.join(path.posix.dirname(page.file), to);

@@ -22,8 +22,8 @@ import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
 import { TOP, codesIn, exists, readPage, readPages, type Fence } from './support/markdown';
 import { isProgram, typeFaults } from './support/type-check';
 
-/** Languages without a check. */
-const SHOWN = ['text', 'mermaid', 'nginx', 'ini', 'dockerfile', 'promql', 'http', 'diff'];
+/** Languages of code blocks that are not checked. */
+const UNCHECKED = ['text', 'mermaid', 'nginx', 'ini', 'dockerfile', 'promql', 'http', 'diff'];
 const CHECKED = ['graphql', 'json', 'yaml', 'sh', 'ts', 'tsx', 'js', 'python'];
 
 /** Pages whose samples have tests of their own. */
@@ -40,7 +40,7 @@ const of = (language: string): Fence[] => fences.filter((fence) => fence.languag
 const here = (samples: readonly Fence[]): Fence[] =>
   samples.filter(({ file }) => !RUN_ELSEWHERE.includes(file));
 
-/** The locations and errors of samples for which `check` throws. */
+/** Returns the locations and errors of samples for which `check` throws. */
 const faultsOf = (samples: readonly Fence[], check: (code: string) => unknown): string[] =>
   samples.flatMap((sample) => {
     try {
@@ -52,12 +52,12 @@ const faultsOf = (samples: readonly Fence[], check: (code: string) => unknown): 
   });
 
 test('Every code block has a language that is checked, or that is listed as not checked', () => {
-  const others = fences.filter(({ language }) => ![...SHOWN, ...CHECKED].includes(language));
+  const others = fences.filter(({ language }) => ![...UNCHECKED, ...CHECKED].includes(language));
   expect(others.map((fence) => `${where(fence)} ${fence.language}`)).toEqual([]);
 });
 
 describe('GraphQL', () => {
-  /** A page may show a single fragment, or a part of another schema. */
+  /** Validates a sample, which may be an unused fragment. Ignores parts of schemas. */
   function check(code: string): void {
     const document = parse(code);
     if (!document.definitions.every(isExecutableDefinitionNode)) return;
@@ -116,8 +116,8 @@ test('Every sample of Python is a part of the example, which has its own test', 
   expect(samples.filter((sample) => !isPart(sample)).map(where)).toEqual([]);
 });
 
-test('Every program type-checks', () => {
-  // The files of a tutorial depend on each other: its own test compiles them.
+test('Every sample of a program type-checks', () => {
+  // The test of a tutorial compiles its files, because they depend on each other.
   const isOfTutorial = ({ file, words }: Fence): boolean =>
     file.startsWith('docs/start-') && Boolean(words[0]?.startsWith('file='));
   const programs = here(fences).filter(isProgram);
@@ -125,7 +125,7 @@ test('Every program type-checks', () => {
   const code = "import { gql } from '@apollo/client';\nexport const document: number = gql`{ payment }`;\n";
   const wrong: Fence = { file: 'x.md', line: 1, language: 'ts', words: [], code };
   const checked = programs.filter((sample) => sample.language === 'js' || !isOfTutorial(sample));
-  // The invalid one shows that errors are found with their line.
+  // The invalid sample shows that errors are found with their line.
   expect(typeFaults([...checked, wrong])).toEqual([expect.stringMatching(/^x\.md:3 /)]);
 }, 120_000);
 
@@ -162,7 +162,7 @@ describe('Commands', () => {
     const unknown = of('sh').flatMap((sample) =>
       [...sample.code.matchAll(/(?<![\w$-])([A-Z][A-Z0-9_]+)=/g)]
         .map(([, name = '']) => name)
-        // A variable of the shell, for a later command of the page.
+        // Skips variables of the shell that a later command of the page uses.
         .filter((name) => !isUsed(sample.file, name))
         .filter((name) => !settings.has(name) && !new RegExp(`\\b${name}\\b`).test(sources))
         .map((name) => `${where(sample)} ${name}`),
@@ -179,7 +179,7 @@ test('Every file that the docs name exists', () => {
       .filter((text) => /^(src|test|scripts|bench|docs|deploy|client|explorer)\/[\w./*-]*$/.test(text))
       .map((text) => [file, text] as const),
   );
-  // The folder of a pattern.
+  // For a pattern with *, only the folder is checked.
   const isReal = (text: string): boolean =>
     MADE_BY_READERS.includes(text) || exists(text.replace(/\/[^/]*\*.*$/, ''));
   expect(named.length).toBeGreaterThan(20);

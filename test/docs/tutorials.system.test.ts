@@ -6,7 +6,7 @@ import { Tutorial } from './support/tutorial';
 
 jest.setTimeout(300_000);
 
-/** Opens the last printed address, and submits Pay like the form of the page. */
+/** Opens the last printed URL, and submits Pay like the form of the page. */
 async function pay(terminal: Terminal): Promise<void> {
   const [, page = ''] = [...terminal.output.matchAll(/Pay at (\S+)/g)].at(-1) ?? [];
   await fetch(page);

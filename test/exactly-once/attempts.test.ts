@@ -31,7 +31,7 @@ describeSqlite('The list of attempts', (harnesses) => {
       keys[name] = newKey();
       if (reply) harness.service.next(`create-${kind}`, { acts: false, reply });
       await harness.create(kind, keys[name]);
-      // All start times differ.
+      // Lets all start times differ.
       harness.clock.advance(1000);
     };
     await create('payment', 'paid');
@@ -47,7 +47,7 @@ describeSqlite('The list of attempts', (harnesses) => {
   };
   const keysOf = ({ edges }: Page['attempts']): string[] => edges.map(({ node }) => node.idempotencyKey);
 
-  test('shows the input and the outcome of each', async () => {
+  test('shows the input and the outcome of each attempt', async () => {
     const [{ transactionId } = { transactionId: '' }] = harness.service.created(keys['paid']!);
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/) as unknown;
     const paid = {
@@ -80,7 +80,7 @@ describeSqlite('The list of attempts', (harnesses) => {
     expect(await harness.attempt(keys['paid']!)).toMatchObject({ payment: { status: 'COMPLETED' } });
   });
 
-  test('is read from the journal alone, without a request to the service', async () => {
+  test('is read only from the journal, without a request to the service', async () => {
     harness.service.requests.length = 0;
     const { data } = await harness.request<Page>(attemptsWith(RECORDED), { channel: CHANNEL });
     const [paidOut] = harness.service.created(keys['paidOut']!);
@@ -117,7 +117,7 @@ describeSqlite('The list of attempts', (harnesses) => {
     }
   });
 
-  test('accepts times with any offset, and finer than a millisecond', async () => {
+  test('accepts times with any UTC offset and with fractions of a millisecond', async () => {
     const [newest] = (await page({ first: 1 })).edges;
     const { startedAt, idempotencyKey } = newest!.node;
     const inIndia = `${new Date(Date.parse(startedAt) + 330 * 60_000).toISOString().slice(0, -1)}+05:30`;
@@ -138,7 +138,7 @@ describeSqlite('The list of attempts', (harnesses) => {
     ['first', { first: 101 }],
     ['after', { after: 'nonsense' }],
     ['after', { after: '' }],
-  ])('names the wrong argument %s in its error: %o', async (name, variables) => {
+  ])('names the invalid argument %s in its error: %o', async (name, variables) => {
     const { errors } = await harness.request(ATTEMPTS, { channel: CHANNEL, ...variables });
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
     expect(errors?.[0]?.message).toContain(name);

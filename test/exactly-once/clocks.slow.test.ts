@@ -27,7 +27,7 @@ import {
   untilSent,
 } from './support/creates';
 
-/** The system clock with an offset of the wall time; timers and the monotonic time do not change. */
+/** Returns the system clock with a wall time that is `aheadMs` ahead. Timers and monotonic time do not change. */
 const steppingClock = () => ({
   ...systemClock,
   aheadMs: 0,
@@ -59,7 +59,7 @@ describeSqlite('When the clock of the service', (harnesses) => {
       harness.service.clockOffsetMs = minutes * MINUTE;
     });
 
-    test.each(KINDS)('a %s is created once, and later ones with one request', async (kind) => {
+    test.each(KINDS)('a %s is created once, and later ones without a refused request', async (kind) => {
       const key = newKey();
       expect(await harness.create(kind, key)).toMatchObject({ replayed: false });
       expect(harness.service.created(key)).toHaveLength(1);
@@ -72,7 +72,7 @@ describeSqlite('When the clock of the service', (harnesses) => {
 
     test('a payment whose response was lost is found', async () => {
       const key = newKey();
-      // The first is refused for its timestamp, the second is carried out.
+      // The service refuses the first request because of its timestamp, and carries out the second.
       const lost: Fault = {
         acts: true,
         reply: (connection, response) =>
@@ -85,7 +85,7 @@ describeSqlite('When the clock of the service', (harnesses) => {
     });
   });
 
-  test('is forged in the Date of a 401, one more request is sent and later ones have the right time', async () => {
+  test('is forged in the Date of a 401, one more request is sent, and later ones have the right time', async () => {
     const reply = refusing(dateOf(harness.service.now() + 20 * MINUTE));
     harness.service.next('create-payment', { acts: false, reply }, { acts: false, reply });
     expect(await harness.create('payment', newKey())).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
@@ -108,7 +108,7 @@ describeSqlite('A Date header of a proxy before the service', (harnesses) => {
   test.each([
     ['an hour ahead', 60 * MINUTE],
     ['a day behind', -DAY],
-  ])('that is %s changes nothing about which payments match', async (_name, offsetMs) => {
+  ])('that is %s does not change which payments match', async (_name, offsetMs) => {
     const harness = await harnesses.start();
     await harness.create('payment', newKey());
     const [lost, reused] = [newKey(), newKey()];
@@ -148,12 +148,12 @@ const clockCheck = async ({ parts }: Harness): Promise<unknown> => {
 /** Whether the journal shares the clock of the gateway's machine (SQLite) or has one that does not step (PostgreSQL). */
 const JOURNAL_CLOCKS = [true, false];
 
-describeSqlite('After a step of the wall clock', (harnesses) => {
-  describe.each(JOURNAL_CLOCKS)('(which the journal shares: %s)', (isShared) => {
-    // With a clock that does not step, a small step has the effect of a large one.
+describeSqlite('The wall clock steps', (harnesses) => {
+  describe.each(JOURNAL_CLOCKS)('(clock shared with the journal: %s)', (isShared) => {
+    // If the clock of the journal does not step, a small step has the same effect as a large one.
     const steps = isShared ? STEPS : STEPS.slice(1);
 
-    /** A gateway whose wall clock can step. The service has its own clock. */
+    /** Starts a gateway whose wall clock can step, and a service whose clock does not step. */
     const start = async ({
       aheadMs = 0,
       ...rest
@@ -161,7 +161,7 @@ describeSqlite('After a step of the wall clock', (harnesses) => {
       const wall = steppingClock();
       wall.aheadMs = aheadMs;
       const clock = new AdvancingClock(wall);
-      const steady = { now: () => systemClock.now() + clock.ahead };
+      const steady = { now: () => systemClock.now() + clock.aheadMs };
       const service = rest.service ?? (await FakePaymentService.start(steady.now));
       if (!rest.service) harnesses.closeAtEnd(() => service.close());
       const harness = await harnesses.start({ clock, journalClock: isShared ? clock : steady, service });
@@ -170,7 +170,7 @@ describeSqlite('After a step of the wall clock', (harnesses) => {
       return { harness, wall };
     };
 
-    test.each(steps)('%s, a create in flight is not sent again', async (_name, stepMs) => {
+    test.each(steps)('%s: a repeated call does not send an in-flight create again', async (_name, stepMs) => {
       const { harness, wall } = await start();
       const key = newKey();
       const held = latch();
@@ -190,7 +190,7 @@ describeSqlite('After a step of the wall clock', (harnesses) => {
     });
 
     test.each(steps)(
-      '%s, a payment that lookups show late is found and not created again',
+      '%s: a payment that lookups show late is found and not created again',
       async (_name, stepMs) => {
         const { harness, wall } = await start();
         const key = newKey();
@@ -206,7 +206,7 @@ describeSqlite('After a step of the wall clock', (harnesses) => {
       },
     );
 
-    test.each(steps)('%s, of one of two instances, neither sends a create again', async (_name, stepMs) => {
+    test.each(steps)('%s on one of two instances: neither sends a create again', async (_name, stepMs) => {
       const { harness } = await start();
       const skewed = await start({ service: harness.service, aheadMs: stepMs });
       const key = newKey();
@@ -223,7 +223,7 @@ describeSqlite('After a step of the wall clock', (harnesses) => {
       expect(harness.service.created(key)).toHaveLength(1);
     });
 
-    test('the step is reported, and a key is released after the settling time, not before', async () => {
+    test('and the step is reported, and a key is released after the settling time, not before', async () => {
       const { harness, wall } = await start();
       const key = newKey();
       await loseResponse(harness, 'payment', key);
@@ -239,7 +239,7 @@ describeSqlite('After a step of the wall clock', (harnesses) => {
       expect(harness.service.created(key)).toHaveLength(1);
     });
 
-    test('an older payment is not matched with the attempt', async () => {
+    test('and an older payment is not matched with the attempt', async () => {
       const { harness, wall } = await start();
       const key = newKey();
       paidBefore(harness, key, DAY);
@@ -275,7 +275,7 @@ describeSqlite('When the clock of the journal steps', (harnesses) => {
   });
 });
 
-/** Suspends an instance, that is all its further journal calls, after it has recorded a create. */
+/** Simulates a suspended instance: after it has recorded a create, its journal calls wait for `resumed`. */
 function suspendedAfterBegin(journal: Journal, resumed: Promise<unknown>): Journal {
   const begin = journal.insertAttempt.bind(journal);
   const renew = journal.renew.bind(journal);
@@ -313,7 +313,7 @@ describeSqlite('A create whose process is suspended before it is sent', (harness
     );
     const { transactionId } = await untilCreated(other, 'payment', key, MINUTE);
     // After a suspension the wall clock is right, and the monotonic clock stood still.
-    wall.aheadMs = other.clock.ahead;
+    wall.aheadMs = other.clock.aheadMs;
     resumed.open();
     expect(await first).not.toMatchObject({ result: 'PaymentSuccess' });
     expect(other.service.created(key)).toMatchObject([{ transactionId }]);

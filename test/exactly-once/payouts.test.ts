@@ -84,9 +84,9 @@ describeSqlite('The external id of a payout', (harnesses) => {
   });
 
   test.each([
-    ['answers 503', status(503), 'SERVICE_UNAVAILABLE'],
-    ['says nothing', () => undefined, 'SERVICE_TIMEOUT'],
-    ['answers 401', status(401), 'SERVICE_AUTH_FAILED'],
+    ['responds with 503', status(503), 'SERVICE_UNAVAILABLE'],
+    ['does not respond', () => undefined, 'SERVICE_TIMEOUT'],
+    ['responds with 401', status(401), 'SERVICE_AUTH_FAILED'],
   ])('is not used while the preflight lookup fails: the service %s', async (_name, reply, error) => {
     const key = newKey();
     harness.service.plan((endpoint) => (endpoint === 'look-up-payout' ? { acts: false, reply } : undefined));
@@ -152,7 +152,7 @@ describeSqlite('A payout that is looked up', (harnesses) => {
     }
   });
 
-  test('is of an unknown method if it is not in the journal', async () => {
+  test('has an unknown method if it is not in the journal', async () => {
     const { transactionId: id } = paidElsewhere(harness, newKey());
     const { data } = await harness.request(DETAILS, { channel: CHANNEL, id });
     expect(data).toMatchObject({ payout: { __typename: 'OtherPayout', type: null, amount: null } });

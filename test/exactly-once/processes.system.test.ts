@@ -75,7 +75,13 @@ describeStores('Two processes on one journal', (harnesses) => {
   });
 });
 
-type Point = 'received' | 'carried out' | 'not carried out' | 'not recorded';
+/** Points at which a process is killed, for creates that the service carries out. */
+const POINTS = [
+  'received by the service',
+  'carried out by the service',
+  'created, but not recorded in the journal',
+] as const;
+type Point = (typeof POINTS)[number] | 'not carried out';
 
 describeStores('After a process was killed', (harnesses) => {
   let store: Store;
@@ -84,10 +90,7 @@ describeStores('After a process was killed', (harnesses) => {
   let confirmed: string;
   const keyAt = Object.fromEntries(
     KINDS.flatMap((kind) =>
-      ['received', 'carried out', 'not carried out', 'not recorded', 'preflight'].map((point) => [
-        `${kind} ${point}`,
-        newKey(),
-      ]),
+      [...POINTS, 'not carried out', 'preflight'].map((point) => [`${kind} ${point}`, newKey()]),
     ),
   );
   const unasked = newKey();
@@ -116,23 +119,23 @@ describeStores('After a process was killed', (harnesses) => {
 
     const [received, unrecorded] = [latch(), latch()];
     const faults: Record<Point, Fault> = {
-      received: { acts: true, first: received.opened },
-      'carried out': { acts: true, reply: noResponse },
+      'received by the service': { acts: true, first: received.opened },
+      'carried out by the service': { acts: true, reply: noResponse },
       'not carried out': { acts: false, reply: noResponse },
-      'not recorded': { acts: true, first: unrecorded.opened },
+      'created, but not recorded in the journal': { acts: true, first: unrecorded.opened },
     };
     const responded: Promise<CallResult>[] = [];
     const beginAt = async (kind: Kind, point: Point, key: string): Promise<void> => {
       service.next(`create-${kind}`, faults[point]);
       const call = victim.create(kind, key);
-      if (point === 'not recorded') responded.push(call);
+      if (point === 'created, but not recorded in the journal') responded.push(call);
       else begin(call);
       await untilSent(service, kind, key);
     };
     for (const kind of KINDS)
       for (const point of Object.keys(faults) as Point[])
         await beginAt(kind, point, keyAt[`${kind} ${point}`]!);
-    await beginAt('payout', 'carried out', unasked);
+    await beginAt('payout', 'carried out by the service', unasked);
 
     const preflight = latch();
     service.next('look-up-payout', { acts: true, first: preflight.opened });
@@ -166,19 +169,18 @@ describeStores('After a process was killed', (harnesses) => {
     expect(service.created(key)).toHaveLength(1);
   });
 
-  test.each(
-    KINDS.flatMap((kind) =>
-      (['received', 'carried out', 'not recorded'] as const).map((point): [Kind, Point] => [kind, point]),
-    ),
-  )('a repeated create finds the %s that the service had %s, and sends nothing', async (kind, point) => {
-    const key = keyAt[`${kind} ${point}`]!;
-    const { replayed, transactionId } = await untilCreated(successor, kind, key);
-    expect(replayed).toBe(true);
-    expect(service.created(key)).toMatchObject([{ transactionId }]);
-    expect(sent(service, kind, key)).toBe(1);
-  });
+  test.each(KINDS.flatMap((kind) => POINTS.map((point): [Kind, Point] => [kind, point])))(
+    'a repeated create finds the %s that was %s, and sends no second create',
+    async (kind, point) => {
+      const key = keyAt[`${kind} ${point}`]!;
+      const { replayed, transactionId } = await untilCreated(successor, kind, key);
+      expect(replayed).toBe(true);
+      expect(service.created(key)).toMatchObject([{ transactionId }]);
+      expect(sent(service, kind, key)).toBe(1);
+    },
+  );
 
-  test('the next process finds a payout without a repeated call', async () => {
+  test('the next process recovers a payout without a repeated call', async () => {
     const attempt = await until(
       () => successor.attempt(unasked),
       (seen) => seen?.outcome === 'SUCCEEDED',
@@ -205,7 +207,7 @@ describeStores('After a process was killed', (harnesses) => {
     expect(sent(service, 'payout', key)).toBe(1);
   });
 
-  test('a repeated confirm looks the payment up and sends nothing', async () => {
+  test('a repeated confirm looks the payment up and sends no second confirm', async () => {
     const end = await until(
       () => successor.confirm(confirmed),
       ({ result }) => result !== 'RequestInProgressError',

@@ -57,7 +57,7 @@ describeSqlite('A lookup', (harnesses) => {
     expect(lookups()).toBe(1);
   });
 
-  test('is retried after Retry-After', async () => {
+  test('is retried when the time of Retry-After has passed', async () => {
     harness.service.next('look-up-payment', { acts: false, reply: status(503, { 'retry-after': '1' }) });
     const { ms, code } = await lookUp(harness);
     expect(code).toBeUndefined();
@@ -71,7 +71,7 @@ describeSqlite('A lookup', (harnesses) => {
     expect(lookups()).toBe(1);
   });
 
-  test('ends at its deadline, retries included', async () => {
+  test('ends at its deadline, including retries', async () => {
     harness.service.next('look-up-payment', { acts: false, reply: reset });
     always(harness, 'look-up', { acts: false, reply: noResponse });
     const { ms, code } = await lookUp(harness);
@@ -82,7 +82,7 @@ describeSqlite('A lookup', (harnesses) => {
   test('is retried within a budget while all lookups fail', async () => {
     always(harness, 'look-up', { acts: false, reply: status(503) });
     await Promise.all(Array.from({ length: 40 }, () => lookUp(harness)));
-    // Ten retries, and a tenth of the calls.
+    // The budget is ten retries, and a tenth of the calls.
     expect(lookups()).toBeLessThanOrEqual(40 + 10 + 4);
   });
 });
@@ -137,7 +137,7 @@ describeSqlite('When the service stalls', (harnesses) => {
     ['payout', 'payment', 32],
     ['payment', 'payout', 96],
   ] as const)(
-    'on creates of a %s, lookups, replays and creates of a %s still work, and only %i are in the journal',
+    'on creates of a %s, lookups, replays and creates of a %s work, and only %i stalled ones are recorded',
     async (stalled, other, slots) => {
       const env = { SERVICE_TIMEOUT_MS: '20000', PAYOUT_PREFLIGHT: 'off', RATE_LIMIT_PER_MINUTE: '0' };
       const harness = await harnesses.start({ env, store: await openStore('SQLite') });

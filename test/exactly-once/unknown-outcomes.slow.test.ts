@@ -39,7 +39,7 @@ describeSqlite('An unknown payment', (harnesses) => {
     expect(await harness.create('payment', key)).toMatchObject({ replayed: true, transactionId });
   });
 
-  test('may be created with another input once its key is released', async () => {
+  test('may be created with another input after its key was released', async () => {
     const key = newKey();
     await loseResponse(harness, 'payment', key);
     await untilOutcome(harness, key, 'NOT_SENT', MINUTE);
@@ -47,7 +47,7 @@ describeSqlite('An unknown payment', (harnesses) => {
     expect(harness.service.created(key)).toMatchObject([OTHER_AMOUNT]);
   });
 
-  test('is not created again while lookups fail, however long', async () => {
+  test('is not created again while lookups fail, however long that takes', async () => {
     const key = newKey();
     harness.service.plan((endpoint) =>
       endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined,
@@ -117,7 +117,7 @@ describeSqlite('An unknown payment', (harnesses) => {
         most = Math.max(most, inFlight);
         return { acts: true, first: hold.opened.then(() => (inFlight -= 1)) };
       });
-      // Shorter than a lease, which is renewed during a lookup.
+      // Advances by less than a lease, which is renewed during a lookup.
       harness.clock.advance(SECOND);
       const calls = [harness, other].map((gateway) => gateway.create('payment', key));
       await Promise.race(calls);

@@ -7,7 +7,7 @@ import type { Gateway } from '../../src/app/gateway';
 import { PUBLIC_CODES } from '../../src/http/graphql/error-codes';
 import { gatewaySchema } from '../../src/resolvers';
 import type { Sandbox } from '../../src/sandbox/server';
-import { inBrowser, tooFaint } from '../browser/chromium';
+import { describeInBrowser, lowContrastTexts } from '../browser/chromium';
 import { startOpenGateway } from '../http/support/open-gateway';
 import { freePort } from '../support/free-port';
 import { until } from '../support/latch';
@@ -41,7 +41,7 @@ const failure = (__typename: string) => ({ failure: { __typename } });
 const inputOf = (request: Request) =>
   (request.postDataJSON() as { variables: { input: { idempotencyKey: string } } }).variables.input;
 
-inBrowser('The checkout', (browser) => {
+describeInBrowser('The checkout', (browser) => {
   let sandbox: Sandbox;
   let gateway: Gateway;
   let url: string;
@@ -108,7 +108,7 @@ inBrowser('The checkout', (browser) => {
 
   test('shows a card payment as paid after the hosted page', async () => {
     const { page, problems } = await openPage();
-    expect(await tooFaint(page)).toEqual([]);
+    expect(await lowContrastTexts(page)).toEqual([]);
     await order(page, 'Card', '10.00');
     await shows(page, '€10.00 to pay');
     await page.getByRole('link', { name: 'Go to the payment page' }).click();
@@ -290,7 +290,7 @@ describe('The texts of the checkout', () => {
   const PAIRS = Object.entries(OPERATIONS).flatMap(([operation, union]) => [
     ...failuresOf(union).map((name) => [operation, name, { failure: { __typename: name } }] as const),
     ...PUBLIC_CODES.map((code) => [operation, code, { thrown: thrownWith(code) }] as const),
-    [operation, 'no answer', { thrown: new TypeError('fetch failed') }] as const,
+    [operation, 'no response', { thrown: new TypeError('fetch failed') }] as const,
     [operation, 'a code of a newer gateway', { thrown: thrownWith('NEW') }] as const,
   ]);
   const NOTHING_CREATED = ['create InvalidInputError', 'create RejectedByServiceError'];

@@ -102,7 +102,7 @@ describe('The payouts example with the sandbox', () => {
     expect(sandbox.control.counts().payout.created).toBe(2);
   });
 
-  test('sends nothing of an invalid list', async () => {
+  test('sends no payout of an invalid list', async () => {
     const twice = line();
     const csv = path.join(folder, 'broken.csv');
     writeFileSync(csv, readFileSync(SAMPLE, 'utf8').replace('BDT', ''));
@@ -178,7 +178,7 @@ describe('The payouts example with a failing service', () => {
     });
   });
 
-  test('reports payouts as unknown when responses do not come from a gateway', async () => {
+  test('reports payouts as unknown if responses do not come from a gateway', async () => {
     const responses = ['null', '{"data":{}}', '{"errors":[{"message":"x"}]}', '<html>'];
     let requests = 0;
     const url = await serverOf((_, response) => response.end(responses[requests++ % responses.length]));

@@ -17,7 +17,7 @@ export interface Run {
   kill(): Promise<void>;
 }
 
-/** Starts a program of the examples. `args` are those of Node.js. */
+/** Starts a program of the examples. `args` are the arguments of Node.js. */
 export function run(args: readonly string[], env: Record<string, string>, cwd = EXAMPLES): Run {
   const { PATH = '', HOME = '' } = process.env;
   const child: ChildProcess = spawn(process.execPath, args, {
@@ -41,16 +41,16 @@ export function run(args: readonly string[], env: Record<string, string>, cwd = 
 /** Starts the checkout as `npm run example:checkout` does, and resolves with its addresses. */
 export async function serveCheckout(env: Record<string, string>): Promise<{ url: string; gateway: string }> {
   const { output, exited } = run([path.join(EXAMPLES, 'checkout/serve.mjs')], env);
-  const served = /is at (\S+) and talks to (\S+)\.\n/;
+  const served = /is at (\S+) and uses the gateway at (\S+)\.\n/;
   const [, url = '', gateway = ''] =
     (await Promise.race([
       until(() => served.exec(output()), Boolean, 60_000),
-      exited.then(() => Promise.reject(new Error(`It ended before it served its page: ${output()}`))),
+      exited.then(() => Promise.reject(new Error(`The checkout ended before serving its page: ${output()}`))),
     ])) ?? [];
   return { url, gateway };
 }
 
-/** A folder with a file `key` that holds the test client's key. */
+/** Creates a folder with a file `key`, which contains the key of the test client. */
 export function newFolder(): string {
   const folder = temporaryFolder();
   writeFileSync(path.join(folder, 'key'), `${CLIENT_KEY}\n`);
@@ -69,16 +69,16 @@ export async function serverOf(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** How the first request of a kind ends. */
+/** How the first request for a root field ends. */
 export type Loss =
-  /** It is carried out, and the connection is cut before the response. */
+  /** The request is carried out, and the connection is cut before the response. */
   | 'response'
-  /** It is carried out, and the connection is cut after the first server-sent event. */
+  /** The request is carried out, and the connection is cut after the first server-sent event. */
   | 'stream'
-  /** It is refused with 503 and Retry-After. */
+  /** The request is refused with 503 and Retry-After. */
   | 'refused';
 
-/** A proxy in front of a gateway that spoils the first request of each kind. `losses` is keyed by root field. */
+/** Starts a proxy of a gateway. The first request for each root field in `losses` ends as given there. */
 export async function startLossyProxy(
   gateway: string,
   losses: Readonly<Record<string, Loss>>,

@@ -26,14 +26,14 @@ import { fakeClock } from '../support/fake-clock';
 
 const BUILT = path.resolve(__dirname, '../../dist/explorer');
 
-interface Answer {
+interface RawResponse {
   status: number | undefined;
   headers: IncomingHttpHeaders;
   body: Buffer;
 }
 
 /** Requests exactly this path, which fetch would normalise, and returns the raw bytes. */
-const get = (base: string, path: string, headers = {}, method = 'GET'): Promise<Answer> =>
+const get = (base: string, path: string, headers = {}, method = 'GET'): Promise<RawResponse> =>
   new Promise((resolve, reject) => {
     const sent = request(base, { path, headers, method, agent: false }, (response) => {
       const chunks: Buffer[] = [];
@@ -67,7 +67,7 @@ describe('The page of the explorer', () => {
     expect(String(body)).toContain('data-service="sandbox" data-callers="anybody"');
   });
 
-  test('has a content policy that allows this gateway only, and no eval', async () => {
+  test('has a content security policy that allows only this gateway, and no eval', async () => {
     const { headers } = await get(url, '/explorer');
     const policy = String(headers['content-security-policy']).split(';');
     expect(policy).toEqual(
@@ -94,7 +94,7 @@ describe('The page of the explorer', () => {
 });
 
 describe('The assets of the explorer', () => {
-  test('are served as immutable when their name has a hash', async () => {
+  test('are served as immutable if their name has a hash', async () => {
     expect(assets.filter((name) => /^(editor|json|graphql)\.worker-\w+\.js$/.test(name))).toHaveLength(3);
     for (const name of assets) {
       const { status, headers } = await get(url, `/explorer/${name}`);
@@ -161,7 +161,7 @@ describe('The setting EXPLORER', () => {
     (await get(base, '/explorer/licences.txt')).status,
   ];
 
-  test('off: there is no explorer, even with the sandbox', async () => {
+  test('off: there is no explorer, not even with the sandbox', async () => {
     expect(await statusOf(await open({ EXPLORER: 'off' }))).toEqual([404, 404]);
   });
 
@@ -224,14 +224,14 @@ const definitionOf = ({ query }: Example): OperationDefinitionNode => {
   return found as OperationDefinitionNode;
 };
 
-/** The fields of a @oneOf input. */
+/** Returns the fields of a @oneOf input, or the values of an enum. */
 function variants(schema: GraphQLSchema, name: string): string[] {
   const type = schema.getType(name);
   if (isEnumType(type)) return type.getValues().map((value) => value.name);
   return isInputObjectType(type) ? Object.keys(type.getFields()) : [];
 }
 
-/** The fields below that name in all variables. */
+/** Returns the fields of `method` or of `confirmation` in the inputs of all operations. */
 const chosen = (name: 'method' | 'confirmation'): Record<string, unknown> =>
   Object.fromEntries(
     all.flatMap(({ variables }) =>
@@ -239,10 +239,10 @@ const chosen = (name: 'method' | 'confirmation'): Record<string, unknown> =>
     ),
   );
 
-describe('Every ready operation', () => {
+describe('The ready operations', () => {
   const schema = gatewaySchema();
 
-  test.each(named(all))('%s is valid, has its own name and good variables', (name, operation) => {
+  test.each(named(all))('include %s, which is valid, as are its name and variables', (name, operation) => {
     expect(validate(schema, parse(operation.query))).toEqual([]);
     const definition = definitionOf(operation);
     expect(definition.name?.value).toBe(name);
@@ -257,7 +257,7 @@ describe('Every ready operation', () => {
     expect(operation.query).not.toMatch(/\d{8}/);
   });
 
-  test('covers, with the others, every method of payments, payouts and confirmations', () => {
+  test('cover every method of payments, payouts and confirmations', () => {
     const { redirect, ...methods } = chosen('method');
     expect(redirect).toBeDefined();
     const ways = [...variants(schema, 'PaymentMethodInput'), ...variants(schema, 'PayoutMethodInput')];
@@ -270,14 +270,14 @@ describe('Every ready operation', () => {
     expect([...new Set(redirects)].sort()).toEqual(variants(schema, 'RedirectPaymentMethod').sort());
   });
 
-  test('has a new idempotency key in each load', () => {
+  test('have new idempotency keys in each load', () => {
     const keys = [load(), load()].flatMap(({ tour: tabs, payments: methods }) =>
       [...tabs, ...methods.flatMap(({ operations }) => operations)].flatMap(({ variables }) => {
         const { idempotencyKey } = (variables as { input?: { idempotencyKey?: string } }).input ?? {};
         return idempotencyKey ?? [];
       }),
     );
-    // The UPI create of the tour is that of its method.
+    // The tour and the list of methods share the UPI create.
     expect(new Set(keys).size).toBeGreaterThanOrEqual(keys.length - 2);
   });
 });
@@ -335,7 +335,8 @@ describe('The ready operations with the sandbox', () => {
     let last: Shown | undefined;
     await there.opened;
     disconnect();
-    if (last?.status !== status) throw new Error(`Watched in vain: ${JSON.stringify(last)}`);
+    if (last?.status !== status)
+      throw new Error(`The subscription did not reach ${status}: ${JSON.stringify(last)}`);
     return last;
   }
 
@@ -396,7 +397,7 @@ describe('The ready operations with the sandbox', () => {
   });
 
   test.each(payments.map((method) => [method.type, method] as const))(
-    'create a payment by %s in each way, and confirm it where needed',
+    'create a payment by %s in each way, and confirm it if needed',
     async (_type, { operations }) => {
       const ids = new KnownIds();
       for (const operation of operations) {

@@ -40,11 +40,11 @@ function payment(method: Json = { type: 'card' }): string {
 const order = (id: string, paymentId: string | null) => ({ id, paymentId });
 const codesOf = ({ errors = [] }: RawResult): unknown[] => errors.map(({ extensions }) => extensions['code']);
 
-/** The gateway's log lines of operations after the first `lines`. */
+/** Returns the gateway's `operation` lines after the first `lines` log lines. */
 const operationsSince = (lines: number): string[] =>
   logLines.slice(lines).filter((line) => line.includes('"msg":"operation"'));
 
-test('Orders of another subgraph show their payments of any method, with one call and one lookup each', async () => {
+test('Orders of another subgraph show their payments of any method, with one gateway operation and one lookup per payment', async () => {
   const [card, upi] = [payment(), payment({ type: 'upi', email: 'ann@example.com' })];
   orders.orders = [order('1', card), order('2', upi), order('3', card), order('4', null), order('5', upi)];
   const [lines, lookups] = [logLines.length, service.requestsTo('look-up-payment').length];
@@ -80,7 +80,7 @@ test('A payment shows the fields that another subgraph adds', async () => {
   });
 });
 
-test('A key creates one payment, which shows its order at once', async () => {
+test('A create sent twice with one key creates one payment, and may select a field of another subgraph', async () => {
   const { input } = validCall('createPayment', 'card');
   const create = DOCUMENTS.createPayment.replace('transactionId', 'id order { id } transactionId');
   const first = await ask(create, { input });
@@ -94,7 +94,7 @@ test('A key creates one payment, which shows its order at once', async () => {
   expect(first.text + logLines.join('')).not.toContain('4111111111111111');
 });
 
-test('Two fields of a @oneOf input are refused through a router too, and nothing is sent', async () => {
+test('A @oneOf input with two fields is refused through a router too, and nothing is sent to the service', async () => {
   const { input } = redirectCall('CARD');
   const creates = service.requestsTo('create-payment').length;
   const both = { ...input, method: { redirect: 'CARD', upi: { email: 'ann@example.com' } } };
@@ -104,7 +104,7 @@ test('Two fields of a @oneOf input are refused through a router too, and nothing
   expect(service.requestsTo('create-payment')).toHaveLength(creates);
 });
 
-test('A payment whose lookup fails is null next to the others, and its error keeps its code', async () => {
+test('A payment whose lookup fails is null, its error keeps its code, and other payments are returned', async () => {
   const [good, bad] = [payment(), payment()];
   orders.orders = [order('1', good), order('2', bad)];
   const failing = service.ledger.entries.at(-1)?.transactionId ?? '';
@@ -123,7 +123,7 @@ test('A payment whose lookup fails is null next to the others, and its error kee
   ]);
 });
 
-test('The Authorization that the router forwards determines the caller', async () => {
+test('The Authorization header that the router forwards determines the caller', async () => {
   orders.orders = [order('1', payment())];
   const lookups = service.requestsTo('look-up-payment').length;
   const question = '{ orders { payment { status } } }';

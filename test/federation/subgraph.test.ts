@@ -60,20 +60,20 @@ const [first = '', second = ''] = FOUND.payment;
 const [payout = ''] = FOUND.payout;
 const [failing = ''] = FAILING;
 
-/** The code of each error by its path. */
+/** Returns path and code of each error. */
 const faultsOf = ({ errors = [] }: Awaited<ReturnType<typeof ask>>) =>
   errors.map(({ path, extensions }) => [path?.join('.'), extensions['code']]);
 
 describe('_service', () => {
   const SERVICE = '{ _service { sdl } }';
 
-  test('is subgraph.graphql for every authenticated caller, even when introspection is off', async () => {
+  test('returns subgraph.graphql to every authenticated caller, even when introspection is off', async () => {
     const { data } = await client.request<{ _service: { sdl: string } }>(
       SERVICE,
       {},
       bearer(keyOf('creates-only')),
     );
-    // The order of the methods is that of the exports, which the test compiler sorts.
+    // The SDL lists methods in the order of the module's exports, which the test compiler sorts.
     const wordsOf = (sdl: string): string[] => sdl.split(/\s+/).sort();
     expect(wordsOf(data._service.sdl)).toEqual(wordsOf(subgraphText()));
     expect((await client.request('{ __schema { queryType { name } } }')).status).toBe(400);
@@ -90,7 +90,7 @@ describe('_service', () => {
 });
 
 describe('_entities', () => {
-  test('keeps the order, by interface and by type, with one lookup each and null for what is not found', async () => {
+  test('returns entities by interface or type in the requested order, null if not found, with one lookup per id', async () => {
     const { data: known } = await ask([ofPayment(first)]);
     const typename = known?._entities[0]?.__typename ?? '';
     service.requests.length = 0;
@@ -108,7 +108,7 @@ describe('_entities', () => {
     expect(service.requests).toHaveLength(4);
   });
 
-  test('has one null and one error with its path when one fails', async () => {
+  test('returns null and one error with its path for an entity whose lookup fails', async () => {
     const response = await ask([ofPayment(first), ofPayment(failing), ofPayment(second)]);
     expect(response.data?._entities.map((entity) => entity?.transactionId)).toEqual([
       first,
@@ -119,12 +119,12 @@ describe('_entities', () => {
   });
 
   test.each([
-    ['a type that is no entity', { __typename: 'Attempt', id: nodeId('payment', first) }],
-    ['an id that is garbage', { __typename: 'PaymentResource', id: 'GARBAGE-4111111111111111' }],
+    ['a type that is not an entity', { __typename: 'Attempt', id: nodeId('payment', first) }],
+    ['an invalid id', { __typename: 'PaymentResource', id: 'GARBAGE-4111111111111111' }],
     ['an id that is an object', { __typename: 'PaymentResource', id: { toString: 1, toJSON: 1 } }],
-    ['a payment as a payout', { __typename: 'PayoutResource', id: nodeId('payment', first) }],
-    ['a payment of another method', { __typename: 'HavalePayment', id: nodeId('payment', first) }],
-  ])('has an error that does not repeat the value for %s', async (_about, representation) => {
+    ['a payment id with the payout type', { __typename: 'PayoutResource', id: nodeId('payment', first) }],
+    ['a payment id with another method', { __typename: 'HavalePayment', id: nodeId('payment', first) }],
+  ])('returns an error that does not repeat the value for %s', async (_about, representation) => {
     const response = await ask([ofPayment(second), representation]);
     expect(faultsOf(response)).toEqual([['_entities.1', 'BAD_USER_INPUT']]);
     expect(response.data?._entities).toEqual([expect.objectContaining({ transactionId: second }), null]);
@@ -142,7 +142,7 @@ describe('_entities', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  test('reads a representation in the document as one in a variable', async () => {
+  test('accepts a representation as a literal in the document; the error for an invalid one does not quote it', async () => {
     const { __typename, id } = ofPayment(first);
     const literal = ENTITIES.replace('($representations: [_Any!]!)', '').replace(
       '$representations',
@@ -157,15 +157,15 @@ describe('_entities', () => {
     expect(bad.text).not.toContain('CANARY');
   });
 
-  test('refuses more than 100, without lookups', async () => {
+  test('refuses more than 100 representations, without lookups', async () => {
     const response = await ask(Array.from({ length: 101 }, () => ofPayment(first)));
     expect(faultsOf(response)).toEqual([['_entities', 'BAD_USER_INPUT']]);
     expect(service.requests).toHaveLength(0);
   });
 });
 
-describe('The rules of the gateway apply to entities', () => {
-  test('scopes: an entity of the other kind is refused', async () => {
+describe('Rights and limits apply to entities', () => {
+  test('scopes: an entity that the caller has no scope to read is refused', async () => {
     const response = await ask([ofPayment(first), ofPayout(payout)], bearer(keyOf('payouts-only')));
     expect(faultsOf(response)).toEqual([['_entities.0', 'FORBIDDEN']]);
     expect(response.data?._entities).toEqual([null, expect.objectContaining({ transactionId: payout })]);
@@ -237,7 +237,7 @@ describe('The composition with subgraph.graphql', () => {
     expect(errors).toBeUndefined();
   });
 
-  test('succeeds for a subgraph with its own nodes and pages', () => {
+  test('succeeds for a subgraph with its own Node and PageInfo types', () => {
     const { errors } = composed(`${LINK}
       type Query { customers: [Customer!]! page: PageInfo! }
       interface Node { id: ID! }
@@ -246,7 +246,7 @@ describe('The composition with subgraph.graphql', () => {
     expect(errors).toBeUndefined();
   });
 
-  test('contains the whole schema except @oneOf', () => {
+  test('starts from a file with the whole schema, but without @oneOf and federation types', () => {
     const published = subgraphText();
     expect(published).not.toContain('@oneOf');
     const types = Object.keys(
@@ -285,9 +285,9 @@ describe('A compiled operation', () => {
   test.each([
     ['every payment', FOUND.payment.slice(0, 100).map((id) => ofPayment(id))],
     ['every payout', FOUND.payout.slice(0, 100).map((id) => ofPayout(id))],
-    ['what is not there beside what is', [MISSING, first, second].map((id) => ofPayment(id))],
-    ['what fails beside what does not', [...FAILING, first, second].map((id) => ofPayment(id))],
-    ['what is no entity', [{ __typename: 'Query', id: 'x' }]],
+    ['missing and existing payments', [MISSING, first, second].map((id) => ofPayment(id))],
+    ['failing and existing payments', [...FAILING, first, second].map((id) => ofPayment(id))],
+    ['a type that is not an entity', [{ __typename: 'Query', id: 'x' }]],
   ])('returns the same as Apollo for _entities of %s', async (_about, representations) => {
     const { body } = await prepared.expectSame({ query: PREPARED_ENTITIES, variables: { representations } });
     expect(body).toContain('"_entities":[');

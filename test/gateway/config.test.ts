@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { inspect } from 'node:util';
-import { ConfigError, readConfig, readSandboxConfig, type Config } from '../../src/config';
+import { ConfigError, readConfig, readStandaloneSandboxConfig, type Config } from '../../src/config';
 import { SETTINGS } from '../../src/config/env-vars';
 import { temporaryFolder } from '../support/cleanup';
 
@@ -30,7 +30,7 @@ function faultsOf(env: Record<string, string>): readonly string[] {
   return [];
 }
 
-test('Without settings the gateway runs with a sandbox on loopback, and shows everything', () => {
+test('Without settings the gateway listens on loopback, with a sandbox and introspection', () => {
   const config = readConfig({});
   expect(config).toMatchObject({
     host: '127.0.0.1',
@@ -42,7 +42,7 @@ test('Without settings the gateway runs with a sandbox on loopback, and shows ev
     shutdownGraceMs: 10_000,
     logLevel: 'info',
     service: { baseUrl: '', timeoutMs: 10_000, notFoundStatus: 404 },
-    journal: { settleMs: 900_000, preflight: true, keepMs: 30 * DAY_MS },
+    journal: { settleMs: 900_000, payoutPreflight: true, keepMs: 30 * DAY_MS },
     subscriptions: { maxSubscriptions: 10_000, maxSubscriptionsPerClient: 1000, heartbeatMs: 15_000 },
     watching: {
       schedule: { payer: { length: 4 }, provider: { length: 5 }, mispaid: { length: 2 } },
@@ -86,7 +86,8 @@ const TAKEN: [Record<string, string>, (config: Config) => unknown, unknown][] = 
     'postgres://u:p,w@db1.example:5432,[::1]:5433,db3.example/paygraph?target_session_attrs=read-write',
   ].map((url): (typeof TAKEN)[0] => [{ DATABASE_URL: url }, ({ journal }) => journal.url.reveal(), url]),
   [{ UNKNOWN_SETTLE_SECONDS: '604800' }, ({ journal }) => journal.settleMs, 604_800_000],
-  [{ PAYOUT_PREFLIGHT: 'off' }, ({ journal }) => journal.preflight, false],
+  [{ FENCE_SECONDS: '60' }, ({ journal }) => journal.fenceMs, 60_000],
+  [{ PAYOUT_PREFLIGHT: 'off' }, ({ journal }) => journal.payoutPreflight, false],
   [{ FINGERPRINT_KEY: 'another' }, ({ journal }) => journal.fingerprintKey.reveal(), 'another'],
   [REAL, ({ journal }) => journal.fingerprintKey.reveal(), REAL.SERVICE_SECRET_KEY],
   [{ PUBLIC_URL: 'https://Shop.Example/pay//' }, ({ publicUrl }) => publicUrl, 'https://shop.example/pay'],
@@ -124,9 +125,9 @@ const TAKEN: [Record<string, string>, (config: Config) => unknown, unknown][] = 
       url: 'https://collector/otlp/v1/traces',
       headers: {},
       serviceName: 'paygraph',
-      resource: {},
+      resourceAttributes: {},
       sampler: 'parentbased_always_on',
-      ratio: 1,
+      samplingRatio: 1,
     },
   ],
   [
@@ -135,7 +136,7 @@ const TAKEN: [Record<string, string>, (config: Config) => unknown, unknown][] = 
       OTEL_RESOURCE_ATTRIBUTES: 'service.name=pay, region=eu%2Cwest,empty=',
       OTEL_TRACES_SAMPLER_ARG: '.25',
     },
-    ({ tracing }) => [tracing?.serviceName, tracing?.resource, tracing?.ratio],
+    ({ tracing }) => [tracing?.serviceName, tracing?.resourceAttributes, tracing?.samplingRatio],
     ['pay', { region: 'eu,west', empty: '' }, 0.25],
   ],
   [{ JOURNAL_RETENTION_DAYS: '3650' }, ({ journal }) => journal.keepMs, 3650 * DAY_MS],
@@ -150,7 +151,7 @@ const TAKEN: [Record<string, string>, (config: Config) => unknown, unknown][] = 
   ]),
 ];
 
-test.each(TAKEN)('%j is accepted', (env, of, value) => {
+test.each(TAKEN)('With the settings %j, %s is %j', (env, of, value) => {
   expect(of(readConfig(env))).toEqual(value);
 });
 
@@ -175,6 +176,7 @@ const WRONG: [string, string[]][] = [
   ['SERVICE_SECRET_KEY', ['with blank', 'line\nbreak', 'ключ']],
   ['FINGERPRINT_KEY', ['with blank', 'line\nbreak', 'ключ', 'x'.repeat(1025)]],
   ['UNKNOWN_SETTLE_SECONDS', ['0', '-1', '604801', '900s']],
+  ['FENCE_SECONDS', ['59', '-1', '2592001', '1d']],
   ['PAYOUT_PREFLIGHT', ['yes', 'true', '0', 'OFF']],
   ['JOURNAL_RETENTION_DAYS', ['0', '29', '3651', '30d']],
   ['SERVICE_CREDENTIALS_FILE', ['line\nbreak', 'x'.repeat(5000)]],
@@ -282,7 +284,7 @@ const WRONG: [string, string[]][] = [
   ],
 ];
 
-test('DATABASE_URL: names an unknown parameter or value, and the known ones', () => {
+test('The error for DATABASE_URL names an unknown parameter or value, and the known ones', () => {
   const faultOf = (parameters: string) =>
     faultsOf({ ...REAL, DATABASE_URL: `postgres://u@db1.example,db2.example/paygraph?${parameters}` })[0];
   expect(faultOf('sslmod=require')).toMatch(/\bsslmod\b.*\bsslmode\b/);
@@ -290,14 +292,14 @@ test('DATABASE_URL: names an unknown parameter or value, and the known ones', ()
   expect(faultOf('target_session_attrs=any')).toMatch(/\btarget_session_attrs\b.*\bread-write\b/);
 });
 
-test('DATABASE_URL: names unencoded reserved characters of a password as the mistake', () => {
+test('The error for DATABASE_URL with unencoded reserved characters in the password tells how to encode them', () => {
   for (const text of ['#', '/', '?'])
     expect(faultsOf({ ...REAL, DATABASE_URL: `postgres://u:se${text}cret@db.example/paygraph` })).toEqual([
       expect.stringContaining('%2F'),
     ]);
 });
 
-test.each(WRONG)('%s is refused without its value being printed: %j', (name, values) => {
+test.each(WRONG)('An invalid %s is refused, and the error does not repeat its value: %j', (name, values) => {
   const others = name.startsWith('AUTH_') ? { ...REAL, ...TOKENS } : REAL;
   for (const value of values) {
     const faults = faultsOf({ ...others, [name]: value });
@@ -307,18 +309,18 @@ test.each(WRONG)('%s is refused without its value being printed: %j', (name, val
   }
 });
 
-test.each(['file:', 'postgres://'])('A DATABASE_URL with no more than %s is refused', (value) => {
+test.each(['file:', 'postgres://'])('A DATABASE_URL that consists only of %s is refused', (value) => {
   expect(faultsOf({ ...REAL, DATABASE_URL: value })).toEqual([expect.stringMatching(/^DATABASE_URL: /)]);
 });
 
-test('All mistakes are reported at once, in one error', () => {
+test('All invalid settings are reported at once, in one error', () => {
   const env = Object.fromEntries(WRONG.map(([name, [value = '']]) => [name, value]));
   const faults = faultsOf(env);
   expect(faults.map((fault) => fault.split(':')[0]).sort()).toEqual(Object.keys(env).sort());
   expect(Object.keys(env).sort()).toEqual(Object.keys(SETTINGS).sort());
 });
 
-test('A real service requires both keys, which are reported at once', () => {
+test('A real service requires an API key and a secret key, and both are reported if missing', () => {
   const { SERVICE_BASE_URL, CLIENT_KEYS_FILE } = REAL;
   const faults = faultsOf({ SERVICE_BASE_URL, CLIENT_KEYS_FILE });
   expect(faults.map((fault) => fault.split(':')[0])).toEqual(['SERVICE_API_KEY', 'SERVICE_SECRET_KEY']);
@@ -341,7 +343,7 @@ describe('A real service', () => {
   );
 
   test.each([[['AUTH_JWKS_URL']], [['AUTH_ISSUER', 'AUTH_AUDIENCE']]] as (keyof typeof TOKENS)[][][])(
-    'requires all settings of tokens: with %j the others are named',
+    'requires all token settings together: with only %j, each missing one is reported',
     (given) => {
       const some = Object.fromEntries(given.map((name) => [name, TOKENS[name]]));
       const faults = faultsOf({ ...REAL, ...some });
@@ -352,7 +354,7 @@ describe('A real service', () => {
   );
 });
 
-test('Credentials per channel replace the two keys, but not the key of the fingerprints', () => {
+test('SERVICE_CREDENTIALS_FILE replaces the two service keys, but not FINGERPRINT_KEY', () => {
   const { SERVICE_API_KEY: _a, SERVICE_SECRET_KEY: _s, ...rest } = REAL;
   const env = { ...rest, SERVICE_CREDENTIALS_FILE: 'credentials.json' };
   expect(faultsOf(env)).toEqual([expect.stringMatching(/^FINGERPRINT_KEY: /)]);
@@ -376,13 +378,13 @@ describe('HOST', () => {
   );
 });
 
-test('Limits differ with a real service and with the sandbox', () => {
+test('The default limits of a real service differ from those of the sandbox', () => {
   expect(readConfig(REAL).limits).toMatchObject({
     corsOrigins: [],
     ratePerMinute: 60_000,
     maxEventLoopLagMs: 1000,
     clientTimeoutMs: 15_000,
-    persisted: { manifest: null, frontends: 'require', services: 'allow' },
+    persisted: { manifest: null, modeForFrontends: 'require', modeForServices: 'allow' },
   });
   const { corsOrigins, ratePerMinute } = readConfig({}).limits;
   expect(corsOrigins.every((origin) => origin.endsWith('.apollographql.com'))).toBe(true);
@@ -407,10 +409,10 @@ describe('A credential in a file', () => {
   });
 
   test.each([
-    ['empty', ''],
-    ['of two lines', 'one\ntwo\n'],
-    ['with a blank', 'one two'],
-  ])('is refused when it is %s, and not printed', (_how, text) => {
+    ['is empty', ''],
+    ['has two lines', 'one\ntwo\n'],
+    ['contains a blank', 'one two'],
+  ])('is refused, and not printed, when the file %s', (_how, text) => {
     const faults = faultsOf(fromFile(file('bad', text)));
     expect(faults).toEqual([expect.stringMatching(/^SERVICE_SECRET_KEY(_FILE)?: /)]);
     expect(faults.join()).not.toMatch(/one|two/);
@@ -423,7 +425,7 @@ describe('A credential in a file', () => {
   });
 });
 
-test('No way to print the settings reveals a credential', () => {
+test('Printing the settings in any way reveals no credential', () => {
   const config = readConfig({
     ...REAL,
     SERVICE_API_KEY: 'hidden-key-1',
@@ -446,13 +448,13 @@ test.each([
   ['METRIC_PORT', 'METRICS_PORT'],
   ['SERVICE_TIMOUT_MS', 'SERVICE_TIMEOUT_MS'],
   ['SUBSCRIPTION_SOMETHING_ELSE', 'docs/configuration.md'],
-])('A misspelt setting causes one warning with the nearest name: %s, %s', (name, hint) => {
+])('The misspelt setting %s causes one warning, which names %s', (name, hint) => {
   const others = { HOSTNAME: 'pod-1', PATH: '/bin', LOGNAME: 'root', PORTS: '1', HOSTS: 'a' };
   const { warnings } = readConfig({ ...others, [name]: 'x' });
   expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} .*\\b${hint}\\b`))]);
 });
 
-/** Misspellings at every fourth letter: left out, doubled, swapped with the next, or replaced. */
+/** Returns misspellings of a name: one letter (every fourth) left out, doubled, replaced or swapped with the next. */
 const misspelt = (name: string): string[] =>
   [...name].flatMap((letter, place) => {
     if (place % 4 !== 0) return [];
@@ -461,7 +463,7 @@ const misspelt = (name: string): string[] =>
     return [before + after, before + letter + letter + after, swapped, `${before}X${after}`];
   });
 
-test('Every setting is suggested for names that are one letter off', () => {
+test('A name that is one letter off a setting causes a warning, for every setting', () => {
   const known = new Set(Object.keys(SETTINGS).flatMap((each) => [each, `${each}_FILE`]));
   const names = Object.keys(SETTINGS).filter((name) => name.length >= 7);
   const typos = [...new Set(names.flatMap(misspelt))].filter((typo) => !known.has(typo) && typo.length >= 6);
@@ -469,7 +471,7 @@ test('Every setting is suggested for names that are one letter off', () => {
   expect(warnings.map((warning) => warning.split(' ')[0]).sort()).toEqual(typos.sort());
 });
 
-test('A misspelt name is reported with the mistakes of the settings', () => {
+test('The error for invalid settings also suggests the right name of a misspelt one', () => {
   expect(() => readConfig({ ...REAL, PORT: 'any', SHUTDWN_DELAY_MS: '5' })).toThrow(
     /PORT: [^]*SHUTDOWN_DELAY_MS\?/,
   );
@@ -492,8 +494,8 @@ test('Variables of other programs cause no warning', () => {
   expect(readConfig({ ...env, ...links }).warnings).toEqual([]);
 });
 
-test('The sandbox as a separate program ignores the settings of a gateway', () => {
-  const { sandbox } = readSandboxConfig({
+test('The sandbox as a separate program ignores settings of a gateway, even invalid ones', () => {
+  const { sandbox } = readStandaloneSandboxConfig({
     ...REAL,
     PORT: 'any',
     SANDBOX_PORT: '4301',

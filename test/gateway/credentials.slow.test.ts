@@ -38,7 +38,7 @@ const SETTINGS = { SERVICE_API_KEY: keyOf('env'), SERVICE_SECRET_KEY: secretOf('
 const textOf = (content: unknown): string =>
   typeof content === 'string' ? content : JSON.stringify(content);
 
-/** Files are polled every second; here more often. */
+/** Shortens the interval in which the gateway polls files from 1 s to 30 ms. */
 beforeAll(() => {
   const original = setTimeout;
   const POLLS: Record<number, number> = { 1000: 30, 100: 10 };
@@ -49,7 +49,7 @@ beforeAll(() => {
 
 afterAll(() => jest.restoreAllMocks());
 
-/** A gateway with a credentials file, and a service that checks signatures and knows every merchant. */
+/** A gateway with a credentials file, and a service that checks signatures and accepts every merchant. */
 class Harness {
   readonly texts: string[] = [];
   readonly logLines: string[] = [];
@@ -105,8 +105,8 @@ class Harness {
     );
   }
 
-  /** Makes a call for a channel, and returns a typename or an error code. Repeated while an earlier call is being recorded. */
-  async money({ mutation, input }: MutationCall, channel = CHANNEL): Promise<string | undefined> {
+  /** Sends a mutation until it is not RequestInProgress. Returns the typename of its result or an error code. */
+  async sendMutation({ mutation, input }: MutationCall, channel = CHANNEL): Promise<string | undefined> {
     const call = async () => {
       const { result, errors, text } = await sendCall(this.client, {
         mutation,
@@ -120,14 +120,14 @@ class Harness {
   }
 
   create(channel = CHANNEL): Promise<string | undefined> {
-    return this.money(validCall('createPayment', 'other'), channel);
+    return this.sendMutation(validCall('createPayment', 'other'), channel);
   }
 
-  /** Looks a payment or payout up: "found", "nothing", or the code of an error. */
+  /** Looks a payment or payout up. Returns "found", "nothing", or the code of an error. */
   async lookUp(field: 'payment' | 'payout' = 'payment', channel = CHANNEL): Promise<string> {
     const type = field === 'payment' ? 'PaymentResource' : 'PayoutResource';
     const query = `query Q($c: UUID!, $t: UUID!) { ${field}(channel: $c, transactionId: $t) { ... on ${type} { transactionId } } }`;
-    // Lookups of the same transaction would share a request.
+    // A new id each time, because concurrent lookups of one transaction share a request.
     const { data, errors, text } = await this.client.request<Record<string, unknown> | null>(query, {
       c: channel,
       t: randomUUID(),
@@ -147,7 +147,7 @@ class Harness {
   }
 }
 
-/** Every transaction is found by its id; creates are recorded in the ledger. */
+/** Finds every transaction by its id, accepts confirms, and leaves creates to the ledger of the fake service. */
 const respond = ({ method, endpoint, parameters, json }: ReceivedRequest): Reply | undefined => {
   if (endpoint === 'confirm')
     return { status: 200, json: { status: 'processing', transaction_id: json['id'] } };
@@ -178,7 +178,7 @@ async function everyCall(harness: Harness, channel: string): Promise<(string | u
   for (const [, mutation, variant] of CALLS) {
     const call = validCall(mutation, variant);
     const input = mutation === 'confirmPayment' ? { ...call.input, transactionId: randomUUID() } : call.input;
-    ends.push(await harness.money({ mutation, input }, channel));
+    ends.push(await harness.sendMutation({ mutation, input }, channel));
   }
   for (const field of ['payment', 'payout'] as const) ends.push(await harness.lookUp(field, channel));
   return ends;
@@ -194,7 +194,7 @@ const credentialsIn = (requests: readonly ReceivedRequest[]): Set<string> =>
   new Set(requests.map(({ headers, secretKey }) => pair(headers['x-api-key'], secretKey)));
 
 describe('A channel', () => {
-  test('signs its calls with its own key and secret, or with the default', async () => {
+  test('signs its calls with its own key and secret, or with the default ones if it has none', async () => {
     const harness = await Harness.start({
       default: entry('default'),
       channels: { [A]: entry('a'), [B.toUpperCase()]: entry('b') },
@@ -207,7 +207,7 @@ describe('A channel', () => {
     ] as const) {
       expect(await everyCall(harness, channel)).toEqual(ALL_WELL);
       const sent = harness.service.takeRequests();
-      // Three creates and confirms, the lookup before the payout, two lookups.
+      // Two creates, a confirm, the preflight lookup of the payout, and two lookups.
       expect(sent).toHaveLength(6);
       expect(credentialsIn(sent)).toEqual(only(name));
     }
@@ -225,18 +225,18 @@ describe('A channel', () => {
   });
 
   test.each([
-    ['the settings, where the file has none', { channels: { [A]: entry('a') } }, 'env'],
-    ['the file, where the settings have one too', { default: entry('default') }, 'default'],
+    ['the settings if the file has none', { channels: { [A]: entry('a') } }, 'env'],
+    ['the file even if the settings have one', { default: entry('default') }, 'default'],
   ])('uses the default of %s', async (_where, content, name) => {
     const harness = await Harness.start(content, { env: SETTINGS });
     expect(await everyCall(harness, CHANNEL)).toEqual(ALL_WELL);
     expect(harness.credentials()).toEqual(only(name));
   });
 
-  test('without credentials is refused until it has some, and nothing is sent', async () => {
+  test('gets SERVICE_AUTH_FAILED, and nothing is sent, until it has credentials', async () => {
     const harness = await Harness.start({ channels: { [A]: entry('a') } });
     const calls = CALLS.map(([, mutation, variant]) => validCall(mutation, variant));
-    for (const call of calls) expect(await harness.money(call)).toBe(AUTH_FAILED);
+    for (const call of calls) expect(await harness.sendMutation(call)).toBe(AUTH_FAILED);
     expect(await harness.lookUp('payment')).toBe(AUTH_FAILED);
     expect(await harness.lookUp('payout')).toBe(AUTH_FAILED);
     expect(harness.service.requests).toHaveLength(0);
@@ -250,13 +250,13 @@ describe('A channel', () => {
     harness.service.takeRequests();
     await harness.reloaded(() => harness.write({ channels: { [A]: entry('a'), [CHANNEL]: entry('b') } }));
     const ends = [];
-    for (const call of calls) ends.push(await harness.money(call));
+    for (const call of calls) ends.push(await harness.sendMutation(call));
     expect(ends).toEqual(ALL_WELL.slice(0, 3));
     expect(harness.credentials()).toEqual(only('b'));
   });
 });
 
-/** Concurrent calls of every kind: their results, and the external ids of the creates. */
+/** Makes creates and lookups concurrently. Returns their results, and the external ids of the creates. */
 async function manyAtOnce(
   harness: Harness,
   times: number,
@@ -264,7 +264,7 @@ async function manyAtOnce(
   const kinds = ['createPayment', 'createPayout'] as const;
   const creates = Array.from({ length: times }, () => kinds.map((kind) => validCall(kind, 'other'))).flat();
   const lookUps = Array.from({ length: times }, () => harness.lookUp());
-  const ends = await Promise.all([...creates.map((call) => harness.money(call)), ...lookUps]);
+  const ends = await Promise.all([...creates.map((call) => harness.sendMutation(call)), ...lookUps]);
   return { ends, externalIds: creates.map(({ input }) => String(input['externalId'])) };
 }
 
@@ -288,7 +288,7 @@ function changeOverAfter(harness: Harness, requests: number, secretKey: string):
 }
 
 describe('During a key rotation', () => {
-  test('no call fails when the service goes back from the new key to the old among many calls', async () => {
+  test('no call fails if the service switches back to the old key during concurrent calls', async () => {
     const harness = await Harness.start(rotating(NEW, OLD));
     harness.accept([NEW]);
     expect(await harness.lookUp()).toBe('found');
@@ -302,7 +302,7 @@ describe('During a key rotation', () => {
     expect(new Set(harness.attempts().map(String))).toEqual(new Set([`${OLD},false`]));
   });
 
-  test('no call fails from the first step to the last, and the log shows the switch', async () => {
+  test('no call fails from the first step to the last, and the switch of keys is logged', async () => {
     const harness = await Harness.start(rotating(OLD));
     harness.accept([OLD]);
     expectAllWell(harness, await manyAtOnce(harness, 2));
@@ -329,7 +329,7 @@ describe('During a key rotation', () => {
     expect(harness.credentials()).toEqual(only('default', NEW));
   });
 
-  test('a change of one channel does not affect the others', async () => {
+  test('a switch of keys for one channel does not affect the others', async () => {
     const harness = await Harness.start({
       default: { apiKey: keyOf('default'), secretKeys: [NEW, OLD] },
       channels: { [A]: { apiKey: keyOf('a'), secretKeys: [secretOf('a'), OLD] } },
@@ -341,7 +341,7 @@ describe('During a key rotation', () => {
     expect(harness.attempts()).toEqual([[secretOf('a'), false]]);
   });
 
-  test('a call that is refused with both is sent twice only', async () => {
+  test('a call that is refused with both secret keys is sent once with each, then fails', async () => {
     const harness = await Harness.start(rotating(NEW, OLD), {
       env: { ...NO_SETTINGS, PAYOUT_PREFLIGHT: 'off' },
     });
@@ -351,7 +351,7 @@ describe('During a key rotation', () => {
       [OLD, true],
     ];
     for (const [, mutation, variant] of CALLS) {
-      expect(await harness.money(validCall(mutation, variant))).toBe(AUTH_FAILED);
+      expect(await harness.sendMutation(validCall(mutation, variant))).toBe(AUTH_FAILED);
       expect(harness.attempts()).toEqual(REFUSED_TWICE);
     }
     expect(await harness.lookUp()).toBe(AUTH_FAILED);
@@ -361,8 +361,8 @@ describe('During a key rotation', () => {
 
 const MINUTE = 60_000;
 
-describe('When the clock of the service differs as well', () => {
-  test.each([10, -10])('by %i minutes, one call corrects clock and key for later calls', async (minutes) => {
+describe('With a wrong service clock', () => {
+  test.each([10, -10])('(%i minutes off) one call corrects clock and key for later ones', async (minutes) => {
     const harness = await Harness.start(rotating(NEW, OLD));
     harness.accept([OLD]);
     harness.service.clockOffsetMs = minutes * MINUTE;
@@ -376,7 +376,7 @@ describe('When the clock of the service differs as well', () => {
     expect(harness.attempts().filter(([, isRefused]) => isRefused)).toEqual([]);
   });
 
-  test('no call is sent more than three times when the service refuses everything', async () => {
+  test('no call is sent more than three times when the service refuses all signatures', async () => {
     const harness = await Harness.start(rotating(NEW, OLD));
     harness.accept([NEWER]);
     harness.service.dateOffsetMs = 20 * MINUTE;
@@ -396,7 +396,7 @@ describe('When the clock of the service differs as well', () => {
   });
 });
 
-describe('A change of the file', () => {
+describe('A change of the credentials file', () => {
   test('does not affect the credentials of a call in flight', async () => {
     const harness = await Harness.start(rotating(NEW, OLD));
     const held = latch();
@@ -412,7 +412,7 @@ describe('A change of the file', () => {
     expect(harness.credentials()).toEqual(only('newer', NEWER));
   });
 
-  test('keeps every known key redacted in responses, also those that sign nothing', async () => {
+  test('keeps all keys of file and settings redacted in responses, even keys that are not used for signing', async () => {
     const contentWith = (second: string): Json => ({
       default: { apiKey: keyOf('default'), secretKeys: [secretOf('default'), second] },
       channels: { [A]: entry('a'), [B]: { apiKey: keyOf('b'), secretKeys: [secretOf('b'), NEW] } },
@@ -473,15 +473,15 @@ const good = entry('a');
 const inChannel = (secretKeys: unknown): Json => ({ channels: { [A]: { apiKey: CANARY, secretKeys } } });
 const twice = `"${A}": ${JSON.stringify(good)}`;
 
-/** Errors of a file: description, content, and the entry and field that are named. */
+/** Invalid files: description, content, and the entry and field that the error names. */
 const FAULTS: [what: string, content: unknown, where: string][] = [
   ['broken JSON', `{"default": {"apiKey": "${CANARY}"`, ''],
   ['a list', [good], ''],
-  ['another field', { default: good, [CANARY]: 1 }, ''],
+  ['an unknown field', { default: good, [CANARY]: 1 }, ''],
   ['no entry', {}, ''],
   ['a name twice', `{"channels": {${twice}, ${twice}}}`, ''],
   ['a text as default', { default: CANARY }, 'default'],
-  ['another field in an entry', { default: { ...good, [CANARY]: 1 } }, 'default'],
+  ['an unknown field in an entry', { default: { ...good, [CANARY]: 1 } }, 'default'],
   ['no API key', { default: { secretKeys: [CANARY] } }, 'default'],
   ['two API keys', { default: { ...good, apiKeyFile: CANARY } }, 'default'],
   ['no secret key', { default: { apiKey: CANARY } }, 'default'],
@@ -494,21 +494,21 @@ const FAULTS: [what: string, content: unknown, where: string][] = [
   ['null as second secret key', inChannel([CANARY, null]), `channels.${A}: secretKeys[1]`],
   ['the same secret key twice', inChannel([CANARY, CANARY]), `channels.${A}: secretKeys`],
   ...['.', `/nowhere/${CANARY}`, `${CANARY}\0`, 'two-lines'].map((apiKeyFile): (typeof FAULTS)[number] => [
-    `the path ${JSON.stringify(apiKeyFile)} of no file with one line`,
+    `the path ${JSON.stringify(apiKeyFile)}, which is not a file with one line`,
     { default: { apiKeyFile, secretKeys: [CANARY] } },
     'default: apiKeyFile',
   ]),
   ['null as channels', { channels: null }, 'channels'],
-  ['a channel that is no UUID', { channels: { [A]: good, [CANARY]: good } }, 'channels: entry 2'],
+  ['a channel that is not a UUID', { channels: { [A]: good, [CANARY]: good } }, 'channels: entry 2'],
   ['a channel in both cases', { channels: { [A]: good, [A.toUpperCase()]: good } }, `channels.${A}`],
 ];
 
-/** An error with all its properties as text. */
+/** Returns an error with all its properties as text. */
 const printed = (error: unknown): string => `${String(error)} ${JSON.stringify(error)}`;
 
 describe('A credentials file', () => {
   test.each(FAULTS)(
-    'is refused, with the entry and without a value, when it has %s',
+    'is refused when it has %s, with an error that names the entry but no value',
     (_what, content, where) => {
       const folder = temporaryFolder();
       const file = path.join(folder, 'credentials.json');
@@ -516,7 +516,7 @@ describe('A credentials file', () => {
       writeFileSync(path.join(folder, 'two-lines'), `${CANARY}\n${CANARY}\n`);
       let fault: unknown;
       try {
-        new Credentials({ file, settings: undefined, onEvent: () => undefined }).close();
+        new Credentials({ file, settings: undefined, onCredentialEvent: () => undefined }).close();
       } catch (error) {
         fault = error;
       }
@@ -530,7 +530,7 @@ describe('A credentials file', () => {
     ['it is invalid', {}, /^SERVICE_CREDENTIALS_FILE: default: /],
     ['it is missing', { SERVICE_CREDENTIALS_FILE: '/nowhere' }, /^SERVICE_CREDENTIALS_FILE: .*ENOENT/],
     [
-      'only half of a default is set',
+      'only one of the two default keys is set',
       { SERVICE_API_KEY: CANARY },
       /^SERVICE_API_KEY and SERVICE_SECRET_KEY: /,
     ],
@@ -546,7 +546,7 @@ describe('A credentials file', () => {
     expect(printed(error)).not.toContain(CANARY);
   });
 
-  test('is not read in the sandbox', async () => {
+  test('is not read by a gateway with the embedded sandbox', async () => {
     const sandbox = await testSandbox({ apiKey: 'sandbox-api-key', secretKey: 'sandbox-secret-key' });
     const file = path.join(temporaryFolder(), 'credentials.json');
     writeFileSync(file, JSON.stringify({ default: entry('a') }));

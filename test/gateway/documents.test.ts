@@ -43,9 +43,9 @@ const REAL_DOCUMENTS: [what: string, document: string][] = [
     'a page of attempts with every field',
     `{ attempts(channel: "7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10", first: 100) { edges { node { payment ${WHOLE_PAYMENT} payout ${WHOLE_PAYOUT} } } } }`,
   ],
-  ['a payment created, with every field of every type', createPayment()],
-  ['a payment confirmed, with every field of every type', confirmPayment()],
-  ['a payout created, with every field of every type', createPayout()],
+  ['a create of a payment, with every field of every type', createPayment()],
+  ['a confirm of a payment, with every field of every type', confirmPayment()],
+  ['a create of a payout, with every field of every type', createPayout()],
   [
     'twenty aliased lookups of payments and of payouts, through fragments',
     `{ ${times(20, (n) => `a${n}: payment${BY_ID} { ...In } b${n}: payout${BY_ID} { ...Out }`)} }
@@ -56,13 +56,13 @@ const REAL_DOCUMENTS: [what: string, document: string][] = [
     `query (${times(20, (n) => `$id${n}: UUID`)} $channel: UUID!) {
       ${times(20, (n) => `a${n}: payment(channel: $channel, transactionId: $id${n}) { ... on PaymentResource { status } }`)} }`,
   ],
-  ['the standard introspection with everything it may ask for', getIntrospectionQuery(WITH_INTROSPECTION)],
+  ['the standard introspection query with all its options', getIntrospectionQuery(WITH_INTROSPECTION)],
   ['the document of the landing page', STARTER_DOCUMENT],
   ["our clients' operations, all in one document", clientDocuments.join('\n')],
 ];
 
 test.each(REAL_DOCUMENTS)(
-  'A document of a real client passes, in one line or in many: %s',
+  'A document of a real client passes, as written and pretty-printed: %s',
   (_what, document) => {
     expect(validate(schema, parse(document))).toEqual([]);
     expect(check(document)).toEqual({ ok: true });
@@ -70,7 +70,7 @@ test.each(REAL_DOCUMENTS)(
   },
 );
 
-/** Creates a document with `count` of what a rule limits. */
+/** Rules, each with a function that creates a document with `count` of the items that the rule limits. */
 const SHAPES: [rule: DocumentRuleName, shape: (count: number) => string][] = [
   ['lines', (count) => `{__typename}${'\n'.repeat(count - 1)}`],
   ['tokens', (count) => `{${'__typename '.repeat(100)}a(b: [${'1 '.repeat(count - 109)}])}`],
@@ -124,10 +124,10 @@ const SHAPES: [rule: DocumentRuleName, shape: (count: number) => string][] = [
 
 const pairs = (things: number): number => (things * (things - 1)) / 2;
 
-/** The largest number of items with at most `count` pairs. */
+/** Returns the largest number of items that form at most `count` pairs. */
 const pairing = (count: number): number => Math.floor((1 + Math.sqrt(1 + 8 * count)) / 2);
 
-/** The next count that a shape can have. */
+/** Distance between the counts that a shape can have, if not 1. */
 const STEPS: Partial<Record<DocumentRuleName, number>> = { selections: 101, introspected: 10 };
 
 function lastWithin(rule: DocumentRuleName): number {
@@ -135,14 +135,14 @@ function lastWithin(rule: DocumentRuleName): number {
   return rule === 'selections' ? limit - ((limit - 103) % 101) : limit;
 }
 
-describe.each(SHAPES)('A document full of %s', (rule, shape) => {
+describe.each(SHAPES)('A document that is limited by the rule %s', (rule, shape) => {
   const within = lastWithin(rule);
 
   test('passes at the limit', () => {
     expect(check(shape(within))).toEqual({ ok: true });
   });
 
-  test('is refused beyond it', () => {
+  test('is refused beyond the limit', () => {
     const refused = check(shape(within + (STEPS[rule] ?? 1)));
     expect(refused).toMatchObject({ ok: false, rule });
     expect('message' in refused && refused.message).toContain(String(DOCUMENT_RULES[rule].limit));
@@ -171,12 +171,12 @@ test.each(NEVER)('A document with %s is refused', (_what, rule, document) => {
   expect(JSON.stringify(check(document))).not.toContain('4111');
 });
 
-test('Every limit refuses at least one document of this file', () => {
+test('The refused documents above cover every rule in DOCUMENT_RULES', () => {
   const refused = new Set([...SHAPES.map(([rule]) => rule), ...NEVER.map(([, rule]) => rule)]);
   expect([...refused].sort()).toEqual(Object.keys(DOCUMENT_RULES).sort());
 });
 
-test('A lookup that several fragments select from counts once', () => {
+test('A lookup that occurs in several fragments counts as one root field', () => {
   const document = `{ ${times(60, (n) => `...F${n}`)} } ${times(60, (n) => `fragment F${n} on Query { payment${BY_ID} { __typename } }`)}`;
   expect(check(document)).toEqual({ ok: true });
 });
@@ -188,7 +188,7 @@ test.each(['', '{', '{ a(b: "', '}', 'type A { a: Int } extend schema @a', 'frag
   },
 );
 
-test('Tokens are counted as by the parser', () => {
+test('Tokens are counted in the same way as by the parser', () => {
   for (const [, document] of REAL_DOCUMENTS) {
     const { tokenCount = 0 } = parse(document);
     const filler = (count: number) => `{ a(b: [${'1 '.repeat(count)}]) } #`.replace('1 1', '1,1');
@@ -202,7 +202,7 @@ const PIECES =
     ' ',
   );
 
-test('The check accepts any text', () => {
+test('The check of any text returns a result and does not throw', () => {
   const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 60 }).map((parts) => parts.join(' '));
   const repeated = fc.tuple(text, fc.integer({ min: 1, max: 400 }), text).map(([a, n, b]) => a.repeat(n) + b);
   fc.assert(
@@ -216,43 +216,43 @@ test('The check accepts any text', () => {
 const doubling = (levels: number): string =>
   times(levels, (n) => `fragment F${n} on Query { a { ...F${n + 1} ...F${n + 1} } }`);
 
-/** Documents that are small and expensive to parse. */
+/** Small documents that are expensive to parse or to validate. */
 const EXPENSIVE_DOCUMENTS: [what: string, document: string][] = [
-  ['one field, thousands of times', `{ ${'a '.repeat(4900)} }`],
-  ['one field in one field, each many times', `{ ${`a { ${'b '.repeat(48)} } `.repeat(96)} }`],
-  ['the same in inline fragments', `{ ${'... on Query { a { b } } '.repeat(450)} }`],
-  ['one field with ever other arguments', `{ ${times(600, (n) => `a(b: ${n})`)} }`],
+  ['one field, repeated thousands of times', `{ ${'a '.repeat(4900)} }`],
+  ['a repeated field with a repeated subfield', `{ ${`a { ${'b '.repeat(48)} } `.repeat(96)} }`],
+  ['a repeated inline fragment with a subfield', `{ ${'... on Query { a { b } } '.repeat(450)} }`],
+  ['one field with many different arguments', `{ ${times(600, (n) => `a(b: ${n})`)} }`],
   [
-    'many fragments side by side, with the same fields',
+    'many fragments with the same fields',
     `{ ${times(80, (n) => `...F${n}`)} } ${times(80, (n) => `fragment F${n} on Query { a { b c d } e f }`)}`,
   ],
   [
-    'fragments that double',
+    'fragments that each spread the next one twice',
     `{ ...F0 } ${doubling(15)} fragment F15 on Query { ...F16 a } fragment F16 on Query { ${'a '.repeat(50)} }`,
   ],
-  ['fragments that double, spread nowhere', `{ a } ${doubling(20)} fragment F20 on Query { a }`],
+  ['unused fragments that each spread the next twice', `{ a } ${doubling(20)} fragment F20 on Query { a }`],
   [
-    'fragments in circles',
+    'fragments that spread each other in cycles',
     `{ ...F0 } ${times(90, (n) => `fragment F${n} on Query { ...F${(n + 1) % 90} ...F0 }`)}`,
   ],
-  ['many errors far down', `${'\n'.repeat(90_000)}{ ${times(100, (n) => `unknown${n}`)} }`],
-  ['a deep type', `query ($a: ${'['.repeat(2400)}Int${']'.repeat(2400)}) { a }`],
-  ['a deep selection', `${'{a'.repeat(2400)}${'}'.repeat(2400)}`],
-  ['a deep selection that never ends', '{a'.repeat(2400)],
+  ['many unknown fields far down', `${'\n'.repeat(90_000)}{ ${times(100, (n) => `unknown${n}`)} }`],
+  ['a deeply nested list type', `query ($a: ${'['.repeat(2400)}Int${']'.repeat(2400)}) { a }`],
+  ['a deeply nested selection', `${'{a'.repeat(2400)}${'}'.repeat(2400)}`],
+  ['a deeply nested selection without closing braces', '{a'.repeat(2400)],
   [
-    'the schema, over and over',
+    'many introspections of the schema',
     `{ ${times(40, (n) => `a${n}: __schema { types { fields { args { name } } } }`)} }`,
   ],
 ];
 
 test.each(EXPENSIVE_DOCUMENTS)(
-  'A small document that is expensive to parse is refused before validation: %s',
+  'A small document that is expensive to parse or validate is refused before validation: %s',
   (_what, document) => {
     expect(check(document)).toMatchObject({ ok: false });
   },
 );
 
-// The depth of a stack overflow differs by function, and changes when code is optimised.
+// Several depths, because the depth at which the stack overflows differs by function and by optimization.
 const DEPTHS = [14_650, 11_150, 7_650, 4_150, 1_000];
 
 const deepLiteral = (depth: number): string => `${'{a:'.repeat(depth)}1${'}'.repeat(depth)}`;

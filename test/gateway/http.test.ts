@@ -18,7 +18,7 @@ const query = (text: string): string => JSON.stringify({ query: text });
 const PREFLIGHT = { 'apollo-require-preflight': 'true' };
 
 test.each(['/healthz', '/readyz'])(
-  '%s responds with 200 while the service does not respond',
+  '%s responds with 200 although the payment service is down',
   async (path) => {
     const alone = await startRuleHarness();
     await alone.service.close();
@@ -40,7 +40,7 @@ describe('A request that a page of another origin could send without preflight',
     expect(response.data).toBeUndefined();
   });
 
-  test('is refused: a GET', async () => {
+  test('is refused: a GET without the preflight header', async () => {
     const response = await raw(`${harness.client.url}?query=${encodeURIComponent(HELLO)}`);
     expect(response.status).toBe(400);
     expectErrors(response, 'BAD_REQUEST');
@@ -48,14 +48,14 @@ describe('A request that a page of another origin could send without preflight',
 });
 
 describe('GraphQL over HTTP', () => {
-  test('a GET with a preflight header may query', async () => {
+  test('a query can be sent by GET with a preflight header', async () => {
     const response = await raw(`${harness.client.url}?query=${encodeURIComponent(HELLO)}`, {
       headers: PREFLIGHT,
     });
     expect(response).toMatchObject({ status: 200, data: { __typename: 'Query' } });
   });
 
-  test('a GET runs no mutation', async () => {
+  test('a mutation sent by GET is refused', async () => {
     const text = `mutation { confirmPayment(input: { channel: "${CHANNEL}", transactionId: "${CHANNEL}", confirmation: { upi: { utr: "1" } } }) { __typename } }`;
     const response = await raw(`${harness.client.url}?query=${encodeURIComponent(text)}`, {
       headers: PREFLIGHT,
@@ -73,7 +73,7 @@ describe('GraphQL over HTTP', () => {
     ['a syntax error', query('{'), 'GRAPHQL_PARSE_FAILED'],
     ['an unknown field', query('{ nosuch }'), 'GRAPHQL_VALIDATION_FAILED'],
     [
-      'no name of two',
+      'two operations without an operation name',
       query('query A { a: __typename } query B { __typename }'),
       /^OPERATION_RESOLUTION_FAILURE$/,
     ],
@@ -94,7 +94,7 @@ describe('GraphQL over HTTP', () => {
   });
 });
 
-describe('A path that does not exist', () => {
+describe('A path or method that does not exist', () => {
   test.each([
     ['GET', '/nosuch'],
     ['POST', '/graphql/nosuch'],
@@ -111,8 +111,8 @@ describe('The request id of a response', () => {
     ['a syntax error', '/graphql', query('{')],
     ['broken JSON', '/graphql', '{'],
     ['a lookup that fails', '/graphql', query(`{ payment(channel: "${CHANNEL}") { __typename } }`)],
-    ['nothing here', '/nosuch', '{}'],
-  ])('is that of its errors, and never one of the caller: %s', async (_what, path, body) => {
+    ['an unknown path', '/nosuch', '{}'],
+  ])('is the same in its errors, and never chosen by the caller: %s', async (_what, path, body) => {
     const response = await post(base + path, body, { 'x-request-id': 'chosen-by-the-caller' });
     expectErrors(response, /./);
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);

@@ -31,11 +31,11 @@ beforeAll(async () => {
 
 beforeEach(() => clear(harness));
 
-/** Scalars that input-types.test.ts tests, and enums. */
+/** Names of the scalars that input-types.test.ts tests, and of enums. */
 const FITTED =
   /^(UUID|Decimal|CurrencyCode|URL|JSONObject|RedirectPaymentMethod|TypeOnlyPayoutMethod|C2cConfirmation)$/;
 
-/** The paths of all fields that scalars do not validate. */
+/** Returns the paths of all input fields that have none of these types. */
 const leaves = (type: GraphQLNamedType | undefined, path: string[] = []): string[] =>
   Object.values(isInputObjectType(type) ? type.getFields() : {}).flatMap((field) => {
     const inner = getNamedType(field.type);
@@ -57,7 +57,7 @@ test.each([
   ['createPayment', 'CreatePaymentInput'],
   ['createPayout', 'CreatePayoutInput'],
   ['confirmPayment', 'ConfirmPaymentInput'],
-] as const)('The tables of this file have every text field of %s', (mutation, input) => {
+] as const)('The tables of this test cover every text field of %s', (mutation, input) => {
   const found = leaves(schema.getType(input));
   expect(found.length).toBeGreaterThan(4);
   expect([...new Set(covered(mutation))].sort()).toEqual(found.sort());
@@ -65,7 +65,7 @@ test.each([
 
 describe('A field of free text', () => {
   test.each(refusedRows(textRows()))(
-    'is refused without being repeated, and nothing is sent: %s',
+    'is refused, not repeated in the error, and not sent: %s',
     (_title, row) => expectRefusal(harness, row),
   );
 
@@ -88,7 +88,7 @@ describe('A field of free text', () => {
 
 describe('A field with a format', () => {
   test.each(refusedRows(formRows()))(
-    'is refused without being repeated, and nothing is sent: %s',
+    'is refused, not repeated in the error, and not sent: %s',
     (_title, row) => expectRefusal(harness, row),
   );
 
@@ -102,7 +102,7 @@ describe('A currency', () => {
     return { title: value, path, value, rules, call: { mutation, input: withValue(input, path, value) } };
   };
 
-  test('is accepted exactly when ISO 4217 has it', async () => {
+  test('is accepted only if ISO 4217 has it', async () => {
     await expectRefusal(harness, rowOfCurrency('XYZ', ['iso4217']));
     await expectAcceptance(harness, rowOfCurrency('BHD', []));
   });
@@ -150,9 +150,8 @@ const PAN_ROWS = PAN_FIELDS.flatMap((place) => [
 ]);
 
 describe('A card number', () => {
-  test.each(refusedRows(PAN_ROWS))(
-    'is refused without being repeated, and nothing is sent: %s',
-    (_title, row) => expectRefusal(harness, row),
+  test.each(refusedRows(PAN_ROWS))('is refused, not repeated in the error, and not sent: %s', (_title, row) =>
+    expectRefusal(harness, row),
   );
 
   test.each(acceptedRows(PAN_ROWS))('is accepted and sent as digits: %s', async (_title, row) => {
@@ -270,7 +269,7 @@ const inCurrency = ({ mutation, input }: MutationCall, currency: string): Mutati
 });
 
 test.each(STATED)(
-  'The method %s is accepted in %s, and refused in any other currency before anything is sent',
+  'The method %s is accepted in %s, and refused in other currencies before anything is sent',
   async (_method, currency, call) => {
     for (const another of ['EUR', 'INR', 'USD'].filter((code) => code !== currency)) {
       const { mutation, input } = inCurrency(call, another);
@@ -321,7 +320,7 @@ const nested = (depth: number, innermost: unknown = 'deep'): Json =>
   depth === 0 ? { value: innermost } : { inner: nested(depth - 1, innermost) };
 
 const REFUSED_FIELDS: [title: string, fields: Json, rule: string][] = [
-  ['a type of their own', { type: 'card' }, 'noType'],
+  ['a field named type', { type: 'card' }, 'noType'],
   ['more than 8192 characters', { text: 'x'.repeat(8200) }, 'size'],
   ['a control character in a value', { text: 'before\u0007after' }, 'printable'],
   ['a control character in a name', { 'before\nafter': 'x' }, 'printable'],
@@ -334,9 +333,9 @@ const REFUSED_FIELDS: [title: string, fields: Json, rule: string][] = [
   ['a card number deep down', nested(5, '4111111111111111'), 'noCardNumber'],
   ['a card number as a name', { '4111111111111111': 'x' }, 'noCardNumber'],
   ['a card number between words', { text: 'pan=4111111111111111;cvc' }, 'noCardNumber'],
-  ['a card number in an IBAN that is none', { iban: 'TR56 0006 1075 2703 7774 7790 18' }, 'noCardNumber'],
+  ['a card number in an invalid IBAN', { iban: 'TR56 0006 1075 2703 7774 7790 18' }, 'noCardNumber'],
   ['a card number before its expiry', { text: '4111 1111 1111 1111 12/30' }, 'noCardNumber'],
-  ['a card number behind another number', { text: 'card 1 4111 1111 1111 1111' }, 'noCardNumber'],
+  ['a card number after another number', { text: 'card 1 4111 1111 1111 1111' }, 'noCardNumber'],
 ];
 
 const TAKEN_FIELDS: [title: string, fields: Json][] = [
@@ -345,9 +344,9 @@ const TAKEN_FIELDS: [title: string, fields: Json][] = [
   ['a phone number with the check digit of a card number', { phone: '+628193155551' }],
   ['an identity number with the check digit of a card number', { cnic: '42101-2945182-6' }],
   ['an IBAN whose groups form a card number', { iban: 'TR56 0006 1075 2703 7774 7790 19' }],
-  ['a long number without a right check digit', { account: '4111111111111112' }],
+  ['a long number with a wrong check digit', { account: '4111111111111112' }],
   ['almost 8192 characters', { text: 'x'.repeat(8100) }],
-  ['names that JavaScript objects have', { constructor: 'a', toString: 'b', toJSON: 'c' }],
+  ['names of properties that every JavaScript object has', { constructor: 'a', toString: 'b', toJSON: 'c' }],
 ];
 
 describe.each(CUSTOM_VARIANTS)('The custom fields of %s %s', (...variant) => {
@@ -355,7 +354,7 @@ describe.each(CUSTOM_VARIANTS)('The custom fields of %s %s', (...variant) => {
     expectRefusal(harness, customRow(variant, fields, rule)),
   );
 
-  test.each(TAKEN_FIELDS)('are sent unchanged, next to type: %s', async (_title, fields) => {
+  test.each(TAKEN_FIELDS)('are sent unchanged beside the type: %s', async (_title, fields) => {
     await expectAcceptance(harness, customRow(variant, fields));
     const [sent] = harness.service.requests;
     const method = sent?.json['payment_method'] ?? sent?.json['payout_method'];
@@ -375,7 +374,7 @@ describe('The type of a payout by "other"', () => {
     rowOf({ mutation: 'createPayout', variant: 'other', field: 'type' }, type, ['knownMethod']);
 
   test.each('bank_transfer imps easy_paisa jazz_cash dcb bkash nagad rocket card scheme'.split(' '))(
-    'is refused when it has an input field: %s',
+    'is refused if it is a method with its own input field: %s',
     async (type) => {
       const { result } = await sendCall(harness.client, withType(type).call);
       expect(result?.fields).toMatchObject([{ path: ['method', 'other', 'type'], rule: 'knownMethod' }]);
@@ -383,7 +382,7 @@ describe('The type of a payout by "other"', () => {
     },
   );
 
-  test('is sent unchanged when it has none', async () => {
+  test('is sent unchanged if it is no such method', async () => {
     await expectAcceptance(harness, withType('upi'));
     expect(harness.service.requests[0]?.json['payout_method']).toEqual({ type: 'upi', anything: 'goes' });
   });

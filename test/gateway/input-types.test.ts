@@ -17,7 +17,7 @@ import {
   type Mutation,
 } from '../support/calls';
 
-/** `extensions.fields` of the error for an invalid value are the same however the value was sent. */
+/** An error for an invalid value has the same `extensions.fields` however the value was sent. */
 
 type Fields = { path: string[]; rule: string }[];
 
@@ -26,7 +26,7 @@ const PAN = '4111111111111111';
 interface Row {
   query: string;
   variables?: object;
-  /** Valid variables, which make the operation compile. */
+  /** Valid variables, sent first so that the operation is compiled. */
   fitting?: object;
   fields: Fields;
 }
@@ -126,7 +126,7 @@ const CALLS: [string, Row][] = [
     ),
   ],
   ['a page that is too large', list({ n: 101 }, field('first', 'range'))],
-  ['a cursor of another service', list({ a: 'x' }, field('after', 'cursor'))],
+  ['an invalid cursor', list({ a: 'x' }, field('after', 'cursor'))],
   [
     'a lookup without an id',
     lookup({}, field('transactionId', 'atLeastOne'), field('externalId', 'atLeastOne')),
@@ -134,7 +134,7 @@ const CALLS: [string, Row][] = [
   ['an empty external id', lookup({ e: '' }, field('externalId', 'notBlank'))],
   ['a card number as an external id', lookup({ e: PAN }, field('externalId', 'noCardNumber'))],
   [
-    'an id that is no global id',
+    'an id that is not a global id',
     row('query Q($id: ID!) { node(id: $id) { id } }', { id: 'x' }, [field('id', 'nodeId')]),
   ],
   ['no input at all', row(DOCUMENTS.createPayment, {}, [field('input', 'required')])],
@@ -234,7 +234,7 @@ describe('An invalid value', () => {
   };
 
   test.each(CALLS)(
-    'is named with path and rule by both query paths: %s',
+    'has the same path and rule in errors of Apollo and of a compiled operation: %s',
     async (_, { query, variables, fitting, fields }) => {
       const byApollo = await ways.send({ body: { query: asNew(query), variables } });
       if (fitting) await ways.prepare({ query, variables: fitting });
@@ -244,7 +244,7 @@ describe('An invalid value', () => {
     },
   );
 
-  /** The JSON form of a value, as responses and log lines would contain it. */
+  /** Returns the JSON form of a value, as responses and log lines would contain it. */
   const written = (value: unknown): string => (JSON.stringify(value) ?? '').replace(/^"|"$/g, '');
 
   const SENT = MISFITS.flatMap(([path, rule, values]) =>
@@ -282,7 +282,7 @@ describe('An invalid value', () => {
   test.each([
     'mutation M($pan: CardNumber = "4111111111111111") { createPayment(input: { method: { card: { pan: $pan } } }) { __typename } }',
     'query Q($c: CardNumber!) { payment(channel: $c) { __typename } }',
-  ])('is not repeated when a card number is a default value or of another type: %s', async (query) => {
+  ])('is not repeated if it is a card number as a default or in another argument: %s', async (query) => {
     const response = await ways.client.request(query, { c: PAN });
     response.errors?.forEach(({ extensions }) =>
       expect(extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED'),
@@ -292,20 +292,20 @@ describe('An invalid value', () => {
   });
 
   test.each([...LITERALS, ...ABSENT])(
-    'is named with path and rule in the document itself: %s',
+    'has path and rule in the error, as a literal or as a missing argument: %s',
     async (_, { query, fields }) => {
       const { effects } = await ways.send({ body: { query } });
       expectFields(effects.body, fields, 'GRAPHQL_VALIDATION_FAILED');
     },
   );
 
-  test('has no fields when the error is not about a value', async () => {
+  test('has `fields` in its error, unlike an unknown field of a selection', async () => {
     const { effects } = await ways.send({ body: { query: '{ nosuch }' } });
     expect((JSON.parse(effects.body) as Answer).errors[0]?.extensions).not.toHaveProperty('fields');
   });
 
   test.each([PAN, '737', 'a b'])(
-    'is not repeated when it is a name of a field that may be a secret: %s',
+    'is redacted when it is an unknown field name that may be a secret: %s',
     async (name) => {
       const variables = { input: { ...validCall('createPayment', 'upi').input, [name]: 1 } as Json };
       const { effects } = await ways.send({ body: { query: DOCUMENTS.createPayment, variables } });
@@ -317,7 +317,7 @@ describe('An invalid value', () => {
     'subscription S($c: UUID!, $t: UUID!, $b: Boolean!) { paymentUpdated(channel: $c, transactionId: $t) { ... on Node { id @include(if: $b) } } }';
   const WATCHED: [string, Row][] = [
     [
-      'wrong',
+      'invalid variables',
       row(WATCH, { c: 'x', t: 5, b: 'x' }, [
         field('channel', 'uuid'),
         field('transactionId', 'uuid'),
@@ -325,13 +325,13 @@ describe('An invalid value', () => {
       ]),
     ],
     [
-      'null or missing',
+      'null or missing variables',
       row(WATCH, { c: null, b: true }, [field('channel', 'required'), field('transactionId', 'required')]),
     ],
   ];
 
   test.each(WATCHED)(
-    'is named with path and rule over WebSocket and in an event: %s',
+    'has path and rule in the error over WebSocket and SSE: %s',
     async (_, { query, variables = {}, fields }) => {
       const client = await WireClient.ready(ways.client.url, AUTHORIZED);
       client.subscribe('1', { query, variables });
@@ -344,7 +344,7 @@ describe('An invalid value', () => {
   );
 });
 
-/** The GraphQL literal of a JSON value; words in capitals become enum values. */
+/** Returns the GraphQL literal of a JSON value; words in capitals become enum values. */
 function literalOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literalOf).join(', ')}]`;
   if (typeof value === 'object' && value !== null) {
@@ -367,10 +367,10 @@ const ONE_OF: [Mutation, field: string, one: Json, another: Json][] = [
 ];
 
 const WRONG_VARIANTS: [string, (one: Json, another: Json) => Json][] = [
-  ['no arm', () => ({})],
-  ['two arms', (one, another) => ({ ...one, ...another })],
-  ['one arm and a null one', (one, another) => ({ ...one, [Object.keys(another)[0] ?? '']: null })],
-  ['an arm that is null', (one) => ({ [Object.keys(one)[0] ?? '']: null })],
+  ['no field', () => ({})],
+  ['two fields', (one, another) => ({ ...one, ...another })],
+  ['one field and one that is null', (one, another) => ({ ...one, [Object.keys(another)[0] ?? '']: null })],
+  ['a field that is null', (one) => ({ [Object.keys(one)[0] ?? '']: null })],
 ];
 
 const ONE_OF_CASES = ONE_OF.flatMap(([mutation, field, one, another]) =>
@@ -424,7 +424,7 @@ describe('A @oneOf input', () => {
   });
 
   test.each(['upi', 'c2c'])(
-    'is refused with an empty field although nothing in it is required: %s',
+    'is refused with an empty object although none of its fields is required: %s',
     async (variant) => {
       const { mutation, input } = validCall('createPayment', variant);
       for (const empty of [{}, { email: null }, { firstName: null, email: null }]) {
@@ -437,7 +437,7 @@ describe('A @oneOf input', () => {
   );
 
   test.each(['VIRTUAL_ACCOUNT', 'DCB', 'card', 'NOSUCH'])(
-    'is refused with a redirect by %s, which requires fields or does not exist',
+    'is refused with the redirect method %s, which requires fields or does not exist',
     async (method) => {
       const { mutation, input } = redirectCall(method);
       expectMisfit(await ways.client.request(DOCUMENTS[mutation], { input }), 'BAD_USER_INPUT');
@@ -445,7 +445,7 @@ describe('A @oneOf input', () => {
   );
 });
 
-test('A JSONObject accepts numbers that are exact, and refuses the others', () => {
+test('A JSONObject accepts numbers that JavaScript represents exactly, and refuses others', () => {
   const text = '{a: 9007199254740991, b: -9007199254740991, c: 1.50, d: 1e3, e: 0.1, f: 0, g: 2.5e-7}';
   const read = { a: 2 ** 53 - 1, b: 1 - 2 ** 53, c: 1.5, d: 1000, e: 0.1, f: 0, g: 2.5e-7 };
   expect(JSONObject.parseLiteral(parseValue(text))).toEqual(read);
@@ -456,7 +456,7 @@ test('A JSONObject accepts numbers that are exact, and refuses the others', () =
     );
 });
 
-test('Every rule is broken by a value of this file', () => {
+test('Every rule in VALUE_RULES is tested with an invalid value', () => {
   try {
     Timestamp.parseValue('yesterday');
   } catch (error) {

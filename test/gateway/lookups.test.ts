@@ -42,7 +42,7 @@ const lookUpMany = (ids: string[]) => client.request<{ payments: Found[] }>(MANY
 const calls = (id: string): number => service.requests.filter((request) => idIn(request) === id).length;
 
 describe('In one operation', () => {
-  test('a hundred payments of ten ids cause ten calls, and keep their order', async () => {
+  test('a hundred ids, of which ten are distinct, cause ten lookups and keep their order', async () => {
     const ids = Array.from({ length: 100 }, (_, place) => idOf((place * 7) % 10));
     const { data } = await lookUpMany(ids);
     expect(data.payments.map((payment) => payment?.transactionId)).toEqual(ids);
@@ -51,24 +51,24 @@ describe('In one operation', () => {
     expect(service.requests).toHaveLength(10);
   });
 
-  test('at most sixteen calls are in flight', async () => {
-    let underWay = 0;
+  test('at most sixteen lookups are in flight, and another operation is not blocked by them', async () => {
+    let inFlight = 0;
     let most = 0;
     const sixteen = latch(16);
     const hold = latch();
     service.respond(async (request) => {
-      most = Math.max(most, (underWay += 1));
+      most = Math.max(most, (inFlight += 1));
       if (idIn(request) !== idOf(999)) {
         sixteen.arrive();
         await hold.opened;
       }
-      underWay -= 1;
+      inFlight -= 1;
       return found(request);
     });
     const ids = Array.from({ length: 100 }, (_, place) => idOf(place));
     const sent = lookUpMany(ids);
     await sixteen.opened;
-    // A request through gateway and service, before which a seventeenth call would have arrived.
+    // A seventeenth lookup would have arrived before this lookup of another operation has returned.
     await client.request(ONE, { c: CHANNEL, id: idOf(999) });
     expect(service.requests).toHaveLength(17);
     hold.open();
@@ -77,7 +77,7 @@ describe('In one operation', () => {
     expect(most).toBe(17);
   });
 
-  test('a missing payment is null, and a lookup that fails is one null and one error with its path', async () => {
+  test('a missing payment is null, and a failed lookup is null with one error at its path', async () => {
     service.respond((request) => {
       if (idIn(request) === idOf(2)) return { status: 500, json: {} };
       return idIn(request) === idOf(3) ? { status: 404, json: {} } : found(request);
@@ -109,7 +109,7 @@ describe('In one operation', () => {
     },
   );
 
-  test('aliases, lists and node share one call', async () => {
+  test('aliases, lists and node share one lookup of the same payment', async () => {
     const first = await client.request<{ payment: { id: string } }>(
       `{ payment(channel: "${CHANNEL}", transactionId: "${idOf(1)}") { ... on PaymentResource { id } } }`,
     );
@@ -123,7 +123,7 @@ describe('In one operation', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  test('two ids, a payment and a payout of one id, and one id of two channels are different', async () => {
+  test('lookups of other ids, of the other kind or on another channel are not shared', async () => {
     const query = `query Q($c: UUID!, $d: UUID!, $id: UUID!) {
       a: payment(channel: $c, transactionId: $id) { __typename } b: payment(channel: $d, transactionId: $id) { __typename }
       c: payout(channel: $c, transactionId: $id) { __typename } d: payment(channel: $c, externalId: "d") { __typename }
@@ -136,7 +136,7 @@ describe('In one operation', () => {
 describe('Across operations', () => {
   const SHARED = idOf(500);
 
-  /** Responds at once, except for the shared id; `markers` opens after that many other ids. */
+  /** Holds lookups of SHARED until the returned latch opens. Replies to others at once, counted by `markers`. */
   function holdShared(markers: Latch, shared: (request: ReceivedRequest) => Reply = found): Latch {
     const hold = latch();
     service.respond(async (request) => {
@@ -151,9 +151,9 @@ describe('Across operations', () => {
   }
 
   test.each<[string, (request: ReceivedRequest) => Reply, object]>([
-    ['answer', found, { data: { payments: [{ transactionId: SHARED }, {}] } }],
+    ['response', found, { data: { payments: [{ transactionId: SHARED }, {}] } }],
     ['failure', () => ({ status: 401, json: {} }), { errors: [{ path: ['payments', 0] }] }],
-  ])('identical lookups in flight share one call and its %s', async (_what, reply, expected) => {
+  ])('identical lookups in flight share one request and its %s', async (_what, reply, expected) => {
     const markers = latch(5);
     const hold = holdShared(markers, reply);
     const request = [1, 2, 3, 4, 5].map((place) => lookUpMany([SHARED, idOf(place)]));
@@ -163,7 +163,7 @@ describe('Across operations', () => {
     expect(calls(SHARED)).toBe(1);
   });
 
-  test('a lookup after a change does not share the call of an earlier one', async () => {
+  test('a lookup after a create does not share the request of an earlier lookup', async () => {
     const markers = latch(1);
     const hold = holdShared(markers);
     const before = lookUpMany([SHARED, idOf(1)]);
@@ -176,7 +176,7 @@ describe('Across operations', () => {
       expect(data.payments[0]?.transactionId).toBe(SHARED);
   });
 
-  test('a caller that disconnects does not cancel the call of another', async () => {
+  test('a caller that disconnects does not cancel the request that its lookup shares with another', async () => {
     const first = latch(1);
     const hold = holdShared(first);
     const disconnecting = new AbortController();
@@ -214,7 +214,7 @@ describe('Across operations', () => {
 });
 
 describe('The arguments of a lookup', () => {
-  test.each(['payment', 'payout'])('of a %s must include an id; nothing is sent without', async (field) => {
+  test.each(['payment', 'payout'])('of a %s must include an id; otherwise nothing is sent', async (field) => {
     for (const more of ['', ', transactionId: null', ', externalId: null, transactionId: null']) {
       const { errors } = await client.request(`{ ${field}(channel: "${CHANNEL}"${more}) { __typename } }`);
       expect(errors).toMatchObject([

@@ -33,16 +33,16 @@ async function madeOf(kind: 'payment' | 'payout'): Promise<{ id: string; transac
 
 test.each([
   ['payment', 'EwalletPayment'],
-  // The service shows the method of a failed payout only; otherwise it is read from the journal.
+  // The service returns the method of a payout only if it failed; otherwise the method is read from the journal.
   ['payout', 'JazzCashPayout'],
-] as const)('The id of a %s finds it', async (kind, __typename) => {
+] as const)('node finds a %s by its id', async (kind, __typename) => {
   const { id, transactionId } = await madeOf(kind);
   const { data, errors } = await client.request<NodeAnswer>(NODE, { id });
   expect(errors).toBeUndefined();
   expect(data.node).toMatchObject({ __typename, id, transactionId, channel: CHANNEL });
 });
 
-test('An id finds its transaction through another gateway too, which does not know its method', async () => {
+test('node finds a payout through another gateway too, which does not know its method', async () => {
   const { id, transactionId } = await madeOf('payout');
   const another = await testGateway(sandboxUrl);
   const { data, errors } = await another.request<NodeAnswer>(NODE, { id });
@@ -66,10 +66,10 @@ test('A create and a lookup return the same id', async () => {
   expect((await client.request<NodeAnswer>(NODE, { id })).data.node?.id).toBe(id);
 });
 
-// test/properties/values.test.ts changes every character of an id.
+// test/properties/values.test.ts also changes every character of a valid id.
 const GARBAGE = ['', '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11', '😀', 'x'.repeat(10_000)];
 
-test.each(GARBAGE)('An invalid id is BAD_USER_INPUT: %.60s', async (id) => {
+test.each(GARBAGE)('An invalid id is BAD_USER_INPUT: case %#', async (id) => {
   const { data, errors, text } = await client.request<NodeAnswer>(NODE, { id });
   expect(data).toEqual({ node: null });
   expect(errors).toMatchObject([

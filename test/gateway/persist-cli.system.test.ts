@@ -19,9 +19,9 @@ import {
 } from '../generated/operations';
 import {
   CLIENTS,
-  clientOperations,
-  documentFiles,
-  DocumentsError,
+  readClientOperations,
+  findDocumentFiles,
+  InvalidDocumentsError,
   type ClientOperation,
 } from '../../src/cli/client-documents';
 import { gatewaySchema } from '../../src/resolvers';
@@ -62,7 +62,7 @@ function folderOf(files: Record<string, string>): string {
 const schema = gatewaySchema();
 
 const operationsIn = (place: string, client: keyof typeof CLIENTS = 'apollo'): ClientOperation[] =>
-  clientOperations(documentFiles([place]), schema, CLIENTS[client]);
+  readClientOperations(findDocumentFiles([place]), schema, CLIENTS[client]);
 
 const idsByName = (operations: readonly ClientOperation[]) =>
   Object.fromEntries(operations.map(({ name, id }) => [name, id]));
@@ -70,7 +70,7 @@ const idsByName = (operations: readonly ClientOperation[]) =>
 const OPERATIONS = path.join(CHECKOUT, 'test/clients/operations');
 const QUERIES: DocumentNode[] = [PaymentDocument, PayoutDocument, NodeDocument];
 const MUTATIONS: DocumentNode[] = [CreatePaymentDocument, ConfirmPaymentDocument, CreatePayoutDocument];
-/** A response without data ends a subscription without a value. */
+/** Makes lastValueFrom accept a subscription that ends without a value, as after a response without data. */
 const NOTHING = { defaultValue: undefined };
 const SUBSCRIPTIONS: DocumentNode[] = [PaymentUpdatedDocument, PayoutUpdatedDocument];
 const ALL = [...QUERIES, ...MUTATIONS, ...SUBSCRIPTIONS];
@@ -120,7 +120,7 @@ describe('A manifest that npm run persist writes', () => {
 });
 
 describe('The ids of a manifest equal those that clients send', () => {
-  /** The operations that Apollo Client sends, and the ids that its persisted queries link computes. */
+  /** Returns the persisted-query id that Apollo Client sends for each operation, by operation name. */
   async function sentByApollo(documents: readonly DocumentNode[], hash: (document: DocumentNode) => string) {
     const sent: Record<string, unknown> = {};
     const persisted = new PersistedQueryLink({ generateHash: (document) => Promise.resolve(hash(document)) });
@@ -138,7 +138,7 @@ describe('The ids of a manifest equal those that clients send', () => {
     return sent;
   }
 
-  /** Apollo's generatePersistedQueryIdsAtRuntime hashes the document in this order: the operation, then fragments by name. */
+  /** Orders definitions as Apollo's generatePersistedQueryIdsAtRuntime does: the operation, then fragments by name. */
   const inApollosOrder = (document: DocumentNode): DocumentNode => {
     const key = (node: DefinitionNode) =>
       node.kind === 'FragmentDefinition' ? node.name.value : ' the operation';
@@ -192,13 +192,13 @@ describe('The ids of a manifest equal those that clients send', () => {
 });
 
 describe('A mistake in a document is named by file, line and rule', () => {
-  /** The error lines, with paths relative to the folder. */
+  /** Returns the error lines, with paths relative to the folder. */
   function faultsIn(files: Record<string, string>): string[] {
     const folder = folderOf(files);
     try {
       operationsIn(folder);
     } catch (error) {
-      if (error instanceof DocumentsError)
+      if (error instanceof InvalidDocumentsError)
         return error.errors.map((line) => line.replaceAll(`${folder}/`, ''));
       throw error;
     }
@@ -220,16 +220,16 @@ describe('A mistake in a document is named by file, line and rule', () => {
 
   test.each([
     [
-      'a field that is not there',
+      'a field that does not exist',
       '\nquery A {\n  wrong\n}',
       'a.graphql:3: FieldsOnCorrectTypeRule: ',
       '"wrong"',
     ],
     ['a syntax error', 'query A {\n  payment(', 'a.graphql:2: ', ''],
     ['an operation without a name', 'query A { __typename }\n\n{ __typename }', 'a.graphql:3: ', ''],
-    ['a fragment that is nowhere', 'query A {\n...Gone }', 'a.graphql:2: KnownFragmentNamesRule: ', '"Gone"'],
+    ['an unknown fragment', 'query A {\n...Gone }', 'a.graphql:2: KnownFragmentNamesRule: ', '"Gone"'],
     [
-      'a fault in a fragment that nothing uses yet',
+      'an unknown field in an unused fragment',
       'query A { __typename }\nfragment F on Amount { wrong }',
       'a.graphql:2: FieldsOnCorrectTypeRule: ',
       '"wrong"',
@@ -258,7 +258,7 @@ describe('A usage error is named, and exits with 2', () => {
   const DOCUMENT = { 'a.graphql': 'query A { __typename }' };
 
   test.each([
-    ['nothing at all', [], 'paths'],
+    ['no arguments', [], 'paths'],
     ['an unknown client', ['a.graphql', '--client', 'constructor'], '--client'],
     ['an unknown option', ['a.graphql', '--typename'], '--typename'],
     ['an output in a folder that does not exist', ['a.graphql', '--out', 'gone/m.json'], 'gone/m.json'],

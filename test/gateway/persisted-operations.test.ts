@@ -23,7 +23,7 @@ const NOT_FOUND = 'PERSISTED_QUERY_NOT_FOUND';
 
 const hash = (sha256Hash: string) => ({ persistedQuery: { version: 1 as const, sha256Hash } });
 
-/** A gateway with this mode for internal services and another one for frontends. */
+/** Starts a gateway with this mode for internal services; frontends have the default mode. */
 async function gatewayIn(mode: Mode, manifest: string | Buffer = MANIFEST, env: Record<string, string> = {}) {
   const sandbox = await testSandbox();
   const logLines: string[] = [];
@@ -35,7 +35,7 @@ async function gatewayIn(mode: Mode, manifest: string | Buffer = MANIFEST, env: 
   return { url, ask, logLines };
 }
 
-/** A manifest with ids that are no hashes; the last ones are property names of every object. */
+/** A manifest of an operation whose id is its hash, and of two with other ids; `__proto__` is in every object. */
 const MANIFEST = apolloManifest(
   { body: LISTED },
   { id: 'status-1', name: 'Status', body: STATUS },
@@ -53,8 +53,8 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
     ['as a documentId', { documentId: sha256(LISTED) }],
     ['as a documentId with the prefix of GraphQL over HTTP', { documentId: `sha256:${sha256(LISTED)}` }],
     ['beside its own text', { query: LISTED, documentId: sha256(LISTED) }],
-    ['twice', { documentId: sha256(LISTED), extensions: hash(sha256(LISTED)) }],
-    ['by no id, as the text itself', { query: LISTED }],
+    ['as a documentId and as a hash', { documentId: sha256(LISTED), extensions: hash(sha256(LISTED)) }],
+    ['as text without an id', { query: LISTED }],
     [
       'as the text with other white space, commas and comments',
       { query: `# hi\n${LISTED.replaceAll(' ', '\n,')}` },
@@ -64,7 +64,7 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
     expect({ data, errors, status }).toEqual({ data: ANSWER, errors: undefined, status: 200 });
   });
 
-  test('an id need not be a hash, also when it is sent as one', async () => {
+  test('an id need not be a hash, even where clients send hashes', async () => {
     const responses = [
       await gateway.ask({ documentId: 'status-1' }),
       await gateway.ask({ extensions: hash('status-1') }),
@@ -162,7 +162,7 @@ describe('An operation outside the manifest', () => {
       { query: `${LISTED} ${FREE}`, operationName: 'Payment' },
     ],
     ['an operation of the manifest with another value', { query: LISTED.replace('none', 'some') }],
-    ['no GraphQL', { query: 'nonsense {"' }],
+    ['text that is not GraphQL', { query: 'nonsense {"' }],
     ['a hash and the text that belongs to it', { query: FREE, extensions: hash(sha256(FREE)) }],
     ['an unknown id and another text', { query: FREE, documentId: 'nobody-knows' }],
   ])('require: %s is refused', async (_, body) => {
@@ -190,7 +190,7 @@ describe('An operation outside the manifest', () => {
     }
   });
 
-  test('is refused when it is deep or long', async () => {
+  test('require: is refused when it is deep or long', async () => {
     const { ask } = await required;
     for (const query of [`{${'a{'.repeat(24_000)}b${'}'.repeat(24_000)}}`, '['.repeat(90_000)])
       expectErrors(await ask({ query }), REQUIRED);
@@ -227,7 +227,7 @@ test('Without a manifest all operations run, whatever the modes are', async () =
   expect((await post(url, JSON.stringify({ query: FREE }))).data).toEqual({ free: 'Query' });
 });
 
-describe('Manifests of the usual tools', () => {
+describe('A manifest that a common tool generated is accepted', () => {
   test.each([
     ["Apollo's generator", APOLLO_GENERATED],
     ["graphql-codegen's client preset", CODEGEN_GENERATED],
@@ -253,9 +253,13 @@ describe('A manifest', () => {
   const codegen = (body: string) => JSON.stringify({ 'id-1': body });
   const schema = gatewaySchema();
 
-  /** The error lines of a manifest; empty when it is valid. */
+  /** Returns the error lines of a manifest; empty if it is valid. */
   function faultsOf(text: string | Buffer): string[] {
-    const settings = { manifest: fileOf(text), frontends: 'require', services: 'allow' } as const;
+    const settings = {
+      manifest: fileOf(text),
+      modeForFrontends: 'require',
+      modeForServices: 'allow',
+    } as const;
     try {
       new PersistedOperations({ settings, schema, onUnlisted: () => undefined });
       return [];
@@ -264,9 +268,9 @@ describe('A manifest', () => {
     }
   }
 
-  /** Content, and the operation and rule that are named; nothing when the whole file is invalid. */
+  /** Description, content, and the start of the error: operation and rule, or anything if the whole file is invalid. */
   test.each([
-    ['text that is no JSON', 'id: abc', /^/],
+    ['text that is not JSON', 'id: abc', /^/],
     ['text in Latin-1', Buffer.from(codegen('{ __typename } # \u00fc'), 'latin1'), /^/],
     ['another format', '{"format":"other","version":1,"operations":[]}', /^/],
     ['another version', apolloManifest({ body: LISTED }).replace('"version":1', '"version":2'), /"version"/],
@@ -310,7 +314,7 @@ describe('A manifest', () => {
   });
 
   test.each([fileOf('{}'), '/nowhere/manifest.json'])(
-    'that is invalid prevents the start: %s',
+    'that is invalid or missing prevents the start: %s',
     async (file) => {
       const starting = testGateway('http://127.0.0.1:9/', { env: { PERSISTED_OPERATIONS: file } });
       await expect(starting).rejects.toMatchObject({

@@ -11,14 +11,14 @@ import { post, raw } from '../support/raw';
 
 const ANY_PORTS = { PORT: '0', SANDBOX_PORT: '0' };
 
-/** The settings that a failed start names, one per line. */
+/** Returns the settings that a failed start names, one per line of output. */
 const namedIn = (output: string): string[] =>
   output
     .split('\n')
     .flatMap((line) => /^ {2}([A-Z_]+): /.exec(line)?.[1] ?? [])
     .sort();
 
-describe('A program with nothing configured', () => {
+describe('A gateway with nothing configured', () => {
   let program: ChildProgram;
   let url: string;
 
@@ -121,7 +121,7 @@ describe('A program that cannot start', () => {
 });
 
 describe('Several programs of one checkout', () => {
-  /** A checkout in which nothing is compiled. */
+  /** Copies the checkout without compiled files. Returns the path of the copy. */
   function newCheckout(): string {
     const checkout = mkdtempSync(path.join(tmpdir(), 'paygraph-'));
     closeAfterTests({ close: async () => rmSync(checkout, { recursive: true, force: true }) });

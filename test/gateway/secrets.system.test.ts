@@ -47,7 +47,7 @@ const SECRET_KEY = 'canary-secret-key-Rt7m1Vb6';
 /** Percent-encodes every character. */
 const percentEncoded = (text: string): string =>
   [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
-// Without dashes these could pass for names.
+// A secret without dashes could pass for a name.
 const CLIENT_KEY = 'pgk_c4N4rYk3yOfAcl1entq7Zr9Tx2Vb5Nm8Kj1Hg4Fd6Sa';
 const FINGERPRINT_KEY = 'canary-fingerprint-key-Lp3s';
 const TOKEN = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.x7Qp2Lm9Vt4Zc6Rk8Yw1Hs3Jd5Gf0Ba';
@@ -77,9 +77,9 @@ const SECRETS = {
   'a token': TOKEN,
 };
 
-/** The canaries in a text that was decoded as Latin-1, with their spelling. */
+/** Returns the canaries in a text that was decoded as Latin-1, each with its spelling. */
 function found(text: string): string[] {
-  // These numbers may have any digits.
+  // These numbers may contain the security code by chance.
   const searched = text.replace(/"pid":\d+|content-length: \d+/gi, '');
   return Object.entries(CANARIES).flatMap(([canary, spellings]) =>
     spellings.filter(({ standsIn }) => standsIn(searched)).map(({ name }) => `${canary}, ${name}`),
@@ -95,7 +95,7 @@ let folder: string;
 let replyToPost: (request: ReceivedRequest) => Reply = accepted;
 let replyToGet: (request: ReceivedRequest) => Reply = () => ({ status: 404, json: {} });
 
-/** A response about the transaction of the request, or about a new one. */
+/** Returns a reply about the transaction of the request, or about a new one. */
 const responseAbout =
   (json: Json) =>
   (request: ReceivedRequest): Reply => {
@@ -207,7 +207,7 @@ const confirm = (title: string, ids = IDS): LeakCase =>
 type Row = [what: string, reply: Reply];
 type CallName = 'payment' | 'payout' | 'confirm' | 'lookups';
 
-/** Makes these calls for every reply, each with its own ids, so that many can be in flight. */
+/** Makes these calls once for each reply, with new ids, so that many can be in flight. */
 async function sendForEach(rows: readonly Row[], names: readonly CallName[]): Promise<string[]> {
   const replies = new Map<unknown, Reply>();
   const cases = rows.flatMap(([what, reply]) => {
@@ -227,7 +227,7 @@ async function sendForEach(rows: readonly Row[], names: readonly CallName[]): Pr
   return sendAll(cases);
 }
 
-test('The search finds each canary in each spelling', () => {
+test('The helper found() detects test secrets in plain text and encoded', () => {
   expect(found('nothing')).toEqual([]);
   expect(found(`"id":"a${CVC}b", 1${CVC}, 2.${CVC}, ****${CVC}`)).toEqual([]);
   for (const text of [...Object.values(SECRETS), ...Object.values(writtenCardNumbers(PAN)), SECRET_KEY]) {
@@ -258,7 +258,7 @@ describe('A card number in a valid call', () => {
     expect(sent.join()).toContain(`"pan":"${PAID_PAN}"`);
   });
 
-  test('of a card-to-card recipient is shown only to a caller with the required scope', async () => {
+  test('of a card-to-card recipient is shown to an authenticated caller only', async () => {
     replyToGet = () => ({
       status: 200,
       json: {
@@ -275,13 +275,13 @@ describe('A card number in a valid call', () => {
 });
 
 describe.each(Object.entries(SECRETS))('%s', (_name, text) => {
-  test('is not repeated in places for other values', async () => {
+  test('is not in the response, and causes no internal error, if sent in place of another value', async () => {
     const responses = await sendAll(misplacedValue(text));
     expect(responses.length).toBeGreaterThan(40);
     responses.forEach(expectNoInternalError);
   });
 
-  test('is not repeated in unusual parts of a request', async () => {
+  test('is not in the response if it is sent in an unusual part of a request', async () => {
     const plain = text.replaceAll(' ', '%20');
     const json = { 'content-type': 'application/json' };
     const query = JSON.stringify({ query: '{ __typename }' });
@@ -331,7 +331,7 @@ describe.each(Object.entries(SECRETS))('%s', (_name, text) => {
   });
 });
 
-test('A cardholder is not repeated in places for other values', async () => {
+test('A cardholder is not in the response, and causes no internal error, if sent in place of another value', async () => {
   (await sendAll(misplacedValue(CARDHOLDER))).forEach(expectNoInternalError);
 });
 
@@ -343,7 +343,7 @@ describe('A card number in a name', () => {
         expect(response).toMatch(
           /"code":"(GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT|OPERATION_RESOLUTION_FAILURE)"/,
         );
-      // The caller chose it for its own response; only the log must not contain it.
+      // The response may contain the name, because the caller chose it; the log must not.
       const query = `query ${name}($v${name}: Boolean!) { ${name}: __typename @include(if: $v${name}) }`;
       await exchange(graphql('', query, { [`v${name}`]: true }));
     },
@@ -370,13 +370,13 @@ describe('A field that is stored', () => {
     expect(service.requests).toEqual([]);
   });
 
-  test('a type of payout refuses a card number', async () => {
+  test('refuses a card number if it is the type of a payout', async () => {
     const type = { other: { type: `pan${PAN}`, fields: { a: 'b' } } };
     expect(await send(payout('a type', cardPayout({ method: type })))).toContain('"InvalidInputError"');
   });
 
   test.each(['4111111111111112', '018f3c5e-7a1b-7c3d-9e5f-0123456789ab'])(
-    'an ordinary name is accepted: %s',
+    'accepts an ordinary id: %s',
     async (name) => {
       replyToPost = accepted;
       const input = cardPayment({ idempotencyKey: name, externalId: name, description: `For ${name}` });
@@ -404,16 +404,16 @@ describe('A secret of the request or the gateway that the service repeats', () =
   test.each(Object.entries(OWN))('is in no field of the response to a create: %s', async (_how, text) => {
     for (const type of typesFor(text)) {
       const echo = echoEverywhere({ type, text, paidTo: true });
-      // A response that contradicts the request is discarded.
-      const believed = { ...echo, amount: undefined };
-      replyToPost = responseAbout(believed);
-      replyToGet = responseAbout(believed);
+      // Without the amount, because a response that contradicts the request is discarded.
+      const consistent = { ...echo, amount: undefined };
+      replyToPost = responseAbout(consistent);
+      replyToGet = responseAbout(consistent);
       expect(await send(payment(`${type}`))).toContain('"PaymentSuccess"');
       if (isCredential(text)) await send(payout(`${type}`));
     }
   });
 
-  test.each(Object.entries(OWN))('is in no result of a lookup for a create: %s', async (_how, text) => {
+  test.each(Object.entries(OWN))('is in no create response based on a lookup: %s', async (_how, text) => {
     const now = (): string => new Date(Date.now() + 1000).toISOString().replace('Z', '+00:00');
     for (const type of ['card', 'other']) {
       const echo = {
@@ -422,9 +422,9 @@ describe('A secret of the request or the gateway that the service repeats', () =
       };
       replyToGet = (request) => responseAbout({ ...echo, create_date: now() })(request);
       replyToPost = responseAbout({ status: 'failed' });
-      expect(await send(payment('a short answer'))).toContain('"PaymentSuccess"');
+      expect(await send(payment('a short response'))).toContain('"PaymentSuccess"');
       replyToPost = () => (connection) => connection.reset();
-      const response = await send(payment('a lost answer'));
+      const response = await send(payment('a lost response'));
       if (type === 'card') expect(response).toContain('"replayed":true');
     }
   });
@@ -490,7 +490,7 @@ describe('A card number or token of other requests in a response of the service'
     ['card', { user_ip: '192.168.100.208' }, {}, '"userIp":"192.168.100.208"'],
     ['card', {}, { redirect_url: PAGE, external_id: NUMBER }, `"redirectUrl":"${PAGE}"`],
   ])(
-    'is not redacted in the number that the payer has to pay to: %s %j',
+    'is not redacted in payment details, IP addresses and links: %s %j',
     async (type, method, more, shown) => {
       const open = { ...declineOf(type, ''), status: 'processing', error: undefined };
       replyToGet = () => ({ status: 200, json: { ...open, payment_method: { type, ...method }, ...more } });
@@ -504,7 +504,7 @@ describe('A card number or token of other requests in a response of the service'
     ['5398********1527', '5398********1527'],
     ['539822xxxxxx1527', '539822xxxxxx1527'],
     ['5398228707871*27', null],
-  ])('leaves at most first and last four digits in a card mask: %s is shown as %s', async (sent, shown) => {
+  ])('is masked or removed in a card mask: %s is shown as %s', async (sent, shown) => {
     for (const type of ['card', 'c2c']) {
       replyToGet = () => ({
         status: 200,
@@ -514,25 +514,25 @@ describe('A card number or token of other requests in a response of the service'
       expect(response).toContain(`"cardMask":${JSON.stringify(shown)}`);
     }
   });
+});
 
-  test.each([
-    'javascript:alert(1)',
-    '//pay.example/',
-    'https://user:pw@pay.example/',
-    'https://@pay.example/',
-    'https://pay.example/\u0001',
-    'https:\\\\pay.example',
-    `https://pay.example/?k=${percentEncoded(API_KEY)}`,
-    `https://pay.example/?k=${percentEncoded(percentEncoded(SECRET_KEY))}`,
-  ])('and an unsafe URL is no redirectUrl: %j', async (page) => {
-    replyToGet = () => ({
-      status: 200,
-      json: { ...declineOf('card', ''), status: 'pending', error: undefined, redirect_url: page },
-    });
-    const response = await send(graphql('a page', lookUpPayment(), IDS));
-    expect(response).toContain('"redirectUrl":null');
-    expect(response).toContain('"AwaitProviderAction"');
+test.each([
+  'javascript:alert(1)',
+  '//pay.example/',
+  'https://user:pw@pay.example/',
+  'https://@pay.example/',
+  'https://pay.example/\u0001',
+  'https:\\\\pay.example',
+  `https://pay.example/?k=${percentEncoded(API_KEY)}`,
+  `https://pay.example/?k=${percentEncoded(percentEncoded(SECRET_KEY))}`,
+])('An unsafe URL in a response of the service is not shown as redirectUrl: %j', async (page) => {
+  replyToGet = () => ({
+    status: 200,
+    json: { ...declineOf('card', ''), status: 'pending', error: undefined, redirect_url: page },
   });
+  const response = await send(graphql('a page', lookUpPayment(), IDS));
+  expect(response).toContain('"redirectUrl":null');
+  expect(response).toContain('"AwaitProviderAction"');
 });
 
 test.each(Object.entries({ 'a card number': PAN, 'a secret key': SECRET_KEY }))(

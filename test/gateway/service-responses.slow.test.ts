@@ -27,9 +27,9 @@ import {
   type ServiceFault,
 } from './fixtures/service-faults';
 
-/** For calls with an unknown outcome: the gateway searches for the transaction during most of this time. */
-const SHORT_MS = 1500;
-/** For calls that end with their response. */
+/** Timeout for calls with an unknown outcome, because the gateway looks for the transaction most of this time. */
+const SHORT_MS = 2500;
+/** Timeout for calls that end with the service's response. */
 const LONG_MS = 10_000;
 
 const NOTHING: Reply = { status: 404, json: {} };
@@ -83,8 +83,8 @@ type Met = Map<string, Outcome[]>;
 type NewCalls = () => ServiceCall[];
 
 /**
- * Makes the calls once for each fault, some faults at once: more than 10 timeouts or 50 failures in a row would open
- * the circuit breaker, and a create that succeeds ends the row. Lookups for a lost create or confirm find nothing.
+ * Makes the calls once for each fault, some faults at a time. Between them one create succeeds, because 10 consecutive
+ * timeouts or 50 other failures open the circuit breaker. Lookups for a lost create or confirm find nothing.
  */
 async function callWithFaults(
   { client, service }: LoggedGateway,
@@ -107,7 +107,7 @@ async function callWithFaults(
     return [fault, await Promise.all(newCalls().map(run))];
   };
   const met: Met = new Map();
-  const atOnce = faults.some(([, meaning]) => meaning === 'timeout') ? 3 : 12;
+  const atOnce = faults.some(([, meaning]) => meaning === 'timeout') ? 2 : 8;
   for (let place = 0; place < faults.length; place += atOnce) {
     const some = await Promise.all(faults.slice(place, place + atOnce).map(meet));
     some.forEach(([fault, outcomes]) => met.set(fault, outcomes));
@@ -116,7 +116,7 @@ async function callWithFaults(
   return met;
 }
 
-describe('A fault of the payment service', () => {
+describe('A faulty payment service', () => {
   let lookups: Met;
   let moneyCalls: Met;
   let paths: string[];
@@ -141,14 +141,14 @@ describe('A fault of the payment service', () => {
     paths = [short, longTimeout].flatMap(({ service }) => service.requests.map(({ path }) => path));
   });
 
-  test.each(SERVICE_FAULTS)('that %s makes a lookup end as %s', (fault, meaning) => {
+  test.each(SERVICE_FAULTS)('that %s makes a lookup fail as MEANINGS.%s', (fault, meaning) => {
     for (const { ending } of lookups.get(fault)!) {
       expectLookup(ending, meaning);
       expect(ending.text).not.toMatch(/<h1|<html/i);
     }
   });
 
-  test.each(SERVICE_FAULTS)('that %s makes a create or confirm, sent once, end as %s', (fault, meaning) => {
+  test.each(SERVICE_FAULTS)('that %s makes a mutation, sent once, end as MEANINGS.%s', (fault, meaning) => {
     for (const { ending, call, requests } of moneyCalls.get(fault)!) {
       expectMoney(ending, meaning);
       expect(ending.text).not.toMatch(/<h1|<html/i);
@@ -194,7 +194,7 @@ describe('A request that was not sent', () => {
         return proxy.through(longTimeout.service.url).replace('http:', 'https:');
       },
     ],
-  ])('is retryable when %s, also at the deadline', async (_what, url) => {
+  ])('is retryable when %s, even if SERVICE_TIMEOUT_MS expires first', async (_what, url) => {
     const env = { SERVICE_TIMEOUT_MS: String(SHORT_MS), PAYOUT_PREFLIGHT: 'off' };
     const client = await testGateway(await url(), { env });
     const run = (call: ServiceCall): Promise<CallResult> => call.run(client);
@@ -214,7 +214,7 @@ const json = (request: ReceivedRequest, more: Json): Reply => ({
   json: { ...goodFor(request), channel: CHANNEL, ...more },
 });
 
-/** Expects an unknown outcome, one sent request, and lookups; `what` names the row in a failure. */
+/** Expects an unknown outcome, one POST, and lookups; `what` names the row in a failed expectation. */
 function expectUnknown(
   { service }: LoggedGateway,
   what: string,
@@ -234,7 +234,7 @@ describe('A response that contradicts the request', () => {
   test.each([
     ['a lookup by transaction id, of another transaction', lookUpPayment, { transaction_id: ANOTHER_ID }],
     ['a lookup by external id, of another external id', lookUpPayout, { external_id: 'order-2' }],
-  ])('is not believed in %s', async (_call, newCall, more) => {
+  ])('is discarded in %s', async (_call, newCall, more) => {
     longTimeout.service.respond((request) => json(request, more));
     expectErrors(await newCall().run(longTimeout.client), 'SERVICE_RESPONSE_INVALID');
   });
@@ -259,7 +259,7 @@ describe('A response that contradicts the request', () => {
     ['a payout by another method', createPayout, { method: 'card' }],
   ];
 
-  // Created at the time of the lookup: an older transaction cannot match.
+  // Created at the time of the lookup, because an older transaction cannot match.
   const right = (isPayment: boolean): Json => ({
     ...amount('USD', '10.00'),
     create_date: new Date().toISOString(),
@@ -287,7 +287,7 @@ describe('A response that contradicts the request', () => {
     return new Map(await Promise.all(calls.map(run)));
   }
 
-  test('leaves the outcome unknown in a create or confirm', async () => {
+  test('leaves the outcome of a create or confirm unknown', async () => {
     const endings = await resultsOf(
       CONTRADICTIONS,
       (rowOf) => (request) =>
@@ -296,7 +296,7 @@ describe('A response that contradicts the request', () => {
     for (const [what] of CONTRADICTIONS) expectUnknown(short, what, ...endings.get(what)!);
   });
 
-  test('is not matched with a transaction whose response was lost', async () => {
+  test('to a lookup is not taken for the result of a create whose response was lost', async () => {
     const endings = await resultsOf(FOUND, (rowOf) =>
       lostThenFound(
         (id) => rowOf(id)?.[1] === createPayment,
@@ -309,7 +309,7 @@ describe('A response that contradicts the request', () => {
   test.each([
     ['payment', createPayment],
     ['payout', createPayout],
-  ])('prevents that a %s is found: without it the transaction is found', async (_kind, newCall) => {
+  ])('is why a lost %s is not found: without contradiction it is found', async (_kind, newCall) => {
     longTimeout.service.respond(
       lostThenFound(
         () => newCall === createPayment,
@@ -330,7 +330,7 @@ describe('A response that differs only in form', () => {
     ['an amount without decimals', createPayment, (request) => json(request, amount('USD', '10'))],
     ['an amount that is a number', createPayment, (request) => json(request, amount('USD', 10))],
     [
-      'null for what it leaves out',
+      'null instead of missing fields',
       createPayout,
       (request) => json(request, { external_id: null, amount: null, channel: null }),
     ],
@@ -352,7 +352,7 @@ describe('A response that differs only in form', () => {
         connection.send({ status: 201, json: goodFor(request) });
       },
     ],
-  ])('is believed: %s', async (_what, newCall, script) => {
+  ])('is accepted: %s', async (_what, newCall, script) => {
     longTimeout.service.respond(script);
     expect((await newCall().run(longTimeout.client)).result?.__typename).toMatch(/Success$/);
     expect(longTimeout.service.requests.map(({ method }) => method)).toEqual(['POST']);
@@ -364,7 +364,7 @@ describe('The reason of a rejection', () => {
   const withJson = (body: unknown, status = 400): Reply => ({ status, json: body });
   const SMALL = 'Amount too small';
 
-  /** The body, and the message that callers get; null when it has none that can be shown. */
+  /** Shape, reply, and the message that callers get; null if the reply has no message that may be shown. */
   const SHAPES: [string, Reply, string | null][] = [
     ['message', withJson({ message: SMALL }), SMALL],
     ['detail', withJson({ detail: SMALL }), SMALL],

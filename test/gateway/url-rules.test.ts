@@ -4,7 +4,7 @@ import { testGateway, testSandbox, type TestClient, clear, type LoggedGateway } 
 import { sendCall, validCall, type MutationResponse } from '../support/calls';
 import { startRuleHarness } from './fixtures/rig';
 
-/** The rules that a URL breaks; both URL fields of a payment break the same. */
+/** Returns the rules that a URL breaks. Expects the same rules for both URL fields of a payment. */
 async function rulesBroken(client: TestClient, url: string): Promise<string[]> {
   const { mutation, input } = validCall('createPayment', 'other');
   const response = await sendCall(client, {
@@ -17,7 +17,7 @@ async function rulesBroken(client: TestClient, url: string): Promise<string[]> {
   return returnRules ?? [];
 }
 
-/** The broken rules of an input field, or the code of the error. */
+/** Returns the rules that an input field breaks, or the error codes of the response. */
 function rulesOf({ result, errors = [] }: MutationResponse, name: string): string[] {
   if (errors.length > 0) return [...new Set(errors.map(({ extensions }) => String(extensions['code'])))];
   if (/^Pay(ment|out)Success$/.test(result?.__typename ?? '')) return [];
@@ -25,7 +25,7 @@ function rulesOf({ result, errors = [] }: MutationResponse, name: string): strin
   return (result?.fields ?? []).filter(({ path }) => path.join('.') === name).map(({ rule }) => rule);
 }
 
-/** The URL parser refuses these: an error of the scalar instead of a rule. */
+/** Error code for text that the URL scalar cannot parse; such text breaks no rule. */
 const NO_URL = 'BAD_USER_INPUT';
 
 const REFUSED: Record<string, [url: string, rule: string][]> = {
@@ -41,7 +41,7 @@ const REFUSED: Record<string, [url: string, rule: string][]> = {
     ['https://shop.example@10.0.0.1/', 'noCredentials'],
     ['https://shop.example%40other.example/', NO_URL],
   ],
-  // The properties below cover IPv4 in any notation.
+  // The property tests below cover IPv4 in any notation.
   'name an address that is not public': [
     ...['169.254.169.254', '192.0.2.1', '192.88.99.1', '198.51.100.7', '203.0.113.9', '168.63.129.16'],
     ...['[::]', '[::1]', '[fe80::1]', '[fec0::1]', '[fc00::1]', '[fd00:ec2::254]', '[ff02::1]', '[100::1]'],
@@ -49,7 +49,7 @@ const REFUSED: Record<string, [url: string, rule: string][]> = {
     ...['[5f00::1]', '[4000::1]', '[0000:0000:0000:0000:0000:ffff:7f00:0001]', '[FE80::1]'],
     ...['127.1', '0x7f.1', '0xA9.0xFE.0xA9.0xFE', '①②⑦.0.0.1', '0', '0x'],
   ].map((host): [string, string] => [`https://${host}/`, 'publicAddress']),
-  'are not an address although they end like one': [
+  'end like an IP address but contain none': [
     ['https://256.1.1.1/', NO_URL],
     ['https://shop.example.1/', NO_URL],
     ['https://[fe80::1%25eth0]/', NO_URL],
@@ -67,7 +67,7 @@ const REFUSED: Record<string, [url: string, rule: string][]> = {
     ...['METADATA.GOOGLE.INTERNAL', 'metadata.google.internal.', 'shop.corp', 'nas.lan', 'nas.home'],
     ...['nas.home.arpa', '1.0.0.127.in-addr.arpa', 'local%68ost', 'ｌｏｃａｌｈｏｓｔ', 'loc\u00adalhost'],
   ].map((host): [string, string] => [`https://${host}/`, 'publicAddress']),
-  'may be read differently by somebody else': [
+  'other programs may parse differently': [
     ...['https:///shop.example/', 'https://shop.example./', 'https://shop.example:/'],
     ...['https://shop.example:0443/', 'https://shop..example/', 'https://-shop.example/'],
     ...['https://bücher.example/', 'https://sh%6fp.example/', 'https://134744072/', 'https://010.8.8.8/'],
@@ -75,7 +75,7 @@ const REFUSED: Record<string, [url: string, rule: string][]> = {
     ...['https://shop.example/é', 'https://shop.example/"onload="', 'https://shop.example/<b>'],
     ...['https://shop.example/%zz', 'https://shop.example/\u0001', 'https://shop.example/\u202e'],
   ].map((url): [string, string] => [url, 'plainUrl']),
-  'cannot be read': [
+  'cannot be parsed': [
     ...['https://shop.example\\@10.0.0.1/', 'https:\\\\10.0.0.1/', 'https://shop.example/ x'],
     ...[
       'https://shop.example/\tx',
@@ -258,7 +258,7 @@ describe('An IPv4 address in any notation', () => {
     },
   };
 
-  const strict = { loopback: false, hosts: null };
+  const strict = { allowsLoopback: false, hosts: null };
   const rulesFor = (url: string): string[] =>
     validateUrls({ callbackUrl: url }, strict).map(({ rule }) => rule);
 

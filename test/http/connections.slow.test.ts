@@ -39,8 +39,8 @@ async function silent({ base, connections }: BareServer, count: number): Promise
   return wires;
 }
 
-describe('A server with MAX_CONNECTIONS connections', () => {
-  test('closes the oldest one without a request, and serves the new one', async () => {
+describe('A server at its limit MAX_CONNECTIONS', () => {
+  test('closes the oldest connection without a request, and serves a new one', async () => {
     const server = await startBareServer({ maxConnections: 3 });
     const [oldest, next] = await silent(server, 3);
     const [response] = await (await Wire.open(server.base)).write(get('/')).responses(1);
@@ -51,7 +51,7 @@ describe('A server with MAX_CONNECTIONS connections', () => {
     expect(server.connections.size).toBe(3);
   });
 
-  test('closes an idle one when each of them has sent a request', async () => {
+  test('closes an idle connection if every connection has sent a request', async () => {
     const server = await startBareServer({ maxConnections: 2 });
     const idle = await Wire.open(server.base);
     await idle.write(get('/')).responses(1);
@@ -63,7 +63,7 @@ describe('A server with MAX_CONNECTIONS connections', () => {
     expect((await busy.responses(1))[0]).toMatchObject({ status: 200, body: 'released' });
   });
 
-  test('answers a new one with 503 and closes it when all others are in use', async () => {
+  test('refuses a new connection with 503 if all others are in use', async () => {
     const server = await startBareServer({ maxConnections: 2 });
     const busy = [await Wire.open(server.base), await Wire.open(server.base)];
     const released = busy.map((wire) => wire.write(get('/held')).responses(1));
@@ -82,12 +82,12 @@ describe('A server with MAX_CONNECTIONS connections', () => {
     await expectServed(server);
   });
 
-  test('drops new ones that it cannot answer with 503, and accepts no more', async () => {
+  test('drops new connections without a response if many refused ones are still open', async () => {
     const server = await startBareServer({ maxConnections: 1 });
     const busy = (await Wire.open(server.base)).write(get('/held'));
     await requested(server, 1);
     const { port } = new URL(server.base);
-    // Half-open: a refused client that does not close its side.
+    // Half-open, like the connection of a refused client that does not close its side.
     const refused: Socket[] = Array.from({ length: 60 }, () =>
       connect({ host: '127.0.0.1', port: Number(port), allowHalfOpen: true }).on('error', () => undefined),
     );
@@ -101,7 +101,7 @@ describe('A server with MAX_CONNECTIONS connections', () => {
 });
 
 describe('MAX_CONNECTIONS_PER_ADDRESS', () => {
-  test('refuses one address and serves another', async () => {
+  test('refuses a second connection from one address, and serves another address', async () => {
     const server = await startBareServer({ maxConnectionsPerAddress: 1 });
     const busy = (await Wire.open(server.base)).write(get('/held'));
     await requested(server, 1);
@@ -164,7 +164,7 @@ describe('Responses that a client does not read', () => {
 
   const buffered = ({ unread: responses }: BareServer): Promise<number> => until(() => responses.bytes);
 
-  test('are buffered one at a time for a connection, and delivered completely when it reads', async () => {
+  test('are buffered one at a time per connection, and delivered completely when the client reads', async () => {
     const server = await startBareServer();
     const wire = await unread(server, 3);
     await buffered(server);
@@ -187,9 +187,9 @@ describe('Responses that a client does not read', () => {
   });
 
   test.each([
-    ['one caller, others stay', 'maxUnreadBytesPerCaller', (): string => '127.0.0.1'],
+    ['one caller, not for others', 'maxUnreadBytesPerCaller', (): string => '127.0.0.1'],
     ['all callers together', 'maxUnreadBytes', (place: number): string => `127.0.0.${place}`],
-  ] as const)('are limited for %s: connections with the most are closed', async (_whom, limit, address) => {
+  ] as const)('are limited for %s: the fullest connections are closed', async (_whom, limit, address) => {
     const server = await startBareServer({ [limit]: 2 * LARGE_BYTES });
     const other = limit === 'maxUnreadBytesPerCaller' ? await unread(server, 1, '127.0.0.2') : undefined;
     const wires = await Promise.all([1, 2, 3, 4].map((place) => unread(server, 1, address(place))));
@@ -212,7 +212,7 @@ describe('A client that does not finish its request', () => {
     server = await startServer({ CLIENT_TIMEOUT_MS: '300' });
   });
 
-  test('is disconnected after CLIENT_TIMEOUT_MS, with status 408 at most, and delays no other', async () => {
+  test('is disconnected after CLIENT_TIMEOUT_MS, with status 408 or no response, and delays no other client', async () => {
     const before = openSockets();
     const clients = Array.from({ length: 5 }, () => slowClients(authorization)).flat();
     const disconnected = Promise.all(
@@ -243,7 +243,7 @@ describe('A client that disconnects', () => {
   beforeAll(async () => {
     server = await startServer();
     caller = new Caller(server.base);
-    // Connections to the service, caches and compiled code stay.
+    // Warm-up: connections to the service, caches and compiled code remain and are not leaks.
     await caller.create('payment', newKey());
   });
 
@@ -278,7 +278,7 @@ describe('A client that disconnects', () => {
 
   const BEFORE_ANSWER = DISCONNECT_POINTS.find(({ name }) => name === 'before the answer')!;
 
-  test('leaks no memory, even hundreds of times', async () => {
+  test('leaks no memory, even if it does so hundreds of times', async () => {
     const [, disconnect] = DISCONNECTS[1]!;
     const rounds = async (count: number): Promise<void> => {
       for (let round = 0; round < count; round += 1)
@@ -298,7 +298,7 @@ describe('A client that disconnects', () => {
   });
 
   test.each(DISCONNECTS)(
-    '(%s) after the service received its create does not stop it',
+    '(%s) after the service received its create does not stop the create',
     async (_how, disconnect) => {
       const key = newKey();
       const held = holdNext(server.service, 'create-payment');
@@ -320,7 +320,7 @@ describe('A client that disconnects', () => {
   );
 
   test.each(DISCONNECTS)(
-    '(%s) as soon as everything is sent creates once or never',
+    '(%s) right after sending a create, and repeats it, creates exactly once',
     async (_how, disconnect) => {
       const keys = Array.from({ length: 15 }, newKey);
       await Promise.all(
@@ -342,7 +342,7 @@ describe('A client that disconnects', () => {
     },
   );
 
-  test('in the body of its create creates nothing', async () => {
+  test('before the end of the body of its create creates nothing', async () => {
     const key = newKey();
     const wire = await Wire.open(server.base);
     wire.write(postText(create(key), ['Host: gateway', authorization]).slice(0, -1));

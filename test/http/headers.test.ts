@@ -16,9 +16,9 @@ const CREATE = `mutation ($input: CreatePaymentInput!) { createPayment(input: $i
 const LOOKUP = `query ($c: UUID!) { payment(channel: $c, externalId: "order-1") { __typename } }`;
 
 let server: Server;
-/** With CORS_ORIGINS and a trusted proxy. */
+/** A gateway with CORS_ORIGINS and trusted proxies. */
 let listed: Server;
-/** With the embedded sandbox: no authentication, and a page for browsers. */
+/** URL of a gateway in sandbox mode: without authentication, and with a page for browsers. */
 let sandboxMode: string;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ describe('A response', () => {
     ['to an operation', 200, () => post(server.client.url, HELLO)],
     ['to a GET', 200, () => raw(server.client.url + QUERY, { headers: { 'apollo-require-preflight': '1' } })],
     ['to an invalid operation', 400, () => post(server.client.url, '{"query":"{ nosuch }"}')],
-    ['to a body that is no JSON', 400, () => post(server.client.url, '{')],
+    ['to a body that is not JSON', 400, () => post(server.client.url, '{')],
     [
       'to a body that is too large',
       413,
@@ -51,7 +51,7 @@ describe('A response', () => {
   ];
   const match = (pattern: RegExp): unknown => expect.stringMatching(pattern) as unknown;
 
-  test.each(RESPONSES)('%s has status %d and the safe headers', async (what, status, ask) => {
+  test.each(RESPONSES)('%s has status %d and the security headers', async (what, status, ask) => {
     const response = await ask();
     expect(response.status).toBe(status);
     const isPage = what === 'with the page for browsers';
@@ -109,7 +109,7 @@ describe('CORS', () => {
   test.each([SHOP, 'https://other.example:8443', `${SHOP}\t`])(
     'allows the origin %j of CORS_ORIGINS',
     async (sent) => {
-      // White space at its end is no part of a header's value.
+      // Trailing white space is not part of a header value.
       const origin = sent.trim();
       const [request, response] = await both(listed.base, sent);
       expect(request?.status).toBe(204);
@@ -132,7 +132,7 @@ describe('CORS', () => {
     ...['https://shop.example.evil.example', 'https://evil-shop.example', 'http://shop.example'],
     ...['https://shop.example:444', 'https://SHOP.example', `${SHOP}/`, `${SHOP}, https://evil.example`],
     ...['null', '*', '', APOLLO[0]!],
-  ])('does not allow %j, which CORS_ORIGINS does not have', async (origin) => {
+  ])('does not allow the origin %j, which is not in CORS_ORIGINS', async (origin) => {
     for (const { headers } of await both(listed.base, origin)) {
       expect(headers.get('access-control-allow-origin')).toBeNull();
       expect(headers.get('vary')).toMatch(/\borigin\b/i);
@@ -176,7 +176,7 @@ describe('CORS', () => {
         }
   });
 
-  test('charges no points for a preflight request, and sends nothing to the service', async () => {
+  test('charges no rate limit points for a preflight request, and sends nothing to the service', async () => {
     const strict = await startServer({ CORS_ORIGINS: SHOP, RATE_LIMIT_PER_MINUTE: '1' });
     for (let count = 0; count < 5; count += 1) expect((await preflight(strict.base, SHOP)).status).toBe(204);
     expect((await ask(strict.base, SHOP)).status).toBe(200);

@@ -123,10 +123,10 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
     [5, 'a create', create],
     [8, 'a batch of eight times the same transaction', batch(Array<string>(8).fill(id))],
     [4, 'four aliases', aliased(4)],
-    [4, 'fragments', send(`{ ...A ... on Query { ...B } } ${fragment('A')} ${fragment('B')}`)],
+    [4, 'lookups in fragments', send(`{ ...A ... on Query { ...B } } ${fragment('A')} ${fragment('B')}`)],
     [
       4,
-      'a list that is a default',
+      'a batch whose list is a default value',
       send(
         `query ($ids: [UUID!]! = ${listOf(4)}) { payments(channel: "${CHANNEL}", transactionIds: $ids) { __typename } }`,
       ),
@@ -187,7 +187,7 @@ describe('With default limits', () => {
   const HUNDRED = JSON.stringify(idsOf(100));
   test.each([
     [
-      'lists that are defaults',
+      'batches whose lists are default values',
       `query (${times(6, (n) => `$r${n}: [UUID!]! = ${HUNDRED}`)}) {
         ${times(6, (n) => `a${n}: payments(channel: "${CHANNEL}", transactionIds: $r${n}) { __typename }`)} }`,
     ],
@@ -274,7 +274,7 @@ describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
     expect(server.auditText()).not.toContain(other);
   });
 
-  test('answers health checks, and completes work in flight', async () => {
+  test('responds to health checks, and completes work in flight', async () => {
     for (const path of ['/healthz', '/readyz']) expect((await raw(server.base + path)).status).toBe(200);
     expect(await created).toMatchObject({ result: 'PaymentSuccess', replayed: false });
     expect(server.service.created(key)).toHaveLength(1);

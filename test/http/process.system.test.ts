@@ -14,7 +14,7 @@ import { openStore, type Store } from '../support/stores';
 import { Wire, postText, requestText } from '../support/wire';
 import { holdNext } from './support/held';
 
-/** Longer than the tests. */
+/** Timeouts that are longer than the tests. */
 const ENDLESS = { SHUTDOWN_GRACE_MS: '600000', CLIENT_TIMEOUT_MS: '300000' };
 const CREATE = 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }';
 const CREATED = { data: { createPayment: { __typename: 'PaymentSuccess' } } };
@@ -121,7 +121,7 @@ describe('SIGTERM', () => {
     wires.forEach((wire) => wire.close());
   });
 
-  test('a second time or after the grace period ends with exit code 1, and interrupted work is in the journal', async () => {
+  test('(repeated, or after the grace period) ends with exit code 1, and interrupted work is in the journal', async () => {
     await newStore();
     const stopped = await start(ENDLESS);
     const bySignal = await inFlight(stopped, 3);
@@ -142,7 +142,7 @@ describe('SIGTERM', () => {
     expect(await store.rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     const rows = await store.rows('SELECT key, outcome FROM attempts');
     expect(rows.map(({ key }) => key).sort()).toEqual(keys.toSorted());
-    // Rechecks by the second gateway may have found other outcomes.
+    // For the other keys, rechecks by the second gateway may have found other outcomes.
     const cut = rows.filter(({ key }) => byGrace.keys.includes(String(key)));
     for (const { outcome } of cut) expect(['in_progress', 'unknown']).toContain(outcome);
 
@@ -159,7 +159,7 @@ describe('SIGTERM', () => {
   });
 });
 
-describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
+describe('A gateway with SHUTDOWN_DELAY_MS after SIGTERM', () => {
   test('serves requests and closes their connections, fails readiness, and ends at a second signal', async () => {
     await newStore();
     const program = await start({ SHUTDOWN_DELAY_MS: '300000' });
@@ -176,7 +176,7 @@ describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
     expect(await statusAt(`${baseOf(program)}/healthz`)).toBe(200);
 
     const pipelined = (await Wire.open(program.url)).write(createText(newKey()) + createText(newKey()));
-    // The second waits for the response to the first.
+    // The second pipelined create waits for the response to the first.
     await arrived(2);
     hold.open();
     const [first, ...others] = await pipelined.end();
@@ -206,7 +206,7 @@ describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
     const open = (text: string): Promise<Wire> => Wire.open(program.url).then((wire) => wire.write(text));
     const [silent] = await Promise.all([open(''), open('POST /graphql HTTP/1.1\r\nHost: '), open(HEALTH)]);
     const whole = createText(newKey());
-    // An incomplete request behind a create in flight, and the beginning of a request.
+    // An incomplete request after a create in flight, and the beginning of a request.
     const pipelined = await open(createText(newKey()) + createText(newKey()).slice(0, -1));
     const started = await open(whole.slice(0, 20));
     await arrived(2);
@@ -221,7 +221,7 @@ describe('SHUTDOWN_DELAY_MS after SIGTERM', () => {
       () => statusAt(`${baseOf(program)}/healthz`),
       (status) => status === 'refused',
     );
-    // Connections that were accepted before may send their request.
+    // Connections that were accepted before the end of the delay may still send their request.
     started.write(whole.slice(20));
     await arrived(3);
     expect((await before.closed).code).toBe(1001);
@@ -273,7 +273,7 @@ test('A gateway with 128 file descriptors serves while 160 connections send noth
   const key = newKey();
   const held = holdNext(service, 'create-payment');
   const created = new Caller(base).create('payment', key);
-  // Awaited below; prevents that its rejection hides a test failure.
+  // It is awaited below; an unhandled rejection before that would hide the real test failure.
   created.catch(() => undefined);
   await held.arrived();
   const silent = await Promise.all(Array.from({ length: 160 }, silentConnection));

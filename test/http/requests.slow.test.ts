@@ -78,7 +78,7 @@ describe('GraphQL over HTTP', () => {
 });
 
 describe('A malformed request', () => {
-  /** The responses, and whether the smuggled request reached the service. */
+  /** Returns the responses, and whether the smuggled request reached the service. */
   async function sendMalformed({ write }: Pick<Malformed, 'write'>) {
     const externalId = `hidden-${randomUUID()}`;
     const query = `{ payment(channel: "${CHANNEL}", externalId: "${externalId}") { __typename } }`;
@@ -100,7 +100,7 @@ describe('A malformed request', () => {
       expect(malformed.statuses).toContain(first?.status ?? 0);
       expect(httpProblems(first ?? { status: 0, body: '' })).toEqual([]);
       if (malformed.followed) {
-        // What follows is a separate request; the connection may also have ended before.
+        // The bytes that follow are a separate request; the connection may have ended before it.
         if (second) expect(JSON.parse(second.body)).toEqual({ data: { payment: null } });
         expect(more).toEqual([]);
       } else {
@@ -136,7 +136,7 @@ function expectRefused(result: RawResult, status = 400): void {
   expect(server.service.requests).toHaveLength(0);
 }
 
-/** The JSON text of a create with this external id and this text of the amount's value. */
+/** Returns the JSON text of a create with this external id and this `value` member of its amount. */
 const createText = (externalId = 'order-1', value = '"value": "5.00"'): string =>
   `{"query": ${JSON.stringify(CREATE)}, "variables": {"input": {
     "idempotencyKey": "${randomUUID()}", "externalId": "${externalId}", "channel": "${CHANNEL}",
@@ -188,8 +188,8 @@ describe.each([
   });
 });
 
-describe('An ambiguous', () => {
-  test('body of server-sent events is refused', async () => {
+describe('Ambiguity', () => {
+  test('in a body for server-sent events is refused', async () => {
     const query = `subscription { paymentUpdated(channel: "${CHANNEL}", transactionId: "${randomUUID()}") { __typename } }`;
     const text = JSON.stringify({ query });
     for (const body of [latin1(text.replace('{', '{"x": "ü", ')), text.replace('{', '{"query": "", ')])
@@ -200,7 +200,7 @@ describe('An ambiguous', () => {
   const variables = (e: string): string =>
     `variables=${encodeURIComponent(`{"c": "${CHANNEL}", "e": "${e}"}`)}`;
 
-  test.each(['/graphql', '/graphql/stream'])('GET of %s is refused', async (path) => {
+  test.each(['/graphql', '/graphql/stream'])('in a GET of %s is refused', async (path) => {
     const good = `${query}&${variables('order-1')}`;
     const bad = [
       `${query}&${variables('M%ZZ').replaceAll('%25ZZ', '%FC')}`,
@@ -209,13 +209,13 @@ describe('An ambiguous', () => {
       `${query}&variables=${encodeURIComponent(`{"c": "${CHANNEL}", "e": "a", "e": "b"}`)}`,
       `${good}&extensions=${encodeURIComponent('{"a": {"b": 1, "\\u0062": 2}}')}`,
       `${good}&extensions=%ED%A0%80`,
-      // In a comment of the document.
+      // Invalid UTF-8 in a comment of the document.
       `query=%23%ff%0A${encodeURIComponent('{ __typename }')}`,
     ];
     for (const parameters of bad) expectRefused(await get(parameters, path));
   });
 
-  test('GET with bytes that are not percent-encoded is refused', async () => {
+  test('of a GET with bytes that are not percent-encoded is refused', async () => {
     const lines = [
       `GET /graphql?${query}&variables={"c":"${CHANNEL}","e":"M\u00fcller"} HTTP/1.1`.replaceAll('"', '%22'),
       host,
@@ -227,7 +227,7 @@ describe('An ambiguous', () => {
     expect(server.service.requests).toHaveLength(0);
   });
 
-  test('GET is not one with spaces and escapes, which is accepted', async () => {
+  test('is not assumed in a GET with spaces and escapes, which is accepted', async () => {
     expect(await get(`${query}&${variables('Müller %2B +')}`)).toMatchObject({
       status: 200,
       data: { payment: null },
@@ -237,7 +237,7 @@ describe('An ambiguous', () => {
     ]);
   });
 
-  test('spelling of a GET does not avoid the limits of documents', async () => {
+  test('in the encoding of a GET does not avoid the document limits', async () => {
     const document = `{ ${Array.from({ length: 200 }, (_, place) => `a${place}: __typename`).join(' ')} }`;
     const escaped = encodeURIComponent(document);
     for (const parameters of [
@@ -248,7 +248,7 @@ describe('An ambiguous', () => {
       expectErrors(await get(parameters), 'OPERATION_TOO_LARGE');
   });
 
-  describe('WebSocket message is refused:', () => {
+  describe('in a WebSocket message is refused:', () => {
     const connect = (): Promise<WireClient> => WireClient.open(server.client.url);
     const init = JSON.stringify({ type: 'connection_init', payload: AUTHORIZED });
 
@@ -287,7 +287,7 @@ describe('An ambiguous', () => {
     });
   });
 
-  test('document is refused', async () => {
+  test('in a document (duplicate names) is refused', async () => {
     const invalid = [
       `{ payment(channel: "${CHANNEL}", externalId: "a", externalId: "b") { __typename } }`,
       `mutation { createPayment(input: { idempotencyKey: "k", channel: "${CHANNEL}", method: { redirect: CARD },
@@ -312,7 +312,7 @@ describe('An ambiguous', () => {
     expect(server.service.requests).toHaveLength(0);
   });
 
-  test('half of a surrogate pair is refused in a lookup', async () => {
+  test('of half a surrogate pair in a lookup is refused', async () => {
     const half = '\ud800';
     const request: [string, object][] = [
       [LOOKUP, { c: CHANNEL, e: `a${half}` }],
@@ -335,7 +335,7 @@ describe('One event is one log line', () => {
     method: { other: { fields: { note: text } } },
   });
 
-  /** Every place of a body for a caller's text, and the number of audit lines it may cause. */
+  /** Places in a body for a caller's text, and the maximum number of audit lines that the request causes. */
   const BODIES: [string, audited: number, (text: string) => string][] = [
     ['operationName', 0, (text) => json({ query: '{ __typename }', operationName: text })],
     ['the document', 0, (text) => json({ query: `{ __typename } ${text}` })],

@@ -2,8 +2,8 @@ import type { ConfirmClaim } from '../../src/datasources/journal/journal';
 import { describeJournals } from './support/fixture';
 import { ENDED, confirmedBy, newConfirm } from './support/samples';
 
-const CERTAIN = { previousOutcomeUnknown: false, unresolvedHashes: [] };
-const SUSPECT = { previousOutcomeUnknown: true, unresolvedHashes: expect.any(Array) };
+const KNOWN = { previousOutcomeUnknown: false, unresolvedInputHashes: [] };
+const UNKNOWN = { previousOutcomeUnknown: true, unresolvedInputHashes: expect.any(Array) };
 
 const next = (before: ConfirmClaim, given: Partial<ConfirmClaim> = {}): ConfirmClaim =>
   newConfirm({
@@ -17,33 +17,33 @@ const next = (before: ConfirmClaim, given: Partial<ConfirmClaim> = {}): ConfirmC
 describeJournals('A confirm', (fixture) => {
   test('is refused while another confirm of the payment is in progress', async () => {
     const first = newConfirm();
-    await expect(fixture.journal.beginConfirm(first)).resolves.toEqual(CERTAIN);
+    await expect(fixture.journal.beginConfirm(first)).resolves.toEqual(KNOWN);
     await expect(fixture.journal.beginConfirm(next(first))).resolves.toBeNull();
     await expect(fixture.journal.beginConfirm(next(first, { now: 5_000 }))).resolves.toBeNull();
   });
 
-  test('is suspect after one with an unknown result, until the result is known', async () => {
+  test('has previousOutcomeUnknown set until the result of a confirm is known', async () => {
     const first = newConfirm();
     let last = first;
     const begin = (): Promise<unknown> => fixture.journal.beginConfirm((last = next(first)));
     await fixture.journal.beginConfirm(first);
     for (const result of ['known', 'unknown', 'unknown', 'known'] as const) {
       await fixture.journal.endConfirm(last.id, ENDED[result]);
-      await expect(begin()).resolves.toEqual(result === 'known' ? CERTAIN : SUSPECT);
+      await expect(begin()).resolves.toEqual(result === 'known' ? KNOWN : UNKNOWN);
     }
   });
 
-  test('stays in progress while its owner renews the lease, and is suspect once that has expired', async () => {
+  test('stays in progress while its owner renews the lease; the next one has previousOutcomeUnknown set', async () => {
     const first = newConfirm({ owner: newConfirm().id });
     await fixture.journal.beginConfirm(first);
     await fixture.journal.renew(first.owner, 8_000);
     await expect(fixture.journal.beginConfirm(next(first, { now: 5_001 }))).resolves.toBeNull();
     const second = next(first, { now: 8_001, owner: first.owner, leaseUntil: 9_000 });
-    await expect(fixture.journal.beginConfirm(second)).resolves.toEqual(SUSPECT);
-    // An ended confirm is not renewed.
+    await expect(fixture.journal.beginConfirm(second)).resolves.toEqual(UNKNOWN);
+    // The lease of an ended confirm is not renewed.
     await fixture.journal.endConfirm(second.id, ENDED.unknown);
     await fixture.journal.renew(first.owner, 12_000);
-    await expect(fixture.journal.beginConfirm(next(first, { now: 8_002 }))).resolves.toEqual(SUSPECT);
+    await expect(fixture.journal.beginConfirm(next(first, { now: 8_002 }))).resolves.toEqual(UNKNOWN);
   });
 
   test('cannot be ended by the owner of an earlier one whose lease has expired', async () => {
@@ -62,7 +62,7 @@ describeJournals('A confirm', (fixture) => {
       const first = newConfirm();
       await fixture.journal.beginConfirm(first);
       const elsewhere = next(first, { [scope]: 'another' });
-      await expect(fixture.journal.beginConfirm(elsewhere)).resolves.toEqual(CERTAIN);
+      await expect(fixture.journal.beginConfirm(elsewhere)).resolves.toEqual(KNOWN);
     },
   );
 
@@ -77,12 +77,12 @@ describeJournals('A confirm', (fixture) => {
         children[1].call('beginConfirms', claims.slice(20)),
       ]);
       expect(responses.flat().filter((response) => response !== null)).toEqual([
-        now === 1_000 ? CERTAIN : SUSPECT,
+        now === 1_000 ? KNOWN : UNKNOWN,
       ]);
     }
   });
 
-  test('gets the inputs that may have been carried out, each once', async () => {
+  test('gets the inputs of earlier confirms that may have been carried out, each once', async () => {
     const first = newConfirm();
     const second = next(first);
     const notCarriedOut = next(first);
@@ -96,23 +96,23 @@ describeJournals('A confirm', (fixture) => {
     const started = await fixture.journal.beginConfirm(next(first));
     expect(started).toEqual({
       previousOutcomeUnknown: true,
-      unresolvedHashes: [first.inputHash, second.inputHash],
+      unresolvedInputHashes: [first.inputHash, second.inputHash],
     });
   });
 
-  test('gets a bounded list of inputs, with unknown in place of those that were dropped', async () => {
+  test('is told a bounded list of such inputs, with "unknown" in place of dropped ones', async () => {
     const first = newConfirm();
     let started = await fixture.journal.beginConfirm(first);
     for (let times = 0, last = first; times < 100; times += 1) {
       await fixture.journal.endConfirm(last.id, ENDED.unknown);
       last = next(first, { inputHash: `key.${'f'.repeat(64)}${times}` });
       started = await fixture.journal.beginConfirm(last);
-      expect(started?.unresolvedHashes.join('').length).toBeLessThan(5_000);
+      expect(started?.unresolvedInputHashes.join('').length).toBeLessThan(5_000);
     }
-    expect(started?.unresolvedHashes).toContain('unknown');
+    expect(started?.unresolvedInputHashes).toContain('unknown');
   });
 
-  test('records the inputs that were carried out once, by payment', async () => {
+  test('records each input that was carried out once, by payment', async () => {
     const first = newConfirm();
     const second = next(first);
     const inputs = [confirmedBy(first), confirmedBy(second, { confirmedAt: 2_001 })];
@@ -126,7 +126,7 @@ describeJournals('A confirm', (fixture) => {
       await expect(fixture.journal.confirmedInputs({ ...first, [scope]: 'another' })).resolves.toEqual([]);
   });
 
-  test('that is granted on another instance gets the inputs of the previous one', async () => {
+  test('that another instance begins next reads the inputs that the previous confirm recorded', async () => {
     const other = await fixture.open();
     const payments = Array.from({ length: 40 }, () => newConfirm());
     await Promise.all(payments.map((claim) => fixture.journal.beginConfirm(claim)));

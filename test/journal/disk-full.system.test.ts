@@ -31,8 +31,8 @@ async function beginUntilRefused(
   }
 }
 
-describeSmallDisk('A full disk', '1m', (disk) => {
-  test('makes the journal refuse whole attempts, and accept them again when there is space', async () => {
+describeSmallDisk('A disk', '1m', (disk) => {
+  test('that is full makes the journal refuse whole attempts, and accept them again when there is space', async () => {
     const url = `file:${path.join(disk.folder, 'journal.db')}`;
     const journal = await openJournal(url, JOURNAL_TIMEOUT_MS);
     const before = await begunAs(journal, 'in_progress', newAttempt({ service: 'full' }));
@@ -59,7 +59,7 @@ describeSmallDisk('A full disk', '1m', (disk) => {
     await reopened.close();
   });
 
-  test('makes the gateway unready, with the reason in its log and metrics, until there is space', async () => {
+  test('that is full makes the gateway unready, with the reason in its log and metrics, until there is space', async () => {
     const clock = new AdvancingClock(systemClock);
     const logLines: string[] = [];
     const env = { DATABASE_URL: `file:${path.join(disk.folder, 'gateway.db')}` };
@@ -90,7 +90,7 @@ describeSmallDisk('A full disk', '1m', (disk) => {
     await gateway.close();
   });
 
-  test('causes an error with its folder and EROFS when it is mounted read-only at the start', async () => {
+  test('that is read-only makes opening the journal fail with a JournalOpenError that names the folder and EROFS', async () => {
     disk.remount('ro');
     const opened = openJournal(`file:${path.join(disk.folder, 'journal.db')}`);
     const error = await opened.catch((fault: Error) => fault);

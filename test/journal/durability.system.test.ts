@@ -22,7 +22,7 @@ describeJournals('A journal', (fixture) => {
     await begunAs(fixture.journal, 'succeeded', newAttempt());
   });
 
-  test('completes the writes of a journal that is being closed', async () => {
+  test('completes its writes when it is closed', async () => {
     const journal = await fixture.open();
     const settled = await begunAs(journal, 'in_progress', newAttempt());
     const confirms = Array.from({ length: 40 }, () => newConfirm());
@@ -59,7 +59,7 @@ describeJournals('A journal', (fixture) => {
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** The number of transactions in a SQLite write-ahead log: the last frame of each holds the file size. */
+/** Counts the transactions in a SQLite write-ahead log: the last frame of each holds the file size. */
 function transactionsIn(wal: Buffer): number {
   const frame = FRAME_HEADER_BYTES + wal.readUInt32BE(8);
   const salt = wal.subarray(16, 24);

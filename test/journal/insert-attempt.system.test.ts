@@ -8,7 +8,7 @@ const sameKey = (count: number, given: Partial<NewAttempt> = {}): NewAttempt[] =
 };
 
 const ONE_OF_200 = { started: 1, exists: 199 };
-/** Expects one `started`, and all other results to name that attempt. */
+/** Expects every `exists` result to name the attempt that was started. */
 function expectOneWinner(attempts: NewAttempt[], responses: BeginResult[]): void {
   const winner = attempts[responses.findIndex(({ kind }) => kind === 'started')];
   for (const response of responses)
@@ -34,7 +34,7 @@ describeJournals('Inserting an attempt', (fixture) => {
   const beginInChild = async (place: number, attempt: NewAttempt): Promise<BeginResult> =>
     (await children[place]!.call('begin', [attempt]))[0]!;
 
-  describe('idempotency keys', () => {
+  describe('with an idempotency key', () => {
     test('starts an attempt under a new key, and stores all its fields', async () => {
       const attempt = newAttempt({
         key: 'a "key" of \\ ünusual 文字 🔑 %_',
@@ -73,7 +73,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       expect(page.map(({ id }) => id)).toEqual([later.id, again.id, between.id]);
     });
 
-    test.each(['client', 'service'] as const)('separates the same key of another %s', async (scope) => {
+    test.each(['client', 'service'] as const)('keeps the same key of another %s separate', async (scope) => {
       const first = await begunAs(fixture.journal, 'in_progress', newAttempt());
       const second = newAttempt({ ...first, id: newAttempt().id, [scope]: `another ${scope}` });
       await begunAs(fixture.journal, 'in_progress', second);
@@ -81,7 +81,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       await expect(fixture.journal.find(second)).resolves.toMatchObject({ id: second.id });
     });
 
-    test('separates client and key, whatever characters they contain', async () => {
+    test('does not confuse client and key, whatever characters they contain', async () => {
       const service = newAttempt().service;
       await begunAs(fixture.journal, 'in_progress', newAttempt({ service, client: 'a', key: 'b","c' }));
       await begunAs(fixture.journal, 'in_progress', newAttempt({ service, client: 'a","b', key: 'c' }));
@@ -101,7 +101,7 @@ describeJournals('Inserting an attempt', (fixture) => {
     });
 
     test.each([2, 100])(
-      'starts one of %i concurrent attempts under one freed key in two journals',
+      'starts only one of %i attempts that two instances insert concurrently under one freed key',
       async (count) => {
         for (let round = 0; round < 120 / count; round += 1) {
           const freed = await begunAs(fixture.journal, 'not_sent', newAttempt());
@@ -116,7 +116,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       },
     );
 
-    test('starts an attempt under the key of one that is refused for its external id', async () => {
+    test('does not occupy the key if the attempt is refused because its external id is reserved', async () => {
       const { service, externalId } = await begunAs(fixture.journal, 'in_progress', newPayout());
       const refused = newPayout({ service, externalId });
       const other = newAttempt({ service, key: refused.key });
@@ -138,7 +138,7 @@ describeJournals('Inserting an attempt', (fixture) => {
     });
   });
 
-  describe('external ids', () => {
+  describe('with an external id', () => {
     test.each(HOLDING)('refuses another payout with the external id of one that is %s', async (outcome) => {
       const [first, second] = rivals(2) as [NewAttempt, NewAttempt];
       await begunAs(fixture.journal, outcome, first);
@@ -187,7 +187,7 @@ describeJournals('Inserting an attempt', (fixture) => {
     });
 
     test.each(['service', 'channel'] as const)(
-      'separates the same external id of another %s',
+      'treats the same external id of another %s as a different one',
       async (scope) => {
         const first = await begunAs(fixture.journal, 'succeeded', newPayout());
         const other = { id: newPayout().id, key: 'k2', [scope]: `other ${scope}` };

@@ -44,7 +44,7 @@ describePostgres('Migrations (PostgreSQL)', () => {
   });
 });
 
-describe('A new SQLite file', () => {
+describe('A SQLite file', () => {
   let store: Store;
 
   beforeEach(async () => {
@@ -71,9 +71,9 @@ describe('A new SQLite file', () => {
   });
 
   test.each([
-    [0o666, 0o600],
-    [0o640, 0o640],
-  ])('of mode %o gets the mode %o when it is opened again', async (mode, expected) => {
+    ['0666', '0600', 0o666, 0o600],
+    ['0640', '0640', 0o640, 0o640],
+  ])('with mode %s has mode %s after it is opened again', async (_before, _after, mode, expected) => {
     await (await openJournal(store.url, JOURNAL_TIMEOUT_MS)).close();
     chmodSync(fileOf(store), mode);
     const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
@@ -82,7 +82,7 @@ describe('A new SQLite file', () => {
     await journal.close();
   });
 
-  test('is refused when it is no database, or when a file has the path of its folder', async () => {
+  test('is refused if it is not a database, or if its folder is a file', async () => {
     const file = path.join(path.dirname(path.dirname(fileOf(store))), 'notes.txt');
     writeFileSync(file, 'This is a text, and by no means a database. '.repeat(100));
     await expect(openJournal(`file:${file}`)).rejects.toMatchObject({ name: 'JournalOpenError' });

@@ -45,14 +45,14 @@ describeJournals('A locked journal', (fixture) => {
     expect(tally(await Promise.all(again))).toEqual({ started: 50 });
   });
 
-  test.each([5, 900])('does not write %i attempts later that it refused', async (count) => {
+  test.each([5, 900])('does not write %i refused attempts after it is unlocked', async (count) => {
     const unlock = await fixture.store.hold();
     const attempts = some(count);
     await Promise.all(attempts.map((attempt) => expectUnavailable(journal.insertAttempt(attempt))));
     // An attempt whose batch gets the lock exactly at its deadline may be written although it is refused.
     await expectUnavailable(journal.insertAttempt(newAttempt())).finally(unlock);
     await recovered(journal);
-    // Work that still waited for the lock gets it before this.
+    // Work that still waits for the lock gets it before this second hold.
     await fixture.store.hold().then((again) => again());
     const kept = new Set((await fixture.store.rows('SELECT id FROM attempts')).map(({ id }) => id));
     expect(attempts.filter(({ id }) => kept.has(id))).toEqual([]);
@@ -149,7 +149,7 @@ describePostgresJournal('Opening a journal', (fixture) => {
   test.each<[what: string, change: (url: URL) => void, code: string]>([
     ['database', (url) => (url.pathname = '/paygraph_nowhere'), '3D000'],
     ['user', (url) => (url.username = 'nobody_of_paygraph'), '28'],
-  ])('is refused when its %s does not exist, without the password', async (_what, change, code) => {
+  ])('fails without showing the password if the %s does not exist', async (_what, change, code) => {
     const url = new URL(fixture.store.url);
     url.password = 'hunter2';
     change(url);
@@ -160,7 +160,7 @@ describePostgresJournal('Opening a journal', (fixture) => {
   });
 });
 
-/** A message of the PostgreSQL protocol: type, length, body. */
+/** Returns a message of the PostgreSQL protocol: type, length, body. */
 function message(type: string, body: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(4 + body.length);
@@ -177,7 +177,7 @@ test('A server that ends new connections makes the journal unavailable, and does
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const pool = new PostgresPool(new PostgresHosts(`postgres://user@127.0.0.1:${port}/database`), {
-    deadlineMs: JOURNAL_TIMEOUT_MS,
+    timeLimitMs: JOURNAL_TIMEOUT_MS,
     maxConnections: 1,
     connectionOptions: '',
     migrate: () => Promise.resolve([]),

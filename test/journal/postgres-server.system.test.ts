@@ -30,7 +30,7 @@ const describeCluster = (subject: string, define: () => void): void =>
 
 describeCluster('A journal on a PostgreSQL server', () => {
   let journal: Journal;
-  /** With the production timeout of a journal. */
+  /** A journal with the production timeout. */
   let shortTimeout: Journal;
 
   beforeAll(async () => {
@@ -81,7 +81,7 @@ describeCluster('A journal on a PostgreSQL server', () => {
     expect(started.filter((id) => !kept.has(id))).toEqual([]);
   });
 
-  test.each(['', 'hunter2'])('is refused at opening with the password %j', async (password) => {
+  test.each(['', 'hunter2'])('is refused at opening if its password is wrong: %j', async (password) => {
     const url = new URL(primary.url);
     url.username = PASSWORD_USER;
     url.password = password;

@@ -1,15 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { listStatement } from '../../src/datasources/journal/attempt-list';
-import type { AttemptPage, Creator, NewAttempt, TransactionRef } from '../../src/datasources/journal/journal';
+import type {
+  AttemptPage,
+  CreateScope,
+  NewAttempt,
+  TransactionRef,
+} from '../../src/datasources/journal/journal';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { INDEX_ORDER_OPTIONS } from '../../src/datasources/journal/postgres/pool';
 import {
-  FIRST_RESERVATION,
+  BEFORE_FIRST_RESERVATION,
   PURGE_ATTEMPTS,
   PURGE_RESERVATIONS,
 } from '../../src/datasources/journal/postgres/purge';
-import { EXPIRED } from '../../src/datasources/journal/sqlite/purge';
+import { FROM_EXPIRED } from '../../src/datasources/journal/sqlite/purge';
 import { until } from '../support/latch';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { withClient } from '../support/stores';
@@ -22,7 +27,7 @@ const ids = (attempts: readonly { id: string }[]): string[] => attempts.map(({ i
 const OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 
 describeJournals('Reading attempts', (fixture) => {
-  test.each(['service', 'client', 'channel'] as const)('lists those of one %s only', async (scope) => {
+  test.each(['service', 'client', 'channel'] as const)('lists attempts of one %s only', async (scope) => {
     const own = await begunAs(fixture.journal, 'in_progress', newAttempt());
     const { service, client, channel } = own;
     const elsewhere = { service, client, channel, [scope]: `another ${scope}` };
@@ -82,7 +87,7 @@ describeJournals('Reading attempts', (fixture) => {
         for (const externalId of [null, 'order-1'])
           for (const startedFrom of [null, 1_002])
             for (const before of [null, { startedAt: 1_004, seq: 0 }, all[9]!]) {
-              const filters = { kinds, outcome, externalId, startedFrom, before };
+              const filters = { kinds, outcome, externalId, startedFrom, beforePosition: before };
               const expected = all.filter(
                 (attempt) =>
                   (kinds ?? [attempt.kind]).some((kind) => kind === attempt.kind) &&
@@ -98,7 +103,7 @@ describeJournals('Reading attempts', (fixture) => {
             }
   });
 
-  test('refuses lists beyond the queue limit, and no create', async () => {
+  test('refuses lists beyond the queue limit, but no creates', async () => {
     const { service, client, channel } = await begunAs(fixture.journal, 'succeeded', newAttempt());
     const page = { service, client, channel, limit: 10 };
     const lists = Array.from({ length: 50 }, () => fixture.journal.list(page));
@@ -163,7 +168,7 @@ describeSqliteJournal('Connections for lists', (fixture) => {
     const release = await fixture.store.hold();
     let isBegun = false;
     const started = fixture.journal.insertAttempt(newAttempt()).finally(() => (isBegun = true));
-    // Now the create is first in the queue.
+    // After two turns of the event loop the create is first in the queue.
     await new Promise(setImmediate);
     await new Promise(setImmediate);
     const page = { service, client, channel, limit: 10 };
@@ -175,7 +180,7 @@ describeSqliteJournal('Connections for lists', (fixture) => {
 });
 
 describeJournals('findCreated', (fixture) => {
-  const someone = (): Creator & { channel: string } => ({
+  const someone = (): CreateScope & { channel: string } => ({
     service: randomUUID(),
     client: 'user-1',
     kind: 'payment',
@@ -188,7 +193,7 @@ describeJournals('findCreated', (fixture) => {
     return { ...attempt, transactionId };
   }
 
-  const idsFound = async (creator: Creator, refs: TransactionRef[]): Promise<(string | null)[]> =>
+  const idsFound = async (creator: CreateScope, refs: TransactionRef[]): Promise<(string | null)[]> =>
     (await fixture.journal.findCreated(creator, refs)).map((attempt) => attempt?.id ?? null);
 
   test('finds transactions of the client by transaction id, external id and both, in the requested order', async () => {
@@ -253,15 +258,15 @@ const COUNT = 50_000;
 const LIMIT = 21;
 const PAGE: AttemptPage = { service: 'service-1', client: 'shop', channel: 'channel-1', limit: LIMIT };
 
-/** All attempts are succeeded payments of this client: most of these pages are empty. */
+/** All attempts are succeeded payments of this client, therefore most of these pages are empty. */
 const FILTERS: Partial<AttemptPage>[] = [undefined, ['payment'], ['payout']].flatMap((kinds) =>
   [null, 'succeeded', 'rejected', 'unknown'].flatMap((outcome) =>
     [null, 'service-1 order 100', 'no order'].flatMap((externalId) =>
       [
         {},
         { startedFrom: 49_000 },
-        { before: { startedAt: 1_000, seq: 0 } },
-        { startedFrom: 20_000, before: { startedAt: 30_000, seq: 0 } },
+        { beforePosition: { startedAt: 1_000, seq: 0 } },
+        { startedFrom: 20_000, beforePosition: { startedAt: 30_000, seq: 0 } },
       ].map((range) => ({ kinds, outcome, externalId, ...range }) as Partial<AttemptPage>),
     ),
   ),
@@ -295,7 +300,7 @@ describePostgresJournal('Query plans', (fixture) => {
     );
   };
 
-  /** Statistics from before the rows were inserted, then of the table as it is. */
+  /** Stale statistics are from before the rows were inserted; fresh ones are from ANALYZE. */
   describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
     beforeAll(async () => {
       if (statistics === 'fresh') return void (await fixture.store.rows('ANALYZE'));
@@ -319,13 +324,13 @@ describePostgresJournal('Query plans', (fixture) => {
       }
     });
 
-    test('read no more rows than five purge steps delete for one step', async () => {
+    test('purge with one step of `limit` rows without a sequential scan, reading at most five times as many', async () => {
       for (const from of [0, 25_000]) {
         const attempts = await explained(PURGE_ATTEMPTS, [from, COUNT, 100]);
         expect(attempts).toMatchObject({ sequentialScans: 0 });
         expect(attempts.rows).toBeLessThanOrEqual(500);
       }
-      const reservations = await explained(PURGE_RESERVATIONS, [FIRST_RESERVATION, 100]);
+      const reservations = await explained(PURGE_RESERVATIONS, [BEFORE_FIRST_RESERVATION, 100]);
       expect(reservations).toMatchObject({ sequentialScans: 0 });
       expect(reservations.rows).toBeLessThanOrEqual(500);
     });
@@ -349,7 +354,7 @@ describeSqliteJournal('Query plans', (fixture) => {
   });
 
   test('read the oldest settled attempts from an index for a purge step', async () => {
-    const steps = await stepsOf(`SELECT seq ${EXPIRED}`);
+    const steps = await stepsOf(`SELECT seq ${FROM_EXPIRED}`);
     expect(steps).toEqual([expect.stringMatching(/^SEARCH .*attempts_settled .*settled_at/)]);
   });
 });

@@ -1,3 +1,4 @@
+import { AttemptMissing } from '../../src/datasources/journal/fence';
 import {
   NO_ABSENCE,
   type Attempt,
@@ -50,7 +51,8 @@ describeJournals('Recording an outcome', (fixture) => {
       const stale = await begunAs(fixture.journal, outcome, newAttempt());
       const current = newAttempt({ service: stale.service, key: stale.key });
       await begunAs(fixture.journal, 'in_progress', current);
-      await fixture.journal.recordOutcome(stale.id, OUTCOMES.succeeded);
+      const recording = fixture.journal.recordOutcome(stale.id, OUTCOMES.succeeded);
+      await expect(recording).rejects.toThrow(AttemptMissing);
       await expect(fixture.journal.find(stale)).resolves.toMatchObject(asBegun(current));
     },
   );
@@ -85,7 +87,7 @@ describeJournals('Recording an outcome', (fixture) => {
     await other.close();
   });
 
-  test('separates the same transaction id of another kind or service', async () => {
+  test('treats the same transaction id of another kind or service as a different one', async () => {
     const first = await begunAs(fixture.journal, 'succeeded', newAttempt());
     for (const other of [newAttempt({ service: first.service, kind: 'payout' }), newAttempt()]) {
       await begunAs(fixture.journal, 'in_progress', other);
@@ -94,7 +96,7 @@ describeJournals('Recording an outcome', (fixture) => {
     }
   });
 
-  test('accepts a repeated outcome of the creator of a transaction, and ignores one of an unknown attempt', async () => {
+  test('accepts a repeated outcome of the creator of a transaction, and ignores one of an attempt that does not exist', async () => {
     const attempt = await begunAs(fixture.journal, 'succeeded', newAttempt());
     await expect(fixture.journal.recordOutcome(attempt.id, OUTCOMES.succeeded)).resolves.toBe(true);
     const never = newAttempt();
@@ -149,19 +151,19 @@ const some = (count: number, given: Partial<NewAttempt> = {}): NewAttempt[] => {
 };
 
 describeJournals('A claim', (fixture) => {
-  test('is refused while the owner renews its lease, which it does for no other attempts', async () => {
+  test('is refused after the owner has renewed its lease; a renewal changes only attempts that the owner has in progress', async () => {
     const owner = newAttempt().id;
     const other = await begunAs(fixture.journal, 'in_progress', newAttempt());
-    const settled = await begunAs(fixture.journal, 'unknown', newAttempt({ owner }));
+    const unknown = await begunAs(fixture.journal, 'unknown', newAttempt({ owner }));
     const own = await begunAs(fixture.journal, 'in_progress', newAttempt({ owner }));
     await fixture.journal.renew(owner, 10_000);
     await expect(fixture.journal.claim(own.id, newClaim(own.service))).resolves.toBeNull();
     await expect(fixture.journal.claimDue(newClaim(own.service), 10)).resolves.toEqual([]);
-    const leases = await Promise.all([other, settled, own].map((attempt) => fixture.journal.find(attempt)));
+    const leases = await Promise.all([other, unknown, own].map((attempt) => fixture.journal.find(attempt)));
     expect(leases.map((attempt) => attempt?.leaseUntil)).toEqual([other.leaseUntil, 0, 10_000]);
   });
 
-  test('makes an attempt unknown whose lease has expired, and its new owner the claimant', async () => {
+  test('makes an attempt with an expired lease unknown, and the claimant its owner', async () => {
     const attempt = await begunAs(fixture.journal, 'in_progress', newAttempt());
     const claim = newClaim(attempt.service);
     const expected = { id: attempt.id, outcome: 'unknown', owner: claim.owner, leaseUntil: claim.leaseUntil };
@@ -242,7 +244,7 @@ describeJournals('A claim', (fixture) => {
         : children[(place % 3) - 1]!.call('claimDue', mine, 10);
     });
     const claimed = (await Promise.all(claims)).flat();
-    // Concurrent claims may get less than the limit.
+    // Concurrent claims may get fewer attempts than the limit.
     claimed.push(...(await fixture.journal.claimDue(claim, 60)));
     expect(claimed.map(({ id }) => id).sort()).toEqual(attempts.map(({ id }) => id).sort());
   });
@@ -306,7 +308,7 @@ describeJournals('The recorded absence of a transaction', (fixture) => {
     });
   });
 
-  test('lets the instance of the last lookup claim first, and another one when it does not', async () => {
+  test('lets the instance of the last lookup claim first, and another one later if it does not', async () => {
     const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
     await fixture.journal.recordOutcome(attempt.id, {
       outcome: 'unknown',
@@ -332,29 +334,29 @@ describeJournals('The recorded absence of a transaction', (fixture) => {
   );
 
   test.each([
-    ['whose outcome is known', {}, 'succeeded'],
-    ['that was not sent', {}, 'not_sent'],
-    ['of another amount', { value: '10.01' }, 'unknown'],
-    ['of another currency', { currency: 'INR' }, 'unknown'],
-    ['of another method', { method: 'upi' }, 'unknown'],
-    ['on another channel', { channel: 'channel-2' }, 'unknown'],
-    ['at another service', { service: 'another' }, 'unknown'],
-    ['with another external id', { externalId: 'another' }, 'unknown'],
-  ] as const)('is proof when the other attempt is %s', async (_name, other, outcome) => {
+    ['has succeeded', {}, 'succeeded'],
+    ['was not sent', {}, 'not_sent'],
+    ['has another amount', { value: '10.01' }, 'unknown'],
+    ['has another currency', { currency: 'INR' }, 'unknown'],
+    ['has another method', { method: 'upi' }, 'unknown'],
+    ['is on another channel', { channel: 'channel-2' }, 'unknown'],
+    ['is at another service', { service: 'another' }, 'unknown'],
+    ['has another external id', { externalId: 'another' }, 'unknown'],
+  ] as const)('is proof when the other attempt %s', async (_name, other, outcome) => {
     const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
     const { service, externalId } = attempt;
     await begunAs(fixture.journal, outcome, newAttempt({ service, externalId, ...other }));
     await expect(fixture.journal.hasRival(asRead(attempt))).resolves.toBe(false);
   });
 
-  test('is compared with the last transaction of the client on the channel, else of another client', async () => {
+  test('is checked against the last transaction of the client on the channel, else of another client', async () => {
     const { service } = newAttempt();
     const create = async (given: { client?: string; channel?: string; startedAt?: number }, id: string) => {
       const attempt = newAttempt({ service, ...given });
       await begunAs(fixture.journal, 'succeeded', attempt, { transactionId: `${service}-${id}` });
     };
     const beside = (given: object = {}) =>
-      fixture.journal.createdBeside(asRead(newAttempt({ service, ...given })));
+      fixture.journal.findSucceededOnChannel(asRead(newAttempt({ service, ...given })));
     await expect(beside()).resolves.toBeNull();
     await create({ client: 'another' }, 'other');
     await expect(beside()).resolves.toBe(`${service}-other`);

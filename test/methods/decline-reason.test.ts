@@ -1,6 +1,6 @@
 import { DeclineReason, readDeclineReason } from '../../src/schema/decline';
 
-/** Providers' texts are an open set (spec 7.2): those that the specification names are recognised in any spelling. */
+/** Texts by reason. Texts are an open set (spec 7.2); those that the specification names may be spelled in any way. */
 const texts: Record<DeclineReason, string[]> = {
   DO_NOT_HONOR: ['do-not-honor', 'DO_NOT_HONOR', '05: Do Not Honour.', 'Declined (do  not\thonor)'],
   AUTHENTICATION_FAILED: [
@@ -22,11 +22,11 @@ test.each(readable)('The text "%s" has the reason %s', (text, reason) => {
   expect(readDeclineReason(text)).toBe(reason);
 });
 
-test('Every reason is found in at least one text', () => {
+test('Every DeclineReason has texts in this test', () => {
   expect(Object.keys(texts).sort()).toEqual(Object.values(DeclineReason).sort());
 });
 
-/** A wrong reason is worse than none. */
+/** Texts without a reason, by explanation, because a wrong reason would be worse than none. */
 const unreadable: Record<string, string[]> = {
   'says nothing': ['', '\n'],
   'says nothing known': ['Error 96', 'Declined', 'funds', 'fraud', 'expired', '3DS', '😀'],

@@ -53,7 +53,7 @@ export const goldenMethods: ReadonlyMap<string, GoldenMethod> = new Map(
   ]),
 );
 
-/** Rows for test.each: a title and a case. */
+/** Returns rows for test.each: a title and a case. */
 export function rowsOf<C extends { title: string }>(
   casesOf: (method: GoldenMethod) => readonly C[] | undefined,
 ): [string, C][] {

@@ -13,13 +13,13 @@ export const NOW_MS = 1_717_146_765_999;
 export interface MethodHarness {
   gateway: TestClient;
   service: FakePaymentService;
-  /** Sets the responses to POST and GET, and forgets earlier requests. */
+  /** Sets the responses to POST and GET, and clears the recorded requests and attempts. */
   respond(script: { post?: Reply; get?: Reply }): void;
-  /** Requests with this method since `respond`. */
+  /** Returns the requests with this HTTP method since `respond`. */
   sent(method: 'POST' | 'GET'): ReceivedRequest[];
 }
 
-/** The golden bodies reuse keys and transaction ids. */
+/** Deletes recorded attempts, because the golden bodies reuse keys and transaction ids. */
 function forgetAttempts(database: string): void {
   const journal = new DatabaseSync(database.replace('file:', ''), { timeout: 1000 });
   journal.exec(

@@ -26,7 +26,7 @@ const STATES = [
 
 interface Waiting {
   type: string;
-  /** The state that requires an action. */
+  /** The state of the service that requires an action. */
   state: string;
   facts: Json;
   action: Json;
@@ -109,7 +109,7 @@ test.each(everyState)(
 const QR = '00020101021226610014ID.EXAMPLE.WWW6304A1B2';
 const virtualAccount = { type: 'virtual_account', bank_code: 'bni', virtual_account: '8808123412341234' };
 
-/** Without a state: a payment_method, and the next action with and without a hosted page. */
+/** Payments without a state: type, payment_method, and the next action with and without a hosted page. */
 const stateless: [string, Json, Json, Json][] = [
   ...['card', 'upi', 'dcb', 'jazz_cash', 'easy_paisa', 'virtual_account', 'qris', 'ewallet'].map(redirects),
   ...['c2c', 'bkash', 'nagad', 'rocket', 'scheme', 'havale', 'other', 'crypto'].map(redirects),
@@ -137,7 +137,7 @@ function withAction(name: string, method: Json, action: Json): [string, Json, Js
 }
 
 test.each(stateless)(
-  'A payment by %s without a state has a next action',
+  'A payment by %s without a state has a next action, with and without a hosted page',
   async (_name, method, withPage, withoutPage) => {
     for (const status of OPEN) {
       expect(await nextActionOf({ status, redirect_url: url, payment_method: method })).toEqual(withPage);
@@ -149,7 +149,7 @@ test.each(stateless)(
   },
 );
 
-test('pollAfterMs has the intervals of POLL_INTERVALS_PAYER and POLL_INTERVALS_PROVIDER', async () => {
+test('pollAfterMs follows POLL_INTERVALS_PAYER and POLL_INTERVALS_PROVIDER', async () => {
   const env = { POLL_INTERVALS_PAYER: '7s/1m 60s', POLL_INTERVALS_PROVIDER: '9s' };
   const slow = await testGateway(harness.service.url, { env });
   const method = { type: 'card' };

@@ -2,7 +2,7 @@ import decodeQR from 'qr/decode.js';
 
 const PIXELS_PER_MODULE = 4;
 
-/** The dark modules of a drawing: horizontal runs, each relative to the end of the last. */
+/** Returns the dark modules of an SVG path of horizontal runs, each relative to the end of the last. */
 function darkModules(path: string): [number, number][] {
   let [x, y] = [0, 0];
   return [...path.matchAll(/m(-?\d+),(-?\d+)h(\d+)/g)].flatMap(([, dx, dy, length]) => {
@@ -30,7 +30,7 @@ export function readQrImage(dataUri: string): string {
   return decodeQR({ width, height: width, data });
 }
 
-/** The data with every QR code replaced by "(drawn) " and its decoded text. */
+/** Returns the data with every QR code image replaced by "(drawn) " and its decoded text. */
 export function readDrawings(data: unknown): unknown {
   if (Array.isArray(data)) return data.map(readDrawings);
   if (typeof data !== 'object' || data === null) return data;

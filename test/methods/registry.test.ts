@@ -115,7 +115,7 @@ test.each(listed)('The schema type %s lists exactly the methods of the registry'
   expect(membersOf(name).sort()).toEqual(expected.sort());
 });
 
-test('Each wire type has a golden file with its kinds', () => {
+test('Each wire type has a golden file with its kinds (payment, payout)', () => {
   const sidesOf = (method: { payment?: unknown; payout?: unknown }): string =>
     [method.payment ? 'payment' : '', method.payout ? 'payout' : ''].join(' ').trim();
   const golden = [...goldenMethods].map(([type, method]) => [type, sidesOf(method)]);
@@ -123,7 +123,7 @@ test('Each wire type has a golden file with its kinds', () => {
   expect(golden.sort()).toEqual(registered.sort());
 });
 
-/** The choices of the golden creates: "redirect CARD", or a field of the @oneOf input. */
+/** Returns the methods that golden creates choose: "redirect CARD", or a field of the @oneOf input. */
 const choicesOf = (creates: readonly GoldenCreate[] = []): string[] =>
   sorted(
     creates.flatMap(({ input }) =>

@@ -3,7 +3,7 @@ import { gatewaySchema } from '../../src/resolvers';
 
 export const schema = gatewaySchema();
 
-/** A selection of all fields of a type, recursively; empty for scalars and enums. */
+/** Returns a selection of all fields of a type, recursively; empty for scalars and enums. */
 function everyField(type: GraphQLNamedType): string {
   if (isUnionType(type)) {
     const members = type.getTypes().map((member) => `... on ${member.name} ${everyField(member)}`);

@@ -19,12 +19,12 @@ beforeAll(async () => {
   harness = await openHarness();
 });
 
-/** A create may be answered with status and transaction_id alone, a confirm without amount or method (spec 2.3, 4.4, 4.5). */
+/** Creates may get only status and transaction_id, confirms no amount or method (spec 2.3, 4.4, 4.5). */
 
 const amountSent = (body: Json): Json => ({ ...(body['amount'] as Json), received: null });
 
 describe('A create with a response of status and transaction_id only', () => {
-  test.each(creates)('returns all fields from the request and one lookup: %s', async (_name, golden) => {
+  test.each(creates)('returns all fields, taken from request and one lookup: %s', async (_name, golden) => {
     const found = await create(harness, golden, {
       post: shortestResponse(golden.answer),
       get: { status: 200, json: golden.answer },
@@ -92,7 +92,7 @@ describe('A create with a response of status and transaction_id only', () => {
     },
   );
 
-  test('returns the account that bkash has next to payment_method without a lookup', async () => {
+  test('returns the account of bkash, which is outside payment_method, without a lookup', async () => {
     const golden = named(creates, 'bkash, server-to-server, account beside payment_method only');
     const post = { ...shortestResponse(golden.answer), account: golden.answer['account'] };
     const selection = '{ ... on BkashPayment { account } }';

@@ -160,7 +160,7 @@ let page = '';
     metricsUrls = programs.map((program) => /"metricsUrl":"([^"]+)"/.exec(program.output())?.[1] ?? '');
   });
 
-  test('share a port, and each has its own metrics and health checks at METRICS_PORT', async () => {
+  test('share a port, but each serves its own metrics and health checks at its METRICS_PORT', async () => {
     expect(programs[0]!.url).toBe(programs[1]!.url);
     const counts = (): Promise<number[]> =>
       Promise.all(
@@ -189,7 +189,7 @@ let page = '';
     page = (await scrape(metricsUrls[0]!)).text;
   });
 
-  test('transfer the load to the other one when one ends', async () => {
+  test('continue to serve on the shared port when one of them ends', async () => {
     programs[0]!.signal('SIGTERM');
     expect(await programs[0]!.exited).toBe(0);
     expect(await programs[1]!.create('payment', newKey())).toMatchObject({ result: 'PaymentSuccess' });
@@ -208,7 +208,7 @@ function promtool(...args: string[]): { status: number | null; output: string } 
 
 (PROMTOOL === undefined ? describe.skip : describe)('promtool (SKIPPED without it: set PROMTOOL)', () => {
   test.each([
-    ['the page', ['check', 'metrics']],
+    ['the metrics page', ['check', 'metrics']],
     ['the rules of the alerts', ['check', 'rules', 'alerts.yml']],
     ['the tests of the alerts', ['test', 'rules', 'alerts.test.yml']],
     ['the configuration of Prometheus', ['check', 'config', '--syntax-only', 'prometheus.yml']],

@@ -51,7 +51,7 @@ describe('Access to /metrics', () => {
     ['CDN-Loop', 'cdn'],
     ['Host', 'gateway.example'],
     ['Host', 'gateway.example@localhost'],
-  ])('without METRICS_TOKEN is refused with the header %s: %s', async (name, value) => {
+  ])('without METRICS_TOKEN is refused (403) if the request has the header %s: %s', async (name, value) => {
     for (const authorization of ['Basic eDp5', `Bearer ${TOKEN}`]) {
       const { status: code, text } = await ask(open, { [name]: value, authorization });
       expect(code).toBe(403);
@@ -63,7 +63,7 @@ describe('Access to /metrics', () => {
     ['HTTP/1.0', ['GET /metrics HTTP/1.0', 'Host: localhost']],
     ['an absolute URL', ['GET http://gateway.example/metrics HTTP/1.1', 'Host: localhost']],
     ['two Host headers', ['GET /metrics HTTP/1.1', 'Host: localhost', 'Host: gateway.example']],
-  ])('without METRICS_TOKEN is refused to a proxy that sends %s', async (_what, lines) => {
+  ])('without METRICS_TOKEN is refused if the request has %s, like that of a proxy', async (_what, lines) => {
     const { status: code, body } = await exchange(open, lines);
     expect([400, 403]).toContain(code);
     expect(body).not.toContain('paygraph_');
@@ -88,7 +88,7 @@ describe('Access to /metrics', () => {
   });
 
   test.each([undefined, `Bearer ${TOKEN}x`, TOKEN])(
-    'with METRICS_TOKEN is refused on this machine with Authorization: %s',
+    'with METRICS_TOKEN is refused even on this machine with Authorization: %s',
     async (authorization) => {
       const { status: code, text } = await ask(guarded, authorization === undefined ? {} : { authorization });
       expect(code).toBe(403);
@@ -124,7 +124,7 @@ describeSqlite('Metrics', (harnesses) => {
   const look = (externalId: string, of = harness): Promise<unknown> =>
     of.request(LOOK, { c: CHANNEL, e: externalId });
 
-  /** The increase of sums during an action. */
+  /** Runs an action. Returns by how much each of these sums has grown. */
   async function growth(
     action: () => Promise<unknown>,
     ...sums: [name: string, labels?: Record<string, string>][]
@@ -306,7 +306,7 @@ describeSqlite('Metrics', (harnesses) => {
     expect(now.sum('paygraph_operations_total')).toBe(2);
   });
 
-  test('show at most 200 operation names, the first ones', async () => {
+  test('show only the first 200 operation names', async () => {
     const letters = [...'abcdefghijklmno'];
     const names = letters.flatMap((a) => letters.map((b) => `invented_${a}${b}`));
     const [others = 0] = await growth(async () => {
@@ -371,7 +371,7 @@ describeSqlite('The page of metrics', (harnesses) => {
     page = await scrape(harness.parts.gateway.url);
   });
 
-  /** Metric names in a text, without the suffixes of histograms. */
+  /** Returns the metric names in a text, without the suffixes of histograms. */
   const metricsIn = (text: string): string[] =>
     (text.match(/\b(?:paygraph|process|nodejs)_\w+/g) ?? []).map((name) =>
       page.types.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''),
@@ -408,7 +408,7 @@ describeSqlite('The page of metrics', (harnesses) => {
     expect(documented).toEqual(Object.fromEntries(page.types));
   });
 
-  test('has every metric of the alerts and the runbook', () => {
+  test('has every metric that the alerts and the runbook use', () => {
     for (const { expr } of rules) {
       if (!/\bup\{/.test(expr)) expect(metricsIn(expr)).not.toEqual([]);
       expect(unknownIn(expr)).toEqual([]);
@@ -416,7 +416,7 @@ describeSqlite('The page of metrics', (harnesses) => {
     expect(unknownIn(read('docs/runbook.md'))).toEqual([]);
   });
 
-  test('has every metric of the dashboard, which shows every metric of the gateway', () => {
+  test('has every metric that the dashboard uses, and the dashboard shows every metric of the gateway', () => {
     const text = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n');
     expect(unknownIn(text)).toEqual([]);
     const shown = new Set(metricsIn(text));
@@ -433,7 +433,7 @@ describe('Alerts', () => {
     expect(rule.annotations.runbook_url).toBe(`docs/runbook.md#${rule.alert.toLowerCase()}`);
   });
 
-  test('have one section each in the runbook, with the same parts', () => {
+  test('have one section each in the runbook, all with the same parts', () => {
     const sections = read('docs/runbook.md')
       .split(/^## (?=Paygraph)/m)
       .slice(1);

@@ -60,7 +60,7 @@ beforeAll(async () => {
   base = await listening(program);
 });
 
-/** Promises created so far. */
+/** Returns the number of promises that the gateway has created so far. */
 async function promisesMade(): Promise<number> {
   readings += 1;
   program.signal('SIGUSR2');
@@ -75,7 +75,7 @@ async function journalWrites(): Promise<number> {
 }
 
 describe('A compiled operation', () => {
-  // The measured numbers of promises; 25 % more are allowed.
+  // The numbers of promises were measured; 25 % more are allowed.
   test.each([
     [
       'a lookup',
@@ -84,14 +84,14 @@ describe('A compiled operation', () => {
       () => ({ channel: CHANNEL, id: randomUUID() }),
     ],
     ['a page', { requests: 10, journal: 0, promises: 578 }, PAGE, () => ({ channel: CHANNEL, ids: page() })],
-    ['no lookup', { requests: 0, journal: 0, promises: 17 }, '{ __typename }', () => ({})],
+    ['no lookup or create', { requests: 0, journal: 0, promises: 17 }, '{ __typename }', () => ({})],
     ['a create', { requests: 1, journal: 2, promises: 116 }, CREATE, () => ({ input: createInput() })],
-  ])('with %s causes %j', async (_what, { promises, ...exact }, query, variables) => {
+  ])('with %s causes at most %j', async (_what, { promises, ...exact }, query, variables) => {
     const send = async (): Promise<void> => {
       const { errors } = await post(`${base}/graphql`, JSON.stringify({ query, variables: variables() }));
       expect(errors).toBeUndefined();
     };
-    // Compiles the operation.
+    // Repeated, so that the gateway compiles the operation.
     for (let run = 0; run < 5; run += 1) await send();
     const [writes, requests, made] = [await journalWrites(), service.requests.length, await promisesMade()];
     for (let run = 0; run < RUNS; run += 1) await send();

@@ -7,7 +7,7 @@ import { gatewaySchema } from '../../src/resolvers';
 import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/gateway';
 import { plantedJson, plantedLiteral } from './fixtures/canaries';
 
-/** Operations with a placeholder at every kind of place. */
+/** Operations with a placeholder (§) for a literal, at every kind of place. */
 const HOLES = [
   '{ payment(channel: §) { __typename } }',
   '{ payment(channel: "a", externalId: §) { __typename } }',
@@ -57,7 +57,7 @@ describe('A response of the gateway', () => {
 
   const planted: string[] = [];
 
-  /** JSON may escape a value, but never its mark. */
+  /** Expects a response without the mark. JSON may escape other characters of a value, but not those of its mark. */
   function expectNotEchoed(mark: string, response: string): void {
     planted.push(mark);
     expect(response).toMatch(/"errors"|"InvalidInputError"|"PaymentSuccess"/);
@@ -110,7 +110,7 @@ describe('A public message', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...HOLES),
-        // Without quotes a value is a name, which may be shown: only digits are marks here.
+        // Without quotes a value is a name, which messages may show; therefore only marks of digits are used.
         plantedLiteral.filter(({ mark }) => /^\d+$/.test(mark)),
         fc.record({ at: fc.nat(), cut: fc.nat(3), put: sign }),
         (hole, { mark, literal }, { at, cut, put }) => {

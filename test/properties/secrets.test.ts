@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { redactForAudit } from '../../src/redaction/audit';
 import { createRedactor } from '../../src/redaction/service-response';
 import { fieldError, validateInput } from '../../src/core/validation/validate-input';
-import { findKeptSecrets } from '../../src/core/validation/reject-secrets';
+import { findMisplacedSecrets } from '../../src/core/validation/reject-secrets';
 import { containsCardNumber, containsPan, passesLuhn } from '../../src/redaction/pan';
 import { CustomFieldsInput } from '../../src/schema/methods/free-fields';
 import { findInDecodings } from '../../src/redaction/decodings';
@@ -40,7 +40,7 @@ describe('A card number', () => {
     );
   });
 
-  /** Without digits of any kind: ㊷ is 42. */
+  /** Texts without digits of any kind, such as ㊷, which is normalised to 42. */
   const words = fc
     .string({ unit: 'grapheme', maxLength: 40 })
     .map((text) => text.normalize('NFKC').replace(/\p{N}/gu, ''));
@@ -88,7 +88,7 @@ describe('A card number', () => {
     );
   });
 
-  test('has a security code that is removed when it is a separate number', () => {
+  test('has a security code that is removed if it is a separate number in a text', () => {
     const remove = createRedactor({ secrets: ['737'] });
     const removed = ['737', 'CVC 737', 'cvv:737', 'CVC737', '(737)', '7 3 7', '7-3-7', '"737"', 'a=737&b=1'];
     for (const text of removed) expect(remove(text)).not.toMatch(/7\W?3\W?7/);
@@ -137,7 +137,7 @@ const hex = (character: string): string => character.charCodeAt(0).toString(16);
 const percent: Encode = (character) => `%${hex(character)}`;
 const escaped = (text: string): string => [...text].map(percent).join('');
 
-/** Digits of another script, by its zero. */
+/** Returns the encoding that writes digits in the script with this zero. */
 const digitsFrom =
   (zero: number): Encode =>
   (character) =>
@@ -238,7 +238,7 @@ describe('An encoded card number', () => {
     fc.assert(
       fc.property(encodedGroups, ({ text }) => {
         const input = { idempotencyKey: `k-${text}`, externalId: text, description: `for ${text}` };
-        const rules = findKeptSecrets(input, method).map(({ path: [field], rule }) => [field, rule]);
+        const rules = findMisplacedSecrets(input, method).map(({ path: [field], rule }) => [field, rule]);
         expect(rules).toEqual(Object.keys(input).map((field) => [field, 'noSecret']));
       }),
     );
@@ -270,7 +270,7 @@ describe('An encoded credential', () => {
     );
   });
 
-  test('of 4 digits or fewer is not searched in encoded characters', () => {
+  test('of 4 digits or fewer is not searched for in encoded characters', () => {
     const remove = createRedactor({ secrets: ['737'] });
     expect(remove('a~%37%33%37~b')).toBe(HIDDEN);
     for (const text of ['%E2%97%37x', 'a%2F7370', '\\u0737']) expect(remove(text)).toBe(text);
@@ -318,14 +318,14 @@ describe('A text without secrets', () => {
   });
 });
 
-/** Its digits contain a number of a card scheme. */
+/** A UUID whose digits contain a number of a card scheme. */
 const HEX_UUID = '41111111-1111-1111-abcd-000000000000';
 const DIGITS_UUID = '41111111-1111-1111-0000-000000000000';
 
 const faultsOf = (idempotencyKey: string, secrets: string[]) =>
-  findKeptSecrets({ idempotencyKey }, { inputField: 'card', type: 'card', secrets });
+  findMisplacedSecrets({ idempotencyKey }, { inputField: 'card', type: 'card', secrets });
 
-test('A UUID as idempotency key is refused when it has no letter, or contains the card number of the request', () => {
+test('A UUID whose digits contain a card number is refused as a key if it has no letter, or if the card is that of the request', () => {
   expect([faultsOf(HEX_UUID, []), faultsOf(`order_${HEX_UUID}`, [])]).toEqual([[], []]);
   expect(containsPan(DIGITS_UUID)).toBe(true);
   expect(faultsOf(DIGITS_UUID, [])).toHaveLength(1);
@@ -376,7 +376,7 @@ describe('Validation', () => {
     const input = { idempotencyKey: `4111111111111111${MARKS}`, description: '4111 1111 1111 1111' };
     const method = { inputField: 'card', type: 'card', secrets: [] };
     const refused = [fieldError(['idempotencyKey'], 'maxLength', '')];
-    const faults = findKeptSecrets(input, method, refused);
+    const faults = findMisplacedSecrets(input, method, refused);
     expect(faults.map(({ path }) => path)).toEqual([['description']]);
   });
 

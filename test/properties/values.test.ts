@@ -11,7 +11,7 @@ import { sendCall, redirectCall } from '../support/calls';
 import { digits } from './fixtures/canaries';
 
 describe('A Decimal', () => {
-  /** A reference implementation of Decimal: the amount in hundredths, or undefined. */
+  /** Reference implementation of Decimal. Returns the amount in hundredths; undefined if it is invalid. */
   function hundredths(text: string): bigint | undefined {
     const parts = text.split('.');
     const [whole = '', fraction] = parts;
@@ -38,7 +38,7 @@ describe('A Decimal', () => {
 
   const decimal = nearlyDecimal.filter((text) => hundredths(text) !== undefined);
 
-  test('is accepted in the forms of the contract and no other', () => {
+  test('is accepted in the forms of the contract only', () => {
     fc.assert(
       fc.property(fc.oneof(nearlyDecimal, fc.string({ unit: 'binary' })), (text) => {
         expect(normalizeDecimal(text) !== undefined).toBe(hundredths(text) !== undefined);
@@ -85,7 +85,7 @@ describe('A global id', () => {
     return text.slice(0, at) + put + text.slice(at + cut);
   };
 
-  /** Tampered ids: a letter changed, cut off, padded, in the other alphabet of base64. */
+  /** Tampered ids: with changed, missing or added characters, or in the other alphabet of base64. */
   const tampered = fc.oneof(
     fc.tuple(id, fc.nat(), fc.nat(3), fc.string({ maxLength: 3 })).map((parts) => splice(...parts)),
     id.map((text) => `${text}=`),
@@ -147,7 +147,7 @@ describe('A request to the service', () => {
     );
   });
 
-  test('has a query string that strict and lenient parsers read the same', () => {
+  test('has a query string that strict and lenient parsers decode to the same values', () => {
     const maybe = <T>(some: fc.Arbitrary<T>) => fc.option(some, { nil: undefined });
     const key = fc.record({
       channel: fc.uuid(),

@@ -1,5 +1,5 @@
-// Lints texts as if they were in the files named, with the rules of the layers alone, which need no types.
-// In: [{ file, text }] on standard input; out: the rule ids for each, as JSON.
+// Lints texts as if they were in the given files, only with the rules about layers, which need no types.
+// Reads [{ file, text }] from standard input, and prints the rule ids for each text as JSON.
 import { text as readText } from 'node:stream/consumers';
 import process from 'node:process';
 import { ESLint, Linter } from 'eslint';

@@ -29,7 +29,7 @@ describe('Lint', () => {
     ['src/sandbox/a.ts', 'src/schema/methods/a.ts'],
   ];
 
-  test('rejects imports against the layers of src and import cycles, and no others', () => {
+  test('rejects imports that violate the layers of src, and import cycles, but no other imports', () => {
     const copy = temporaryFolder();
     cpSync(path.join(ROOT, 'tsconfig.json'), path.join(copy, 'tsconfig.json'));
     const imports: Import[] = [
@@ -71,14 +71,14 @@ describe('Lint', () => {
     expect(cycles.map(({ from }) => from)).toEqual(expect.arrayContaining(['src/auth/a.ts']));
   });
 
-  test('rejects packages that a folder must not import, and the environment outside the settings', () => {
+  test('rejects imports of packages that a folder must not use, and process.env outside src/config', () => {
     const texts = [
       ['src/core/a.ts', "import 'undici';\n"],
       ['src/schema/a.ts', "import 'fastify';\n"],
       ['src/app/gateway.ts', "import process from 'node:process';\nexport const home = process.env;\n"],
       ['src/config/index.ts', "import process from 'node:process';\nexport const home = process.env;\n"],
     ];
-    // ESLint loads its configuration as an ES module, which jest cannot.
+    // A separate process, because ESLint loads its configuration as an ES module, which jest cannot.
     const printed = execFileSync(process.execPath, [path.join(__dirname, 'lint-texts.mjs')], {
       cwd: ROOT,
       input: JSON.stringify(texts.map(([file, text]) => ({ file, text }))),
@@ -94,12 +94,20 @@ describe('Lint', () => {
 });
 
 describe('Generated files', () => {
-  test('are up to date, among them schema.graphql', () => {
+  test('are up to date, including schema.graphql', () => {
     const codegen = path.join(ROOT, 'node_modules/@graphql-codegen/cli/esm/bin.js');
     const words = [codegen, '--check', '--config', 'codegen.yml'];
     const { status } = spawnSync(process.execPath, words, { cwd: ROOT, stdio: 'inherit' });
     expect(status).toBe(0);
   });
+});
+
+test('Each deliberate bug changes a text that occurs exactly once in its file', () => {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/deliberate-bugs.mjs', '--list'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
 describe('npm run new-method', () => {
@@ -118,7 +126,7 @@ describe('npm run new-method', () => {
   const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' });
 
   test('creates a method that compiles, is in the schema and passes its golden bodies', () => {
-    expect(run('scripts/new-method.mjs', 'pay_now').status).toBe(0);
+    expect(run('scripts/new-method.mjs', 'example_wallet').status).toBe(0);
     const compiled = run('node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.build.json');
     expect(compiled).toMatchObject({ status: 0, stdout: '' });
 
@@ -130,7 +138,7 @@ describe('npm run new-method', () => {
       'test/methods/golden',
       'test/methods/registry',
       '-t',
-      'pay_now|a golden file with its kinds',
+      'example_wallet|a golden file with its kinds',
     ];
     const jest = run('node_modules/jest/bin/jest.js', '-i', '-c', 'jest.copy.config.js', ...tests);
     expect({ status: jest.status, failed: jest.status === 0 ? '' : jest.stderr }).toEqual({
@@ -140,7 +148,7 @@ describe('npm run new-method', () => {
     expect(Number(/Tests:.* (\d+) passed/.exec(jest.stderr)?.[1])).toBeGreaterThan(2);
   });
 
-  test('refuses a type that is not in snake case, or that exists', () => {
+  test('refuses a type that is not in snake case, or that already exists', () => {
     for (const type of ['', 'PayNow', 'pay now', '../x', 'jazz_cash'])
       expect({ type, status: run('scripts/new-method.mjs', type).status }).toEqual({ type, status: 1 });
   });
@@ -180,7 +188,7 @@ describe('The supply chain', () => {
   });
 
   test.each([
-    ['fails and names the package when it has a high vulnerability', 'high', 1, /^ws /m],
+    ['fails and names a package that has a high vulnerability', 'high', 1, /^ws /m],
     ['passes when the vulnerability is moderate', 'moderate', 0, /(?:)/],
     ['passes with a warning when the registry offers no audit', undefined, 0, /WARNING/],
   ])('%s: npm run dependency-audit', async (_title, severity, code, warning) => {
@@ -198,7 +206,7 @@ describe('The supply chain', () => {
       response.end(JSON.stringify(isAudit && severity ? { ws: [advisory] } : {}));
     });
     await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve));
-    // npm keeps advisories in its cache.
+    // A separate cache, because npm caches advisories.
     const cache = temporaryFolder();
     const ended = await run('dependency-audit.mjs', {
       npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
@@ -222,7 +230,7 @@ describe('npm run schema-check', () => {
     return { code: status, output: stdout + stderr };
   }
 
-  /** Runs the check with a current schema, and returns the released schema afterwards too. */
+  /** Runs the check with a current schema. Returns the result, and the released schema after it. */
   function check(current: string, ...args: string[]) {
     const folder = temporaryFolder();
     mkdirSync(path.join(folder, 'api'));
@@ -231,7 +239,7 @@ describe('npm run schema-check', () => {
     return { ...run(folder, ...args), recorded: read('api/released.graphql', folder) };
   }
 
-  /** The released schema with replacements, each of which must apply. */
+  /** Returns the released schema with replacements. Throws if one does not apply. */
   const altered = (...changes: (readonly [text: string | RegExp, by: string])[]): string =>
     changes.reduce((schema, [text, by]) => {
       const changed = schema.replace(text, by);

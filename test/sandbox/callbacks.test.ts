@@ -64,7 +64,7 @@ describe('Callbacks of the sandbox', () => {
   });
   afterEach(() => receiver.close());
 
-  /** Waits until the sandbox has noticed that many failed attempts. */
+  /** Waits until the sandbox has logged that many failed attempts. */
   async function failures(count: number): Promise<void> {
     while (warnings.length < count) await new Promise<void>((resolve) => (warned = resolve));
   }
@@ -132,7 +132,7 @@ describe('Callbacks of the sandbox', () => {
     await failures(1);
   });
 
-  test('sends at most eight at once', async () => {
+  test('sends at most eight callbacks at once', async () => {
     const held: ServerResponse[] = [];
     receiver.answer = (response) => held.push(response);
     for (let count = 0; count < 12; count += 1) {
@@ -150,7 +150,7 @@ describe('Callbacks of the sandbox', () => {
     for (const response of held) response.end();
   });
 
-  test('queues at most a thousand', async () => {
+  test('queues at most a thousand callbacks', async () => {
     receiver.answer = () => undefined;
     const body = payoutTo({ callback_url: receiver.url });
     for (let round = 0; round < 11; round += 1) {

@@ -55,7 +55,7 @@ describe('The control plane of the sandbox', () => {
     });
   });
 
-  test('answers 409 when a transaction is settled and 404 when it is unknown', async () => {
+  test('responds with 409 if a transaction is already settled and with 404 if it is unknown', async () => {
     const id = await created(redirect());
     await running.control(`transactions/${id}/settle`);
     for (const word of ['settle', 'decline', 'underpay']) {
@@ -104,7 +104,7 @@ describe('The control plane of the sandbox', () => {
     await running.control('faults', { operation: 'create', fault: 'delay', ms: 4000 });
     let responded = false;
     const response = create().finally(() => (responded = true));
-    // The create has arrived: now it waits for the clock only.
+    // Once the create has been counted, it waits only for the clock.
     while (running.sandbox.control.counts().payment.creates === 0) await running.fetch('healthz');
     running.sandbox.control.advance(3999);
     await running.fetch('healthz');
@@ -219,7 +219,7 @@ describe('The protection of the control plane', () => {
     expect((await call('reset', { 'content-type': 'text/plain' }, '{}')).status).toBe(400);
   });
 
-  test('refuses browsers under a rebound host name', async () => {
+  test('refuses browsers under another host name, as after DNS rebinding', async () => {
     const rebound = {
       host: 'evil.example:80',
       origin: 'http://evil.example:80',
@@ -237,7 +237,7 @@ describe('The protection of the control plane', () => {
     ['another site that asks without CORS', 403, { 'sec-fetch-site': 'cross-site' }],
     ['the console', 200, { 'sec-fetch-site': 'same-origin' }],
     ['no browser', 200, {}],
-  ])('sends events for %s: %d', async (_name, status, headers) => {
+  ])('responds to a request for events from %s with %d', async (_name, status, headers) => {
     expect((await call('events', headers as Record<string, string>)).status).toBe(status);
   });
 

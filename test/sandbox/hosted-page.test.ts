@@ -21,7 +21,7 @@ describe('The hosted page', () => {
     expect((await running.payment(id)).body['status']).toBe('completed');
   });
 
-  test('settles with the outcome of the amount on Pay', async () => {
+  test('settles the payment with the outcome of its amount when the payer chooses Pay', async () => {
     const id = await created(redirect({ value: '9.60' }));
     await choose(id, 'pay');
     expect((await running.payment(id)).body['error']).toMatchObject({ message: 'Do not honor' });
@@ -30,7 +30,7 @@ describe('The hosted page', () => {
     expect((await running.payment(stuck)).body['status']).toBe('processing');
   });
 
-  test('shows the card that paid in later lookups', async () => {
+  test('makes later lookups show the card that paid', async () => {
     const id = await created(redirect());
     expect((await running.payment(id)).body['payment_method']).not.toHaveProperty('card_mask');
     await choose(id, 'pay');
@@ -39,7 +39,7 @@ describe('The hosted page', () => {
     });
   });
 
-  test('escapes all texts of the client', async () => {
+  test('escapes all texts that come from the client', async () => {
     const hostile = `"><script>alert(1)</script>'&`;
     const return_url = `https://shop.example/?a="><script>alert(2)</script>`;
     const id = await created(redirect({ external_id: hostile, return_url }));

@@ -13,13 +13,13 @@ describe('The event stream of the console', () => {
   const TOGETHER_MS = 100;
   const HEARTBEAT_MS = 15_000;
 
-  /** A listener of the event stream, and the received events. */
+  /** A client that listens to the event stream and collects the events. */
   class Listener {
     text = '';
 
     private constructor(readonly response: IncomingMessage) {
       response.setEncoding('utf8').on('data', (part: string) => (this.text += part));
-      // A cut stream is judged by its events.
+      // An interrupted stream is no error here, because the tests check its events.
       response.on('error', () => undefined);
     }
 
@@ -38,7 +38,7 @@ describe('The event stream of the console', () => {
       while (!condition()) await running.fetch('healthz');
     }
 
-    /** Waits for a heartbeat: all events that were due before it have arrived. */
+    /** Waits for a heartbeat, before which all due events arrive. Returns the number of events. */
     async allEvents(): Promise<number> {
       const heartbeats = () => this.text.split(': heartbeat\n\n').length - 1;
       const before = heartbeats();
@@ -97,7 +97,7 @@ describe('The event stream of the console', () => {
     expect((await Listener.open()).response.statusCode).toBe(503);
   });
 
-  test('ends complete and without timers when the sandbox closes', async () => {
+  test('ends properly and leaves no timers when the sandbox closes', async () => {
     const listener = await Listener.open();
     await pay();
     const ended = new Promise((resolve) => listener.response.once('close', resolve));
@@ -112,10 +112,10 @@ describe('The event stream of the console', () => {
     const clock = new AdvancingClock(frozenClock(0));
     const live = new LiveEvents(clock);
     const [idle, reader] = [new PassThrough(), new PassThrough().resume()];
-    live.listen(idle);
-    live.listen(reader);
+    live.addListener(idle);
+    live.addListener(reader);
     for (let count = 0; count < 20_000 && !idle.destroyed; count += 1) {
-      live.changed();
+      live.notifyChange();
       clock.advance(TOGETHER_MS);
       await setImmediate();
     }

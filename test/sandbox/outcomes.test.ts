@@ -18,9 +18,9 @@ describe('Transactions with amounts of special cents', () => {
   test.each([
     ['30.70', '15.35'],
     ['30.71', '46.07'],
-    // Computed in cents, however large.
+    // Large amounts are computed exactly, in cents.
     ['90071992547409931.70', '45035996273704965.85'],
-  ])('are mispaid with %s, having received %s, and payouts complete', async (value, received) => {
+  ])('of %s: payments are mispaid with %s received, payouts complete', async (value, received) => {
     const { payments, payout } = await everywhere(value);
     running.clock.advance(5000);
     for (const id of payments) {

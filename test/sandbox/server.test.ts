@@ -41,7 +41,7 @@ describe('The server of the sandbox', () => {
     await running.createPayout(payoutTo({ external_id: 'secret-order' }));
     await running.post('api/v1/payment/', '{"a":"secret-order"', {});
     expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
-      { method: 'POST', route: '/api/v1/payment/', status: 201, message: 'sandbox request' },
+      { method: 'POST', route: '/api/v1/payment/', status: 201, message: 'sandbox request completed' },
       { status: 400 },
       { method: 'GET', route: '/api/v1/payment/', status: 200 },
       { route: '/api/v1/payout/', status: 201 },
@@ -50,7 +50,7 @@ describe('The server of the sandbox', () => {
     expect(lines.join('\n')).not.toMatch(new RegExp(`${PAN}|987|secret|${API_KEY}|${SECRET}|${CHANNEL}`));
   });
 
-  test('responds with 500 without details when a method throws', async () => {
+  test('responds with 500 without details when a handler throws', async () => {
     const fail = () => {
       throw new Error(`cannot read ${PAN}`);
     };
@@ -63,7 +63,7 @@ describe('The server of the sandbox', () => {
       const response = await other.createPayment(redirect({ payment_method: { type: 'broken' } }));
       expect(response.status).toBe(500);
       expect(response.text).not.toContain(PAN);
-      const bug = lines.find((line) => line.includes('sandbox bug')) ?? '';
+      const bug = lines.find((line) => line.includes('unexpected error in the sandbox')) ?? '';
       expect(bug).toContain('server.test.ts');
       expect(bug).not.toContain(PAN);
     } finally {
@@ -71,7 +71,7 @@ describe('The server of the sandbox', () => {
     }
   });
 
-  test('closes at once with open connections and requests', async () => {
+  test('closes at once even with open connections and requests', async () => {
     const socket = connect(Number(new URL(running.url).port), '127.0.0.1');
     await once(socket, 'connect');
     socket.write('POST /api/v1/payment/ HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
@@ -135,7 +135,7 @@ describe('The clock of the sandbox', () => {
     expect(clock.now()).toBe(1100);
   });
 
-  test('follows the clock below it and can be ahead', () => {
+  test('follows its base clock, can be advanced beyond it and reset to it, and timers keep their due times', () => {
     const below = new AdvancingClock(frozenClock(0));
     const above = new AdvancingClock(below);
     const seen: number[] = [];
@@ -144,7 +144,7 @@ describe('The clock of the sandbox', () => {
     expect(above.advance(60)).toBe(0);
     below.advance(40);
     expect(seen).toEqual([100]);
-    above.unshift();
+    above.resetOffset();
     expect(above.now()).toBe(40);
     below.advance(159);
     expect(seen).toEqual([100]);

@@ -36,14 +36,15 @@ describe('A payment in the sandbox', () => {
     const { id, body: payment } = await created(direct('card', { external_id: 'o-1' }));
     expect(payment['payment_method']).toMatchObject({ card_mask: '4111********1111' });
     const kept = [(await running.payment(id)).text, JSON.stringify(running.sandbox.control.transactions())];
-    for (const text of [JSON.stringify(payment), ...kept]) expect(text).not.toMatch(new RegExp(`${PAN}|987`));
+    for (const text of [JSON.stringify(payment), ...kept])
+      expect(text).not.toMatch(new RegExp(`${PAN}|\\b987\\b`));
     const other = await created(
       redirect({ payment_method: { type: 'other', note: `card ${PAN} please`, cvc: '987' } }),
     );
-    expect((await running.payment(other.id)).text).not.toMatch(new RegExp(`${PAN}|987`));
+    expect((await running.payment(other.id)).text).not.toMatch(new RegExp(`${PAN}|\\b987\\b`));
   });
 
-  test('completes 1.5 s after a direct create that has no state', async () => {
+  test('completes 1.5 s after a direct create if the payer has nothing to do', async () => {
     const { id } = await created(direct('jazz_cash'));
     running.clock.advance(1499);
     expect((await running.payment(id)).body['status']).toBe('processing');
@@ -53,7 +54,7 @@ describe('A payment in the sandbox', () => {
 });
 
 describe('A payout in the sandbox', () => {
-  test('is created processing without its external id, and completes by itself', async () => {
+  test('is created with the status processing and without its external id, and completes by itself', async () => {
     const response = await running.createPayout(payoutTo());
     const id = response.body['transaction_id'];
     expect(response.body).toEqual({ status: 'processing', transaction_id: id, external_id: null });
@@ -65,7 +66,7 @@ describe('A payout in the sandbox', () => {
     });
   });
 
-  test('accepts a valid card number and shows it nowhere', async () => {
+  test('accepts a valid card number and never shows it', async () => {
     const card = (pan: string) =>
       payoutTo({ amount: { currency: 'KZT', value: '9.00' }, payout_method: { type: 'card', pan } });
     expectRefusal(await running.createPayout(card('4111111111111112')), ['payout_method.pan']);
@@ -105,7 +106,7 @@ describe('A confirm in the sandbox', () => {
     expect(await stateOf(id)).toEqual(['completed', undefined]);
   });
 
-  test('of an amount that forces an outcome ends with that outcome', async () => {
+  test('ends with the outcome that the amount of its payment forces', async () => {
     const id = await waiting('upi', { value: '10.51' });
     expect((await running.confirm({ id, utr: '482913' })).body['status']).toBe('processing');
     running.clock.advance(1500);

@@ -60,7 +60,7 @@ test('Every sample of docs/live-updates.md is run by a test', () => {
   expect([...LANGUAGES]).toEqual(['graphql', 'ts']);
 });
 
-test('The samples show each state, continue with a new token after theirs expired, and end', async () => {
+test('The samples show each state, continue with a new token when the old one expires, and end', async () => {
   const key = await newKey('ES256');
   const issuer = await Issuer.start(key);
   const harness = await startHarness({ env: issuer.settings });
@@ -90,7 +90,7 @@ test('The samples show each state, continue with a new token after theirs expire
   expect(samples.errors()).toBe('');
 });
 
-test('The samples continue at the gateway that replaces theirs', async () => {
+test('The samples continue when another gateway replaces the one they are connected to', async () => {
   const harness = await startHarness();
   const tokenUrl = await tokenServer(() => Promise.resolve(CLIENT_KEY));
   const { ids, samples } = await started(harness, tokenUrl, true);

@@ -58,7 +58,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     return subscribers;
   }
 
-  /** Waits until all notifications have been processed, by following a later one. */
+  /** Waits until all earlier notifications have been processed, by sending and receiving another one. */
   async function settled(): Promise<void> {
     const probe = a!.addPayment();
     const subscribers = await watchOn(probe, ...gateways);
@@ -102,13 +102,13 @@ describePostgres('Gateways on one PostgreSQL', () => {
     await polling.lookedUp(id);
     await own?.shows({ status: 'MISPAID' });
     await until(() => {
-      // The clock also delays the notification.
+      // The notification is also delayed by this clock.
       clock.advance(20);
       return watching.last?.['status'] === 'MISPAID';
     });
   });
 
-  test('look a change up once each', async () => {
+  test('look a change up once per instance', async () => {
     const id = a!.addPayment();
     const subscribers = (await Promise.all(gateways.map((gateway) => watchByBoth(gateway, id)))).flat();
     await settled();
@@ -125,7 +125,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(subscribers.map(({ values }) => values.length)).toEqual(subscribers.map(() => 4));
   });
 
-  test('send a change back to the state before', async () => {
+  test('send a change back to the previous state', async () => {
     const { id, watching } = await watchedOnB();
     for (const status of ['mispaid', 'pending', 'mispaid', 'pending']) {
       await a!.change(id, { status });
@@ -134,7 +134,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(watching.statuses).toEqual(['PENDING', 'MISPAID', 'PENDING', 'MISPAID', 'PENDING']);
   });
 
-  test('repeat a lookup when one receives an old response late, and send it to no client', async () => {
+  test('repeat a lookup whose response is older than a known change, and do not send that response', async () => {
     const { id, watching } = await watchedOnB({ order: 'order-late' });
     const held = service.hold();
     const late = a!.client.request(
@@ -166,7 +166,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(watching.outcome).toEqual({ statuses: ['PENDING'], completed: false, codes: [] });
   });
 
-  test('do not repeat lookups endlessly when the service responds to each with another state', async () => {
+  test('do not repeat lookups endlessly if the service returns another state each time', async () => {
     const one = await start({ env: { SERVICE_API_KEY: 'key-of-one' } });
     const two = await start({ env: { SERVICE_API_KEY: 'key-of-two' } });
     await listening(5);
@@ -217,7 +217,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect([onOne?.completed, onTwo?.completed]).toEqual([true, true]);
   });
 
-  test("keep the journal's fields of a subscribed payout while the journal is slow", async () => {
+  test('send a subscribed payout with the fields from the journal (amount) even while the journal does not respond', async () => {
     const slow = await start({ env: { POLL_INTERVALS_PROVIDER: '200ms' } });
     const id = a!.addPayout();
     service.respond(({ method }) =>

@@ -25,7 +25,7 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
     transactionId = harness.addPayment(),
   ): Promise<Watching> => watchStatus(connect(harness, of(id)), transactionId);
 
-  test('are limited per client and in all', async () => {
+  test('are limited per client and in total', async () => {
     const harness = await limited(3, 4);
     const [one, two] = [connect(harness, of('one')), connect(harness, of('two'))];
     const id = harness.addPayment();
@@ -40,7 +40,7 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
     expect((await watchStatus(two, id)).codes).toEqual(['RATE_LIMITED']);
   });
 
-  test('free their slots however they end, and use none when they are refused', async () => {
+  test('free their subscription quota however they end, and use none if they are refused', async () => {
     const harness = await limited(1);
     const done = harness.addPayment({ status: 'completed' });
     const { variables } = subscription(CHANNEL);
@@ -72,7 +72,7 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
     }
   });
 
-  test('count against the rate limit, refused ones too; their results do not', async () => {
+  test('count against the rate limit, even if refused, but their results do not', async () => {
     const harness = await startHarness({
       clients: [clientOf('one', {})],
       env: { RATE_LIMIT_PER_MINUTE: '3' },
@@ -111,7 +111,7 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
     const closed = new Watching(connect(harness, token), subscription(id));
     await until(() => answer);
     closed.leave();
-    // The gateway has noticed before it responds to this.
+    // When the gateway responds to this, it has noticed the disconnect.
     await fetch(new URL('/healthz', harness.url));
     answer?.();
     await until(async () => (await watchStatus(connect(harness, token), harness.addPayment())).data.length);
@@ -119,7 +119,7 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
   });
 });
 
-test('Pipelined streams leave nothing behind when their connection is closed', async () => {
+test('Pipelined streams end their subscriptions and polling when their connection is closed', async () => {
   const harness = await startHarness();
   const transactions = [1, 2, 3].map(() => harness.addPayment());
   const wire = await Wire.open(harness.url);
@@ -152,7 +152,7 @@ describe('WebSockets', () => {
     return client.closed;
   };
 
-  test('are limited per client and in all, and closed with 1013 above the limit', async () => {
+  test('are limited per client and in total, and closed with 1013 above the limit', async () => {
     const harness = await limited(2, 3);
     const [first] = [await connectAs(harness, 'one'), await connectAs(harness, 'one')];
     expect(await closing(harness, 'one')).toEqual({
@@ -165,7 +165,7 @@ describe('WebSockets', () => {
     await connectWhenAllowed(harness, 'one');
   });
 
-  test('of one client share its limit of subscriptions', async () => {
+  test('of one client share the limit of subscriptions of this client', async () => {
     const harness = await limited(2);
     const clients = [await connectAs(harness, 'one'), await connectAs(harness, 'one')];
     for (const id of ['a', 'b'])
@@ -175,7 +175,7 @@ describe('WebSockets', () => {
     expect(types).toEqual(['connection_ack', 'connection_ack', 'error', 'error', 'next', 'next']);
   });
 
-  test('use no slot when they are refused, never initialised or closed for a protocol violation', async () => {
+  test('use no connection quota when they are refused, never initialised or closed for a protocol violation', async () => {
     const harness = await limited(1);
     for (let round = 0; round < 10; round += 1) {
       expect((await closing(harness, 'nobody')).code).toBe(4401);
@@ -186,7 +186,7 @@ describe('WebSockets', () => {
     }
   });
 
-  test('leave nothing behind when clients complete early, close or vanish, many times', async () => {
+  test('free their subscription quota after clients complete early, close or lose the connection, 15 times', async () => {
     const harness = await limited(4);
     const transactions = Array.from({ length: 3 }, () => harness.addPayment());
     for (let round = 0; round < 15; round += 1) {

@@ -12,7 +12,7 @@ import { stablePart, type WireError } from './support/wire-client';
 const PAN = '4111111111111111';
 
 let harness: SubscriptionHarness;
-/** Without introspection. */
+/** A harness whose gateway has introspection switched off. */
 let quiet: SubscriptionHarness;
 let id: string;
 
@@ -30,7 +30,7 @@ const aliases = (count: number): string =>
 const known = (errors: readonly unknown[] | undefined): object[] =>
   (errors ?? []).map((error) => stablePart(error as WireError));
 
-/** The errors of the same operation by POST, as a query, because a subscription would be refused for its type. */
+/** Returns the errors of the operation by POST, as a query, because a subscription is refused for its type. */
 async function byPost(payload: SubscribePayload, url: string): Promise<object[]> {
   const query = payload.variables
     ? payload.query.replace('subscription', 'query       ').replace('paymentUpdated', 'payment')
@@ -203,7 +203,7 @@ describe('Persisted operations', () => {
     });
   });
 
-  describe.each(TRANSPORTS)('that are not in the manifest, over %s,', (_name, connect) => {
+  describe.each(TRANSPORTS)('outside the manifest over %s', (_name, connect) => {
     test('are executed in the mode allow', async () => {
       const persisted = rigIn('the mode allow');
       const payload = withVariables(persisted, { query: FREE });
@@ -225,7 +225,7 @@ describe('Persisted operations', () => {
 
     test.each([
       ['another text', { query: FREE }],
-      ['a listed text with another beside it', { query: `${WATCH} ${FREE}`, operationName: 'Watch' }],
+      ['a listed operation beside another one', { query: `${WATCH} ${FREE}`, operationName: 'Watch' }],
       ['a text with its hash', { query: FREE, ...hash(FREE) }],
     ])('are refused in the mode require: %s', async (_what, payload) => {
       const persisted = rigIn('the mode require');

@@ -15,7 +15,7 @@ const FAULTS: [what: string, code: string, fault: Reply][] = [
 ];
 const OUTAGE_MS = 60_000;
 
-/** Lookups are retried within the timeout of the service, in real time. */
+/** Starts a harness. Lookups are retried in real time, within SERVICE_TIMEOUT_MS. */
 const rigWith = (env: Record<string, string> = {}): Promise<SubscriptionHarness> =>
   startHarness({
     env: { SERVICE_TIMEOUT_MS: '250', SUBSCRIPTION_OUTAGE_SECONDS: String(OUTAGE_MS / 1000), ...env },
@@ -52,7 +52,7 @@ describe.each(FAULTS)('While the service %s', (_what, code, fault) => {
     );
   });
 
-  test('for longer than SUBSCRIPTION_OUTAGE_SECONDS clients receive its error code, and lookups end', async () => {
+  test('for longer than SUBSCRIPTION_OUTAGE_SECONDS, clients receive the error code, and polling ends', async () => {
     const id = harness.addPayment();
     const subscribers = await watchByBoth(harness, id);
     fail();
@@ -66,7 +66,7 @@ describe.each(FAULTS)('While the service %s', (_what, code, fault) => {
     await harness.expectNotPolled(id);
   });
 
-  test('clients that subscribe receive its error code at once, and may subscribe again', async () => {
+  test('clients that subscribe receive the error code at once, and may subscribe again', async () => {
     const id = harness.addPayment();
     const client = webSocketClient(harness);
     fail();

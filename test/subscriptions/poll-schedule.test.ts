@@ -21,7 +21,7 @@ const duration = fc
   .map(([number, unit]) => ({ text: `${number}${unit}`, ms: number * UNITS[unit] }));
 const often = duration.filter(({ ms }) => ms >= 100);
 
-/** Valid poll intervals: the text of the setting, and its parsed form. */
+/** Valid poll intervals: the text of the setting, and its parsed value. */
 const validSettings = fc
   .tuple(fc.array(fc.tuple(often, duration), { maxLength: 6 }), often)
   .map(([steps, last]) => {
@@ -38,7 +38,7 @@ const validSettings = fc
   });
 
 describe('A setting of poll intervals', () => {
-  test('is parsed', () => {
+  test('is parsed into its steps', () => {
     fc.assert(
       fc.property(validSettings, ({ text, intervals }) =>
         expect(parsePollIntervals(text)).toEqual(intervals),
@@ -80,7 +80,7 @@ describe('The wait until the next lookup', () => {
     expect(Math.max(...looks)).toBeGreaterThan(2150);
   });
 
-  test('differs from its step, or the exponential backoff after failures, by at most 15 %', () => {
+  test('differs from the interval of its step, or from the exponential backoff after failures, by at most 15 %', () => {
     fc.assert(
       fc.property(
         validSettings.map(({ intervals }) => intervals),
@@ -150,12 +150,12 @@ describe('A transaction with a subscription', () => {
 
   beforeAll(async () => {
     shared = await startStepped();
-    // The check of credentials continues between the tests.
+    // This subscription keeps the periodic check of credentials running between the tests.
     await watchStatus(webSocketClient(shared), addOldPayment(shared, 24 * 60 * MINUTE));
   });
 
   test.each(PHASES)(
-    'of the kind %s (%j), created %i s ago, is looked up every %i s',
+    '(%s: %j), created %i s ago, is looked up every %i s',
     async (_what, fields, ago, every) => {
       const id = addOldPayment(shared, ago * 1000, fields);
       const watching = await watchStatus(webSocketClient(shared), id);
@@ -222,7 +222,7 @@ describe('A transaction with a subscription', () => {
     );
   });
 
-  test('is not looked up together with others whose subscriptions began at the same moment', async () => {
+  test('is not looked up at the same times as others whose subscriptions began at the same moment', async () => {
     const harness = await startStepped();
     const client = webSocketClient(harness);
     const ids = Array.from({ length: 20 }, () => harness.addPayment());

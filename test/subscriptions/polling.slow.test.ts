@@ -87,7 +87,7 @@ describe.each(TRANSPORTS)('A subscription over %s', (_name, connect) => {
     ]);
   });
 
-  test('receives only its payment among several of one client', async () => {
+  test('receives only results of its own payment if a client has several subscriptions', async () => {
     const client = connect(harness);
     const ids = Array.from({ length: 5 }, () => harness.addPayment());
     const subscribers = ids.map((id) => watchPayment(client, id, STATUS));
@@ -147,7 +147,7 @@ describe('A subscription to a payment', () => {
     expect(watching.values.map(({ externalId }) => externalId)).toEqual([null, null, null]);
   });
 
-  test('is logged with one line when it has ended, without ids and documents', async () => {
+  test('is logged in one line when it has ended, without ids and document', async () => {
     const lone = await startHarness();
     const client = webSocketClient(lone);
     const [done, open] = [lone.addPayment({ status: 'completed' }), lone.addPayment()];
@@ -170,7 +170,7 @@ describe('A subscription to a payment', () => {
   });
 });
 
-/** Ways to subscribe; each returns a function that disconnects. */
+/** Ways to subscribe; each returns a function that ends the subscription. */
 const DEPARTURES: [how: string, watch: (id: string) => Promise<() => unknown>][] = [
   ...TRANSPORTS.map(([name, connect]): (typeof DEPARTURES)[number] => [
     `unsubscribes (${name})`,
@@ -226,7 +226,7 @@ describe('Polling', () => {
     await harness.expectNotPolled(id);
   });
 
-  test('ends when the payment is completed, though clients stay connected', async () => {
+  test('ends when the payment is completed, even if clients stay connected', async () => {
     const id = harness.addPayment();
     const client = webSocketClient(harness);
     await watchStatus(client, harness.addPayment());
@@ -267,7 +267,7 @@ describe('Subscribers to one payment', () => {
   test.each([
     ['a query', (id: string) => () => harness.lookUp(id)],
     ['a watch', (id: string, client: ReturnType<typeof webSocketClient>) => () => watchStatus(client, id)],
-  ])('share a lookup in flight that %s began with queries', async (_who, starter) => {
+  ])('share a lookup in flight with queries, even if %s started it', async (_who, starter) => {
     const id = harness.addPayment();
     const client = webSocketClient(harness);
     const held = harness.service.hold();
@@ -306,7 +306,7 @@ describe('Subscribers to one payment', () => {
     expect(harness.lookups(id)).toBe(1);
   });
 
-  test('that join later receive the response of one new lookup, like the others', async () => {
+  test('that join later receive the response of one new lookup, and so do the others', async () => {
     const lone = await startHarness({ env: NO_POLLING });
     const id = lone.addPayment();
     const client = webSocketClient(lone);

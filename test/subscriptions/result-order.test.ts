@@ -19,7 +19,7 @@ afterEach(() => harness.service.respond(() => undefined));
 
 const statesOf = ({ values }: Watching): unknown[] => values.map(({ state }) => state);
 
-/** A payment with an external id, and a query by that id, which shares no lookup with the poller. */
+/** Adds a payment. Returns its id, and a query by its external id, which shares no lookup with polling. */
 function withOrder(): { id: string; query: () => Promise<unknown> } {
   const order = `order-${(orders += 1)}`;
   const id = harness.addPayment({ order });
@@ -42,7 +42,7 @@ async function complete(id: string, ...subscribers: readonly Watching[]): Promis
 }
 
 describe('A response older than the known state', () => {
-  test('is not sent when it is of a lookup before a confirm, and causes another lookup at once', async () => {
+  test('is not sent if its lookup began before a confirm, and causes another lookup at once', async () => {
     const id = harness.addPayment();
     const subscribers = await watchByBoth(harness, id);
     const release = await holdLookup(id);
@@ -133,7 +133,7 @@ describe('The short response to a confirm', () => {
   const watchWhole = (id: string): Promise<Watching> =>
     watchPayment(webSocketClient(harness), id, WHOLE).received(1);
 
-  test('is completed by one lookup for all subscribers', async () => {
+  test('is completed with one lookup for all subscribers', async () => {
     const id = harness.addPayment();
     const subscribers = TRANSPORTS.map(([, connect]) => connect(harness)).flatMap((client) =>
       Array.from({ length: 10 }, () => watchPayment(client, id, WHOLE)),
@@ -177,7 +177,7 @@ describe('The short response to a confirm', () => {
     expect(watching.statuses).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
   });
 
-  test('is completed by a later lookup when the first one fails', async () => {
+  test('is completed with a later lookup when the first one fails', async () => {
     const id = harness.addPayment();
     const watching = await watchWhole(id);
     harness.service.plan((endpoint) =>
@@ -192,7 +192,7 @@ describe('The short response to a confirm', () => {
     await watching.shows({ state: 'WAITING_FOR_PROVIDER', amount: { value: '100.00' }, upiId: 'shop@bank' });
   });
 
-  test('without a known state hides the state only briefly', async () => {
+  test('without a known state hides the state only until the next lookup', async () => {
     const id = harness.addPayment({ payment_method: WAITING });
     const [watching] = await watchByBoth(harness, id);
     await harness.confirm(id, PROCESSING, {});

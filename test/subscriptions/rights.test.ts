@@ -42,10 +42,10 @@ beforeAll(async () => {
   });
 });
 
-/** The gateway's clock, in seconds since 1970. */
+/** Returns the time of the gateway's clock, plus `more`, in seconds since 1970. */
 const seconds = (more = 0): number => Math.floor(harness.clock.now() / 1000) + more;
 
-/** The header of a token that expires after LIFE_S. Undefined removes a claim. */
+/** Returns the header with a token that expires after LIFE_S. A claim that is undefined is left out. */
 const token = async (claims: object = {}, by = key!): Promise<{ authorization: string }> =>
   bearer(
     await tokenBy(by, {
@@ -70,7 +70,7 @@ const REFUSED: [string, () => Promise<{ authorization?: string }>][] = [
 describe.each(TRANSPORTS)('Over %s', (name, connect) => {
   const [unauthenticated, unavailable] = name === 'WebSocket' ? [4401, 1013] : [401, 503];
 
-  test.each(REFUSED)('%s is refused, and not logged', async (_what, forged) => {
+  test.each(REFUSED)('%s is refused, and the credentials are not logged', async (_what, forged) => {
     const [credentials, id] = [await forged(), harness.addPayment()];
     const watching = await watchStatus(connect(harness, credentials), id);
     expect(watching).toMatchObject({ refusedWith: unauthenticated, data: [] });
@@ -97,7 +97,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     ["on another merchant's channel", 'ours', 'payment', THEIRS],
   ];
 
-  test.each(FORBIDDEN)('a client %s gets the error of a query', async (_what, id, kind, channel) => {
+  test.each(FORBIDDEN)('a client %s gets the same error as for a query', async (_what, id, kind, channel) => {
     const before = harness.service.requests.length;
     const payload = subscription(randomUUID(), kind, channel);
     const client = connect(harness, bearer(keyOf(id)));
@@ -114,7 +114,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     expect(harness.subscriptionLines().at(-1)).toMatchObject({ results: 0, errors: ['FORBIDDEN'] });
   });
 
-  test('a subscription, its slot and polling end when its token expires, without leeway', async () => {
+  test('a subscription, its quota unit and its polling end when its token expires, without leeway', async () => {
     const lone = await startHarnessOn(harness.clock, {
       env: { ...issuer.settings, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
     });
@@ -145,7 +145,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     expect(long.outcome).toEqual({ statuses: ['PENDING', 'COMPLETED'], completed: true, codes: [] });
   });
 
-  test('a token that has expired is refused though a query accepts it within the leeway', async () => {
+  test('an expired token is refused, although queries accept it within the leeway', async () => {
     const credentials = await token({ exp: seconds(-5) });
     const id = harness.addPayment();
     const { variables } = subscription(id);
@@ -211,7 +211,7 @@ describe('When CLIENT_KEYS_FILE changes', () => {
     changed.clock.advance(1000);
   });
 
-  test.each(ALL.slice(0, -1))('subscriptions with a key that is %s end', async (id) => {
+  test.each(ALL.slice(0, -1))('subscriptions with a changed key end: %s', async (id) => {
     for (const watching of subscribers.get(id)!) {
       await watching.ended();
       expect(watching.outcome).toEqual(UNAUTHENTICATED);
@@ -239,7 +239,7 @@ describe('When CLIENT_KEYS_FILE changes', () => {
 });
 
 describe('A WebSocket', () => {
-  /** The close event after these credentials; expects no message before. */
+  /** Sends these credentials. Returns the close event; expects no message before it. */
   async function closing(payload: unknown, headers: Record<string, string> = {}): Promise<Closing> {
     const client = await WireClient.open(harness.url, { headers });
     client.say({ type: 'connection_init', ...(payload !== undefined && { payload }) });
@@ -248,7 +248,7 @@ describe('A WebSocket', () => {
     return closed;
   }
 
-  test('is acknowledged for credentials in the payload, or else in the header of the request', async () => {
+  test('is acknowledged for credentials in the payload or, without those, in the request header', async () => {
     await WireClient.ready(harness.url, { other: 1, AUTHORIZATION: shop.authorization, more: { a: [] } });
     for (const payload of [undefined, { authorization: null }])
       await WireClient.ready(harness.url, payload, { headers: shop });
@@ -264,10 +264,10 @@ describe('A WebSocket', () => {
   });
 
   test.each([
-    ['an authorization that is no text', { authorization: { Bearer: keyOf('shop') } }],
+    ['an authorization that is not a string', { authorization: { Bearer: keyOf('shop') } }],
     ['a key in other fields', { headers: shop, token: keyOf('shop') }],
     ['a key with a line break', bearer(`CANARY\r\n${keyOf('shop')}`)],
-  ])('is closed with the code of the error for %s', async (_what, payload) => {
+  ])('is closed with the close code of the error for %s', async (_what, payload) => {
     const { code, reason } = await closing(payload);
     expect({ code, reason }).toEqual({
       code: 4401,
@@ -276,7 +276,7 @@ describe('A WebSocket', () => {
     expect(reason).not.toContain('CANARY');
   });
 
-  test('is refused when the request has two headers', async () => {
+  test('is refused when the request has two authorization headers', async () => {
     const lines = upgradeLines(harness.url, { Authorization: AUTHORIZED.authorization });
     const { status } = await exchange(harness.url, [...lines, `Authorization: ${shop.authorization}`]);
     expect(status).toBe(400);

@@ -24,7 +24,7 @@ describe('The heartbeat of a WebSocket', () => {
     harness = await startHarness({ env: HEARTBEAT });
   });
 
-  /** A client that subscribes and sends no pongs, and the number of pings it received. */
+  /** Subscribes with a client that sends no pongs. Returns it, and the number of pings that it received. */
   async function withoutPongs(id: string) {
     const client = await WireClient.ready(harness.url, AUTHORIZED, { autoPong: false });
     const pings = jest.fn();
@@ -61,7 +61,7 @@ describe('The heartbeat of a WebSocket', () => {
       harness.clock.advance(HEARTBEAT_MS);
       await until(() => responded === beat && pings() === beat);
       await client.settled();
-      // The pong before this message has arrived.
+      // After this, the gateway has received the last pong.
       await wire.settled();
       await harness.roundTrip();
     }
@@ -72,7 +72,7 @@ describe('The heartbeat of a WebSocket', () => {
   });
 });
 
-test('A stream gets a comment every SUBSCRIPTION_PING_SECONDS, and no event', async () => {
+test('A stream gets a comment, not an event, every SUBSCRIPTION_PING_SECONDS', async () => {
   const harness = await startHarness({ env: { SUBSCRIPTION_PING_SECONDS: '3' } });
   const payload = subscription(harness.addPayment());
   const stream = await EventStream.open(`${harness.url}/stream`, payload);
@@ -88,7 +88,7 @@ test('A stream gets a comment every SUBSCRIPTION_PING_SECONDS, and no event', as
   stream.disconnect();
 });
 
-/** The longest allowed URL. */
+/** Returns a very long URL, which makes results large. */
 const address = (place: number): string => `https://pay.example/${place}/${'x'.repeat(8000)}`;
 const withAddress = (place: number): Json => ({
   payment_method: { type: 'card' },
@@ -100,10 +100,10 @@ const LARGE = subscription('').query.replace(
   'status',
   `status ${Array.from({ length: TIMES }, (_, place) => `u${place}: redirectUrl`).join(' ')}`,
 );
-/** More results than the buffers of a loopback connection hold on Linux (36 MB). */
+/** Number of changes: their results exceed the buffers of a loopback connection on Linux (36 MB). */
 const CHANGES = 250;
 
-/** A client that can stop reading, and the numbers of the changes that it has read. */
+/** A client that can stop reading. `seen` has the numbers of the changes that it has read. */
 interface SlowClient {
   seen: number[];
   isCompleted(): boolean;
@@ -169,7 +169,7 @@ describe('A client that does not read', () => {
     ['a WebSocket', slowWebSocket],
     ['server-sent events', slowStream],
   ])(
-    'gets the newest state over %s later, has one queued result, and delays no other',
+    'over %s later gets the newest state, has at most one queued result, and delays no other client',
     async (_name, slowClient) => {
       const id = harness.addPayment(withAddress(0));
       const slow = await slowClient(id);
@@ -184,7 +184,7 @@ describe('A client that does not read', () => {
       await Promise.all(others.map((watching) => watching.ended()));
       slow.resume();
       await until(slow.isCompleted);
-      // What the operating system had buffered, then the newest.
+      // It reads the results that the operating system had buffered, then the newest.
       expect(slow.seen.length).toBeLessThan(CHANGES * 0.75);
       expect(slow.seen).toEqual([...slow.seen].sort((a, b) => a - b));
       expect(slow.seen.at(-1)).toBe(CHANGES);
@@ -192,7 +192,7 @@ describe('A client that does not read', () => {
     },
   );
 
-  test('of a stream is disconnected at the second heartbeat, and frees its slot', async () => {
+  test('of a stream is disconnected at the second heartbeat, and frees its subscription quota', async () => {
     const limited = await startHarness({
       env: { ...HEARTBEAT, ...NO_POLLING, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
     });
@@ -212,7 +212,7 @@ describe('A client that does not read', () => {
     await until(async () => (await watchStatus(client, id)).statuses.length > 0);
   });
 
-  /** More than the buffers of a connection hold in both directions. */
+  /** Exceeds what the buffers of a connection hold in both directions. */
   const FLOOD_BYTES = 256 * 1024 * 1024;
 
   async function flood({ socket }: WireClient, message: () => string): Promise<'closed' | 'open'> {
@@ -243,7 +243,7 @@ describe('A client that does not read', () => {
     ['pings', ready, () => ping],
     ['pings before the initialisation', () => WireClient.open(harness.url), () => ping],
     ['invalid subscriptions', ready, invalid],
-  ])('is disconnected when it sends %s without end', async (_what, open, message) => {
+  ])('is disconnected when it endlessly sends %s', async (_what, open, message) => {
     expect(await flood(await open(), message)).toBe('closed');
     await watchPayment(webSocketClient(harness), harness.addPayment()).received(1);
   });

@@ -59,7 +59,7 @@ describe.each(METHODS)('%s /graphql/stream', (method) => {
     }
   });
 
-  test('has the headers of a stream, and the safe headers of a query', async () => {
+  test('has the headers of a stream, and the security headers of a query', async () => {
     const stream = await open(subscription(id));
     expect(stream.status).toBe(200);
     expect(stream.headers).toMatchObject({
@@ -74,7 +74,7 @@ describe.each(METHODS)('%s /graphql/stream', (method) => {
     stream.disconnect();
   });
 
-  test('is readable for pages of allowed origins only', async () => {
+  test('can be read by pages of allowed origins only', async () => {
     const own = await open(subscription(id), { origin: SHOP });
     expect(own.headers).toMatchObject({
       'access-control-allow-origin': SHOP,
@@ -144,8 +144,8 @@ describe('A request that is refused before the stream', () => {
   });
 
   test.each([
-    ['text that is no JSON as variables', { variables: '{' }],
-    ['a list as variables', { variables: '[]' }],
+    ['variables that are not JSON', { variables: '{' }],
+    ['variables that are a list', { variables: '[]' }],
   ])('by GET with %s gets 400, as a query does', async (_what, changed) => {
     const tail = new URLSearchParams({ query: subscription(id).query, ...changed }).toString();
     const stream = await raw(`${url}?${tail}`, { headers: EVENTS });
@@ -159,7 +159,7 @@ describe('A request that is refused before the stream', () => {
     expect((await raw(url, { method: 'PUT', headers: EVENTS })).status).toBe(404);
   });
 
-  test('with a token in its address gets 401', async () => {
+  test('with a token in its URL gets 401', async () => {
     const tail = `authorization=Bearer%20${CLIENT_KEY}&access_token=${CLIENT_KEY}`;
     const response = await fetch(`${url}?${parametersOf(subscription(id))}&${tail}`, { headers: EVENTS });
     expect(response.status).toBe(401);

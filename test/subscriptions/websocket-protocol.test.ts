@@ -30,7 +30,10 @@ describe('The upgrade to a WebSocket', () => {
     return (await exchange(at, upgradeLines(at, changed))).status;
   }
 
-  test.each([undefined, 'own'])('is accepted from the origin %s', async (origin) => {
+  test.each([
+    ['without an Origin header', undefined],
+    ["from the gateway's own origin", 'own'],
+  ])('is accepted %s', async (_what, origin) => {
     for (const at of [url, listed])
       expect(await statusOf({ Origin: origin && new URL(at).origin }, at)).toBe(101);
   });
@@ -67,7 +70,7 @@ describe('The upgrade to a WebSocket', () => {
     expect([200, 400, 401, 404, 406]).toContain(await statusOf({ path })),
   );
 
-  test('works at /graphql with parameters', async () => {
+  test('is accepted at /graphql with query parameters', async () => {
     expect(await statusOf({ path: '/graphql?x=1' })).toBe(101);
   });
 
@@ -89,7 +92,7 @@ describe('The upgrade to a WebSocket', () => {
 });
 
 describe('A WebSocket', () => {
-  test('sends each result and the completion in a message, and frees the id', async () => {
+  test('sends each result and the completion as separate messages; the id can then be used again', async () => {
     const client = await ready();
     const id = harness.addPayment({ status: 'completed' });
     for (let round = 0; round < 3; round += 1) {
@@ -101,7 +104,7 @@ describe('A WebSocket', () => {
     }
   });
 
-  test('sends nothing after the client completed a subscription, or one that does not exist', async () => {
+  test('sends nothing after a complete message for a subscription, or for one that does not exist', async () => {
     const client = await ready();
     const id = harness.addPayment();
     client.subscribe('a', subscription(id));
@@ -129,7 +132,7 @@ describe('A WebSocket', () => {
     expect(await client.closed).toMatchObject({ code: 4400 });
   });
 
-  test('is closed with 4401 by a subscription before the acknowledgement', async () => {
+  test('is closed with 4401 if it subscribes before the acknowledgement', async () => {
     const client = await WireClient.open(url);
     client.subscribe('a', subscription(payment));
     expect((await client.closed).code).toBe(4401);
@@ -137,13 +140,13 @@ describe('A WebSocket', () => {
     const both = await WireClient.open(url);
     both.say(INIT);
     both.subscribe('a', subscription(payment));
-    // Acknowledged if the credentials are verified before the second message is read.
+    // An acknowledgement comes only if the credentials are verified before the second message is read.
     const first = await both.next().catch(() => undefined);
     if (first) expect(both.messages.map(({ type }) => type)).toEqual(['connection_ack']);
     else expect((await both.closed).code).toBe(4401);
   });
 
-  test('is closed with 4429 by a second initialisation', async () => {
+  test('is closed with 4429 if it initialises twice', async () => {
     const client = await ready();
     client.say(INIT);
     expect((await client.closed).code).toBe(4429);
@@ -154,7 +157,7 @@ describe('A WebSocket', () => {
     expect(both.messages).toEqual([]);
   });
 
-  test('is closed with 4409 by an id in use, and its subscriptions end', async () => {
+  test('is closed with 4409 if it uses an id twice at a time, and its subscriptions end', async () => {
     const client = await ready();
     client.subscribe('a', subscription(payment));
     await client.next();
@@ -164,7 +167,7 @@ describe('A WebSocket', () => {
     await harness.subscriptionsEnded(ended + 1);
   });
 
-  test('is closed with 4408 when it is not initialised within 5 s, though it sends pings', async () => {
+  test('is closed with 4408 if it is not initialised within 5 s, even if it sends pings', async () => {
     const set = globalThis.setTimeout;
     // The timer belongs to the graphql-ws library.
     const timers = jest
@@ -179,7 +182,7 @@ describe('A WebSocket', () => {
 
   const subscribe = (fields: string): string => `{"type":"subscribe",${fields}}`;
   const INVALID: [string, string][] = [
-    ['that is no JSON', CANARY],
+    ['that is not JSON', CANARY],
     ['that is empty', ''],
     ['that is a list', `["${CANARY}"]`],
     ['of an unknown type', `{"type":"${CANARY}"}`],
@@ -215,7 +218,7 @@ describe('A WebSocket', () => {
     for (const client of [whole, parts]) expect((await (await client)!.closed).code).toBe(1009);
   });
 
-  test('of another client works after all these tests, and no error was logged', async () => {
+  test('of another client still works after these tests, and no error was logged', async () => {
     const client = await ready();
     client.subscribe('a', subscription(payment));
     expect((await client.next()).type).toBe('next');

@@ -5,7 +5,7 @@ export const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 export type Json = Record<string, unknown>;
 export type Kind = 'payment' | 'payout';
 
-/** The result of a call, flattened: a member of the result union, or the first GraphQL error. */
+/** The result of a call as one object: the member of the result union, or the first GraphQL error. */
 export interface CallResult {
   result?: string;
   replayed?: boolean;
@@ -40,7 +40,7 @@ const FAILURES = `
 
 const TYPES: Record<Kind, string> = { payment: 'Payment', payout: 'Payout' };
 
-/** The selection of a result, with these fields of the resource. */
+/** Returns the selection of a mutation's result, with these fields of the resource. */
 export const resultOf = (kind: Kind, fields: string): string =>
   `__typename ... on ${TYPES[kind]}Success { replayed ${kind} { ... on ${TYPES[kind]}Resource { transactionId status ${fields} } } }
   ${FAILURES}`;
@@ -80,7 +80,7 @@ const METHODS: Record<Kind, Json> = {
   },
 };
 
-/** A valid create whose external id and description contain its key. */
+/** Returns the input of a valid create whose external id and description contain its key. */
 export const createInput = (kind: Kind, key: string, over: Json = {}): Json => ({
   idempotencyKey: key,
   channel: CHANNEL,

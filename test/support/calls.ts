@@ -36,7 +36,7 @@ export interface MutationResult {
 }
 
 export interface MutationResponse extends Omit<GraphqlResult<unknown>, 'data'> {
-  /** Undefined when the call ended with a GraphQL error. */
+  /** Undefined if the call ended with a GraphQL error. */
   result: MutationResult | undefined;
 }
 
@@ -53,7 +53,7 @@ export async function sendCall(
   return { ...response, result: response.data?.[mutation] ?? undefined };
 }
 
-/** A copy with another value at a path; undefined leaves the field out. */
+/** Returns a copy with another value at a path; undefined leaves the field out. */
 export function withValue(input: Json, path: readonly string[], value: unknown): Json {
   const [head = '', ...rest] = path;
   const inner = input[head];
@@ -63,7 +63,7 @@ export function withValue(input: Json, path: readonly string[], value: unknown):
 
 export const TRANSACTION_ID = '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11';
 
-/** The shortest response of the service to a create or a confirm (spec 2.3). */
+/** Returns the shortest response of the service to a create or a confirm (spec 2.3). */
 export const accepted = ({ json }: Pick<ReceivedRequest, 'json'>): Reply => ({
   status: 201,
   json: { status: 'processing', transaction_id: json['id'] ?? randomUUID() },

@@ -8,7 +8,7 @@ export interface CallMessage {
   args: unknown[];
 }
 
-/** From the child: the result of a call (0: of its start), or an event. */
+/** A message from the child: the result or the error of a call (number 0: the start of the child), or an event. */
 export type ChildMessage =
   { call: number; result: unknown } | { call: number; error: string } | { event: unknown };
 

@@ -7,7 +7,7 @@ const LOADER = path.join(__dirname, 'child-loader.cjs');
 
 interface ChildOptions {
   args?: readonly string[];
-  /** Maximum size of a written file, in blocks of the shell's `ulimit -f`. */
+  /** Maximum size of a file that the process writes, in blocks of the shell's `ulimit -f`. */
   maxFileBlocks?: number;
 }
 
@@ -61,7 +61,7 @@ export class ChildProcess<H extends Handlers> {
 
   #register(call = 0): Promise<unknown> {
     const pending = Promise.withResolvers<unknown>();
-    // A test may kill the process without awaiting its calls.
+    // Not an unhandled rejection, because a test may kill the process without awaiting its calls.
     pending.promise.catch(() => undefined);
     this.#calls.set(call, pending);
     return pending.promise;

@@ -12,15 +12,15 @@ if (typeof afterAll === 'function')
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
 
-/** Closes it when the test file ends, in reverse order of registration. */
+/** Closes `part` when the test file ends, in reverse order of registration. Returns `part`. */
 export const closeAfterTests = <T extends { close(): Promise<void> }>(part: T): T => {
   open.push(part);
   return part;
 };
 
-/** A folder that is removed when the test file ends. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-test-'));
+/** Creates a folder that is removed when the test file ends. Returns its path. */
+export function temporaryFolder(parent = tmpdir()): string {
+  const folder = mkdtempSync(path.join(parent, 'paygraph-test-'));
   folders.push(folder);
   return folder;
 }

@@ -43,7 +43,7 @@ export const clientKeysText = (clients: readonly TestClientKey[]): string =>
 
 const EVERYTHING: TestClientKey = { id: 'test', key: CLIENT_KEY };
 
-/** A CLIENT_KEYS_FILE with these clients and the one with all rights. The operating system removes it. */
+/** Writes a CLIENT_KEYS_FILE with these clients and the one with all rights to a temporary folder. Returns its path. */
 export function clientKeysFile(...clients: TestClientKey[]): string {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'paygraph-keys-')), 'clients.json');
   writeFileSync(file, clientKeysText([EVERYTHING, ...clients]));

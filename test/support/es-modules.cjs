@@ -1,4 +1,4 @@
-// Compiles ES modules of packages to CommonJS for jest. Apart from the compilation of our own code, whose options
+// Compiles ES modules of packages to CommonJS for jest. Separate from the compilation of our own code, whose options
 // (fields assigned after super()) break packages whose constructors call super() within an expression, such as jose.
 const { transformSync } = require('@swc/core');
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/shared/clock';
 import { AdvancingClock, frozenClock } from '../../src/sandbox/clock';
 
-/** A clock that only the test advances; timers fire when it is advanced past them. */
+/** Returns a clock that only the test advances; timers fire when it is advanced past them. */
 export const fakeClock = (at = Date.UTC(2026, 0, 1)): AdvancingClock & Clock =>
   new AdvancingClock(frozenClock(at));

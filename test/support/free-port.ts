@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A free port below the ephemeral range, so that the system gives it to nobody meanwhile. */
+/** Returns a free port below the ephemeral range, which the system therefore gives to no other program meanwhile. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 30_000);

@@ -17,7 +17,7 @@ export { CHANNEL, closeAfterTests };
 export const API_KEY = 'test-api-key';
 export const SECRET_KEY = 'test-secret-key';
 
-/** A sandbox; with a fake clock no real time passes in it. */
+/** Starts a sandbox, which is closed when the test file ends. With a fake clock no real time passes in it. */
 export async function testSandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
   const sandbox = await startSandbox({
     methods: sandboxMethods(),
@@ -30,7 +30,7 @@ export async function testSandbox(options: Partial<SandboxOptions> = {}): Promis
   return closeAfterTests(sandbox);
 }
 
-/** A fake payment service, closed when the test file ends. Without a script every request gets 404. */
+/** Starts a fake payment service, closed when the test file ends. By default every request gets 404. */
 export async function testService(
   script: Script = () => ({ status: 404, json: {} }),
 ): Promise<FakePaymentService> {
@@ -41,7 +41,7 @@ export async function testService(
 
 export const temporaryDatabase = (): string => `file:${path.join(temporaryFolder(), 'journal.db')}`;
 
-/** Opens a journal that uses a test's clock. */
+/** Returns a function that opens a journal with a test's clock. */
 export const openWithClock =
   (clock: Pick<Clock, 'now'>, open: OpenJournal = openWithLongTimeout): OpenJournal =>
   async (url) =>
@@ -54,12 +54,12 @@ interface TestGatewayOptions {
   env?: Record<string, string>;
   now?: () => number;
   clock?: Clock;
-  /** Whether the gateway is in sandbox mode: URLs may name this machine. */
+  /** Whether the gateway is in sandbox mode, in which URLs may name this machine. */
   inSandbox?: boolean;
   logLines?: string[];
 }
 
-/** Defaults of tests: credentials, temporary files, and no refusal on a busy machine. */
+/** Returns default settings of tests: client keys, temporary files, and no limit on event loop lag. */
 export function testSettings(): Record<string, string> {
   const DATABASE_URL = temporaryDatabase();
   return {
@@ -70,7 +70,7 @@ export function testSettings(): Record<string, string> {
   };
 }
 
-/** The same, with the address and the credentials of the service. */
+/** Returns testSettings() with the address and the credentials of the service. */
 export const serviceSettings = (serviceUrl?: string): Record<string, string> => ({
   ...testSettings(),
   PORT: '0',
@@ -79,11 +79,11 @@ export const serviceSettings = (serviceUrl?: string): Record<string, string> => 
   SERVICE_SECRET_KEY: SECRET_KEY,
 });
 
-/** A log that collects its lines of all levels; silent without a list. */
+/** Returns a log that adds its lines of all levels to a list; silent without a list. */
 export const logTo = (logLines?: string[]): Logger =>
   pino({ level: logLines ? 'trace' : 'silent' }, { write: (line) => void logLines?.push(line) });
 
-/** A gateway on a free port, before the service at that address. */
+/** Starts a gateway on a free port, in front of the service at that URL. */
 export async function testGateway(serviceUrl: string, options: TestGatewayOptions = {}): Promise<TestClient> {
   const config = readConfig({
     ...serviceSettings(options.inSandbox ? undefined : serviceUrl),
@@ -98,14 +98,14 @@ export async function testGateway(serviceUrl: string, options: TestGatewayOption
   return new TestClient(closeAfterTests(gateway));
 }
 
-/** A gateway and a fake payment service, with the gateway's log. */
+/** A gateway, its fake payment service, and the lines of its log. */
 export interface LoggedGateway {
   client: TestClient;
   service: FakePaymentService;
   logLines: string[];
 }
 
-/** Starts both. Payouts have no preflight lookup unless `env` switches it on. */
+/** Starts a gateway and a service. Payouts have no preflight lookup unless `env` switches it on. */
 export async function loggedGateway(
   script: Script,
   env: Record<string, string> = {},
@@ -117,7 +117,7 @@ export async function loggedGateway(
   return { client: await testGateway(service.url, { logLines, now, env: settings }), service, logLines };
 }
 
-/** Forgets received requests and logged lines. */
+/** Clears received requests and logged lines. */
 export function clear({ service, logLines }: LoggedGateway): void {
   service.requests.length = 0;
   logLines.length = 0;

@@ -5,7 +5,7 @@ import { createTemplate, dropDatabases, probePostgres } from './stores';
 /** Builds `dist`, tests whether PostgreSQL responds, and creates the template of the run's databases. */
 export default async function setUp(): Promise<void> {
   if (process.env['PAYGRAPH_TEST_RUN']) return;
-  // The program builds `dist` when sources are newer.
+  // Any command of the program builds `dist` if sources are newer.
   const program = path.resolve(__dirname, '../../bin/paygraph.mjs');
   const { status, stderr } = spawnSync(process.execPath, [program, '--help'], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`The build failed: ${stderr}`);

@@ -8,7 +8,7 @@ import { logTo, openWithClock, serviceSettings } from './gateway';
 import { FakePaymentService } from './payment-service/fake-payment-service';
 import { describePostgres, openStore, type Store, type StoreKind } from './stores';
 
-/** Timeout of requests to the service that tests can wait for. */
+/** SERVICE_TIMEOUT_MS that is short enough for tests to wait for. */
 export const TIMEOUT_MS = 600;
 
 /** A gateway with a journal, and a fake payment service, over real sockets. */
@@ -33,10 +33,10 @@ export class Harness extends Caller {
 interface HarnessOptions {
   store: Store;
   env?: Record<string, string>;
-  /** Shared with another gateway; a new one otherwise. */
+  /** A service that another gateway uses too; by default a new one. */
   service?: FakePaymentService;
   clock?: AdvancingClock;
-  /** The clock of the journal; the gateway's clock otherwise. */
+  /** The clock of the journal; by default the gateway's clock. */
   journalClock?: Pick<Clock, 'now'>;
   logLines?: string[];
   /** Replaces the opened journal, for example to inject faults. */
@@ -48,7 +48,7 @@ export interface Harnesses {
   kind: StoreKind;
   /** Starts a gateway, with its own service and the store of this block unless given. */
   start(options?: Partial<HarnessOptions>): Promise<Harness>;
-  /** Closed when the block ends, in reverse order. */
+  /** Registers a function that is called when the block ends, in reverse order of registration. */
   closeAtEnd(close: () => Promise<unknown>): void;
 }
 
@@ -92,7 +92,7 @@ function defineBlock(kind: StoreKind, define: (harnesses: Harnesses) => void): v
   });
 }
 
-/** Tests that do not depend on the store. */
+/** `describe` for tests that do not depend on the kind of store. */
 export const describeSqlite = (name: string, define: (harnesses: Harnesses) => void): void =>
   describe(name, () => defineBlock('SQLite', define));
 

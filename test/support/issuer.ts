@@ -27,7 +27,7 @@ export async function newKey(alg: string, options: { crv?: string } = {}): Promi
 export const ISSUER = 'https://login.example/';
 export const AUDIENCE = 'paygraph-tests';
 
-/** Claims of a token with all rights on our channel; `now` is in ms. */
+/** Returns the claims of a token with all rights on our channel; `now` is in ms. */
 export const goodClaims = (now = Date.now()): JWTPayload => ({
   iss: ISSUER,
   aud: AUDIENCE,
@@ -43,7 +43,7 @@ interface Making {
   header?: Record<string, unknown>;
 }
 
-/** A signed token; an undefined claim or header is left out. */
+/** Returns a signed token; an undefined claim or header is left out. */
 export function tokenBy(key: SigningKey, { claims = {}, header = {} }: Making = {}): Promise<string> {
   const payload = JSON.parse(JSON.stringify({ ...goodClaims(), ...claims })) as JWTPayload;
   return new SignJWT(payload)
@@ -57,7 +57,7 @@ export function tokenBy(key: SigningKey, { claims = {}, header = {} }: Making = 
 export class Issuer {
   requests = 0;
   keys: PublishedKey[] = [];
-  /** Replaces the response. */
+  /** Replaces the response with the public keys. */
   respondWith: ((response: ServerResponse) => void) | undefined;
   readonly #server: Server;
   #port = 0;
@@ -87,7 +87,7 @@ export class Issuer {
     return { AUTH_JWKS_URL: this.url, AUTH_ISSUER: ISSUER, AUTH_AUDIENCE: AUDIENCE };
   }
 
-  /** Listens; again on the same port after `down`. */
+  /** Starts listening; after `down`, on the same port as before. */
   async up(): Promise<void> {
     await once(this.#server.listen(this.#port, '127.0.0.1'), 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;

@@ -4,7 +4,7 @@ export interface Latch {
   arrive(): void;
 }
 
-/** A promise that a test resolves; with `count`, it also opens after that many arrivals. */
+/** Returns a latch whose promise resolves on `open`, or after `count` arrivals. */
 export function latch(count = Infinity): Latch {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   let arrivals = 0;

@@ -19,7 +19,7 @@ interface Entry {
   body: string;
 }
 
-/** A manifest in Apollo's format; an id is the hash of the body unless given. */
+/** Returns a manifest in Apollo's format; the default id of an operation is the hash of its body. */
 export const apolloManifest = (...operations: readonly Entry[]): string =>
   JSON.stringify({
     format: 'apollo-persisted-query-manifest',

@@ -26,7 +26,7 @@ async function behindProxy(store: Store, fail: (proxy: TcpProxy) => unknown): Pr
     down: async () => void (await fail(proxy)),
     up: async () => {
       proxy.discards = false;
-      // The open connections have lost bytes.
+      // Connections that were open during the outage have lost bytes, and are therefore closed.
       await proxy.refuse();
       await proxy.listen();
     },

@@ -1,4 +1,4 @@
-// The gateway as bin/paygraph.mjs runs it, but with a journal that may take longer: so many milliseconds.
+// Runs the gateway as bin/paygraph.mjs does, but with a longer timeout of the journal.
 import cluster from 'node:cluster';
 import { createRequire } from 'node:module';
 import process from 'node:process';

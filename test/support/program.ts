@@ -11,7 +11,7 @@ import { GATEWAY_JOURNAL_TIMEOUT_MS } from './timeouts';
 export const CHECKOUT = path.resolve(__dirname, '../..');
 
 const START = [path.join(CHECKOUT, 'bin/paygraph.mjs'), 'start'];
-/** The same program with longer timeouts of the journal. */
+/** Arguments that start the gateway with longer timeouts of the journal. */
 const START_WITH_SLOW_JOURNAL = [
   path.join(CHECKOUT, 'test/support/program-with-slow-journal.mjs'),
   String(GATEWAY_JOURNAL_TIMEOUT_MS),
@@ -19,14 +19,14 @@ const START_WITH_SLOW_JOURNAL = [
 
 export interface ChildProgram {
   output(): string;
-  /** Resolves with the match once the output matches; throws when the process ends before. */
+  /** Resolves with the match once the output matches; throws if the process ends before. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   stopReading(): void;
   signal(name: NodeJS.Signals): void;
   pid: number | undefined;
-  /** Resolves with the exit code when the process has ended and its output is read; null when a signal ended it. */
+  /** Resolves with the exit code when process and output have ended; null if a signal ended the process. */
   exited: Promise<number | null>;
-  /** The same when the process has ended, while its children may still hold the output open. */
+  /** Resolves with the exit code when the process has ended, even if its children keep the output open. */
   ended: Promise<number | null>;
 }
 
@@ -40,7 +40,7 @@ export function startProgram(
   return run([process.execPath, ...options, program, 'start'], settings, checkout);
 }
 
-/** Starts it with a limit on open file descriptors, soft and hard. */
+/** Starts the gateway with a soft and hard limit on open file descriptors. */
 export const startWithDescriptorLimit = (limit: number, settings: Record<string, string>): ChildProgram =>
   run(
     ['bash', '-c', 'ulimit -n "$0" && exec "$@"', String(limit), process.execPath, ...START],
@@ -100,7 +100,7 @@ export interface ProgramOptions {
   hasSlowJournal?: boolean;
 }
 
-/** A gateway in a process of its own that can be called, signalled and killed. */
+/** A gateway in its own process, which can be called, signalled and killed. */
 export class Program extends Caller {
   readonly #child: ChildProgram;
 

@@ -2,13 +2,13 @@ import { createHmac } from 'node:crypto';
 import { API_KEY, SECRET_KEY } from './gateway';
 import type { ReceivedRequest } from './payment-service/fake-payment-service';
 
-/** The signature of spec section 5. */
+/** Returns the signature of spec section 5. */
 export const signatureOf = (timestamp: string, data: string, key = SECRET_KEY): string =>
   createHmac('sha256', key)
     .update(timestamp + data, 'utf8')
     .digest('hex');
 
-/** Checks the three headers of spec section 5 against the received bytes. */
+/** Expects the three headers of spec section 5 to fit the received bytes. */
 export function expectSigned({ method, query, body, headers }: ReceivedRequest): void {
   const timestamp = String(headers['x-timestamp']);
   expect(timestamp).toMatch(/^\d{10}$/);
@@ -18,7 +18,7 @@ export function expectSigned({ method, query, body, headers }: ReceivedRequest):
   else expect(body).toBe('');
 }
 
-/** Decodes a query string by RFC 3986: only percent escapes have a meaning, + is a plus. */
+/** Decodes a query string by RFC 3986, which has percent escapes only: a + stays a plus. */
 export const decodeQuery = (query: string): Record<string, string> =>
   Object.fromEntries(
     query.split('&').map((pair) => {

@@ -11,7 +11,7 @@ export interface SmallDisk {
   remount(options: string): void;
 }
 
-/** `describe` on a small mounted disk; skipped with the reason in the title when not root. */
+/** `describe` with a small mounted disk; skipped, with the reason in the title, if it cannot be mounted. */
 export function describeSmallDisk(subject: string, size: string, define: (disk: SmallDisk) => void): void {
   const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-disk-'));
   const mount = (...args: string[]): boolean => spawnSync('mount', args).status === 0;

@@ -31,10 +31,10 @@ export async function withClient<T>(url: string, use: (client: Client) => Promis
   }
 }
 
-/** The reason why tests on PostgreSQL are skipped; undefined when a server responds. Set once by the global set-up. */
+/** Why tests on PostgreSQL are skipped; undefined if a server responds. Set once by the global set-up. */
 export const noPostgres: string | undefined = process.env['PAYGRAPH_TEST_NO_POSTGRES'] || undefined;
 
-/** Connects to PostgreSQL: determines `noPostgres`. */
+/** Connects to PostgreSQL. Returns the value of `noPostgres`. */
 export const probePostgres = (): Promise<string | undefined> =>
   withClient(POSTGRES_URL, async () => undefined).catch(
     (error: unknown) => `SKIPPED: no PostgreSQL answers (${String(error)})`,
@@ -115,7 +115,7 @@ async function postgresStore(template: string | undefined): Promise<Store> {
       await client.query('BEGIN; LOCK TABLE attempts, reservations, confirms, write_checks');
       return () => client.end();
     },
-    // The global tear-down drops the database: a DROP waits for a checkpoint of the whole server.
+    // The global tear-down drops the database, because each DROP waits for a checkpoint of the whole server.
     drop: async () => {
       if (process.env['PAYGRAPH_TEST_RUN']) return;
       await withClient(POSTGRES_URL, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
@@ -130,7 +130,7 @@ export const openStore = async (kind: StoreKind): Promise<Store> =>
 
 export const emptyPostgres = (): Promise<Store> => postgresStore(undefined);
 
-/** `describe` on PostgreSQL; skipped with the reason in the title without a server. */
+/** `describe` on PostgreSQL; skipped, with the reason in the title, if no server responds. */
 export function describePostgres(title: string, define: () => void): void {
   if (noPostgres) describe.skip(`${title} (${noPostgres})`, define);
   else describe(title, define);

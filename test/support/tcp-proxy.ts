@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 
 /** A TCP proxy between a gateway and a server that injects network faults. */
 export class TcpProxy {
-  /** Discards all bytes in both directions. */
+  /** Whether all bytes in both directions are discarded. */
   discards = false;
   readonly #host: string;
   readonly #targetPort: number;
@@ -30,7 +30,7 @@ export class TcpProxy {
     return this.#port;
   }
 
-  /** The URL with the proxy's host and port. */
+  /** Returns the URL with the proxy's host and port. */
   through(url: string): string {
     const own = new URL(url);
     own.host = `127.0.0.1:${this.#port}`;
@@ -65,7 +65,7 @@ export class TcpProxy {
     for (const socket of this.#sockets) socket.resume();
   }
 
-  /** Forwards bytes of new connections; the present ones stay paused. */
+  /** Forwards bytes of new connections; existing ones stay paused. */
   resumeNewConnections(): void {
     this.#paused = false;
   }

@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net';
 
 export interface WireResponse {
   status: number;
-  /** Names in lower case; values of repeated names are joined. */
+  /** Headers with names in lower case; values of repeated names are joined. */
   headers: Record<string, string>;
   body: string;
 }
 
 const TIMEOUT_MS = 20_000;
 
-/** Splits received bytes into responses; an incomplete last one is left out. */
+/** Splits received bytes into responses, without an incomplete last one. */
 export function parseResponses(received: string): WireResponse[] {
   const responses: WireResponse[] = [];
   for (let rest = received; ;) {
@@ -77,7 +77,7 @@ export class Wire {
     return wire;
   }
 
-  /** Everything received, as Latin-1. */
+  /** All received bytes, decoded as Latin-1. */
   get received(): string {
     return this.#received;
   }
@@ -86,7 +86,7 @@ export class Wire {
     return !this.socket.destroyed;
   }
 
-  /** Strings are written as Latin-1. */
+  /** Writes bytes; strings are encoded as Latin-1. */
   write(bytes: string | Buffer): this {
     if (this.socket.writable)
       this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
@@ -116,7 +116,7 @@ export class Wire {
       const received = this.#received.slice(0, 500);
       throw new Error(`The server neither answered nor ended the connection; it said: ${received}`);
     });
-    // Its rejection is ignored when the race was decided before.
+    // A rejection after the end of the race is ignored.
     lateness.catch(() => undefined);
     while (this.isOpen && !isEnough()) await Promise.race([this.#changed.promise, lateness]);
     return parseResponses(this.#received);
@@ -135,7 +135,7 @@ export const postText = (body: string, headers: readonly string[]): string =>
   requestText(
     'POST /graphql HTTP/1.1',
     [...headers, 'Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`],
-    // The bytes of UTF-8, as the text is written as Latin-1.
+    // The UTF-8 bytes as characters, because the text is written as Latin-1.
     Buffer.from(body, 'utf8').toString('latin1'),
   );
 

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { ROOT_CONTEXT, SpanKind, trace, type Tracer } from '@opentelemetry/api';
 import { readConfig } from '../../src/config';
-import { CollectorExporter, tracerProvider, type Lost } from '../../src/observability/tracing/exporter';
+import {
+  CollectorExporter,
+  createTracerProvider,
+  type LostSpans,
+} from '../../src/observability/tracing/exporter';
 import { EventStream } from '../subscriptions/support/event-stream';
 import { graphqlWsClient } from '../subscriptions/support/graphql-ws-client';
 import { createInput } from '../support/caller';
@@ -42,9 +46,9 @@ describe('Spans of a gateway', () => {
   let gateway: Traced;
   let spans: SeenSpan[];
   let lines: Record<string, unknown>[];
-  /** The bytes that the collector received. */
+  /** All bytes that the collector received. */
   let bytes: string;
-  /** Values that must not be among them. */
+  /** Values that the received bytes must not contain. */
   const hidden: string[] = [];
 
   const hide = <T extends string>(value: T): T => {
@@ -58,7 +62,7 @@ describe('Spans of a gateway', () => {
     return /"transactionId":"([^"]+)"/.exec(text)?.[1] ?? 'none';
   }
 
-  /** One operation of every kind. */
+  /** Sends one operation of every kind. */
   async function queries(t: string): Promise<void> {
     const { client } = gateway;
     const look = (name: string, headers: object = {}): Promise<unknown> =>
@@ -86,7 +90,7 @@ describe('Spans of a gateway', () => {
     for (let time = 0; time < 4; time += 1) await look('Again');
   }
 
-  /** Secrets and personal data in every place where a caller or the service can write them. */
+  /** Sends secrets and personal data in every place where a caller or the service can write them. */
   async function secrets(t: string): Promise<void> {
     const { client } = gateway;
     const key = hide(newKey());
@@ -148,7 +152,7 @@ describe('Spans of a gateway', () => {
 
   const names = (some: readonly SeenSpan[]): string[] => some.map(({ name }) => name).sort();
 
-  test('have one of kind server for an operation, with its type and name', () => {
+  test('include one root span of kind server per operation, with the type and name of the operation', () => {
     const span = only(spans, 'query Found');
     expect(span).toMatchObject({ kind: 'server', parentSpanId: '', status: { isError: false, message: '' } });
     expect(span.attributes).toEqual({
@@ -162,7 +166,7 @@ describe('Spans of a gateway', () => {
       expect(unnamed.attributes).not.toHaveProperty('graphql.operation.name');
   });
 
-  test('have one of kind client for a lookup, below its operation', () => {
+  test('include one span of kind client per lookup, below the span of its operation', () => {
     const calls = below(spans, only(spans, 'query Found'));
     expect(calls).toMatchObject([{ name: GET, kind: 'client', status: { isError: false } }]);
     expect(calls[0]?.attributes).toEqual({
@@ -174,7 +178,7 @@ describe('Spans of a gateway', () => {
     });
   });
 
-  test('have the journal calls and the request of a create', () => {
+  test('include the journal calls and the request of a create', () => {
     const calls = below(spans, only(spans, 'mutation Pay'));
     expect(names(calls)).toEqual([POST, 'journal insertAttempt', 'journal recordOutcome']);
     expect(calls[0]).toMatchObject({
@@ -197,7 +201,7 @@ describe('Spans of a gateway', () => {
     ],
     ['query Down', true, [undefined, 1, 2].map((at) => [undefined, at, ERROR_CODE])],
   ])(
-    'have errors, the number of retries and codes where the service failed: %s',
+    'have the error, the number of retries and the codes of failed requests to the service: %s',
     (name, isError, expected) => {
       const span = only(spans, name);
       expect(span).toMatchObject({ status: { isError, message: '' }, events: 0 });
@@ -211,7 +215,7 @@ describe('Spans of a gateway', () => {
     },
   );
 
-  test('have codes, but no error and no name, for invalid requests, and are missing for unauthenticated ones', () => {
+  test('of invalid requests have no error status and no operation name; unauthenticated requests have no span', () => {
     const [invalid, tooLarge] = spans.filter(({ name }) => name === 'GraphQL Operation');
     expect(invalid?.attributes['paygraph.error.codes']).toEqual(['GRAPHQL_VALIDATION_FAILED']);
     for (const span of [invalid, tooLarge]) expect(span?.status.isError).toBe(false);
@@ -226,12 +230,12 @@ describe('Spans of a gateway', () => {
     expect(only(spans, 'query Garbled').parentSpanId).toBe('');
   });
 
-  test('are missing when the caller does not sample its trace, whose id is logged', () => {
+  test('are not recorded if the caller does not sample its trace, but its trace id is logged', () => {
     expect(names(spans)).not.toContain('query Unsampled');
     expect(lines).toContainEqual(expect.objectContaining({ name: 'Unsampled', trace_id: PARENT.traceId }));
   });
 
-  test('are not known to the service', () => {
+  test('are not announced to the payment service by headers', () => {
     expect(service.requests.length).toBeGreaterThan(10);
     for (const { headers } of service.requests) {
       expect(Object.keys(headers)).not.toContain('traceparent');
@@ -239,7 +243,7 @@ describe('Spans of a gateway', () => {
     }
   });
 
-  test('are the same for prepared operations', () => {
+  test('of compiled operations are the same', () => {
     const again = spans.filter(({ name }) => name === 'query Again');
     expect(again).toHaveLength(4);
     const { attributes } = only(spans, 'query Found');
@@ -249,12 +253,12 @@ describe('Spans of a gateway', () => {
     }
   });
 
-  test('all have a parent that exists', () => {
+  test('have a parent that exists or none', () => {
     const known = new Set([...spans.map(({ spanId }) => spanId), PARENT.spanId, '']);
     expect(spans.filter(({ parentSpanId }) => !known.has(parentSpanId))).toEqual([]);
   });
 
-  test('have one for a subscription, which ends with its first result', () => {
+  test('include one span per subscription, which ends with its first result', () => {
     const span = only(spans, 'subscription ByWebSocket');
     expect(span).toMatchObject({ kind: 'server', parentSpanId: '', status: { isError: false } });
     expect(span.attributes).toEqual({
@@ -266,7 +270,7 @@ describe('Spans of a gateway', () => {
     expect(invalid?.attributes['paygraph.error.codes']).toEqual(['GRAPHQL_VALIDATION_FAILED']);
   });
 
-  test('have a trace of its own for every lookup of a watched payment', () => {
+  test('of each lookup for subscribers form a separate trace', () => {
     const looks = spans.filter(({ name }) => name === 'watch payment');
     expect(looks.length).toBeGreaterThan(1);
     for (const look of looks) {
@@ -275,7 +279,7 @@ describe('Spans of a gateway', () => {
     }
   });
 
-  test('are named by the log lines of operations and of failed requests', () => {
+  test('have their ids in the log lines of operations and of failed requests', () => {
     const idsOf = (span: SeenSpan): object => ({ trace_id: span.traceId, span_id: span.spanId });
     for (const name of ['Found', 'Continued', 'BySse', 'ByWebSocket']) {
       const [span] = spans.filter((one) => one.name.endsWith(` ${name}`));
@@ -286,7 +290,7 @@ describe('Spans of a gateway', () => {
     expect(failed).toContainEqual(expect.objectContaining({ ...down, call: 'GET payment/' }));
   });
 
-  test('hold no secret, personal data, document, id, amount or message', () => {
+  test('contain no secret, personal data, document, id, amount or message', () => {
     for (const name of ['mutation Card', 'query ByExternalId', 'query Attempt', 'mutation Confirm'])
       expect(bytes).toContain(name);
     expect(hidden.length).toBeGreaterThan(12);
@@ -306,18 +310,18 @@ describe('Spans of a gateway', () => {
   });
 });
 
-/** Makes spans and exports them, without a gateway. */
+/** Starts a tracer that exports its spans, without a gateway. */
 function startTracer(settings: Record<string, string>) {
   const { tracing } = readConfig(settings);
   if (!tracing) throw new Error('Tracing is off.');
   const time = { now: 0 };
-  const warnings: Lost[] = [];
+  const warnings: LostSpans[] = [];
   const exporter = new CollectorExporter(
     tracing,
     () => time.now,
     (lost) => warnings.push(lost),
   );
-  const provider = tracerProvider(tracing, exporter);
+  const provider = createTracerProvider(tracing, exporter);
   closeAfterTests({
     close: async () => {
       await provider.shutdown().catch(() => undefined);
@@ -332,7 +336,7 @@ function startTracer(settings: Record<string, string>) {
 }
 
 describe('OTEL_TRACES_SAMPLER', () => {
-  /** The half that is sampled has this trace. */
+  /** A trace id that a ratio of one half samples. */
   const KEPT = `00000001${'0'.repeat(24)}`;
   const SAMPLED = 1;
   const UNSAMPLED = 0;
@@ -368,7 +372,7 @@ describe('A collector', () => {
     service = closeAfterTests(await FakePaymentService.start());
   });
 
-  test('receives protobuf at the configured endpoint, with headers and resource, whatever the environment says', async () => {
+  test('receives protobuf at the configured endpoint, with headers and resource, whatever the environment contains', async () => {
     const [collector, other] = [await startCollector(), await startCollector()];
     const environment = {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${other.url}/v1/traces`,
@@ -420,12 +424,12 @@ describe('A collector', () => {
   });
 
   test.each<[string, (collector: Collector) => unknown]>([
-    ['answers 500', ({ answer }) => answer((response) => response.writeHead(500, 'canary').end('canary'))],
-    ['answers 200 with garbage', ({ answer }) => answer((response) => response.end('canary'))],
+    ['sends 500', ({ answer }) => answer((response) => response.writeHead(500, 'canary').end('canary'))],
+    ['sends 200 with garbage', ({ answer }) => answer((response) => response.end('canary'))],
     ['never answers', ({ answer }) => answer(() => undefined)],
     ['is down', (collector) => collector.close()],
-  ])('that %s harms no operation and no shutdown', async (trouble, begin) => {
-    // The exporter retries for seconds after the gateway has closed: its timers must not keep jest running.
+  ])('that %s does not affect operations or the shutdown', async (trouble, begin) => {
+    // The exporter retries for seconds after the gateway has closed; its timers must not keep jest running.
     const { setTimeout: original } = globalThis;
     const unreferenced = (run: () => void, ms?: number): NodeJS.Timeout => original(run, ms).unref();
     jest.spyOn(globalThis, 'setTimeout').mockImplementation(unreferenced as typeof setTimeout);
@@ -476,7 +480,7 @@ describe('A collector', () => {
     expect(collector.exports).toHaveLength(1);
     open();
     await flush();
-    // One batch in flight, and the queue.
+    // These are one batch in flight, and the queue.
     const received = collector.spans().length;
     expect(received).toBeGreaterThan(1000);
     expect(received).toBeLessThanOrEqual(512 + 2048);

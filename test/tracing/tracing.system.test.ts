@@ -16,7 +16,7 @@ describeStores('Background work', (rigs) => {
   let rig: Harness;
   let spans: SeenSpan[];
 
-  /** Makes a create with an unknown outcome, which no lookup finds yet. */
+  /** Makes a create with an unknown outcome, which no lookup finds yet. Returns its key. */
   const lost = async (): Promise<string> => {
     const key = newKey();
     rig.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
@@ -112,7 +112,7 @@ describe('A started gateway', () => {
   test('loads no package of the SDK and logs no trace ids without a collector', async () => {
     const { program, url } = await start({ OTEL_TRACES_SAMPLER: 'always_on' });
     await ask(url);
-    // The interface may be loaded: it does nothing, and the metrics use it too.
+    // Only the API package may be loaded, which does nothing by itself and which the metrics use too.
     expect(await loadedIn(program)).toEqual(['@opentelemetry/api']);
     program.signal('SIGTERM');
     expect(await program.exited).toBe(0);

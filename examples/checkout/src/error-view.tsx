@@ -2,7 +2,7 @@ import { troubleText } from './texts.ts';
 import { nothingCreated } from './errors.ts';
 import type { Checkout } from './use-checkout.ts';
 
-/** The error of a create, and what the payer can do. */
+/** Shows the error of a create, and what the payer can do. */
 export function TroubleView({ checkout: { trouble, busy, again, startOver } }: { checkout: Checkout }) {
   if (!trouble) return null;
   const isConflict = 'failure' in trouble && trouble.failure.__typename === 'IdempotencyConflictError';

@@ -2,7 +2,7 @@ import { useId, type InputHTMLAttributes } from 'react';
 
 interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   label: string;
-  /** The error of the value. */
+  /** Message about an invalid value. */
   mistake?: string | undefined;
 }
 

@@ -12,16 +12,16 @@ declare const GATEWAY_URL: string;
 export const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 
 /**
- * What says who asks. In a shop it is the token of the customer, from your identity provider, and asked for again whenever
- * a request or a connection begins; its scopes are payments:create, payments:read:own and payments:confirm:own, so that it
- * shows this customer's payments only. The gateway before its sandbox asks nobody.
+ * Returns the credentials of the caller, for each request and connection. In a shop they are the customer's token from
+ * your identity provider, with the scopes payments:create, payments:read:own and payments:confirm:own, so that they see
+ * only their own payments. A gateway with its sandbox needs none.
  */
 const credentials = (): Promise<Record<string, string>> => Promise.resolve({});
 
 const http = new SetContextLink(async () => ({ headers: await credentials() })).concat(
   new HttpLink({ uri: `${GATEWAY_URL}/graphql` }),
 );
-/** Doubles from a second to half a minute, with jitter; without it graphql-ws's own pauses grow without a limit. */
+/** Waits 1 to 30 s, doubling, with jitter. The default waits of graphql-ws grow without a limit. */
 const retryWait = (retries: number): Promise<void> =>
   new Promise((done) => setTimeout(done, Math.min(1000 * 2 ** retries, 30_000) * (0.5 + Math.random() / 2)));
 
@@ -30,7 +30,7 @@ const socket = createClient({
   connectionParams: credentials,
   retryAttempts: 100,
   retryWait,
-  // Also after a refused connection, for example while the gateway restarts.
+  // Retries also after a refused connection, for example while the gateway restarts.
   shouldRetry: () => true,
 });
 
@@ -48,7 +48,7 @@ export const connection = {
   },
 };
 
-/** Queries and mutations over HTTP, subscriptions over a WebSocket. Nothing is sent twice by itself. */
+/** Sends queries and mutations over HTTP, subscriptions over a WebSocket. Requests are not repeated automatically. */
 export const client = new ApolloClient({
   link: ApolloLink.split(
     ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,

@@ -7,7 +7,7 @@ interface NextStepProps {
   action: NextActionFieldsFragment;
 }
 
-/** The next action of the payer. A new kind of action in the schema fails to compile here. */
+/** Shows the next action of the payer. Does not compile if the schema has a new kind of action. */
 export function NextStep({ payment, action }: NextStepProps) {
   switch (action.__typename) {
     case 'RedirectAction':
@@ -37,16 +37,16 @@ export function NextStep({ payment, action }: NextStepProps) {
     case 'ProvideCodeAction':
     case 'ConfirmTransferAction':
     case 'PayVirtualAccountAction':
-      // Of methods that this shop does not offer.
+      // These are actions of methods that this shop does not offer.
       return <p>Please write to us: this page cannot go on with your payment.</p>;
     default:
       return action satisfies never;
   }
 }
 
-/** The UPI id as text, as a link for apps on this phone, and as a QR code for another phone. */
+/** Shows the UPI id as text, as a link for apps on this phone, and as a QR code for another phone. */
 function UpiTarget({ upiId, upiLink }: { upiId: string | null; upiLink: string | null }) {
-  // It comes from the service: nothing but a UPI link becomes one.
+  // Because upiLink comes from the service, only a UPI link is shown as a link.
   const link = upiLink?.startsWith('upi:') ? upiLink : null;
   return (
     <>

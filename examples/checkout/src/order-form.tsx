@@ -2,12 +2,12 @@ import { useState, type FormEvent } from 'react';
 import { Field } from './field.tsx';
 import { mistakesIn } from './errors.ts';
 import type { Checkout } from './use-checkout.ts';
-import { AMOUNT, inputOf, wayOf, WAYS, wayTaken, type WayName } from './payment-options.ts';
+import { AMOUNT, inputOf, selectedWay, wayOf, WAYS, type WayName } from './payment-options.ts';
 
-/** How much, and how to pay. Locked from the moment it is sent until it is certain that nothing was created. */
+/** Form for amount and method. Disabled once it is sent, until it is certain that nothing was created. */
 export function OrderForm({ checkout }: { checkout: Checkout }) {
   const { order, trouble, pay } = checkout;
-  const [way, setWay] = useState(() => wayTaken(order.input));
+  const [way, setWay] = useState(() => selectedWay(order.input));
   const mistakes = mistakesIn(trouble);
   const { currency, hint, asksPhone } = wayOf(way);
 

@@ -6,9 +6,9 @@ import type { Order } from './order.ts';
 interface Way {
   label: string;
   hint: string;
-  /** The currency that the method takes. */
+  /** The currency of the method. */
   currency: string;
-  /** Whether the form has a phone number. */
+  /** Whether the form asks for a phone number. */
   asksPhone?: boolean;
   method(phone: string): PaymentMethodInput;
 }
@@ -38,16 +38,16 @@ export const WAYS = {
 export type WayName = keyof typeof WAYS;
 export const wayOf = (name: WayName): Way => WAYS[name];
 
-/** The selected option, by default the first. Each has its own currency. */
-export function wayTaken(input?: CreatePaymentInput): WayName {
+/** Returns the option of an input, found by its currency, which differs for each; by default the card. */
+export function selectedWay(input?: CreatePaymentInput): WayName {
   const names = Object.keys(WAYS) as WayName[];
   return names.find((name) => WAYS[name].currency === input?.amount.currency) ?? 'card';
 }
 
-/** Amounts as the gateway takes them: text, above zero, with at most two decimals. */
+/** Pattern of amounts: digits with at most two decimals. The gateway also requires more than zero. */
 export const AMOUNT = '[0-9]{1,13}(\\.[0-9]{1,2})?';
 
-/** The input of an order. */
+/** Returns the createPayment input of an order. */
 export function inputOf(
   order: Order,
   way: WayName,
@@ -60,7 +60,7 @@ export function inputOf(
     channel: CHANNEL,
     amount: { currency, value: fields.value },
     method: method(fields.phone),
-    // The payer comes back to this page, in this tab, which knows the order.
+    // The payer comes back to this page in the same tab, in which the order is stored.
     returnUrl: `${location.origin}/`,
   };
 }

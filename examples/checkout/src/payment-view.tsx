@@ -10,14 +10,14 @@ interface PaymentViewProps {
   startOver(): void;
 }
 
-/** The status of the payment, updated by a subscription. */
+/** Shows the status of the payment, updated by a subscription. */
 export function PaymentView({ transactionId, startOver }: PaymentViewProps) {
   const { data, error, restart } = useSubscription(WatchPaymentDocument, {
     variables: { channel: CHANNEL, transactionId },
   });
   const payment = data?.paymentUpdated;
   const isOut = useOutage(!payment);
-  // After these the subscription has ended, and its connection with it.
+  // In these states the subscription has ended, and its connection with it.
   const isFinal = payment?.status === 'COMPLETED' || payment?.status === 'FAILED';
   const isOld = isOut && !error && !isFinal;
   return (
@@ -48,7 +48,7 @@ export function PaymentView({ transactionId, startOver }: PaymentViewProps) {
   );
 }
 
-/** The amount and the outcome. */
+/** Shows the amount and the outcome. */
 function Standing({ payment }: { payment: PaymentFieldsFragment }) {
   const { __typename, status, amount, error, nextAction } = payment;
   const money = amount ? formatMoney(amount) : 'The amount';
@@ -82,7 +82,7 @@ function Standing({ payment }: { payment: PaymentFieldsFragment }) {
       );
     case 'PENDING':
     case 'PROCESSING':
-      // A payer who has confirmed has already paid.
+      // A payer whose confirm is being checked has already paid.
       return nextAction?.__typename === 'AwaitProviderAction' ? (
         <h2>{money}: being checked</h2>
       ) : (

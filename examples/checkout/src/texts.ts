@@ -8,28 +8,28 @@ import type { ConfirmFailure, CreateFailure, Trouble } from './errors.ts';
 
 const DECLINED = 'The payment was declined.';
 
-/** Texts for declines. A new reason in the schema fails to compile here. */
+/** Texts for declines. Does not compile if the schema has a new reason. */
 const DECLINES: Record<DeclineReason, string> = {
   DO_NOT_HONOR: 'Your bank declined it without a reason. It can tell you more.',
   AUTHENTICATION_FAILED: 'Your bank could not make sure that it was you.',
   INSUFFICIENT_FUNDS: 'There is not enough money on the account.',
   CARD_EXPIRED: 'The card has expired.',
-  // The text of other declines, so that users of stolen cards learn nothing.
+  // The same text as for other declines, so that users of stolen cards learn nothing.
   SUSPECTED_FRAUD: DECLINED,
   NOT_PERMITTED: 'Your bank does not permit this payment.',
 };
 
 export const declineText = ({ reason }: Pick<DeclineFieldsFragment, 'reason'>): string =>
-  // A newer gateway may have reasons that this page does not know; the same goes for failures and codes below.
+  // A newer gateway may have reasons that this page does not know, also failures and codes (below).
   (reason && DECLINES[reason]) || DECLINED;
 
-/** Only if the gateway reports that nothing was created. */
+/** Text only for failures after which the gateway guarantees that nothing was created. */
 const NOTHING_CHARGED = 'Nothing was charged.';
 const NOT_TWICE = 'Trying again sends the same order, and you are never charged twice for it.';
 const SEND_AGAIN = 'Please send the same number again in a moment. If you have paid, do not pay again.';
 const NO_CHANGE = 'This changes nothing about your payment: if you have paid, do not pay again.';
 
-/** Texts for failures of a create. A new failure in the schema fails to compile here. */
+/** Texts for failures of a create. Does not compile if the schema has a new failure. */
 const CREATE_FAILURES: Record<CreateFailure['__typename'], string> = {
   InvalidInputError: `Please look at what is marked. ${NOTHING_CHARGED}`,
   RejectedByServiceError: `Our payment partner did not accept this. ${NOTHING_CHARGED}`,
@@ -40,7 +40,7 @@ const CREATE_FAILURES: Record<CreateFailure['__typename'], string> = {
     'We do not know yet whether this has arrived at our payment partner. Please do not order again: we keep asking, and you are never charged twice for this order.',
 };
 
-/** The same for a confirm, whose payer may have paid. */
+/** Texts for failures of a confirm, before which the payer may have paid. */
 const CONFIRM_FAILURES: Record<ConfirmFailure['__typename'], string> = {
   InvalidInputError: 'Your reference number was not sent. Please check it in your UPI app.',
   RejectedByServiceError:
@@ -53,7 +53,7 @@ const CONFIRM_FAILURES: Record<ConfirmFailure['__typename'], string> = {
 /** Kinds of errors with a text of their own: by code of the gateway, or without a response from it. */
 type Kind = 'input' | 'not found' | 'sign in' | 'forbidden' | 'wait' | 'broken' | 'no answer';
 
-/** A new code of the gateway fails to compile here. */
+/** Kind of each error code. Does not compile if the gateway has a new code. */
 const KINDS: Record<GatewayErrorCode, Exclude<Kind, 'no answer'>> = {
   BAD_USER_INPUT: 'input',
   NOT_FOUND: 'not found',
@@ -108,7 +108,7 @@ const ERRORS: Record<Operation, Record<Kind, string>> = {
   },
 };
 
-/** The text for an exception. */
+/** Returns the text for an exception. */
 function errorText(operation: Operation, thrown: unknown): string {
   const error = gatewayError(thrown);
   if (!error) return ERRORS[operation]['no answer'];
@@ -119,7 +119,7 @@ function errorText(operation: Operation, thrown: unknown): string {
     : text;
 }
 
-/** The text while the page is not connected. */
+/** Returns the text while the page is not connected. */
 export const outageText = (isKnown: boolean): string =>
   isKnown
     ? 'There is no connection right now: your payment may have gone on meanwhile. If you have paid, do not pay again.'
@@ -129,11 +129,11 @@ export const outageText = (isKnown: boolean): string =>
 export const CHECKED_TEXT =
   'We are checking where your payment stands. If you have paid, do not pay again: this page goes on by itself.';
 
-/** For a payer who may have paid in another app; the provider may not have received the money yet. */
+/** Text for a payer who may have paid in another app, whose money the provider may not have received yet. */
 export const MONEY_TAKEN_TEXT =
   'If money was taken from your account, write to us before you pay again: do not try another way yet.';
 
-/** The text for an error of a create, a confirm or a subscription. */
+/** Returns the text for an error of a create, a confirm or a subscription. */
 export function troubleText(trouble: Trouble): string {
   if ('thrown' in trouble) return errorText(trouble.operation, trouble.thrown);
   const { operation, failure } = trouble;

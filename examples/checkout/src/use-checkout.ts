@@ -2,14 +2,14 @@ import { CreatePaymentDocument, type CreatePaymentInput } from '@paygraph/client
 import { useEffect, useState } from 'react';
 import { client } from './gateway.ts';
 import { currentOrder, keep, newOrder, type Order } from './order.ts';
-import { askAgainAfter, nothingCreated, type Trouble } from './errors.ts';
+import { nothingCreated, retryDelayMs, type Trouble } from './errors.ts';
 
 /** The order of this tab and its actions. */
 export interface Checkout {
   order: Order;
   /** Whether a request is in flight. */
   busy: boolean;
-  /** Why the last sending has not succeeded. */
+  /** Why the last attempt to send has not succeeded; null if it has, or none was made. */
   trouble: Trouble | null;
   pay(input: CreatePaymentInput): void;
   /** Sends the same order again, with the same key. */
@@ -18,7 +18,7 @@ export interface Checkout {
   startOver(): void;
 }
 
-/** Sends an order and returns its result. */
+/** Sends an order. Returns the order to keep, and what went wrong. */
 async function send(order: Order): Promise<{ order: Order; trouble: Trouble | null }> {
   if (!order.input) return { order, trouble: null };
   const settled = (trouble: Trouble) => ({
@@ -30,7 +30,7 @@ async function send(order: Order): Promise<{ order: Order; trouble: Trouble | nu
       mutation: CreatePaymentDocument,
       variables: { input: order.input },
     });
-    if (!data) throw new Error('The answer has no data.');
+    if (!data) throw new Error('The response has no data.');
     const { createPayment: result } = data;
     if (result.__typename !== 'PaymentSuccess') return settled({ operation: 'create', failure: result });
     return { order: { ...order, transactionId: result.payment.transactionId }, trouble: null };
@@ -45,7 +45,7 @@ export function useCheckout(): Checkout {
   const [trouble, setTrouble] = useState<Trouble | null>(null);
 
   const submit = async (sent: Order): Promise<void> => {
-    // Stored before sending, so that a retry sends the same order.
+    // Stored before sending, so that a retry after a reload sends the same order.
     setOrder(keep(sent));
     setBusy(true);
     const end = await send(sent);
@@ -56,11 +56,11 @@ export function useCheckout(): Checkout {
   const again = () => void submit(order);
 
   useEffect(() => {
-    // The page was reloaded while the outcome was unknown.
+    // Sends the order again if the page was reloaded while its outcome was unknown.
     if (order.input && !order.transactionId) again();
   }, []);
   useEffect(() => {
-    const ms = askAgainAfter(trouble);
+    const ms = retryDelayMs(trouble);
     if (ms === null) return;
     const timer = setTimeout(again, ms);
     return () => clearTimeout(timer);

@@ -1,13 +1,13 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { connection } from './gateway.ts';
 
-/** Shorter outages, as while a gateway is started again, are not shown. */
+/** Minimum duration of outages that are shown; a restart of a gateway takes less. */
 const OUTAGE_DELAY_MS = 3000;
 
 /**
- * Whether what the page shows of a payment may be old: it has not been connected, or has been waiting for the first result,
- * for some seconds.
- * @param waiting whether the first result is still to come
+ * Whether the shown payment may be out of date, because for some seconds the page has not been connected or has been
+ * waiting for the first result.
+ * @param waiting whether the first result has not arrived yet
  */
 export function useOutage(waiting: boolean): boolean {
   const connected = useSyncExternalStore(connection.onChange, connection.isConnected);

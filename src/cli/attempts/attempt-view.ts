@@ -3,16 +3,15 @@ import { labelOf } from '../terminal';
 import { csvLine } from './csv';
 
 const timeOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
-export const time = (ms: number | null): string => timeOrNull(ms) ?? '-';
-export const operationOf = ({ kind }: Pick<Attempt, 'kind'>): string =>
+export const timeOrDash = (ms: number | null): string => timeOrNull(ms) ?? '-';
+export const mutationOf = ({ kind }: Pick<Attempt, 'kind'>): string =>
   kind === 'payment' ? 'createPayment' : 'createPayout';
 
-/** An attempt as JSON. */
 export const attemptJson = (attempt: Attempt) => ({
   id: attempt.id,
   idempotencyKey: attempt.key,
   client: attempt.client,
-  operation: operationOf(attempt),
+  operation: mutationOf(attempt),
   outcome: attempt.outcome,
   channel: attempt.channel,
   method: attempt.method,
@@ -25,7 +24,7 @@ export const attemptJson = (attempt: Attempt) => ({
   nextRecheckAt: timeOrNull(attempt.nextRecheckAt),
 });
 
-/** An attempt as text, one field per line. */
+/** Returns an attempt as text, one field per line. */
 export function describeAttempt(attempt: Attempt): string {
   const { amount, ...fields } = attemptJson(attempt);
   const lines = Object.entries({ ...fields, amount: `${amount.value} ${amount.currency}` }).map(
@@ -34,11 +33,11 @@ export function describeAttempt(attempt: Attempt): string {
   return lines.join('\n');
 }
 
-/** An attempt in one line. */
+/** Returns the main fields of an attempt in one line. */
 export const summaryOf = ({ id, kind, startedAt, value, currency, method, externalId }: Attempt): string =>
   [
     id,
-    time(startedAt),
+    timeOrDash(startedAt),
     kind.padEnd(7),
     `${value} ${currency}`.padEnd(16),
     method.padEnd(15),
@@ -50,8 +49,8 @@ const CSV_COLUMNS = [
   ...['channel', 'method', 'externalId', 'client', 'idempotencyKey'],
 ];
 
-/** Attempts as CSV, which `attempts settle --file` reads after outcome and transactionId were filled in. */
-export function asCsv(attempts: readonly Attempt[]): string {
+/** Returns attempts as CSV for `attempts settle --file`; an operator fills in outcome and transactionId before. */
+export function attemptsCsv(attempts: readonly Attempt[]): string {
   const rows = attempts.map((attempt) => {
     const { amount, ...fields } = attemptJson(attempt);
     const cells = new Map(Object.entries({ ...fields, ...amount }));

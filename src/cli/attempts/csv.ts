@@ -2,24 +2,24 @@
 
 import { InputError } from '../context';
 
-/** A record with the number of its first line. */
+/** A record of a CSV text; `line` is the number of its first line, from 1. */
 export interface CsvRecord {
   line: number;
   cells: string[];
 }
 
-/** A quoted or a plain cell, and the comma or line end after it. */
+/** Matches a quoted or plain cell and the comma or line end after it. */
 const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
 
-/** Reads a text without its empty lines. @throws InputError where quotes are malformed */
-export function readCsv(text: string): CsvRecord[] {
+/** Parses CSV; skips records with only blank cells. @throws InputError if quotes are malformed */
+export function parseCsv(text: string): CsvRecord[] {
   const records: CsvRecord[] = [];
   let line = 1;
   let record: CsvRecord = { line, cells: [] };
   CELL.lastIndex = 0;
   while (CELL.lastIndex < text.length || record.cells.length > 0) {
     const [whole, quoted, plain = '', end] = CELL.exec(text) ?? [];
-    if (whole === undefined) throw new InputError(`Line ${line}: the quotes of a cell are malformed.`);
+    if (whole === undefined) throw new InputError(`Line ${line} of the CSV file: malformed quotes.`);
     record.cells.push(quoted?.replaceAll('""', '"') ?? plain);
     line += whole.split('\n').length - 1;
     if (end === ',') continue;
@@ -29,13 +29,13 @@ export function readCsv(text: string): CsvRecord[] {
   return records;
 }
 
-/** Start of a cell that a spreadsheet evaluates as a formula. Callers choose keys and external ids. */
-const FORMULA = /^[=+\-@\t\r]/;
+/** Start of a cell that a spreadsheet evaluates as a formula. A caller may choose such a key or external id. */
+const FORMULA_START = /^[=+\-@\t\r]/;
 
-function cell(text: string): string {
-  const safe = FORMULA.test(text) ? `'${text}` : text;
+function csvCell(text: string): string {
+  const safe = FORMULA_START.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** A record as a line without its end. Puts an apostrophe before a cell that a spreadsheet would evaluate. */
-export const csvLine = (cells: readonly string[]): string => cells.map(cell).join(',');
+/** Returns cells as a CSV line without line end. Writes an apostrophe before a cell that looks like a formula. */
+export const csvLine = (cells: readonly string[]): string => cells.map(csvCell).join(',');

@@ -8,17 +8,17 @@ import { UsageError } from '../context';
 export interface Operator {
   /** The user of the operating system. */
   user: string;
-  /** SUDO_USER, which can be forged; null where it is not set. */
+  /** The environment variable SUDO_USER, which can be forged; null if it is not set. */
   sudoUser: string | null;
-  /** --by, for people who share an account; null without it. */
+  /** The option --by, for people who share an account; null if it is not given. */
   givenName: string | null;
 }
 
-/** Maximum lengths of --reason and --by in UTF-16 units. */
-const MAX_REASON = 255;
-const MAX_NAME = 64;
+/** Maximum lengths of --reason and --by in UTF-16 code units. */
+const MAX_REASON_LENGTH = 255;
+const MAX_GIVEN_NAME_LENGTH = 64;
 
-/** The operator who runs this process. A user without an entry in the password file is named by number. */
+/** Returns the operator who runs this process. A user who is not in the user database is called `uid <number>`. */
 export function readOperator(sudoUser: string | null, givenName: string | null): Operator {
   try {
     return { user: os.userInfo().username, sudoUser, givenName };
@@ -27,27 +27,27 @@ export function readOperator(sudoUser: string | null, givenName: string | null):
   }
 }
 
-/** Reads --by. @throws UsageError where it cannot be recorded in the audit log */
-export const readName = (by: string | undefined): string | null =>
-  by === undefined ? null : recordableText('--by', by, MAX_NAME);
+/** Returns the value of --by, trimmed. @throws UsageError if the audit log cannot record it */
+export const readGivenName = (by: string | undefined): string | null =>
+  by === undefined ? null : recordableText('--by', by, MAX_GIVEN_NAME_LENGTH);
 
-/** Reads --reason. @throws UsageError where it cannot be recorded in the audit log */
-export const readReason = (reason: string): string => recordableText('--reason', reason, MAX_REASON);
+/** Returns the value of --reason, trimmed. @throws UsageError if the audit log cannot record it */
+export const readReason = (reason: string): string => recordableText('--reason', reason, MAX_REASON_LENGTH);
 
 function recordableText(option: string, given: string, maxLength: number): string {
   const text = given.trim();
   if (text.length === 0 || text.length > maxLength || !isPrintable(text))
-    throw new UsageError(`${option}: expected 1 to ${maxLength} characters, and no control characters.`);
+    throw new UsageError(`${option}: expected 1 to ${maxLength} characters without control characters.`);
   if (redactForAudit(text, 6 * maxLength) !== text)
-    throw new UsageError(`${option}: expected no card number and no token.`);
+    throw new UsageError(`${option}: must not contain a card number, a token or text that looks like one.`);
   return text;
 }
 
-/** Whether two operators may be one person: they have the same user, or one of them used sudo as the other. */
+/** Whether two operators may be one person: the user or SUDO_USER of one is the user or SUDO_USER of the other. */
 export function mayBeSamePerson(one: Operator, other: Operator): boolean {
   const names = [one.user, one.sudoUser].filter((name) => name !== null);
   return names.includes(other.user) || (other.sudoUser !== null && names.includes(other.sudoUser));
 }
 
-/** An operator in the audit log. */
+/** Returns the name of an operating system user in the audit log. */
 export const auditName = (user: string): string => `operator:${user}`;

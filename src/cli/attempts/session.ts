@@ -5,13 +5,14 @@ import { openJournal } from '../../datasources/journal/create-journal';
 import { openProposals, type SettlementProposals } from '../../datasources/journal/settlement-proposals';
 import { JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
 
-/** Upper limit of the attempts that a command reads. */
-const MAX_UNKNOWN = 100_000;
+/** Maximum number of attempts of unknown outcome that a command reads. */
+const MAX_UNKNOWN_ATTEMPTS = 100_000;
 
-/** The message where Session.find() returns null. */
-export const NO_ATTEMPT = 'No such attempt, or several clients used this key: use the id.';
+/** Error message if Session.findAttempt() returns null. */
+export const NO_ATTEMPT_MESSAGE =
+  'No attempt has this id or idempotency key, or several clients used the key: use the id of the attempt.';
 
-/** The journal of one service while a command runs. Closes everything that was opened through it. */
+/** The resources of a command about attempts: journal, proposals and audit log. Disposing of it closes them. */
 export class Session implements AsyncDisposable {
   readonly #opened: { close(): Promise<void> }[];
 
@@ -19,7 +20,7 @@ export class Session implements AsyncDisposable {
     readonly context: Context,
     readonly config: ToolConfig,
     readonly journal: Journal,
-    /** Identifies the service in the journal. */
+    /** The base URL of the payment service, which identifies it in the journal. */
     readonly service: string,
   ) {
     this.#opened = [journal];
@@ -29,8 +30,10 @@ export class Session implements AsyncDisposable {
     const config = readToolConfig(context.env);
     const service = config.serviceBaseUrl;
     if (service === null)
-      throw new UsageError('SERVICE_BASE_URL is not set: the attempts of the embedded sandbox are not kept.');
-    context.terminal.progress('Reading the journal …');
+      throw new UsageError(
+        'SERVICE_BASE_URL is not set. Set it as for the gateway; attempts with the embedded sandbox cannot be listed or settled.',
+      );
+    context.terminal.showProgress('Reading the journal …');
     const journal = await openJournal(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
     return new Session(context, config, journal, service);
   }
@@ -41,11 +44,11 @@ export class Session implements AsyncDisposable {
     return proposals;
   }
 
-  /** Opens the audit log. @throws AuditLogError where it cannot be written: then nothing may be settled */
-  openAudit(): AuditLog {
+  /** Opens the audit log. @throws AuditLogError if it cannot be written; then nothing may be settled */
+  openAuditLog(): AuditLog {
     const { auditFile, auditKey } = this.config;
-    const audit = AuditLog.open(auditFile, ({ why }) => this.context.terminal.say(`${why}.`), {
-      owner: 'folder owner',
+    const audit = AuditLog.open(auditFile, ({ why }) => this.context.terminal.printMessage(`${why}.`), {
+      creator: 'folder owner',
       key: auditKey?.reveal() ?? null,
     });
     this.#opened.unshift(audit);
@@ -56,17 +59,17 @@ export class Session implements AsyncDisposable {
     await Promise.allSettled(this.#opened.map((resource) => resource.close()));
   }
 
-  /** The attempt with that id or idempotency key; null where there is none, or several clients used the key. */
-  async find(idOrKey: string): Promise<Attempt | null> {
+  /** Finds the attempt with an id or idempotency key. Returns null if there is none or several clients used the key. */
+  async findAttempt(idOrKey: string): Promise<Attempt | null> {
     const { journal, service } = this;
     return (await journal.findById(service, idOrKey)) ?? (await journal.findAny(service, idOrKey));
   }
 
-  /** Attempts of unknown outcome, oldest first. */
+  /** Returns the attempts of unknown outcome, oldest first. Prints a message if there may be more than it returns. */
   async unknownAttempts(): Promise<Attempt[]> {
-    const found = await this.journal.unknown(this.service, MAX_UNKNOWN);
-    if (found.length === MAX_UNKNOWN)
-      this.context.terminal.say(`Only the oldest ${MAX_UNKNOWN} attempts were read.`);
+    const found = await this.journal.unknown(this.service, MAX_UNKNOWN_ATTEMPTS);
+    if (found.length === MAX_UNKNOWN_ATTEMPTS)
+      this.context.terminal.printMessage(`Only the ${MAX_UNKNOWN_ATTEMPTS} oldest attempts were read.`);
     return found;
   }
 }

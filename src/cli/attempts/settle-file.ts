@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describeFileError } from '../../shared/hot-reloaded-file';
-import { parseJson, textOfFile } from '../../shared/json-text';
+import { parseJson, decodeUtf8OrThrow } from '../../shared/json-text';
 import { InputError, UsageError } from '../context';
-import { readCsv } from './csv';
-import { readRequest, type FileLine } from './settle-plan';
+import { parseCsv } from './csv';
+import { toRequest, type FileLine } from './settle-plan';
 
 type Column = 'id' | 'key' | 'outcome' | 'transactionId' | 'status';
 type Fields = Partial<Record<Column, string>>;
 
-/** Columns by their names in lower case without blanks and punctuation. */
-const COLUMNS = new Map<string, Column>([
+/** Columns by their names, reduced to lower-case letters without spaces, digits and punctuation. */
+const COLUMN_BY_NAME = new Map<string, Column>([
   ['id', 'id'],
   ['attempt', 'id'],
   ['attemptid', 'id'],
@@ -21,45 +21,46 @@ const COLUMNS = new Map<string, Column>([
   ['status', 'status'],
 ]);
 
-/** The fields of a row; other columns are ignored. @throws UsageError where a column is repeated or a value is no text */
-function fieldsOf(cells: readonly [name: string, value: unknown][]): Fields {
+/** Returns the known fields of a row. @throws UsageError if a column is repeated or a value is not a string */
+function readFields(cells: readonly [name: string, value: unknown][]): Fields {
   const fields: Fields = {};
   for (const [name, value] of cells) {
-    const column = COLUMNS.get(name.toLowerCase().replace(/[^a-z]/g, ''));
+    const column = COLUMN_BY_NAME.get(name.toLowerCase().replace(/[^a-z]/g, ''));
     if (!column) continue;
     if (column in fields) throw new UsageError(`The column ${column} is repeated.`);
-    if (value !== null && typeof value !== 'string') throw new UsageError(`${column}: expected a text.`);
+    if (value !== null && typeof value !== 'string') throw new UsageError(`${column}: expected a string.`);
     fields[column] = (value ?? '').trim();
   }
   return fields;
 }
 
-/** One row of a file; `read` throws a UsageError where it is malformed. */
+/** A row of a file. */
 interface Row {
   line: number;
+  /** Returns the fields. @throws UsageError if the row is malformed */
   read(): Fields;
 }
 
 function csvRows(text: string): Row[] {
-  const [header, ...records] = readCsv(text);
+  const [header, ...records] = parseCsv(text);
   const names = header?.cells ?? [];
-  const columns = fieldsOf(names.map((name) => [name, '']));
+  const columns = readFields(names.map((name) => [name, '']));
   if (!('outcome' in columns) || !('id' in columns || 'key' in columns))
-    throw new InputError('The first line has to name the columns id (or idempotencyKey) and outcome.');
+    throw new InputError('Line 1 of the CSV file must name the columns id (or idempotencyKey) and outcome.');
   return records.map(({ line, cells }) => ({
     line,
     read: () => {
-      if (cells.length !== names.length) throw new UsageError(`Expected ${names.length} columns.`);
-      return fieldsOf(names.map((name, column) => [name, cells[column]]));
+      if (cells.length !== names.length) throw new UsageError(`Expected ${names.length} cells as in line 1.`);
+      return readFields(names.map((name, column) => [name, cells[column]]));
     },
   }));
 }
 
-function jsonRows(text: string): Row[] {
+function jsonLinesRows(text: string): Row[] {
   const rows = text.split('\n').map((line, index) => ({ line: index + 1, text: line }));
   return rows
     .filter((row) => row.text.trim() !== '')
-    .map(({ line, text: json }) => ({ line, read: () => fieldsOf(Object.entries(readObject(json))) }));
+    .map(({ line, text: json }) => ({ line, read: () => readFields(Object.entries(readObject(json))) }));
 }
 
 function readObject(json: string): object {
@@ -69,7 +70,7 @@ function readObject(json: string): object {
   } catch {
     // Falls through to the error below.
   }
-  throw new UsageError('Expected a JSON object without repeated names.');
+  throw new UsageError('Expected a JSON object whose names are not repeated.');
 }
 
 function readRow({ line, read }: Row, defaultStatus: string): FileLine {
@@ -78,9 +79,9 @@ function readRow({ line, read }: Row, defaultStatus: string): FileLine {
     const { id = '', key = '', outcome = '', transactionId, status } = read();
     result.name = id || key;
     if (id && key) result.key = key;
-    const isUndecided = result.name !== '' && ['', 'unknown'].includes(outcome);
-    if (!isUndecided)
-      result.request = readRequest({
+    const isLeftUnknown = result.name !== '' && ['', 'unknown'].includes(outcome);
+    if (!isLeftUnknown)
+      result.request = toRequest({
         attempt: result.name,
         outcome,
         transactionId,
@@ -93,18 +94,18 @@ function readRow({ line, read }: Row, defaultStatus: string): FileLine {
   return result;
 }
 
-/** Reads a .csv or .jsonl file. @throws InputError where it has another format; errors of single lines are in the result */
+/** Reads a .csv or .jsonl file. The result contains errors of lines. @throws InputError if the file is unusable */
 export function readSettleFile(file: string, defaultStatus: string): FileLine[] {
   const extension = path.extname(file).toLowerCase();
   if (extension !== '.csv' && extension !== '.jsonl')
     throw new InputError(`${file}: expected the extension .csv or .jsonl.`);
   let text: string;
   try {
-    text = textOfFile(readFileSync(file));
+    text = decodeUtf8OrThrow(readFileSync(file));
   } catch (error) {
     throw new InputError(`${file}: ${describeFileError(error)}.`);
   }
-  const rows = extension === '.csv' ? csvRows(text) : jsonRows(text);
-  if (rows.length === 0) throw new InputError(`${file} has no attempts.`);
+  const rows = extension === '.csv' ? csvRows(text) : jsonLinesRows(text);
+  if (rows.length === 0) throw new InputError(`${file} has no lines with attempts.`);
   return rows.map((row) => readRow(row, defaultStatus));
 }

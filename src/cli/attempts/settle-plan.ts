@@ -2,15 +2,15 @@ import type { Attempt } from '../../datasources/journal/journal';
 import { readStatus } from '../../redaction/text';
 import { isUuid } from '../../schema/scalars';
 import { UsageError } from '../context';
-import { NO_ATTEMPT, type Session } from './session';
+import { NO_ATTEMPT_MESSAGE, type Session } from './session';
 
 /** A request to settle one attempt. */
 export type SettleRequest = {
-  /** The attempt's id or its idempotency key. */
+  /** The id or the idempotency key of the attempt. */
   attempt: string;
 } & (
   | { outcome: 'not_sent'; transactionId: null; status: null }
-  /** `status`: the status word of the service. */
+  /** `status`: status of the transaction as the payment service writes it. */
   | { outcome: 'succeeded'; transactionId: string; status: string }
 );
 
@@ -21,58 +21,59 @@ interface RequestFields {
   status: string | null;
 }
 
-/** Validates a request. @throws UsageError */
-export function readRequest({ attempt, outcome, transactionId, status }: RequestFields): SettleRequest {
-  if (attempt === '') throw new UsageError('An attempt is named by its id or its idempotency key.');
+/** Returns a settle request of these fields. @throws UsageError if a field is missing or invalid */
+export function toRequest({ attempt, outcome, transactionId, status }: RequestFields): SettleRequest {
+  if (attempt === '') throw new UsageError('No attempt is given: specify its id or its idempotency key.');
   if (outcome === 'not_sent') {
-    if (transactionId) throw new UsageError('not_sent has no transaction id.');
+    if (transactionId) throw new UsageError('The outcome "not_sent" must not have a transaction id.');
     return { attempt, outcome, transactionId: null, status: null };
   }
   if (outcome !== 'succeeded') throw new UsageError('The outcome has to be not_sent or succeeded.');
-  if (!transactionId) throw new UsageError('succeeded requires a transaction id.');
+  if (!transactionId) throw new UsageError('The outcome "succeeded" requires a transaction id.');
   if (!isUuid(transactionId)) throw new UsageError('The transaction id has to be a UUID.');
   if (!status || readStatus(status) !== status)
-    throw new UsageError('The status has to be a status word of the service.');
+    throw new UsageError('The status has to be a status word of the service, such as processing.');
   return { attempt, outcome, transactionId: transactionId.toLowerCase(), status };
 }
 
 /**
- * `ready`: can be settled. `already_settled`: has this outcome already. `left_unknown`: the file does not decide about it.
- * `refused`: cannot be settled.
+ * `ready`: the attempt can be settled. `already_settled`: it has the requested outcome. `left_unknown`: the line of the
+ * file has no outcome or `unknown`. `refused`: the attempt cannot be settled. `settled`, `proposed`: the command did so.
  */
 export type SettleState = 'ready' | 'settled' | 'proposed' | 'already_settled' | 'left_unknown' | 'refused';
 
-/** A request with its attempt in the journal. */
+/** A settle request with its attempt in the journal and its state. */
 export interface PlannedSettle {
-  /** The line of the file; null without a file. */
+  /** The line of the file; null if the request is not from a file. */
   line: number | null;
-  /** The attempt as it was named. */
+  /** The id or idempotency key by which the operator named the attempt. */
   name: string;
+  /** Null if the line of the file requests nothing or is malformed. */
   request: SettleRequest | null;
-  /** Null where it was not found. */
+  /** Null if it was not found or not looked for. */
   attempt: Attempt | null;
   state: SettleState;
-  /** Why it was refused; null otherwise. */
+  /** Why the request is refused; null in every other state. */
   message: string | null;
 }
 
-export const refuse = (planned: PlannedSettle, message: string): PlannedSettle => ({
+export const refused = (planned: PlannedSettle, message: string): PlannedSettle => ({
   ...planned,
   state: 'refused',
   message,
 });
 
-/** Whether an attempt has the outcome of a request. */
+/** Whether an attempt already has the outcome and the transaction id that a settle request asks for. */
 export const isSettledAs = (attempt: Attempt, { outcome, transactionId }: SettleRequest): boolean =>
   attempt.outcome === outcome && attempt.transactionId === transactionId;
 
-/** Compares a request with the journal. */
+/** Compares a settle request with the journal. */
 export async function planOne(
   session: Session,
   request: SettleRequest,
   line: number | null = null,
 ): Promise<PlannedSettle> {
-  const attempt = await session.find(request.attempt);
+  const attempt = await session.findAttempt(request.attempt);
   const planned: PlannedSettle = {
     line,
     name: request.attempt,
@@ -81,36 +82,36 @@ export async function planOne(
     state: 'ready',
     message: null,
   };
-  if (!attempt) return refuse(planned, NO_ATTEMPT);
+  if (!attempt) return refused(planned, NO_ATTEMPT_MESSAGE);
   if (isSettledAs(attempt, request)) return { ...planned, state: 'already_settled' };
   if (attempt.outcome !== 'unknown')
-    return refuse(planned, `Its outcome is ${attempt.outcome}; only an unknown one can be settled.`);
+    return refused(planned, `The outcome is already ${attempt.outcome}; only unknown ones can be settled.`);
   const { journal, service } = session;
   const { transactionId } = request;
   const other = transactionId && (await journal.findByTransaction(service, attempt.kind, transactionId));
-  return other ? refuse(planned, 'Another attempt has created this transaction.') : planned;
+  return other ? refused(planned, 'Another attempt created this transaction.') : planned;
 }
 
-/** One line of a file. Without request and error the line leaves its attempt unknown. */
+/** One line of a file. If request and error are null, its attempt is left unknown. */
 export interface FileLine {
   line: number;
-  /** The id or idempotency key of the attempt, as in the file. */
+  /** The id of the attempt as in the file, or its idempotency key if the line has no id. */
   name: string;
-  /** The idempotency key where the line has both; it must be that of the attempt. */
+  /** The idempotency key if the line has both; it must be the key of the attempt with this id. */
   key: string | null;
   request: SettleRequest | null;
-  /** Why the line is malformed. */
+  /** Why the line is malformed; null if it is not. */
   error: string | null;
 }
 
 /** Compares the lines of a file with the journal and with each other. */
-export async function planLines(session: Session, lines: readonly FileLine[]): Promise<PlannedSettle[]> {
+export async function planFile(session: Session, lines: readonly FileLine[]): Promise<PlannedSettle[]> {
   const planned: PlannedSettle[] = [];
   const seen = new Map<string, number>();
   for (const { line, name, key, request, error } of lines) {
-    session.context.terminal.progress(`Checking ${planned.length} of ${lines.length} …`);
+    session.context.terminal.showProgress(`Checking ${planned.length + 1} of ${lines.length} …`);
     if (request) {
-      planned.push(refuseConflict(await planOne(session, request, line), key, seen));
+      planned.push(refusedIfConflict(await planOne(session, request, line), key, seen));
       continue;
     }
     const state = error === null ? 'left_unknown' : 'refused';
@@ -120,10 +121,10 @@ export async function planLines(session: Session, lines: readonly FileLine[]): P
 }
 
 /**
- * Refuses a line whose id and key belong to different attempts, or that has the attempt or transaction of an earlier line.
- * @param seen lines by attempt and transaction
+ * Refuses a line whose id and key belong to different attempts, or with the attempt or transaction of an earlier line.
+ * @param seen numbers of earlier lines, by attempt and by transaction; this line is added
  */
-function refuseConflict(
+function refusedIfConflict(
   planned: PlannedSettle,
   key: string | null,
   seen: Map<string, number>,
@@ -134,8 +135,8 @@ function refuseConflict(
   if (request?.transactionId) names.push(`${attempt.kind} ${request.transactionId}`);
   const earlier = names.map((name) => seen.get(name)).find((found) => found !== undefined);
   for (const name of names) if (!seen.has(name)) seen.set(name, line);
-  if (earlier !== undefined) return refuse(planned, `Line ${earlier} has the same attempt or transaction.`);
-  // csvLine() writes an apostrophe before a key that resembles a formula.
-  const isSame = key === null || [attempt.key, `'${attempt.key}`].some((known) => known.trim() === key);
-  return isSame ? planned : refuse(planned, 'Its id and its idempotency key belong to different attempts.');
+  if (earlier !== undefined) return refused(planned, `Line ${earlier} has the same attempt or transaction.`);
+  // csvLine() writes an apostrophe before a key that looks like a formula.
+  const keyMatches = key === null || [attempt.key, `'${attempt.key}`].some((known) => known.trim() === key);
+  return keyMatches ? planned : refused(planned, 'The attempt with this id has another idempotency key.');
 }

@@ -1,39 +1,39 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import type { Terminal } from '../terminal';
-import { attemptJson, operationOf, summaryOf } from './attempt-view';
+import { attemptJson, mutationOf, summaryOf } from './attempt-view';
 import type { PlannedSettle, SettleState } from './settle-plan';
 
-/** Labels, in the order of the report. */
-const STATES: Readonly<Record<SettleState, string>> = {
+/** Labels of the states, in the order of the report. */
+const STATE_LABELS: Readonly<Record<SettleState, string>> = {
   ready: 'can be settled',
   settled: 'settled',
   proposed: 'proposed',
-  already_settled: 'already settled like this',
-  left_unknown: 'left unknown: no outcome in the file',
+  already_settled: 'already has this outcome',
+  left_unknown: 'left unknown: the file gives no outcome',
   refused: 'REFUSED',
 };
 
-/** The sum of the amounts of one operation and currency. */
+/** Total amount of the attempts with the same mutation and currency. */
 interface Total {
   operation: string;
   currency: string;
   attempts: number;
-  /** A decimal with two places. */
+  /** The sum, a decimal with two places. */
   value: string;
 }
 
-/** A decimal with at most two places in hundredths. */
-function hundredths(value: string): bigint {
+/** Converts a decimal with at most two places to hundredths. */
+function centsOf(value: string): bigint {
   const [whole = '0', decimals = ''] = value.split('.');
   return BigInt(`${whole}${decimals.padEnd(2, '0')}`);
 }
 
-/** The sums of the amounts, by operation and currency. */
+/** Returns the sums of the amounts of attempts, by mutation and currency. */
 export function totalsOf(attempts: readonly Attempt[]): Total[] {
-  const groups = Map.groupBy(attempts, (attempt) => `${operationOf(attempt)} ${attempt.currency}`);
+  const groups = Map.groupBy(attempts, (attempt) => `${mutationOf(attempt)} ${attempt.currency}`);
   return [...groups].map(([group, members]) => {
     const [operation = '', currency = ''] = group.split(' ');
-    const sum = String(members.reduce((total, { value }) => total + hundredths(value), 0n)).padStart(3, '0');
+    const sum = String(members.reduce((total, { value }) => total + centsOf(value), 0n)).padStart(3, '0');
     return {
       operation,
       currency,
@@ -45,22 +45,22 @@ export function totalsOf(attempts: readonly Attempt[]): Total[] {
 
 export const describeTotals = (totals: readonly Total[]): string[] =>
   totals.map(
-    ({ operation, currency, attempts, value }) => `  ${operation}: ${attempts}, ${value} ${currency}`,
+    ({ operation, currency, attempts, value }) => `  ${operation}: ${attempts} (total ${value} ${currency})`,
   );
 
-function describeOne({ line, name, request, attempt, state, message }: PlannedSettle): string {
+function describePlanned({ line, name, request, attempt, state, message }: PlannedSettle): string {
   const parts = [
     line === null ? '' : `line ${line}: `,
     attempt ? summaryOf(attempt) : name,
     request ? ` -> ${request.outcome}` : '',
     request?.transactionId ? ` ${request.transactionId}` : '',
-    `  ${STATES[state]}`,
+    `  ${STATE_LABELS[state]}`,
     message === null ? '' : `: ${message}`,
   ];
   return parts.join('');
 }
 
-const jsonOfOne = ({ line, name, request, attempt, state, message }: PlannedSettle) => ({
+const plannedJson = ({ line, name, request, attempt, state, message }: PlannedSettle) => ({
   line,
   attempt: attempt ? attemptJson(attempt) : null,
   name,
@@ -70,29 +70,29 @@ const jsonOfOne = ({ line, name, request, attempt, state, message }: PlannedSett
   message,
 });
 
-interface ReportOptions {
+interface Options {
   json?: boolean | undefined;
-  /** False for a preview. */
+  /** False for a preview. True if requests were settled or proposed. */
   isCarriedOut: boolean;
-  /** The id of the proposal that was made. */
+  /** The id of the proposal that was stored; undefined if none was. */
   proposal?: string | undefined;
 }
 
-/** Prints each request with its state, the number of requests by state, and the sums of the settled amounts. */
-export function report(terminal: Terminal, planned: readonly PlannedSettle[], options: ReportOptions): void {
+/** Prints each request with its state, their number by state, and the amounts that are settled, proposed or ready. */
+export function printReport(terminal: Terminal, planned: readonly PlannedSettle[], options: Options): void {
   const { json, isCarriedOut, proposal = null } = options;
-  const states = (Object.keys(STATES) as SettleState[]).map(
+  const states = (Object.keys(STATE_LABELS) as SettleState[]).map(
     (name) => [name, planned.filter(({ state }) => state === name).length] as const,
   );
   const counts = Object.fromEntries(states.filter(([, count]) => count > 0));
-  const done = planned.filter(({ state }) => ['ready', 'settled', 'proposed'].includes(state));
-  const totals = totalsOf(done.flatMap(({ attempt }) => attempt ?? []));
+  const counted = planned.filter(({ state }) => ['ready', 'settled', 'proposed'].includes(state));
+  const totals = totalsOf(counted.flatMap(({ attempt }) => attempt ?? []));
   if (json)
-    return terminal.printJson({ isCarriedOut, proposal, counts, totals, results: planned.map(jsonOfOne) });
+    return terminal.printJson({ isCarriedOut, proposal, counts, totals, results: planned.map(plannedJson) });
   if (planned.length === 0) return;
-  for (const each of planned) terminal.print(describeOne(each));
+  for (const each of planned) terminal.print(describePlanned(each));
   terminal.print('');
   for (const [state, count] of Object.entries(counts))
-    terminal.print(`${count} ${STATES[state as SettleState]}`);
+    terminal.print(`${count} ${STATE_LABELS[state as SettleState]}`);
   for (const total of describeTotals(totals)) terminal.print(total);
 }

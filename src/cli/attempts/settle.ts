@@ -5,22 +5,22 @@ import type { ProposedSettle } from '../../datasources/journal/settlement-propos
 import { sleep } from '../../shared/timeout';
 import { auditName, type Operator } from './operator';
 import type { Session } from './session';
-import { isSettledAs, planOne, refuse, type PlannedSettle, type SettleRequest } from './settle-plan';
+import { isSettledAs, planOne, refused, type PlannedSettle, type SettleRequest } from './settle-plan';
 
-/** Operator and reason of outcomes that are recorded by hand. */
+/** The operator who settles attempts, and the reason. */
 export interface Decision {
   operator: Operator;
   reason: string;
-  /** The proposal that is carried out or withdrawn, and who made it. */
+  /** The proposal that is approved or withdrawn, and the user who made it; absent if there is none. */
   proposal?: { id: string; proposedBy: string };
 }
 
-/** Duration of the lease that keeps instances from looking up the attempt meanwhile. */
+/** Duration of the lease of an attempt, which keeps instances from looking the attempt up while it is settled. */
 const LEASE_MS = 20_000;
-/** How long to wait for an instance that is looking up the attempt. */
+/** How long to wait for another process to release the lease of an attempt. */
 const CLAIM_TIMEOUT_MS = 15_000;
-const CLAIM_RETRY_MS = 250;
-/** How long a proposal can be approved. */
+const CLAIM_RETRY_INTERVAL_MS = 250;
+/** How long after it was made a proposal can be approved. */
 const PROPOSAL_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 interface EntryFacts {
@@ -29,7 +29,7 @@ interface EntryFacts {
   decision: Decision;
 }
 
-/** A line of the audit log about an operator's decision on an attempt. */
+/** Returns the entry of the audit log about an operator's decision on an attempt. */
 export function auditEntry(
   event: OutcomeEntry['event'],
   { attempt, request, decision: { operator, reason, proposal } }: EntryFacts,
@@ -49,20 +49,20 @@ export function auditEntry(
 }
 
 /**
- * Settles what is ready, one by one, each after its line in the audit log. After a failure of journal or audit log the rest
- * is refused. @throws AuditLogError where the audit log cannot be opened
+ * Settles all requests in state `ready`, one at a time. Each is written to the audit log before the journal. If journal
+ * or audit log fail for one, it and all later ones are refused. @throws AuditLogError if the audit log cannot be opened
  */
-export async function carryOut(
+export async function settlePlanned(
   session: Session,
   planned: readonly PlannedSettle[],
   decision: Decision,
 ): Promise<PlannedSettle[]> {
   if (!planned.some(({ state }) => state === 'ready')) return [...planned];
-  const audit = session.openAudit();
+  const audit = session.openAuditLog();
   const results: PlannedSettle[] = [];
   let failure: string | undefined;
   for (const each of planned) {
-    session.context.terminal.progress(`Settling ${results.length} of ${planned.length} …`);
+    session.context.terminal.showProgress(`Settling ${results.length + 1} of ${planned.length} …`);
     let result = each;
     if (each.state === 'ready') {
       try {
@@ -70,7 +70,7 @@ export async function carryOut(
       } catch (error) {
         failure = error instanceof Error ? error.message : String(error);
       }
-      if (failure !== undefined) result = refuse(each, failure);
+      if (failure !== undefined) result = refused(each, failure);
     }
     results.push(result);
   }
@@ -85,45 +85,47 @@ async function settleOne(
   const { request, attempt, line, name } = planned;
   if (!request || !attempt) return planned;
   const { journal, service } = session;
-  const claimed = await claim(session, attempt.id);
+  const claimed = await claimAttempt(session, attempt.id);
   if (!claimed) {
     const current = { ...(await planOne(session, { ...request, attempt: attempt.id }, line)), name, request };
     return current.state === 'ready'
-      ? refuse(current, 'An instance is looking up this attempt: repeat the command.')
+      ? refused(current, 'Another process (an instance or a command) holds this attempt: repeat the command.')
       : current;
   }
   const entry = auditEntry('settled', { attempt: claimed, request, decision });
-  audit.recordAct(entry);
+  audit.recordOperatorAction(entry);
   const isRecorded = await journal
     .recordOutcome(attempt.id, outcomeOf(request, Math.floor(await journal.time())))
     .catch(() => true);
-  // After an error the outcome may be recorded or not: the journal decides.
+  // Recording an outcome waits for no sync. A durable write after it syncs both.
+  await journal.checkWrite(0).catch(() => undefined);
+  // A failed write may still have been committed, so read the attempt again to see which outcome is recorded.
   const current = await journal.findById(service, attempt.id);
   if (current && isSettledAs(current, request)) return { ...planned, attempt: current, state: 'settled' };
-  audit.recordAct({
+  audit.recordOperatorAction({
     ...entry,
     event: 'not_settled',
     outcome: current?.outcome ?? claimed.outcome,
     transactionId: current?.transactionId ?? null,
   });
   const message = isRecorded
-    ? 'The journal has not recorded the outcome: repeat the command.'
-    : 'Another attempt has created this transaction.';
-  return refuse({ ...planned, attempt: current }, message);
+    ? 'The journal did not record the outcome: repeat the command.'
+    : 'Another attempt created this transaction.';
+  return refused({ ...planned, attempt: current }, message);
 }
 
-/** Takes the lease of an attempt. Null where another owner holds it until the timeout, or the outcome is known meanwhile. */
-async function claim({ journal, service }: Session, id: string): Promise<Attempt | null> {
+/** Waits for the lease of an attempt and takes it. Returns null on timeout, or if the outcome is no longer unknown. */
+async function claimAttempt({ journal, service }: Session, id: string): Promise<Attempt | null> {
   const owner = `operator ${randomUUID()}`;
   const deadline = performance.now() + CLAIM_TIMEOUT_MS;
   for (;;) {
-    // claim() would also take an attempt that is in progress and whose lease has expired.
+    // journal.claim() would also take an attempt that is in progress and whose lease has expired.
     const attempt = await journal.findById(service, id);
     if (attempt?.outcome !== 'unknown') return null;
     const now = Math.floor(await journal.time());
     const claimed = await journal.claim(id, { service, owner, now, leaseUntil: now + LEASE_MS });
     if (claimed || performance.now() > deadline) return claimed;
-    await sleep(CLAIM_RETRY_MS);
+    await sleep(CLAIM_RETRY_INTERVAL_MS);
   }
 }
 
@@ -133,8 +135,8 @@ function outcomeOf(request: SettleRequest, settledAt: number): Outcome {
   return { outcome, transactionId, status, settledAt };
 }
 
-/** Stores what is ready as one proposal, after its lines in the audit log. Nothing is stored where a line cannot be written. */
-export async function propose(
+/** Stores all requests in state `ready` as one proposal, unless one of them cannot be written to the audit log. */
+export async function proposePlanned(
   session: Session,
   planned: readonly PlannedSettle[],
   decision: Decision,
@@ -142,12 +144,12 @@ export async function propose(
   const { operator, reason } = decision;
   const id = randomUUID();
   const proposedAt = Date.now();
-  const audit = session.openAudit();
+  const audit = session.openAuditLog();
   const rows: ProposedSettle[] = [];
   const results = planned.map((each): PlannedSettle => {
     const { state, attempt, request } = each;
     if (state !== 'ready' || !attempt || !request) return each;
-    audit.recordAct({ ...auditEntry('proposed', { attempt, request, decision }), proposal: id });
+    audit.recordOperatorAction({ ...auditEntry('proposed', { attempt, request, decision }), proposal: id });
     rows.push({
       id,
       attemptId: attempt.id,

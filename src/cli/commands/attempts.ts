@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { asCsv, attemptJson, describeAttempt, summaryOf } from '../attempts/attempt-view';
-import { NO_ATTEMPT, Session } from '../attempts/session';
+import { attemptsCsv, attemptJson, describeAttempt, summaryOf } from '../attempts/attempt-view';
+import { NO_ATTEMPT_MESSAGE, Session } from '../attempts/session';
 import { EXIT, type Context } from '../context';
 
 interface ListOptions {
@@ -9,12 +9,12 @@ interface ListOptions {
   csv?: boolean;
 }
 
-/** `paygraph attempts list`. */
-export async function list(context: Context, { json, jsonl, csv }: ListOptions): Promise<number> {
+/** Runs `paygraph attempts list`. */
+export async function listAttempts(context: Context, { json, jsonl, csv }: ListOptions): Promise<number> {
   await using session = await Session.open(context);
   const unknown = await session.unknownAttempts();
   const { terminal } = context;
-  if (csv) terminal.print(asCsv(unknown));
+  if (csv) terminal.print(attemptsCsv(unknown));
   else if (jsonl) unknown.forEach((attempt) => terminal.print(JSON.stringify(attemptJson(attempt))));
   else if (json) terminal.printJson(unknown.map(attemptJson));
   else
@@ -24,11 +24,11 @@ export async function list(context: Context, { json, jsonl, csv }: ListOptions):
   return EXIT.done;
 }
 
-/** `paygraph attempts show`. Rejects where there is no such attempt. */
-export async function show(context: Context, name: string, { json }: { json?: boolean }): Promise<number> {
+/** Runs `paygraph attempts show`. Rejects if the attempt is not found. */
+export async function showAttempt(context: Context, name: string, { json }: ListOptions): Promise<number> {
   await using session = await Session.open(context);
-  const attempt = await session.find(name);
-  if (!attempt) throw new Error(NO_ATTEMPT);
+  const attempt = await session.findAttempt(name);
+  if (!attempt) throw new Error(NO_ATTEMPT_MESSAGE);
   if (json) context.terminal.printJson(attemptJson(attempt));
   else context.terminal.print(describeAttempt(attempt));
   return EXIT.done;

@@ -6,7 +6,7 @@ import { EXIT, type Context } from '../context';
 
 const READ_INTERVAL_MS = 500;
 
-/** `paygraph audit follow`. Ends at SIGTERM, after the lines written until then. */
+/** Runs `paygraph audit follow`. On SIGTERM, prints the lines written so far and ends. */
 export async function follow({ terminal, env }: Context, file: string | undefined): Promise<number> {
   const follower = new Follower(file ?? readToolConfig(env).auditFile);
   const stop = new AbortController();
@@ -18,7 +18,7 @@ export async function follow({ terminal, env }: Context, file: string | undefine
   };
   while (!stop.signal.aborted)
     if (!printNew()) await sleep(READ_INTERVAL_MS, undefined, { signal: stop.signal }).catch(() => undefined);
-    // Yields to signals and to writes to the pipe.
+    // Let the process handle signals and pending writes.
     else await sleep(0);
   while (printNew());
   follower.close();

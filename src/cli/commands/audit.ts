@@ -5,13 +5,13 @@ import { readToolConfig } from '../../config';
 import { EXIT, InputError, UsageError, type Context } from '../context';
 import type { Terminal } from '../terminal';
 
-/** Maximum number of faults, notes and processes that are printed. */
+/** Maximum number of faults that are printed; also of notes, and of processes. */
 const MAX_PRINTED = 20;
 
-const counted = (count: number, what: string): string =>
+const countOf = (count: number, what: string): string =>
   count === 1 ? `1 ${what}` : `${count} ${what.endsWith('s') ? `${what}e` : what}s`;
 
-/** The first findings, and the number of all. */
+/** The first faults and notes, and the numbers of all. */
 class Findings {
   readonly first: Finding[] = [];
   faults = 0;
@@ -36,7 +36,7 @@ class Findings {
 function describeFile({ name, lines, calls, first, last, seal }: FileSummary): string {
   if (seal === undefined) return `${name}: no lines`;
   return [
-    `${name}: ${counted(lines, 'line')}, ${calls} of them calls`,
+    `${name}: ${countOf(lines, 'line')}, ${calls} of them calls that move money`,
     `  first line  ${first ?? '-'}`,
     `  last line   ${last ?? '-'}`,
     `  seal        ${seal}`,
@@ -52,30 +52,30 @@ function describeWriters(writers: readonly Writer[]): string[] {
         `note   process ${pid} on ${host}, since ${opened}, has not closed the log: it is running or was killed.`,
     );
   if (open.length > MAX_PRINTED) lines.push(`note   … and ${open.length - MAX_PRINTED} more processes.`);
-  return [...lines, `Written by ${counted(writers.length, 'process')}, ${open.length} of them not closed.`];
+  return [...lines, `Written by ${countOf(writers.length, 'process')}; still open: ${open.length}.`];
 }
 
-/** The result for a person. */
-function describe(verifier: Verifier, findings: Findings, faults: number): string {
+/** Returns the result of `audit verify` as text. */
+function describeResult(verifier: Verifier, findings: Findings, faults: number): string {
   const { writers, missed, files, notFound } = verifier;
   return [
     ...findings.describe(),
     ...describeWriters(writers),
     ...(missed > 0
-      ? [`note   ${counted(missed, 'call')} could not be written: the log of the gateway contains them.`]
+      ? [`note   Calls missing because writing failed: ${missed}. The log of the gateway contains them.`]
       : []),
     ...files.map(describeFile),
     ...notFound.map(
-      (hash) => `FAULT  ${hash} was expected and not found: lines are missing or were changed.`,
+      (hash) => `FAULT  no line has the expected hash ${hash}: lines are missing or were changed.`,
     ),
     faults === 0
       ? `Nothing ${missed > 0 ? 'else ' : ''}is missing or changed.`
-      : `THE AUDIT LOG WAS CHANGED: ${counted(faults, 'fault')}.`,
+      : `THE AUDIT LOG WAS CHANGED: ${countOf(faults, 'fault')}.`,
   ].join('\n');
 }
 
-/** The result for scripts, with the first faults and notes. */
-function resultOf(verifier: Verifier, findings: Findings, faults: number): object {
+/** Returns the result of `audit verify` for JSON output, with the first faults and notes. */
+function resultJson(verifier: Verifier, findings: Findings, faults: number): object {
   const { writers, missed, files, notFound } = verifier;
   return {
     isWhole: faults === 0,
@@ -92,16 +92,16 @@ function resultOf(verifier: Verifier, findings: Findings, faults: number): objec
 async function verifyFile(file: string, verifier: Verifier, terminal: Terminal): Promise<void> {
   const total = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   const onRead = (bytes: number): void =>
-    terminal.progress(`${file}: ${total === 0 ? 100 : Math.floor((100 * bytes) / total)} %`);
-  await verifier.readFile(file, onRead).catch((error: unknown) => {
+    terminal.showProgress(`${file}: ${total === 0 ? 100 : Math.floor((100 * bytes) / total)} %`);
+  await verifier.verifyFile(file, onRead).catch((error: unknown) => {
     const { code } = Object.assign({ code: 'unknown' }, error);
     throw new InputError(`${file} cannot be read (${code}).`);
   });
 }
 
-function readExpected(texts: readonly string[]): string[] {
+function readExpectedHashes(texts: readonly string[]): string[] {
   if (texts.every((text) => /^[0-9a-f]{64}$/i.test(text))) return texts.map((text) => text.toLowerCase());
-  throw new UsageError('--expect: expected 64 hexadecimal digits.');
+  throw new UsageError('--expect: expected a seal or the hash of a line, 64 hexadecimal digits.');
 }
 
 interface Options {
@@ -109,15 +109,15 @@ interface Options {
   json?: boolean;
 }
 
-/** `paygraph audit verify`. The exit code tells whether lines are missing or changed. */
+/** Runs `paygraph audit verify`. Resolves with exit code 1 if lines are missing or changed. */
 export async function verify(context: Context, files: readonly string[], options: Options): Promise<number> {
   const { terminal, env } = context;
   const { auditFile, auditKey } = readToolConfig(env);
   const findings = new Findings();
-  const verifier = new Verifier(findings.add, auditKey?.reveal() ?? null, readExpected(options.expect));
+  const verifier = new Verifier(findings.add, auditKey?.reveal() ?? null, readExpectedHashes(options.expect));
   for (const file of files.length > 0 ? files : [auditFile]) await verifyFile(file, verifier, terminal);
   const faults = findings.faults + verifier.notFound.length;
-  if (options.json) terminal.printJson(resultOf(verifier, findings, faults));
-  else terminal.print(describe(verifier, findings, faults));
+  if (options.json) terminal.printJson(resultJson(verifier, findings, faults));
+  else terminal.print(describeResult(verifier, findings, faults));
   return faults === 0 ? EXIT.done : EXIT.failed;
 }

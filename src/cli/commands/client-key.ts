@@ -3,22 +3,22 @@ import { SCOPES } from '../../auth/caller';
 import { ApiKeyStore, newClientKey, type ClientKey } from '../../auth/client-keys';
 import { readToolConfig } from '../../config';
 import { describeFileError } from '../../shared/hot-reloaded-file';
-import { parseJson, textOfFile } from '../../shared/json-text';
+import { parseJson, decodeUtf8OrThrow } from '../../shared/json-text';
 import { EXIT, InputError, UsageError, causeCode, type Context } from '../context';
 import { readDuration, readList, replaceFile } from '../options';
 import { labelOf } from '../terminal';
 
-/** An entry of CLIENT_KEYS_FILE as JSON and parsed. */
+/** An entry of CLIENT_KEYS_FILE: `entry` is its JSON, `key` the validated key. */
 interface KeyEntry {
   entry: { id: string; scopes: string[]; channels: string[] };
   key: ClientKey;
 }
 
-/** Reads CLIENT_KEYS_FILE; empty where it does not exist. Errors contain no values of the file. @throws InputError */
+/** Reads CLIENT_KEYS_FILE; empty if it does not exist. @throws InputError if it is invalid, without values of it */
 function readEntries(file: string): KeyEntry[] {
   if (!existsSync(file)) return [];
   try {
-    const text = textOfFile(readFileSync(file));
+    const text = decodeUtf8OrThrow(readFileSync(file));
     const keys = new ApiKeyStore(text).all;
     const entries = parseJson(text) as KeyEntry['entry'][];
     return entries.flatMap((entry, index) => {
@@ -30,7 +30,7 @@ function readEntries(file: string): KeyEntry[] {
   }
 }
 
-/** Validates entries by the rules of the gateway. @throws InputError */
+/** Validates entries by the rules of the gateway. @throws InputError if one is invalid */
 function validate(entries: readonly object[]): void {
   try {
     new ApiKeyStore(JSON.stringify(entries));
@@ -44,7 +44,7 @@ function writeEntries(file: string, entries: readonly object[]): void {
   replaceFile(file, `${JSON.stringify(entries, null, 2)}\n`, 0o600);
 }
 
-/** The keys of a client. @throws InputError where it has none */
+/** Returns the entries of a client, in the order of the file. @throws InputError if there are none */
 function keysOfClient(entries: readonly KeyEntry[], id: string, file: string): KeyEntry[] {
   const keys = entries.filter(({ entry }) => entry.id === id);
   if (keys.length === 0) throw new InputError(`${file} has no client with this id.`);
@@ -55,7 +55,7 @@ const timeText = (ms: number): string => new Date(ms).toISOString();
 
 interface KeyOptions {
   label?: string;
-  /** The lifetime of the key, such as 90d. */
+  /** The option --expires-in: the lifetime of the key, such as 90d. */
   expiresIn?: string;
 }
 
@@ -65,7 +65,7 @@ interface NewOptions extends KeyOptions {
   file?: string;
 }
 
-/** Creates a key and its entry. @throws InputError where the entry is invalid */
+/** Creates a key and its entry in CLIENT_KEYS_FILE. @throws InputError if the entry would be invalid */
 function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions) {
   const now = Date.now();
   const lifetime = expiresIn === undefined ? undefined : readDuration('--expires-in', expiresIn);
@@ -85,19 +85,21 @@ function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions)
 
 const keyText = (id: string, key: string): string => `Key of ${id}, which is not shown again:\n${key}\n\n`;
 
-/** `paygraph client-key new`. */
+/** Runs `paygraph client-key new`. */
 export function newKey(
   { terminal }: Context,
   [id = '', ...more]: readonly string[],
   options: NewOptions,
 ): number {
   if (more.length > 0)
-    throw new UsageError('Expected one client, and lists separated by commas without spaces.');
+    throw new UsageError(
+      'Unexpected argument: give one client id, and separate scopes and channels by commas without spaces.',
+    );
   const { scopes, channels = '*', file } = options;
   const entries = file === undefined ? [] : readEntries(file);
   if (entries.some(({ entry }) => entry.id === id))
-    throw new InputError(`${file} already has a client with this id: rotate creates another key.`);
-  // The full scopes include the `:own` ones.
+    throw new InputError(`${file} already has a client with this id: use client-key rotate.`);
+  // Scopes that end in `:own` are left out, because the scopes without it include them.
   const defaultScopes = Object.keys(SCOPES).filter(
     (scope) => scope !== 'cards:direct' && !scope.endsWith(':own'),
   );
@@ -115,13 +117,13 @@ export function newKey(
   return EXIT.done;
 }
 
-/** The lifetime of a key as a duration option; undefined where it does not expire. */
+/** Returns the lifetime of a key, such as 90s; undefined if it does not expire or has no creation time. */
 function lifetimeOf({ createdAt, caller: { expiresAt } }: ClientKey): string | undefined {
   if (createdAt === null || expiresAt === null || expiresAt - createdAt < 1000) return undefined;
   return `${Math.floor((expiresAt - createdAt) / 1000)}s`;
 }
 
-/** `paygraph client-key rotate`. */
+/** Runs `paygraph client-key rotate`. */
 export function rotateKey(
   { terminal }: Context,
   id: string,
@@ -139,49 +141,49 @@ export function rotateKey(
   const oldLifetime = oldExpiresIn === undefined ? Infinity : readDuration('--old-expires-in', oldExpiresIn);
   if (oldLifetime < 0) throw new InputError('--old-expires-in: expected 0s (expire immediately) or more.');
   const oldExpiry = Date.now() + oldLifetime;
-  const old = entries.map((each) =>
+  const updated = entries.map((each) =>
     each.entry.id === id && (each.key.caller.expiresAt ?? Infinity) > oldExpiry
       ? { ...each.entry, expiresAt: timeText(oldExpiry) }
       : each.entry,
   );
-  writeEntries(file, [...old, entry]);
+  writeEntries(file, [...updated, entry]);
   const until =
     oldLifetime === Infinity ? '' : ` The other keys expire at ${timeText(oldExpiry)} or earlier.`;
   terminal.print(`${keyText(id, key)}The entry was added to ${file}.${until}`);
   return EXIT.done;
 }
 
-/** `paygraph client-key revoke`. */
+/** Runs `paygraph client-key revoke`. */
 export function revokeKey(
   { terminal }: Context,
   id: string,
   { file, key: label, all }: { file: string; key?: string; all?: boolean },
 ): number {
   const entries = readEntries(file);
-  const own = keysOfClient(entries, id, file);
-  const revoked = label === undefined ? own : own.filter(({ key }) => key.label === label);
+  const clientKeys = keysOfClient(entries, id, file);
+  const revoked = label === undefined ? clientKeys : clientKeys.filter(({ key }) => key.label === label);
   const labelsOf = (keys: readonly KeyEntry[]): string => keys.map(({ key }) => key.label).join(', ');
   if (revoked.length === 0)
-    throw new InputError(`${id} has no key with this label. Its keys: ${labelsOf(own)}.`);
+    throw new InputError(`${id} has no key with this label. Its keys: ${labelsOf(clientKeys)}.`);
   if (revoked.length > 1 && !all)
-    throw new InputError(`${id} has several keys: use --key (${labelsOf(own)}) or --all.`);
-  const left = entries.filter((each) => !revoked.includes(each));
+    throw new InputError(`${id} has several keys: use --key (${labelsOf(clientKeys)}) or --all.`);
+  const remaining = entries.filter((each) => !revoked.includes(each));
   writeEntries(
     file,
-    left.map(({ entry }) => entry),
+    remaining.map(({ entry }) => entry),
   );
   terminal.print(
-    `Revoked keys of ${id}: ${labelsOf(revoked)}. Keys left: ${own.length - revoked.length}. Gateways that use ${file} reject the revoked keys within seconds.`,
+    `Revoked keys of ${id}: ${labelsOf(revoked)}. Keys left: ${clientKeys.length - revoked.length}. Gateways that use ${file} reject the revoked keys within seconds.`,
   );
   return EXIT.done;
 }
 
 const METRICS_TIMEOUT_MS = 10_000;
-const LAST_USE =
+const LAST_USE_SAMPLE =
   /^paygraph_client_key_last_used_timestamp_seconds\{client="([\w.-]+)",key="([\w.-]+)"\} ([\d.e+]+)$/gm;
 
 async function readMetrics(url: string, headers: Record<string, string>): Promise<string> {
-  if (!URL.canParse(url)) throw new InputError('--metrics: expected a URL.');
+  if (!URL.canParse(url)) throw new InputError('--metrics: expected the URL of /metrics of an instance.');
   const { origin, pathname } = new URL(url);
   let reason: string;
   try {
@@ -191,23 +193,23 @@ async function readMetrics(url: string, headers: Record<string, string>): Promis
   } catch (error) {
     reason = causeCode(error);
   }
-  throw new Error(`The metrics at ${origin}${pathname} cannot be read (${reason}).`);
+  throw new Error(`--metrics: ${origin}${pathname} cannot be read (${reason}).`);
 }
 
-/** The last use of each key in ms since 1970, by client and label; the latest of all instances. */
+/** Returns the last use of each key at any instance, in ms since 1970, by client id and label. */
 async function readLastUses(urls: readonly string[], { env }: Context): Promise<Map<string, number>> {
   const token = readToolConfig(env).metricsToken?.reveal();
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const pages = await Promise.all(urls.map((url) => readMetrics(url, headers)));
   const lastUses = new Map<string, number>();
-  for (const [, client, label, seconds] of pages.join('\n').matchAll(LAST_USE)) {
+  for (const [, client, label, seconds] of pages.join('\n').matchAll(LAST_USE_SAMPLE)) {
     const name = `${client} ${label}`;
     lastUses.set(name, Math.max(lastUses.get(name) ?? 0, Number(seconds) * 1000));
   }
   return lastUses;
 }
 
-/** A table of objects with the same fields, with aligned columns. */
+/** Returns objects with the same fields as a table with aligned columns. */
 function tableOf(objects: readonly Readonly<Record<string, unknown>>[]): string {
   const names = Object.keys(objects[0] ?? {});
   const rows = objects.map((object) => names.map((name) => String(object[name] ?? '-')));
@@ -225,12 +227,12 @@ function tableOf(objects: readonly Readonly<Record<string, unknown>>[]): string 
 
 interface ListOptions {
   file: string;
-  /** Addresses of /metrics, one for each instance. */
+  /** URLs of /metrics, one for each instance. */
   metrics?: readonly string[];
   json?: boolean;
 }
 
-/** `paygraph client-key list`. */
+/** Runs `paygraph client-key list`. */
 export async function listKeys(context: Context, { file, metrics, json }: ListOptions): Promise<number> {
   const timeOrNull = (ms: number | null | undefined): string | null =>
     ms === null || ms === undefined ? null : timeText(ms);

@@ -9,7 +9,7 @@ import {
   type CryptoKey,
   type JWK,
 } from 'jose';
-import { channelsOf, isScope, SCOPES } from '../../auth/caller';
+import { isScope, parseChannels, SCOPES } from '../../auth/caller';
 import {
   DEV_AUDIENCE,
   DEV_ISSUER,
@@ -23,7 +23,7 @@ import { readDuration, readList, replaceFile } from '../options';
 
 interface DevTokenOptions {
   sub: string;
-  /** Separated by spaces or commas. */
+  /** Scopes separated by spaces or commas. */
   scope: string;
   /** UUIDs separated by commas, or `*`. */
   channels: string;
@@ -35,7 +35,7 @@ const ALGORITHM = 'ES256';
 /** The default of AUTH_MAX_TOKEN_LIFETIME_SECONDS. */
 const MAX_LIFETIME_MS = 86_400_000;
 
-/** Creates a private key that only this user can read. */
+/** Creates the private key in a file that only this user can read. */
 async function createKey(): Promise<JWK> {
   const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
   const jwk = await exportJWK(privateKey);
@@ -44,8 +44,8 @@ async function createKey(): Promise<JWK> {
   return jwk;
 }
 
-/** The private key, created at the first use. Writes its public key to DEV_JWKS_FILE. */
-async function signingKey(): Promise<{ kid: string; privateKey: CryptoKey }> {
+/** Reads the private key, or creates it if there is none. Writes its public key to DEV_JWKS_FILE. */
+async function loadSigningKey(): Promise<{ kid: string; privateKey: CryptoKey }> {
   try {
     const jwk = existsSync(DEV_KEY_FILE)
       ? (JSON.parse(readFileSync(DEV_KEY_FILE, 'utf8')) as JWK)
@@ -64,39 +64,40 @@ async function signingKey(): Promise<{ kid: string; privateKey: CryptoKey }> {
   }
 }
 
-/** The claims about the caller. @throws InputError */
+/** Returns the claims about the caller. @throws InputError if an option is invalid */
 function claimsOf({ sub, scope, channels }: DevTokenOptions) {
   if (!/^[\x21-\x7e]{1,255}$/.test(sub))
     throw new InputError('--sub: expected 1 to 255 printable ASCII characters without spaces.');
   const scopes = scope.split(/[\s,]+/).filter((word) => word !== '');
-  if (!scopes.every(isScope)) throw new InputError(`--scope: expected ${Object.keys(SCOPES).join(', ')}.`);
+  if (!scopes.every(isScope))
+    throw new InputError(`--scope: unknown scope; expected some of ${Object.keys(SCOPES).join(', ')}.`);
   const list = readList(channels);
-  if (!channelsOf(list)) throw new InputError('--channels: expected * or UUIDs, separated by commas.');
+  if (!parseChannels(list)) throw new InputError('--channels: expected *, or UUIDs separated by commas.');
   return { sub, scope: scopes.join(' '), channels: list };
 }
 
-/** `paygraph dev-token`. @throws InputError where an option is wrong or SERVICE_BASE_URL is set */
+/** Runs `paygraph dev-token`. @throws InputError if an option or setting does not allow a token */
 export async function devToken({ terminal, env }: Context, options: DevTokenOptions): Promise<number> {
   const { serviceBaseUrl, sandboxPort } = readToolConfig(env);
   if (serviceBaseUrl !== null)
-    throw new InputError('SERVICE_BASE_URL is set, but the tokens are for the embedded sandbox.');
+    throw new InputError('SERVICE_BASE_URL is set, but these tokens are for the sandbox only: unset it.');
   if (sandboxPort === 0) throw new InputError('SANDBOX_PORT: expected a fixed port, not 0.');
   const claims = claimsOf(options);
   const lifetimeMs = readDuration('--expires-in', options.expiresIn);
   if (lifetimeMs > MAX_LIFETIME_MS)
-    throw new InputError('--expires-in: expected 24h or less, the maximum of the gateway.');
+    throw new InputError('--expires-in: expected at most 24h (default of AUTH_MAX_TOKEN_LIFETIME_SECONDS).');
   const now = Math.floor(Date.now() / 1000);
   const expiresAt = now + Math.floor(lifetimeMs / 1000);
-  const { kid, privateKey } = await signingKey();
+  const { kid, privateKey } = await loadSigningKey();
   const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid })
     .setIssuer(DEV_ISSUER)
     .setAudience(DEV_AUDIENCE)
-    // Not after the expiry, which may be in the past.
+    // The time of issue must not be after the expiry, which may be in the past.
     .setIssuedAt(Math.min(now, expiresAt))
     .setExpirationTime(expiresAt)
     .sign(privateKey);
-  terminal.say(`Start the gateway with the embedded sandbox in this folder with:
+  terminal.printMessage(`Start the gateway with the embedded sandbox in this folder with these settings:
 
   AUTH_JWKS_URL=http://127.0.0.1:${sandboxPort}${DEV_JWKS_PATH}
   AUTH_ISSUER=${DEV_ISSUER}

@@ -18,19 +18,19 @@ const STYLES: Readonly<Record<Finding['status'], Parameters<Terminal['styled']>[
   skipped: 'dim',
 };
 
-/** `paygraph doctor`. */
+/** Runs `paygraph doctor`. */
 export async function doctor({ terminal, env }: Context, { channel, json }: Options): Promise<number> {
   if (channel !== undefined && !isUuid(channel)) throw new UsageError('--channel: expected a UUID.');
   try {
     const config = readConfig(env);
-    terminal.progress(`Running ${CHECKS.length} checks …`);
+    terminal.showProgress(`Running ${CHECKS.length} checks …`);
     const context = { config, secretFiles: secretFiles(env), channel, now: () => Date.now() };
     const findings = await runChecks(CHECKS, context);
-    report(terminal, findings, json);
+    printReport(terminal, findings, json);
     return findings.some(({ status }) => status === 'failed') ? EXIT.failed : EXIT.done;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    report(terminal, error.errors.map(settingError), json);
+    printReport(terminal, error.errors.map(settingError), json);
     return EXIT.misused;
   }
 }
@@ -40,7 +40,7 @@ const settingError = (message: string): NamedFinding => ({
   ...failed('setting_invalid', message),
 });
 
-function report(terminal: Terminal, findings: readonly NamedFinding[], json = false): void {
+function printReport(terminal: Terminal, findings: readonly NamedFinding[], json = false): void {
   const count = (status: Finding['status']): number =>
     findings.filter((finding) => finding.status === status).length;
   const counts = {
@@ -50,7 +50,7 @@ function report(terminal: Terminal, findings: readonly NamedFinding[], json = fa
     skipped: count('skipped'),
   };
   if (json) return terminal.printJson({ ...counts, findings });
-  for (const finding of findings) terminal.print(describe(finding, terminal));
+  for (const finding of findings) terminal.print(describeFinding(finding, terminal));
   const { warnings } = counts;
   terminal.print(
     `\n${counts.ok} ok, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}, ${counts.failed} failed, ${counts.skipped} skipped.`,
@@ -61,7 +61,7 @@ const STATUS_WIDTH = 9;
 const NAME_WIDTH = 20;
 const INDENT = ' '.repeat(STATUS_WIDTH + NAME_WIDTH);
 
-function describe({ check, status, message, remedy }: NamedFinding, terminal: Terminal): string {
+function describeFinding({ check, status, message, remedy }: NamedFinding, terminal: Terminal): string {
   const line = `${terminal.styled(STYLES[status], status.padEnd(STATUS_WIDTH))}${check.padEnd(NAME_WIDTH)}${message}`;
   return remedy === undefined ? line : `${line}\n${INDENT}→ ${remedy}`;
 }

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { gatewaySchema } from '../../resolvers';
-import { CLIENTS, clientOperations, documentFiles, type ClientOperation } from '../client-documents';
+import { CLIENTS, findDocumentFiles, readClientOperations, type ClientOperation } from '../client-documents';
 import { EXIT, InputError, UsageError, type Context } from '../context';
 import { replaceFile } from '../options';
 
@@ -25,17 +25,17 @@ interface Options {
   out: string;
 }
 
-/** `paygraph persist`. @throws DocumentsError where a document is invalid; then nothing is written */
+/** Runs `paygraph persist`. @throws InvalidDocumentsError if a document is invalid; then nothing is written */
 export function persist({ terminal }: Context, paths: readonly string[], options: Options): number {
   const client = choose('--client', options.client, CLIENTS);
   const manifestOf = choose('--format', options.format, FORMATS);
-  const files = documentFiles(paths);
-  terminal.progress(`Reading ${files.length} files …`);
-  const operations = clientOperations(files, gatewaySchema(), client);
+  const files = findDocumentFiles(paths);
+  terminal.showProgress(`Reading ${files.length} files …`);
+  const operations = readClientOperations(files, gatewaySchema(), client);
   if (operations.length === 0)
     throw new InputError(`No operation found in ${paths.join(', ')}. Nothing was written.`);
   replaceFile(options.out, `${JSON.stringify(manifestOf(operations), null, 2)}\n`);
   for (const { id, type, name } of operations) terminal.print(`${id}  ${type.padEnd(12)} ${name}`);
-  terminal.print(`\n${operations.length} operations: PERSISTED_OPERATIONS=${options.out}`);
+  terminal.print(`\n${operations.length} operations written. Set PERSISTED_OPERATIONS=${options.out}`);
   return EXIT.done;
 }

@@ -1,11 +1,11 @@
 import 'reflect-metadata';
 import { attemptJson, describeAttempt } from '../attempts/attempt-view';
-import { readName, readOperator, readReason } from '../attempts/operator';
+import { readGivenName, readOperator, readReason } from '../attempts/operator';
 import { Session } from '../attempts/session';
-import { carryOut, propose } from '../attempts/settle';
+import { settlePlanned, proposePlanned } from '../attempts/settle';
 import { readSettleFile } from '../attempts/settle-file';
-import { planLines, planOne, readRequest, type PlannedSettle } from '../attempts/settle-plan';
-import { report } from '../attempts/settle-report';
+import { planFile, planOne, toRequest, type PlannedSettle } from '../attempts/settle-plan';
+import { printReport } from '../attempts/settle-report';
 import { EXIT, UsageError, type Context } from '../context';
 import { readDuration } from '../options';
 import { isUuid } from '../../schema/scalars';
@@ -27,34 +27,35 @@ interface SettleOptions extends FilterOptions {
   json?: boolean;
 }
 
-type Names = readonly [attempt?: string, outcome?: string];
+type SettleArgs = readonly [attempt?: string, outcome?: string];
+/** Looks up the attempts and decides which of them can be settled. */
 type Plan = (session: Session) => Promise<PlannedSettle[]>;
 
-/** `paygraph attempts settle`. Settles one attempt, those of a file, or those selected by a filter. */
-export async function settle(context: Context, names: Names, options: SettleOptions): Promise<number> {
+/** Runs `paygraph attempts settle` for one attempt, for those in a file, or for those that --all selects. */
+export async function settle(context: Context, args: SettleArgs, options: SettleOptions): Promise<number> {
   const { json, yes } = options;
   const reason = readReason(options.reason);
-  const givenName = readName(options.by);
-  const plan = readPlan(names, options);
-  const isSingle = names[0] !== undefined;
+  const givenName = readGivenName(options.by);
+  const plan = readPlan(args, options);
+  const isSingle = args[0] !== undefined;
   await using session = await Session.open(context);
   let planned = await plan(session);
   const { terminal } = context;
   if (!isSingle && !yes) {
-    report(terminal, planned, { json, isCarriedOut: false });
-    terminal.say('Nothing was changed. Repeat the command with --yes to settle.');
+    printReport(terminal, planned, { json, isCarriedOut: false });
+    terminal.printMessage('Nothing was changed. Repeat the command with --yes to settle.');
     return exitCode(planned);
   }
   const { sudoUser, settleApproval } = session.config;
   const decision = { operator: readOperator(sudoUser, givenName), reason };
   let proposal: string | undefined;
-  if (!settleApproval) planned = await carryOut(session, planned, decision);
+  if (!settleApproval) planned = await settlePlanned(session, planned, decision);
   else if (planned.some(({ state }) => state === 'ready'))
-    ({ id: proposal, results: planned } = await propose(session, planned, decision));
+    ({ id: proposal, results: planned } = await proposePlanned(session, planned, decision));
   if (isSingle && proposal === undefined) return printSettled(context, planned, json);
-  report(terminal, planned, { json, isCarriedOut: true, proposal });
+  printReport(terminal, planned, { json, isCarriedOut: true, proposal });
   if (proposal !== undefined)
-    terminal.say(
+    terminal.printMessage(
       `Nothing is settled yet: another user has to run "paygraph attempts approve ${proposal}" within 24 hours.`,
     );
   return exitCode(planned);
@@ -68,27 +69,27 @@ function printSettled({ terminal }: Context, [planned]: readonly PlannedSettle[]
   if (json) terminal.printJson(attemptJson(planned.attempt));
   else terminal.print(describeAttempt(planned.attempt));
   if (planned.state === 'already_settled')
-    terminal.say('The attempt had this outcome already. Nothing was changed.');
+    terminal.printMessage('The attempt already had this outcome. Nothing was changed.');
   return EXIT.done;
 }
 
-/** Validates arguments and options before the journal is opened. */
-function readPlan([attempt, outcome = '']: Names, options: SettleOptions): Plan {
+/** Validates arguments and options before the journal is opened. @throws UsageError or InputError */
+function readPlan([attempt, outcome = '']: SettleArgs, options: SettleOptions): Plan {
   const { file, all, transactionId, status } = options;
   if ([file !== undefined, all === true, attempt !== undefined].filter(Boolean).length !== 1)
     throw new UsageError('Expected either an attempt with its outcome, or --file, or --all.');
   if (attempt !== undefined) {
-    const request = readRequest({ attempt, outcome, transactionId, status });
+    const request = toRequest({ attempt, outcome, transactionId, status });
     return async (session) => [await planOne(session, request)];
   }
   if (transactionId !== undefined) throw new UsageError('--transaction-id requires a single attempt.');
-  if (file === undefined) return planFilter(options);
+  if (file === undefined) return planAll(options);
   const lines = readSettleFile(file, status);
-  return (session) => planLines(session, lines);
+  return (session) => planFile(session, lines);
 }
 
-/** Plans to settle unknown attempts as not sent. `succeeded` requires a transaction id for each, so a file. */
-function planFilter({ olderThan, kind, channel }: FilterOptions): Plan {
+/** Plans to settle attempts as not_sent. For succeeded each needs its own transaction id, which --all cannot give. */
+function planAll({ olderThan, kind, channel }: FilterOptions): Plan {
   if (olderThan === undefined) throw new UsageError('--all requires --older-than, such as 90m, 2h or 3d.');
   const olderThanMs = readDuration('--older-than', olderThan);
   if (olderThanMs <= 0) throw new UsageError('--older-than: expected a positive duration.');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { importJWK, type JWK } from 'jose';
-import { textOfFile } from '../../shared/json-text';
+import { decodeUtf8OrThrow } from '../../shared/json-text';
 import { ApiKeyStore, type ClientKey } from '../../auth/client-keys';
 import { fetchKeys } from '../../auth/token-keys';
 import { ALGORITHMS } from '../../auth/tokens';
@@ -8,60 +8,60 @@ import { describeFileError } from '../../shared/hot-reloaded-file';
 import { causeCode } from '../context';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 
-const LOAD_TIMEOUT_MS = 5_000;
-/** Keys that expire within this time are reported. */
+const KEYS_TIMEOUT_MS = 5_000;
+/** A client key that expires within this time is reported. */
 const EXPIRY_WARNING_MS = 14 * 24 * 60 * 60 * 1000;
 
 /** Checks that CLIENT_KEYS_FILE is valid, and reports keys that have expired or expire soon. */
 export function checkClientKeys({ config, now }: CheckContext): Finding[] {
   const file = config.access.clientKeysFile;
-  if (file === null) return [skipped('CLIENT_KEYS_FILE is not set: there are no client keys.')];
+  if (file === null) return [skipped('CLIENT_KEYS_FILE is not set: no caller has a key.')];
   try {
-    return checkExpiry(new ApiKeyStore(textOfFile(readFileSync(file))).all, now());
+    return checkKeyExpiry(new ApiKeyStore(decodeUtf8OrThrow(readFileSync(file))).all, now());
   } catch (error) {
     return [failed('client_keys_invalid', `CLIENT_KEYS_FILE: ${describeFileError(error)}.`)];
   }
 }
 
-function checkExpiry(keys: readonly ClientKey[], now: number): Finding[] {
-  if (keys.length === 0) return [warning('no_keys', 'CLIENT_KEYS_FILE has no key.')];
+function checkKeyExpiry(keys: readonly ClientKey[], now: number): Finding[] {
+  if (keys.length === 0) return [warning('no_keys', 'CLIENT_KEYS_FILE contains no keys.')];
   const expiryOf = ({ caller }: ClientKey): number => caller.expiresAt ?? Infinity;
-  const names = (selected: readonly ClientKey[]): string =>
+  const describeKeys = (selected: readonly ClientKey[]): string =>
     selected.map(({ caller, label }) => `${caller.id.replace(/^service:/, '')} (${label})`).join(', ');
   const expired = keys.filter((key) => expiryOf(key) <= now);
   const expiring = keys.filter((key) => expiryOf(key) > now && expiryOf(key) <= now + EXPIRY_WARNING_MS);
   const findings = [ok(`CLIENT_KEYS_FILE has ${keys.length} keys.`)];
-  if (expired.length > 0) findings.push(warning('key_expired', `Expired keys: ${names(expired)}.`));
+  if (expired.length > 0) findings.push(warning('key_expired', `Expired keys: ${describeKeys(expired)}.`));
   if (expiring.length > 0)
-    findings.push(warning('key_expires', `Keys that expire within 14 days: ${names(expiring)}.`));
+    findings.push(warning('key_expires', `Keys that expire within 14 days: ${describeKeys(expiring)}.`));
   return findings;
 }
 
-/** Checks that the public keys of the token issuer can be loaded and at least one of them is usable. */
+/** Checks that the public keys of the token issuer can be loaded and that the gateway can use at least one of them. */
 export async function checkTokenKeys({ config }: CheckContext): Promise<Finding[]> {
   const { tokens } = config.access;
   if (tokens === null) return [skipped('AUTH_JWKS_URL is not set: tokens are not accepted.')];
   try {
-    const { keys } = await fetchKeys(tokens.jwksUrl, AbortSignal.timeout(LOAD_TIMEOUT_MS));
-    const usable = (await Promise.all(keys.map(isUsable))).filter(Boolean).length;
-    if (usable > 0) return [ok(`AUTH_JWKS_URL has ${usable} of ${keys.length} keys that are usable.`)];
-    return [failed('token_keys_unusable', `AUTH_JWKS_URL has ${keys.length} keys, none of which is usable.`)];
+    const { keys } = await fetchKeys(tokens.jwksUrl, AbortSignal.timeout(KEYS_TIMEOUT_MS));
+    const usable = (await Promise.all(keys.map(isUsableKey))).filter(Boolean).length;
+    if (usable > 0) return [ok(`AUTH_JWKS_URL: ${usable} of ${keys.length} keys are usable.`)];
+    return [failed('token_keys_unusable', `AUTH_JWKS_URL: none of ${keys.length} keys is usable.`)];
   } catch (error) {
     return [
       failed(
         'token_keys_unavailable',
-        `The public keys at AUTH_JWKS_URL cannot be loaded (${loadError(error)}).`,
+        `The public keys at AUTH_JWKS_URL cannot be loaded (${describeLoadError(error)}).`,
       ),
     ];
   }
 }
 
-const loadError = (error: unknown): string => {
+const describeLoadError = (error: unknown): string => {
   if (error instanceof SyntaxError) return 'not JSON';
   return error instanceof Error && /^status \d{3}$/.test(error.message) ? error.message : causeCode(error);
 };
 
-async function isUsable(key: JWK): Promise<boolean> {
+async function isUsableKey(key: JWK): Promise<boolean> {
   if (key.kty === 'oct' || (key.use !== undefined && key.use !== 'sig')) return false;
   const algorithms = ALGORITHMS.filter((algorithm) => key.alg === undefined || key.alg === algorithm);
   const imports = await Promise.allSettled(algorithms.map((algorithm) => importJWK(key, algorithm)));

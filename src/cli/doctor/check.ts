@@ -1,22 +1,22 @@
 import type { Config } from '../../config';
 
-/** Every problem that the doctor reports, by its code, with its remedy. */
+/** The remedy of every problem that the doctor reports, by the code of the problem. */
 export const REMEDIES = {
   setting_invalid: 'See docs/configuration.md. The other checks need valid settings.',
   suspicious_setting: 'docs/configuration.md lists every setting.',
   descriptor_limit_low:
-    'Raise it for the gateway: LimitNOFILE (systemd), ulimits.nofile (Compose), the container runtime (Kubernetes).',
+    'Raise the limit of file descriptors for the gateway: LimitNOFILE (systemd), ulimits.nofile (Compose), the container runtime (Kubernetes).',
   service_unreachable:
     'Check host and port in SERVICE_BASE_URL, the DNS resolver and the firewall of this machine, and whether the service is up.',
   certificate_invalid:
     'Check the clock and whether SERVICE_BASE_URL has the host name of the certificate. If the service uses its own certificate authority, set NODE_EXTRA_CA_CERTS; otherwise another server may be responding.',
-  certificate_expires: 'Ask the provider of the service when it is renewed.',
+  certificate_expires: 'Ask the provider of the service when the certificate will be renewed.',
   credentials_file_invalid:
     'See docs/service-credentials.md for the format. The gateway does not start with this file.',
   credentials_rejected:
-    'API key or secret key is wrong or belongs to another environment (test, live), or the clock is wrong.',
+    'The API key or the secret key is wrong or belongs to another environment (test, live), or the clock is wrong. Correct it.',
   service_error: 'Contact the provider of the service.',
-  service_no_response: 'See service connection, and SERVICE_TIMEOUT_MS.',
+  service_no_response: 'See the check service connection, and check SERVICE_TIMEOUT_MS.',
   unexpected_status:
     'Check SERVICE_BASE_URL, and try one of your channels with --channel. If this is how the service reports an unknown payment, set SERVICE_NOT_FOUND_STATUS to this status.',
   unknown_key_accepted: 'Check SERVICE_BASE_URL with its path: it may not lead to the payment service.',
@@ -28,77 +28,79 @@ export const REMEDIES = {
     'Check DATABASE_URL (host, port, database, user, password; every host may be a standby), the connection limit and pg_hba.conf of the server. For PgBouncer add options to ignore_startup_parameters.',
   tables_not_writable:
     'The server is a read-only replica, or the user lacks privileges: GRANT SELECT, INSERT, UPDATE, DELETE on the tables, or CREATE on the schema where there are none yet.',
+  journal_not_durable: 'Set fsync, full_page_writes and synchronous_commit of the server to on.',
+  asynchronous_standby:
+    'Set synchronous_standby_names. Otherwise every create is looked up first for FENCE_SECONDS after a failover (docs/exactly-once.md).',
   no_notifications:
     'Connect without PgBouncer, or use its session mode. Until then instances find changes by polling.',
-  journal_newer: 'Run the version of the gateway that migrated them, or a later one.',
+  journal_newer: 'Run the version of the gateway that migrated the tables, or a later one.',
   migrations_pending: 'Run paygraph migrate; the gateway also migrates when it starts.',
   unknown_outcomes:
-    'The gateway looks them up repeatedly. If they stay, run paygraph attempts list, ask the provider of the service, then run paygraph attempts settle (docs/exactly-once.md).',
+    'The gateway looks the attempts up repeatedly. If they stay unknown, run paygraph attempts list, ask the provider of the service, then run paygraph attempts settle (docs/exactly-once.md).',
   client_keys_invalid:
     'See docs/security.md for the format; paygraph client-key new creates entries. The gateway does not start with this file; a running one keeps the keys it has.',
-  no_keys: 'Add one: paygraph client-key new <id> --file <file>.',
-  key_expired: 'Remove them with paygraph client-key revoke; rotate creates a new key.',
+  no_keys: 'Add a key: paygraph client-key new <id> --file <file>.',
+  key_expired: 'Remove the keys with paygraph client-key revoke; client-key rotate creates a new key.',
   key_expires: 'Create new keys with paygraph client-key rotate and give them to the clients.',
-  token_keys_unusable: 'The issuer has to sign with RS256, ES256 or EdDSA.',
+  token_keys_unusable: 'The issuer has to sign tokens with RS256, ES256 or EdDSA.',
   token_keys_unavailable:
-    'Check the address and the connection to the identity provider. A gateway that starts now rejects all tokens; a running one keeps the keys it has.',
+    'Check AUTH_JWKS_URL and the connection to the identity provider. Until then a gateway that starts rejects all tokens with 503; a running one uses its cached keys for at most AUTH_MAX_STALE_KEYS_SECONDS.',
   world_writable:
     'chmod 600, as the user of the gateway; in Kubernetes set defaultMode: 0400 for the volume.',
   world_readable:
     'chmod 600, as the user of the gateway; in Kubernetes set defaultMode: 0400 for the volume.',
-  not_readable: 'Make the user of the gateway its owner (chown).',
-  not_writable: 'Make the user of the gateway its owner (chown), or mount the disk read-write.',
+  not_readable: 'Make the user of the gateway the owner of the file (chown).',
+  not_writable: 'Make the user of the gateway the owner (chown), or mount the disk read-write.',
   not_a_file: 'Correct the path in the setting.',
-  no_folder: 'Create it with mkdir -p.',
+  no_folder: 'Create the folder with mkdir -p, or correct the path in the setting.',
   disk_space_low: 'Free disk space: on a full disk no payment can be created.',
   port_not_allowed:
     'HOST has to be an address of this machine; ports below 1024 require CAP_NET_BIND_SERVICE.',
-  port_in_use: 'Stop it (ss -ltnp shows it), or change the setting.',
-  host_not_found: 'Add it to the DNS, or correct PUBLIC_URL: the service cannot send callbacks.',
+  port_in_use: 'Stop the other program (ss -ltnp shows it), or change the setting.',
+  host_not_found: 'Add the host to the DNS, or correct PUBLIC_URL: the service cannot send callbacks.',
   private_address:
-    'Set PUBLIC_URL to an address that the service can reach, unless it is in the same network.',
+    'Set PUBLIC_URL to an address that the service can reach, unless the service is in the same network.',
   no_callbacks:
     'Requests to /callbacks/ below PUBLIC_URL have to reach a running gateway. A proxy or firewall may treat this machine differently from the service.',
   timeout: 'A host does not respond, a firewall drops packets, or this machine is overloaded.',
   check_error: 'This is a bug: please report it.',
 } as const;
 
-export type Problem = keyof typeof REMEDIES;
+export type ProblemCode = keyof typeof REMEDIES;
 
 /** Result of a check. The texts are for the operator and never contain the value of a secret. */
 export interface Finding {
   /** `skipped`: the check does not apply to these settings. */
   status: 'ok' | 'warning' | 'failed' | 'skipped';
-  code: Problem | 'ok' | 'skipped';
+  code: ProblemCode | 'ok' | 'skipped';
   message: string;
-  /** How to fix the problem. */
+  /** How to fix the problem; absent if the status is `ok` or `skipped`. */
   remedy?: string;
 }
 
-/** Input of every check. */
 export interface CheckContext {
   config: Config;
-  /** Files with secrets, by the names of their settings. */
+  /** The files that contain secrets, with the settings that name them. */
   secretFiles: readonly { setting: string; path: string }[];
-  /** The channel for lookups with the default credentials; undefined: a random one. */
+  /** The merchant channel for lookups with the default credentials; undefined: a random one. */
   channel: string | undefined;
-  /** The time in ms since 1970. */
+  /** Returns the time in ms since 1970. */
   now(): number;
 }
 
 export interface Check {
-  /** The name in the report and in docs/doctor.md. */
+  /** The name of the check in the report and in docs/doctor.md. */
   name: string;
   run(context: CheckContext): Promise<Finding[]> | Finding[];
 }
 
 export const ok = (message: string): Finding => ({ status: 'ok', code: 'ok', message });
 export const skipped = (message: string): Finding => ({ status: 'skipped', code: 'skipped', message });
-const problem =
+const problemFinding =
   (status: 'warning' | 'failed') =>
-  (code: Problem, message: string): Finding => ({ status, code, message, remedy: REMEDIES[code] });
-export const warning = problem('warning');
-export const failed = problem('failed');
+  (code: ProblemCode, message: string): Finding => ({ status, code, message, remedy: REMEDIES[code] });
+export const warning = problemFinding('warning');
+export const failed = problemFinding('failed');
 
-/** Result of the checks of the payment service when the embedded sandbox is used. */
-export const NO_SERVICE = skipped('SERVICE_BASE_URL is not set: the gateway uses the embedded sandbox.');
+/** Finding of the checks of the payment service if the embedded sandbox is used instead. */
+export const SKIPPED_WITHOUT_SERVICE = skipped('SERVICE_BASE_URL is not set: the embedded sandbox is used.');

@@ -5,10 +5,10 @@ import { failed, ok, skipped, warning, type CheckContext, type Finding } from '.
 import { credentialEntries } from './service-credentials';
 
 const MIB = 1024 * 1024;
-const WARNING_MIB = 1024;
-const FAILED_MIB = 64;
-const OTHERS_READ = 0o004;
-const OTHERS_WRITE = 0o002;
+const WARN_BELOW_MIB = 1024;
+const FAIL_BELOW_MIB = 64;
+const OTHERS_READ_BIT = 0o004;
+const OTHERS_WRITE_BIT = 0o002;
 
 /** Whether this process may write to a file or folder. */
 export function isWritable(target: string): boolean {
@@ -20,54 +20,63 @@ export function isWritable(target: string): boolean {
   }
 }
 
+/** Returns the nearest path above a file that exists. It is usually a folder. */
 function nearestExistingParent(file: string): string {
   const parent = path.dirname(path.resolve(file));
   return existsSync(parent) || parent === path.dirname(parent) ? parent : nearestExistingParent(parent);
 }
 
-/** Checks that a file of the gateway can be written, or created where it does not exist. */
-export function checkWritable(file: string): Finding {
+/** Checks that the file of a setting can be written, or created if it does not exist. */
+export function checkWritable(setting: string, file: string): Finding {
   const exists = existsSync(file);
   const target = exists ? file : nearestExistingParent(file);
   const isFolder = statSync(target).isDirectory();
-  if (isFolder === exists) return failed('not_a_file', `${target} is ${isFolder ? 'a' : 'no'} folder.`);
-  if (!isWritable(target)) return notWritable(target);
+  if (exists && isFolder) return failed('not_a_file', `${setting}: ${file} is a folder, not a file.`);
+  if (!exists && !isFolder)
+    return failed('not_a_file', `${setting}: ${file} cannot be created: ${target} is not a folder.`);
+  if (!isWritable(target)) return notWritable(setting, target);
   return ok(exists ? `${file} is writable.` : `${file} does not exist yet; the gateway creates it.`);
 }
 
-export const notWritable = (target: string): Finding => failed('not_writable', `${target} is not writable.`);
+export const notWritable = (setting: string, target: string): Finding =>
+  failed('not_writable', `${setting}: ${target} is not writable.`);
 
-/** Checks the free space on the disk of a file, which need not exist. */
+/** Checks the free space on the disk of a file. The file need not exist. */
 export function checkDiskSpace(file: string): Finding {
   const folder = nearestExistingParent(file);
   const { bavail, bsize } = statfsSync(folder);
   const free = Math.floor((bavail * bsize) / MIB);
-  const message = `${free} MiB are free on the disk of ${folder}.`;
-  if (free >= WARNING_MIB) return ok(message);
-  const report = free < FAILED_MIB ? failed : warning;
+  const message = `The disk of ${folder} has ${free} MiB free.`;
+  if (free >= WARN_BELOW_MIB) return ok(message);
+  const report = free < FAIL_BELOW_MIB ? failed : warning;
   return report('disk_space_low', message);
 }
 
-/** Checks that the audit log can be written. `paygraph audit verify` checks its content. */
-export function checkAuditLog({ config }: CheckContext): Finding[] {
+/** Checks that the audit log can be written, and its disk. Only `paygraph audit verify` checks the content. */
+export function checkAuditLogFile({ config }: CheckContext): Finding[] {
   const file = path.resolve(config.auditFile);
-  // The gateway creates one folder at most.
+  // The gateway creates the last folder of the path, but not the folder above it.
   if (!existsSync(path.dirname(path.dirname(file))))
-    return [failed('no_folder', `The folder of ${file} does not exist.`)];
-  return [checkWritable(file), checkDiskSpace(file)];
+    return [failed('no_folder', `AUDIT_LOG_FILE: the folder ${path.dirname(file)} does not exist.`)];
+  return [checkWritable('AUDIT_LOG_FILE', file), checkDiskSpace(file)];
 }
 
-/** Checks that other users of this machine cannot read or write files with secrets or permissions. */
+/** Checks that this user can read each sensitive file, and that not every user of this machine can read or write it. */
 export function checkFilePermissions(context: CheckContext): Finding[] {
   const files = sensitiveFiles(context).filter(([, file]) => existsSync(file));
-  if (files.length === 0) return [skipped('There is no file with secrets.')];
-  const findings = files.flatMap(([name, file]) => checkPermissions(name, file));
+  if (files.length === 0)
+    return [
+      skipped(
+        'File permissions were not checked: none of the secret files, key files, journal and audit log exists yet.',
+      ),
+    ];
+  const findings = files.flatMap(([name, file]) => checkFileMode(name, file));
   return findings.length > 0
     ? findings
-    : [ok(`Only the user of the gateway may access: ${files.map(([name]) => name).join(', ')}.`)];
+    : [ok(`Not open to every user of this machine: ${files.map(([name]) => name).join(', ')}.`)];
 }
 
-/** Names and paths of files that only the gateway's user may access. */
+/** Returns the names and paths of files that only the user of the gateway should access. A path may be empty. */
 function sensitiveFiles({ config, secretFiles }: CheckContext): [name: string, file: string][] {
   const { credentialsFile } = config.service;
   const { clientKeysFile } = config.access;
@@ -75,18 +84,18 @@ function sensitiveFiles({ config, secretFiles }: CheckContext): [name: string, f
   return [
     ...secretFiles.map(({ setting, path: file }): [string, string] => [setting, file]),
     ['SERVICE_CREDENTIALS_FILE', credentialsFile ?? ''],
-    ...namedFiles(credentialsFile).map((file): [string, string] => [
+    ...credentialFiles(credentialsFile).map((file): [string, string] => [
       `${file} (SERVICE_CREDENTIALS_FILE)`,
       file,
     ]),
     ['CLIENT_KEYS_FILE', clientKeysFile ?? ''],
-    ['the journal', journalUrl.startsWith('file:') ? journalUrl.slice('file:'.length) : ''],
+    ['the journal (DATABASE_URL)', journalUrl.startsWith('file:') ? journalUrl.slice('file:'.length) : ''],
     ['AUDIT_LOG_FILE', config.auditFile],
   ];
 }
 
-/** The files that SERVICE_CREDENTIALS_FILE names; none where it is malformed, which checkCredentials reports. */
-function namedFiles(credentialsFile: string | null): string[] {
+/** Returns the files that SERVICE_CREDENTIALS_FILE names; none if it is invalid, which checkCredentials reports. */
+function credentialFiles(credentialsFile: string | null): string[] {
   try {
     return credentialEntries(credentialsFile).files;
   } catch {
@@ -94,14 +103,14 @@ function namedFiles(credentialsFile: string | null): string[] {
   }
 }
 
-function checkPermissions(name: string, file: string): Finding[] {
+function checkFileMode(name: string, file: string): Finding[] {
   try {
     accessSync(file, constants.R_OK);
     const stats = statSync(file);
     if (stats.isDirectory()) return [];
-    if (stats.mode & OTHERS_WRITE)
+    if (stats.mode & OTHERS_WRITE_BIT)
       return [failed('world_writable', `Every user of this machine may write ${name}.`)];
-    if (stats.mode & OTHERS_READ)
+    if (stats.mode & OTHERS_READ_BIT)
       return [warning('world_readable', `Every user of this machine may read ${name}.`)];
     return [];
   } catch (error) {

@@ -10,12 +10,12 @@ import { describeJournalError, journalErrorText, sqliteError } from '../../datas
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 import { checkDiskSpace, checkWritable, isWritable, notWritable } from './files';
 
-/** How long a running gateway may lock the SQLite file. */
+/** How long to wait while another process locks the SQLite file. */
 const BUSY_TIMEOUT_MS = 1_000;
 const QUERY_TIMEOUT_MS = 4_000;
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Checks that the journal can be reached and written, is migrated, and has no old attempts of unknown outcome. */
+/** Checks that the journal can be read and written, is migrated, and has no attempts of unknown outcome. */
 export async function checkJournal({ config, now }: CheckContext): Promise<Finding[]> {
   const url = config.journal.url.reveal();
   const { findings, state } = url.startsWith('file:')
@@ -23,45 +23,46 @@ export async function checkJournal({ config, now }: CheckContext): Promise<Findi
     : await checkPostgres(url);
   if (!state) return findings;
   const unknown = config.sandbox
-    ? skipped('Unknown outcomes are not checked with the embedded sandbox.')
+    ? skipped('Attempts of unknown outcome are not checked with the embedded sandbox.')
     : checkUnknownOutcomes(state, now());
   return [...findings, checkMigrations(state), unknown];
 }
 
-interface Inspected {
+interface JournalInspection {
   findings: Finding[];
-  /** Undefined where the journal does not exist yet or cannot be read. */
+  /** Undefined if the journal does not exist yet or cannot be read. */
   state?: JournalState;
 }
 
-async function checkSqlite(file: string): Promise<Inspected> {
+async function checkSqlite(file: string): Promise<JournalInspection> {
   const disk = checkDiskSpace(file);
-  const writable = checkWritable(file);
+  const writable = checkWritable('DATABASE_URL', file);
   if (!existsSync(file) || statSync(file).isDirectory()) return { findings: [writable, disk] };
   try {
     const state = await inspectSqlite(file, BUSY_TIMEOUT_MS);
-    // SQLite creates two files in the same folder.
-    const isGood = state.isWritable && isWritable(path.dirname(file));
-    return { findings: [isGood ? writable : notWritable(`${file} or its folder`), disk], state };
+    // The folder must be writable, too, because SQLite creates two more files in it.
+    const isUsable = state.isWritable && isWritable(path.dirname(file));
+    const access = isUsable ? writable : notWritable('DATABASE_URL', `${file} or its folder`);
+    return { findings: [access, disk], state };
   } catch (error) {
     const { message, errcode } = error as { message: string; errcode?: number };
     const reason = journalErrorText(
       describeJournalError(errcode === undefined ? error : sqliteError(message, errcode, file)),
     );
-    return { findings: [failed('sqlite_unusable', `${file} cannot be used: ${reason}.`), disk] };
+    return { findings: [failed('sqlite_unusable', `DATABASE_URL: ${file} is unusable: ${reason}.`), disk] };
   }
 }
 
-async function checkPostgres(url: string): Promise<Inspected> {
+async function checkPostgres(url: string): Promise<JournalInspection> {
   try {
     const state = await inspectPostgres(url, QUERY_TIMEOUT_MS);
-    return { findings: [checkTables(state), checkNotifications(state)], state };
+    return { findings: [checkTables(state), checkDurability(state), checkNotifications(state)], state };
   } catch (error) {
     return {
       findings: [
         failed(
           'postgres_unusable',
-          `PostgreSQL cannot be used: ${journalErrorText(describeJournalError(error))}.`,
+          `DATABASE_URL: PostgreSQL cannot be used: ${journalErrorText(describeJournalError(error))}.`,
         ),
       ],
     };
@@ -70,11 +71,24 @@ async function checkPostgres(url: string): Promise<Inspected> {
 
 const checkTables = (state: PostgresState): Finding =>
   state.isWritable
-    ? ok('The tables are writable.')
-    : failed('tables_not_writable', 'The tables are not writable.');
+    ? ok('The tables of the journal are writable.')
+    : failed('tables_not_writable', 'The tables of the journal are not writable.');
+
+function checkDurability({ isDurable, hasOnlyAsynchronousStandbys }: PostgresState): Finding {
+  if (!isDurable)
+    return failed(
+      'journal_not_durable',
+      'A crash of PostgreSQL could lose what it has committed, so nothing is created.',
+    );
+  if (!hasOnlyAsynchronousStandbys) return ok('PostgreSQL keeps what it commits.');
+  return warning(
+    'asynchronous_standby',
+    'PostgreSQL has standbys, but no synchronous one: a failover loses the latest attempts.',
+  );
+}
 
 function checkNotifications({ canListen }: PostgresState): Finding {
-  if (canListen === null) return skipped('LISTEN and NOTIFY are not available on a standby.');
+  if (canListen === null) return skipped('LISTEN and NOTIFY were not checked: the server is a standby.');
   if (canListen) return ok('LISTEN and NOTIFY work.');
   return warning(
     'no_notifications',
@@ -86,11 +100,11 @@ function checkMigrations({ pendingMigrations, unknownMigrations }: JournalState)
   if (unknownMigrations.length > 0)
     return failed(
       'journal_newer',
-      `A newer version has migrated the tables (${unknownMigrations.join(', ')}).`,
+      `A newer version of the gateway has migrated the tables (${unknownMigrations.join(', ')}).`,
     );
   if (pendingMigrations.length > 0)
     return warning('migrations_pending', `Migrations are pending: ${pendingMigrations.join(', ')}.`);
-  return ok('All migrations are applied.');
+  return ok('All migrations of the journal are applied.');
 }
 
 function checkUnknownOutcomes({ unknown: { count, oldestStartedAt } }: JournalState, now: number): Finding {

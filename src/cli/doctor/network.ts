@@ -6,7 +6,7 @@ import { failed, ok, skipped, warning, type CheckContext, type Finding } from '.
 
 const RESPONSE_TIMEOUT_MS = 5_000;
 
-/** Checks that the ports of the gateway and of the embedded sandbox are free, or in use by a running paygraph. */
+/** Checks that PORT, and SANDBOX_PORT if it is fixed, are free or in use by a running paygraph. */
 export async function checkPorts({ config: { host, port, sandbox } }: CheckContext): Promise<Finding[]> {
   const gateway = await checkPort('PORT', host, port);
   if (!sandbox || sandbox.anyPortIfTaken) return [gateway];
@@ -14,23 +14,23 @@ export async function checkPorts({ config: { host, port, sandbox } }: CheckConte
 }
 
 async function checkPort(setting: string, host: string, port: number): Promise<Finding> {
-  if (port === 0) return skipped(`${setting} is 0: the system chooses a free port.`);
+  if (port === 0) return skipped(`${setting} is 0: the operating system chooses a free port.`);
   const code = await listenError(host, port);
   if (code === null) return ok(`Port ${port} is free.`);
   if (code !== 'EADDRINUSE')
-    return failed('port_not_allowed', `Port ${port} of ${host} cannot be used (${code}).`);
+    return failed('port_not_allowed', `${setting}: port ${port} of ${host} cannot be used (${code}).`);
   if (await isPaygraph(host, port)) return ok(`Port ${port} is in use by a running paygraph.`);
   return failed('port_in_use', `${setting}: another program uses port ${port}.`);
 }
 
-/** The system's error code when the port cannot be listened on; null when it is free. Listens for a moment. */
+/** Listens on a port for a moment. Returns null if this works, otherwise an error code such as EADDRINUSE. */
 async function listenError(host: string, port: number): Promise<string | null> {
   await using server = net.createServer((socket) => socket.destroy());
   server.listen({ host, port, exclusive: true });
   return await once(server, 'listening').then(() => null, causeCode);
 }
 
-/** Both gateway and sandbox respond to /healthz like this. */
+/** Whether a gateway or a sandbox listens on a port. Both respond to /healthz in the same way. */
 async function isPaygraph(host: string, port: number): Promise<boolean> {
   const isWildcard = ['0.0.0.0', '::'].includes(host);
   const name = isWildcard ? '127.0.0.1' : net.isIPv6(host) ? `[${host}]` : host;
@@ -43,16 +43,16 @@ async function isPaygraph(host: string, port: number): Promise<boolean> {
   }
 }
 
-/** Addresses that are not reachable over the internet. */
-const PRIVATE = new net.BlockList();
+/** IP addresses that are not reachable over the internet. */
+const PRIVATE_IPS = new net.BlockList();
 const PRIVATE_SUBNETS =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16 ::/127 fc00::/7 fe80::/10';
 for (const subnet of PRIVATE_SUBNETS.split(' ')) {
   const [network = '', prefix] = subnet.split('/');
-  PRIVATE.addSubnet(network, Number(prefix), net.isIPv6(network) ? 'ipv6' : 'ipv4');
+  PRIVATE_IPS.addSubnet(network, Number(prefix), net.isIPv6(network) ? 'ipv6' : 'ipv4');
 }
 
-/** Checks that the host of PUBLIC_URL has a public address and that a paygraph accepts callbacks there, as seen from here. */
+/** Checks that the host of PUBLIC_URL has a public address and that a gateway accepts callbacks there. */
 export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): Promise<Finding[]> {
   if (publicUrl === null)
     return [
@@ -61,23 +61,23 @@ export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): P
   const host = new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, '$1');
   try {
     const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
-    const isPrivate = addresses.every((each) => PRIVATE.check(each, net.isIPv6(each) ? 'ipv6' : 'ipv4'));
-    const reachable = isPrivate
-      ? warning('private_address', `${host} has only private addresses: ${addresses.join(', ')}.`)
-      : ok(`${host} has a public address.`);
-    return [reachable, await checkCallbacks(publicUrl)];
+    const isPrivate = addresses.every((each) => PRIVATE_IPS.check(each, net.isIPv6(each) ? 'ipv6' : 'ipv4'));
+    const addressFinding = isPrivate
+      ? warning('private_address', `PUBLIC_URL: ${host} has only private addresses: ${addresses.join(', ')}.`)
+      : ok(`PUBLIC_URL: ${host} has a public address.`);
+    return [addressFinding, await checkCallbackUrl(publicUrl)];
   } catch (error) {
-    return [failed('host_not_found', `The host of PUBLIC_URL has no address (${causeCode(error)}).`)];
+    return [failed('host_not_found', `PUBLIC_URL: the host has no address (${causeCode(error)}).`)];
   }
 }
 
-async function checkCallbacks(publicUrl: string): Promise<Finding> {
+async function checkCallbackUrl(publicUrl: string): Promise<Finding> {
   try {
     const signal = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
     const { status } = await fetch(`${publicUrl}/callbacks/doctor`, { signal, redirect: 'manual' });
-    if (status === 204) return ok('A paygraph accepts callbacks at PUBLIC_URL.');
-    return warning('no_callbacks', `The response to a callback at PUBLIC_URL is ${status} instead of 204.`);
+    if (status === 204) return ok('A running gateway accepts callbacks at PUBLIC_URL.');
+    return warning('no_callbacks', `A callback to PUBLIC_URL got the status ${status} instead of 204.`);
   } catch (error) {
-    return warning('no_callbacks', `PUBLIC_URL does not respond from here (${causeCode(error)}).`);
+    return warning('no_callbacks', `PUBLIC_URL does not respond to a callback (${causeCode(error)}).`);
   }
 }

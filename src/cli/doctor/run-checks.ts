@@ -2,7 +2,7 @@ import { TimeoutError, withTimeout } from '../../shared/timeout';
 import { causeCode } from '../context';
 import { checkClientKeys, checkTokenKeys } from './auth-keys';
 import { failed, type Check, type CheckContext, type Finding } from './check';
-import { checkAuditLog, checkFilePermissions } from './files';
+import { checkAuditLogFile, checkFilePermissions } from './files';
 import { checkJournal } from './journal';
 import { checkPorts, checkPublicUrl } from './network';
 import { checkCredentials } from './service-credentials';
@@ -18,20 +18,18 @@ export const CHECKS: readonly Check[] = [
   { name: 'client keys', run: checkClientKeys },
   { name: 'token keys', run: checkTokenKeys },
   { name: 'file permissions', run: checkFilePermissions },
-  { name: 'audit log', run: checkAuditLog },
+  { name: 'audit log', run: checkAuditLogFile },
   { name: 'ports', run: checkPorts },
   { name: 'public url', run: checkPublicUrl },
 ];
 
-/** Timeout of each check. */
 const CHECK_TIMEOUT_MS = 10_000;
 
-/** A finding with the name of its check. */
 export interface NamedFinding extends Finding {
   check: string;
 }
 
-/** Runs all checks concurrently. The findings are in the order of the checks. Never rejects. */
+/** Runs all checks concurrently. Resolves with the findings in the order of the checks; never rejects. */
 export async function runChecks(
   checks: readonly Check[],
   context: CheckContext,
@@ -52,6 +50,6 @@ async function runCheck(check: Check, context: CheckContext, timeoutMs: number):
   } catch (error) {
     if (error instanceof TimeoutError)
       return [failed('timeout', `The check did not finish within ${timeoutMs / 1000} s.`)];
-    return [failed('check_error', `The check failed (${causeCode(error)}).`)];
+    return [failed('check_error', `The check failed unexpectedly (${causeCode(error)}).`)];
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { textOfFile } from '../../shared/json-text';
+import { decodeUtf8OrThrow } from '../../shared/json-text';
 import { SANDBOX_CREDENTIALS } from '../../config';
 import { lookupQuery } from '../../datasources/payment-service/client';
 import { Credentials } from '../../datasources/payment-service/credentials';
@@ -10,73 +10,77 @@ import type { RawResponse } from '../../datasources/payment-service/http/http-ex
 import { ServiceTransport, serviceTime } from '../../datasources/payment-service/http/transport';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { causeCode } from '../context';
-import { NO_SERVICE, failed, ok, warning, type CheckContext, type Finding } from './check';
+import { SKIPPED_WITHOUT_SERVICE, failed, ok, warning, type CheckContext, type Finding } from './check';
 
-/** The service rejects older timestamps (specification section 5). */
-const FAILED_SKEW_MS = 5 * 60_000;
-/** More than network latency and the whole seconds of the Date header. */
-const WARNING_SKEW_MS = 30_000;
-/** Upper limit of SERVICE_TIMEOUT_MS in this check. */
-const RESPONSE_TIMEOUT_MS = 8_000;
+/** The service rejects timestamps that are older than this (specification section 5). */
+const FAIL_FROM_SKEW_MS = 5 * 60_000;
+/** Smaller skews may be due to network latency and to the Date header, which has whole seconds. */
+const WARN_FROM_SKEW_MS = 30_000;
+/** Maximum timeout of a lookup in this check, even if SERVICE_TIMEOUT_MS is larger. */
+const MAX_LOOKUP_TIMEOUT_MS = 8_000;
 const MAX_CONCURRENT_LOOKUPS = 8;
 
 /**
- * Sends one signed lookup of a payment that does not exist for each entry of the credentials, and one with an unknown API
- * key, which the service has to reject. Compares the clocks by the Date header of the responses. Creates nothing.
+ * Sends one signed lookup of a payment that does not exist for each entry of the credentials. If all succeed, sends one
+ * with an unknown API key, which the service has to reject. Compares the clocks by the Date header of the responses.
  */
 export async function checkCredentials(context: CheckContext): Promise<Finding[]> {
-  if (context.config.sandbox) return [NO_SERVICE];
+  if (context.config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
   let opened: ReturnType<typeof openCredentials>;
   try {
     opened = openCredentials(context);
   } catch (error) {
     return [failed('credentials_file_invalid', `SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`)];
   }
-  return checkEntries(context, opened).finally(() => opened.credentials.close());
+  return sendLookups(context, opened).finally(() => opened.credentials.close());
 }
 
-/** The credentials, with a channel for each entry by the name of the entry. */
+/** Returns the credentials, and a channel for each of their entries, by the name of the entry. */
 function openCredentials({ config, channel }: CheckContext) {
   const { apiKey, secretKey, credentialsFile } = config.service;
-  // Settings that are not set have the value of the sandbox.
+  // A key that is not set has the default, which is the key of the sandbox.
   const isSet = apiKey !== SANDBOX_CREDENTIALS.apiKey && secretKey !== SANDBOX_CREDENTIALS.secretKey;
   const settings = isSet ? { apiKey, secretKeys: [secretKey] } : undefined;
-  const credentials = new Credentials({ file: credentialsFile, settings, onEvent: () => undefined });
+  const credentials = new Credentials({
+    file: credentialsFile,
+    settings,
+    onCredentialEvent: () => undefined,
+  });
   const channels = new Map<string, string>();
   const defaultChannel = channel ?? randomUUID();
-  if (credentials.of(defaultChannel)) channels.set('default', defaultChannel);
+  if (credentials.signersFor(defaultChannel)) channels.set('default', defaultChannel);
   for (const each of credentialEntries(credentialsFile).channels) channels.set(`channels.${each}`, each);
   return { credentials, channels };
 }
 
-/** The channels of SERVICE_CREDENTIALS_FILE, and the files that it names. Throws where it cannot be read. */
+/** Returns the channels of SERVICE_CREDENTIALS_FILE and the files that it names. Throws if one of them is invalid. */
 export function credentialEntries(file: string | null): { channels: string[]; files: string[] } {
   const files: string[] = [];
   if (file === null) return { channels: [], files };
   const readNamedFile = (name: string): string => {
     const named = path.resolve(path.dirname(file), name);
     files.push(named);
-    return textOfFile(readFileSync(named));
+    return decodeUtf8OrThrow(readFileSync(named));
   };
-  const { channels } = readCredentialsFile(textOfFile(readFileSync(file)), readNamedFile);
+  const { channels } = readCredentialsFile(decodeUtf8OrThrow(readFileSync(file)), readNamedFile);
   return { channels: [...channels.keys()], files };
 }
 
-async function checkEntries(
+async function sendLookups(
   { config, now }: CheckContext,
   { credentials, channels }: ReturnType<typeof openCredentials>,
 ): Promise<Finding[]> {
   const { baseUrl, timeoutMs, notFoundStatus } = config.service;
-  const options = { baseUrl, timeoutMs: Math.min(timeoutMs, RESPONSE_TIMEOUT_MS), now };
+  const options = { baseUrl, timeoutMs: Math.min(timeoutMs, MAX_LOOKUP_TIMEOUT_MS), now };
   const transport = new ServiceTransport({ ...options, credentials });
   const findings: Finding[] = [];
   let skewMs: number | undefined;
   const checkEntry = async ([entry, channel]: [string, string]): Promise<void> => {
     try {
-      const response = await lookUpNothing(transport, channel);
+      const response = await lookUpUnknownPayment(transport, channel);
       const time = serviceTime(response);
       if (time !== undefined) skewMs ??= now() - time;
-      findings.push(checkStatus(entry, response.status, notFoundStatus));
+      findings.push(findingForStatus(entry, response.status, notFoundStatus));
     } catch (error) {
       const message = `A signed lookup with the credentials "${entry}" got no response (${causeCode(error)}).`;
       findings.push(failed('service_no_response', message));
@@ -87,25 +91,25 @@ async function checkEntries(
   void transport.close();
   if (findings.every(({ status }) => status === 'ok')) {
     const unknownKey = new ServiceTransport({ ...options, credentials: Credentials.placeholder() });
-    const response = await lookUpNothing(unknownKey, randomUUID()).catch(() => null);
+    const response = await lookUpUnknownPayment(unknownKey, randomUUID()).catch(() => null);
     void unknownKey.close();
-    // Any web server responds with 404 to an unknown path.
-    const message = `The response to a lookup with an unknown API key is ${response?.status} instead of 401.`;
+    // Any web server may send the not-found responses; only the payment service rejects an unknown key with 401.
+    const message = `A lookup with an unknown API key got the status ${response?.status} instead of 401.`;
     if (response && response.status !== 401) findings.push(warning('unknown_key_accepted', message));
   }
   return [...findings, checkClock(skewMs)];
 }
 
-const lookUpNothing = (transport: ServiceTransport, channel: string): Promise<RawResponse> => {
+const lookUpUnknownPayment = (transport: ServiceTransport, channel: string): Promise<RawResponse> => {
   const query = lookupQuery({ channel, transactionId: randomUUID() });
   return transport.send({ channel, path: 'payment/', query }, { lane: 'lookups' });
 };
 
-function checkStatus(entry: string, status: number, notFoundStatus: number): Finding {
+function findingForStatus(entry: string, status: number, notFoundStatus: number): Finding {
   const lookup = `A signed lookup with the credentials "${entry}"`;
   if (status === notFoundStatus) return ok(`${lookup} is accepted (${status}: no such payment).`);
   if (status === 401) return failed('credentials_rejected', `${lookup} is rejected (401).`);
-  if (status >= 500) return failed('service_error', `${lookup} failed with ${status}.`);
+  if (status >= 500) return failed('service_error', `${lookup} failed with the status ${status}.`);
   return warning(
     'unexpected_status',
     `${lookup} of a payment that does not exist has the status ${status} instead of ${notFoundStatus}.`,
@@ -114,10 +118,10 @@ function checkStatus(entry: string, status: number, notFoundStatus: number): Fin
 
 function checkClock(skewMs: number | undefined): Finding {
   if (skewMs === undefined)
-    return warning('clock_skew', 'No response of the service has a Date, so the clocks were not compared.');
-  if (Math.abs(skewMs) < WARNING_SKEW_MS) return ok('The clock agrees with that of the service.');
+    return warning('clock_skew', 'The clocks were not compared: no response of the service has a Date.');
+  if (Math.abs(skewMs) < WARN_FROM_SKEW_MS) return ok('The clock agrees with that of the service.');
   const direction = skewMs < 0 ? 'behind' : 'ahead of';
   const message = `The clock is ${Math.round(Math.abs(skewMs) / 1000)} s ${direction} that of the service.`;
-  const report = Math.abs(skewMs) >= FAILED_SKEW_MS ? failed : warning;
+  const report = Math.abs(skewMs) >= FAIL_FROM_SKEW_MS ? failed : warning;
   return report('clock_skew', message);
 }

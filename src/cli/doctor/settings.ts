@@ -1,7 +1,7 @@
 import { connectionCapacity, descriptorLimit } from '../../shared/file-descriptors';
 import { ok, warning, type CheckContext, type Finding } from './check';
 
-/** Checks for suspicious settings, and for limits beyond the file descriptors of this process. */
+/** Reports suspicious settings, and limits that exceed the number of file descriptors of this process. */
 export function checkSettings({ config }: CheckContext): Finding[] {
   const findings = config.warnings.map((message) => warning('suspicious_setting', message));
   const capacity = connectionCapacity(descriptorLimit());

@@ -5,7 +5,7 @@ import type { CallbackTokens } from './callback-tokens';
 import type { JournalSession } from '../journal-session';
 
 interface CallbackHandlerOptions {
-  /** The URL at which the service reaches this gateway, without a trailing slash; null: no callbacks. */
+  /** URL at which the service reaches this gateway, without a trailing slash; null if it receives no callbacks. */
   publicUrl: string | null;
   tokens: CallbackTokens;
   session: JournalSession;
@@ -15,24 +15,25 @@ interface CallbackHandlerOptions {
 
 /** Token bucket of one attempt. */
 interface TokenBucket {
+  /** Whether a lookup is scheduled or in flight. */
   isBusy: boolean;
-  /** Whether another callback arrived during the lookup. */
-  isPending: boolean;
-  /** When the bucket is full again, by the monotonic clock. */
-  tokenBucketFullAt: number;
+  /** Whether a callback has arrived since the last lookup began, so that another lookup must follow. */
+  mustRepeat: boolean;
+  /** Time by the monotonic clock at which the bucket is full again. */
+  refilledAt: number;
 }
 
-/** Token bucket per attempt: burst of 4, then one lookup per second. */
-const COST_MS = 1000;
-const CREDIT_MS = 3000;
-/** Callbacks of further attempts are dropped; polling finds the changes. */
+/** Token bucket per attempt: burst of 4 lookups, then one lookup per interval. */
+const LOOKUP_INTERVAL_MS = 1000;
+const BURST_TOLERANCE_MS = 3 * LOOKUP_INTERVAL_MS;
+/** Maximum number of attempts with a bucket. Callbacks for others are dropped; polling finds those changes. */
 const MAX_BUCKETS = 1000;
-/** Keeps capacity of the payment service for callers. */
+/** Limit that keeps capacity of the payment service for the callers' own requests. */
 const MAX_CONCURRENT_LOOKUPS = 16;
 
 /**
- * Handles callbacks of the service (spec 6). Their body is not trusted, as the specification does not define a signature: a
- * callback only triggers a signed lookup.
+ * Handles callbacks of the service (spec 6). A callback only triggers a signed lookup. Its body is not trusted, because
+ * the specification does not define a signature.
  */
 export class CallbackHandler {
   readonly #options: CallbackHandlerOptions;
@@ -45,22 +46,22 @@ export class CallbackHandler {
     this.#clock = options.session.clock;
   }
 
-  /** The callback URL to send with a create: the caller's, unchanged, or else this gateway's if PUBLIC_URL is set. */
-  callbackUrlFor(attemptId: string, own: string | null | undefined): string | null | undefined {
+  /** Returns the callback URL to send with a create: the caller's, or else this gateway's if PUBLIC_URL is set. */
+  callbackUrlFor(attemptId: string, callersUrl: string | null | undefined): string | null | undefined {
     const { publicUrl, tokens } = this.#options;
-    if (publicUrl === null || (own !== null && own !== undefined)) return own;
+    if (publicUrl === null || (callersUrl !== null && callersUrl !== undefined)) return callersUrl;
     return `${publicUrl}/callbacks/${tokens.of(attemptId)}`;
   }
 
-  /** Schedules a lookup if the token is valid. Returns at once in either case. */
+  /** Schedules a lookup if the token is valid. Returns at once, whether it is valid or not. */
   onCallback(token: string): void {
     const attemptId = this.#options.tokens.read(token);
     if (attemptId === null) return;
     const bucket = this.#buckets.get(attemptId);
-    if (bucket?.isBusy) bucket.isPending = true;
+    if (bucket?.isBusy) bucket.mustRepeat = true;
     else if (bucket) this.#scheduleLookup(attemptId, bucket);
     else if (this.#buckets.size < MAX_BUCKETS) {
-      const first = { isBusy: false, isPending: false, tokenBucketFullAt: 0 };
+      const first = { isBusy: false, mustRepeat: false, refilledAt: 0 };
       this.#buckets.set(attemptId, first);
       this.#scheduleLookup(attemptId, first);
     }
@@ -68,32 +69,35 @@ export class CallbackHandler {
 
   #scheduleLookup(attemptId: string, bucket: TokenBucket): void {
     bucket.isBusy = true;
-    const delayMs = Math.min(COST_MS, bucket.tokenBucketFullAt - CREDIT_MS - this.#clock.monotonic());
+    const delayMs = Math.min(
+      LOOKUP_INTERVAL_MS,
+      bucket.refilledAt - BURST_TOLERANCE_MS - this.#clock.monotonic(),
+    );
     if (delayMs <= 0) void this.#lookUp(attemptId, bucket);
     else this.#clock.after(delayMs, () => void this.#lookUp(attemptId, bucket));
   }
 
   async #lookUp(attemptId: string, bucket: TokenBucket): Promise<void> {
     const { session, lookUp } = this.#options;
-    bucket.isPending = false;
-    bucket.tokenBucketFullAt = Math.max(bucket.tokenBucketFullAt, this.#clock.monotonic()) + COST_MS;
+    bucket.mustRepeat = false;
+    bucket.refilledAt = Math.max(bucket.refilledAt, this.#clock.monotonic()) + LOOKUP_INTERVAL_MS;
     try {
       await this.#limit.execute(async () => {
         const attempt = await session.journal.findById(session.service, attemptId);
         if (attempt) await lookUp(attempt);
       });
     } catch {
-      // Polling and recovery find the change later.
+      // Polling or recovery finds the change later.
     }
     bucket.isBusy = false;
-    if (bucket.isPending) this.#scheduleLookup(attemptId, bucket);
-    else this.#forgetWhenFull(attemptId, bucket);
+    if (bucket.mustRepeat) this.#scheduleLookup(attemptId, bucket);
+    else this.#deleteWhenFull(attemptId, bucket);
   }
 
-  #forgetWhenFull(attemptId: string, bucket: TokenBucket): void {
-    this.#clock.after(Math.max(0, bucket.tokenBucketFullAt - this.#clock.monotonic()), () => {
+  #deleteWhenFull(attemptId: string, bucket: TokenBucket): void {
+    this.#clock.after(Math.max(0, bucket.refilledAt - this.#clock.monotonic()), () => {
       if (bucket.isBusy) return;
-      if (bucket.tokenBucketFullAt > this.#clock.monotonic()) this.#forgetWhenFull(attemptId, bucket);
+      if (bucket.refilledAt > this.#clock.monotonic()) this.#deleteWhenFull(attemptId, bucket);
       else if (this.#buckets.get(attemptId) === bucket) this.#buckets.delete(attemptId);
     });
   }

@@ -1,14 +1,14 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { isUuid } from '../../schema/scalars';
 
-/** Length of an attempt id, and of its authentication code. */
-const BYTES = 16;
+/** Length of an attempt id in bytes, and of its authentication code. */
+const ID_BYTES = 16;
 
-const TOKEN = /^[\w-]{43}$/;
+const TOKEN_FORMAT = /^[\w-]{43}$/;
 
 /**
- * Tokens of callback URLs: an authentication code of the attempt id, and the id masked by a keystream derived from that code;
- * 43 characters of base64url. They are unforgeable, do not reveal the id, and each attempt has exactly one.
+ * Tokens of callback URLs: 43 characters of base64url that encode an authentication code of the attempt id, and the id
+ * masked by a keystream derived from that code. They cannot be forged, hide the id, and are unique per attempt.
  */
 export class CallbackTokens {
   readonly #codeKey: KeyObject;
@@ -21,6 +21,7 @@ export class CallbackTokens {
     this.#maskKey = createSecretKey(keys.subarray(32));
   }
 
+  /** Returns the token of an attempt. Throws a TypeError if the id is not a lower-case UUID. */
   of(attemptId: string): string {
     if (!isUuid(attemptId) || attemptId !== attemptId.toLowerCase())
       throw new TypeError('An attempt id must be a lower-case UUID.');
@@ -29,14 +30,14 @@ export class CallbackTokens {
     return Buffer.concat([code, this.#xorMask(id, code)]).toString('base64url');
   }
 
-  /** The attempt id of a token; null when invalid. The work is the same for every well-formed token. */
+  /** Returns the attempt id of a token; null if the token is invalid. Takes the same time for every well-formed token. */
   read(token: string): string | null {
-    if (!TOKEN.test(token)) return null;
+    if (!TOKEN_FORMAT.test(token)) return null;
     const bytes = Buffer.from(token, 'base64url');
-    const code = bytes.subarray(0, BYTES);
-    const id = this.#xorMask(bytes.subarray(BYTES), code);
+    const code = bytes.subarray(0, ID_BYTES);
+    const id = this.#xorMask(bytes.subarray(ID_BYTES), code);
     const isOurs = timingSafeEqual(hmac(this.#codeKey, id), code);
-    // The last character has two unused bits: of its four spellings only the canonical one is valid.
+    // The last character has two unused bits, so it has four spellings, of which only the canonical one is valid.
     return isOurs && bytes.toString('base64url') === token ? toUuid(id) : null;
   }
 
@@ -47,7 +48,7 @@ export class CallbackTokens {
 }
 
 const hmac = (key: KeyObject, bytes: Buffer): Buffer =>
-  createHmac('sha256', key).update(bytes).digest().subarray(0, BYTES);
+  createHmac('sha256', key).update(bytes).digest().subarray(0, ID_BYTES);
 
 const toUuid = (id: Buffer): string =>
   id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

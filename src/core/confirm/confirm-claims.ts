@@ -3,12 +3,12 @@ import type { ConfirmBeginResult, ConfirmClaim, ConfirmResult } from '../../data
 import { withTimeout } from '../../shared/timeout';
 import type { JournalSession } from '../journal-session';
 
-/** How long a caller waits for the result of its confirm to be recorded. Recording then continues in the background. */
+/** Maximum time in ms for which a caller waits until its result is recorded; recording continues in the background. */
 const RECORD_TIMEOUT_MS = 250;
 const RETRY_EVERY_MS = 1000;
 
-/** The result to record for a confirm that was not carried out. */
-export const notCarriedOut = ({ previousOutcomeUnknown }: ConfirmBeginResult): ConfirmResult => ({
+/** Returns the result to record for a confirm that was not carried out. */
+export const notCarriedOutResult = ({ previousOutcomeUnknown }: ConfirmBeginResult): ConfirmResult => ({
   outcome: previousOutcomeUnknown ? 'not_carried_out' : 'known',
   confirmed: [],
 });
@@ -18,7 +18,7 @@ export interface ConfirmClaimsOptions {
   warn(facts: object, message: string): void;
 }
 
-/** Journal access for confirms: fails closed before a confirm is sent, and never throws after it. */
+/** Journal access for confirms. Fails closed before a confirm is sent; never throws after it was sent. */
 export class ConfirmClaims {
   readonly #session: JournalSession;
   readonly #warn: ConfirmClaimsOptions['warn'];
@@ -31,29 +31,29 @@ export class ConfirmClaims {
     this.#warn = warn;
   }
 
-  /** Null when another confirm of the payment is in progress. Throws SERVICE_UNAVAILABLE when the journal fails. */
+  /** Claims a payment; null if another confirm of it is in progress. Throws UNAVAILABLE if the journal fails. */
   async begin(claim: ConfirmClaim): Promise<ConfirmBeginResult | null> {
     const beginning = this.#session.journal.beginConfirm(claim);
     try {
       return await this.#session.failClosed(beginning);
     } catch (error) {
-      // The claim may have reached the journal all the same.
+      // The claim may have reached the journal despite the error, so it is released.
       void beginning.then(
-        (late) => late && this.end(claim.id, notCarriedOut(late)),
-        // Keeps the unknown outcome of an earlier confirm, if there is one.
+        (late) => late && this.end(claim.id, notCarriedOutResult(late)),
+        // It is not known whether an earlier confirm has an unknown result. `not_carried_out` leaves such a result unknown.
         () => this.#recordLater(claim.id, { outcome: 'not_carried_out', confirmed: [] }),
       );
       throw error;
     }
   }
 
-  /** Records the result of a confirm. Never throws; retries in the background when the journal fails. */
+  /** Records the result of a confirm. Never throws; retries in the background if the journal fails. */
   async end(id: string, result: ConfirmResult): Promise<void> {
     await withTimeout(RECORD_TIMEOUT_MS, this.#record(id, result)).catch(() => undefined);
   }
 
-  /** Retries every result that is not recorded. */
-  async flush(): Promise<void> {
+  /** Tries again to record each unrecorded result in the journal. Does not send a confirm again. */
+  async flushUnrecorded(): Promise<void> {
     await Promise.all([...this.#unrecorded].map(([id, result]) => this.#record(id, result)));
   }
 
@@ -72,13 +72,13 @@ export class ConfirmClaims {
 
   #recordLater(id: string, result: ConfirmResult): void {
     this.#unrecorded.set(id, result);
-    if (!this.#retry) this.#retry = this.#retryLater();
+    if (!this.#retry) this.#retry = this.#scheduleRetry();
   }
 
-  #retryLater(): Timer {
+  #scheduleRetry(): Timer {
     return this.#session.clock.after(RETRY_EVERY_MS, () => {
       this.#retry = undefined;
-      void this.flush();
+      void this.flushUnrecorded();
     });
   }
 }

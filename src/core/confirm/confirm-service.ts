@@ -9,11 +9,11 @@ import type { ConfirmRequest, PaymentService } from '../../datasources/payment-s
 import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/payment';
 import { valueOrNull } from '../../schema/lazy-field';
 import { InFlightCounter } from '../../shared/in-flight-counter';
-import { ConfirmClaims, notCarriedOut, type ConfirmClaimsOptions } from './confirm-claims';
+import { ConfirmClaims, notCarriedOutResult, type ConfirmClaimsOptions } from './confirm-claims';
 import { sleep, withTimeout } from '../../shared/timeout';
 import type { Fingerprints } from '../create/fingerprint';
 
-/** The result of a confirm for its caller. */
+/** The result of a confirm for the caller. */
 export type ConfirmOutcome =
   | { kind: 'success'; found: PaymentResource; replayed: boolean }
   | { kind: 'refused'; httpStatus: number; message: string }
@@ -26,10 +26,10 @@ interface ConfirmServiceOptions extends ConfirmClaimsOptions {
   timeoutMs: number;
 }
 
-/** Delays before the lookups after a lost response, in milliseconds. */
+/** Delay in ms before each lookup after a lost response. */
 const LOOKUP_DELAYS_MS = [0, 300, 900];
 
-const FINISHED: ReadonlySet<PaymentStatus> = new Set([
+const FINAL_STATUSES: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.COMPLETED,
   PaymentStatus.FAILED,
   PaymentStatus.MISPAID,
@@ -43,7 +43,7 @@ interface ConfirmCall {
   history: ReturnType<typeof compareHistory>;
 }
 
-/** The result for the caller, and the one for the journal. */
+/** The end of a confirm: the result for the caller (`outcome`) and the result for the journal (`result`). */
 interface ConfirmCompletion {
   outcome: ConfirmOutcome;
   result: ConfirmResult;
@@ -51,7 +51,7 @@ interface ConfirmCompletion {
 
 const replay = (found: PaymentResource): ConfirmOutcome => ({ kind: 'success', found, replayed: true });
 
-/** Statuses that a payment also reaches without a confirm, so they do not prove one. */
+/** Statuses that a payment also reaches without a confirm, so that they do not prove that one was carried out. */
 const ENDED_WITHOUT_CONFIRM: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.FAILED,
   PaymentStatus.MISPAID,
@@ -68,23 +68,25 @@ export class ConfirmService {
     this.#claims = new ConfirmClaims(options);
   }
 
-  /** Continues when the caller disconnects. */
+  /** Confirms a payment, or replays an earlier confirm with the same input. Continues if the caller disconnects. */
   confirm(request: ConfirmRequest): Promise<ConfirmOutcome> {
-    return this.#inFlight.track(this.#options.session.withLeaseRenewal(() => this.#confirmWithLock(request)));
+    return this.#inFlight.track(this.#options.session.withLeaseRenewal(() => this.#claimAndConfirm(request)));
   }
 
-  /** Resolves when no confirm is in flight, after one more try to record their results. */
+  /** Resolves when no confirm is in flight and unrecorded results have been tried once more. */
   async drained(): Promise<void> {
     await this.#inFlight.drained();
-    await this.#claims.flush();
+    await this.#claims.flushUnrecorded();
   }
 
-  async #confirmWithLock(request: ConfirmRequest): Promise<ConfirmOutcome> {
+  async #claimAndConfirm(request: ConfirmRequest): Promise<ConfirmOutcome> {
     const { session, fingerprints } = this.#options;
+    await session.waitForFence();
+    session.requireSettledFence();
     const claim = this.#newClaim(request);
     const { id, inputHash } = claim;
     const begun = await this.#claims.begin(claim);
-    let result = begun && notCarriedOut(begun);
+    let result = begun && notCarriedOutResult(begun);
     let repeated: ConfirmedInput | undefined;
     try {
       const confirmed = await session.failClosed(session.journal.confirmedInputs(claim));
@@ -92,7 +94,12 @@ export class ConfirmService {
       if (!repeated) {
         if (!begun) return { kind: 'in_progress' };
         const isComparable = (hash: string): boolean => fingerprints.isComparable(hash);
-        const history = compareHistory(inputHash, begun, confirmed, isComparable);
+        // The fence may have gone up since this instance last read it.
+        await session.refreshFence();
+        const known = compareHistory(inputHash, begun, confirmed, isComparable);
+        // While the fence is up, the journal may have lost an earlier confirm with any input.
+        const isIncomparable = known.isIncomparable || session.fence.active !== null;
+        const history = { ...known, isIncomparable };
         const completion = await this.#confirm({ request, claim, begun, history });
         result = completion.result;
         return completion.outcome;
@@ -100,7 +107,7 @@ export class ConfirmService {
     } finally {
       if (result) await this.#claims.end(id, result);
     }
-    return replay(await this.#current(request, repeated));
+    return replay(await this.#currentPayment(request, repeated));
   }
 
   #newClaim(request: ConfirmRequest): ConfirmClaim {
@@ -127,18 +134,18 @@ export class ConfirmService {
     const { payments } = this.#options;
     const mayBeRepeat = history.wasSent || history.isIncomparable;
     const before = mayBeRepeat || history.otherUnresolved ? await payments.lookUp(request) : null;
-    const movedBefore = before && hasMovedOn(before, request) ? before : null;
-    if (movedBefore && mayBeRepeat) {
-      // The other input explains why the payment has moved on; the outcome of this one stays unknown.
-      if (history.otherConfirmed) return { outcome: { kind: 'unknown' }, result: notCarriedOut(begun) };
-      return { outcome: replay(movedBefore), result: this.#resolved(call, movedBefore) };
+    const movedOn = before && hasMovedOn(before, request) ? before : null;
+    if (movedOn && mayBeRepeat) {
+      // The other input explains why the payment has moved on, so the outcome of this input stays unknown.
+      if (history.otherConfirmed) return { outcome: { kind: 'unknown' }, result: notCarriedOutResult(begun) };
+      return { outcome: replay(movedOn), result: this.#resultOfMovedOn(call, movedOn) };
     }
-    // The other input counts as carried out; this confirm is a further one.
-    const earlier = movedBefore ? this.#confirmedBy(call, begun.unresolvedHashes, movedBefore) : [];
+    // If the payment has moved on, the other input counts as carried out, and this confirm is a further one.
+    const earlier = movedOn ? this.#confirmedInputs(call, begun.unresolvedInputHashes, movedOn) : [];
     const outcome = await payments.confirm(request);
     if (outcome.kind === 'accepted') {
       const found = outcome.response;
-      const confirmed = [...earlier, ...this.#confirmedBy(call, [call.claim.inputHash], found)];
+      const confirmed = [...earlier, ...this.#confirmedInputs(call, [call.claim.inputHash], found)];
       return {
         outcome: { kind: 'success', found, replayed: false },
         result: { outcome: 'known', confirmed },
@@ -146,26 +153,29 @@ export class ConfirmService {
     }
     const { otherConfirmed } = history;
     if (otherConfirmed || earlier.length > 0) {
-      // The state of the payment proves nothing about this input.
+      // The other input may explain the state of the payment, so it proves nothing about this input.
       if (outcome.kind === 'unknown') return { outcome, result: { outcome: 'unknown', confirmed: earlier } };
-      const recorded = earlier.length > 0 ? 'known' : notCarriedOut(begun).outcome;
+      const recorded = earlier.length > 0 ? 'known' : notCarriedOutResult(begun).outcome;
       return { outcome, result: { outcome: recorded, confirmed: earlier } };
     }
     return outcome.kind === 'refused' ? this.#onRejected(call, outcome) : this.#recoverLostResponse(call);
   }
 
-  /** The service rejected the confirm, perhaps because an earlier one was carried out (also one that bypassed the gateway). */
+  /** Handles a rejected confirm. The reason may be that another one was carried out, even one sent by other means. */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
     const { payments, timeoutMs } = this.#options;
     const found = await withTimeout(timeoutMs * 0.9, payments.lookUp(request)).catch(() => null);
     if (!found || !hasMovedOn(found, request) || ENDED_WITHOUT_CONFIRM.has(found.status))
-      return { outcome: rejection, result: notCarriedOut(begun) };
-    const isOthersEffect = history.otherUnresolved && !history.wasSent;
-    return { outcome: isOthersEffect ? rejection : replay(found), result: this.#resolved(call, found) };
+      return { outcome: rejection, result: notCarriedOutResult(begun) };
+    const isEffectOfOtherInput = history.otherUnresolved && !history.wasSent;
+    return {
+      outcome: isEffectOfOtherInput ? rejection : replay(found),
+      result: this.#resultOfMovedOn(call, found),
+    };
   }
 
-  /** The response was lost: looks the payment up, and returns its state if it has moved on. */
+  /** Handles a lost response: looks the payment up; the confirm counts as carried out if the payment has moved on. */
   async #recoverLostResponse(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, claim } = call;
     const { payments, timeoutMs } = this.#options;
@@ -177,22 +187,25 @@ export class ConfirmService {
         () => null,
       );
       if (found && hasMovedOn(found, request)) {
-        const confirmed = this.#confirmedBy(call, [claim.inputHash], found);
+        const confirmed = this.#confirmedInputs(call, [claim.inputHash], found);
         return { outcome: replay(found), result: { outcome: 'known', confirmed } };
       }
     }
     return { outcome: { kind: 'unknown' }, result: { outcome: 'unknown', confirmed: [] } };
   }
 
-  /** The payment has moved on: unresolved confirms count as carried out, unless an input among them is not known. */
-  #resolved(call: ConfirmCall, found: PaymentResource): ConfirmResult {
+  /**
+   * Returns the result to record for a payment that has moved on although this confirm was not carried out. The
+   * unresolved confirms count as carried out, unless none had this input and an earlier input cannot be compared.
+   */
+  #resultOfMovedOn(call: ConfirmCall, found: PaymentResource): ConfirmResult {
     const { begun, history } = call;
     if (!history.wasSent && (history.isIncomparable || !begun.previousOutcomeUnknown))
-      return notCarriedOut(begun);
-    return { outcome: 'known', confirmed: this.#confirmedBy(call, begun.unresolvedHashes, found) };
+      return notCarriedOutResult(begun);
+    return { outcome: 'known', confirmed: this.#confirmedInputs(call, begun.unresolvedInputHashes, found) };
   }
 
-  #confirmedBy(
+  #confirmedInputs(
     { claim }: ConfirmCall,
     inputHashes: readonly string[],
     { rawStatus }: PaymentResource,
@@ -203,43 +216,46 @@ export class ConfirmService {
     return inputHashes.map((inputHash) => ({ ...payment, inputHash, status: rawStatus, confirmedAt }));
   }
 
-  /** The current state of a confirmed payment, or the recorded one if the lookup fails. */
-  async #current(request: ConfirmRequest, { status }: ConfirmedInput): Promise<PaymentResource> {
+  /** Returns the current state of a confirmed payment; the recorded state if the lookup fails or finds nothing. */
+  async #currentPayment(request: ConfirmRequest, { status }: ConfirmedInput): Promise<PaymentResource> {
     const { payments } = this.#options;
     const { channel, transactionId } = request;
     const current = await payments.lookUp(request).catch(() => null);
-    return current ?? payments.remembered({ channel, transactionId, definition: request.definition, status });
+    return (
+      current ?? payments.fromJournal({ channel, transactionId, definition: request.definition, status })
+    );
   }
 }
 
-/** Compares earlier confirms of a payment with the input of the current one. */
+/** Compares the inputs of earlier confirms of a payment with the input of this confirm. */
 function compareHistory(
   inputHash: string,
-  { unresolvedHashes, previousOutcomeUnknown }: ConfirmBeginResult,
+  { unresolvedInputHashes, previousOutcomeUnknown }: ConfirmBeginResult,
   confirmed: readonly ConfirmedInput[],
   isComparable: (hash: string) => boolean,
 ) {
-  const hashes = [...unresolvedHashes, ...confirmed.map((each) => each.inputHash)];
+  const hashes = [...unresolvedInputHashes, ...confirmed.map((each) => each.inputHash)];
   const isOther = (hash: string): boolean => hash !== inputHash && isComparable(hash);
-  // Without a hash the input of an earlier confirm was not recorded.
-  const isUnrecorded = previousOutcomeUnknown && unresolvedHashes.length === 0;
+  // An unknown outcome without a hash means that the input of that confirm was not recorded.
+  const isInputUnrecorded = previousOutcomeUnknown && unresolvedInputHashes.length === 0;
   return {
     /** The same input was sent before and may have been carried out. */
-    wasSent: unresolvedHashes.includes(inputHash),
+    wasSent: unresolvedInputHashes.includes(inputHash),
     /** An earlier input cannot be compared: it was not recorded, or hashed with another key. */
-    isIncomparable: isUnrecorded || !hashes.every(isComparable),
+    isIncomparable: isInputUnrecorded || !hashes.every(isComparable),
     /** The payment was confirmed with another input. */
     otherConfirmed: confirmed.some((each) => isOther(each.inputHash)),
     /** Another input was sent before and may have been carried out. */
-    otherUnresolved: unresolvedHashes.some(isOther),
+    otherUnresolved: unresolvedInputHashes.some(isOther),
   };
 }
 
-/** Whether a payment no longer waits for this confirm. An unknown state word proves nothing. */
+/** Whether a payment no longer waits for this confirm. A state that the gateway does not know proves nothing. */
 function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean {
   const state = valueOrNull(payment.state);
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;
   return (
-    FINISHED.has(payment.status) || (isKnownState && state !== request.definition.confirmation?.confirmsState)
+    FINAL_STATUSES.has(payment.status) ||
+    (isKnownState && state !== request.definition.confirmation?.confirmsState)
   );
 }

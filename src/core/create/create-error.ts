@@ -1,18 +1,18 @@
 import {
-  createInProgress,
-  createUnknown,
+  createAlreadyInProgress,
+  createOutcomeUnknown,
   idempotencyConflict,
   invalidInput,
   rejectedByService,
 } from '../../schema/user-errors';
 import type { AttemptKind } from '../../datasources/journal/journal';
-import type { CreateResult } from './create-service';
+import type { CreateResult } from './create-plan';
 import { fieldError } from '../validation/validate-input';
 
-const TAKEN =
-  'must not have been used before on this channel: there is, or may be, a payout under it. Query payout(externalId) and attempts(externalId) first; where they show nothing, ask the operator. Use another externalId only for a different payout.';
+const EXTERNAL_ID_TAKEN_MESSAGE =
+  'must not have been used before on this channel: there is, or may be, a payout with this external id. Query payout(externalId) and attempts(externalId) first; if they return nothing, ask the operator of the gateway. Use another externalId only for a different payout.';
 
-/** The GraphQL error type for a create that did not succeed. */
+/** Returns the GraphQL error for a create that did not succeed. */
 export function toUserError(
   result: Exclude<CreateResult<never>, { kind: 'success' }>,
   { idempotencyKey, kind }: { idempotencyKey: string; kind: AttemptKind },
@@ -21,12 +21,12 @@ export function toUserError(
     case 'refused':
       return rejectedByService(result.httpStatus, result.message);
     case 'external_id_taken':
-      return invalidInput([fieldError(['externalId'], 'unused', TAKEN)]);
+      return invalidInput([fieldError(['externalId'], 'unused', EXTERNAL_ID_TAKEN_MESSAGE)]);
     case 'conflict':
       return idempotencyConflict(result.differing);
     case 'in_progress':
-      return createInProgress();
+      return createAlreadyInProgress();
     case 'unknown':
-      return createUnknown({ idempotencyKey, externalId: result.externalId }, kind);
+      return createOutcomeUnknown({ idempotencyKey, externalId: result.externalId }, kind);
   }
 }

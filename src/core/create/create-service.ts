@@ -1,66 +1,35 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import {
-  NO_ABSENCE,
-  type Attempt,
-  type BeginResult,
-  type NewAttempt,
-} from '../../datasources/journal/journal';
+import { randomUUID } from 'node:crypto';
+import type { Attempt, BeginResult, NewAttempt } from '../../datasources/journal/journal';
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
-import type { MoneySendOptions, MoneySlot, SendQueue } from '../../datasources/payment-service/client';
+import type { MoneySlot } from '../../datasources/payment-service/client';
 import type { FieldError } from '../../schema/user-errors';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { sleep, withTimeout } from '../../shared/timeout';
-import { differingParts, type CanonicalInput, type Fingerprints } from './fingerprint';
-import type { TransactionMatcher, Transaction } from '../recovery/transaction-matcher';
+import type { CreatePlan, CreateResult, Try } from './create-plan';
+import type { ExternalIds } from './external-id';
+import { differingParts, type Fingerprints } from './fingerprint';
+import { findLostCreate, inProgress } from './lost-create';
+import type { Transaction } from '../recovery/transaction-matcher';
 import type { OutcomeRecovery } from '../recovery/outcome-recovery';
 import type { JournalSession } from '../journal-session';
-
-/** A validated create that is ready to be sent. */
-export interface CreatePlan<T extends Transaction> {
-  client: string;
-  key: string;
-  /** The method's wire type. */
-  method: string;
-  input: CanonicalInput;
-  /** The details of the method that the transaction may show. */
-  publicDetails: object;
-  matcher: TransactionMatcher<T>;
-  /** Preflight check that the service has no transaction under an external id; undefined: no preflight. */
-  isFree?: ((externalId: string) => Promise<boolean>) | undefined;
-  queue: SendQueue;
-  /** Sends the create once. Throws a ServiceError only when it is certain that the service did not act on it. */
-  send(
-    attempt: Pick<NewAttempt, 'id' | 'externalId'>,
-    options: MoneySendOptions,
-  ): Promise<MutationOutcome<T>>;
-}
-
-/** The result of a create for its caller. */
-export type CreateResult<T> =
-  | { kind: 'success'; found: T; replayed: boolean }
-  | { kind: 'refused'; httpStatus: number; message: string }
-  | { kind: 'external_id_taken' }
-  /** `differing`: the parts of the input that differ from the journal. */
-  | { kind: 'conflict'; differing: string[] }
-  | { kind: 'in_progress' }
-  | { kind: 'unknown'; externalId: string };
 
 interface CreateServiceOptions {
   session: JournalSession;
   recovery: OutcomeRecovery;
   fingerprints: Fingerprints;
+  externalIds: ExternalIds;
   timeoutMs: number;
 }
 
-/** How long a caller whose response was lost waits for lookups, in milliseconds. */
-const RECOVERY_MS = 3000;
-const FIRST_DELAY_MS = 200;
+/** Maximum time in ms for which a create call waits for lookups after the service's response was lost. */
+const MAX_RECOVERY_MS = 3000;
+const FIRST_LOOKUP_PAUSE_MS = 200;
 
-/** Delay of a busy process between writing the attempt and the start of the request timeout. */
-const SLACK_MS = 550;
+/** Allowance for a busy process, in ms: time between writing the attempt and the start of the request timeout. */
+const BUSY_ALLOWANCE_MS = 550;
 
 /** Whether the key of an attempt may be used again. */
-const isFreed = ({ outcome }: Attempt): boolean => outcome === 'rejected' || outcome === 'not_sent';
+const isKeyReleased = ({ outcome }: Attempt): boolean => outcome === 'rejected' || outcome === 'not_sent';
 
 /** Creates at most one transaction per idempotency key. See docs/exactly-once.md. */
 export class CreateService {
@@ -68,31 +37,31 @@ export class CreateService {
 
   constructor(private readonly options: CreateServiceOptions) {}
 
-  /** Sends the create, or replays an earlier one under its key. Continues when the caller disconnects. */
+  /** Sends the create, or replays an earlier one with the same key. Continues if the caller disconnects. */
   create<T extends Transaction>(plan: CreatePlan<T>): Promise<CreateResult<T>> {
     const work = this.options.session.withLeaseRenewal(async () => {
-      // Recovery of an earlier attempt may release the key: then the create is tried once more.
-      const result = (await this.#attemptCreate(plan, false)) ?? (await this.#attemptCreate(plan, true));
+      // An earlier attempt may release the key meanwhile. The create is then tried once more.
+      const result = (await this.#tryCreate(plan, false)) ?? (await this.#tryCreate(plan, true));
       return result ?? { kind: 'in_progress' as const };
     });
     return this.#inFlight.track(work);
   }
 
   /**
-   * Replays an earlier create without sending one; null when the key has none. For an input that is invalid now but may have
-   * been valid when it was first sent, for example a card that has expired since.
+   * Replays an earlier create with the same key; null if there is none. Never sends one. For an input that is invalid
+   * now but may have been valid when it was first sent, for example with a card that has expired since.
    */
   async replay<T extends Transaction>(
     plan: CreatePlan<T>,
     errors: readonly FieldError[],
   ): Promise<CreateResult<T> | null> {
     const { session } = this.options;
-    // The journal has no attempt under an invalid key.
+    // The journal has no attempt with an invalid key.
     if (errors.some(({ path }) => path[0] === 'idempotencyKey')) return null;
     const work = session.withLeaseRenewal(async () => {
       const existing = await this.#findActive(plan);
       if (!existing) return null;
-      await session.clockKnown();
+      await session.waitForClockSync();
       return (await this.#replay(existing, plan)) ?? null;
     });
     return this.#inFlight.track(work);
@@ -103,48 +72,93 @@ export class CreateService {
     return this.#inFlight.drained();
   }
 
-  /** Undefined when the key has just been released. */
-  async #attemptCreate<T extends Transaction>(
+  /** Tries the create once. Undefined if an earlier attempt has just released the key, so that a retry may succeed. */
+  async #tryCreate<T extends Transaction>(
     plan: CreatePlan<T>,
     isLast: boolean,
   ): Promise<CreateResult<T> | undefined> {
     const { session } = this.options;
-    await session.clockKnown();
-    if (!(await this.#preflight(plan))) return this.#onExternalIdTaken(plan, isLast);
+    await session.waitForClockSync();
+    await session.waitForFence();
+    // The journal refuses the attempt if the fence goes up after this decision.
+    const current = { isLast, fenceSince: session.fence.since };
+    if (session.fence.active) {
+      const result = await this.#replayLost(plan, current);
+      if (result !== null) return result;
+    } else if (!(await this.#passesPreflight(plan))) return this.#onExternalIdTaken(plan, current);
     if (!plan.queue.hasFreeSlot()) {
-      // A replay needs no slot, so its caller does not wait for one.
+      // A replay needs no slot, so it does not wait for one.
       const existing = await this.#findActive(plan);
       if (existing) return this.#replay(existing, plan);
     }
-    // Take the slot before recording: after a crash a recorded attempt counts as possibly sent.
+    // Reserve the slot before recording the attempt, because after a crash a recorded attempt may have been sent.
     const slot = await plan.queue.reserve(plan.input.channel);
     let attempt: NewAttempt;
     let begun: BeginResult;
     let outcome: MutationOutcome<T> | undefined;
     try {
-      attempt = this.#newAttempt(plan);
+      attempt = this.#newAttempt(plan, current.fenceSince);
       begun = await session.insertAttempt(attempt);
       if (begun.kind === 'started') outcome = await this.#send(attempt, plan, slot);
     } finally {
       slot.release();
     }
     if (outcome) return this.#conclude(attempt, plan, outcome);
-    return begun.kind === 'exists'
-      ? this.#replay(begun.attempt, plan)
-      : this.#onExternalIdTaken(plan, isLast);
+    return begun.kind === 'started' ? undefined : this.#onNotBegun(begun, plan, current);
   }
 
   /**
-   * The external id is taken, perhaps by a concurrent call with the same key: that one is replayed. Undefined when it has
-   * released both meanwhile.
+   * While the fence is up: records and replays what a lost attempt created with this key. Null if there is nothing, so that
+   * the create may be sent; undefined if it has to be tried again.
+   */
+  async #replayLost<T extends Transaction>(
+    plan: CreatePlan<T>,
+    current: Try,
+  ): Promise<CreateResult<T> | null | undefined> {
+    const { session, recovery } = this.options;
+    const existing = await this.#findActive(plan);
+    if (existing) return this.#replay(existing, plan);
+    session.requireSettledFence();
+    const attempt = this.#newAttempt(plan, current.fenceSince);
+    const lost = await findLostCreate(attempt, plan, session.fence.lostSince);
+    if (lost === 'none') return null;
+    if (lost === 'conflict') return { kind: lost, differing: [] };
+    if (lost === 'external_id_taken') return this.#onExternalIdTaken(plan, current);
+    const begun = await session.insertAttempt(attempt);
+    if (begun.kind !== 'started') return this.#onNotBegun(begun, plan, current);
+    if (await recovery.record(attempt, lost.found))
+      return { kind: 'success', found: lost.found, replayed: true };
+    // Another key has recorded it meanwhile. Nothing was sent for this one.
+    await session.recordOutcome(attempt, { outcome: 'not_sent', settledAt: session.clock.now() });
+    return undefined;
+  }
+
+  async #onNotBegun<T extends Transaction>(
+    begun: Exclude<BeginResult, { kind: 'started' }>,
+    plan: CreatePlan<T>,
+    current: Try,
+  ): Promise<CreateResult<T> | undefined> {
+    if (begun.kind === 'exists') return this.#replay(begun.attempt, plan);
+    if (begun.kind === 'reserved') return this.#onExternalIdTaken(plan, current);
+    await this.options.session.refreshFence();
+    return undefined;
+  }
+
+  /**
+   * Handles an external id that is taken. If an attempt with the same key took it, replays that attempt. Undefined if
+   * that attempt has released key and external id meanwhile, unless this is the last try.
    */
   async #onExternalIdTaken<T extends Transaction>(
     plan: CreatePlan<T>,
-    isLast: boolean,
+    { isLast, fenceSince }: Try,
   ): Promise<CreateResult<T> | undefined> {
     const attempt = await this.#find(plan);
-    if (attempt && !isFreed(attempt)) return this.#replay(attempt, plan);
-    return attempt && !isLast ? undefined : { kind: 'external_id_taken' };
+    if (attempt && !isKeyReleased(attempt)) return this.#replay(attempt, plan);
+    if (attempt && !isLast) return undefined;
+    // The journal may just have lost the attempt that took it.
+    const { session } = this.options;
+    await session.refreshFence();
+    return session.fence.since === fenceSince || isLast ? { kind: 'external_id_taken' } : undefined;
   }
 
   #find({ client, key }: CreatePlan<Transaction>): Promise<Attempt | null> {
@@ -152,42 +166,45 @@ export class CreateService {
     return session.failClosed(session.journal.find({ service: session.service, client, key }));
   }
 
-  /** The attempt that holds the key; null when the key may be used. */
+  /** Returns the attempt that holds the key; null if the key may be used. */
   async #findActive(plan: CreatePlan<Transaction>): Promise<Attempt | null> {
     const attempt = await this.#find(plan);
-    return attempt && isFreed(attempt) ? null : attempt;
+    return attempt && isKeyReleased(attempt) ? null : attempt;
   }
 
-  #newAttempt({ input, ...plan }: CreatePlan<Transaction>): NewAttempt {
-    const { session, fingerprints, timeoutMs } = this.options;
+  #newAttempt({ input, ...plan }: CreatePlan<Transaction>, fenceSince: number): NewAttempt {
+    const { session, fingerprints, externalIds, timeoutMs } = this.options;
+    const { service } = session;
+    const { client, key } = plan;
     const now = session.clock.now();
     return {
       id: randomUUID(),
-      service: session.service,
-      client: plan.client,
-      key: plan.key,
+      service,
+      client,
+      key,
       kind: plan.matcher.kind,
       fingerprint: fingerprints.of(input),
       channel: input.channel,
       method: plan.method,
-      externalId: input.externalId ?? newExternalId(now),
+      externalId: input.externalId ?? externalIds.of({ service, client, key }),
       currency: input.amount.currency,
       value: input.amount.value,
       publicDetails: JSON.stringify(plan.publicDetails),
-      reserve: plan.isFree !== undefined,
+      reserve: plan.isExternalIdFree !== undefined,
       owner: session.owner,
       leaseUntil: session.leaseUntil(),
       startedAt: now,
       serviceStartedAt: plan.queue.serviceNow(),
-      sendUntil: now + session.timeoutMs + SLACK_MS + timeoutMs,
+      sendUntil: now + session.timeoutMs + BUSY_ALLOWANCE_MS + timeoutMs,
+      fenceSince,
     };
   }
 
-  /** Whether the service has no transaction under the external id; true when the key was used before. */
-  async #preflight(plan: CreatePlan<Transaction>): Promise<boolean> {
+  /** Whether no preflight is needed (for example because the key is in use), or the preflight finds no transaction. */
+  async #passesPreflight(plan: CreatePlan<Transaction>): Promise<boolean> {
     const { externalId } = plan.input;
-    if (!plan.isFree || externalId === null) return true;
-    return (await this.#findActive(plan)) !== null || plan.isFree(externalId);
+    if (!plan.isExternalIdFree || externalId === null) return true;
+    return (await this.#findActive(plan)) !== null || plan.isExternalIdFree(externalId);
   }
 
   async #send<T extends Transaction>(
@@ -196,9 +213,9 @@ export class CreateService {
     slot: MoneySlot,
   ): Promise<MutationOutcome<T>> {
     const { session } = this.options;
-    const mayRepeat = (): Promise<boolean> => session.holds(attempt.id);
+    const mayRepeat = (): Promise<boolean> => session.ownsInProgress(attempt.id);
     return plan.send(attempt, { slot, mayRepeat }).catch(async (error: unknown) => {
-      await session.recordOutcome(attempt.id, { outcome: 'not_sent', settledAt: session.clock.now() });
+      await session.recordOutcome(attempt, { outcome: 'not_sent', settledAt: session.clock.now() });
       throw error;
     });
   }
@@ -210,7 +227,7 @@ export class CreateService {
   ): Promise<CreateResult<T>> {
     const { session, recovery } = this.options;
     if (outcome.kind === 'refused') {
-      await session.recordOutcome(attempt.id, { outcome: 'rejected', settledAt: session.clock.now() });
+      await session.recordOutcome(attempt, { outcome: 'rejected', settledAt: session.clock.now() });
       return outcome;
     }
     // A transaction that another attempt created is not the result of this one.
@@ -219,25 +236,18 @@ export class CreateService {
     return this.#recoverLostResponse(attempt, plan);
   }
 
-  /** The response was lost: looks the transaction up for up to 3 seconds, then leaves it to background recovery. */
+  /**
+   * Handles a lost response: looks the transaction up for at most 3 seconds and at most 90 % of the request timeout, then
+   * leaves it to the background recovery (src/core/recovery).
+   */
   async #recoverLostResponse<T extends Transaction>(
     attempt: NewAttempt,
     { matcher }: CreatePlan<T>,
   ): Promise<CreateResult<T>> {
     const { recovery, timeoutMs } = this.options;
-    const begun: Attempt = {
-      ...attempt,
-      seq: 0,
-      outcome: 'in_progress',
-      transactionId: null,
-      status: null,
-      settledAt: null,
-      nextRecheckAt: null,
-      recheckCount: 0,
-      absence: NO_ABSENCE,
-    };
-    const deadline = performance.now() + Math.min(RECOVERY_MS, timeoutMs * 0.9);
-    for (let delayMs = FIRST_DELAY_MS; ; delayMs *= 2) {
+    const begun = inProgress(attempt);
+    const deadline = performance.now() + Math.min(MAX_RECOVERY_MS, timeoutMs * 0.9);
+    for (let delayMs = FIRST_LOOKUP_PAUSE_MS; ; delayMs *= 2) {
       const leftMs = deadline - performance.now();
       const match = await withTimeout(leftMs, matcher.find(begun)).catch(() => undefined);
       if (match?.kind === 'found' && (await recovery.record(attempt, match.found)))
@@ -249,7 +259,7 @@ export class CreateService {
     return { kind: 'unknown', externalId: attempt.externalId };
   }
 
-  /** Replays an earlier attempt under this key. Undefined when recovery has released the key. */
+  /** Replays an earlier attempt with this key. Undefined if recovery has released the key. */
   async #replay<T extends Transaction>(
     attempt: Attempt,
     plan: CreatePlan<T>,
@@ -267,13 +277,4 @@ export class CreateService {
     if (result.kind === 'found') return { kind: 'success', found: result.found, replayed: true };
     return result.kind === 'not_sent' ? undefined : { kind: 'unknown', externalId: attempt.externalId };
   }
-}
-
-/** A UUID of version 7 (RFC 9562): unique, and ordered by time. */
-function newExternalId(nowMs: number): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(nowMs, 0, 6);
-  bytes.writeUInt8(0x70 | (bytes.readUInt8(6) & 0x0f), 6);
-  bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

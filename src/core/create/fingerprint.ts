@@ -6,7 +6,7 @@ export interface CanonicalInput {
   kind: string;
   channel: string;
   amount: { currency: string; value: string };
-  /** The caller's; null when the gateway generates it. */
+  /** The external id that the caller supplied; null if the gateway generates one. */
   externalId: string | null;
   method: Record<string, unknown>;
   returnUrl?: string | null;
@@ -20,11 +20,11 @@ export interface CanonicalConfirm {
   channel: string;
   transactionId: string;
   method: string;
-  /** The payer's input, in wire spelling. */
+  /** The payer's input, with wire names. */
   fields: Record<string, unknown>;
 }
 
-/** Canonical JSON: sorted fields, without those that are null or undefined. */
+/** Returns canonical JSON: with sorted fields, and without fields that are null or undefined. */
 function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
@@ -36,7 +36,7 @@ function canonicalText(value: unknown): string {
   return `{${fields.join()}}`;
 }
 
-/** Keyed hashes of inputs: an input is recognised without being stored, and a card number cannot be guessed from the hash. */
+/** Keyed hashes that recognise an input without storing it. The key prevents guessing a card number from a hash. */
 export class Fingerprints {
   readonly #key: KeyObject;
   /** Identifies the key without revealing it. */
@@ -49,17 +49,18 @@ export class Fingerprints {
     this.#keyId = createHash('sha256').update('paygraph key id').update(key).digest('hex').slice(0, 8);
   }
 
+  /** Returns the hash of the input of a create. */
   of(input: CanonicalInput): string {
     return this.#hash(canonicalText(input));
   }
 
-  /** The hash of the input of a confirm; it differs from payment to payment. */
+  /** Returns the hash of the input of a confirm; equal inputs for different payments have different hashes. */
   ofConfirm(confirm: CanonicalConfirm): string {
-    // No collision with creates, whose text begins with a brace.
+    // The prefix prevents collisions with creates, whose text begins with a brace.
     return this.#hash(`confirm ${canonicalText(confirm)}`);
   }
 
-  /** Whether a hash was made with this key; other hashes cannot be compared. */
+  /** Whether a hash was made with this key. Hashes of other keys cannot be compared. */
   isComparable(hash: string): boolean {
     return hash.startsWith(`${this.#keyId}.`);
   }
@@ -68,14 +69,14 @@ export class Fingerprints {
     return `${this.#keyId}.${createHmac('sha256', this.#key).update(text).digest('hex')}`;
   }
 
-  /** Whether an attempt was made with this input. After a change of the key only the fields in the journal are compared. */
+  /** Whether an attempt has this input. If its hash has another key, only the fields in the journal are compared. */
   matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {
     if (this.isComparable(attempt.fingerprint)) return attempt.fingerprint === this.of(input);
     return differingParts(attempt, input, method).length === 0;
   }
 }
 
-/** The parts of an input that differ from the attempt's fields in the journal. */
+/** Returns the names of the parts of an input that differ from the attempt's fields in the journal. */
 export function differingParts(attempt: Attempt, input: CanonicalInput, method: string): string[] {
   const { amount, externalId } = input;
   const isSame = {

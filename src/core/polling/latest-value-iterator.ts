@@ -1,4 +1,4 @@
-/** Conflating iterator of one subscriber: a slow one misses intermediate values, but never the last. */
+/** Conflating iterator of one subscriber: a slow subscriber misses intermediate values, but never the last one. */
 export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefined> {
   readonly #onReturn: (iterator: LatestValueIterator<T>) => void;
   #pending: { value: T } | undefined;
@@ -13,14 +13,14 @@ export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefine
   /** Whether a value was ever pushed. */
   hasValue = false;
 
-  /** Replaces a value that the consumer has not taken yet. */
+  /** Delivers a value to the consumer. Replaces a value that the consumer has not received yet. */
   push(value: T): void {
     this.hasValue = true;
     this.#pending = { value };
     this.#deliver();
   }
 
-  /** Ends the iteration, with an error if given, after the pending value has been taken. */
+  /** Ends the iteration after the pending value has been delivered; with an error if one is given. */
   end(error?: unknown): void {
     this.#end ??= error === undefined ? {} : { error };
     this.#deliver();

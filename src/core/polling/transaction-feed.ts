@@ -26,26 +26,26 @@ export interface PollingOptions {
 /** The transactions of one kind at the payment service. */
 interface TransactionSource<T extends Snapshot> {
   kind: T['kind'];
-  /** Null when there is none. */
+  /** Returns null if the service has no such transaction. */
   lookUp(key: LookupKey): Promise<T | null>;
-  /** Sets the listener for the results of all lookups. */
+  /** Sets the listener, which receives the results of all lookups. */
   onSeen(listener: (found: T, requestedAt: number) => void): void;
 }
 
-/** Keeps capacity of the payment service for callers. */
+/** Limit that keeps capacity of the payment service for the callers' own requests. */
 const MAX_CONCURRENT_POLLS = 32;
-/** Transactions whose published states are remembered. */
-const MAX_REMEMBERED = 20_000;
+/** Maximum number of transactions whose last state hashes are stored. */
+const MAX_STORED_HASHES = 20_000;
 
-/** State hashes of one transaction, as last seen by this instance and by another one. */
-interface LastKnownHash {
+/** The last state hashes of one transaction: seen by this instance (`local`), published by another one (`remote`). */
+interface LastStateHashes {
   local?: string | undefined;
   remote?: string | undefined;
 }
 
 /**
- * Lookups and subscriptions of payments, or of payouts. Concurrent lookups share a request, subscribers of a transaction
- * share a poller, and every result reaches them.
+ * Lookups of payments or payouts, and subscriptions to them. Concurrent lookups of a transaction share a request, and
+ * its subscribers share a poller. The result of every lookup is passed to the subscribers.
  */
 export class TransactionFeed<T extends Snapshot> {
   readonly #options: PollingOptions;
@@ -53,9 +53,10 @@ export class TransactionFeed<T extends Snapshot> {
   readonly #lookups: LookupCoalescer<T>;
   /** By channel and transaction id. */
   readonly #pollers = new Map<string, TransactionPoller<T>>();
-  /** The same by transaction hash, if other instances may publish changes. */
+  /** The same pollers by transaction hash; empty if there can be no other instances. */
   readonly #pollersByHash = new Map<string, TransactionPoller<T>>();
-  readonly #states = new LRUCache<string, LastKnownHash>({ max: MAX_REMEMBERED });
+  /** By transaction hash. */
+  readonly #lastHashes = new LRUCache<string, LastStateHashes>({ max: MAX_STORED_HASHES });
   readonly #limit = bulkhead(MAX_CONCURRENT_POLLS, Infinity);
   /** Runs pollers outside the async context of the request that started them. */
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
@@ -67,29 +68,29 @@ export class TransactionFeed<T extends Snapshot> {
     source.onSeen((found, requestedAt) => this.#onSnapshot(found, requestedAt));
   }
 
-  /** A transaction as the service returns it; null when there is none. Concurrent lookups of one key share a request. */
+  /** Looks a transaction up; null if the service has none. Concurrent lookups of one key share a request. */
   lookUp(key: LookupKey): Promise<T | null> {
     return this.#lookups.load(key);
   }
 
-  /** The current state, then every change, until it is completed or failed. */
+  /** Subscribes to the current state of a transaction and to every change until it is completed or failed. */
   watch(channel: string, transactionId: string): LatestValueIterator<T> {
     return this.#outsideRequests(() => this.#pollerFor(channel, transactionId).subscribe());
   }
 
-  /** Handles a callback of the service: looks the transaction up for its subscribers. */
+  /** Handles a callback of the service: polls for the subscribers of the transaction, or else looks it up. */
   async onCallback(channel: string, transactionId: string): Promise<void> {
     if (!this.#pollSoon(channel, transactionId)) await this.lookUp({ channel, transactionId });
   }
 
-  /** Stops sharing lookups of a channel that are in flight: their results may be older than a change. */
+  /** Stops sharing lookups of a channel that are in flight, because their results may be older than a change. */
   invalidate(channel: string): void {
     this.#lookups.invalidateChannel(channel);
   }
 
   /**
-   * Passes the result of a mutation to the subscribers of its transaction. A replayed result may come from the journal, so
-   * it triggers a poll instead.
+   * Passes the result of a mutation to the subscribers of its transaction. A replayed result may come from the journal,
+   * so it triggers a poll instead.
    * @param requestedAt start of the mutation, by `performance.now()`
    */
   onMutationResult({ found, replayed }: { found: T; replayed: boolean }, requestedAt: number): void {
@@ -100,7 +101,7 @@ export class TransactionFeed<T extends Snapshot> {
 
   /** Handles a change that another instance has published. */
   onRemoteChange({ name, state }: StateChange): void {
-    this.#stateOf(name).remote = state;
+    this.#lastHashesOf(name).remote = state;
     const poller = this.#pollersByHash.get(name);
     if (poller && (!poller.latest || stateHash(poller.latest) !== state)) poller.pollSoon();
   }
@@ -114,7 +115,7 @@ export class TransactionFeed<T extends Snapshot> {
     if (!notifier.hasPeers) return;
     const name = this.#hashOf(channel, transactionId);
     const state = stateHash(found);
-    const known = this.#stateOf(name);
+    const known = this.#lastHashesOf(name);
     if (known.local === state) return;
     known.local = state;
     // A state that another instance published is not published again.
@@ -122,16 +123,16 @@ export class TransactionFeed<T extends Snapshot> {
     known.remote = undefined;
   }
 
-  /** Returns false when the transaction has no subscribers on this instance. */
+  /** Schedules an early poll. Returns false if the transaction has no subscribers on this instance. */
   #pollSoon(channel: string, transactionId: string): boolean {
     const poller = this.#pollers.get(keyOf(channel, transactionId));
     if (poller) this.#outsideRequests(() => poller.pollSoon());
     return poller !== undefined;
   }
 
-  #stateOf(name: string): LastKnownHash {
-    const known = this.#states.get(name) ?? {};
-    this.#states.set(name, known);
+  #lastHashesOf(name: string): LastStateHashes {
+    const known = this.#lastHashes.get(name) ?? {};
+    this.#lastHashes.set(name, known);
     return known;
   }
 
@@ -148,11 +149,11 @@ export class TransactionFeed<T extends Snapshot> {
       lookUp: () => {
         const poll = (): Promise<T | null> =>
           background({ name: `watch ${kind}` }, () => this.lookUp({ channel, transactionId }));
-        // The first lookup does not queue. A queued one is skipped when the poller has ended meanwhile.
+        // The first lookup is not queued. A queued lookup is skipped if the poller has ended meanwhile.
         if (!poller.latest) return poll();
         return this.#limit.execute(async () => (this.#pollers.get(key) === poller ? poll() : null));
       },
-      notFound: () => noSuchTransaction(kind),
+      notFoundError: () => transactionNotFoundError(kind),
       onPoll: (result) => observer.onPoll(kind, result),
       onEnd: () => {
         this.#pollers.delete(key);
@@ -169,11 +170,11 @@ export class TransactionFeed<T extends Snapshot> {
   }
 }
 
-/** The error of a subscription to a transaction that does not exist, or is not visible to the caller. */
-export const noSuchTransaction = (kind: Snapshot['kind']): ServiceError =>
+/** Returns the error of a subscription to a transaction that does not exist or is not visible to the caller. */
+export const transactionNotFoundError = (kind: Snapshot['kind']): ServiceError =>
   new ServiceError(
     'NOT_FOUND',
-    `The service shows no such ${kind} on this channel. One that was just created may appear later.`,
+    `The payment service finds no such ${kind} on this channel. If it was just created, try again later.`,
   );
 
 const keyOf = (channel: string, transactionId: string): string => `${channel} ${transactionId}`;

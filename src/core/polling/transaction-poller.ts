@@ -3,36 +3,36 @@ import type { Clock, Timer } from '../../shared/clock';
 import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollResult } from '../background';
 import { nextPollDelay } from './poll-schedule';
-import { createdAt, hasChanged, mergeSnapshot, pollPhase, stateOf, type Snapshot } from './snapshot';
+import { createdAt, hasChanged, mergeSnapshot, pollPhase, stateText, type Snapshot } from './snapshot';
 import { LatestValueIterator } from './latest-value-iterator';
 
 export interface TransactionPollerOptions<T extends Snapshot> {
   clock: Clock;
   settings: PollSettings;
-  /** Looks the transaction up; its result is also passed to `onSnapshot`, unless the lookup began before the poller. */
+  /** Looks the transaction up. Also passes the result to `onSnapshot`, which ignores lookups older than the poller. */
   lookUp(): Promise<T | null>;
-  /** The error for subscribers when the service has no such transaction. */
-  notFound(): ServiceError;
+  /** Returns the error for subscribers if the service has no such transaction. */
+  notFoundError(): ServiceError;
   onPoll(result: PollResult): void;
   onEnd(): void;
 }
 
-/** A new subscriber gets a state of this age without another lookup. */
+/** A new subscriber gets the latest state without another lookup if it is younger than this. */
 const FRESH_MS = 2000;
-/** The shortest time between polls that are triggered by callbacks and remote changes. */
+/** Minimum time in ms between polls that are triggered by callbacks, replays and remote changes. */
 const MIN_GAP_MS = 100;
-/** The longest Retry-After of the service that is respected. */
+/** Maximum in ms to which a longer Retry-After of the service is reduced. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
 interface Latest<T> {
   snapshot: T;
-  /** By `performance.now()`. */
+  /** By `performance.now()`, as `requestedAt`. */
   receivedAt: number;
-  /** By the monotonic clock. */
-  at: number;
+  /** The same time by `Clock.monotonic()`, for the age. */
+  receivedAtMonotonic: number;
 }
 
-/** Consecutive failed polls. */
+/** Consecutive failed polls. Times are by the monotonic clock. */
 interface Outage {
   since: number;
   failures: number;
@@ -53,13 +53,13 @@ export class TransactionPoller<T extends Snapshot> {
   #isPollingSoon = false;
   #isPolling = false;
   /** Whether to poll again as soon as the current poll has ended. */
-  #pollAgain = false;
+  #mustPollAgain = false;
   #polledAt = -Infinity;
   #isOver = false;
 
   constructor(private readonly options: TransactionPollerOptions<T>) {}
 
-  /** Undefined before the first response. */
+  /** The latest state; undefined before the first response. */
   get latest(): T | undefined {
     return this.#latest?.snapshot;
   }
@@ -69,7 +69,7 @@ export class TransactionPoller<T extends Snapshot> {
     const subscriber = new LatestValueIterator<T>((gone) => this.#unsubscribe(gone));
     this.#subscribers.add(subscriber);
     const latest = this.#latest;
-    const age = latest ? this.options.clock.monotonic() - latest.at : Infinity;
+    const age = latest ? this.options.clock.monotonic() - latest.receivedAtMonotonic : Infinity;
     const isFresh = age >= 0 && age < FRESH_MS;
     // No additional polls during an outage.
     if (latest && (isFresh || this.#outage)) subscriber.push(latest.snapshot);
@@ -77,9 +77,9 @@ export class TransactionPoller<T extends Snapshot> {
     return subscriber;
   }
 
-  /** Polls as soon as the minimum gap allows. */
+  /** Polls as soon as the minimum gap between polls allows. */
   pollSoon(): void {
-    if (this.#isPolling) this.#pollAgain = true;
+    if (this.#isPolling) this.#mustPollAgain = true;
     else if (!this.#isPollingSoon && !this.#isOver) {
       this.#isPollingSoon = true;
       this.#schedulePollIn(
@@ -89,8 +89,8 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   /**
-   * Handles the result of any lookup of this transaction. A response to a request that began before the latest response was
-   * received may be older than that one: then it only triggers a poll.
+   * Handles the result of any lookup of this transaction. If the request began before the latest response was received,
+   * the result may be older than that response. It is then not published, but triggers a poll if it differs.
    * @param requestedAt start of the request, by `performance.now()`
    */
   onSnapshot(snapshot: T, requestedAt: number): void {
@@ -104,14 +104,15 @@ export class TransactionPoller<T extends Snapshot> {
     const { clock } = this.options;
     const before = this.latest;
     const snapshot = before ? mergeSnapshot(before, response) : response;
-    const isNews = !before || hasChanged(before, snapshot);
-    this.#latest = { snapshot, receivedAt: performance.now(), at: clock.monotonic() };
+    const isChanged = !before || hasChanged(before, snapshot);
+    this.#latest = { snapshot, receivedAt: performance.now(), receivedAtMonotonic: clock.monotonic() };
     this.#outage = undefined;
     if (!before)
       this.#changedAt = clock.monotonic() - Math.max(0, clock.now() - (createdAt(snapshot) ?? Infinity));
     // Other values, such as signed URLs, differ in every response and do not restart the schedule.
-    else if (stateOf(before) !== stateOf(snapshot)) this.#changedAt = clock.monotonic();
-    for (const subscriber of this.#subscribers) if (isNews || !subscriber.hasValue) subscriber.push(snapshot);
+    else if (stateText(before) !== stateText(snapshot)) this.#changedAt = clock.monotonic();
+    for (const subscriber of this.#subscribers)
+      if (isChanged || !subscriber.hasValue) subscriber.push(snapshot);
     if (pollPhase(snapshot) === 'done') this.#end();
     else if (!this.#isPolling) this.#schedulePoll();
   }
@@ -120,16 +121,16 @@ export class TransactionPoller<T extends Snapshot> {
     if (this.#isOver || this.#isPolling) return;
     this.#timer?.cancel();
     this.#isPolling = true;
-    this.#pollAgain = false;
+    this.#mustPollAgain = false;
     this.#isPollingSoon = false;
     this.#polledAt = this.options.clock.monotonic();
     let result: PollResult | undefined;
     try {
       const found = await this.options.lookUp();
-      // A poller that has ended meanwhile skips its queued lookup: that is no result.
+      // If the poller has ended meanwhile, its queued lookup was skipped, so there is no result.
       if (!this.#isOver) result = found ? 'found' : 'missing';
-      if (!found) throw this.options.notFound();
-      // The response of a shared lookup that began before this poller was not passed to onSnapshot.
+      if (!found) throw this.options.notFoundError();
+      // `onSnapshot` ignores the response of a shared lookup that was sent before this poller started.
       if (!this.#latest && !this.#isOver) this.#accept(found);
       this.#replayLatest();
     } catch (error) {
@@ -139,18 +140,18 @@ export class TransactionPoller<T extends Snapshot> {
     if (result) this.options.onPoll(result);
     this.#isPolling = false;
     if (this.#isOver) return;
-    if (this.#pollAgain) this.pollSoon();
+    if (this.#mustPollAgain) this.pollSoon();
     else this.#schedulePoll();
   }
 
-  /** Passes the latest state to subscribers that have none. */
+  /** Passes the latest state to subscribers that have received none. */
   #replayLatest(): void {
     const { latest } = this;
     if (!latest) return;
     for (const subscriber of this.#subscribers) if (!subscriber.hasValue) subscriber.push(latest);
   }
 
-  /** Fails subscribers at once when no state is known yet, otherwise only after a long outage. */
+  /** Ends the subscriptions with the error: at once if no state is known yet, otherwise only after a long outage. */
   #onFailure(error: unknown): void {
     if (!this.#latest) return this.#end(error);
     const now = this.options.clock.monotonic();
@@ -162,7 +163,7 @@ export class TransactionPoller<T extends Snapshot> {
     else this.#end(error);
   }
 
-  /** Time until an outage ends the subscriptions, in milliseconds. */
+  /** Returns the time in ms until the outage ends the subscriptions; Infinity without an outage or a limit. */
   #outageTimeoutIn(): number {
     const { clock, settings } = this.options;
     if (!this.#outage || settings.outageMs === 0) return Infinity;
@@ -178,7 +179,7 @@ export class TransactionPoller<T extends Snapshot> {
     this.#schedulePollIn(nextPollDelay(settings.schedule[phase], sinceChange, this.#outage?.failures ?? 0));
   }
 
-  /** Schedules the next poll, but not before the end of Retry-After, and ends the subscriptions after a long outage. */
+  /** Schedules the next poll, not before the end of Retry-After. Ends the subscriptions when an outage is too long. */
   #schedulePollIn(ms: number): void {
     const retryIn = (this.#outage?.retryAt ?? 0) - this.options.clock.monotonic();
     const delayMs = Math.min(Math.max(0, ms, retryIn), this.#outageTimeoutIn());

@@ -1,5 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { NO_ABSENCE, type Absence, type Attempt, type Outcome } from '../../datasources/journal/journal';
+import {
+  NO_ABSENCE,
+  type Absence,
+  type Attempt,
+  type Outcome,
+  type SentAttempt,
+} from '../../datasources/journal/journal';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import type { ClockGuard } from '../clock-guard';
 import { withTimeout } from '../../shared/timeout';
@@ -14,7 +20,7 @@ interface OutcomeRecoveryOptions {
   session: JournalSession;
   clockGuard: ClockGuard;
   timeoutMs: number;
-  /** How long after `sendUntil` a payment may still appear at the service, in milliseconds. */
+  /** Time in ms after `sendUntil` during which a payment may still appear at the service (settling time). */
   settleMs: number;
   observer: Pick<BackgroundObserver, 'onRecovery' | 'onOutcomeRecovered'>;
 }
@@ -22,28 +28,31 @@ interface OutcomeRecoveryOptions {
 type Succeeded = Extract<Outcome, { outcome: 'succeeded' }>;
 type Recovered = Succeeded | { outcome: 'not_sent'; settledAt: number };
 
-const FIRST_RECHECK_MS = 500;
-const MAX_RECHECK_MS = 60_000;
-/** After this delay another instance takes over; the same as for claims in the journal. */
+const FIRST_RECHECK_DELAY_MS = 500;
+const MAX_RECHECK_DELAY_MS = 60_000;
+/**
+ * Time in ms after a recheck is due during which only the instance that made the last counted lookup may count another
+ * one, because only it can measure the time since. The journal has the same value for claims.
+ */
 const OBSERVER_GRACE_MS = 5000;
 
-/** The minimum number of lookups without a match, spread over the settling time, before a key is released. */
+/** Minimum number of lookups without a match, spread over the settling time, before a key is released. */
 const MIN_LOOKUPS = 4;
 
-/** Evicted entries only delay the release of a key. */
-const MAX_REMEMBERED = 10_000;
+/** Maximum number of entries in `#countedAt`. Evicting one only delays the release of its attempt's key. */
+const MAX_COUNTED = 10_000;
 
 /** Recovers unknown outcomes by lookup. See docs/exactly-once.md. */
 export class OutcomeRecovery {
-  /** Recoveries of this instance, by attempt id: concurrent callers share one. */
+  /** Recoveries in flight of this instance, by attempt id. Concurrent callers share one. */
   readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
-  /** When this instance last made a lookup that counts, by attempt id and the monotonic clock. */
-  readonly #countedAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  /** Start of this instance's last counted lookup by the monotonic clock, by attempt id. */
+  readonly #countedAt = new LRUCache<string, number>({ max: MAX_COUNTED });
   readonly #reports = new InFlightCounter();
 
   constructor(private readonly options: OutcomeRecoveryOptions) {}
 
-  /** Claims and recovers an attempt; null when another instance has claimed it. */
+  /** Claims and recovers an attempt; null if it cannot be claimed, for example because another instance has it. */
   async recoverNow<T extends Transaction>(
     attempt: Attempt,
     matcher: TransactionMatcher<T>,
@@ -52,13 +61,13 @@ export class OutcomeRecovery {
     // The kind of an attempt determines its matcher, and so the type of the shared result.
     if (shared) return shared as Promise<RecoveryResult<T>>;
     const { session } = this.options;
-    const claimed = await session.failClosed(session.journal.claim(attempt.id, this.claim()));
+    const claimed = await session.failClosed(session.journal.claim(attempt.id, this.newClaim()));
     return claimed && this.recover(claimed, matcher);
   }
 
-  /** A claim that outlives the two lookups of one recovery. */
-  claim() {
-    return this.options.session.claim(this.options.timeoutMs * 2 + 2000);
+  /** Returns a claim that outlives the two lookups of one recovery. */
+  newClaim() {
+    return this.options.session.newClaim(this.options.timeoutMs * 2 + 2000);
   }
 
   /** Recovers an attempt that this instance has claimed, and records the result. */
@@ -99,41 +108,41 @@ export class OutcomeRecovery {
     return { kind: 'missing' };
   }
 
-  /** The evidence of absence after a lookup. Returns the same object when the lookup does not count. */
+  /** Returns the evidence of absence after a lookup; the same object as before if the lookup does not count. */
   async #absenceAfter<T extends Transaction>(
     match: LookupMatch<T>,
     { attempt, matcher, startedAt }: { attempt: Attempt; matcher: TransactionMatcher<T>; startedAt: number },
   ): Promise<Absence> {
     const { session, clockGuard, timeoutMs, settleMs } = this.options;
     const { absence } = attempt;
-    // Another transaction under the external id may hide this one.
+    // Another transaction with the same external id may hide that of this attempt, so the evidence is void.
     if (match.kind !== 'nothing') return NO_ABSENCE;
     if (!match.isOwn || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
-    const showsKnown = await withTimeout(timeoutMs, matcher.showsKnown(attempt)).catch(() => false);
-    if (!showsKnown) return absence;
-    // Only the instance that made the last lookup can measure the time since, by its monotonic clock.
+    const isFound = await withTimeout(timeoutMs, matcher.findsKnownTransaction(attempt)).catch(() => false);
+    if (!isFound) return absence;
+    // Only the instance that made the last counted lookup can measure the time since, by its monotonic clock.
     const last = absence.observer === session.owner ? this.#countedAt.get(attempt.id) : undefined;
     const elapsed = last === undefined ? 0 : startedAt - last;
     this.#countedAt.set(attempt.id, startedAt);
     return {
       lookups: absence.lookups + 1,
-      // After a long pause one lookup still counts for its share of the settling time only.
+      // Even after a long pause a lookup counts for no more than its share of the settling time.
       spanMs: Math.round(absence.spanMs + Math.min(elapsed, settleMs / (MIN_LOOKUPS - 1))),
       observer: session.owner,
     };
   }
 
-  /** Whether another instance measures the absence and is not overdue with its next lookup. */
+  /** Whether another instance made the last counted lookup, and its next lookup is not overdue. */
   #isObservedElsewhere({ absence, nextRecheckAt }: Attempt): boolean {
     const { session } = this.options;
     const isObserved = absence.observer !== '' && absence.observer !== session.owner;
     const dueIn = (nextRecheckAt ?? 0) - session.clock.now();
-    return isObserved && dueIn > -OBSERVER_GRACE_MS && dueIn <= MAX_RECHECK_MS * 2;
+    return isObserved && dueIn > -OBSERVER_GRACE_MS && dueIn <= MAX_RECHECK_DELAY_MS * 2;
   }
 
-  /** Records that an attempt created this transaction; false when another attempt created it. */
-  record(attempt: { id: string }, found: Transaction): Promise<boolean> {
-    return this.options.session.recordOutcome(attempt.id, this.#succeeded(found));
+  /** Records that an attempt created this transaction. Returns false if another attempt created it. */
+  record(attempt: SentAttempt, found: Transaction): Promise<boolean> {
+    return this.options.session.recordOutcome(attempt, this.#succeeded(found));
   }
 
   /** Resolves when every recovered outcome has been reported. */
@@ -150,44 +159,46 @@ export class OutcomeRecovery {
     };
   }
 
-  /** Records a recovered outcome, and reports it once it is in the journal. */
+  /** Records a recovered outcome, and reports it to the observer if the journal records it at the first try. */
   #recordRecovered(attempt: Attempt, outcome: Recovered): Promise<boolean> {
     const report = (): void => void this.#reports.track(this.#report(attempt, outcome));
-    return this.options.session.recordOutcome(attempt.id, outcome, report);
+    return this.options.session.recordOutcome(attempt, outcome, report);
   }
 
   /** Reports a recovered outcome, unless another instance or an operator recorded one first. Never rejects. */
   async #report(attempt: Attempt, recovered: Recovered): Promise<void> {
     const { session, observer } = this.options;
     const { outcome, settledAt } = recovered;
-    // When this cannot be read, a duplicate report is better than none.
+    // If the attempt cannot be read, a duplicate report is better than none.
     const current = await session.journal.findById(session.service, attempt.id).catch(() => null);
     if (current && (current.outcome !== outcome || current.settledAt !== settledAt)) return;
     const transactionId = 'transactionId' in recovered ? recovered.transactionId : null;
     observer.onOutcomeRecovered({ attempt, outcome, transactionId, instance: session.owner });
   }
 
-  /** Records an unknown outcome, and when to look it up again. */
+  /** Records an unknown outcome and the time of the next lookup. */
   async scheduleRecheck(attempt: Attempt, absence?: Absence): Promise<void> {
     const { session } = this.options;
-    const isElsewhere = this.#isObservedElsewhere(attempt);
-    // Calls on other instances do not postpone the observer's next lookup.
-    const nextRecheckAt = isElsewhere
+    const isObservedElsewhere = this.#isObservedElsewhere(attempt);
+    // Other instances do not postpone the next lookup of the instance that made the last counted one.
+    const nextRecheckAt = isObservedElsewhere
       ? (attempt.nextRecheckAt ?? 0)
       : Math.round(session.clock.now() + this.#recheckDelay(attempt.recheckCount));
-    await session.recordOutcome(attempt.id, {
+    await session.recordOutcome(attempt, {
       outcome: 'unknown',
       nextRecheckAt,
       ...(absence && { absence }),
     });
   }
 
-  /** Exponential backoff with jitter; at most an eighth of the settling time, since each lookup counts for a share of it. */
+  /** Returns the delay before the next lookup in ms: exponential backoff with jitter. */
   #recheckDelay(rechecks: number): number {
-    const most = Math.min(
-      MAX_RECHECK_MS,
-      Math.max(FIRST_RECHECK_MS, this.options.settleMs / (2 * MIN_LOOKUPS)),
+    // Each lookup counts for a limited share of the settling time, so longer delays would postpone the release.
+    const maxDelayMs = Math.min(
+      MAX_RECHECK_DELAY_MS,
+      Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_LOOKUPS)),
     );
-    return Math.min(most, FIRST_RECHECK_MS * 2 ** Math.min(rechecks, 10)) * (0.75 + Math.random() / 2);
+    const delayMs = Math.min(maxDelayMs, FIRST_RECHECK_DELAY_MS * 2 ** Math.min(rechecks, 10));
+    return delayMs * (0.75 + Math.random() / 2);
   }
 }

@@ -7,10 +7,10 @@ import { valueOrNull } from '../../schema/lazy-field';
 import type { TransactionMatcher, LookupMatch } from './transaction-matcher';
 import type { JournalSession } from '../journal-session';
 
-/** A Date header has whole seconds only, plus the transfer time of the response. */
-const CLOCK_GRAIN_MS = 1500;
-/** Assumed clock skew when the service sends no Date header. */
-const UNKNOWN_SKEW_MS = 5000;
+/** Tolerance in ms: a Date header has whole seconds only, and its response needs time to arrive. */
+const DATE_TOLERANCE_MS = 1500;
+/** Clock skew in ms that is tolerated if the service sends no Date header. */
+const MAX_UNKNOWN_SKEW_MS = 5000;
 
 export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
   readonly kind = 'payment';
@@ -25,22 +25,27 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     return new PaymentMatcher(this.payments, this.session, secrets);
   }
 
-  async find(attempt: Attempt): Promise<LookupMatch<PaymentResource>> {
+  async find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<PaymentResource>> {
     const { secrets } = this;
     const { channel, externalId } = attempt;
     const { journal, service } = this.session;
     const { found, isOwn } = await this.payments.search({ channel, externalId, secrets });
     if (!found) return { kind: 'nothing', isOwn };
-    if (!matchesAttempt(found, attempt) || !this.#createdSince(found, attempt)) return { kind: 'mismatch' };
+    const isRecent =
+      createdFrom === undefined
+        ? this.#createdSince(found, attempt)
+        : !(creationTime(found) < createdFrom - MAX_UNKNOWN_SKEW_MS);
+    if (!isRecent) return { kind: 'mismatch', why: 'older' };
     const holder = await journal.findByTransaction(service, 'payment', found.transactionId);
-    if (holder) return holder.id === attempt.id ? { kind: 'found', found } : { kind: 'mismatch' };
-    // A rival attempt without a recorded outcome may have created it.
-    return (await journal.hasRival(attempt)) ? { kind: 'mismatch' } : { kind: 'found', found };
+    if (holder && holder.id !== attempt.id) return { kind: 'mismatch', why: 'created_by_another' };
+    if (!matchesAttempt(found, attempt)) return { kind: 'mismatch' };
+    if (holder) return { kind: 'found', found };
+    return (await journal.hasRival(attempt)) ? { kind: 'mismatch', why: 'rival' } : { kind: 'found', found };
   }
 
-  async showsKnown(attempt: Attempt): Promise<boolean> {
+  async findsKnownTransaction(attempt: Attempt): Promise<boolean> {
     const { channel } = attempt;
-    const transactionId = await this.session.journal.createdBeside(attempt);
+    const transactionId = await this.session.journal.findSucceededOnChannel(attempt);
     return transactionId === null || (await this.payments.lookUp({ channel, transactionId })) !== null;
   }
 
@@ -51,7 +56,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
       ? await this.payments.lookUp({ channel, transactionId, secrets }).catch(() => null)
       : null;
     if (now) return Object.assign(now, { externalId: attempt.externalId });
-    return this.payments.remembered({
+    return this.payments.fromJournal({
       channel,
       transactionId: transactionId ?? '',
       status: attempt.status ?? '',
@@ -62,21 +67,22 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     });
   }
 
-  /** External ids are reused: a payment older than the attempt is another one. Compared by the service's own clock. */
-  #createdSince(
-    { createDate, serviceTime }: PaymentResource,
-    { startedAt, serviceStartedAt }: Attempt,
-  ): boolean {
-    const created = Date.parse(valueOrNull(createDate) ?? '');
-    if (serviceStartedAt !== null) return created >= serviceStartedAt - CLOCK_GRAIN_MS;
-    const elapsed = this.session.clock.since(startedAt);
+  /** Whether a payment is not older than the attempt: an older one may have the same external id, as ids are reused. */
+  #createdSince(payment: PaymentResource, { startedAt, serviceStartedAt }: Attempt): boolean {
+    const { serviceTime } = payment;
+    const created = creationTime(payment);
+    if (serviceStartedAt !== null) return created >= serviceStartedAt - DATE_TOLERANCE_MS;
+    const elapsed = this.session.clock.elapsedSince(startedAt);
     if (elapsed === undefined) return false;
-    if (serviceTime === undefined) return created >= startedAt - UNKNOWN_SKEW_MS;
-    return created >= serviceTime - elapsed - CLOCK_GRAIN_MS;
+    if (serviceTime === undefined) return created >= startedAt - MAX_UNKNOWN_SKEW_MS;
+    return created >= serviceTime - elapsed - DATE_TOLERANCE_MS;
   }
 }
 
-/** Whether method and amount are those of the attempt; the client has compared the channel. */
+/** In ms since 1970 by the service's clock; NaN if the service does not show it. */
+const creationTime = ({ createDate }: PaymentResource): number => Date.parse(valueOrNull(createDate) ?? '');
+
+/** Whether method and amount are those of the attempt. The service client has already compared the channel. */
 function matchesAttempt(payment: PaymentResource, attempt: Attempt): boolean {
   const amount = valueOrNull(payment.amount);
   return (

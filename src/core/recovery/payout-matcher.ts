@@ -5,7 +5,7 @@ import type { PayoutResource } from '../../schema/payout';
 import type { TransactionMatcher, LookupMatch } from './transaction-matcher';
 import type { JournalSession } from '../journal-session';
 
-/** Details of a payout that the service never returns, from the journal. */
+/** Returns the details of a payout that only the journal has, because the service never returns them. */
 export const knownFromJournal = (attempt: Attempt): KnownPayout => ({
   channel: attempt.channel,
   externalId: attempt.externalId,
@@ -15,7 +15,10 @@ export const knownFromJournal = (attempt: Attempt): KnownPayout => ({
   publicDetails: JSON.parse(attempt.publicDetails) as object,
 });
 
-/** The service returns neither amount nor time of a payout: the preflight lookup ensures that a later match is the attempt's own. */
+/**
+ * Finds payouts by external id and method only, because the service returns neither amount nor time of a payout. The
+ * preflight lookup ensures that a payout found later was created by the attempt.
+ */
 export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   readonly kind = 'payout';
 
@@ -44,8 +47,8 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     return holder && holder.id !== attempt.id ? { kind: 'mismatch' } : { kind: 'found', found };
   }
 
-  /** The absence of a payout is never evidence, so there is no check. */
-  async showsKnown(): Promise<boolean> {
+  /** Returns true without a check, because the absence of a payout never counts as evidence. */
+  async findsKnownTransaction(): Promise<boolean> {
     return Promise.resolve(true);
   }
 
@@ -57,6 +60,6 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
           .lookUp({ channel, transactionId, secrets: this.secrets }, () => known)
           .catch(() => null)
       : null;
-    return now ?? this.payouts.remembered(transactionId ?? '', status ?? '', known);
+    return now ?? this.payouts.fromJournal(transactionId ?? '', status ?? '', known);
   }
 }

@@ -15,10 +15,11 @@ interface ReconcilerOptions {
   observer: Pick<BackgroundObserver, 'onReconcilerRun'>;
 }
 
-const EVERY_MS = 1000;
-const MAX_CONCURRENT = 16;
+/** Pause in ms after a run. */
+const RUN_DELAY_MS = 1000;
+const MAX_ATTEMPTS_PER_RUN = 16;
 
-/** Recovers unknown outcomes in the background, also those of instances that died. */
+/** Recovers unknown outcomes in the background, including those of instances that died. */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   #timer: Timer | undefined;
@@ -31,21 +32,21 @@ export class Reconciler {
   }
 
   #schedule(): void {
-    this.#timer = this.#options.session.clock.after(EVERY_MS, () => {
+    this.#timer = this.#options.session.clock.after(RUN_DELAY_MS, () => {
       this.#running = this.#run().finally(() => {
         if (!this.#stopped) this.#schedule();
       });
     });
   }
 
-  /** Resolves when the current run has ended; starts no further one. */
+  /** Starts no further run. Resolves when the current run has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
     await this.#running;
   }
 
-  /** Never throws: after a failure of the journal or the service the next run tries again. */
+  /** Never rejects: after a failure of the journal or the service, the next run tries again. */
   async #run(): Promise<void> {
     const { session, clockGuard, recovery, matchers, background, observer } = this.#options;
     const recover = (attempt: Attempt): Promise<unknown> =>
@@ -56,7 +57,7 @@ export class Reconciler {
       clockGuard.check();
       await session.clock.synchronize();
       await session.flushUnrecorded();
-      const due = await session.journal.claimDue(recovery.claim(), MAX_CONCURRENT);
+      const due = await session.journal.claimDue(recovery.newClaim(), MAX_ATTEMPTS_PER_RUN);
       await Promise.all(due.map(recover));
       observer.onReconcilerRun(true);
     } catch {

@@ -6,10 +6,11 @@ import { containsToken } from '../../redaction/text';
 import type { FieldError } from '../../schema/user-errors';
 import { fieldError } from './validate-input';
 
-const MESSAGE = 'must not hold a card number, a security code, a key or a token: it is stored and shown.';
+const SECRET_MESSAGE =
+  'must not contain a card number, a security code, a key or a token, because it is stored and shown.';
 
 /** Fields of a create that the journal, the audit log or the payment service stores in clear text. */
-export interface KeptInput {
+export interface StoredInput {
   idempotencyKey: string;
   externalId?: string | null;
   description?: string | null;
@@ -17,26 +18,26 @@ export interface KeptInput {
 
 /** Whether a text, in any decoding, contains the card number of the request or equals its security code. */
 const containsSecret = (text: string, secret: string): boolean =>
-  findInDecodings(text, (reading) => {
+  findInDecodings(text, (decoded) => {
     const isFound =
-      secret.length > 4 ? reading.replace(/\D/g, '').includes(secret) : reading.trim() === secret;
-    return isFound ? [[0, reading.length]] : NO_SPANS;
+      secret.length > 4 ? decoded.replace(/\D/g, '').includes(secret) : decoded.trim() === secret;
+    return isFound ? [[0, decoded.length]] : NO_SPANS;
   }).length > 0;
 
 /**
- * Rejects secrets in fields that are stored in clear text: the caller has put them into the wrong field. Card numbers count
- * only in ranges that a card scheme issues, so that order numbers pass.
- * @param errors errors of other rules; their fields are skipped, as they may be of any length
+ * Returns an error for each field that is stored in clear text and contains a secret. A card number that is not in the
+ * request's method counts only if a card scheme issues such numbers, so that order numbers pass.
+ * @param errors errors of other rules; their fields are skipped, because these may be of any length
  */
-export function findKeptSecrets(
-  { idempotencyKey, externalId, description }: KeptInput,
+export function findMisplacedSecrets(
+  { idempotencyKey, externalId, description }: StoredInput,
   method: Pick<SelectedMethod<unknown>, 'inputField' | 'type' | 'secrets'> & { publicDetails?: object },
   errors: readonly FieldError[] = [],
 ): FieldError[] {
   const rejectedPaths = new Set(errors.map(({ path }) => path.join('.')));
-  const isBad = (text: string): boolean => {
+  const hasSecret = (text: string): boolean => {
     if (method.secrets.some((secret) => containsSecret(text, secret))) return true;
-    // The digits of a UUID may look like a card number; a UUID without a letter may be one.
+    // A UUID with a letter is not checked, because its digits may look like a card number.
     const isHexUuid = isUuid(text.trim()) && /[a-f]/i.test(text);
     return !isHexUuid && (containsPan(text) || containsToken(text));
   };
@@ -52,6 +53,6 @@ export function findKeptSecrets(
   ];
   return texts
     .filter(([path]) => !rejectedPaths.has(path.join('.')))
-    .filter(([, text]) => typeof text === 'string' && isBad(text))
-    .map(([path]) => fieldError(path, 'noSecret', MESSAGE));
+    .filter(([, text]) => typeof text === 'string' && hasSecret(text))
+    .map(([path]) => fieldError(path, 'noSecret', SECRET_MESSAGE));
 }

@@ -15,7 +15,7 @@ function flatten(errors: readonly ValidationError[], parent: readonly string[]):
   });
 }
 
-/** The class-validator rules that an input breaks, each with its path. Errors never contain values. */
+/** Returns an error for every class-validator rule that an input breaks. Errors never contain values. */
 export const validateInput = (input: object): FieldError[] =>
   flatten(
     validateSync(input, {

@@ -1,4 +1,4 @@
-/** The state of a transaction that an instance has observed. Both fields are hashes, so that nothing identifies a payer. */
+/** State of a transaction that an instance has observed. Both fields are hashes, so that neither identifies a payer. */
 export interface StateChange {
   /** Hash of the transaction: 22 characters of base64url. */
   name: string;
@@ -6,9 +6,9 @@ export interface StateChange {
   state: string;
 }
 
-/** Publish/subscribe of state changes between instances. Delivery is not guaranteed: polling finds a lost change. */
+/** Publish/subscribe of state changes between instances. Lost changes are acceptable, because polling finds them. */
 export interface ChangeNotifier {
-  /** Whether there may be other instances. */
+  /** Whether other instances may exist. */
   readonly hasPeers: boolean;
   /** Sends a change to the other instances, batched. Never throws and never waits. */
   publish(change: StateChange): void;

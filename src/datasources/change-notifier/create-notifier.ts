@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/clock';
 import type { ChangeNotifier } from './change-notifier';
 import { PostgresNotifier } from './postgres-notifier';
 
-/** With a SQLite journal there is only one instance. */
+/** Notifier for a SQLite journal, with which there is only one instance. */
 const NO_PEERS: ChangeNotifier = {
   hasPeers: false,
   publish: () => undefined,
@@ -13,11 +13,13 @@ const NO_PEERS: ChangeNotifier = {
 interface NotifierOptions {
   databaseUrl: string;
   clock: Clock;
-  /** Called with `false` when the connection is lost, and with `true` when it is back. */
-  onReach?: ((reached: boolean) => void) | undefined;
+  /** Called with `false` when the connection is lost, and with `true` when it is restored. */
+  onConnectionChange?: ((isConnected: boolean) => void) | undefined;
 }
 
-/** Connects to the other instances on the same database, and reconnects until the notifier is closed. */
-export function createNotifier({ databaseUrl, clock, onReach }: NotifierOptions): ChangeNotifier {
-  return databaseUrl.startsWith('file:') ? NO_PEERS : new PostgresNotifier(databaseUrl, clock, onReach);
+/** Creates the notifier. With PostgreSQL, it connects to the database, and reconnects until it is closed. */
+export function createNotifier({ databaseUrl, clock, onConnectionChange }: NotifierOptions): ChangeNotifier {
+  return databaseUrl.startsWith('file:')
+    ? NO_PEERS
+    : new PostgresNotifier(databaseUrl, clock, onConnectionChange);
 }

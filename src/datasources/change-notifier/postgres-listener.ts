@@ -3,8 +3,8 @@ import type { Client } from 'pg';
 import type { Clock } from '../../shared/clock';
 import type { PostgresHosts } from '../journal/postgres/hosts';
 
-/** Time limit of connecting and of each query. */
-const TIMEOUT_MS = 5_000;
+/** Time limit of connecting, and of each query. */
+const QUERY_TIMEOUT_MS = 5_000;
 
 interface ListenHandlers {
   onMessage(text: string): void;
@@ -19,11 +19,11 @@ export class ListenConnection {
   readonly #client: Client;
   readonly #hosts: PostgresHosts;
 
-  /** Throws when a certificate named in the address cannot be read. */
+  /** Throws if a certificate file named in the connection string cannot be read. */
   constructor(hosts: PostgresHosts, clock: Clock, handlers: ListenHandlers) {
     this.#clock = clock;
     this.#hosts = hosts;
-    this.#client = hosts.client({
+    this.#client = hosts.createClient({
       stream: () => this.#socket,
       keepAlive: true,
       application_name: 'paygraph',
@@ -42,13 +42,13 @@ export class ListenConnection {
     await this.#closeOnFailure(this.#client.query(text, values));
   }
 
-  /** Checks that the host responds and still has the required session attributes. */
+  /** Rejects if the host does not respond or no longer has the required session attributes. */
   async check(): Promise<void> {
     await this.query('SELECT 1');
-    await this.#closeOnFailure(this.#hosts.check(this.#client));
+    await this.#closeOnFailure(this.#hosts.checkSession(this.#client));
   }
 
-  /** Closes the connection without waiting for the host. */
+  /** Closes the connection without waiting for a response of the host. */
   async end(): Promise<void> {
     if (this.#socket.closed) return;
     const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
@@ -57,7 +57,7 @@ export class ListenConnection {
   }
 
   async #closeOnFailure(work: Promise<unknown>): Promise<void> {
-    const timer = this.#clock.after(TIMEOUT_MS, () => this.#socket.destroy());
+    const timer = this.#clock.after(QUERY_TIMEOUT_MS, () => this.#socket.destroy());
     try {
       await work;
     } catch (error) {

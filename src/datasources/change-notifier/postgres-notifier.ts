@@ -5,11 +5,11 @@ import { PostgresHosts } from '../journal/postgres/hosts';
 import { ListenConnection } from './postgres-listener';
 
 const CHANNEL = 'paygraph_changes';
-/** Changes published within this time share a message. */
+/** Time in which published changes are collected into one message. */
 const BATCH_WINDOW_MS = 10;
-/** While disconnected the oldest changes beyond this number are dropped. */
+/** Maximum number of queued changes. The oldest are dropped, for example while disconnected. */
 const MAX_QUEUED = 20_000;
-/** Interval of the checks for a dead connection. */
+/** Interval of checks that detect a dead connection. */
 const CHECK_INTERVAL_MS = 30_000;
 const MIN_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
@@ -19,31 +19,36 @@ const MAX_RETRY_MS = 30_000;
  * PostgreSQL allows.
  */
 const SENDER_LENGTH = 16;
-const NAME_LENGTH = 22;
+const TRANSACTION_HASH_LENGTH = 22;
 const CHANGE_LENGTH = 30;
-const MAX_CHANGES = 250;
-const CHANGE_FORM = /^[\w-]{30}$/;
-const MESSAGE_FORM = new RegExp(`^[\\w-]{${SENDER_LENGTH}}(?:[\\w-]{${CHANGE_LENGTH}}){1,${MAX_CHANGES}}$`);
+const MAX_BATCH = 250;
+const CHANGE_PATTERN = /^[\w-]{30}$/;
+const MESSAGE_PATTERN = new RegExp(`^[\\w-]{${SENDER_LENGTH}}(?:[\\w-]{${CHANGE_LENGTH}}){1,${MAX_BATCH}}$`);
 
-/** Undefined when the change does not have the form: it would shift all after it. */
+/** Encodes a change; undefined if it is malformed, because it would shift the changes after it in the message. */
 function encodeChange({ name, state }: StateChange): string | undefined {
-  return name.length === NAME_LENGTH && CHANGE_FORM.test(name + state) ? name + state : undefined;
+  return name.length === TRANSACTION_HASH_LENGTH && CHANGE_PATTERN.test(name + state)
+    ? name + state
+    : undefined;
 }
 
-/** Ignores malformed messages: every user of the database can send. */
+/** Decodes a message. Ignores malformed ones, because every user of the database can send messages. */
 function decodeMessage(message: string): StateChange[] {
-  if (!MESSAGE_FORM.test(message)) return [];
+  if (!MESSAGE_PATTERN.test(message)) return [];
   const changes = message.slice(SENDER_LENGTH).match(/.{30}/g) ?? [];
-  return changes.map((text) => ({ name: text.slice(0, NAME_LENGTH), state: text.slice(NAME_LENGTH) }));
+  return changes.map((text) => ({
+    name: text.slice(0, TRANSACTION_HASH_LENGTH),
+    state: text.slice(TRANSACTION_HASH_LENGTH),
+  }));
 }
 
-/** Notifies the instances on one PostgreSQL by LISTEN/NOTIFY, over one connection per instance. */
+/** Notifies the instances that share a PostgreSQL database by LISTEN/NOTIFY, over one connection per instance. */
 export class PostgresNotifier implements ChangeNotifier {
   readonly hasPeers = true;
   readonly #hosts: PostgresHosts;
   readonly #clock: Clock;
-  readonly #onReach: (reached: boolean) => void;
-  /** Identifies messages of this instance. */
+  readonly #onConnectionChange: (isConnected: boolean) => void;
+  /** Begins each message of this instance. */
   readonly #senderId = randomBytes(12).toString('base64url');
   /** Encoded changes to send, without duplicates. */
   readonly #queue = new Set<string>();
@@ -51,18 +56,22 @@ export class PostgresNotifier implements ChangeNotifier {
   #connection: ListenConnection | undefined;
   #isListening = false;
   #isSending = false;
-  #isReached = true;
-  /** Failed connections since one last passed a check. */
+  #isConnected = true;
+  /** Consecutive connections that failed or were lost within CHECK_INTERVAL_MS. */
   #failures = 0;
   #isClosed = false;
   #flushTimer: Timer | undefined;
-  /** For the next check of the connection, or the next attempt to connect. */
+  /** Timer of the next check of the connection, or of the next attempt to connect. */
   #timer: Timer | undefined;
 
-  constructor(url: string, clock: Clock, onReach: (reached: boolean) => void = () => undefined) {
+  constructor(
+    url: string,
+    clock: Clock,
+    onConnectionChange: (isConnected: boolean) => void = () => undefined,
+  ) {
     this.#hosts = new PostgresHosts(url);
     this.#clock = clock;
-    this.#onReach = onReach;
+    this.#onConnectionChange = onConnectionChange;
     this.#connect();
   }
 
@@ -98,13 +107,13 @@ export class PostgresNotifier implements ChangeNotifier {
         onClose: () => this.#onDisconnected(),
       });
       this.#connection = connection;
-      // A failure closes the connection.
+      // A failure closes the connection, so #onDisconnected handles it.
       connection.listen(CHANNEL).then(
         () => this.#onConnected(),
         () => undefined,
       );
     } catch {
-      // A certificate named in the address cannot be read.
+      // A certificate file named in the connection string cannot be read.
       this.#onDisconnected();
     }
   }
@@ -112,7 +121,7 @@ export class PostgresNotifier implements ChangeNotifier {
   #onConnected(): void {
     if (this.#isClosed) return;
     this.#isListening = true;
-    this.#setReached(true);
+    this.#setConnected(true);
     this.#scheduleCheck();
     if (this.#queue.size > 0) this.#scheduleFlush();
   }
@@ -120,7 +129,7 @@ export class PostgresNotifier implements ChangeNotifier {
   #onDisconnected(): void {
     this.#isListening = false;
     if (this.#isClosed) return;
-    this.#setReached(false);
+    this.#setConnected(false);
     // Exponential backoff with jitter.
     const maxDelay = Math.min(MAX_RETRY_MS, 2 * MIN_RETRY_MS * 2 ** this.#failures);
     this.#failures += 1;
@@ -129,10 +138,10 @@ export class PostgresNotifier implements ChangeNotifier {
     this.#timer = this.#clock.after(delay, () => this.#connect());
   }
 
-  #setReached(isReached: boolean): void {
-    if (this.#isReached === isReached) return;
-    this.#isReached = isReached;
-    this.#onReach(isReached);
+  #setConnected(isConnected: boolean): void {
+    if (this.#isConnected === isConnected) return;
+    this.#isConnected = isConnected;
+    this.#onConnectionChange(isConnected);
   }
 
   #scheduleFlush(): void {
@@ -151,14 +160,14 @@ export class PostgresNotifier implements ChangeNotifier {
     });
   }
 
-  /** Sends what is queued; checks the connection when nothing is. */
+  /** Sends the queued changes; checks the connection if none are queued. */
   async #flushOrCheck(): Promise<void> {
     const connection = this.#connection;
     if (this.#isSending || !this.#isListening || !connection) return;
     this.#isSending = true;
     try {
       do {
-        const changes = this.#takeOldest(MAX_CHANGES);
+        const changes = this.#takeOldest(MAX_BATCH);
         if (changes.length === 0) await connection.check();
         else await connection.query('SELECT pg_notify($1, $2)', [CHANNEL, this.#senderId + changes.join('')]);
       } while (this.#queue.size > 0);

@@ -2,17 +2,17 @@ import { ATTEMPT_KINDS, ATTEMPT_OUTCOMES, type AttemptPage } from './journal';
 
 const ORDER = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
 
-/** Larger than any time or sequence number of the journal. */
+/** A number larger than any time or sequence number of the journal. */
 const MAX = Number.MAX_SAFE_INTEGER;
 
 /**
- * Selects a page of a client's attempts, newest first. Merges one index range per kind and outcome, so that a page reads
- * at most `limit` rows of each, however rare an outcome is among a client's attempts.
- * @param table the table `attempts`, with a hint for the index to read where the store supports one
+ * Returns the SELECT for a page of a client's attempts, newest first. It merges one index range per kind and outcome,
+ * so that a page reads at most `limit` rows of each, however rare an outcome is among the client's attempts.
+ * @param table returns the table `attempts`, with a hint for the index to read if the store supports hints
  */
 export function listStatement(page: AttemptPage, table: (index: string) => string) {
   const { service, client, channel, kinds = ATTEMPT_KINDS, outcome, externalId, limit } = page;
-  const { startedFrom, before } = page;
+  const { startedFrom, beforePosition: before } = page;
   const hasExternalId = typeof externalId === 'string';
   const from = table(hasExternalId ? 'attempts_by_external_id' : 'attempts_by_start');
   const range = `SELECT * FROM (SELECT * FROM ${from} WHERE channel = ? AND service = ? AND client = ?

@@ -2,13 +2,13 @@ import { TimeoutError } from '../../shared/timeout';
 import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 
-/** `low`: written alone, and only when nothing else is queued. */
+/** `low`: executed alone, and only if no operation of normal priority is queued. */
 export type Priority = 'normal' | 'low';
 
 interface Queued<Op, Result> {
   op: Op;
   priority: Priority;
-  /** End of its time limit, by `monotonicMs`. */
+  /** End of the operation's time limit, by `monotonicMs`. */
   until: number;
   isTimedOut: boolean;
   resolve(result: Result): void;
@@ -16,15 +16,15 @@ interface Queued<Op, Result> {
 }
 
 interface BatcherOptions<Op, Result> {
-  /** Executes a batch atomically and starts nothing after `until`; returns the results in the order of the operations. */
+  /** Executes a batch atomically and starts nothing after `until`. Returns the results in the order of `ops`. */
   flush(ops: readonly Op[], until: number): Promise<readonly Result[]>;
   maxBatch: number;
   /** Maximum number of batches in flight. */
   concurrency: number;
   /** Time limit of an operation in ms, including its time in the queue. */
-  deadlineMs: number;
-  /** Operations with the same key and different owners never share a batch. */
-  conflictKey?(op: Op): { key: string; owner: unknown } | null;
+  timeLimitMs: number;
+  /** Operations with the same key and different owners never share a batch. Null if an operation may join any batch. */
+  batchExclusion?(op: Op): { key: string; owner: unknown } | null;
 }
 
 /** Group commit: operations that arrive while a batch is written form the next one, so that many share one sync. */
@@ -41,14 +41,14 @@ export class Batcher<Op, Result> {
   add(op: Op, priority: Priority = 'normal'): Promise<Result> {
     if (this.#closed) return Promise.reject(new JournalUnavailable(new Error('The journal is closed.')));
     return new Promise((resolve, reject) => {
-      const { deadlineMs } = this.#options;
-      const until = monotonicMs() + deadlineMs;
+      const { timeLimitMs } = this.#options;
+      const until = monotonicMs() + timeLimitMs;
       const queued = { op, priority, until, isTimedOut: false, resolve, reject };
       this.#queue.push(queued);
       // Operations of the same event loop turn share the batch.
-      if (this.#queue.length === 1) setImmediate(() => this.#run());
-      // A result that arrived while this process was busy is read before the timeout.
-      const timer = setTimeout(() => setImmediate(() => this.#timeOut(queued)), deadlineMs);
+      if (this.#queue.length === 1) setImmediate(() => this.#startBatches());
+      // setImmediate: a result that arrived while this process was busy is read before the timeout is handled.
+      const timer = setTimeout(() => setImmediate(() => this.#timeOut(queued)), timeLimitMs);
       queued.resolve = (result) => (clearTimeout(timer), resolve(result));
       queued.reject = (error) => (clearTimeout(timer), reject(error));
     });
@@ -57,22 +57,22 @@ export class Batcher<Op, Result> {
   /** Rejects later operations; resolves when all earlier ones have ended. */
   close(): Promise<void> {
     this.#closed ??= Promise.withResolvers();
-    this.#run();
+    this.#startBatches();
     return this.#closed.promise;
   }
 
   #timeOut(queued: Queued<Op, Result>): void {
-    // Removed when the next batch is taken: searching the queue for each would be quadratic.
+    // #startBatches removes it from the queue; to search the queue for each operation would take quadratic time.
     queued.isTimedOut = true;
     queued.reject(new JournalUnavailable(new TimeoutError()));
-    this.#run();
+    this.#startBatches();
   }
 
-  #run(): void {
+  #startBatches(): void {
     while (this.#inFlight < this.#options.concurrency) {
       this.#queue = this.#queue.filter(({ isTimedOut }) => !isTimedOut);
       if (this.#queue.length === 0) break;
-      const batch = this.#take();
+      const batch = this.#takeBatch();
       this.#inFlight += 1;
       void this.#options
         .flush(
@@ -85,22 +85,22 @@ export class Batcher<Op, Result> {
         )
         .finally(() => {
           this.#inFlight -= 1;
-          this.#run();
+          this.#startBatches();
         });
     }
     if (this.#queue.length === 0 && this.#inFlight === 0) this.#closed?.resolve();
   }
 
-  #take(): Queued<Op, Result>[] {
-    const { maxBatch, conflictKey } = this.#options;
+  #takeBatch(): Queued<Op, Result>[] {
+    const { maxBatch, batchExclusion } = this.#options;
     if (this.#queue.every(({ priority }) => priority === 'low')) return this.#queue.splice(0, 1);
     const owners = new Map<string, unknown>();
     const canJoinBatch = ({ op, priority }: Queued<Op, Result>): boolean => {
       if (priority === 'low') return false;
-      const conflict = conflictKey?.(op);
-      if (!conflict) return true;
-      if (owners.has(conflict.key) && owners.get(conflict.key) !== conflict.owner) return false;
-      owners.set(conflict.key, conflict.owner);
+      const exclusion = batchExclusion?.(op);
+      if (!exclusion) return true;
+      if (owners.has(exclusion.key) && owners.get(exclusion.key) !== exclusion.owner) return false;
+      owners.set(exclusion.key, exclusion.owner);
       return true;
     };
     const batch: Queued<Op, Result>[] = [];

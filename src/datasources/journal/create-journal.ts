@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { DEADLINE_MS } from './deadline';
+import { TIME_LIMIT_MS } from './deadline';
 import type { Journal } from './journal';
 import { describeJournalError, journalErrorText, isPermanent } from './journal-error';
 import { JournalOpenError } from './journal-open-error';
@@ -7,14 +7,15 @@ import { PostgresJournal } from './postgres/journal';
 import { SqliteJournal } from './sqlite/journal';
 
 /**
- * Opens the journal at `file:<path>` or `postgres://…`. Resolves when the database is unreachable: the gateway then starts
- * and rejects creates until the journal is available.
- * @param deadlineMs time limit of a call
- * @throws JournalOpenError when retrying cannot help
+ * Opens the journal at `file:<path>` or `postgres://…`. Resolves even if PostgreSQL is unreachable, so that the gateway
+ * starts and rejects creates until the journal is available.
+ * @param timeLimitMs time limit of a call in ms
+ * @throws JournalOpenError if a SQLite file cannot be opened, or if retrying cannot help with PostgreSQL
  */
-export async function openJournal(url: string, deadlineMs = DEADLINE_MS): Promise<Journal> {
-  if (url.startsWith('file:')) return SqliteJournal.open(path.resolve(url.slice('file:'.length)), deadlineMs);
-  const journal = new PostgresJournal(url, deadlineMs);
+export async function openJournal(url: string, timeLimitMs = TIME_LIMIT_MS): Promise<Journal> {
+  if (url.startsWith('file:'))
+    return SqliteJournal.open(path.resolve(url.slice('file:'.length)), timeLimitMs);
+  const journal = new PostgresJournal(url, timeLimitMs);
   try {
     // Connects and applies migrations before the first call.
     await journal.ping();

@@ -1,8 +1,8 @@
-/** Callers get an error within half a second when the journal is unavailable; this leaves time to send it. */
-export const DEADLINE_MS = 400;
+/** Time limit of a journal call in ms. Leaves time to send callers an error within half a second. */
+export const TIME_LIMIT_MS = 400;
 
-/** Time limit in ms of reads that no create waits for: lists, operator commands, metrics. */
-export const READ_DEADLINE_MS = 1_500;
+/** Time limit in ms of reads that no create waits for, as for lists, operator commands and metrics. */
+export const READ_TIME_LIMIT_MS = 1_500;
 
-/** Monotonic time in ms, the same in all threads and processes of a machine. */
+/** Returns the monotonic time in ms, which is the same in all threads and processes of a machine. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;

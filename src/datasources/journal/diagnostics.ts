@@ -5,37 +5,44 @@ import { withTimeout } from '../../shared/timeout';
 import { compareMigrations } from './migrations';
 import { PostgresHosts } from './postgres/hosts';
 import { CONNECTION_OPTIONS } from './postgres/pool';
-import { MAY_WRITE } from './postgres/statements';
-import { OPEN } from './rows';
+import { IS_DURABLE, MAY_WRITE } from './postgres/statements';
+import { IS_OPEN } from './rows';
 
 /** State of a journal for `paygraph doctor`, read without creating tables or writing rows. */
 export interface JournalState {
   pendingMigrations: string[];
-  /** Migrations of a newer version. */
+  /** Migrations that a newer version of the gateway applied. */
   unknownMigrations: string[];
-  /** Whether the gateway's user may write. */
+  /** Whether the current user can write the journal. */
   isWritable: boolean;
-  /** Creates of unknown outcome, of every service. */
+  /** Number of attempts with an unknown outcome, of all payment services together, and the start of the oldest. */
   unknown: { count: number; oldestStartedAt: number | null };
 }
 
 export interface PostgresState extends JournalState {
-  /** As in server_version_num: 160004 is 16.4. */
+  /** PostgreSQL's server_version_num; 160004 is 16.4. */
   version: number;
   /** Whether NOTIFY reaches LISTEN; null on a standby, which does not support LISTEN. */
   canListen: boolean | null;
+  /** Whether commits survive a crash of the server. */
+  isDurable: boolean;
+  /** Whether the server has standbys, none of which is synchronous. */
+  hasOnlyAsynchronousStandbys: boolean;
 }
 
 type Rows = Record<string, unknown>[];
 type Query = (sql: string) => Rows | Promise<Rows>;
 
-async function readState(query: Query, hasTables: boolean): Promise<Omit<JournalState, 'isWritable'>> {
+async function queryJournalState(
+  query: Query,
+  hasTables: boolean,
+): Promise<Omit<JournalState, 'isWritable'>> {
   const rows = hasTables ? await query('SELECT name FROM applied_migrations') : [];
   const [unknown] =
     rows.length === 0
       ? []
       : await query(`SELECT count(*) AS count, min(started_at) AS oldest FROM attempts
-          WHERE ${OPEN} AND outcome = 'unknown'`);
+          WHERE ${IS_OPEN} AND outcome = 'unknown'`);
   const count = Number(unknown?.['count'] ?? 0);
   return {
     ...compareMigrations(rows.map(({ name }) => String(name))),
@@ -44,14 +51,14 @@ async function readState(query: Query, hasTables: boolean): Promise<Omit<Journal
 }
 
 /**
- * Rejects with the SQLite error when the file is no database or is locked.
- * @param busyMs how long to wait for a process that locks the file
+ * Reads the state of a journal in SQLite. Rejects with the SQLite error if the file is not a database or is locked.
+ * @param busyMs how long to wait, in ms, for a process that locks the file
  */
 export async function inspectSqlite(file: string, busyMs: number): Promise<JournalState> {
   using database = new DatabaseSync(file, { readOnly: true, timeout: busyMs });
   const query = (sql: string): Rows => database.prepare(sql).all();
   const table = query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'applied_migrations'");
-  return { ...(await readState(query, table.length > 0)), isWritable: canWrite(file, busyMs) };
+  return { ...(await queryJournalState(query, table.length > 0)), isWritable: canWrite(file, busyMs) };
 }
 
 const SQLITE_BUSY = 5;
@@ -68,15 +75,15 @@ function canWrite(file: string, busyMs: number): boolean {
 }
 
 /**
- * Rejects with the error of PostgreSQL or the network.
- * @param deadlineMs time limit of connecting and of each query
+ * Reads the state of a journal in PostgreSQL. Rejects with the error of PostgreSQL or the network.
+ * @param timeLimitMs time limit of connecting, and of each query
  */
-export async function inspectPostgres(url: string, deadlineMs: number): Promise<PostgresState> {
-  const client = new PostgresHosts(url).client({
-    connectionTimeoutMillis: deadlineMs,
-    query_timeout: deadlineMs,
+export async function inspectPostgres(url: string, timeLimitMs: number): Promise<PostgresState> {
+  const client = new PostgresHosts(url).createClient({
+    connectionTimeoutMillis: timeLimitMs,
+    query_timeout: timeLimitMs,
     application_name: 'paygraph doctor',
-    // As the gateway connects: a pooler may reject it.
+    // The options of the gateway's connections, because a pooler may reject them.
     options: CONNECTION_OPTIONS,
   });
   const query = async (sql: string): Promise<Rows> => (await client.query<Rows[number]>(sql)).rows;
@@ -84,15 +91,23 @@ export async function inspectPostgres(url: string, deadlineMs: number): Promise<
     await client.connect();
     const [server] = await query(`SELECT current_setting('server_version_num') AS version,
       current_setting('transaction_read_only') = 'on' OR pg_is_in_recovery() AS "readOnly",
-      pg_is_in_recovery() AS standby,
+      pg_is_in_recovery() AS standby, ${IS_DURABLE} AS durable,
+      current_setting('synchronous_standby_names') = '' AND EXISTS (SELECT 1 FROM pg_stat_replication) AS asynchronous,
       to_regclass('applied_migrations') IS NOT NULL AS "hasTables"`);
-    const state = await readState(query, server?.['hasTables'] === true);
+    const state = await queryJournalState(query, server?.['hasTables'] === true);
     const privilege =
       state.pendingMigrations.length > 0 ? "has_schema_privilege(current_schema(), 'CREATE')" : MAY_WRITE;
     const isWritable =
       server?.['readOnly'] !== true && (await query(`SELECT ${privilege} AS may`))[0]?.['may'] === true;
     const canListen = server?.['standby'] === true ? null : await canReceiveNotify(client);
-    return { ...state, isWritable, version: Number(server?.['version']), canListen };
+    return {
+      ...state,
+      isWritable,
+      version: Number(server?.['version']),
+      canListen,
+      isDurable: server?.['durable'] === true,
+      hasOnlyAsynchronousStandbys: server?.['asynchronous'] === true,
+    };
   } finally {
     void client.end().catch(() => undefined);
   }
@@ -100,7 +115,7 @@ export async function inspectPostgres(url: string, deadlineMs: number): Promise<
 
 const NOTIFY_TIMEOUT_MS = 3_000;
 
-/** False behind a pooler that uses another connection for each transaction. */
+/** Whether NOTIFY reaches LISTEN; false behind a pooler that uses another connection for each transaction. */
 async function canReceiveNotify(client: Client): Promise<boolean> {
   const channel = `paygraph_doctor_${randomBytes(6).toString('hex')}`;
   const received = new Promise<void>((resolve) => {

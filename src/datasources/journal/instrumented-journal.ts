@@ -1,10 +1,10 @@
 import { JournalBusy, type Journal } from './journal';
 import { describeJournalError, type JournalErrorInfo } from './journal-error';
 
-/** Called after each call of the journal; `fault` is null when it succeeded. Must not throw. */
+/** Called after each journal call. `fault` is null if it succeeded or failed with JournalBusy. Must not throw. */
 export type JournalListener = (call: string, fault: JournalErrorInfo | null, ms: number) => void;
 
-/** Wraps a journal and reports the duration and result of all calls but `close`. */
+/** Wraps a journal and reports the duration and result of every call except `close`. */
 export const instrumentJournal = (journal: Journal, onCall: JournalListener): Journal =>
   new Proxy(journal, {
     get: (target, name) => {
@@ -19,7 +19,7 @@ export const instrumentJournal = (journal: Journal, onCall: JournalListener): Jo
           onCall(String(name), fault, performance.now() - startedAt);
         result.then(
           () => ended(null),
-          // A list rejected because too many are queued is no failure of the journal.
+          // The journal has not failed if it rejects a list because too many are queued.
           (error: unknown) => ended(error instanceof JournalBusy ? null : describeJournalError(error)),
         );
         return result;

@@ -4,8 +4,8 @@ import process from 'node:process';
 import { TimeoutError } from '../../shared/timeout';
 
 /**
- * Why the journal fails: the value of `reason` in log lines, /readyz and metrics, its message, and the SQLSTATEs, system
- * error codes and SQLite result codes that have it.
+ * Reasons why the journal fails. A key is the value of `reason` in log lines, /readyz and metrics. Its entry holds a
+ * message and the SQLSTATEs, system error codes and SQLite result codes that have this reason.
  */
 const REASONS = {
   connection_refused: ['PostgreSQL refuses connections', 'ECONNREFUSED'],
@@ -19,11 +19,15 @@ const REASONS = {
   database_missing: ['the database does not exist', '3D000'],
   permission_denied: ['the user lacks privileges on the journal', '42501', 'EACCES', 'EPERM'],
   tls_failed: ['the TLS connection to PostgreSQL cannot be established', 'EPROTO'],
-  too_many_connections: ['PostgreSQL has no free connection', '53300'],
+  too_many_connections: ['PostgreSQL has reached its connection limit', '53300'],
   read_only: ['the journal is read-only', '25006', 'EROFS', 'SQLITE_READONLY'],
   disk_full: ['no space is left on the disk of the journal', '53100', 'ENOSPC', 'EDQUOT', 'SQLITE_FULL'],
-  locked: ['another process locks the journal', '55P03', 'SQLITE_BUSY', 'SQLITE_LOCKED'],
+  locked: ['another process holds a lock on the journal', '55P03', 'SQLITE_BUSY', 'SQLITE_LOCKED'],
   file_replaced: ['the SQLite file was removed or replaced while the gateway had it open', 'FILE_REPLACED'],
+  not_durable: [
+    'PostgreSQL does not keep what it commits (fsync, full_page_writes or synchronous_commit is off, or a commit was not acknowledged by the synchronous standby)',
+    '01000',
+  ],
   timeout: ['the journal does not respond in time', 'ETIMEDOUT', '57014'],
   corrupt: [
     'the journal is damaged, or the file is not a database',
@@ -33,23 +37,23 @@ const REASONS = {
     'the disk of the journal reports I/O errors',
     ...['58030', 'EIO', 'SQLITE_IOERR', 'SQLITE_CANTOPEN'],
   ],
-  other: ['the journal fails'],
+  other: ['the journal failed for an unknown reason'],
 } as const satisfies Record<string, readonly [message: string, ...codes: string[]]>;
 
 export type JournalReason = keyof typeof REASONS;
 
 export const JOURNAL_REASONS = Object.keys(REASONS) as JournalReason[];
 
-/** Description of a journal error that is safe to log: no value of a setting, no message of a driver. */
+/** Description of a journal error that is safe to log: without values of settings and driver messages. */
 export interface JournalErrorInfo {
   reason: JournalReason;
-  /** SQLSTATE, or name of a system or SQLite error code; null when the error has none. */
+  /** SQLSTATE, or name of a system or SQLite error code; null if the error has none. */
   code: string | null;
-  /** Sentence without its full stop. */
+  /** Sentence for operators, without a full stop. */
   message: string;
 }
 
-const BY_CODE: ReadonlyMap<string, JournalReason> = new Map(
+const REASON_BY_CODE: ReadonlyMap<string, JournalReason> = new Map(
   JOURNAL_REASONS.flatMap((reason) =>
     REASONS[reason].slice(1).map((code): [string, JournalReason] => [code, reason]),
   ),
@@ -58,8 +62,8 @@ const BY_CODE: ReadonlyMap<string, JournalReason> = new Map(
 const CONNECTION_EXCEPTION = /^08\w{3}$/;
 const TLS_CODE = /^ERR_(TLS|SSL)_|CERT|^UNABLE_TO_|_SIGNATURE/;
 
-/** For errors of the driver without a code. */
-const BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = [
+/** Reasons of driver errors that have no code, by a pattern of the error message. */
+const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = [
   [
     /^SASL: .*password must be/,
     'authentication_failed',
@@ -70,18 +74,18 @@ const BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = [
   [/connection (terminated|ended|error)|not queryable/i, 'connection_lost'],
 ];
 
-/** Describes an error of the journal by the first known code of the error and its causes. */
+/** Describes a journal error by the first code of the error and its causes, or by their messages if none has a code. */
 export function describeJournalError(error: unknown): JournalErrorInfo {
   const chain = [...withCauses(error)];
   for (const inner of chain) {
     if (inner instanceof DescribedError) return inner.info;
     const code = inner instanceof TimeoutError ? 'ETIMEDOUT' : inner.code;
     if (typeof code !== 'string' || !/^\w{2,60}$/.test(code)) continue;
-    const reason = reasonOf(code);
+    const reason = reasonOfCode(code);
     return { reason, code, message: REASONS[reason][0] };
   }
   const messages = chain.map(({ message }) => String(message));
-  const found = BY_MESSAGE.find(([pattern]) => messages.some((message) => pattern.test(message)));
+  const found = REASON_BY_MESSAGE.find(([pattern]) => messages.some((message) => pattern.test(message)));
   const [, reason, message] = found ?? [null, 'other' as const];
   return { reason, code: null, message: message ?? REASONS[reason][0] };
 }
@@ -92,39 +96,43 @@ interface AnyError {
   cause?: unknown;
 }
 
-/** An error, its cause, and so on. */
+/** Yields an error, its cause, the cause of that error, and so on. */
 function* withCauses(error: unknown): Generator<AnyError> {
   for (let inner = error; typeof inner === 'object' && inner !== null; inner = (inner as AnyError).cause)
     yield inner;
 }
 
-function reasonOf(code: string): JournalReason {
+function reasonOfCode(code: string): JournalReason {
   if (TLS_CODE.test(code)) return 'tls_failed';
-  return BY_CODE.get(code) ?? (CONNECTION_EXCEPTION.test(code) ? 'connection_lost' : 'other');
+  return REASON_BY_CODE.get(code) ?? (CONNECTION_EXCEPTION.test(code) ? 'connection_lost' : 'other');
 }
 
-/** An error with a known description. */
+/** An error that carries its description. */
 export class DescribedError extends Error {
-  /** As in errors of the driver and the system. */
+  /** The error code, such as ECONNREFUSED or a SQLSTATE; same property as in driver and system errors. */
   readonly code: string | undefined;
 
   constructor(readonly info: JournalErrorInfo) {
     super(info.message);
-    this.name = 'FaultError';
+    this.name = 'DescribedError';
     this.code = info.code ?? undefined;
   }
 }
 
-const PERMANENT: ReadonlySet<JournalReason> = new Set([
+/** The error for commits that a crash of the server could lose. */
+export const notDurableError = (): DescribedError =>
+  new DescribedError({ reason: 'not_durable', code: '01000', message: REASONS.not_durable[0] });
+
+const PERMANENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'authentication_failed',
   'database_missing',
   'permission_denied',
 ]);
 
-/** Whether only a changed setting or privilege helps: the gateway does not start then. */
-export const isPermanent = ({ reason }: JournalErrorInfo): boolean => PERMANENT.has(reason);
+/** Whether only a changed setting or privilege helps. The gateway does not start with such an error. */
+export const isPermanent = ({ reason }: JournalErrorInfo): boolean => PERMANENT_REASONS.has(reason);
 
-/** The message, and the code in parentheses. */
+/** Returns the message, followed by the code in parentheses if there is one. */
 export const journalErrorText = ({ message, code }: JournalErrorInfo): string =>
   code === null ? message : `${message} (${code})`;
 
@@ -138,19 +146,19 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
   14: 'SQLITE_CANTOPEN',
   26: 'SQLITE_NOTADB',
 };
-/** Codes with many causes: the file system is checked for the cause. */
+/** SQLite codes with many causes: sqliteError checks the file system to find the cause. */
 const VAGUE_CODES = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
-/** Converts an SQLite error into one with a code: the file system's where SQLite's is vague. */
+/** Converts an SQLite error into one with a code: that of SQLite or, if it is vague, that of the file system. */
 export function sqliteError(message: string, errcode: number | undefined, file: string): Error {
-  // The low byte is the primary result code.
-  const known = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');
-  const isVague = known !== undefined && VAGUE_CODES.has(known);
-  const code = (isVague && (accessErrorCode(file) ?? (isDiskFull(file) && 'ENOSPC'))) || known;
+  // `errcode` is an extended result code of SQLite; its low byte is the primary one.
+  const sqliteCode = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');
+  const isVague = sqliteCode !== undefined && VAGUE_CODES.has(sqliteCode);
+  const code = (isVague && (accessErrorCode(file) ?? (isDiskFull(file) && 'ENOSPC'))) || sqliteCode;
   return code === undefined ? new Error(message) : Object.assign(new Error(message), { code });
 }
 
-/** The system error code that prevents writing the file, or creating it in its folder; undefined when it can be written. */
+/** Returns the system error code that prevents writing the file or its folder; undefined if both can be written. */
 export function accessErrorCode(file: string): string | undefined {
   try {
     accessSync(path.dirname(file), constants.W_OK);

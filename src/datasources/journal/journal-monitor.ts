@@ -7,16 +7,16 @@ import {
 } from './journal-error';
 
 const CHECK_INTERVAL_MS = 5_000;
-/** Interval while the journal fails, and the minimum between two checks. */
+/** Interval of checks while the journal fails; also the minimum time between two checks. */
 const RETRY_INTERVAL_MS = 1_000;
-/** Interval of repeated log lines. */
+/** Interval at which a log line is repeated. */
 const LOG_INTERVAL_MS = 60_000;
-/** A small row may fit an old page where attempts need new ones: once a minute the check writes as much as several attempts. */
-const LARGE_BYTES = 16 * 1024;
-const LARGE_INTERVAL_MS = 60_000;
+/** Once a minute the check writes as much as several attempts, because a small row may still fit on a full disk. */
+const LARGE_CHECK_BYTES = 16 * 1024;
+const LARGE_CHECK_INTERVAL_MS = 60_000;
 
-/** Reasons that may be transient: the journal counts as unavailable after two failed checks in a row. */
-const TRANSIENT: ReadonlySet<JournalReason> = new Set([
+/** Reasons that may be transient. For these, only two consecutive failed checks make the journal unavailable. */
+const TRANSIENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'timeout',
   'locked',
   'connection_lost',
@@ -26,57 +26,57 @@ const TRANSIENT: ReadonlySet<JournalReason> = new Set([
 type Log = (facts: object, message: string) => void;
 
 interface JournalMonitorOptions {
-  /** Rejects when the journal cannot be written. */
+  /** Rejects if the journal cannot be written. */
   checkWrite(bytes: number): Promise<void>;
   clock: Pick<Clock, 'monotonic' | 'after'>;
   log: Record<'info' | 'warn' | 'error', Log>;
 }
 
 /**
- * Tracks whether the journal can be written. Logs the reason when it fails, every minute while it fails, and when it
- * recovers. A written attempt replaces a check. All times are of the monotonic clock.
+ * Tracks whether the journal can be written. Logs when it fails, every minute while it fails, and when it recovers.
+ * Skips a check if an attempt was written within the check interval. All times are by the monotonic clock.
  */
 export class JournalMonitor {
   readonly #options: JournalMonitorOptions;
   #fault: JournalErrorInfo | null = null;
-  /** Failed checks in a row. The first check of all counts as the second: nothing is known yet. */
+  /** Number of consecutive failed checks. Starts at 1, so that one failure is enough if the first check fails. */
   #failures = 1;
   #failsSince = 0;
   #loggedAt = 0;
-  #wroteAt = -Infinity;
+  #lastInsertAt = -Infinity;
   #checkedAt = -Infinity;
-  #largeAt = -Infinity;
-  /** When a single failed call was last logged, by reason. */
+  #lastLargeCheckAt = -Infinity;
+  /** Time of the last log line about a failed call, by reason. */
   readonly #callLoggedAt = new Map<JournalReason, number>();
   #timer: Timer | undefined;
-  #check: Promise<void> | undefined;
+  #currentCheck: Promise<void> | undefined;
   #isStopped = false;
 
   constructor(options: JournalMonitorOptions) {
     this.#options = options;
   }
 
-  /** Why the journal cannot be written; null when it can. */
+  /** The error that prevents writing the journal; null if there is none. */
   get currentError(): JournalErrorInfo | null {
     return this.#fault;
   }
 
   /** Runs the first check and schedules the others. Never rejects. */
   start(): Promise<void> {
-    return this.#run();
+    return this.#runCheck();
   }
 
-  /** Schedules no more checks; resolves when the current one has ended. */
+  /** Schedules no more checks; resolves when the check in progress has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
-    await this.#check;
+    await this.#currentCheck;
   }
 
-  /** Must be called after each call of the journal; `fault` is null when it succeeded. */
+  /** Must be called after each call of the journal; `fault` is null if it succeeded. */
   onCallEnd(call: string, fault: JournalErrorInfo | null): void {
     if (call === 'checkWrite') return;
-    if (call === 'insertAttempt' && !fault) this.#wroteAt = this.#now();
+    if (call === 'insertAttempt' && !fault) this.#lastInsertAt = this.#now();
     if (!fault) return;
     const now = this.#now();
     if (!this.#fault && now - (this.#callLoggedAt.get(fault.reason) ?? -Infinity) >= LOG_INTERVAL_MS) {
@@ -85,39 +85,40 @@ export class JournalMonitor {
       const facts = { event: 'journal_operation_failed', operation: call, reason, code };
       this.#options.log.warn(facts, `journal operation failed: ${message}`);
     }
-    if (fault.reason === 'disk_full') this.#largeAt = -Infinity;
+    if (fault.reason === 'disk_full') this.#lastLargeCheckAt = -Infinity;
     // The next check determines whether all writes fail.
-    this.#wroteAt = -Infinity;
-    if (!this.#check) this.#schedule(Math.max(0, this.#checkedAt + RETRY_INTERVAL_MS - now));
+    this.#lastInsertAt = -Infinity;
+    if (!this.#currentCheck) this.#schedule(Math.max(0, this.#checkedAt + RETRY_INTERVAL_MS - now));
   }
 
   #schedule(ms: number): void {
     this.#timer?.cancel();
-    if (!this.#isStopped) this.#timer = this.#options.clock.after(ms, () => void this.#run());
+    if (!this.#isStopped) this.#timer = this.#options.clock.after(ms, () => void this.#runCheck());
   }
 
-  #run(): Promise<void> {
-    this.#check ??= this.#checkNow().finally(() => {
-      this.#check = undefined;
+  #runCheck(): Promise<void> {
+    this.#currentCheck ??= this.#checkNow().finally(() => {
+      this.#currentCheck = undefined;
       this.#schedule(this.#failures > 0 ? RETRY_INTERVAL_MS : CHECK_INTERVAL_MS);
     });
-    return this.#check;
+    return this.#currentCheck;
   }
 
   async #checkNow(): Promise<void> {
     const startedAt = this.#now();
     this.#checkedAt = startedAt;
-    if (!this.#fault && startedAt - this.#wroteAt < CHECK_INTERVAL_MS) return;
-    const isLarge = this.#fault?.reason === 'disk_full' || startedAt - this.#largeAt >= LARGE_INTERVAL_MS;
+    if (!this.#fault && startedAt - this.#lastInsertAt < CHECK_INTERVAL_MS) return;
+    const isLarge =
+      this.#fault?.reason === 'disk_full' || startedAt - this.#lastLargeCheckAt >= LARGE_CHECK_INTERVAL_MS;
     try {
-      await this.#options.checkWrite(isLarge ? LARGE_BYTES : 0);
-      if (isLarge) this.#largeAt = startedAt;
+      await this.#options.checkWrite(isLarge ? LARGE_CHECK_BYTES : 0);
+      if (isLarge) this.#lastLargeCheckAt = startedAt;
       this.#onWritable();
     } catch (error) {
       const fault = describeJournalError(error);
-      const isTransient = TRANSIENT.has(fault.reason);
-      // The check has a low priority: a journal busy with attempts can be written.
-      if (isTransient && this.#wroteAt > startedAt) return this.#onWritable();
+      const isTransient = TRANSIENT_REASONS.has(fault.reason);
+      // The check has a low priority, so it may time out although attempts are written.
+      if (isTransient && this.#lastInsertAt > startedAt) return this.#onWritable();
       this.#failures += 1;
       if (this.#fault || this.#failures > 1 || !isTransient) this.#onUnavailable(fault);
     }
@@ -129,7 +130,7 @@ export class JournalMonitor {
     const { reason } = this.#fault;
     const facts = { event: 'journal_available', reason, failedForSeconds: this.#failedForSeconds() };
     this.#fault = null;
-    this.#options.log.info(facts, 'journal writable again');
+    this.#options.log.info(facts, 'journal can be written again; payments and payouts are accepted');
   }
 
   #onUnavailable(fault: JournalErrorInfo): void {

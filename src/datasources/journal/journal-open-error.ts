@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { accessErrorCode, describeJournalError, journalErrorText } from './journal-error';
 
-/** The journal cannot be opened, and retrying does not help. The message is for the operator. */
+/** The journal cannot be opened, and retrying cannot help. The message tells the operator why. */
 export class JournalOpenError extends Error {
   constructor(reason: string, cause?: unknown) {
     super(`DATABASE_URL: ${reason}.`, { cause });
@@ -10,18 +10,18 @@ export class JournalOpenError extends Error {
   }
 }
 
-/** Describes why a SQLite file cannot be opened, and the remedy. */
+/** Returns an error with the reason why a SQLite file cannot be opened and, for a wrong path, the remedy. */
 export const fileOpenError = (file: string, error: unknown): JournalOpenError =>
   new JournalOpenError(
     describePathError(file) ?? `${file}: ${journalErrorText(describeJournalError(error))}`,
     error,
   );
 
-/** Why a file cannot be written or created, without a full stop; undefined when it can. */
+/** Describes why a file cannot be written or created, without a full stop; returns undefined if it can. */
 export function describePathError(file: string): string | undefined {
   const folder = path.dirname(file);
   const above = path.dirname(folder);
-  if (kindOf(file) === 'folder') return `${file} is a folder: name a file in it`;
+  if (kindOf(file) === 'folder') return `${file} is a folder, not a file: add a file name to the path`;
   if (kindOf(folder) === 'file') return `${folder} is a file, not a folder: correct the path (ENOTDIR)`;
   // The gateway creates the last folder of the path.
   const place = kindOf(folder) === 'folder' ? folder : above;
@@ -32,10 +32,12 @@ export function describePathError(file: string): string | undefined {
   return problem && `${place} ${problem} (${code}): ${remedy}`;
 }
 
+const MAKE_OWNER = 'make the user of the gateway the owner of the folder and of the files in it (chown)';
+
 const PATH_ERRORS: Readonly<Record<string, [problem: string, remedy: string]>> = {
-  EACCES: ['or a file in it cannot be written', 'give both to the user of the gateway (chown)'],
-  EPERM: ['or a file in it cannot be written', 'give both to the user of the gateway (chown)'],
-  EROFS: ['is on a read-only file system', 'mount it for writing, or name another folder'],
+  EACCES: ['or a file in it cannot be written', MAKE_OWNER],
+  EPERM: ['or a file in it cannot be written', MAKE_OWNER],
+  EROFS: ['is on a read-only file system', 'mount it for writing, or choose another folder'],
   ENOTDIR: ['is below a file', 'correct the path'],
 };
 

@@ -1,68 +1,79 @@
 /** A write-ahead record of creates and confirms, kept in PostgreSQL or SQLite. Times are in milliseconds since 1970. */
 
+import type { FenceReason, JournalState } from './fence';
+
 export const ATTEMPT_KINDS = ['payment', 'payout'] as const;
 export type AttemptKind = (typeof ATTEMPT_KINDS)[number];
 
-/** Upper bound of a lease in ms. A later end means that the clock was set back after the lease was taken. */
+/** Maximum duration of a lease in ms. A lease that ends later was taken before the clock was set back. */
 export const MAX_LEASE_MS = 60 * 60 * 1000;
 
 export const ATTEMPT_OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
-/** `not_sent`: certainly nothing reached the service. `rejected` and `not_sent` release the key. */
+/**
+ * `rejected`: the service refused the input. `not_sent`: the service certainly created nothing, for example because no
+ * request was sent, or because lookups proved it. Both release the key.
+ */
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** An idempotency key; scoped to a client, and to a service with the credentials used there. */
+/** An idempotency key. It is scoped to a client, and to a service with the credentials used there. */
 export interface AttemptKey {
   service: string;
   client: string;
   key: string;
 }
 
-/** Record written before a create is sent. Never a card number, a security code or a credential. */
+/** Record written before a create is sent. Never contains a card number, a security code or a credential. */
 export interface NewAttempt extends AttemptKey {
-  /** UUID; a later attempt with a released key has another one. */
+  /** UUID of the attempt. A later attempt that uses a released key has another id. */
   id: string;
   kind: AttemptKind;
   /** Keyed hash of the canonical input. */
   fingerprint: string;
   channel: string;
-  /** Wire type of the method. */
+  /** Wire type of the payment or payout method. */
   method: string;
   externalId: string;
   currency: string;
   value: string;
-  /** Method details that may be shown, as JSON. */
+  /** Method details that callers may see, as JSON. */
   publicDetails: string;
   /** Whether the external id must be unique on its channel. */
   reserve: boolean;
-  /** The instance that sends. */
+  /** Id of the instance that sends the request. */
   owner: string;
-  /** The owner counts as dead from then on unless it renews the lease. */
+  /** The owner is treated as dead after this time unless it renews the lease. */
   leaseUntil: number;
   startedAt: number;
-  /** The start by the service's clock; null when that is unknown. */
+  /** Start time by the service's clock; null if unknown. */
   serviceStartedAt: number | null;
   /** Latest time at which the request can be sent. */
   sendUntil: number;
+  /** Start of the fence that the sender knew when it decided to send; 0 if none. */
+  fenceSince: number;
 }
 
-/** Evidence from lookups that the service has no transaction for an attempt of unknown outcome. */
+/** Evidence from lookups that the service has no transaction for an attempt with an unknown outcome. */
 export interface Absence {
+  /** Number of lookups that count as evidence. */
   lookups: number;
-  /** Time between the first and last of them in ms, by monotonic clocks only. */
+  /** Milliseconds between the first and the last of these lookups, measured by monotonic clocks only. */
   spanMs: number;
-  /** Instance that made the last of them, the only one that can measure the time since; empty when there is none. */
+  /** Id of the instance that made the last of these lookups (only it can measure the time since); empty if none. */
   observer: string;
 }
 
 export const NO_ABSENCE: Absence = { lookups: 0, spanMs: 0, observer: '' };
 
+/** An attempt without what only its first write needs. */
+export type SentAttempt = Omit<NewAttempt, 'reserve' | 'fenceSince'>;
+
 /** A stored attempt. */
-export interface Attempt extends Omit<NewAttempt, 'reserve'> {
+export interface Attempt extends SentAttempt {
   /** Sequence number; increases from attempt to attempt. */
   seq: number;
   outcome: AttemptOutcome;
   transactionId: string | null;
-  /** The service's status when the outcome was recorded. */
+  /** Status of the transaction when the outcome was recorded; null unless the attempt succeeded. */
   status: string | null;
   settledAt: number | null;
   nextRecheckAt: number | null;
@@ -70,13 +81,20 @@ export interface Attempt extends Omit<NewAttempt, 'reserve'> {
   absence: Absence;
 }
 
-/** `exists`: the key is taken. `reserved`: another attempt holds the external id. */
-export type BeginResult = { kind: 'started' } | { kind: 'exists'; attempt: Attempt } | { kind: 'reserved' };
+/**
+ * `exists`: `attempt` holds the key. `reserved`: another attempt holds the external id. `fence_changed`: the fence is not
+ * the one of `fenceSince`, and nothing was written.
+ */
+export type BeginResult =
+  | { kind: 'started' }
+  | { kind: 'exists'; attempt: Attempt }
+  | { kind: 'reserved' }
+  | { kind: 'fence_changed' };
 
 export type Outcome =
   | { outcome: 'succeeded'; transactionId: string; status: string; settledAt: number }
   | { outcome: 'rejected' | 'not_sent'; settledAt: number }
-  /** Without `absence` the stored one stays. */
+  /** If `absence` is omitted, the stored one is kept. */
   | { outcome: 'unknown'; nextRecheckAt: number; absence?: Absence };
 
 export interface ConfirmedPayment {
@@ -91,22 +109,22 @@ export interface ConfirmClaim extends ConfirmedPayment {
   owner: string;
   now: number;
   leaseUntil: number;
-  /** Keyed hash of the input. */
+  /** Keyed hash of the input of the confirm. */
   inputHash: string;
 }
 
 export interface ConfirmBeginResult {
-  /** Whether an earlier confirm of this payment ended with an unknown result. */
+  /** Whether the result of an earlier confirm of this payment is unknown. */
   previousOutcomeUnknown: boolean;
-  /** Input hashes of such confirms; `unknown` for one that was not recorded. */
-  unresolvedHashes: string[];
+  /** Input hashes of the confirms with unknown results. `unknown` replaces the list when it exceeds its size limit. */
+  unresolvedInputHashes: string[];
 }
 
 /** An input with which a payment was confirmed. */
 export interface ConfirmedInput extends ConfirmedPayment {
   /** Keyed hash; the input itself is not stored. */
   inputHash: string;
-  /** The payment's status at that time. */
+  /** Status of the payment at `confirmedAt`. */
   status: string;
   confirmedAt: number;
 }
@@ -114,7 +132,7 @@ export interface ConfirmedInput extends ConfirmedPayment {
 export interface ConfirmResult {
   /**
    * `known`: the results of all confirms of this payment are known. `unknown`: this confirm may have been carried out.
-   * `not_carried_out`: this one was not, and unknown results of earlier ones stay unknown.
+   * `not_carried_out`: this confirm was not carried out; unknown results of earlier confirms stay unknown.
    */
   outcome: 'known' | 'unknown' | 'not_carried_out';
   /** Inputs of this confirm and earlier ones that are now known to have been carried out. */
@@ -123,10 +141,10 @@ export interface ConfirmResult {
 
 export type Claim = Pick<ConfirmClaim, 'service' | 'owner' | 'now' | 'leaseUntil'>;
 
-/** A client whose creates of one kind are searched. */
-export type Creator = Pick<NewAttempt, 'service' | 'client' | 'kind'>;
+/** The creates of one kind by one client. */
+export type CreateScope = Pick<NewAttempt, 'service' | 'client' | 'kind'>;
 
-/** Identifies a transaction on a channel by at least one of its ids; when both are given, both must match. */
+/** Identifies a transaction on a channel by at least one of its ids; if both are given, both must match. */
 export interface TransactionRef {
   channel: string;
   transactionId?: string;
@@ -137,114 +155,122 @@ export interface AttemptPage {
   service: string;
   client: string;
   channel: string;
-  /** All kinds when omitted. */
+  /** Kinds to list; all if omitted. */
   kinds?: readonly AttemptKind[];
   outcome?: AttemptOutcome | null;
   externalId?: string | null;
-  /** Earliest start, inclusive. */
+  /** Earliest start time, inclusive. */
   startedFrom?: number | null;
-  /** Only attempts before this position: that of an attempt, or any time with `seq` 0. */
-  before?: AttemptPosition | null;
+  /** Lists only attempts before this position: the position of an attempt, or a time with `seq` 0. */
+  beforePosition?: AttemptPosition | null;
   limit: number;
 }
 
-/** Position in a list, which is ordered by start and then by `seq`. */
+/** Position in a list that is ordered by start time and then by `seq`. */
 export type AttemptPosition = Pick<Attempt, 'startedAt' | 'seq'>;
 
-/** Settled attempts with their reservations, reservations without an attempt, or confirmed inputs. */
+/** Settled attempts and their reservations, reservations without an attempt, or inputs of confirms. */
 export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed';
 
 export interface PurgeStep {
   target: PurgeTarget;
-  /** Deletes attempts settled, and inputs confirmed, before then. */
+  /** Attempts settled and inputs confirmed before this time are deleted. */
   settledBefore: number;
   /** Maximum number of rows to examine. */
   limit: number;
-  /** `after` of the previous step; null for the first. */
+  /** `after` that the previous step returned; null for the first step. */
   after: string | null;
 }
 
 export interface PurgeProgress {
   deleted: number;
-  /** Where the next step begins; null when nothing is left to delete. */
+  /** Where the next step begins; null if this was the last step. */
   after: string | null;
 }
 
-/** Number of attempts of one kind with an unknown outcome. */
+/** Number of attempts of one kind that have an unknown outcome. */
 export interface UnknownCount {
   kind: AttemptKind;
   count: number;
-  /** Start of the oldest; null when there is none. */
+  /** Start time of the oldest of these attempts; null if there are none. */
   oldestAt: number | null;
 }
 
-/** Every method rejects with JournalUnavailable when the store fails or exceeds its time limit. */
+/** Every method rejects with JournalUnavailable if the store fails or exceeds its time limit. */
 export interface Journal {
   /** The time by the clock that all instances of the journal share. */
   time(): Promise<number>;
-  /** Time limit of a call in ms. */
-  readonly deadlineMs: number;
+  /** Time limit of a call in ms; lists and reads for operators and metrics may take longer. */
+  readonly timeLimitMs: number;
   /** Writes the attempt durably unless its key or external id is taken. Atomic across instances. */
   insertAttempt(attempt: NewAttempt): Promise<BeginResult>;
   /**
-   * Records an outcome; a settled attempt does not change. Returns false, and records nothing, when another attempt
-   * created the transaction.
+   * Records an outcome; a settled attempt does not change. Returns false, and records nothing, if another attempt
+   * created the transaction. May return before the outcome is durable, as a lookup can find it again. Rejects with
+   * AttemptMissing if there is no attempt that succeeded or is unknown.
    */
   recordOutcome(id: string, outcome: Outcome): Promise<boolean>;
   find(key: AttemptKey): Promise<Attempt | null>;
-  /** The attempt that created a transaction. */
+  /** Returns the attempt that created a transaction; null if the journal has none. */
   findByTransaction(service: string, kind: AttemptKind, transactionId: string): Promise<Attempt | null>;
-  /** Whether a lookup by external id could show the transaction of another open attempt with the same amount and method. */
+  /** Whether a lookup by external id could return the transaction of another open attempt (same method and amount). */
   hasRival(attempt: Attempt): Promise<boolean>;
-  /** Id of a transaction of the same kind and channel that the service must have; null when none was created. */
-  createdBeside(attempt: Attempt): Promise<string | null>;
   /**
-   * The attempts with which this client created the transactions, in the order of `refs`; null for all others. By
-   * external id alone: the newest attempt that succeeded or is unknown. Takes as long for transactions of other clients
-   * as for none.
+   * Returns the id of a transaction that certainly exists at the service, because the journal records its create as
+   * succeeded; null if there is none. It has the kind and channel of `attempt`, and its client if possible.
    */
-  findCreated(creator: Creator, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
-  /** Newest first. Rejects with JournalBusy when too many lists are queued. */
+  findSucceededOnChannel(attempt: Attempt): Promise<string | null>;
+  /**
+   * Returns, for each of `refs` in their order, the attempt with which `creator` created that transaction; null if it
+   * created none. For a ref with only an external id, this is the newest attempt that succeeded or is unknown. The call
+   * takes as long for transactions of other clients as for transactions that do not exist.
+   */
+  findCreated(creator: CreateScope, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
+  /** Returns a page of attempts, newest first. Rejects with JournalBusy if too many lists are queued. */
   list(page: AttemptPage): Promise<Attempt[]>;
   /** Extends the leases of all attempts and confirms that the owner has in progress. */
   renew(owner: string, leaseUntil: number): Promise<void>;
-  /** Leases an attempt whose outcome is unknown or whose owner died; null when another instance holds it. */
+  /** Leases an open attempt whose lease has ended and marks it as `unknown`. Null if it is settled or still leased. */
   claim(id: string, claim: Claim): Promise<Attempt | null>;
-  /** Leases attempts whose recheck is due. */
+  /** Claims attempts whose recheck is due, as `claim` does. */
   claimDue(claim: Claim, limit: number): Promise<Attempt[]>;
-  /** Null when a confirm of this payment is in progress. */
+  /** Claims a payment for a confirm. Null if another confirm of this payment is in progress. */
   beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;
-  /** Releases the claim and records the result atomically. Idempotent. */
+  /** Records the result of a confirm and releases its claim, atomically. Idempotent. */
   endConfirm(id: string, result: ConfirmResult): Promise<void>;
   confirmedInputs(payment: ConfirmedPayment): Promise<ConfirmedInput[]>;
   findById(service: string, id: string): Promise<Attempt | null>;
-  /** For operators: by attempt id, or by idempotency key when only one client used it. */
-  findAny(service: string, name: string): Promise<Attempt | null>;
-  /** For operators: unknown outcomes of every client, oldest first. */
+  /** For operators: finds an attempt by its id, or by its idempotency key if only one client used this key. */
+  findAny(service: string, idOrKey: string): Promise<Attempt | null>;
+  /** For operators: returns attempts of all clients that have an unknown outcome, oldest first. */
   unknown(service: string, limit: number): Promise<Attempt[]>;
-  /** Unknown outcomes of every client, one entry per kind. */
+  /** Counts the attempts of all clients that have an unknown outcome, with one entry per kind. */
   countUnknown(service: string): Promise<UnknownCount[]>;
-  /** Deletes expired rows, never attempts of unknown outcome. Null while another instance purges. */
+  /** Deletes expired rows, but never attempts with an unknown outcome. Null if another instance is purging. */
   purgeStep(step: PurgeStep): Promise<PurgeProgress | null>;
   /**
-   * Writes a row that exists for this check only, as durably as an attempt. Rejects when attempts cannot be written.
-   * @param bytes size of an additional filler: on a full disk a small row may still fit
+   * Writes a row that exists for this check only, as durably as an attempt. Rejects if attempts cannot be written.
+   * @param bytes size of a filler in the row, because a small row may still fit on a full disk
    */
   checkWrite(bytes: number): Promise<void>;
-  /** Rejects when the journal cannot be read. */
+  /** Reads the state, and raises the fence if the database is not the one that the journal was last written to. */
+  readState(): Promise<JournalState>;
+  /** Raises the fence now, or lowers it (null). */
+  setFence(reason: FenceReason | null): Promise<void>;
+  /** Rejects if the journal cannot be read. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Too many lists are queued. Other calls are not affected. */
+/** A list was rejected because too many lists are queued. Other calls are not affected. */
 export class JournalBusy extends Error {
   constructor(cause?: unknown) {
-    super('Too many attempt lists are being read.', { cause });
+    super('Too many queries for lists of attempts are in progress. Try again later.', { cause });
     this.name = 'JournalBusy';
   }
 }
 
-/** The journal cannot be written or read now. */
+/** The journal cannot be read or written at present. */
 export class JournalUnavailable extends Error {
   constructor(cause?: unknown) {
     super('The journal is unavailable.', { cause });

@@ -1,10 +1,10 @@
-/** Column types: a number that increases with every row, a time in milliseconds, and bytes. */
-const TYPES = {
+/** Column types by dialect: a number that increases with every row, a time in milliseconds, and bytes. */
+const COLUMN_TYPES = {
   sqlite: { sequence: 'INTEGER PRIMARY KEY AUTOINCREMENT', time: 'INTEGER', filler: 'BLOB' },
   postgres: { sequence: 'BIGSERIAL PRIMARY KEY', time: 'BIGINT', filler: 'TEXT' },
 } as const;
 
-type Dialect = keyof typeof TYPES;
+type Dialect = keyof typeof COLUMN_TYPES;
 
 export interface MigrationStore {
   dialect: Dialect;
@@ -16,7 +16,7 @@ interface Migration {
   sql(dialect: Dialect): string[];
 }
 
-/** With `$name` for the types of the dialect. */
+/** SQL of the tables; `$sequence`, `$time` and `$filler` stand for the column types of the dialect. */
 const TABLES = [
   `CREATE TABLE attempts (
        seq $sequence,
@@ -76,7 +76,7 @@ const TABLES = [
        confirmed_at $time NOT NULL,
        PRIMARY KEY (service, channel, transaction_id, input_hash)
      )`,
-  // No reference to attempts: an attempt may be purged while a proposal names it.
+  // Has no foreign key to attempts, because an attempt may be purged while a proposal names it.
   `CREATE TABLE settlement_proposals (
        id TEXT NOT NULL,
        attempt_id TEXT NOT NULL,
@@ -92,7 +92,7 @@ const TABLES = [
        expires_at $time NOT NULL,
        PRIMARY KEY (id, attempt_id)
      )`,
-  // One row, rewritten to check whether the journal can be written.
+  // Has one row, which is rewritten to check whether the journal can be written.
   `CREATE TABLE write_checks (
        id INTEGER PRIMARY KEY,
        checked_at $time NOT NULL,
@@ -100,15 +100,41 @@ const TABLES = [
      )`,
 ];
 
+/** One row. `identity` identifies the database that the journal was last written to; empty if unknown. */
+const JOURNAL_STATE = `CREATE TABLE journal_state (
+       id INTEGER PRIMARY KEY,
+       identity TEXT NOT NULL,
+       fence_since $time NOT NULL,
+       fence_reason TEXT NOT NULL
+     )`;
+
+const FIRST_STATE = {
+  sqlite: "INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, '', 0, '')",
+  postgres:
+    "INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, journal_identity(), 0, '')",
+};
+
+/**
+ * The server and its timeline, which changes when a standby is promoted or a backup is restored, and the table, which
+ * changes when a dump is restored. Only the table if the user may not read the others, or the database has none.
+ */
+const POSTGRES_IDENTITY = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGUAGE plpgsql STABLE AS $$
+     BEGIN
+       RETURN concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
+         left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), 'attempts'::regclass::oid);
+     EXCEPTION WHEN insufficient_privilege OR feature_not_supported OR undefined_function THEN
+       RETURN '//' || 'attempts'::regclass::oid;
+     END $$`;
+
 const INDEXES = [
   `CREATE INDEX attempts_open ON attempts (outcome, lease_until) WHERE outcome IN ('in_progress', 'unknown')`,
   `CREATE INDEX attempts_open_by_external_id ON attempts (external_id, channel)
      WHERE outcome IN ('in_progress', 'unknown')`,
   'CREATE INDEX attempts_settled ON attempts (settled_at) WHERE settled_at IS NOT NULL',
-  // With the client, so that no row of another client is read.
+  // Includes the client, so that no row of another client is read.
   'CREATE INDEX attempts_by_transaction ON attempts (transaction_id, client) WHERE transaction_id IS NOT NULL',
   // These two end with the order of lists, so that a page with any filters is an index range. They do not begin with
-  // service and client: a planner without statistics would mistake them for the index of keys.
+  // service and client, because a planner without statistics would use them instead of the index of keys.
   'CREATE INDEX attempts_by_start ON attempts (channel, service, client, kind, outcome, started_at, seq)',
   `CREATE INDEX attempts_by_external_id
      ON attempts (external_id, client, channel, service, kind, outcome, started_at, seq)`,
@@ -116,12 +142,13 @@ const INDEXES = [
 ];
 
 /**
- * A PostgreSQL statement reads the snapshot of its start, a volatile function the current one. `attempt_is_open` therefore
- * sees what other instances committed while the statement waited for their locks. `attempts_with_transaction_of_another`
- * locks transactions before it reads, so that no two attempts become the creator of one. It returns the ids of the given
- * attempts whose transaction another attempt created, or creates in the same batch: there the one that already has it
- * wins, then the oldest open one. OFFSET 0 keeps a planner without statistics from reading all attempts of the service.
- * No transaction holds row locks while it waits there. SQLite has one writer at a time.
+ * Functions that SQLite does not need, because it has one writer at a time. A PostgreSQL statement reads the snapshot
+ * of its start, but a volatile function reads the current one. Therefore `attempt_is_open` sees what other instances
+ * committed while the statement waited for their locks. `attempts_with_transaction_of_another` returns the ids of the
+ * candidates whose transaction another attempt created. If several candidates name one transaction, it omits the one
+ * that already has it, else the oldest open one. It locks transactions before it reads, so that no two attempts become
+ * the creator of one; no caller holds row locks while it waits. OFFSET 0 keeps a planner without statistics from
+ * reading all attempts of the service.
  */
 const POSTGRES_ONLY = [
   `CREATE FUNCTION attempt_is_open(attempt TEXT) RETURNS BOOLEAN LANGUAGE sql VOLATILE AS $$
@@ -146,23 +173,30 @@ const POSTGRES_ONLY = [
        LIMIT 1) AS holder ON TRUE
      WHERE mine.place > 1 OR holder.id IS NOT NULL;
    END $$`,
-  // Compressed, the filler would need no space.
+  // Stored uncompressed, because a compressed filler would need almost no space.
   'ALTER TABLE write_checks ALTER COLUMN filler SET STORAGE EXTERNAL',
 ];
 
 /**
- * In order of application. Once released a migration never changes: add another one. The first one replaces all nine of
- * the time before the first release; a journal that has the last of them is up to date.
+ * Migrations in the order of application. Never change a released migration; add another one. The first one replaces
+ * the nine from before the first release. It has the name of the last of these, so that it is not applied after them.
  */
 const MIGRATIONS: readonly Migration[] = [
   {
     name: '0009-write-checks',
     sql: (dialect) => {
-      const { sequence, time, filler } = TYPES[dialect];
+      const { sequence, time, filler } = COLUMN_TYPES[dialect];
       const tables = TABLES.map((text) =>
         text.replace('$sequence', sequence).replaceAll('$time', time).replace('$filler', filler),
       );
       return [...tables, ...INDEXES, ...(dialect === 'postgres' ? POSTGRES_ONLY : [])];
+    },
+  },
+  {
+    name: '0010-journal-state',
+    sql: (dialect) => {
+      const table = JOURNAL_STATE.replace('$time', COLUMN_TYPES[dialect].time);
+      return [table, ...(dialect === 'postgres' ? [POSTGRES_IDENTITY] : []), FIRST_STATE[dialect]];
     },
   },
 ];
@@ -173,12 +207,12 @@ export function compareMigrations(applied: readonly string[]) {
   const last = names.at(-1) ?? '';
   return {
     pendingMigrations: names.filter((name) => !applied.includes(name)),
-    /** Applied by a newer version. */
+    /** Migrations that a newer version of the gateway applied. */
     unknownMigrations: applied.filter((name) => name > last),
   };
 }
 
-/** Applies pending migrations and returns their names. Only one instance at a time may call this. */
+/** Applies pending migrations and returns their names. Only one process at a time may call this. */
 export async function migrate({ dialect, execute }: MigrationStore): Promise<string[]> {
   await execute('CREATE TABLE IF NOT EXISTS applied_migrations (name TEXT PRIMARY KEY)');
   const rows = await execute('SELECT name FROM applied_migrations');

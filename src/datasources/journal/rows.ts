@@ -1,15 +1,21 @@
-import { type Attempt, type AttemptKind, type AttemptOutcome, type NewAttempt } from './journal';
+import {
+  type Attempt,
+  type AttemptKind,
+  type AttemptOutcome,
+  type NewAttempt,
+  type SentAttempt,
+} from './journal';
 
-/** A row of either store: PostgreSQL returns large numbers as strings. */
+/** A row of PostgreSQL or SQLite. PostgreSQL returns 64-bit integers as strings. */
 export type Row = Record<string, unknown>;
 
-/** Replaces characters that PostgreSQL rejects, so that a service's text cannot fail the write of a batch. */
-export const storable = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
+/** Replaces characters that PostgreSQL rejects, so that text from the service cannot make the write of a batch fail. */
+export const toStorableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
 
 export const textOrNull = (value: unknown): string | null => (value === null ? null : String(value));
 const numberOrNull = (value: unknown): number | null => (value === null ? null : Number(value));
 
-export const readAttempt = (row: Row): Attempt => ({
+export const attemptFromRow = (row: Row): Attempt => ({
   seq: Number(row['seq']),
   id: String(row['id']),
   service: String(row['service']),
@@ -42,9 +48,10 @@ export const readAttempt = (row: Row): Attempt => ({
 });
 
 /** Whether the attempt's key can be used again. */
-export const isReleased = ({ outcome }: Attempt): boolean => outcome === 'rejected' || outcome === 'not_sent';
+export const isKeyReleased = ({ outcome }: Attempt): boolean =>
+  outcome === 'rejected' || outcome === 'not_sent';
 
-const COLUMN_OF: Record<keyof Omit<NewAttempt, 'reserve'>, string> = {
+const COLUMN_OF: Record<keyof SentAttempt, string> = {
   id: 'id',
   service: 'service',
   client: 'client',
@@ -63,29 +70,29 @@ const COLUMN_OF: Record<keyof Omit<NewAttempt, 'reserve'>, string> = {
   serviceStartedAt: 'service_started_at',
   sendUntil: 'send_until',
 };
-const PROPERTIES = Object.keys(COLUMN_OF) as (keyof typeof COLUMN_OF)[];
+const INSERT_PROPERTIES = Object.keys(COLUMN_OF) as (keyof typeof COLUMN_OF)[];
 
-/** Columns of a new attempt; all others start empty. */
+/** Columns that an INSERT of a new attempt sets from its properties; the statement itself sets `outcome`. */
 export const INSERT_COLUMNS: readonly string[] = Object.values(COLUMN_OF);
 
-/** The values of INSERT_COLUMNS. */
-export const insertValues = (attempt: NewAttempt): (string | number | null)[] =>
-  PROPERTIES.map((name) => attempt[name]);
+/** Returns the values for INSERT_COLUMNS, in their order. */
+export const insertColumnValues = (attempt: NewAttempt): (string | number | null)[] =>
+  INSERT_PROPERTIES.map((name) => attempt[name]);
 
-/** Replaces the attempt that held a released key. */
+/** Clause that replaces the attempt of a released key. */
 export const UPSERT_RELEASED_KEY = `ON CONFLICT (service, client, key) DO UPDATE SET
   ${INSERT_COLUMNS.filter((name) => !['service', 'client', 'key'].includes(name))
     .map((name) => `${name} = excluded.${name}`)
     .join(', ')},
   seq = excluded.seq, outcome = 'in_progress', transaction_id = NULL, status = NULL, settled_at = NULL, next_check_at = NULL, checks = 0,
   absent_lookups = 0, absent_ms = 0, absent_observer = ''
-  WHERE attempts.outcome IN ('rejected', 'not_sent')`;
+  WHERE attempts.outcome IN ('rejected', 'not_sent') AND attempts.id <> excluded.id`;
 
-/** Takes over a reservation whose attempt can no longer have been sent. */
-export const upsertReservation = (isFree: string): string =>
+/** Returns the clause that takes over a reservation if `isFree`: its attempt is rejected, not sent or purged. */
+export const upsertReservationClause = (isFree: string): string =>
   `ON CONFLICT (service, channel, external_id) DO UPDATE SET attempt_id = excluded.attempt_id WHERE ${isFree}`;
 
-/** SQLite uses the index of open attempts only for a condition in exactly this form. */
-export const OPEN = "outcome IN ('in_progress', 'unknown')";
+/** Condition of open attempts. SQLite uses their index only if a condition has exactly this form. */
+export const IS_OPEN = "outcome IN ('in_progress', 'unknown')";
 
-export const FIND = 'SELECT * FROM attempts WHERE service = ? AND client = ? AND key = ?';
+export const FIND_BY_KEY = 'SELECT * FROM attempts WHERE service = ? AND client = ? AND key = ?';

@@ -8,7 +8,7 @@ import { sql, SqliteThread } from './sqlite/thread';
 
 /** Proposed outcome of one attempt. Times are in milliseconds since 1970. */
 export interface ProposedSettle {
-  /** Id of the proposal, which may name several attempts. */
+  /** Id of the proposal, which may propose outcomes for several attempts. */
   id: string;
   attemptId: string;
   service: string;
@@ -30,14 +30,14 @@ export interface ProposedSettle {
 export interface SettlementProposals {
   /** Stores proposals and deletes expired ones. */
   add(proposed: readonly ProposedSettle[], now: number): Promise<void>;
-  /** Proposals that have not expired, or the one with this id, oldest first. */
+  /** Lists proposals that have not expired, oldest first; only the proposal with this id if one is given. */
   list(service: string, now: number, id?: string): Promise<ProposedSettle[]>;
-  /** Deletes a proposal, or one attempt of it. */
+  /** Deletes a proposal, or only its entry for one attempt. */
   remove(id: string, attemptId?: string): Promise<void>;
   close(): Promise<void>;
 }
 
-const readProposal = (row: Row): ProposedSettle => ({
+const proposalFromRow = (row: Row): ProposedSettle => ({
   id: String(row['id']),
   attemptId: String(row['attempt_id']),
   service: String(row['service']),
@@ -52,9 +52,9 @@ const readProposal = (row: Row): ProposedSettle => ({
   expiresAt: Number(row['expires_at']),
 });
 
-/** Opens the proposals in the journal's database over a separate connection. The journal must have been opened before. */
-export async function openProposals(url: string, deadlineMs: number): Promise<SettlementProposals> {
-  const { execute, close } = await openStore(url, deadlineMs);
+/** Opens the proposals over a separate connection to the journal's database, which must already have its tables. */
+export async function openProposals(url: string, timeLimitMs: number): Promise<SettlementProposals> {
+  const { execute, close } = await openStore(url, timeLimitMs);
   return {
     add: async (proposed, now) => {
       await execute('DELETE FROM settlement_proposals WHERE expires_at <= ?', [now]);
@@ -71,7 +71,7 @@ export async function openProposals(url: string, deadlineMs: number): Promise<Se
          ORDER BY proposed_at, id, attempt_id`,
         id === undefined ? [service, now] : [service, now, id],
       );
-      return rows.map(readProposal);
+      return rows.map(proposalFromRow);
     },
     remove: async (id, attemptId) => {
       if (attemptId === undefined) await execute('DELETE FROM settlement_proposals WHERE id = ?', [id]);
@@ -86,16 +86,16 @@ interface Store {
   close(): Promise<void>;
 }
 
-async function openStore(url: string, deadlineMs: number): Promise<Store> {
+async function openStore(url: string, timeLimitMs: number): Promise<Store> {
   if (url.startsWith('file:')) {
-    const thread = await SqliteThread.open(path.resolve(url.slice('file:'.length)), deadlineMs);
+    const thread = await SqliteThread.open(path.resolve(url.slice('file:'.length)), timeLimitMs);
     return {
       execute: (text, values) => thread.run({ write: true, statements: [sql(text, ...values)] }),
       close: () => thread.close(),
     };
   }
   const pool = new PostgresPool(new PostgresHosts(url), {
-    deadlineMs,
+    timeLimitMs,
     maxConnections: 1,
     connectionOptions: CONNECTION_OPTIONS,
   });

@@ -1,7 +1,7 @@
 import type { WireObject } from '../../shared/wire-object';
 import {
   isOwnNotFound,
-  notTried,
+  notTriedError,
   parseMutationResponse,
   readLookupResponse,
   toLookupError,
@@ -11,9 +11,14 @@ import {
   type NotFoundResponse,
 } from './mapping/responses';
 import type { Credentials } from './credentials';
-import type { Bulkhead, Slot } from './http/resilience';
+import type { BulkheadName, Slot } from './http/resilience';
 import { LookupRetries } from './http/retry-budget';
-import { endOfFailure, endOfResponse, reportEnd, type RequestObserver } from './request-observer';
+import {
+  observedResultOfFailure,
+  observedResultOfResponse,
+  reportResult,
+  type RequestObserver,
+} from './request-observer';
 import type { RawResponse } from './http/http-exchange';
 import { serviceTime, type Call, type SendOptions, type ServiceTransport } from './http/transport';
 
@@ -24,53 +29,53 @@ export interface LookupKey {
   externalId?: string;
   /** Values of the caller's request that the response must not expose; not sent. */
   secrets?: readonly string[];
-  /** An amount that the response must not contradict; not sent. */
+  /** Expected amount; a response with another amount is invalid. Not sent. */
   amount?: { currency: string; value: string };
 }
 
 /** The service's response to a lookup. */
 export interface LookupResponse {
-  /** Null when there is no such transaction. */
+  /** Null if there is no such transaction. */
   transaction: WireObject | null;
-  /** Whether the response is the service's own, and not that of a proxy; true for a transaction. */
+  /** Whether the service itself responded, not a proxy; true if a transaction was found. */
   isOwn: boolean;
-  /** Time of the response by the service's clock in milliseconds since 1970; undefined when unknown. */
+  /** Time of the response by the service's clock in milliseconds since 1970; undefined if unknown. */
   serviceTime: number | undefined;
 }
 
-/** A reserved slot for a request that is recorded before it is sent. */
+/** A reserved slot for a request whose attempt is recorded before it is sent. */
 export interface MoneySlot extends Slot {
-  /** Latest time of the response, by `performance.now()`. */
+  /** Time by `performance.now()` until which the response must arrive. */
   deadline: number;
-  /** Time of the signature, from before the attempt was recorded. */
+  /** Time to sign with, by the wall clock. It was read before the attempt was recorded. */
   signAt: number;
 }
 
 /** The bulkhead of one kind of create. */
 export interface SendQueue {
   hasFreeSlot(): boolean;
-  /** Waits for a slot. Throws a ServiceError when none is free in time: nothing was sent. */
+  /** Waits for a free slot. Throws a ServiceError if none is free in time; nothing was sent then. */
   reserve(channel: string): Promise<MoneySlot>;
-  /** The service's time in milliseconds since 1970; null when unknown. */
+  /** Lower bound of the service's time in milliseconds since 1970; null if unknown. */
   serviceNow(): number | null;
 }
 
 export interface MoneySendOptions {
-  /** Without it the request waits for a slot. */
+  /** The slot to use; if omitted, the request waits for one. */
   slot?: MoneySlot;
-  /** Whether the request may be signed and sent again after a 401. */
+  /** Whether the request may be signed and sent again after a 401; by default it may. */
   mayRepeat?(): Promise<boolean>;
 }
 
 interface MoneyCall {
   channel: string;
   path: string;
-  lane: Bulkhead;
+  lane: BulkheadName;
   body: string;
   options?: MoneySendOptions | undefined;
 }
 
-/** Lookups, and requests that move money. */
+/** Client of the payment service: sends lookups, creates and confirms, and checks and redacts the responses. */
 export class ServiceClient {
   readonly #retries: LookupRetries;
 
@@ -78,18 +83,21 @@ export class ServiceClient {
     private readonly transport: ServiceTransport,
     private readonly notFound: NotFoundResponse,
     /** The gateway's own secrets, which responses must not expose. */
-    private readonly own: { credentials: Pick<Credentials, 'known'>; isToken?(text: string): boolean },
+    private readonly gatewaySecrets: {
+      credentials: Pick<Credentials, 'allSecrets'>;
+      isToken?(text: string): boolean;
+    },
     private readonly observer: RequestObserver,
   ) {
     this.#retries = new LookupRetries(() => observer.retried());
   }
 
-  /** Looks a transaction up, with at most three tries within one deadline. */
+  /** Looks a transaction up, with at most three tries within one deadline. Throws a ServiceError. */
   lookUp(path: string, key: LookupKey): Promise<LookupResponse> {
     const call = { channel: key.channel, path, query: lookupQuery(key) };
     const read = (raw: RawResponse): LookupResponse => {
       const json = readLookupResponse(raw, { ...key, ...this.#redactionContext() }, this.notFound.status);
-      if (json) this.transport.noteTime(raw);
+      if (json) this.transport.recordServiceTime(raw);
       const isOwn = json !== null || isOwnNotFound(raw, this.notFound);
       return { transaction: json, isOwn, serviceTime: serviceTime(raw) };
     };
@@ -101,7 +109,7 @@ export class ServiceClient {
   }
 
   /**
-   * Sends a create or confirm once. Never repeats it, except after a 401 when `mayRepeat` allows it. Throws only when the
+   * Sends a create or confirm once. Never repeats it, except after a 401 if `mayRepeat` allows it. Throws only if the
    * service certainly did nothing.
    */
   postOnce(
@@ -118,12 +126,12 @@ export class ServiceClient {
     });
     return sent.then((raw) => {
       const outcome = parseMutationResponse(raw, fields);
-      if (outcome.kind === 'accepted') this.transport.noteTime(raw);
+      if (outcome.kind === 'accepted') this.transport.recordServiceTime(raw);
       return outcome;
     }, toMutationOutcome);
   }
 
-  queue(path: string, lane: Bulkhead): SendQueue {
+  sendQueue(path: string, lane: BulkheadName): SendQueue {
     const { transport } = this;
     return {
       hasFreeSlot: () => transport.policy.hasFreeSlot(lane),
@@ -135,34 +143,37 @@ export class ServiceClient {
           return { release, deadline: startedAt + transport.timeoutMs, signAt: transport.now() };
         } catch (failure) {
           const call = { channel, path, body: '' };
-          reportEnd(this.observer, call, { startedAt, ...endOfFailure(failure) });
-          throw notTried();
+          reportResult(this.observer, call, { startedAt, ...observedResultOfFailure(failure) });
+          throw notTriedError();
         }
       },
     };
   }
 
   #redactionContext(): Pick<ExpectedFields, 'credentials' | 'isToken'> {
-    const { credentials, isToken } = this.own;
-    return { credentials: credentials.known, isToken };
+    const { credentials, isToken } = this.gatewaySecrets;
+    return { credentials: credentials.allSecrets, isToken };
   }
 
   #send(call: Call, options: SendOptions): Promise<RawResponse> {
     const startedAt = performance.now();
     return this.transport.send(call, options).then(
       (raw) => {
-        reportEnd(this.observer, call, { startedAt, ...endOfResponse(raw, this.notFound.status) });
+        reportResult(this.observer, call, {
+          startedAt,
+          ...observedResultOfResponse(raw, this.notFound.status),
+        });
         return raw;
       },
       (failure: unknown) => {
-        reportEnd(this.observer, call, { startedAt, ...endOfFailure(failure) });
+        reportResult(this.observer, call, { startedAt, ...observedResultOfFailure(failure) });
         throw failure;
       },
     );
   }
 }
 
-/** The query string, signed and sent unchanged. */
+/** Returns the query string of a lookup, which is signed and sent unchanged. */
 export function lookupQuery({ channel, transactionId, externalId }: LookupKey): string {
   const parts = [`channel=${encodeURIComponent(channel)}`];
   if (transactionId !== undefined) parts.push(`transaction_id=${encodeURIComponent(transactionId)}`);
@@ -170,6 +181,6 @@ export function lookupQuery({ channel, transactionId, externalId }: LookupKey): 
   return parts.join('&');
 }
 
-/** Maps an accepted response; leaves other outcomes unchanged. */
+/** Applies a function to an accepted response; returns other outcomes unchanged. */
 export const mapAccepted = <A, B>(outcome: MutationOutcome<A>, map: (json: A) => B): MutationOutcome<B> =>
   outcome.kind === 'accepted' ? { kind: 'accepted', response: map(outcome.response) } : outcome;

@@ -4,22 +4,22 @@ import type { LookupKey } from './client';
 
 const MAX_CONCURRENT = 16;
 
-/** Unambiguous: only the external id, which comes last, may contain spaces. */
-const nameOf = ({ channel, transactionId = '', externalId }: LookupKey): string =>
+/** Returns the cache key of a lookup. It is unambiguous, as only the external id, which comes last, may have spaces. */
+const cacheKeyOf = ({ channel, transactionId = '', externalId }: LookupKey): string =>
   externalId === undefined ? `${channel} ${transactionId}` : `${channel} ${transactionId} ${externalId}`;
 
 type LookUp<T> = (key: LookupKey) => Promise<T | null>;
 
-/** Identical lookups in flight share one request. A caller that leaves does not cancel it; nothing is cached. */
+/** Coalesces identical lookups in flight into one request, which callers cannot cancel. Results are not cached. */
 export class LookupCoalescer<T> {
   readonly #inFlight = new Map<string, SharedLookup<T>>();
 
   constructor(private readonly lookUp: LookUp<T>) {}
 
   load(key: LookupKey): Promise<T | null> {
-    const name = nameOf(key);
-    const known = this.#inFlight.get(name)?.result;
-    if (known) return known;
+    const name = cacheKeyOf(key);
+    const inFlight = this.#inFlight.get(name)?.result;
+    if (inFlight) return inFlight;
     const result = this.lookUp(key);
     const shared: SharedLookup<T> = { channel: key.channel, result };
     const onEnd = (): void => {
@@ -31,7 +31,7 @@ export class LookupCoalescer<T> {
     return result;
   }
 
-  /** Stops sharing lookups in flight of a channel: their results may be older than a change. */
+  /** Stops sharing the lookups of a channel that are in flight, because their results may be older than a change. */
   invalidateChannel(channel: string): void {
     for (const [name, shared] of this.#inFlight) {
       if (shared.channel === channel) this.#inFlight.delete(name);
@@ -41,29 +41,29 @@ export class LookupCoalescer<T> {
 
 interface SharedLookup<T> {
   channel: string;
-  /** Cleared at the end: V8 may retain a deleted Map entry for long. */
+  /** Cleared when the lookup ends, because V8 may retain a deleted Map entry for a long time. */
   result: Promise<T | null> | undefined;
 }
 
 const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new Error('A lookup failed.', { cause: error });
+  error instanceof Error ? error : new Error('The lookup at the payment service failed.', { cause: error });
 
 export type LookupLimit = () => BulkheadPolicy;
 
 export type Loader<T> = DataLoader<LookupKey, T | null, string>;
 
-/** Limit of concurrent lookups that all loaders of one operation share; created on first use. */
+/** Creates a limit of concurrent lookups for all loaders of one operation to share. */
 export function lookupLimit(): LookupLimit {
   let limit: BulkheadPolicy | undefined;
   return () => (limit ??= bulkhead(MAX_CONCURRENT, Infinity));
 }
 
-/** Loader of one GraphQL operation: one request per distinct transaction, as the service has no bulk lookup. */
+/** Creates a loader for one GraphQL operation. Sends one request per lookup key, as the service has no bulk lookup. */
 export function createLoader<T>(lookUp: LookUp<T>, limit: LookupLimit): Loader<T> {
   const loadAll = (keys: readonly LookupKey[]): Promise<(T | null | Error)[]> => {
-    // Most operations look up one transaction: no limit is needed.
+    // Most operations look up one transaction, for which no limit is needed.
     const run = keys.length === 1 ? lookUp : (key: LookupKey) => limit().execute(() => lookUp(key));
     return Promise.all(keys.map((key) => run(key).catch(asError)));
   };
-  return new DataLoader(loadAll, { cacheKeyFn: nameOf });
+  return new DataLoader(loadAll, { cacheKeyFn: cacheKeyOf });
 }

@@ -4,7 +4,7 @@ import { isUuid } from '../../schema/scalars';
 import { isObject, type WireObject } from '../../shared/wire-object';
 import { Secret } from '../../shared/secret';
 
-/** Credentials of a channel: two secret keys while the key is being rotated. */
+/** Credentials of a channel. There are two secret keys while the key is being rotated, otherwise one. */
 export interface CredentialEntry {
   apiKey: Secret;
   secretKeys: readonly Secret[];
@@ -12,47 +12,47 @@ export interface CredentialEntry {
 
 /** The validated content of SERVICE_CREDENTIALS_FILE. */
 export interface CredentialTable {
-  /** For channels without an entry. */
+  /** Credentials of channels without an entry. */
   default: CredentialEntry | undefined;
-  /** By channel in lower case. */
+  /** Entries by channel id in lower case. */
   channels: ReadonlyMap<string, CredentialEntry>;
 }
 
-/** Reads a file that the credentials file names. */
+/** Reads a file whose path is in the credentials file. */
 type ReadFile = (path: string) => string;
 
-const ENTRY_SHAPE = 'an object with apiKey or apiKeyFile, and secretKeys or secretKeyFiles';
+const ENTRY_RULE = 'an object with apiKey or apiKeyFile, and secretKeys or secretKeyFiles';
 const ENTRY_FIELDS = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
 
-/** Valid in an HTTP header. */
-const CREDENTIAL = /^[\x21-\x7e]{1,1024}$/;
-const EXPECTED = 'at most 1024 printable ASCII characters without spaces';
+/** A credential must be valid in an HTTP header. */
+const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
+const CREDENTIAL_RULE = 'at most 1024 printable ASCII characters without spaces';
 
-/** A field of an entry, inline or as the path of a file. */
-interface Field {
-  /** For error messages. */
+/** A field of an entry. Its value is the credential itself or the path of a file. */
+interface CredentialField {
+  /** Name of the entry and the field, for error messages. */
   name: string;
   value: unknown;
   isFile: boolean;
 }
 
-/** The one of two fields that an entry has. */
-function chooseField(entryName: string, entry: WireObject, inline: string, file: string): Field {
+/** Returns the one of two alternative fields that an entry has. Throws if it has none or both. */
+function chooseField(entryName: string, entry: WireObject, inline: string, file: string): CredentialField {
   const given = [inline, file].filter((field) => Object.hasOwn(entry, field));
   const [field] = given;
   if (field === undefined || given.length > 1)
-    throw new Error(`${entryName}: expected one of ${inline} and ${file}`);
+    throw new Error(`${entryName}: expected either ${inline} or ${file}`);
   return { name: `${entryName}: ${field}`, value: entry[field], isFile: field === file };
 }
 
-function readCredential({ name, value, isFile }: Field, readFile: ReadFile): Secret {
+function readCredential({ name, value, isFile }: CredentialField, readFile: ReadFile): Secret {
   const text = isFile ? readCredentialFile(name, value, readFile) : value;
-  if (typeof text !== 'string' || !CREDENTIAL.test(text))
-    throw new Error(`${name}: expected ${isFile ? 'a file of ' : ''}${EXPECTED}`);
+  if (typeof text !== 'string' || !CREDENTIAL_PATTERN.test(text))
+    throw new Error(`${name}: expected ${isFile ? 'a file of ' : ''}${CREDENTIAL_RULE}`);
   return new Secret(text);
 }
 
-/** The content of a file without the newline that editors append. */
+/** Returns the content of a file without the final newline that editors append. */
 function readCredentialFile(name: string, path: unknown, readFile: ReadFile): string {
   if (typeof path !== 'string' || path === '') throw new Error(`${name}: expected the path of a file`);
   try {
@@ -62,7 +62,7 @@ function readCredentialFile(name: string, path: unknown, readFile: ReadFile): st
   }
 }
 
-function readSecretKeys({ name, value, isFile }: Field, readFile: ReadFile): Secret[] {
+function readSecretKeys({ name, value, isFile }: CredentialField, readFile: ReadFile): Secret[] {
   if (!Array.isArray(value) || value.length < 1 || value.length > 2)
     throw new Error(`${name}: expected a list of one key, or of two while the key is being rotated`);
   const keys = value.map((each: unknown, index) =>
@@ -74,20 +74,20 @@ function readSecretKeys({ name, value, isFile }: Field, readFile: ReadFile): Sec
 }
 
 function readEntry(name: string, entry: unknown, readFile: ReadFile): CredentialEntry {
-  if (!isObject(entry)) throw new Error(`${name}: expected ${ENTRY_SHAPE}`);
+  if (!isObject(entry)) throw new Error(`${name}: expected ${ENTRY_RULE}`);
   if (Object.keys(entry).some((field) => !ENTRY_FIELDS.includes(field)))
-    throw new Error(`${name}: has more fields than ${ENTRY_SHAPE}`);
+    throw new Error(`${name}: has an unknown field; expected ${ENTRY_RULE}`);
   return {
     apiKey: readCredential(chooseField(name, entry, 'apiKey', 'apiKeyFile'), readFile),
     secretKeys: readSecretKeys(chooseField(name, entry, 'secretKeys', 'secretKeyFiles'), readFile),
   };
 }
 
-function readChannels(channels: unknown, readFile: ReadFile): Map<string, CredentialEntry> {
+function readChannelCredentials(channels: unknown, readFile: ReadFile): Map<string, CredentialEntry> {
   if (!isObject(channels)) throw new Error('channels: expected an object with an entry for each channel');
   const entries = new Map<string, CredentialEntry>();
   Object.entries(channels).forEach(([name, entry], index) => {
-    // The name is not repeated: it may be a misplaced secret.
+    // The message does not contain the name, because it may be a misplaced secret.
     if (!isUuid(name)) throw new Error(`channels: entry ${index + 1}: expected the UUID of a channel`);
     const channel = name.toLowerCase();
     if (entries.has(channel)) throw new Error(`channels.${channel}: appears twice, in upper and lower case`);
@@ -98,15 +98,17 @@ function readChannels(channels: unknown, readFile: ReadFile): Map<string, Creden
 
 /**
  * Parses SERVICE_CREDENTIALS_FILE.
- * @throws an Error that names the entry and the rule, never a value; a SyntaxError when it is not JSON
+ * @throws an Error that names the entry and the rule, but contains no value; a SyntaxError if the text is not JSON
  */
 export function readCredentialsFile(text: string, readFile: ReadFile): CredentialTable {
   const file = parseJson(text);
   if (!isObject(file)) throw new Error('expected a JSON object with default and channels');
   if (Object.keys(file).some((name) => name !== 'default' && name !== 'channels'))
-    throw new Error('has more fields than default and channels');
+    throw new Error('has an unknown field; expected only default and channels');
   return {
     default: Object.hasOwn(file, 'default') ? readEntry('default', file['default'], readFile) : undefined,
-    channels: Object.hasOwn(file, 'channels') ? readChannels(file['channels'], readFile) : new Map(),
+    channels: Object.hasOwn(file, 'channels')
+      ? readChannelCredentials(file['channels'], readFile)
+      : new Map(),
   };
 }

@@ -5,15 +5,15 @@ import { HotReloadedFile } from '../../shared/hot-reloaded-file';
 import { readCredentialsFile, type CredentialEntry, type CredentialTable } from './credentials-file';
 import { Signer } from './http/signature';
 
-/** The signers of one entry, one per secret key. */
+/** The signers of one credentials entry: one signer per secret key. */
 export class Signers {
-  /** For logs: `default` or `channels.<channel>`. */
+  /** Name of the entry for logs: `default` or `channels.<channel>`. */
   readonly name: string;
   readonly #secretKeys: readonly string[];
   readonly #signers: readonly Signer[];
   #preferred: number;
 
-  /** @param before the signers used until now: their preferred secret key stays preferred */
+  /** @param before the signers of this entry before a reload; their preferred secret key stays preferred */
   constructor(name: string, { apiKey, secretKeys }: CredentialEntry, before?: Signers) {
     this.name = name;
     this.#secretKeys = secretKeys.map((secretKey) => secretKey.reveal());
@@ -25,17 +25,17 @@ export class Signers {
     return this.#secretKeys[this.#preferred] ?? '';
   }
 
-  /** The signer that the service accepted last. */
+  /** The signer to use first: that of the secret key that the service accepted last, at first the first key. */
   get preferred(): Signer | undefined {
     return this.#signers[this.#preferred];
   }
 
-  /** The other signer; undefined when there is only one. */
+  /** Returns the signer of the other secret key; undefined if there is only one key. */
   fallbackSigner(rejected: Signer): Signer | undefined {
     return this.#signers.find((signer) => signer !== rejected);
   }
 
-  /** Makes a signer the preferred one. Returns its position in the file from 1; undefined when it was preferred already. */
+  /** Makes a signer the preferred one. Returns the position of its key, from 1; undefined if nothing changed. */
   prefer(signer: Signer): number | undefined {
     const index = this.#signers.indexOf(signer);
     if (index < 0 || index === this.#preferred) return undefined;
@@ -44,27 +44,27 @@ export class Signers {
   }
 }
 
-/** For logs; never contains a credential. */
+/** A change of the credentials, for logs. Never contains a credential. */
 export type CredentialEvent =
   | { kind: 'reloaded' }
-  /** The changed file is invalid: the previous credentials stay in use. */
+  /** The changed file is invalid, so the previous credentials stay in use. */
   | { kind: 'refused'; why: string }
-  /** The service accepts the secret key at this position from 1, and not the other. */
+  /** The service accepts the secret key at this position in the entry, counted from 1, and rejects the other key. */
   | { kind: 'switched'; entry: string; secretKey: number };
 
 interface CredentialsOptions {
-  /** SERVICE_CREDENTIALS_FILE; null when unset. */
+  /** SERVICE_CREDENTIALS_FILE; null if unset. */
   file: string | null;
-  /** SERVICE_API_KEY and SERVICE_SECRET_KEY: the default when the file has none. */
+  /** SERVICE_API_KEY and SERVICE_SECRET_KEY, used if the file has no default entry. */
   settings: CredentialEntry | undefined;
-  onEvent(event: CredentialEvent): void;
+  onCredentialEvent(event: CredentialEvent): void;
 }
 
 interface ActiveCredentials {
   default: Signers | undefined;
   channels: ReadonlyMap<string, Signers>;
-  /** All keys and secrets of file and settings, also unused ones. */
-  known: readonly string[];
+  /** All API keys and secret keys in the file and the settings, including unused ones. */
+  allSecrets: readonly string[];
 }
 
 /** The credentials of all channels, from settings or a hot-reloaded file. */
@@ -73,15 +73,15 @@ export class Credentials {
   readonly #file: HotReloadedFile<ActiveCredentials> | undefined;
   readonly #fixed: ActiveCredentials;
 
-  /** Random credentials that no service should accept. */
+  /** Returns random credentials, which no service should accept. */
   static placeholder(): Credentials {
     const settings = { apiKey: new Secret(randomUUID()), secretKeys: [new Secret(randomUUID())] };
-    return new Credentials({ file: null, settings, onEvent: () => undefined });
+    return new Credentials({ file: null, settings, onCredentialEvent: () => undefined });
   }
 
-  /** Throws an Error that describes the problem with the file. */
+  /** Reads the file. Throws an Error that describes the problem if the file is invalid. */
   constructor(options: CredentialsOptions) {
-    const { file, onEvent } = options;
+    const { file, onCredentialEvent } = options;
     this.#options = options;
     this.#fixed = this.#activate({ default: undefined, channels: new Map() });
     if (file === null) return;
@@ -91,28 +91,32 @@ export class Credentials {
       read: (text, readReferenced) => {
         const table = readCredentialsFile(text, (named) => readReferenced(path.resolve(folder, named)));
         if (!table.default && !options.settings && table.channels.size === 0)
-          throw new Error('expected default or channels: there are no credentials');
+          throw new Error(
+            'expected credentials in default or channels, or in SERVICE_API_KEY and SERVICE_SECRET_KEY',
+          );
         return this.#activate(table);
       },
-      onReload: (event) => onEvent(event.taken ? { kind: 'reloaded' } : { kind: 'refused', why: event.why }),
+      onReload: (event) =>
+        onCredentialEvent(event.applied ? { kind: 'reloaded' } : { kind: 'refused', why: event.why }),
     });
   }
 
-  /** The signers of a channel, or the default ones; undefined when there are neither. */
-  of(channel: string): Signers | undefined {
+  /** Returns the signers of a channel, or else the default ones; undefined if there are neither. */
+  signersFor(channel: string): Signers | undefined {
     const { channels, default: fallback } = this.#active;
     return channels.get(channel.toLowerCase()) ?? fallback;
   }
 
-  /** All keys and secrets, for redaction. */
-  get known(): readonly string[] {
-    return this.#active.known;
+  /** All API keys and secret keys, for redaction. */
+  get allSecrets(): readonly string[] {
+    return this.#active.allSecrets;
   }
 
-  /** Must be called when the service accepted a signer after rejecting the other. */
+  /** Must be called when the service has accepted a signer after it rejected the other one. */
   onAccepted(signers: Signers, signer: Signer): void {
     const secretKey = signers.prefer(signer);
-    if (secretKey !== undefined) this.#options.onEvent({ kind: 'switched', entry: signers.name, secretKey });
+    if (secretKey !== undefined)
+      this.#options.onCredentialEvent({ kind: 'switched', entry: signers.name, secretKey });
   }
 
   /** Stops watching the file. */
@@ -136,7 +140,7 @@ export class Credentials {
     return {
       default: fallback && new Signers('default', fallback, before?.default),
       channels: new Map(channels),
-      known: entries.flatMap((entry) =>
+      allSecrets: entries.flatMap((entry) =>
         entry ? [entry.apiKey, ...entry.secretKeys].map((secret) => secret.reveal()) : [],
       ),
     };

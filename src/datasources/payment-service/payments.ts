@@ -11,14 +11,14 @@ import {
   type SendQueue,
   type ServiceClient,
 } from './client';
-import { lazyComplete, isPartial, readPayment, type KnownPayment } from './mapping/read-payment';
+import { addLazyFields, isPartialResponse, readPayment, type KnownPayment } from './mapping/read-payment';
 
-/** Fields of a create that payments and payouts share. */
+/** Fields of a create request that payments and payouts share. */
 export interface CreateRequest {
   channel: string;
   amount: { currency: string; value: string };
   externalId: string;
-  /** Fields of the method beside its type, in wire spelling. */
+  /** Fields of the method except its type, in wire spelling. */
   fields: WireObject;
   description?: string | null;
   callbackUrl?: string | null;
@@ -35,29 +35,29 @@ export interface ConfirmRequest {
   channel: string;
   transactionId: string;
   definition: PaymentMethodDefinition;
-  /** Fields of the body beside id, in wire spelling. */
+  /** Fields of the body except id, in wire spelling. */
   fields: WireObject;
 }
 
-/** A payment as the gateway remembers it. */
-export interface RememberedPayment extends KnownPayment {
+/** A payment as recorded in the journal. */
+export interface JournaledPayment extends KnownPayment {
   transactionId: string;
   status: string;
 }
 
 /** Result of a lookup. */
-export interface Search<T> {
+export interface LookupResult<T> {
   found: T | null;
-  /** Whether the response is the service's own. That of a proxy proves nothing. */
+  /** Whether the service itself responded, because the response of a proxy proves nothing. */
   isOwn: boolean;
 }
 
 /** Called for every transaction that a lookup finds. @param requestedAt start of the lookup by `performance.now()` */
-export type OnSeen<T> = (found: T, requestedAt: number) => void;
+export type FoundListener<T> = (found: T, requestedAt: number) => void;
 
-/** The payments of the service (spec 4.3 to 4.5). */
+/** Creates, confirms and looks up payments of the service (spec 4.3 to 4.5). */
 export class PaymentService {
-  #onSeen: OnSeen<PaymentResource> = () => undefined;
+  #onFound: FoundListener<PaymentResource> = () => undefined;
   readonly queue: SendQueue;
 
   /** @param pollAfter for the next actions of the payments */
@@ -65,11 +65,12 @@ export class PaymentService {
     private readonly client: ServiceClient,
     private readonly pollAfter: PollAfter,
   ) {
-    this.queue = client.queue('payment/', 'payments');
+    this.queue = client.sendQueue('payment/', 'payments');
   }
 
-  onSeen(onSeen: OnSeen<PaymentResource>): void {
-    this.#onSeen = onSeen;
+  /** Sets the listener for payments that lookups find. */
+  onSeen(listener: FoundListener<PaymentResource>): void {
+    this.#onFound = listener;
   }
 
   /** POST payment/ (spec 4.4). */
@@ -104,33 +105,33 @@ export class PaymentService {
     return mapAccepted(outcome, (json) => this.#read(json, { channel, definition }));
   }
 
-  /** GET payment/ (spec 4.3); null when there is no such payment. */
+  /** GET payment/ (spec 4.3). Returns null if there is no such payment. */
   async lookUp(key: LookupKey): Promise<PaymentResource | null> {
     return (await this.search(key)).found;
   }
 
-  /** As `lookUp`, and whether the service itself responded. */
-  async search(key: LookupKey): Promise<Search<PaymentResource>> {
+  /** Looks a payment up as `lookUp` does, and also returns whether the service itself responded. */
+  async search(key: LookupKey): Promise<LookupResult<PaymentResource>> {
     const requestedAt = performance.now();
     const { transaction: json, serviceTime, isOwn } = await this.client.lookUp('payment/', key);
     if (!json) return { found: null, isOwn };
     const found = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
-    // The response does not contain the external id of the lookup: other subscribers must not see it.
+    // The listener must not receive an external id that comes from the lookup key and not from the response.
     const { externalId, ...bare } = key;
-    this.#onSeen(externalId === undefined ? found : readPayment(json, bare, this.pollAfter), requestedAt);
+    this.#onFound(externalId === undefined ? found : readPayment(json, bare, this.pollAfter), requestedAt);
     return { found, isOwn };
   }
 
-  /** A payment from what is known; its other fields are looked up when they are selected. */
-  remembered({ transactionId, status, ...known }: RememberedPayment): PaymentResource {
+  /** Builds a payment from journal data, without a request. Its other fields are looked up if they are selected. */
+  fromJournal({ transactionId, status, ...known }: JournaledPayment): PaymentResource {
     return this.#read({ transaction_id: transactionId, status }, known);
   }
 
   #read(json: WireObject, known: KnownPayment): PaymentResource {
     const payment = readPayment(json, known, this.pollAfter);
-    if (isPartial(json)) {
+    if (isPartialResponse(json)) {
       const { channel, transactionId } = payment;
-      lazyComplete(payment, async () => {
+      addLazyFields(payment, async () => {
         const { secrets = [] } = known;
         const found = await this.lookUp({ channel, transactionId, secrets });
         return found && isOtherAmount(found, known) ? null : found;

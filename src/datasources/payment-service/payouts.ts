@@ -1,8 +1,8 @@
 import { payoutMethodByType } from '../../schema/methods';
 import type { PayoutMethodDefinition } from '../../schema/methods/method-definition';
-import { readWord } from '../../schema/payment';
+import { toEnumValue } from '../../schema/payment';
 import { PayoutStatus, type PayoutResource } from '../../schema/payout';
-import { passThrough, parseEnumWord, readStatus } from '../../redaction/text';
+import { passThrough, readEnumValue, readStatus } from '../../redaction/text';
 import { wireText, type WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';
 import {
@@ -12,14 +12,14 @@ import {
   type SendQueue,
   type ServiceClient,
 } from './client';
-import type { CreateRequest, OnSeen, Search } from './payments';
-import { amountOf, readError } from './mapping/read-payment';
+import type { CreateRequest, FoundListener, LookupResult } from './payments';
+import { requestedAmount, readError } from './mapping/read-payment';
 
 export interface PayoutRequest extends CreateRequest {
   definition: PayoutMethodDefinition;
-  /** payout_method.type: that of the method, or the caller's. */
+  /** Value of payout_method.type: that of the method, or one that the caller gave. */
   type: string;
-  /** Method details that may be shown: the service never returns them. */
+  /** Method details that callers may see. The service never returns them. */
   publicDetails: object;
 }
 
@@ -31,23 +31,24 @@ export interface KnownPayout {
   type?: string | null;
   amount?: { currency: string; value: string };
   publicDetails?: object;
-  /** Whether more is known but could not be read now. */
+  /** Whether the journal, which knows more about the payout, could not be read. */
   isPartial?: boolean;
 }
 
 type KnownOf = (transactionId: string) => KnownPayout | Promise<KnownPayout>;
 
-/** The payouts of the service (spec 4.1, 4.2). */
+/** Creates and looks up payouts of the service (spec 4.1, 4.2). */
 export class PayoutService {
-  #onSeen: OnSeen<PayoutResource> = () => undefined;
+  #onFound: FoundListener<PayoutResource> = () => undefined;
   readonly queue: SendQueue;
 
   constructor(private readonly client: ServiceClient) {
-    this.queue = client.queue('payout/', 'payouts');
+    this.queue = client.sendQueue('payout/', 'payouts');
   }
 
-  onSeen(onSeen: OnSeen<PayoutResource>): void {
-    this.#onSeen = onSeen;
+  /** Sets the listener for payouts that lookups find. */
+  onSeen(listener: FoundListener<PayoutResource>): void {
+    this.#onFound = listener;
   }
 
   /** POST payout/ (spec 4.2). */
@@ -68,31 +69,31 @@ export class PayoutService {
   }
 
   /**
-   * GET payout/ (spec 4.1); null when there is no such payout.
-   * @param knownOf what is known about a payout by its transaction id
+   * GET payout/ (spec 4.1). Returns null if there is no such payout.
+   * @param knownOf returns the known facts about a payout by its transaction id
    */
   async lookUp(key: LookupKey, knownOf?: KnownOf): Promise<PayoutResource | null> {
     return (await this.search(key, knownOf)).found;
   }
 
-  /** As `lookUp`, and whether the service itself responded. */
-  async search(key: LookupKey, knownOf: KnownOf = () => key): Promise<Search<PayoutResource>> {
+  /** Looks a payout up as `lookUp` does, and also returns whether the service itself responded. */
+  async search(key: LookupKey, knownOf: KnownOf = () => key): Promise<LookupResult<PayoutResource>> {
     const requestedAt = performance.now();
     const { transaction: json, isOwn } = await this.client.lookUp('payout/', key);
     if (!json) return { found: null, isOwn };
     const transactionId = String(json['transaction_id']).toLowerCase();
     const found = readPayout(json, await knownOf(transactionId));
-    this.#onSeen(found, requestedAt);
+    this.#onFound(found, requestedAt);
     return { found, isOwn };
   }
 
-  /** A payout from what is known. */
-  remembered(transactionId: string, status: string, known: KnownPayout): PayoutResource {
+  /** Builds a payout from its id, its status and `known`, without a request to the service. */
+  fromJournal(transactionId: string, status: string, known: KnownPayout): PayoutResource {
     return readPayout({ transaction_id: transactionId, status }, known);
   }
 }
 
-/** Reads a payout (spec 2.6); fields that the response lacks come from `known`. */
+/** Reads a payout from a response (spec 2.6). Fields that the response lacks come from `known`. */
 function readPayout(json: WireObject, known: KnownPayout): PayoutResource {
   const type = wireText(json['method']);
   const definition =
@@ -100,13 +101,13 @@ function readPayout(json: WireObject, known: KnownPayout): PayoutResource {
   const payout = new definition.payout(definition);
   const status = String(json['status']);
   return Object.assign(payout, definition === known.definition ? known.publicDetails : {}, {
-    wireType: parseEnumWord(type) ?? known.type ?? null,
+    wireType: readEnumValue(type) ?? known.type ?? null,
     transactionId: String(json['transaction_id']).toLowerCase(),
     channel: known.channel,
     externalId: passThrough(json['external_id']) ?? known.externalId,
-    status: readWord(PayoutStatus, PayoutStatus.UNKNOWN, status),
+    status: toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, status),
     rawStatus: readStatus(status),
-    amount: amountOf(known.amount),
+    amount: requestedAmount(known.amount),
     error: readError(json['error']),
     ...(known.isPartial && { isPartial: true }),
   });

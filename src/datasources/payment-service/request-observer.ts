@@ -2,20 +2,20 @@ import { RequestFailure, type RawResponse } from './http/http-exchange';
 import type { Call } from './http/transport';
 import { ServiceError } from './service-error';
 
-/** A failed request, for the log. Holds nothing else of request or response. */
+/** A failed request, for the log. Contains no other part of the request or response. */
 export interface RequestFailureReport {
-  /** Method, and path below api/v1/. */
+  /** HTTP method and path below api/v1/, for example `POST payment/`. */
   call: string;
-  /** The channel when its credentials were rejected or are missing. */
+  /** Present only if the channel's credentials were rejected or are missing. */
   channel?: string;
-  /** The HTTP status when there was a response. */
+  /** HTTP status, if there was a response. */
   status?: number;
-  /** The error code when there was none. */
+  /** Error code, if there was no response. */
   code?: string;
   ms: number;
 }
 
-/** Called for every request: must be fast and must not throw. */
+/** Callbacks for every request to the service. They must be fast and must not throw. */
 export interface RequestObserver {
   /** A request failed. */
   failed(report: RequestFailureReport): void;
@@ -25,22 +25,22 @@ export interface RequestObserver {
   retried(): void;
 }
 
-/** Names of requests in metrics; all others are `other`. */
-const POSTS: Readonly<Record<string, string>> = {
+/** Names of POST requests in metrics, by path. Paths that are not listed have the name `other`. */
+const POST_NAMES: Readonly<Record<string, string>> = {
   'payment/confirm/': 'confirm_payment',
   'payment/': 'create_payment',
   'payout/': 'create_payout',
 };
-const LOOKUPS: Readonly<Record<string, string>> = {
+const LOOKUP_NAMES: Readonly<Record<string, string>> = {
   'payment/': 'lookup_payment',
   'payout/': 'lookup_payout',
 };
 
-/** `result`: how a request ended, for metrics. */
-export type RequestEnd = { result: string } & Pick<RequestFailureReport, 'status' | 'code'>;
+/** Result of a request: `result` for metrics, the other fields for logs. */
+export type RequestResult = { result: string } & Pick<RequestFailureReport, 'status' | 'code'>;
 
-/** Whether the body can be believed is not known yet. */
-export function endOfResponse({ status }: RawResponse, notFoundStatus: number): RequestEnd {
+/** Classifies a response by its status only, because its body has not been checked yet. */
+export function observedResultOfResponse({ status }: RawResponse, notFoundStatus: number): RequestResult {
   return { result: classifyStatus(status, notFoundStatus), status };
 }
 
@@ -52,28 +52,29 @@ function classifyStatus(status: number, notFoundStatus: number): string {
   return status >= 500 ? 'server_error' : 'refused';
 }
 
-/** `rejected_locally`: a circuit breaker is open, or too many requests are queued. */
-const RESULTS: Readonly<Record<RequestFailure['reason'], string>> = {
+/** `rejected_locally`: the gateway sent nothing, because a circuit breaker is open or no slot is free. */
+const RESULT_BY_REASON: Readonly<Record<RequestFailure['reason'], string>> = {
   timeout: 'timeout',
   broken: 'broken',
   'too-large': 'too_large',
   refused: 'rejected_locally',
 };
 
-export function endOfFailure(failure: unknown): RequestEnd {
-  if (failure instanceof RequestFailure) return { result: RESULTS[failure.reason], code: failure.code };
+export function observedResultOfFailure(failure: unknown): RequestResult {
+  if (failure instanceof RequestFailure)
+    return { result: RESULT_BY_REASON[failure.reason], code: failure.code };
   return { result: 'no_credentials', code: failure instanceof ServiceError ? 'NO_CREDENTIALS' : 'UNKNOWN' };
 }
 
-/** Reports a request that began at `startedAt` by `performance.now()`. */
-export function reportEnd(
+/** Reports the result of a request that began at `startedAt`, by `performance.now()`. */
+export function reportResult(
   observer: RequestObserver,
   call: Call,
-  { startedAt, result, ...facts }: RequestEnd & { startedAt: number },
+  { startedAt, result, ...facts }: RequestResult & { startedAt: number },
 ): void {
   const ms = performance.now() - startedAt;
   const isLookup = 'query' in call;
-  observer.ended((isLookup ? LOOKUPS : POSTS)[call.path] ?? 'other', result, ms);
+  observer.ended((isLookup ? LOOKUP_NAMES : POST_NAMES)[call.path] ?? 'other', result, ms);
   if (result === 'ok' || result === 'not_found') return;
   const name = `${isLookup ? 'GET' : 'POST'} ${call.path}`;
   const isChannelError = result === 'unauthorized' || result === 'no_credentials';

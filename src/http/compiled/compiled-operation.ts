@@ -10,30 +10,30 @@ import {
 } from 'graphql';
 import type { OperationContext } from '../../resolvers/context';
 import { fragmentsOf } from '../limits/selection-size';
-import { Fallback, Selections, type Read } from './selection';
+import { Fallback, SelectionCompiler, type ValueReader } from './selection';
 
 type Variables = Record<string, unknown>;
 
-/** A compiled operation with one root field at most. */
+/** A compiled query or mutation. It has at most one root field besides `__typename`. */
 export interface CompiledOperation {
-  /** Calls the resolver of the root field. Throws a Fallback before that. */
-  start(context: OperationContext, variables: Variables): unknown;
-  /** Selects the response data from the resolved value. Throws a Fallback when graphql-js has to do it. */
+  /** Calls the resolver of the root field, if there is one. Throws before the call if an argument is invalid. */
+  callResolver(context: OperationContext, variables: Variables): unknown;
+  /** Selects the response data from the resolved value. Throws a Fallback if graphql-js has to do it. */
   read(value: unknown): Record<string, unknown>;
 }
 
-interface Root {
-  start: CompiledOperation['start'];
-  read: Read;
+interface RootField {
+  callResolver: CompiledOperation['callResolver'];
+  read: ValueReader;
 }
 
-/** No resolver of this gateway uses GraphQLResolveInfo; one that did would throw, and graphql-js would execute the operation. */
+/** Passed as GraphQLResolveInfo, which no resolver of this gateway uses. */
 const NO_INFO = undefined as never;
 
-type ReadArgs = (variables: Variables) => Record<string, unknown>;
+type ArgsReader = (variables: Variables) => Record<string, unknown>;
 
-/** Reads arguments as graphql-js does; faster when all of them are variables. */
-function argsOf(field: GraphQLField<unknown, unknown>, node: FieldNode): ReadArgs {
+/** Returns a function that reads arguments like graphql-js, but faster if all are variables and none has a default. */
+function argsReader(field: GraphQLField<unknown, unknown>, node: FieldNode): ArgsReader {
   const given = new Map(node.arguments?.map(({ name, value }) => [name.value, value]));
   const args = field.args.map(({ name, type, defaultValue }) => {
     const value = given.get(name);
@@ -46,23 +46,23 @@ function argsOf(field: GraphQLField<unknown, unknown>, node: FieldNode): ReadArg
     const values: Record<string, unknown> = {};
     for (const { name, isRequired, variable } of plain) {
       const isGiven = variable !== undefined && Object.hasOwn(variables, variable);
-      if (isRequired && (!isGiven || variables[variable] === null)) throw Fallback.TAKEN;
+      if (isRequired && (!isGiven || variables[variable] === null)) throw Fallback.INSTANCE;
       if (isGiven) values[name] = variables[variable];
     }
     return values;
   };
 }
 
-function rootOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Root['start'] {
+function resolverCaller(field: GraphQLField<unknown, unknown>, node: FieldNode): RootField['callResolver'] {
   const { resolve } = field;
-  if (!resolve) throw Fallback.TAKEN;
-  const read = argsOf(field, node);
+  if (!resolve) throw Fallback.INSTANCE;
+  const read = argsReader(field, node);
   return (context, variables) => resolve(undefined, read(variables), context, NO_INFO);
 }
 
 /**
- * Compiles an operation. Null when graphql-js has to execute it: with introspection, several root fields (whose errors have an
- * order), directives, or a very large selection.
+ * Compiles an operation. Returns null if graphql-js has to execute it, because it has introspection, several root
+ * fields (whose errors have an order), directives or a very large selection.
  */
 export function compileOperation(
   schema: GraphQLSchema,
@@ -84,19 +84,20 @@ function compile(
 ): CompiledOperation {
   const type = operation === 'mutation' ? schema.getMutationType() : schema.getQueryType();
   const isPlain = variableDefinitions.every((variable) => !variable.directives?.length);
-  if (operation === 'subscription' || !type || directives?.length || !isPlain) throw Fallback.TAKEN;
+  if (operation === 'subscription' || !type || directives?.length || !isPlain) throw Fallback.INSTANCE;
   for (const definition of document.definitions)
-    if (definition.kind === Kind.FRAGMENT_DEFINITION && definition.directives?.length) throw Fallback.TAKEN;
-  const selections = new Selections(schema, fragmentsOf(document));
+    if (definition.kind === Kind.FRAGMENT_DEFINITION && definition.directives?.length)
+      throw Fallback.INSTANCE;
+  const selections = new SelectionCompiler(schema, fragmentsOf(document));
   const fields = type.getFields();
   const selected = selections.fieldsOf(type, [selectionSet]);
   const keys = [...selected.keys()];
-  const isName = (key: string): boolean => selected.get(key)?.[0]?.name.value === '__typename';
-  const [key, ...others] = keys.filter((each) => !isName(each));
-  if (others.length > 0) throw Fallback.TAKEN;
-  const root = key === undefined ? null : rootOfNodes(key);
+  const isTypename = (key: string): boolean => selected.get(key)?.[0]?.name.value === '__typename';
+  const [key, ...others] = keys.filter((each) => !isTypename(each));
+  if (others.length > 0) throw Fallback.INSTANCE;
+  const root = key === undefined ? null : compileRootField(key);
   return {
-    start: (context, variables) => root?.start(context, variables),
+    callResolver: (context, variables) => root?.callResolver(context, variables),
     read: (value) => {
       const read = root?.read(value);
       const data: Record<string, unknown> = {};
@@ -105,11 +106,11 @@ function compile(
     },
   };
 
-  function rootOfNodes(of: string): Root {
-    const nodes = selected.get(of) ?? [];
+  function compileRootField(responseName: string): RootField {
+    const nodes = selected.get(responseName) ?? [];
     const [node] = nodes;
     const field = node && fields[node.name.value];
-    if (!field) throw Fallback.TAKEN;
-    return { start: rootOf(field, node), read: selections.reader(field.type, nodes) };
+    if (!field) throw Fallback.INSTANCE;
+    return { callResolver: resolverCaller(field, node), read: selections.reader(field.type, nodes) };
   }
 }

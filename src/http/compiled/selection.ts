@@ -15,35 +15,37 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** Selects fields from a resolved value. Throws a Fallback when graphql-js has to do it. */
-export type Read = (value: unknown) => unknown;
+/** Converts a resolved value to response data. Throws a Fallback if graphql-js has to do it. */
+export type ValueReader = (value: unknown) => unknown;
 
 /**
- * The operation has to be executed by graphql-js: a value is a promise, an error, or missing although non-null. A singleton,
- * because the stack is not used.
+ * Thrown if graphql-js has to execute the operation, because it cannot be compiled, or because a value is a promise,
+ * a function, an error, or null although its type is non-null. A singleton, because the stack is not used.
  */
 export class Fallback extends Error {
-  static readonly TAKEN = new Fallback();
+  static readonly INSTANCE = new Fallback();
 }
 
 /** Whether graphql-js would await a value, call it, or treat it as an error. */
-const isSpecial = (value: unknown): boolean =>
+const needsGraphqlJs = (value: unknown): boolean =>
   typeof value === 'function' ||
   (typeof value === 'object' &&
     value !== null &&
     (value instanceof Error || typeof (value as { then?: unknown }).then === 'function'));
 
-interface Step {
+interface SelectedField {
+  /** The response name: the alias or, without an alias, the name. */
   key: string;
   name: string;
-  read: Read;
+  read: ValueReader;
 }
 
-/** Limit of the fields of a selection, counting fragments for each type. All fields of all payments are some 300. */
-const MAX_STEPS = 1000;
+/** Maximum number of fields, counting a fragment for each type. All fields of all payment types are about 300. */
+const MAX_FIELDS = 1000;
 
-export class Selections {
-  #steps = 0;
+/** Compiles the selections of one operation to functions that read resolved values. */
+export class SelectionCompiler {
+  #fieldCount = 0;
 
   constructor(
     private readonly schema: GraphQLSchema,
@@ -51,18 +53,18 @@ export class Selections {
   ) {}
 
   /**
-   * Collects the fields that selection sets select from an object of a type, by response name, in response order.
-   * @throws Fallback for directives and for too many fields
+   * Returns the fields that selection sets select from an object of a type, by response name, in response order.
+   * @throws Fallback if a selection has a directive, or if there are too many fields
    */
   fieldsOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ReadonlyMap<string, FieldNode[]> {
     const fields = new Map<string, FieldNode[]>();
     const spread = new Set<string>();
     const add = (selection: SelectionNode): void => {
-      if (selection.directives?.length) throw Fallback.TAKEN;
+      if (selection.directives?.length) throw Fallback.INSTANCE;
       if (selection.kind === Kind.FIELD) {
         const key = (selection.alias ?? selection.name).value;
-        this.#steps += 1;
-        if (this.#steps > MAX_STEPS || key === '__proto__') throw Fallback.TAKEN;
+        this.#fieldCount += 1;
+        if (this.#fieldCount > MAX_FIELDS || key === '__proto__') throw Fallback.INSTANCE;
         const nodes = fields.get(key);
         if (nodes) nodes.push(selection);
         else fields.set(key, [selection]);
@@ -70,29 +72,29 @@ export class Selections {
       }
       const fragment =
         selection.kind === Kind.INLINE_FRAGMENT ? selection : this.#fragment(selection.name.value, spread);
-      if (fragment && this.#isOf(fragment.typeCondition?.name.value, type))
+      if (fragment && this.#conditionMatches(fragment.typeCondition?.name.value, type))
         fragment.selectionSet.selections.forEach(add);
     };
     sets.forEach(({ selections }) => selections.forEach(add));
     return fields;
   }
 
-  reader(type: GraphQLOutputType, nodes: readonly FieldNode[]): Read {
+  reader(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueReader {
     const read = this.#nullableReader(getNullableType(type), nodes);
     if (!isNonNullType(type)) return read;
     return (value) => read(value) ?? fallBack();
   }
 
-  #nullableReader(type: GraphQLOutputType, nodes: readonly FieldNode[]): Read {
-    const read = this.#readerOfPresent(type, nodes);
+  #nullableReader(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueReader {
+    const read = this.#nonNullReader(type, nodes);
     return (value) => {
       if (value === null || value === undefined) return null;
-      if (isSpecial(value)) return bailOut(value);
+      if (needsGraphqlJs(value)) return fallBackFrom(value);
       return read(value);
     };
   }
 
-  #readerOfPresent(type: GraphQLOutputType, nodes: readonly FieldNode[]): Read {
+  #nonNullReader(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueReader {
     if (isLeafType(type)) return (value) => type.serialize(value) ?? fallBack();
     if (isListType(type)) {
       const read = this.reader(type.ofType, nodes);
@@ -104,13 +106,13 @@ export class Selections {
       : this.#objectReader(type as GraphQLObjectType, sets);
   }
 
-  /** The type of an object is known by its class (build-schema.ts). */
-  #abstractReader(type: GraphQLAbstractType, sets: readonly SelectionSetNode[]): Read {
-    const readers = new Map<string, Read>();
+  /** Returns a reader for an interface or union. An object's class has the name of its type (build-schema.ts). */
+  #abstractReader(type: GraphQLAbstractType, sets: readonly SelectionSetNode[]): ValueReader {
+    const readers = new Map<string, ValueReader>();
     const { resolveType } = type;
     return (value) => {
       const name = resolveType?.(value, undefined, undefined as never, type);
-      if (typeof name !== 'string') throw Fallback.TAKEN;
+      if (typeof name !== 'string') throw Fallback.INSTANCE;
       let read = readers.get(name);
       if (!read) {
         const concrete = this.schema.getPossibleTypes(type).find((possible) => possible.name === name);
@@ -121,44 +123,45 @@ export class Selections {
     };
   }
 
-  #objectReader(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Read {
+  #objectReader(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ValueReader {
     const definitions = type.getFields();
-    const steps = [...this.fieldsOf(type, sets)].map(([key, nodes]): Step => {
+    const steps = [...this.fieldsOf(type, sets)].map(([key, nodes]): SelectedField => {
       const name = nodes[0]?.name.value ?? '';
       if (name === '__typename') return { key, name, read: () => type.name };
       const field = definitions[name];
-      if (!field || field.resolve || field.args.length > 0) throw Fallback.TAKEN;
+      if (!field || field.resolve || field.args.length > 0) throw Fallback.INSTANCE;
       return { key, name, read: this.reader(field.type, nodes) };
     });
-    if (type.isTypeOf) throw Fallback.TAKEN;
+    if (type.isTypeOf) throw Fallback.INSTANCE;
     return (value) => {
-      if (typeof value !== 'object') throw Fallback.TAKEN;
+      if (typeof value !== 'object') throw Fallback.INSTANCE;
       const selected: Record<string, unknown> = {};
       for (const { key, name, read } of steps) selected[key] = read((value as Record<string, unknown>)[name]);
       return selected;
     };
   }
 
-  /** A fragment when it is spread for the first time. */
+  /** Returns a fragment if it is spread for the first time; otherwise undefined. */
   #fragment(name: string, spread: Set<string>): FragmentDefinitionNode | undefined {
     if (spread.has(name)) return undefined;
     spread.add(name);
     return this.fragments.get(name);
   }
 
-  #isOf(condition: string | undefined, type: GraphQLObjectType): boolean {
+  /** Whether a fragment with this type condition applies to objects of the type. */
+  #conditionMatches(condition: string | undefined, type: GraphQLObjectType): boolean {
     if (condition === undefined || condition === type.name) return true;
     const named = this.schema.getType(condition);
     return isAbstractType(named) && this.schema.isSubType(named, type);
   }
 }
 
-/** Handles the rejection of a promise that is not awaited, which would end the process. */
-function bailOut(value: unknown): never {
+/** Throws the Fallback. Handles the rejection of a promise, because an unhandled rejection would end the process. */
+function fallBackFrom(value: unknown): never {
   if (value instanceof Promise) value.catch(() => undefined);
-  throw Fallback.TAKEN;
+  throw Fallback.INSTANCE;
 }
 
 function fallBack(): never {
-  throw Fallback.TAKEN;
+  throw Fallback.INSTANCE;
 }

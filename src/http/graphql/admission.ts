@@ -5,9 +5,10 @@ import type { PersistedOperations } from '../persisted/persisted-operations';
 import { invalidDocument, tooLarge } from './http-error';
 import type { GraphQLRequestParams } from './request-params';
 
+/** A request that passed the checks of Admission, with its document in place of a persisted id. */
 export interface AdmittedRequest {
   params: GraphQLRequestParams;
-  /** Of the document; null without one. */
+  /** Digest of the document; null if the request has no document. */
   digest: string | null;
 }
 
@@ -17,14 +18,14 @@ interface AdmissionParts {
   rate: RateLimit;
 }
 
-/** Rate limit, persisted operations and document limits, for every transport. */
+/** Applies the rate limit, persisted operations and document limits to the requests of every transport. */
 export class Admission {
   constructor(private readonly parts: AdmissionParts) {}
 
-  /** @throws RequestError when the request is rejected */
+  /** Admits a request. Throws a RequestError if the request is rejected. */
   async admit(params: GraphQLRequestParams, caller: Caller): Promise<AdmittedRequest> {
     const { limits, persisted, rate } = this.parts;
-    // The rest of the cost is consumed when the document has been parsed.
+    // The other points of the operation are consumed after its document has been parsed.
     await rate.consume(caller, 1);
     const resolved = persisted.resolve(params, caller.kind);
     if (typeof resolved.query !== 'string') return { params: resolved, digest: null };

@@ -11,7 +11,7 @@ import type { OperationContext } from '../../resolvers/context';
 import { MAX_TOKENS } from '../limits/document-limits';
 import type { PublicCode } from './error-codes';
 import { toPublicError } from './graphql-errors';
-import { logOperations, type OperationLog } from './operation-log';
+import { operationLogPlugin, type LogOperation } from './operation-log';
 import type { FormatError } from '../compiled/compiled-operation-cache';
 import { costLimitPlugin } from '../limits/cost-limit-plugin';
 import type { RateLimit } from '../limits/rate-limit';
@@ -23,20 +23,20 @@ export interface ApolloOptions extends LandingPageOptions {
   schema: GraphQLSchema;
   introspection: boolean;
   log: Logger;
-  operationLog: OperationLog;
+  operationLog: LogOperation;
   formatError: FormatError;
   rate: RateLimit;
-  /** Records operations for the compiled path. */
-  learner: ApolloServerPlugin<OperationContext>;
+  /** Compiles repeated operations (compiled-operation-cache.ts). */
+  compilePlugin: ApolloServerPlugin<OperationContext>;
 }
 
-/** Formats errors for callers, with the id of their request, and logs unexpected ones. */
+/** Returns a function that formats errors for callers, adds the request id, and logs unexpected errors. */
 export const errorFormatter =
   (log: Logger): FormatError =>
   (formatted, error) => {
     const requestId = requestContext.getStore()?.requestId;
     const publicError = toPublicError(formatted, error, (cause) =>
-      log.error({ requestId, ...errorLocation(cause) }, 'unexpected error'),
+      log.error({ requestId, ...errorLocation(cause) }, 'unexpected error in a GraphQL operation'),
     );
     return { ...publicError, extensions: { ...publicError.extensions, requestId } };
   };
@@ -47,12 +47,12 @@ export function createApolloServer(options: ApolloOptions) {
   return new ApolloServer<OperationContext>({
     schema,
     introspection,
-    // No suggestions of names when introspection is off.
+    // Errors do not suggest names if introspection is off.
     hideSchemaDetailsFromClientErrors: !introspection,
     parseOptions: { maxTokens: MAX_TOKENS },
     // Locating an error takes time in proportion to the length of the document.
     validationOptions: { maxErrors: 20 },
-    // Regardless of NODE_ENV: stack traces may hold values.
+    // Never, although Apollo's default depends on NODE_ENV: stack traces may contain values.
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     logger: apolloLogger(log),
@@ -65,14 +65,14 @@ export function createApolloServer(options: ApolloOptions) {
       ApolloServerPluginSchemaReportingDisabled(),
       landingPagePlugin(options),
       costLimitPlugin(options.rate),
-      options.learner,
-      statusForJson,
-      logOperations(options.operationLog),
+      options.compilePlugin,
+      statusForJsonClients,
+      operationLogPlugin(options.operationLog),
     ],
   });
 }
 
-/** Logs Apollo's messages as warnings, without its debug messages, which hold documents and variables. */
+/** Logs Apollo's warnings and errors as warnings. Drops its other messages, which may hold documents and variables. */
 function apolloLogger(log: Logger) {
   const ignore = (): void => undefined;
   const warn = (message?: unknown): void => log.warn({ source: 'apollo' }, String(message).slice(0, 200));
@@ -86,8 +86,11 @@ const DOCUMENT_ERROR_CODES: ReadonlySet<unknown> = new Set<PublicCode>([
   'BAD_USER_INPUT',
 ]);
 
-/** Clients that accept application/json only treat statuses other than 200 as network errors (GraphQL over HTTP, 6.4.1). */
-const statusForJson: ApolloServerPlugin<OperationContext> = {
+/**
+ * Apollo plugin that sends document errors with status 200 if the client accepts application/json, but not the media
+ * type of GraphQL over HTTP. Such clients treat other statuses as network errors (GraphQL over HTTP, 6.4.1).
+ */
+const statusForJsonClients: ApolloServerPlugin<OperationContext> = {
   async requestDidStart() {
     return {
       async willSendResponse({ request, response: { body, http } }) {

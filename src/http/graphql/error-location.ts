@@ -1,8 +1,8 @@
-/** Log fields of an unexpected error: class and stack frames. The message is left out, as it may contain secrets. */
+/** Returns the name and stack frames of an unexpected error for the log. Its message may contain secrets. */
 export const errorLocation = (cause: unknown): object =>
-  cause instanceof Error ? { name: cause.name, frames: framesOf(cause) } : {};
+  cause instanceof Error ? { name: cause.name, frames: stackFramesOf(cause) } : {};
 
-const framesOf = ({ stack = '' }: Error): string[] =>
+const stackFramesOf = ({ stack = '' }: Error): string[] =>
   stack
     .split('\n')
     .filter((line) => line.startsWith('    at '))

@@ -7,7 +7,7 @@ import { publicMessage, publicVariableMessage } from '../../redaction/graphql-me
 import { extensionsOf, RequestError, toRequestError } from './http-error';
 import { valueErrors } from './value-errors';
 
-/** Translates every error to a GraphQL error: code, message and extensions. */
+/** Translates every error to a GraphQL error for the caller: code, message and extensions. */
 
 const SERVICE_ERRORS: Record<ServiceErrorKind, { code: PublicCode; retryable: boolean }> = {
   UNAVAILABLE: { code: 'SERVICE_UNAVAILABLE', retryable: true },
@@ -18,23 +18,23 @@ const SERVICE_ERRORS: Record<ServiceErrorKind, { code: PublicCode; retryable: bo
   NOT_FOUND: { code: 'NOT_FOUND', retryable: false },
 };
 
-/** Errors in the request, with the messages that replace unknown ones. */
-const CALLER_ERRORS: Readonly<Record<string, string>> = {
+/** Codes of errors in the request, with the messages that replace messages unknown to publicMessage(). */
+const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   GRAPHQL_PARSE_FAILED: 'The document cannot be parsed.',
   GRAPHQL_VALIDATION_FAILED: 'The document is not valid.',
   BAD_USER_INPUT: 'A variable or argument is not valid.',
   OPERATION_TOO_LARGE: 'The operation is too large.',
   OPERATION_RESOLUTION_FAILURE: 'The operation to execute is ambiguous or missing.',
   BAD_REQUEST:
-    'Not a GraphQL request that is accepted here: send it by POST, as JSON with content-type application/json. A GET needs the header apollo-require-preflight.',
+    'The gateway does not accept this HTTP request: send a POST with a JSON body and content-type application/json. A GET needs the header apollo-require-preflight.',
 } satisfies Partial<Record<PublicCode, string>>;
 
-/** Message of INTERNAL_SERVER_ERROR. A caller that uses a new key may repeat a payment. */
+/** Message of INTERNAL_SERVER_ERROR. It asks for the same key, because a create with a new key may pay twice. */
 export const INTERNAL_ERROR =
   'Internal error in the gateway; a create or confirm may have been executed. Repeat a create with the same key only, and look a payment up before confirming it again.';
 
-/** Errors that may have `extensions.fields`. */
-const VALUE_ERRORS: ReadonlySet<string> = new Set<PublicCode>([
+/** Codes of errors that may have `extensions.fields`. */
+const VALUE_ERROR_CODES: ReadonlySet<string> = new Set<PublicCode>([
   'BAD_USER_INPUT',
   'GRAPHQL_VALIDATION_FAILED',
 ]);
@@ -54,29 +54,29 @@ function callerMessage(message: string, error: unknown, fallback: string): strin
 const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha. \d+ tokens/;
 const INVALID_VALUE = /^((Argument|Variable) "|Too many errors processing variables)/;
 
-/** Apollo's messages about automatic persisted queries, which have no code. */
+/** Messages of Apollo's errors about automatic persisted queries. These errors have no code. */
 const PERSISTED_QUERY_ERRORS: ReadonlySet<string> = new Set([
   'Unsupported persisted query version',
   'provided sha does not match query',
 ]);
 
-/** The code of an error. Errors that graphql-js throws during execution have none. */
-function codeOf(cause: unknown, given: unknown): string {
+/** Returns the code of an error. Errors that graphql-js throws during execution have no code of their own. */
+function codeOf(cause: unknown, formattedCode: unknown): string {
   if (cause instanceof GraphQLError) {
     if (TOO_MANY_TOKENS.test(cause.message)) return 'OPERATION_TOO_LARGE';
     const hasCode = cause.extensions['code'] !== undefined;
     if (!hasCode && INVALID_VALUE.test(cause.message)) return 'BAD_USER_INPUT';
     if (!hasCode && PERSISTED_QUERY_ERRORS.has(cause.message)) return 'BAD_REQUEST';
   }
-  return String(given ?? '');
+  return String(formattedCode ?? '');
 }
 
-/** An error without the id of its request. */
+/** An error for the caller, to which the request id has yet to be added. */
 interface PublicError extends GraphQLFormattedError {
   extensions: Omit<PublicExtensions, 'requestId'>;
 }
 
-/** Translates an error. Calls `reportBug` for unexpected errors. */
+/** Translates an error for the caller. Calls `reportBug` if the error is unexpected. */
 export function toPublicError(
   formatted: GraphQLFormattedError,
   error: unknown,
@@ -93,14 +93,14 @@ export function toPublicError(
     return { message, ...location, extensions: { ...SERVICE_ERRORS[kind], ...wait } };
   }
   const code = codeOf(cause, formatted.extensions?.['code']);
-  const fallback = CALLER_ERRORS[code];
+  const fallback = CALLER_ERROR_MESSAGES[code];
   if (fallback !== undefined) {
     const message = callerMessage(formatted.message, error, fallback);
-    const fields = VALUE_ERRORS.has(code) ? valueErrors(cause) : undefined;
+    const fields = VALUE_ERROR_CODES.has(code) ? valueErrors(cause) : undefined;
     const extensions = { code: code as PublicCode, retryable: false, ...(fields && { fields }) };
     return { message, ...location, extensions };
   }
-  // Apollo's fixed message, on which clients act.
+  // Apollo's message is kept, because clients compare it.
   if (code === 'PERSISTED_QUERY_NOT_FOUND')
     return { message: formatted.message, extensions: { code, retryable: true } };
   reportBug(cause);

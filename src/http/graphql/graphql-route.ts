@@ -11,7 +11,7 @@ import { isObject } from '../../shared/wire-object';
 import type { CompiledOperationCache } from '../compiled/compiled-operation-cache';
 import type { Connections } from '../server/connections';
 import { isLoopbackHost } from '../server/origin-check';
-import { PAGE_HEADERS } from '../server/security-headers';
+import { LANDING_PAGE_HEADERS } from '../server/security-headers';
 import type { SseHandler } from '../subscriptions/sse-handler';
 import type { Admission, AdmittedRequest } from './admission';
 import { badRequest, CREDENTIALS_REQUIRED, RequestError, toRequestError } from './http-error';
@@ -19,30 +19,31 @@ import { parseGetParams, toSearchParams } from './request-params';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null before authentication, and for requests for the landing page. */
+    /** The authenticated caller; null before authentication, and for requests for the landing page. */
     caller: Caller | null;
   }
 }
 
 interface GraphqlRouteOptions {
   apollo: ApolloServer<OperationContext>;
-  prepared: CompiledOperationCache;
+  compiled: CompiledOperationCache;
   contextFor: ContextFactory;
   authenticator: Authenticator;
   admission: Admission;
-  events: SseHandler;
+  sse: SseHandler;
   corsOrigins: readonly string[];
-  /** Whether browsers get a page at /graphql, without authentication. */
-  landingPage: boolean;
+  /** Whether browsers get a landing page at /graphql, without authentication. */
+  hasLandingPage: boolean;
+  /** Throws a RequestError if the gateway is overloaded. */
   checkLoad(): void;
-  unauthenticated(): void;
+  onUnauthenticated(): void;
   connections: Connections;
 }
 
-/** Adds /graphql. Authentication and admission come before Apollo. */
+/** Adds /graphql and /graphql/stream. Requests are authenticated and admitted before they are executed. */
 export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOptions): Promise<void> {
   await app.register(async (scope) => {
-    const { apollo, prepared, contextFor, authenticator, admission, events, corsOrigins } = options;
+    const { apollo, compiled, contextFor, authenticator, admission, sse, corsOrigins } = options;
     const apolloHandler = fastifyApolloHandler(apollo, {
       context: async ({ id, caller, ip }) => {
         if (!caller) throw CREDENTIALS_REQUIRED;
@@ -60,17 +61,17 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
     scope.decorateRequest('caller', null);
     scope.addHook('onRequest', (_request, _reply, done) => void nextEventLoopTurn().then(() => done()));
     scope.addHook('onRequest', (request, reply, done) => {
-      // Only new GraphQL requests are rejected under load, not health checks.
+      // Other routes, such as health checks, respond under load too.
       options.checkLoad();
-      checkHeaders(request);
-      if (authenticator.isOpen && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST;
-      if (options.landingPage && wantsPage(request)) {
-        void reply.headers(PAGE_HEADERS);
+      checkHeadersAndUrl(request);
+      if (authenticator.isDisabled && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST_ERROR;
+      if (options.hasLandingPage && wantsLandingPage(request)) {
+        void reply.headers(LANDING_PAGE_HEADERS);
         return done();
       }
       authenticate(options, request, done);
     });
-    events.add(scope);
+    sse.addRoute(scope);
     scope.route({
       method: ['GET', 'POST'],
       url: '/graphql',
@@ -78,7 +79,7 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
         const { method, caller, id, ip, headers } = request;
         const admitted = caller && (await admit(admission, request, caller));
         if (method !== 'POST' || !admitted) return apolloHandler.call(this, request, reply) as unknown;
-        const response = await prepared.answer({
+        const response = await compiled.tryExecute({
           ...admitted,
           accept: headers.accept,
           context: () => contextFor({ requestId: id, caller, ip }),
@@ -89,20 +90,20 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
         }
         const text = (await apolloHandler.call(this, request, reply)) as unknown;
         if (reply.statusCode === 200)
-          prepared.recordContentType(headers.accept, reply.getHeader('content-type'));
+          compiled.recordContentType(headers.accept, reply.getHeader('content-type'));
         return text;
       },
     });
   });
 }
 
-const FORBIDDEN_HOST = new RequestError({
+const FORBIDDEN_HOST_ERROR = new RequestError({
   status: 403,
   code: 'FORBIDDEN',
-  message: 'Without authentication the gateway accepts host names of this machine only, such as localhost.',
+  message: 'Authentication is off, so the Host header must name this machine, such as localhost.',
 });
 
-/** Counts a header. Not by request.raw.headersDistinct, which stays in memory as long as the request of a stream. */
+/** Counts a header. Does not use headersDistinct, which would stay in memory as long as the request of a stream. */
 function countHeader(name: string, rawHeaders: readonly string[]): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -112,42 +113,42 @@ function countHeader(name: string, rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** The latest valid URL: most requests have the same. */
-let lastValid = { url: '', base: '' };
+/** The last valid URL. Most requests have the same URL, which is then not parsed again. */
+let lastValidUrl = { url: '', base: '' };
 
-function checkHeaders({ raw, url, protocol, hostname }: FastifyRequest): void {
+function checkHeadersAndUrl({ raw, url, protocol, hostname }: FastifyRequest): void {
   for (const name of ['Host', 'Authorization']) {
     if (countHeader(name.toLowerCase(), raw.rawHeaders) > 1)
       throw badRequest(`There is more than one ${name} header.`);
   }
   const base = `${protocol}://${hostname}/`;
-  if (url === lastValid.url && base === lastValid.base) return;
+  if (url === lastValidUrl.url && base === lastValidUrl.base) return;
   if (!URL.canParse(url, base)) throw badRequest('The URL or the Host header is invalid.');
-  lastValid = { url, base };
+  lastValidUrl = { url, base };
 }
 
-/** Whether Apollo responds with the landing page, whatever else the request contains. */
-const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
+/** Whether Apollo would respond with the landing page, even if the request has a query. */
+const wantsLandingPage = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');
 
-/** Authenticates the caller; synchronously by API key, because waiting takes time. */
+/** Authenticates the caller. Calls `done` synchronously for an API key, because awaiting a promise takes time. */
 function authenticate(
-  { authenticator, unauthenticated, connections }: GraphqlRouteOptions,
+  { authenticator, onUnauthenticated, connections }: GraphqlRouteOptions,
   request: FastifyRequest,
   done: HookHandlerDoneFunction,
 ): void {
   const reject = (error: unknown): void => {
-    unauthenticated();
+    onUnauthenticated();
     done(error instanceof AccessError ? toRequestError(error) : (error as Error));
   };
   const accept = (caller: Caller): void => {
     request.caller = caller;
-    connections.identified(request.raw.socket, caller.id);
+    connections.setCaller(request.raw.socket, caller.id);
     done();
   };
   let caller: Caller | Promise<Caller>;
   try {
-    caller = authenticator.identify(request.headers.authorization);
+    caller = authenticator.authenticate(request.headers.authorization);
   } catch (error) {
     return reject(error);
   }
@@ -155,7 +156,7 @@ function authenticate(
   else accept(caller);
 }
 
-/** Admits a request and puts its document in place of an id. Returns null when Apollo has to reject it. */
+/** Admits a request and replaces a persisted id by its document. Returns null if Apollo has to reject the request. */
 async function admit(
   admission: Admission,
   request: FastifyRequest,

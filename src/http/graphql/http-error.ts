@@ -7,12 +7,12 @@ interface RequestErrorOptions {
   status: number;
   code: PublicCode;
   message: string;
-  /** When the request may be repeated, in milliseconds; absent when repeating does not help. */
+  /** How long to wait before repeating the request, in milliseconds; absent if repeating does not help. */
   retryAfterMs?: number;
   headers?: Record<string, string>;
 }
 
-/** A request that is rejected before anything of it is executed. */
+/** Error for a request that is rejected before any part of it is executed. */
 export class RequestError extends GraphQLError {
   constructor(readonly options: RequestErrorOptions) {
     // Apollo removes `http` from the extensions.
@@ -28,14 +28,14 @@ export class RequestError extends GraphQLError {
     return headersOf(this.options);
   }
 
-  /** The response body, when Apollo does not write it. */
+  /** Returns the response body, for responses that Apollo does not write. */
   body(requestId: string): object {
     const extensions: PublicExtensions = { ...extensionsOf(this.options), requestId };
     return { errors: [{ message: this.message, extensions }] };
   }
 }
 
-/** The public extensions of a rejected request, without its id. */
+/** Returns the public extensions of a rejected request, without the request id. */
 export const extensionsOf = ({
   code,
   retryAfterMs,
@@ -64,9 +64,9 @@ const ACCESS_ERRORS: Record<AccessErrorKind, Omit<RequestErrorOptions, 'message'
 export const toRequestError = ({ kind, message }: AccessError): RequestError =>
   new RequestError({ ...ACCESS_ERRORS[kind], message });
 
-/** For requests that were not authenticated because they looked like requests for the landing page. */
+/** Error for an unauthenticated request whose Accept header allows the landing page. */
 export const CREDENTIALS_REQUIRED = toRequestError(
-  new AccessError('NO_CREDENTIALS', 'Credentials are required.'),
+  new AccessError('NO_CREDENTIALS', 'Credentials are required: Authorization: Bearer <key or token>.'),
 );
 
 export const badRequest = (message: string): RequestError =>
@@ -88,13 +88,13 @@ export const overloaded = (): RequestError =>
     retryAfterMs: 1000,
   });
 
-/** For a document that is rejected for its content. */
+/** Returns the error for a document that is rejected because of its content, not its size. */
 export const invalidDocument = (message: string): RequestError =>
   new RequestError({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED', message });
 
 export const tooLarge = (message: string): RequestError =>
   new RequestError({ status: 400, code: 'OPERATION_TOO_LARGE', message });
 
-/** For a subscription at /graphql over HTTP. */
+/** Returns the error for a subscription that was sent to /graphql over HTTP. */
 export const subscriptionsNotSupportedHere = (): RequestError =>
-  badRequest('Subscriptions are served over WebSocket here, and as server-sent events at /graphql/stream.');
+  badRequest('Send subscriptions to /graphql over WebSocket, or to /graphql/stream for server-sent events.');

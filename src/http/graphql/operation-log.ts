@@ -3,25 +3,27 @@ import type { GraphQLFormattedError, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
 import type { OperationContext } from '../../resolvers/context';
 
-/** An operation name, which callers choose; undefined when it may be something else. */
-export const loggable = (name: unknown): string | undefined =>
+/** Returns an operation name; undefined if it is too long or has many digits, because it may then be a secret. */
+export const loggableName = (name: unknown): string | undefined =>
   typeof name === 'string' && /^[_A-Za-z][_0-9A-Za-z]{0,63}$/.test(name) && !/(\d\D*){5}/.test(name)
     ? name
     : undefined;
 
-interface EndedOperation {
+interface LoggedOperation {
   context: Pick<OperationContext, 'requestId' | 'caller'>;
-  /** Undefined when the operation is unknown. */
+  /** Type of the operation; undefined if the document does not determine the operation. */
   operation: `${OperationTypeNode}` | undefined;
+  /** Name of the operation, as the client sent it. */
   name: string | null | undefined;
-  /** By performance.now(). */
+  /** Time of the start by performance.now(). */
   startedAt: number;
   errors: readonly GraphQLFormattedError[] | undefined;
 }
 
-/** Called for every completed query and mutation. */
-export type OperationLog = (ended: EndedOperation) => void;
+/** Logs an ended query or mutation. */
+export type LogOperation = (ended: LoggedOperation) => void;
 
+/** Counts an ended operation in the metrics. `seconds` is its duration; undefined if it is not measured. */
 export type CountOperation = (
   operation: string | undefined,
   name: string | undefined,
@@ -29,19 +31,19 @@ export type CountOperation = (
   seconds: number | undefined,
 ) => void;
 
-/** The code of the first error. */
-export const firstCode = ([first]: readonly Pick<GraphQLFormattedError, 'extensions'>[]):
+/** Returns the code of the first error; undefined if there is no error. */
+export const firstErrorCode = ([first]: readonly Pick<GraphQLFormattedError, 'extensions'>[]):
   string | undefined => first && String(first.extensions?.['code']);
 
-const NONE: readonly GraphQLFormattedError[] = [];
+const NO_ERRORS: readonly GraphQLFormattedError[] = [];
 
-/** Writes one line per operation: name, duration and error codes. Never documents, variables or results. */
+/** Returns a function that logs each operation in one line, never with its document, variables or result. */
 export const operationLog =
-  (log: Logger, count: CountOperation = () => undefined): OperationLog =>
-  ({ context, operation, name: given, startedAt, errors = NONE }) => {
-    const name = loggable(given);
+  (log: Logger, count: CountOperation = () => undefined): LogOperation =>
+  ({ context, operation, name: given, startedAt, errors = NO_ERRORS }) => {
+    const name = loggableName(given);
     const ms = performance.now() - startedAt;
-    count(operation, name, firstCode(errors), ms / 1000);
+    count(operation, name, firstErrorCode(errors), ms / 1000);
     log.info(
       {
         requestId: context.requestId,
@@ -55,8 +57,8 @@ export const operationLog =
     );
   };
 
-/** Calls an OperationLog for the operations that Apollo executes. */
-export const logOperations = (log: OperationLog): ApolloServerPlugin<OperationContext> => ({
+/** Returns an Apollo plugin that logs every operation that Apollo has handled. */
+export const operationLogPlugin = (log: LogOperation): ApolloServerPlugin<OperationContext> => ({
   async requestDidStart() {
     const startedAt = performance.now();
     return {

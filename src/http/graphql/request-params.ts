@@ -2,7 +2,7 @@ import { parseJson } from '../../shared/json-text';
 import { isObject } from '../../shared/wire-object';
 import { badRequest } from './http-error';
 
-/** The parameters of a GraphQL request as the client sent them: the body of a POST, or the payload of a subscription. */
+/** The parameters of a GraphQL request as the client sent them: by POST, by GET, or in a subscription message. */
 export interface GraphQLRequestParams {
   query?: unknown;
   operationName?: unknown;
@@ -22,8 +22,8 @@ function isPercentEncodedUtf8(url: string): boolean {
 }
 
 /**
- * Parses the parameters of a GET.
- * @throws RequestError when they are ambiguous: not UTF-8, or with a duplicate name
+ * Parses the parameters in the URL of a GET request.
+ * @throws RequestError if the URL is not UTF-8 or has a duplicate parameter, or if a parameter is not valid JSON
  */
 export function parseGetParams(url: string): GraphQLRequestParams {
   if (!isPercentEncodedUtf8(url)) throw badRequest('The URL is not percent-encoded UTF-8.');
@@ -42,11 +42,11 @@ function parseParam(name: string, text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw badRequest(`${name} must be JSON without duplicate names.`);
+    throw badRequest(`The URL parameter ${name} must be JSON without duplicate names.`);
   }
 }
 
-/** The inverse of parseGetParams(). */
+/** Encodes parameters for a URL: the inverse of parseGetParams(). */
 export const toSearchParams = (params: GraphQLRequestParams): URLSearchParams =>
   new URLSearchParams(
     Object.entries(params)
@@ -57,7 +57,7 @@ export const toSearchParams = (params: GraphQLRequestParams): URLSearchParams =>
       ]),
   );
 
-/** @throws RequestError when a parameter has the wrong type */
+/** Throws a RequestError if a parameter has the wrong type. */
 export function validateParams({ query, operationName, variables, extensions }: GraphQLRequestParams): void {
   if (typeof (query ?? '') !== 'string') throw badRequest('query must be a string.');
   if (typeof (operationName ?? '') !== 'string') throw badRequest('operationName must be a string.');

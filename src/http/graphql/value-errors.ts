@@ -1,15 +1,15 @@
 import { GraphQLError, Kind, parse, visit, type Source, type ValueNode } from 'graphql';
 import type { InvalidValue, ValueRule } from '../../schema/value-rules';
 import { MAX_TOKENS } from '../limits/document-limits';
-import { redactName } from '../../redaction/graphql-message';
+import { redactGraphqlName } from '../../redaction/graphql-message';
 
-/** The rules behind messages of graphql-js. Scalars of this schema have theirs in `extensions.rule`. */
-const RULES: readonly (readonly [RegExp, ValueRule])[] = [
+/** Rules by messages of graphql-js. Errors of the scalars of this schema have the rule in `extensions.rule`. */
+const MESSAGE_RULES: readonly (readonly [RegExp, ValueRule])[] = [
   [/^Expected non-nullable type /, 'required'],
   [/^(Field|Variable|Argument) "[^"]*" of (required|non-null) type "/, 'required'],
   [/^Field "[^"]*" must be non-null\./, 'required'],
   [/^Expected value of type "[^"]*", found null\.$/, 'required'],
-  // Literals have been validated: this is a null in a variable with a default.
+  // graphql-js reports this if a variable with a default is null. Validation has rejected invalid literals before.
   [/^Argument "[^"]*" has invalid value /, 'required'],
   [/^Field "[^"]*" is not defined by type "/, 'unknownField'],
   [/^Exactly one key must be specified for OneOf type /, 'oneOf'],
@@ -29,33 +29,34 @@ const MISSING_ARGUMENT =
 
 const ruleOf = (error: GraphQLError, reason: string): string | undefined => {
   const { rule } = error.extensions;
-  return typeof rule === 'string' ? rule : RULES.find(([pattern]) => pattern.test(reason))?.[1];
+  return typeof rule === 'string' ? rule : MESSAGE_RULES.find(([pattern]) => pattern.test(reason))?.[1];
 };
 
-interface Place {
-  /** Offset of its first character; identifies the value. */
+interface ValueLocation {
+  /** Offset of the value's first character in the document; identifies the value. */
   start: number | undefined;
-  /** Name of the variable, when it is one. */
+  /** Name of the variable if the value is a variable; otherwise undefined. */
   variable: string | undefined;
+  /** Names and list indexes, from the argument or variable definition to the value. */
   path: readonly string[];
 }
 
-/** Cache: the errors of an operation share a source. */
-const placesBySource = new WeakMap<Source, readonly Place[]>();
+/** Locations are cached, because all errors of an operation have the same source. */
+const locationsBySource = new WeakMap<Source, readonly ValueLocation[]>();
 
-/** Every argument value of a document, and every value inside it. */
-function placesOf(source: Source): readonly Place[] {
-  const cached = placesBySource.get(source);
+/** Returns the locations of all argument values and variable defaults of a document, and of all values inside them. */
+function locationsOf(source: Source): readonly ValueLocation[] {
+  const cached = locationsBySource.get(source);
   if (cached) return cached;
-  const places: Place[] = [];
+  const locations: ValueLocation[] = [];
   const add = (node: ValueNode, path: readonly string[]): void => {
     const variable = node.kind === Kind.VARIABLE ? node.name.value : undefined;
-    places.push({ start: node.loc?.start, variable, path });
+    locations.push({ start: node.loc?.start, variable, path });
     if (node.kind === Kind.LIST) node.values.forEach((value, index) => add(value, [...path, String(index)]));
     if (node.kind !== Kind.OBJECT) return;
     for (const { name, value, loc } of node.fields) {
       const inner = [...path, name.value];
-      places.push({ start: loc?.start, variable: undefined, path: inner });
+      locations.push({ start: loc?.start, variable: undefined, path: inner });
       add(value, inner);
     }
   };
@@ -64,49 +65,49 @@ function placesOf(source: Source): readonly Place[] {
     VariableDefinition: ({ variable, defaultValue }) =>
       defaultValue && add(defaultValue, [variable.name.value]),
   });
-  placesBySource.set(source, places);
-  return places;
+  locationsBySource.set(source, locations);
+  return locations;
 }
 
-/** A path as in FieldError: from the input object down, with redacted names. */
+/** Returns the path for the caller: from below the argument `input`, or from another argument, with redacted names. */
 const publicPath = (path: readonly string[]): string[] =>
   (path[0] === 'input' && path.length > 1 ? path.slice(1) : path).map((name) =>
-    /^\d{1,4}$/.test(name) ? name : redactName(name),
+    /^\d{1,4}$/.test(name) ? name : redactGraphqlName(name),
   );
 
-/** The name of a field that is missing in its parent object, or unknown. */
-const fieldIn = (reason: string): string | undefined =>
+/** Returns the field that a message reports as missing, null or unknown; undefined for other messages. */
+const fieldNameIn = (reason: string): string | undefined =>
   /^Field "(?:[^".]*\.)?([^".]*)" (?:of required|is not defined|must be non-null)/.exec(reason)?.[1];
 
-/** The path inside a variable, without its name. graphql-js has it in the message only. */
+/** Returns the path below a variable, without the variable. graphql-js reports it only in the message. */
 function pathInVariable(message: string, reason: string): string[] {
   const head = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
   const [, path = ''] = / at "([^"\\]*)"; $/.exec(head) ?? [];
   return (path.match(/[_A-Za-z]\w*|\d+/g) ?? []).slice(1);
 }
 
-/** The paths of an invalid value in a variable: one for each use of the variable. */
+/** Returns the paths of an invalid value in a variable, one for each use of the variable in the document. */
 function pathsOfVariable(variable: string, error: GraphQLError, reason: string): (readonly string[])[] {
-  const field = /must be non-null/.test(reason) ? undefined : fieldIn(reason);
-  // The field is a key of the caller's JSON, which may be anything, such as three digits.
+  const field = /must be non-null/.test(reason) ? undefined : fieldNameIn(reason);
+  // The field is redacted, because it is a key of the caller's JSON, which may be anything, such as a security code.
   const below = [
     ...pathInVariable(error.message, reason),
-    ...(field === undefined ? [] : [redactName(field)]),
+    ...(field === undefined ? [] : [redactGraphqlName(field)]),
   ];
-  const places = error.source ? placesOf(error.source) : [];
-  const uses = places.filter((place) => place.variable === variable).map(({ path }) => path);
+  const locations = error.source ? locationsOf(error.source) : [];
+  const uses = locations.filter((location) => location.variable === variable).map(({ path }) => path);
   return (uses.length > 0 ? uses : [[variable]]).map((path) => [...path, ...below]);
 }
 
 function pathsOfLiteral(error: GraphQLError, reason: string): (readonly string[])[] {
   const start = error.nodes?.[0]?.loc?.start;
-  const place = error.source && placesOf(error.source).find((each) => each.start === start);
-  if (!place) return [];
-  const field = /is not defined/.test(reason) ? undefined : fieldIn(reason);
-  return [field === undefined ? place.path : [...place.path, field]];
+  const location = error.source && locationsOf(error.source).find((each) => each.start === start);
+  if (!location) return [];
+  const field = /is not defined/.test(reason) ? undefined : fieldNameIn(reason);
+  return [field === undefined ? location.path : [...location.path, field]];
 }
 
-/** The invalid values behind an error, with path and rule; undefined when the error is about something else. */
+/** Returns the path and rule of each invalid value that an error reports; undefined for errors of another kind. */
 export function valueErrors(error: unknown): InvalidValue[] | undefined {
   if (!(error instanceof GraphQLError)) return undefined;
   const { fields } = error.extensions;

@@ -13,46 +13,46 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { graphqlNameContainsPan } from '../../redaction/pan';
-import { assertLimit, DOCUMENT_RULES, LimitExceeded, type DocumentRuleName } from './limits';
+import { assertLimit, DOCUMENT_RULES, LimitExceededError, type DocumentRuleName } from './limits';
 import { OverlappingFields } from './overlapping-fields';
 import { fieldsIn, fragmentsOf, SelectionSizes, type Fragments } from './selection-size';
 
 /** Whether a document is accepted; if not, the limit that it exceeds and a message without any part of the document. */
-type Checked = { ok: true } | { ok: false; rule: DocumentRuleName; message: string };
+type CheckResult = { ok: true } | { ok: false; rule: DocumentRuleName; message: string };
 
-/** The limit of tokens, for parsers that read an accepted document again. */
+/** Maximum number of tokens of a document. Also passed to the parsers that read an accepted document again. */
 export const MAX_TOKENS: number = DOCUMENT_RULES.tokens.limit;
 
-const MAX_CACHED = 2000;
+const MAX_CACHED_RESULTS = 2000;
 
-const OK: Checked = { ok: true };
+const ACCEPTED: CheckResult = { ok: true };
 
-/** Cache key of a document; the document itself may hold secrets. */
+/** Returns the cache key of a document. The document itself is not the key, because it may contain secrets. */
 export const digestOf = (source: string): string => hash('sha256', source, 'base64');
 
-/** Rejects documents that are too expensive, before Apollo parses and validates them. */
+/** Finds documents that are too expensive, before Apollo parses and validates them. */
 export class DocumentLimits {
-  readonly #results = new LRUCache<string, Checked>({ max: MAX_CACHED });
+  readonly #results = new LRUCache<string, CheckResult>({ max: MAX_CACHED_RESULTS });
 
   /**
-   * Checks a document. Accepts documents with syntax errors: the parser reports them better.
+   * Checks a document. Accepts a document with a syntax error, because the parser reports the error with its location.
    * @param digest digestOf(source)
    */
-  check(source: string, digest = digestOf(source)): Checked {
-    const result = this.#results.get(digest) ?? examine(source);
+  check(source: string, digest = digestOf(source)): CheckResult {
+    const result = this.#results.get(digest) ?? checkUncached(source);
     this.#results.set(digest, result);
     return result;
   }
 }
 
-function examine(source: string): Checked {
+function checkUncached(source: string): CheckResult {
   try {
     checkText(source);
     checkDocument(parse(source, { noLocation: true }));
-    return OK;
+    return ACCEPTED;
   } catch (error) {
-    if (error instanceof LimitExceeded) return { ok: false, rule: error.rule, message: error.message };
-    if (error instanceof GraphQLError) return OK;
+    if (error instanceof LimitExceededError) return { ok: false, rule: error.rule, message: error.message };
+    if (error instanceof GraphQLError) return ACCEPTED;
     throw error;
   }
 }
@@ -61,7 +61,7 @@ const LINE_END = /\r\n|[\n\r]/;
 const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-/** Checks what must be bounded before parsing, because the parser is recursive. */
+/** Checks lines, tokens, names and nesting, before the recursive parser reads the document. */
 function checkText(text: string): void {
   assertLimit('lines', text.split(LINE_END, DOCUMENT_RULES.lines.limit + 1).length);
   const lexer = new Lexer(new Source(text));
@@ -79,7 +79,7 @@ function checkText(text: string): void {
 
 function checkName({ value }: Token): void {
   assertLimit('name', value.length);
-  if (graphqlNameContainsPan(value)) throw new LimitExceeded('cardNumbers');
+  if (graphqlNameContainsPan(value)) throw new LimitExceededError('cardNumbers');
 }
 
 const NO_FRAGMENTS: Fragments = new Map();
@@ -111,11 +111,11 @@ function checkRootFields(
   sizes: SelectionSizes,
 ): void {
   const fields = [...fieldsIn(selectionSet, fragments)];
-  // Fields with one response name are merged into one request to the payment service.
+  // Fields with the same response name are merged, and cause one request to the payment service.
   const merged = new Set(fields.map(({ alias, name }) => `${(alias ?? name).value} ${name.value}`));
   assertLimit('rootFields', merged.size);
   if (operation === OperationTypeNode.MUTATION) {
-    // Not merged: the number of payments must not depend on how fields are merged.
+    // Mutations are counted before merging: the number of payments must not depend on how fields are merged.
     assertLimit('mutations', fields.filter(({ name }) => name.value !== '__typename').length);
   }
   const introspections = fields.filter(({ name }) => name.value === '__schema' || name.value === '__type');

@@ -1,62 +1,62 @@
 interface DocumentRule {
   limit: number;
   /** The counted unit; part of the error message. */
-  counts: string;
+  unit: string;
 }
 
 /**
- * The limits on documents, in the order in which they are checked. They were set by measuring what clients need and what
- * an accepted document costs at most (docs/decisions/0009-document-limits.md).
+ * The limits on documents, in the order in which they are checked. They were set by measuring what clients need and
+ * what an accepted document costs at most (docs/decisions/0009-document-limits.md).
  */
 export const DOCUMENT_RULES = {
-  // graphql-js counts lines from the top for each error that it locates. Every field of an attempt takes 1100 lines.
-  lines: { limit: 2000, counts: 'lines' },
-  // Bounds the parser and every validation rule. Every field of an attempt takes 1600 tokens.
-  tokens: { limit: 5000, counts: 'tokens' },
-  // graphql-js compares unknown names with known ones, and aliases are repeated in the response.
-  name: { limit: 128, counts: 'characters in a name' },
+  // graphql-js counts lines from the top for each error that it locates. A query for all fields of an attempt has 1100.
+  lines: { limit: 2000, unit: 'lines' },
+  // Bounds the work of the parser and of every validation rule. A query for all fields of an attempt has 1600 tokens.
+  tokens: { limit: 5000, unit: 'tokens' },
+  // graphql-js compares an unknown name with all known names, and aliases are repeated in the response.
+  name: { limit: 128, unit: 'characters in a name' },
   // Aliases are repeated in the response, and operation names are logged.
-  cardNumbers: { limit: 0, counts: 'card numbers among its names' },
-  // The parser is recursive. The standard introspection needs 18. A fragment cycle is endless nesting.
-  nesting: { limit: 50, counts: 'nested brackets, or selection sets nested through fragments' },
+  cardNumbers: { limit: 0, unit: 'card numbers in names or aliases' },
+  // Bounds the recursion of the parser. The standard introspection query has 18 levels. Fragment cycles have no end.
+  nesting: { limit: 50, unit: 'levels of nesting, in brackets or through fragments' },
   // Every operation is validated, although only one is executed.
-  operations: { limit: 20, counts: 'operations' },
+  operations: { limit: 20, unit: 'operations' },
   // Validation may compare every fragment with every other.
-  fragments: { limit: 100, counts: 'fragment definitions' },
-  // Each may repeat the longest field of every transaction in the response. Twenty aliased lookups need 20.
-  aliases: { limit: 100, counts: 'aliases' },
-  // Nested fragments multiply. Twenty lookups of every field of every payment type take 13 000 selections.
-  selections: { limit: 25_000, counts: 'selections, counting a fragment as often as it is spread' },
-  // Each is a request to the payment service.
-  rootFields: { limit: 50, counts: 'root fields in one operation' },
-  // An operation that moved money in one of several fields cannot be retried as a whole.
-  mutations: { limit: 1, counts: 'mutation in one operation' },
-  // Writing the whole schema takes 20 ms.
-  introspections: { limit: 2, counts: 'introspection fields in one operation' },
-  // Each is resolved for every type or field of the schema. The standard introspection needs 240.
+  fragments: { limit: 100, unit: 'fragment definitions' },
+  // Each alias may repeat the longest field of every transaction in the response.
+  aliases: { limit: 100, unit: 'aliases' },
+  // Nested fragments multiply selections. Twenty lookups of all fields of all payment types have 13 000.
+  selections: { limit: 25_000, unit: 'selections, counting a fragment as often as it is spread' },
+  // Each root field may cause a request to the payment service.
+  rootFields: { limit: 50, unit: 'root fields in one operation' },
+  // If only one of several mutations failed, the operation could not be repeated as a whole.
+  mutations: { limit: 1, unit: 'mutation in one operation' },
+  // Writing the whole schema to a response takes 20 ms.
+  introspections: { limit: 2, unit: 'introspection fields in one operation' },
+  // Each selection is resolved for every type or field of the schema. The standard introspection query has 240.
   introspected: {
     limit: 300,
-    counts: 'selections in introspection, counting a fragment as often as it is spread',
+    unit: 'selections in introspection, counting a fragment as often as it is spread',
   },
-  // Each alias of a list multiplies what is selected in it.
-  introspectionAliases: { limit: 0, counts: 'aliases in introspection' },
-  // Each list multiplies what is selected in it. The standard introspection needs 3.
-  introspectionLists: { limit: 3, counts: 'nested lists in introspection' },
-  // Validation compares these pairwise, with what they select. Every field of every payment type makes 4300 pairs.
-  comparisons: { limit: 20_000, counts: 'pairs of fields with the same response name' },
+  // Each alias of a list repeats all selections in the list.
+  introspectionAliases: { limit: 0, unit: 'aliases in introspection' },
+  // Each list multiplies the selections in it. The standard introspection query nests 3 lists.
+  introspectionLists: { limit: 3, unit: 'levels of nested list fields in introspection' },
+  // Validation compares each pair, and the selections of both fields. Selecting all fields of all payment types makes 4300.
+  comparisons: { limit: 20_000, unit: 'pairs of fields with the same response name' },
 } as const satisfies Record<string, DocumentRule>;
 
 export type DocumentRuleName = keyof typeof DOCUMENT_RULES;
 
-/** A document exceeds a limit. The message holds nothing of the document. */
-export class LimitExceeded extends Error {
+/** A document exceeds a limit. The message contains no part of the document. */
+export class LimitExceededError extends Error {
   constructor(readonly rule: DocumentRuleName) {
-    const { limit, counts } = DOCUMENT_RULES[rule];
-    super(limit === 0 ? `The document has ${counts}.` : `The document has more than ${limit} ${counts}.`);
+    const { limit, unit } = DOCUMENT_RULES[rule];
+    super(limit === 0 ? `The document has ${unit}.` : `The document has more than ${limit} ${unit}.`);
   }
 }
 
-/** @throws LimitExceeded when the count is above the limit */
+/** Throws a LimitExceededError if the count is above the limit of the rule. */
 export function assertLimit(rule: DocumentRuleName, count: number): void {
-  if (count > DOCUMENT_RULES[rule].limit) throw new LimitExceeded(rule);
+  if (count > DOCUMENT_RULES[rule].limit) throw new LimitExceededError(rule);
 }

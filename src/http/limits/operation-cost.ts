@@ -13,13 +13,15 @@ import { ATTEMPTS_PAGE } from '../../schema/attempt';
 import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selection-size';
 
 export interface OperationCost {
+  /** Number of transactions to look up. */
   lookups: number;
+  /** Number of mutations; every mutation moves money. */
   moneyCalls: number;
-  /** Upper bound of the values in the response: selections times transactions. */
+  /** Upper bound of the number of values in the response: selections times lookups. */
   values: number;
 }
 
-type Count = (variables: Record<string, unknown>) => number;
+type CountLookups = (variables: Record<string, unknown>) => number;
 
 /** The fields of an attempt that look a transaction up. */
 const TRANSACTION_FIELDS: ReadonlySet<string> = new Set(['payment', 'payout']);
@@ -27,8 +29,8 @@ const TRANSACTION_FIELDS: ReadonlySet<string> = new Set(['payment', 'payout']);
 const selectsTransaction = (set: SelectionSetNode, fragments: Fragments): boolean =>
   [...fieldsIn(set, fragments, new Set(), true)].some(({ name }) => TRANSACTION_FIELDS.has(name.value));
 
-/** How many transactions a root field looks up: one, one for each id of its lists, or one for each attempt of a page. */
-function lookupsOf(field: FieldNode, root: GraphQLObjectType, fragments: Fragments): Count {
+/** Returns a function that counts the lookups of a root field: one, one per id in a list, or one per attempt. */
+function lookupCounter(field: FieldNode, root: GraphQLObjectType, fragments: Fragments): CountLookups {
   const definition = root.getFields()[field.name.value];
   if (!definition) return () => 0;
   const isPage =
@@ -40,7 +42,7 @@ function lookupsOf(field: FieldNode, root: GraphQLObjectType, fragments: Fragmen
   return (variables) => {
     try {
       const values = getArgumentValues(definition, field, variables);
-      if (isPage) return pageSize(values['first']);
+      if (isPage) return attemptsPageSize(values['first']);
       const lists = Object.values(values).filter(Array.isArray);
       return lists.length === 0 ? 1 : lists.reduce((sum, list) => sum + list.length, 0);
     } catch {
@@ -50,14 +52,14 @@ function lookupsOf(field: FieldNode, root: GraphQLObjectType, fragments: Fragmen
   };
 }
 
-const pageSize = (first: unknown): number =>
+const attemptsPageSize = (first: unknown): number =>
   Math.min(Math.max(typeof first === 'number' ? first : ATTEMPTS_PAGE.default, 1), ATTEMPTS_PAGE.max);
 
 /** Computes the cost of an operation from its coerced variables, defaults included. */
 export type CostOf = (variables: Record<string, unknown>) => OperationCost;
 
-/** Prepares computing the cost of an operation. The document must be valid. */
-export function costOf(
+/** Returns a function that computes the cost of an operation. The document must be valid. */
+export function costCalculator(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
@@ -71,7 +73,7 @@ export function costOf(
     return () => ({ lookups: 0, moneyCalls: fields.length, values: 0 });
   const sizes = new SelectionSizes(fragments);
   const counts = fields.map((field) => ({
-    lookups: lookupsOf(field, root, fragments),
+    lookups: lookupCounter(field, root, fragments),
     selections: field.selectionSet ? sizes.of(field.selectionSet).selections : 1,
   }));
   return (variables) => {

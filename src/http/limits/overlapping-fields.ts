@@ -3,20 +3,20 @@ import { assertLimit } from './limits';
 import { fieldsIn, type Fragments } from './selection-size';
 
 /**
- * Counts the pairs of fields that the validation rule OverlappingFieldsCanBeMerged compares: fields with the same response
- * name in one selection set, fragments included, and then the fields in their merged selection sets.
+ * Counts the pairs that the validation rule OverlappingFieldsCanBeMerged compares: fields with the same response name
+ * in one selection set and its fragments, these fragments, and then the fields in the merged selection sets below.
  */
 export class OverlappingFields {
   #pairs = 0;
   readonly #ids = new Map<FieldNode, number>();
-  /** Groups of fields that were counted before: the rule caches the fragments that it has compared. */
+  /** Groups of fields that have been counted. A group counts once, because the rule caches compared fragments. */
   readonly #visited = new Set<string>();
 
   constructor(private readonly fragments: Fragments) {}
 
   /**
-   * Adds the pairs of an operation or fragment.
-   * @throws LimitExceeded as soon as there are too many
+   * Adds the pairs in an operation or fragment, or in selection sets that are merged.
+   * @throws LimitExceededError as soon as there are too many pairs
    */
   add(...sets: SelectionSetNode[]): void {
     const groups = new Map<string, FieldNode[]>();
@@ -28,10 +28,10 @@ export class OverlappingFields {
       else groups.set(name, [field]);
     }
     this.#addPairs(spread.size);
-    for (const group of groups.values()) this.#compare(group);
+    for (const group of groups.values()) this.#addGroup(group);
   }
 
-  #compare(group: readonly FieldNode[]): void {
+  #addGroup(group: readonly FieldNode[]): void {
     const sets = group.flatMap(({ selectionSet }) => selectionSet ?? []);
     if (group.length === 1 && sets.length === 0) return;
     const key = group.map((field) => this.#idOf(field)).join();

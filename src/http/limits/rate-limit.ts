@@ -3,19 +3,19 @@ import type { Caller } from '../../auth/caller';
 import type { OperationCost } from './operation-cost';
 import { rateLimited } from '../graphql/http-error';
 
-/** Points of a call that moves money; a lookup takes 1. It makes several requests and two journal writes. */
-const MONEY_COST = 5;
+/** Points of a mutation, which makes several requests and two journal writes. A lookup costs one point. */
+const POINTS_PER_MONEY_CALL = 5;
 
 export const pointsOf = ({ lookups, moneyCalls }: OperationCost): number =>
-  Math.max(1, lookups + moneyCalls * MONEY_COST);
+  Math.max(1, lookups + moneyCalls * POINTS_PER_MONEY_CALL);
 
-/** Points per caller and minute, counted by this instance alone. */
+/** Limits the points that each caller consumes per minute. Each gateway instance counts separately. */
 export class RateLimit {
   readonly #limiter: RateLimiterMemory | undefined;
   readonly #onRejected: () => void;
 
   /**
-   * @param perMinute 0: no limit
+   * @param perMinute points of each caller; 0: no limit
    * @param onRejected called for each operation that is rejected
    */
   constructor(perMinute: number, onRejected: () => void = () => undefined) {
@@ -23,12 +23,12 @@ export class RateLimit {
     if (perMinute > 0) this.#limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
   }
 
-  /** Consumes points of a caller. Rejects with a RequestError (RATE_LIMITED) when too few are left. */
+  /** Consumes points of a caller. Rejects with a RequestError (RATE_LIMITED) if too few are left. */
   consume({ id }: Caller, points: number): Promise<unknown> {
     return this.#limiter?.consume(id, points).catch(this.#reject) ?? NO_LIMIT;
   }
 
-  /** Consumes points of a caller; false when too few are left. Does not count as a rejection. */
+  /** Consumes points of a caller. Resolves to false, without calling onRejected, if too few are left. */
   async tryConsume({ id }: Caller, points: number): Promise<boolean> {
     const consumed = this.#limiter?.consume(id, points) ?? NO_LIMIT;
     return consumed.then(

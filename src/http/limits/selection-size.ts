@@ -16,7 +16,7 @@ import { assertLimit } from './limits';
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** The fragments of a document by name; of two with the same name the last, as in graphql-js. */
+/** Returns the fragments of a document by name. If two have the same name, the last one counts, as in graphql-js. */
 export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   new Map(
     definitions
@@ -25,8 +25,8 @@ export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   );
 
 /**
- * The fields of a selection set and of its fragments, each fragment once.
- * @param visited the names of the fragments visited so far
+ * Yields the fields of a selection set and of its fragments. Visits each fragment once.
+ * @param visited the names of the fragments visited so far, to which further names are added
  * @param isDeep whether to include the fields within fields
  */
 export function* fieldsIn(
@@ -47,19 +47,20 @@ export function* fieldsIn(
   }
 }
 
-/** The size of a selection set, counting a fragment as often as it is spread. */
-interface Size {
-  /** Fields, inline fragments and spreads. */
+/** The size of a selection set. A fragment counts as often as it is spread. */
+interface SelectionSize {
+  /** Number of fields, inline fragments and fragment spreads. */
   selections: number;
   aliases: number;
-  /** Nested lists of introspection. */
+  /** Depth of nested list fields in introspection. */
   lists: number;
+  /** Depth of nested selection sets. */
   nesting: number;
 }
 
-const NOTHING: Size = { selections: 0, aliases: 0, lists: 0, nesting: 0 };
+const EMPTY_SIZE: SelectionSize = { selections: 0, aliases: 0, lists: 0, nesting: 0 };
 
-/** Introspection fields whose type is a list. */
+/** Names of the introspection fields whose type is a list. */
 const LIST_FIELDS: ReadonlySet<string> = new Set(
   [__Schema, __Type, __Field, __Directive]
     .flatMap((type) => Object.values(type.getFields()))
@@ -69,19 +70,20 @@ const LIST_FIELDS: ReadonlySet<string> = new Set(
 
 /** Measures selection sets, visiting every fragment once. */
 export class SelectionSizes {
-  readonly #known = new Map<string, Size>();
+  readonly #fragmentSizes = new Map<string, SelectionSize>();
 
   constructor(private readonly fragments: Fragments) {}
 
   /**
-   * @param level number of selection sets around this one
-   * @throws LimitExceeded when selection sets are nested too deep, which includes fragment cycles
+   * Returns the size of a selection set.
+   * @param level depth of the selection set; 1 for the outermost
+   * @throws LimitExceededError if selection sets are nested too deep, as in a fragment cycle
    */
-  of(set: SelectionSetNode, level = 1): Size {
+  of(set: SelectionSetNode, level = 1): SelectionSize {
     assertLimit('nesting', level);
-    const size = { ...NOTHING };
+    const size = { ...EMPTY_SIZE };
     for (const selection of set.selections) {
-      const inner = this.#within(selection, level);
+      const inner = this.#sizeWithin(selection, level);
       const field = selection.kind === Kind.FIELD ? selection : undefined;
       size.selections += 1 + inner.selections;
       size.aliases += (field?.alias ? 1 : 0) + inner.aliases;
@@ -92,14 +94,14 @@ export class SelectionSizes {
     return size;
   }
 
-  #within(selection: SelectionNode, level: number): Size {
+  #sizeWithin(selection: SelectionNode, level: number): SelectionSize {
     if (selection.kind !== Kind.FRAGMENT_SPREAD)
-      return selection.selectionSet ? this.of(selection.selectionSet, level + 1) : NOTHING;
+      return selection.selectionSet ? this.of(selection.selectionSet, level + 1) : EMPTY_SIZE;
     const name = selection.name.value;
     const fragment = this.fragments.get(name);
-    if (!fragment) return NOTHING;
-    const size = this.#known.get(name) ?? this.of(fragment.selectionSet, level + 1);
-    this.#known.set(name, size);
+    if (!fragment) return EMPTY_SIZE;
+    const size = this.#fragmentSizes.get(name) ?? this.of(fragment.selectionSet, level + 1);
+    this.#fragmentSizes.set(name, size);
     assertLimit('nesting', level + size.nesting);
     return size;
   }

@@ -14,50 +14,51 @@ import { isObject } from '../../shared/wire-object';
 
 export interface ManifestOperation {
   id: string;
-  /** Null when the format has no names. */
+  /** Name of the operation; null if the format of the manifest has no names. */
   name: string | null;
+  /** The document. */
   body: string;
 }
 
 const APOLLO_FORMAT = 'apollo-persisted-query-manifest';
-const EXPECTED = `expected Apollo's manifest ("format": "${APOLLO_FORMAT}", "version": 1) or graphql-codegen's persisted-documents.json (an object of ids and documents)`;
+const FORMAT_ERROR = `expected Apollo's manifest ("format": "${APOLLO_FORMAT}", "version": 1) or graphql-codegen's persisted-documents.json (an object of ids and documents)`;
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isNonEmptyString = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-function readApollo({ format, version, operations }: Record<string, unknown>): ManifestOperation[] {
-  if (format !== APOLLO_FORMAT || version !== 1 || !Array.isArray(operations)) throw new Error(EXPECTED);
+function parseApolloManifest({ format, version, operations }: Record<string, unknown>): ManifestOperation[] {
+  if (format !== APOLLO_FORMAT || version !== 1 || !Array.isArray(operations)) throw new Error(FORMAT_ERROR);
   return operations.map((entry: unknown, index) => {
     const { id, name, body } = isObject(entry) ? entry : {};
-    if (!isText(id) || !isText(name) || !isText(body))
-      throw new Error(`operation ${index + 1}: expected strings as id, name and body`);
+    if (!isNonEmptyString(id) || !isNonEmptyString(name) || !isNonEmptyString(body))
+      throw new Error(`operation ${index + 1}: id, name and body must be non-empty strings`);
     return { id, name, body };
   });
 }
 
-function readCodegen(manifest: Record<string, unknown>): ManifestOperation[] {
+function parseCodegenManifest(manifest: Record<string, unknown>): ManifestOperation[] {
   return Object.entries(manifest).map(([id, body]) => {
-    if (!isText(body)) throw new Error(EXPECTED);
+    if (!isNonEmptyString(body)) throw new Error(FORMAT_ERROR);
     return { id, name: null, body };
   });
 }
 
-/** Parses a manifest of either format. Throws an Error with the reason, or a SyntaxError when it is not JSON. */
-export function readManifest(text: string): ManifestOperation[] {
+/** Parses a manifest of either format. Throws an Error that names the problem; a SyntaxError if it is not JSON. */
+export function parseManifest(text: string): ManifestOperation[] {
   const manifest = parseJson(text);
-  if (!isObject(manifest)) throw new Error(EXPECTED);
-  const operations = 'format' in manifest ? readApollo(manifest) : readCodegen(manifest);
-  if (operations.length === 0) throw new Error('it has no operation');
+  if (!isObject(manifest)) throw new Error(FORMAT_ERROR);
+  const operations = 'format' in manifest ? parseApolloManifest(manifest) : parseCodegenManifest(manifest);
+  if (operations.length === 0) throw new Error('the manifest has no operation');
   return operations;
 }
 
 export interface DocumentError {
   rule: ValidationRule;
-  /** Without values of the document. */
+  /** Message of the error, without values of the document. */
   message: string;
   error: GraphQLError;
 }
 
-/** Validates a document rule by rule, so that each error has its rule. */
+/** Validates a document with one rule at a time, so that each error is returned with its rule. */
 export function documentErrors(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -72,13 +73,13 @@ export function documentErrors(
   );
 }
 
-/** Validates an operation of a manifest. Returns messages; none when it is valid. */
+/** Validates an operation of a manifest. Returns error messages; none if the operation is valid. */
 export function validateOperation(schema: GraphQLSchema, { id, name, body }: ManifestOperation): string[] {
   const subject = name === null ? `operation ${id}` : `operation ${name} (${id})`;
   try {
     const document = parse(body);
     if (!document.definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION))
-      return [`${subject}: its document has no operation`];
+      return [`${subject}: the document has no operation`];
     return documentErrors(schema, document).map(
       ({ rule, message }) => `${subject}: ${rule.name}: ${message}`,
     );

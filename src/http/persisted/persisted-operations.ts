@@ -2,26 +2,26 @@ import { readFileSync } from 'node:fs';
 import { GraphQLError, Lexer, Source, TokenKind, type GraphQLSchema } from 'graphql';
 import type { CallerKind } from '../../auth/caller';
 import type { PersistedMode } from '../../config/types';
-import { textOfFile } from '../../shared/json-text';
+import { decodeUtf8OrThrow } from '../../shared/json-text';
 import { isObject } from '../../shared/wire-object';
 import { badRequest, RequestError } from '../graphql/http-error';
-import { loggable } from '../graphql/operation-log';
+import { loggableName } from '../graphql/operation-log';
 import type { GraphQLRequestParams } from '../graphql/request-params';
-import { readManifest, validateOperation, type ManifestOperation } from './manifest';
+import { parseManifest, validateOperation, type ManifestOperation } from './manifest';
 
 interface PersistedOptions {
   settings: {
     /** The path of the manifest; null: every operation is allowed. */
     manifest: string | null;
-    frontends: PersistedMode;
-    services: PersistedMode;
+    modeForFrontends: PersistedMode;
+    modeForServices: PersistedMode;
   };
   schema: GraphQLSchema;
-  /** Called for every operation outside the manifest that is allowed (mode warn), with its name if it may be logged. */
+  /** Called for every allowed operation that is not in the manifest (mode `warn`). `name` is null if not loggable. */
   onUnlisted(name: string | null): void;
 }
 
-/** The operations of a manifest (trusted documents). */
+/** Looks up operations in the manifest, and rejects others if required (trusted documents). */
 export class PersistedOperations {
   readonly #byId = new Map<string, ManifestOperation>();
   readonly #byText = new Map<string, ManifestOperation>();
@@ -31,7 +31,7 @@ export class PersistedOperations {
   constructor(private readonly options: PersistedOptions) {
     const { settings, schema } = options;
     if (settings.manifest === null) return;
-    const operations = readManifest(textOfFile(readFileSync(settings.manifest)));
+    const operations = parseManifest(decodeUtf8OrThrow(readFileSync(settings.manifest)));
     const errors = operations.flatMap((operation) => [
       ...validateOperation(schema, operation),
       ...this.#add(operation),
@@ -41,46 +41,47 @@ export class PersistedOperations {
 
   /**
    * Replaces the id of an operation by its document.
-   * @throws RequestError when callers of this kind may not execute the operation
+   * @throws RequestError if the id is unknown or contradicts the document, or if the operation is not allowed
    */
   resolve(params: GraphQLRequestParams, kind: CallerKind): GraphQLRequestParams {
-    const { manifest, frontends, services } = this.options.settings;
+    const { manifest, modeForFrontends, modeForServices } = this.options.settings;
     if (manifest === null) return params;
-    // Callers without authentication are on this machine, like services.
-    const operation = this.#find(params, kind === 'frontend' ? frontends : services);
+    // Callers without authentication are on this machine, and are treated like services.
+    const operation = this.#find(params, kind === 'frontend' ? modeForFrontends : modeForServices);
     if (!operation) return params;
     const resolved = { ...params, query: operation.body };
     delete resolved.documentId;
-    // Apollo would compare the hash with the document, and an id of the manifest need not be a hash.
+    // Removed, because Apollo would compare it with the hash of the document, and an id need not be a hash.
     if (isObject(params.extensions))
       resolved.extensions = { ...params.extensions, persistedQuery: undefined };
     return resolved;
   }
 
-  /** Finds the operation in the manifest; undefined when the request is allowed without it. */
+  /** Returns the operation of the manifest; undefined if it has none for the request, which is allowed nevertheless. */
   #find(params: GraphQLRequestParams, mode: PersistedMode): ManifestOperation | undefined {
     const { query, documentId, extensions } = params;
-    const ids = [documentId, hashIn(extensions)].filter((id) => typeof id === 'string');
+    const ids = [documentId, persistedQueryHash(extensions)].filter((id) => typeof id === 'string');
     const [byId, ...others] = ids.map((id) => this.#byId.get(bareId(id)));
-    if (others.some((other) => other !== byId)) throw contradiction();
-    if (query === undefined || query === null || query === '') return byId ?? rejectUnknown(params, mode);
+    if (others.some((other) => other !== byId)) throw contradictionError();
+    if (query === undefined || query === null || query === '') return byId ?? rejectUnknownId(params, mode);
     if (byId) {
-      if (this.#withText(query) !== byId) throw contradiction();
+      if (this.#findByText(query) !== byId) throw contradictionError();
       return byId;
     }
     if (mode === 'allow') return undefined;
-    const listed = this.#withText(query);
+    const listed = this.#findByText(query);
     if (listed) return listed;
-    if (mode === 'require') throw notListed();
-    this.options.onUnlisted(loggable(params.operationName) ?? null);
+    if (mode === 'require') throw notListedError();
+    this.options.onUnlisted(loggableName(params.operationName) ?? null);
     return undefined;
   }
 
-  #withText(query: unknown): ManifestOperation | undefined {
+  #findByText(query: unknown): ManifestOperation | undefined {
     if (typeof query !== 'string') return undefined;
     return this.#byText.get(query) ?? this.#byNormalized.get(normalizeDocument(query) ?? query);
   }
 
+  /** Adds an operation. Returns an error message if its id belongs to another document; otherwise no message. */
   #add(operation: ManifestOperation): string[] {
     const { body } = operation;
     const id = bareId(operation.id);
@@ -96,21 +97,21 @@ export class PersistedOperations {
   }
 }
 
-/** The hash of a persisted query of Apollo Client or urql. */
-export function hashIn(extensions: unknown): unknown {
+/** Returns the hash by which Apollo Client and urql send a persisted query; undefined without one. */
+export function persistedQueryHash(extensions: unknown): unknown {
   const persistedQuery = isObject(extensions) ? extensions['persistedQuery'] : undefined;
   return isObject(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;
 }
 
-/** An id without the prefix "sha256:" of GraphQL over HTTP and graphql-codegen, which Apollo does not write. */
+/** Returns an id without the prefix "sha256:", which GraphQL over HTTP and graphql-codegen use, but not Apollo. */
 const bareId = (id: string): string => (/^sha256:[0-9a-f]{64}$/.test(id) ? id.slice('sha256:'.length) : id);
 
 const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.PAREN_L, TokenKind.BRACKET_L]);
 const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.PAREN_R, TokenKind.BRACKET_R]);
 
 /**
- * A document without insignificant characters and with sorted definitions; undefined when it has a syntax error. Uses the
- * lexer, because printing a deeply nested document takes seconds.
+ * Returns a document without insignificant characters and with sorted definitions; undefined if it has an invalid
+ * token. Uses the lexer, because printing a deeply nested document takes seconds.
  */
 function normalizeDocument(text: string): string | undefined {
   const lexer = new Lexer(new Source(text));
@@ -133,25 +134,25 @@ function normalizeDocument(text: string): string | undefined {
   return [...definitions.sort(), ...tokens].join('\n');
 }
 
-/** Rejects an unknown id. Automatic persisted queries are left to Apollo unless the manifest is required. */
-function rejectUnknown({ documentId, extensions }: GraphQLRequestParams, mode: PersistedMode): undefined {
-  const hasHash = typeof hashIn(extensions) === 'string';
-  if (typeof documentId === 'string' || (hasHash && mode === 'require')) throw unknownId();
-  if (mode === 'require') throw notListed();
+/** Rejects a request without a document and a known id. Leaves hashes to Apollo unless the mode is `require`. */
+function rejectUnknownId({ documentId, extensions }: GraphQLRequestParams, mode: PersistedMode): undefined {
+  const hasHash = typeof persistedQueryHash(extensions) === 'string';
+  if (typeof documentId === 'string' || (hasHash && mode === 'require')) throw unknownIdError();
+  if (mode === 'require') throw notListedError();
 }
 
-const notListed = (): RequestError =>
+const notListedError = (): RequestError =>
   new RequestError({
     status: 400,
     code: 'PERSISTED_OPERATION_REQUIRED',
-    message: 'Only operations of the manifest are allowed, and this is none of them.',
+    message: 'Only operations of the manifest are allowed, and this operation is not in it.',
   });
 
-const contradiction = (): RequestError =>
-  badRequest('The id and the document belong to different operations.');
+const contradictionError = (): RequestError =>
+  badRequest('The ids and the document of the request belong to different operations.');
 
-/** Apollo's message, on which clients act: they send the document. */
-export const unknownId = (): RequestError =>
+/** Returns the error for an unknown id. Clients compare its message, which is Apollo's, and then send the document. */
+export const unknownIdError = (): RequestError =>
   new RequestError({
     status: 200,
     code: 'PERSISTED_QUERY_NOT_FOUND',

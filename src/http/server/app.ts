@@ -12,12 +12,12 @@ import { INTERNAL_ERROR } from '../graphql/graphql-errors';
 import { overloaded, RequestError } from '../graphql/http-error';
 import type { Connections } from './connections';
 import type { EventLoopLag } from './event-loop-lag';
-import { readJsonBodies } from './json-body';
+import { addJsonBodyParser } from './json-body';
 import { requestContext } from './request-context';
-import { SAFE_HEADERS } from './security-headers';
+import { DEFAULT_HEADERS } from './security-headers';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
-/** Longer than the idle timeout of common proxies. */
+/** How long an idle connection stays open: longer than the idle timeout of common proxies. */
 const KEEP_ALIVE_MS = 72_000;
 
 interface AppOptions {
@@ -43,10 +43,10 @@ function createHttpServer(
       headersTimeout: clientTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, clientTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Some clients offer HTTP/2 in every request: the offer is ignored.
+      // Other upgrades are ignored, because some clients offer HTTP/2 in every request.
       shouldUpgradeCallback: (request) => {
         const isUpgrade = server.listenerCount('upgrade') > 0 && wantsWebSocket(request);
-        if (isUpgrade) connections.upgraded(request.socket);
+        if (isUpgrade) connections.markUpgraded(request.socket);
         return isUpgrade;
       },
     },
@@ -56,7 +56,7 @@ function createHttpServer(
   return server;
 }
 
-/** Creates a web server without routes: request ids, security headers, timeouts, limits, and HTTP errors as GraphQL errors. */
+/** Creates a web server without routes, with request ids, security headers, timeouts, limits and GraphQL errors. */
 export function createApp({
   log,
   trustedProxies,
@@ -64,29 +64,29 @@ export function createApp({
   connections,
 }: AppOptions): FastifyInstance {
   const app: FastifyInstance = fastify({
-    // Fastify logs URLs, which hold the variables of GET requests.
+    // Fastify would log URLs, which contain the variables of GET requests.
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => randomUUID(),
     serverFactory: (handler) => createHttpServer(handler, { clientTimeoutMs, connections }),
-    // For URLs that match no route syntax. Fastify would quote them.
+    // Called for URLs that Fastify cannot route. Its own response would quote the URL.
     frameworkErrors: (error, request, reply) =>
-      void sendError(request, prepareReply(request, reply), toHttpError(error.statusCode ?? 400)),
+      void sendError(request, setDefaultHeaders(request, reply), toHttpError(error.statusCode ?? 400)),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    // Fastify's response is no GraphQL error: see graceful-shutdown.ts.
+    // graceful-shutdown.ts responds instead, because Fastify's response is not a GraphQL error.
     return503OnClosing: false,
     rewriteUrl: ({ url = '/' }) => (isDecodable(url) ? url : '/'),
   });
   app.addHook('onRequest', (request, reply, done) => {
-    prepareReply(request, reply);
+    setDefaultHeaders(request, reply);
     requestContext.run({ requestId: request.id }, done);
   });
-  readJsonBodies(app);
+  addJsonBodyParser(app);
   app.setErrorHandler((error: FastifyError | RequestError, request, reply) => {
     if (error instanceof RequestError) return sendError(request, reply, error);
     const status = error.statusCode ?? 500;
     if (status >= 500)
-      log.error({ requestId: request.id, code: error.code, ...errorLocation(error) }, 'request failed');
+      log.error({ requestId: request.id, code: error.code, ...errorLocation(error) }, 'HTTP request failed');
     return sendError(request, reply, toHttpError(status));
   });
   app.setNotFoundHandler((request, reply) => sendError(request, reply, NOT_FOUND));
@@ -97,13 +97,13 @@ const sendError = (request: FastifyRequest, reply: FastifyReply, error: RequestE
   reply
     .code(error.options.status)
     .headers(error.headers)
-    .type(errorType(request.headers.accept))
+    .type(errorContentType(request.headers.accept))
     .send(error.body(request.id));
 
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 
-/** Clients that accept the media type of GraphQL over HTTP read the errors of a response whose status is not 200. */
-const errorType = (accept = ''): string =>
+/** Returns the content type of an error. Clients that accept GRAPHQL_RESPONSE read errors of any status. */
+const errorContentType = (accept = ''): string =>
   `${accept.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`;
 
 function isDecodable(url: string): boolean {
@@ -125,11 +125,11 @@ export const loadCheck =
     throw overloaded();
   };
 
-const prepareReply = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-  reply.headers(SAFE_HEADERS).header('x-request-id', request.id).header('cache-control', 'no-store');
+const setDefaultHeaders = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply.headers(DEFAULT_HEADERS).header('x-request-id', request.id).header('cache-control', 'no-store');
 
-/** Replacements for Fastify's messages, which quote the body. */
-const MESSAGES: Readonly<Record<number, string>> = {
+/** Error messages by status. They replace Fastify's messages, which quote the body. */
+const MESSAGE_BY_STATUS: Readonly<Record<number, string>> = {
   400: 'The body is not valid JSON.',
   404: 'Not found. The GraphQL endpoint is /graphql.',
   413: `The body is too large: at most ${BODY_LIMIT_BYTES} bytes.`,
@@ -141,7 +141,7 @@ const toHttpError = (status: number): RequestError =>
   new RequestError({
     status,
     code: status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_REQUEST',
-    message: MESSAGES[status] ?? 'The request cannot be served.',
+    message: MESSAGE_BY_STATUS[status] ?? `The request was rejected with HTTP status ${status}.`,
   });
 
 const NOT_FOUND = toHttpError(404);

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { nextEventLoopTurn } from '../../shared/next-turn';
 
-/** A connection is kept for bodies up to this size, which are discarded. */
+/** Maximum size of a request body, which is discarded, for the connection to stay open. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
-/** Captures what follows /callbacks/. Some clients send an absolute URL. */
+/** Captures the part of the path after /callbacks/. Some clients send an absolute URL in the request line. */
 const CALLBACK_URL = /^(?:https?:\/\/[^/?#]*)?\/callbacks\/([^?#]*)/;
 
 interface CallbackOptions {
@@ -14,20 +14,20 @@ interface CallbackOptions {
 }
 
 /**
- * Adds /callbacks/<token>, by which the payment service reports changes. Callers are not authenticated: every request by
- * any method gets the same empty response, and its body is not read. Must be added before routes and scopes with hooks.
+ * Adds /callbacks/<token>, by which the payment service reports changes. Callers are not authenticated, so every
+ * request gets the same empty response, and its body is not read. Must be added before routes and scopes with hooks.
  */
-export function addCallbacks(app: FastifyInstance, { onCallback: hint }: CallbackOptions): void {
-  // A hook, because it responds before the body arrives, and to methods and paths (`%zz`) that no route can have.
+export function addCallbacks(app: FastifyInstance, { onCallback }: CallbackOptions): void {
+  // A hook responds before the body arrives, and to methods and paths (such as `%zz`) that no route can have.
   app.addHook('onRequest', (request, reply, done) => {
     const token = CALLBACK_URL.exec(request.originalUrl)?.[1];
     if (token === undefined) return done();
-    if (token !== '' && !token.includes('/')) hint(token);
-    if (!isSmall(request.headers)) void reply.header('connection', 'close');
-    // Malformed data behind the request is parsed first, and then gets the only response.
+    if (token !== '' && !token.includes('/')) onCallback(token);
+    if (!hasSmallBody(request.headers)) void reply.header('connection', 'close');
+    // Waits until data after the request is parsed. If it is malformed, the client gets only the response to it.
     void nextEventLoopTurn().then(() => reply.code(204).send());
   });
 }
 
-const isSmall = (headers: IncomingHttpHeaders): boolean =>
+const hasSmallBody = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= SMALL_BODY_BYTES;

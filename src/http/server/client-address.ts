@@ -1,10 +1,10 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
-const MAPPED = '::ffff:';
+const MAPPED_PREFIX = '::ffff:';
 
-/** The network that one client is likely to have alone: an IPv4 address, or the first 64 bits of an IPv6 address. */
+/** Returns the network usually assigned to one client: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function clientNetwork(address: string): string {
-  if (address.startsWith(MAPPED) && address.includes('.')) return address.slice(MAPPED.length);
+  if (address.startsWith(MAPPED_PREFIX) && address.includes('.')) return address.slice(MAPPED_PREFIX.length);
   if (!isIPv6(address)) return address;
   const [head = '', tail] = address.replace(/%.*$/, '').split('::');
   const groups = head === '' ? [] : head.split(':');
@@ -13,7 +13,7 @@ export function clientNetwork(address: string): string {
   return [...groups, ...Array<string>(zeros).fill('0'), ...after].slice(0, 4).join(':');
 }
 
-/** Returns a function that matches addresses against these addresses and networks (10.0.0.0/8). */
+/** Returns a function that tests whether an address is in one of these networks, such as 10.0.0.0/8 or ::1. */
 export function addressMatcher(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const network of networks) {
@@ -22,6 +22,6 @@ export function addressMatcher(networks: readonly string[]): (address: string) =
     if (prefix === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(prefix), family);
   }
-  // An IPv4 address in IPv6 form matches IPv4 networks.
+  // BlockList also matches an IPv4-mapped IPv6 address with an IPv4 network.
   return (address) => isIP(address) > 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }

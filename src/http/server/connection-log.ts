@@ -2,14 +2,13 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../shared/clock';
 import type { ConnectionListener } from './connections';
 
-/** The interval of log lines, in milliseconds. */
-const INTERVAL_MS = 10_000;
+const LOG_INTERVAL_MS = 10_000;
 
-/** Counts refused and closed connections in the metrics, and logs their numbers by reason at intervals. */
+/** Returns a listener that counts refused and closed connections in the metrics, and logs the counts at intervals. */
 export function connectionLog(log: Logger, clock: Clock, metrics: ConnectionListener): ConnectionListener {
   let counts: Record<string, number> = {};
   const count = (reason: string): void => {
-    if (Object.keys(counts).length === 0) clock.after(INTERVAL_MS, write);
+    if (Object.keys(counts).length === 0) clock.after(LOG_INTERVAL_MS, write);
     counts[reason] = (counts[reason] ?? 0) + 1;
   };
   const write = (): void => {

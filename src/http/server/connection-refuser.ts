@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { RequestError } from '../graphql/http-error';
-import { SAFE_HEADERS } from './security-headers';
+import { DEFAULT_HEADERS } from './security-headers';
 
-/** Refused connections that are open at a time. Each holds a file descriptor. */
-const MAX_REFUSED = 32;
+/** Maximum number of refused connections that are still open. Each holds a file descriptor. */
+const MAX_OPEN_REFUSED = 32;
 /** How long a refused client may take to read the response, in milliseconds. */
 const LINGER_MS = 1000;
 
 const TOO_MANY_CONNECTIONS = new RequestError({
   status: 503,
   code: 'SERVICE_UNAVAILABLE',
-  message: 'The gateway has too many connections; the request was not executed.',
+  message: 'The gateway has too many connections; the request was not executed. Repeat it unchanged.',
   retryAfterMs: 1000,
 });
 
-/** The response to a refused client, whose request is not read. */
+/** Returns the HTTP response to a refused client, whose request is not read. */
 function rejectionResponse(): string {
   const requestId = randomUUID();
   const body = JSON.stringify(TOO_MANY_CONNECTIONS.body(requestId));
   const headers = {
-    ...SAFE_HEADERS,
+    ...DEFAULT_HEADERS,
     ...TOO_MANY_CONNECTIONS.headers,
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
@@ -35,10 +35,10 @@ function rejectionResponse(): string {
 export class ConnectionRefuser {
   #open = 0;
 
-  /** Sends 503 and closes the connection. Returns false when it was closed without a response, because too many are open. */
+  /** Sends 503 and closes the connection. At MAX_OPEN_REFUSED, closes it without a response and returns false. */
   refuse(socket: Socket): boolean {
     socket.on('error', () => undefined);
-    if (this.#open >= MAX_REFUSED) {
+    if (this.#open >= MAX_OPEN_REFUSED) {
       socket.resetAndDestroy();
       return false;
     }

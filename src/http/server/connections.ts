@@ -4,63 +4,69 @@ import { addressMatcher, clientNetwork } from './client-address';
 import { ConnectionRefuser } from './connection-refuser';
 
 /**
- * Why a connection was refused. `dropped`: closed without a response, because too many are being refused;
- * `accept_failed`: by the operating system, for example without a free file descriptor.
+ * Why a connection was refused. `dropped`: it was closed without a response, because too many refused connections are
+ * open. `accept_failed`: the operating system failed, for example because no file descriptor is free.
  */
-type ConnectionRefusal = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
+type RefusalReason = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
 
-/** Why the server closed a connection. `evicted`: idle while the limit was reached; `pipeline_limit`: too many pipelined requests. */
-type ConnectionEnd = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
+/**
+ * Why the server closed a connection. `evicted`: it was idle at the connection limit. `write_timeout`, `unread_limit`:
+ * the client did not read its responses. `pipeline_limit`: it had too many pipelined requests.
+ */
+type CloseReason = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
 
 export interface ClientConnection {
   readonly socket: Socket;
-  /** See clientNetwork(); null for a trusted proxy. */
+  /** The network of the client (see clientNetwork); null for a trusted proxy. */
   readonly network: string | null;
   /** The response to the latest request; undefined before the first one. */
   latest: ServerResponse | undefined;
-  /** Pipelined requests that wait for the response to the previous one. */
+  /** Number of pipelined requests that wait for the response to the previous request. */
   waiting: number;
-  /** Whether it is a WebSocket. */
+  /** Whether the connection was upgraded to a WebSocket. */
   isUpgraded: boolean;
-  /** The caller of the latest request, once authenticated. */
+  /** The caller authenticated last on this connection; undefined before the first authentication. */
   callerId: string | undefined;
 }
 
 export interface ConnectionLimits {
   maxConnections: number;
-  /** 0: no limit. */
+  /** Maximum number of connections of one IPv4 address or IPv6 /64 network; 0: no limit. */
   maxConnectionsPerAddress: number;
   trustedProxies: readonly string[];
 }
 
 export interface ConnectionListener {
-  connectionRejected(reason: ConnectionRefusal): void;
-  connectionClosed(reason: ConnectionEnd): void;
+  connectionRejected(reason: RefusalReason): void;
+  /** Called if the gateway closes a connection, not if the client does. */
+  connectionClosed(reason: CloseReason): void;
 }
 
-interface Network {
+interface NetworkConnections {
   count: number;
-  readonly silent: Set<ClientConnection>;
+  /** See Connections.#unused. */
+  readonly unused: Set<ClientConnection>;
 }
 
-/** Whether a connection waits for its next request, or for authentication. */
+/** Whether a connection waits for its next request or, before authentication, for a body or connection_init. */
 const isIdle = ({ isUpgraded, latest, callerId }: ClientConnection): boolean =>
   isUpgraded
     ? callerId === undefined
     : latest?.writableFinished === true || (latest?.req.complete === false && callerId === undefined);
 
-const MAX_EXAMINED = 32;
+/** Maximum number of connections to examine in the search for an idle one. */
+const MAX_EVICTION_CANDIDATES = 32;
 
-/** Pipelined requests of one connection. Node.js takes quadratic time to end them. */
-const MAX_WAITING = 16;
+/** Maximum number of waiting pipelined requests of one connection. Node.js takes quadratic time to end them. */
+const MAX_WAITING_REQUESTS = 16;
 
-/** The client connections of the web server: limits their number, and serves one request at a time on each. */
+/** Limits the number of client connections, and serves one request at a time on each connection. */
 export class Connections {
   readonly #isProxy: (address: string) => boolean;
   readonly #open = new Map<Socket, ClientConnection>();
-  /** Connections without a complete request header so far, in order of age. */
-  readonly #silent = new Set<ClientConnection>();
-  readonly #networks = new Map<string, Network>();
+  /** Connections on which no complete request header has arrived yet, oldest first. */
+  readonly #unused = new Set<ClientConnection>();
+  readonly #networks = new Map<string, NetworkConnections>();
   readonly #refuser = new ConnectionRefuser();
 
   constructor(
@@ -82,22 +88,22 @@ export class Connections {
     return this.#open.values();
   }
 
-  /** Applies the limits to a server. Not with `server.maxConnections`, which drops connections without a response. */
+  /** Applies the limits to a server. `server.maxConnections` would refuse connections without a response. */
   guard(server: Server): void {
     const accept = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
       if (this.#accept(socket)) for (const listener of accept) listener.call(server, socket);
     });
-    // Errors before the server listens are reported by listen().
+    // listen() reports errors that occur before the server listens.
     server.on('error', () => {
       if (server.listening) this.listener.connectionRejected('accept_failed');
     });
   }
 
-  /** Handles a request once the response to the previous one on its connection has been sent. */
+  /** Handles a request after the response to the previous request on its connection has been sent. */
   serve(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
-    // The parser emits the requests that it has read also after the connection was destroyed.
+    // Even after the connection was destroyed, the parser emits requests that it had already read.
     if (request.socket.destroyed) return;
     const connection = this.#open.get(request.socket);
     if (!connection) return void handler(request, response);
@@ -106,19 +112,20 @@ export class Connections {
     if (!previous) this.#onRequestStarted(connection);
     if (!previous || previous.writableFinished) return void handler(request, response);
     connection.waiting += 1;
-    if (connection.waiting > MAX_WAITING) return this.reset(connection, 'pipeline_limit');
+    if (connection.waiting > MAX_WAITING_REQUESTS) return this.reset(connection, 'pipeline_limit');
     previous.once('close', () => {
       connection.waiting -= 1;
       if (!request.socket.destroyed) void handler(request, response);
     });
   }
 
-  /** The response to the latest request on a connection; undefined before the first one. */
-  latestOn(socket: Socket): ServerResponse | undefined {
+  /** Returns the response to the latest request on a connection; undefined before the first request. */
+  latestResponseOn(socket: Socket): ServerResponse | undefined {
     return this.#open.get(socket)?.latest;
   }
 
-  upgraded(socket: Socket): void {
+  /** Records that a connection was upgraded to a WebSocket. */
+  markUpgraded(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (!connection) return;
     connection.isUpgraded = true;
@@ -126,15 +133,15 @@ export class Connections {
   }
 
   /** Records the authenticated caller of a connection. */
-  identified(socket: Socket, callerId: string): void {
+  setCaller(socket: Socket, callerId: string): void {
     const connection = this.#open.get(socket);
     if (connection) connection.callerId = callerId;
   }
 
-  /** Resets a connection, which discards unread data in the buffers of the kernel too. */
-  reset(connection: ClientConnection, reason: ConnectionEnd): void {
+  /** Resets a connection (TCP RST), so that unread data in the buffers of the kernel is discarded, too. */
+  reset(connection: ClientConnection, reason: CloseReason): void {
     connection.socket.resetAndDestroy();
-    this.#forget(connection);
+    this.#remove(connection);
     this.listener.connectionClosed(reason);
   }
 
@@ -146,65 +153,65 @@ export class Connections {
       return false;
     }
     const network = this.#isProxy(remoteAddress) ? null : clientNetwork(remoteAddress);
-    const refusal = this.#refusal(network);
+    const refusal = this.#refusalReason(network);
     if (refusal) {
       this.listener.connectionRejected(this.#refuser.refuse(socket) ? refusal : 'dropped');
       return false;
     }
     const initial = { latest: undefined, waiting: 0, isUpgraded: false, callerId: undefined };
     const connection = { socket, network, ...initial };
-    this.#remember(connection);
-    socket.once('close', () => this.#forget(connection));
+    this.#add(connection);
+    socket.once('close', () => this.#remove(connection));
     return true;
   }
 
-  /** Why a connection of that network is refused; undefined when it is accepted, after evicting another one if necessary. */
-  #refusal(network: string | null): ConnectionRefusal | undefined {
+  /** Returns why a new connection is refused; undefined if it is accepted. At a limit, first tries to evict another. */
+  #refusalReason(network: string | null): RefusalReason | undefined {
     const { maxConnections, maxConnectionsPerAddress: perAddress } = this.limits;
     const ofNetwork = network === null ? undefined : this.#networks.get(network);
     if (ofNetwork && perAddress > 0 && ofNetwork.count >= perAddress)
-      return this.#evict(firstOf(ofNetwork.silent)) ? undefined : 'address_limit';
+      return this.#evict(firstOf(ofNetwork.unused)) ? undefined : 'address_limit';
     if (this.#open.size < maxConnections) return undefined;
-    return this.#evict(firstOf(this.#silent) ?? this.#idle()) ? undefined : 'limit';
+    return this.#evict(firstOf(this.#unused) ?? this.#findIdle()) ? undefined : 'limit';
   }
 
   #evict(connection: ClientConnection | undefined): boolean {
     if (!connection) return false;
     // The kernel still delivers the end of the latest response.
     connection.socket.destroy();
-    this.#forget(connection);
+    this.#remove(connection);
     this.listener.connectionClosed('evicted');
     return true;
   }
 
-  /** Finds an idle connection among the first ones, and moves those to the end. */
-  #idle(): ClientConnection | undefined {
+  /** Searches the first connections for an idle one, and moves the others to the end for the next search. */
+  #findIdle(): ClientConnection | undefined {
     let examined = 0;
     for (const connection of this.#open.values()) {
       if (isIdle(connection)) return connection;
-      if ((examined += 1) > MAX_EXAMINED) return undefined;
+      if ((examined += 1) > MAX_EVICTION_CANDIDATES) return undefined;
       this.#open.delete(connection.socket);
       this.#open.set(connection.socket, connection);
     }
     return undefined;
   }
 
-  #remember(connection: ClientConnection): void {
+  #add(connection: ClientConnection): void {
     this.#open.set(connection.socket, connection);
-    this.#silent.add(connection);
+    this.#unused.add(connection);
     if (connection.network === null) return;
-    const network = this.#networks.get(connection.network) ?? { count: 0, silent: new Set() };
+    const network = this.#networks.get(connection.network) ?? { count: 0, unused: new Set() };
     network.count += 1;
-    network.silent.add(connection);
+    network.unused.add(connection);
     this.#networks.set(connection.network, network);
   }
 
   #onRequestStarted(connection: ClientConnection): void {
-    this.#silent.delete(connection);
-    if (connection.network !== null) this.#networks.get(connection.network)?.silent.delete(connection);
+    this.#unused.delete(connection);
+    if (connection.network !== null) this.#networks.get(connection.network)?.unused.delete(connection);
   }
 
-  #forget(connection: ClientConnection): void {
+  #remove(connection: ClientConnection): void {
     if (!this.#open.delete(connection.socket)) return;
     this.#onRequestStarted(connection);
     const network = connection.network === null ? undefined : this.#networks.get(connection.network);

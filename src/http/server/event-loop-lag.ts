@@ -1,21 +1,21 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const RESOLUTION_MS = 10;
-const SAMPLE_MS = 1000;
+const SAMPLE_INTERVAL_MS = 1000;
 
-/** The mean event loop delay of the last second. Opens no file, unlike packages that also read the memory usage. */
+/** Measures the mean event loop delay of the last second. Opens no file, unlike packages that also measure memory. */
 export class EventLoopLag {
   readonly #maxMs: number;
   readonly #histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #timer: NodeJS.Timeout | undefined;
   #meanMs = 0;
 
-  /** @param maxMs the delay above which the process is overloaded; 0: never */
+  /** @param maxMs mean delay above which the lag is too high; 0: never */
   constructor(maxMs: number) {
     this.#maxMs = maxMs;
     if (maxMs === 0) return;
     this.#histogram.enable();
-    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS).unref();
+    this.#timer = setInterval(() => this.#sample(), SAMPLE_INTERVAL_MS).unref();
   }
 
   isTooHigh(): boolean {
@@ -29,7 +29,7 @@ export class EventLoopLag {
 
   #sample(): void {
     const { mean } = this.#histogram;
-    // Without a sample the event loop was blocked for the whole second.
+    // If there is no sample, the event loop was blocked for the whole second.
     this.#meanMs = Number.isNaN(mean) ? Infinity : Math.max(0, mean / 1e6 - RESOLUTION_MS);
     this.#histogram.reset();
   }

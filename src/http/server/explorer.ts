@@ -7,26 +7,26 @@ import { EXPLORER_HEADERS } from './security-headers';
 
 interface ExplorerOptions {
   /** Whether the payment service is the embedded sandbox. The page shows whether money moves. */
-  sandbox: boolean;
+  isSandbox: boolean;
   /** Whether callers must authenticate. The page then asks for a key or token. */
-  credentials: boolean;
+  requiresCredentials: boolean;
 }
 
-/** The built explorer. The path is the same from src and from dist. */
-const DIRECTORY = path.resolve(__dirname, '../../../dist/explorer');
+/** Folder of the built explorer. The relative path is the same from src and from dist. */
+const EXPLORER_FOLDER = path.resolve(__dirname, '../../../dist/explorer');
 
-/** The build writes a hash of the content into file names. */
-const HASHED = /-[A-Z0-9]{8}\./;
+/** Matches file names that contain a hash of the content, which the build adds. */
+const HASHED_FILE_NAME = /-[A-Z0-9]{8}\./;
 
-/** Downloads at a time. Each holds a file descriptor, and anybody may download. */
+/** Maximum number of concurrent downloads. Each holds a file descriptor, and downloads need no authentication. */
 const MAX_DOWNLOADS = 128;
 
 /** Adds /explorer, a GraphQL IDE for browsers, its assets, and a start page at /. */
-export function addExplorer(app: FastifyInstance, { sandbox, credentials }: ExplorerOptions): void {
-  addStartPage(app, sandbox);
+export function addExplorer(app: FastifyInstance, { isSandbox, requiresCredentials }: ExplorerOptions): void {
+  addStartPage(app, isSandbox);
   app.get('/explorer', async (_request, reply) => {
-    const html = await readFile(path.join(DIRECTORY, 'index.html'), 'utf8').catch(() => undefined);
-    // Without a build of the explorer.
+    const html = await readFile(path.join(EXPLORER_FOLDER, 'index.html'), 'utf8').catch(() => undefined);
+    // The explorer has not been built.
     if (html === undefined) return reply.callNotFound();
     return reply
       .headers(EXPLORER_HEADERS)
@@ -34,8 +34,8 @@ export function addExplorer(app: FastifyInstance, { sandbox, credentials }: Expl
       .type('text/html; charset=utf-8')
       .send(
         html
-          .replace('{service}', sandbox ? 'sandbox' : 'real')
-          .replace('{callers}', credentials ? 'known' : 'anybody'),
+          .replace('{service}', isSandbox ? 'sandbox' : 'real')
+          .replace('{callers}', requiresCredentials ? 'known' : 'anybody'),
       );
   });
   void app.register(async (scope) => {
@@ -47,9 +47,9 @@ export function addExplorer(app: FastifyInstance, { sandbox, credentials }: Expl
       done();
     });
     await scope.register(fastifyStatic, {
-      root: DIRECTORY,
+      root: EXPLORER_FOLDER,
       prefix: '/explorer/',
-      // One route for each file: every other address is not found.
+      // Adds one route per file, so that every other path gets 404.
       wildcard: false,
       globIgnore: ['**/*.{html,br,gz}'],
       index: false,
@@ -58,7 +58,7 @@ export function addExplorer(app: FastifyInstance, { sandbox, credentials }: Expl
       setHeaders: (reply, file) =>
         void reply.header(
           'cache-control',
-          HASHED.test(file) ? 'public, max-age=31536000, immutable' : 'no-cache',
+          HASHED_FILE_NAME.test(file) ? 'public, max-age=31536000, immutable' : 'no-cache',
         ),
     });
   });
@@ -83,10 +83,10 @@ const startPage = (hasLandingPage: boolean): string => `<!doctype html>
   <body>
     <h1>paygraph</h1>
     <ul>
-      <li><a href="explorer">/explorer</a>: a GraphQL IDE with every flow ready to run; it needs no other host.</li>
+      <li><a href="explorer">/explorer</a>: a GraphQL IDE with example operations for every flow; it loads nothing from the internet.</li>
       <li>${
         hasLandingPage
-          ? '<a href="graphql">/graphql</a>: the GraphQL endpoint; in a browser Apollo Sandbox, which is loaded from the internet.'
+          ? '<a href="graphql">/graphql</a>: the GraphQL endpoint; in a browser it opens Apollo Sandbox, which is loaded from the internet.'
           : '/graphql: the GraphQL endpoint, for POST.'
       }</li>
     </ul>

@@ -5,11 +5,11 @@ import { sleep } from '../../shared/timeout';
 import { RequestError } from '../graphql/http-error';
 import type { ClientConnection, Connections } from './connections';
 
-/** An event loop iteration without a new connection counts as quiet when it is shorter than this. */
-const QUIET_MS = 0.1;
-/** How long the latest connections may take to send their request. */
+/** Maximum duration of an event loop iteration without new connections that counts as quiet. */
+const MAX_QUIET_MS = 0.1;
+/** How long open connections may take to send their requests after the listener was closed. */
 const MAX_REQUEST_WAIT_MS = 1000;
-const POLL_MS = 10;
+const POLL_INTERVAL_MS = 10;
 
 export const SHUTTING_DOWN = new RequestError({
   status: 503,
@@ -33,7 +33,7 @@ export class GracefulShutdown {
       this.#accepted += 1;
       if (this.#closing) socket.destroy();
     });
-    // Before Fastify's listener, which may respond synchronously.
+    // Runs before Fastify's listener, which may respond synchronously.
     app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
       this.#onRequest(request.socket, response),
     );
@@ -44,7 +44,7 @@ export class GracefulShutdown {
     });
   }
 
-  /** Whether responses close their connections. */
+  /** Whether every response closes its connection, because drain() was called. */
   get isDraining(): boolean {
     return this.#draining;
   }
@@ -52,58 +52,59 @@ export class GracefulShutdown {
   /** Sends `connection: close` with every response from now on, so that clients reconnect to other instances. */
   drain(): void {
     this.#draining = true;
-    for (const { latest } of this.#httpConnections()) closeAfter(latest);
+    for (const { latest } of this.#httpConnections()) closeConnectionAfter(latest);
   }
 
   /**
-   * Closes the listener and idle connections. Resolves when every accepted connection has sent its request, which is still
-   * served. Waits at most `maxWaitMs` for a quiet moment to close the listener, and again for requests.
+   * Closes the listener and idle connections. Resolves when every accepted connection has sent its request, which is
+   * still served. Waits up to `maxWaitMs` for a quiet moment to close the listener, and then up to 1 s for requests.
    */
   async stopAccepting(maxWaitMs: number): Promise<void> {
     const closeBy = performance.now() + maxWaitMs;
-    // The kernel resets connections that are not accepted yet: close when there are hardly any.
-    while (performance.now() < closeBy && !(await this.#isQuietIteration()));
-    // Not http.Server.close(), which closes idle connections first and takes longer.
+    // Closing resets connections that are not accepted yet, so wait until there are hardly any.
+    while (performance.now() < closeBy && !(await this.#isNextIterationQuiet()));
+    // net.Server.close() closes the listener at once. http.Server.close() would first close idle connections, and meanwhile more
+    // connections could arrive and be reset.
     Server.prototype.close.call(this.app.server);
     this.app.server.closeIdleConnections();
     const deadline = performance.now() + Math.min(maxWaitMs, MAX_REQUEST_WAIT_MS);
-    while (this.#isAwaitingRequest() && performance.now() < deadline) await sleep(POLL_MS);
+    while (this.#isAwaitingRequest() && performance.now() < deadline) await sleep(POLL_INTERVAL_MS);
   }
 
-  /** Connections other than WebSockets, which their own protocol closes. */
+  /** Returns all connections except WebSockets, which WebSocketHandler closes. */
   #httpConnections(): ClientConnection[] {
     return [...this.connections.all()].filter(({ isUpgraded }) => !isUpgraded);
   }
 
   #onRequest(socket: Socket, response: ServerResponse): void {
     if (!this.#draining) return;
-    const previous = this.connections.latestOn(socket);
-    // A pipelined request: the connection must stay open until its response.
+    const previous = this.connections.latestResponseOn(socket);
+    // If this request was pipelined behind `previous`, only the last response may carry `connection: close`.
     if (previous && !previous.headersSent) previous.removeHeader('connection');
-    closeAfter(response);
+    closeConnectionAfter(response);
   }
 
-  async #isQuietIteration(): Promise<boolean> {
+  async #isNextIterationQuiet(): Promise<boolean> {
     const { startedAt, accepted } = { startedAt: performance.now(), accepted: this.#accepted };
     await new Promise((resolve) => setImmediate(resolve));
-    return accepted === this.#accepted && performance.now() - startedAt < QUIET_MS;
+    return accepted === this.#accepted && performance.now() - startedAt < MAX_QUIET_MS;
   }
 
   #isAwaitingRequest(): boolean {
     return this.#httpConnections().some(({ latest }) => !latest?.req.complete);
   }
 
-  /** Destroys connections without a complete request, and closes the others after their latest response. */
+  /** Closes connections that serve a request after their latest response, and destroys all others. */
   #closeConnections(): void {
     this.#closing = true;
     for (const { socket, latest, waiting } of this.#httpConnections()) {
       const isServing = waiting > 0 || (latest?.req.complete && !latest.writableFinished);
-      if (isServing) closeAfter(latest);
+      if (isServing) closeConnectionAfter(latest);
       else socket.destroy();
     }
   }
 }
 
-function closeAfter(response: ServerResponse | undefined): void {
+function closeConnectionAfter(response: ServerResponse | undefined): void {
   if (response && !response.headersSent) response.setHeader('connection', 'close');
 }

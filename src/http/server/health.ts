@@ -1,31 +1,36 @@
 import type { FastifyInstance } from 'fastify';
 
-/** The state behind /readyz. */
+/** The state that /readyz reports. */
 export interface HealthParts {
-  /** A code of why the journal cannot be written; null when it can. Cached. */
+  /** Code of the reason why the journal cannot be written; null if it can be written. Cached. */
   journalReason(): string | null;
-  /** Whether the circuit breakers of the payment service are open. */
+  /** Whether at least one circuit breaker of the payment service is open. */
   isServiceDown(): boolean;
-  /** Whether no clock has stepped lately. A step only delays the release of idempotency keys. */
+  /** Whether no clock has stepped recently. A step only delays the release of idempotency keys. */
   isClockSteady(): boolean;
+  /** The fence of the journal while it is up; null otherwise. */
+  fence(): { reason: string; until: number } | null;
   isDraining(): boolean;
 }
 
 /**
- * Adds /healthz (liveness) and /readyz (readiness, with reasons). A payment service that is down does not make an instance
- * unready: all instances would leave the load balancer at once, and callers would get its error instead of the gateway's.
+ * Adds /healthz (liveness) and /readyz (readiness, with reasons). An instance stays ready if the payment service is
+ * down. Otherwise all instances would leave the load balancer at once, and callers would get the load balancer's error.
  */
 export function addHealth(app: FastifyInstance, parts: HealthParts): void {
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', (_request, reply) => {
     const draining = parts.isDraining();
     const reason = parts.journalReason();
+    const fence = parts.fence();
     const ready = reason === null && !draining;
     return reply.code(ready ? 200 : 503).send({
       status: ready ? 'ready' : 'not ready',
       checks: {
         journal: reason === null ? 'up' : 'down',
         ...(reason !== null && { journalReason: reason }),
+        fence: fence ? 'up' : 'down',
+        ...(fence && { fenceReason: fence.reason, fenceUntil: new Date(fence.until).toISOString() }),
         service: parts.isServiceDown() ? 'down' : 'up',
         clock: parts.isClockSteady() ? 'steady' : 'stepped',
         draining,

@@ -4,17 +4,17 @@ import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin
 import { STARTER_DOCUMENT, STARTER_VARIABLES } from './starter-document';
 
 export interface LandingPageOptions {
-  /** Whether browsers get Apollo Sandbox at /graphql, whose scripts come from the internet. */
-  landingPage: boolean;
+  /** Whether browsers get Apollo Sandbox at /graphql. Its scripts are loaded from the internet. */
+  hasLandingPage: boolean;
   /** Whether there is a page at /explorer. */
-  explorer: boolean;
+  hasExplorer: boolean;
 }
 
 type Plugin = ApolloServerPlugin;
 
-/** Serves Apollo Sandbox at /graphql, with a link to the explorer for browsers that cannot load its scripts. */
-export function landingPagePlugin({ landingPage, explorer }: LandingPageOptions): Plugin {
-  if (!landingPage) return ApolloServerPluginLandingPageDisabled();
+/** Serves Apollo Sandbox at /graphql if `hasLandingPage`. Until its scripts are loaded, the page links to the explorer, if there is one. */
+export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOptions): Plugin {
+  if (!hasLandingPage) return ApolloServerPluginLandingPageDisabled();
   const sandbox: Plugin = ApolloServerPluginLandingPageLocalDefault({
     footer: false,
     includeCookies: false,
@@ -22,7 +22,7 @@ export function landingPagePlugin({ landingPage, explorer }: LandingPageOptions)
     variables: STARTER_VARIABLES,
     embed: { runTelemetry: false },
   });
-  return explorer ? withExplorerLink(sandbox) : sandbox;
+  return hasExplorer ? withExplorerLink(sandbox) : sandbox;
 }
 
 const withExplorerLink = (sandbox: Plugin): Plugin => ({
@@ -38,13 +38,13 @@ const withExplorerLink = (sandbox: Plugin): Plugin => ({
 });
 
 /**
- * Adds a link to the text that Apollo's page shows until its scripts are loaded. The empty frame would cover the link: a
- * style with the nonce of the page removes it.
+ * Adds a link to the text that Apollo's page shows until its scripts are loaded. The frame for Apollo Sandbox would
+ * cover the link, therefore a style with the nonce of the page hides the frame while it is empty.
  */
 function addLink(html: string): string {
   const [, nonce = ''] = /<style nonce="?([0-9a-f]+)/.exec(html) ?? [];
   const style = `<style nonce="${nonce}">#embeddableSandbox:empty { display: none; }</style>`;
   const link =
-    '<p>The explorer of this gateway needs no other host: <a href="explorer">open the explorer</a>.</p>';
+    '<p>This gateway has its own explorer, which loads nothing from other hosts: <a href="explorer">open the explorer</a>.</p>';
   return html.replace(/(<div class="fallback">.*?)(<\/div>)/s, `$1${link}$2${style}`);
 }

@@ -9,46 +9,46 @@ interface MetricsRouteOptions {
   token: string | null;
 }
 
-const FORBIDDEN_HERE =
-  'Metrics are available on this machine only, and not through a proxy. Set METRICS_TOKEN to read them from elsewhere.\n';
-const FORBIDDEN = 'Metrics require Authorization: Bearer <METRICS_TOKEN>.\n';
+const LOCAL_ONLY =
+  'METRICS_TOKEN is not set, so metrics are served only to this machine and not through a proxy. Set METRICS_TOKEN to read them from elsewhere.\n';
+const TOKEN_REQUIRED = 'Metrics require the header Authorization: Bearer <METRICS_TOKEN>.\n';
 
 /** Adds /metrics, without a rate limit. */
 export function addMetrics(app: FastifyInstance, { page, token }: MetricsRouteOptions): void {
-  const expected = token === null ? null : digestOf(`Bearer ${token}`);
+  const expected = token === null ? null : sha256(`Bearer ${token}`);
   app.get('/metrics', async (request, reply) => {
     const mayRead = expected ? hasToken(expected, request) : isLocal(request);
     if (!mayRead)
       return reply
         .code(403)
         .type('text/plain; charset=utf-8')
-        .send(expected ? FORBIDDEN : FORBIDDEN_HERE);
+        .send(expected ? TOKEN_REQUIRED : LOCAL_ONLY);
     const { contentType, text } = await page();
     return reply.type(contentType).send(text);
   });
 }
 
-const digestOf = (text: string): Buffer => hash('sha256', text, 'buffer');
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-/** Compares digests in constant time. */
+/** Compares the Authorization header with the digest of the expected one, in constant time. */
 const hasToken = (expected: Buffer, { headers }: FastifyRequest): boolean =>
-  timingSafeEqual(expected, digestOf(headers.authorization ?? ''));
+  timingSafeEqual(expected, sha256(headers.authorization ?? ''));
 
-/** Headers that proxies add. */
-const FORWARDING =
+/** Names of headers that proxies add. */
+const PROXY_HEADER =
   /^(forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|x-azure-.*|true-client-ip|proxy-client-ip|cf-.*|cdn-loop|fastly-client-ip)$/;
 
-/** Whether a request looks like one of Prometheus or curl. Proxies without such headers use HTTP/1.0 or unusual URLs. */
-const isDirect = ({
+/** Whether a request looks like one of Prometheus or curl. Proxies that add no header use HTTP/1.0 or unusual URLs. */
+const looksDirect = ({
   httpVersion,
   url = '',
   headersDistinct: { host = [] },
 }: FastifyRequest['raw']): boolean =>
   httpVersion !== '1.0' && url.startsWith('/') && host.length === 1 && !/[@/?#\\]/.test(host[0] ?? '');
 
-/** Whether a request comes from this machine: by its socket, as request.ip may come from a proxy, and to a loopback host. */
+/** Whether a request was sent on this machine to a loopback host, without a proxy. A proxy could set request.ip. */
 function isLocal({ raw, headers }: FastifyRequest): boolean {
   const from = raw.socket.remoteAddress?.replace(/^::ffff:/i, '') ?? '';
-  if (!isLoopback(from) || !isLoopbackHost(headers.host) || !isDirect(raw)) return false;
-  return !Object.keys(headers).some((name) => FORWARDING.test(name));
+  if (!isLoopback(from) || !isLoopbackHost(headers.host) || !looksDirect(raw)) return false;
+  return !Object.keys(headers).some((name) => PROXY_HEADER.test(name));
 }

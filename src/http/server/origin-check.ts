@@ -1,6 +1,6 @@
 import { isLoopback } from '../../shared/loopback';
 
-/** Whether a Host header names this machine. A page of another site may reach it under its own name (DNS rebinding). */
+/** Whether a Host header names this machine. Pages of other sites may reach it under other names (DNS rebinding). */
 export const isLoopbackHost = (host: string | undefined): boolean =>
   host !== undefined && URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname);
 

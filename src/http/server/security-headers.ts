@@ -2,30 +2,31 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet, { type HelmetOptions } from 'helmet';
 
-const NOWHERE = {
+/** Directives of every content security policy. */
+const ALWAYS_NONE = {
   baseUri: ["'none'"],
   formAction: ["'none'"],
   frameAncestors: ["'none'"],
   objectSrc: ["'none'"],
 };
 
-const STRICT = {
+const COMMON_OPTIONS = {
   referrerPolicy: { policy: 'no-referrer' },
   xFrameOptions: { action: 'deny' },
 } as const;
 
-/** The headers that helmet sets, computed once because they are the same for every response. */
-function headersBy(options: HelmetOptions): Readonly<Record<string, string>> {
+/** Returns the headers that helmet sets. Called once per set of options, because all responses get the same headers. */
+function helmetHeaders(options: HelmetOptions): Readonly<Record<string, string>> {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
   helmet(options)(request, response, () => undefined);
   return { ...response.getHeaders() } as Record<string, string>;
 }
 
-/** For responses that are no pages: without the headers that concern pages only. */
-export const SAFE_HEADERS = headersBy({
-  ...STRICT,
-  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], ...NOWHERE } },
+/** Headers of every response, unless a page replaces them. Headers that concern pages only are omitted. */
+export const DEFAULT_HEADERS = helmetHeaders({
+  ...COMMON_OPTIONS,
+  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], ...ALWAYS_NONE } },
   originAgentCluster: false,
   xDnsPrefetchControl: false,
   xDownloadOptions: false,
@@ -33,18 +34,18 @@ export const SAFE_HEADERS = headersBy({
   xXssProtection: false,
 });
 
-/** For Apollo's page, which has its own policy for scripts and frames, with a nonce. */
-export const PAGE_HEADERS = headersBy({
-  ...STRICT,
+/** Headers of Apollo's landing page, which sets its own policy for scripts and frames, with a nonce. */
+export const LANDING_PAGE_HEADERS = helmetHeaders({
+  ...COMMON_OPTIONS,
   contentSecurityPolicy: {
     useDefaults: false,
-    directives: { defaultSrc: helmet.contentSecurityPolicy.dangerouslyDisableDefaultSrc, ...NOWHERE },
+    directives: { defaultSrc: helmet.contentSecurityPolicy.dangerouslyDisableDefaultSrc, ...ALWAYS_NONE },
   },
 });
 
-/** For the explorer, which loads from this gateway only. Monaco needs inline styles without a nonce. */
-export const EXPLORER_HEADERS = headersBy({
-  ...STRICT,
+/** Headers of the explorer, which loads only from this gateway. Monaco needs inline styles without a nonce. */
+export const EXPLORER_HEADERS = helmetHeaders({
+  ...COMMON_OPTIONS,
   contentSecurityPolicy: {
     useDefaults: false,
     directives: {
@@ -56,7 +57,7 @@ export const EXPLORER_HEADERS = headersBy({
       // GraphiQL's style sheet embeds fonts and icons; QR codes are embedded images.
       fontSrc: ['data:'],
       imgSrc: ["'self'", 'data:'],
-      ...NOWHERE,
+      ...ALWAYS_NONE,
     },
   },
 });

@@ -1,4 +1,4 @@
-/** The default document of Apollo Sandbox, which `npm start` prints too. It works unchanged with the sandbox. */
+/** The default document of Apollo Sandbox. Its operations run unchanged with the embedded payment sandbox. */
 export const STARTER_DOCUMENT = `mutation CreatePayment($input: CreatePaymentInput!) {
   createPayment(input: $input) {
     ... on PaymentSuccess {
@@ -41,7 +41,7 @@ subscription WatchPayment($channel: UUID!, $transactionId: UUID!) {
 }
 `;
 
-/** Values for the variables of the starter document. */
+/** The default variables of Apollo Sandbox. `npm start` prints a call with the same channel. */
 export const STARTER_VARIABLES = {
   input: {
     idempotencyKey: 'first-payment',

@@ -3,39 +3,42 @@ import type { ClientConnection, Connections } from './connections';
 export interface UnreadLimits {
   /** How long a client may take to read a response, in milliseconds. */
   clientTimeoutMs: number;
-  /** Bytes that are buffered for clients: for all callers, and for one. */
+  /** Maximum number of bytes buffered for all callers together. */
   maxUnreadBytes: number;
+  /** Maximum number of bytes buffered for one caller. */
   maxUnreadBytesPerCaller: number;
 }
 
-/** The interval of checks. A process writes some tens of megabytes within it at most. */
-const CHECK_MS = 250;
+/** Interval of the checks. A process writes at most some tens of megabytes between two checks. */
+const CHECK_INTERVAL_MS = 250;
 
 interface Backlog {
   connection: ClientConnection;
   bytes: number;
 }
 
-/** Bytes written to a connection at an earlier check. All of them must be flushed within the timeout. */
-interface Mark {
+/** A position in the data written to a connection. The data before it must be flushed within the timeout. */
+interface FlushMark {
+  /** Total bytes written to the connection when the mark was set. */
   written: number;
+  /** Number of checks since the mark was set. */
   checks: number;
 }
 
-/** Backpressure: bounds what is buffered for clients, by time for each connection and by size for each caller and in total. */
+/** Closes connections whose clients do not read, to limit the amount of buffered data and the time for which it is buffered. */
 export class UnreadResponses {
   /** The timeout as a number of checks, because clocks may step. */
   readonly #maxChecks: number;
-  /** The connections with buffered data at the last check. */
-  #marks = new Map<ClientConnection, Mark>();
+  /** Marks of the connections that had buffered data at the last check. */
+  #marks = new Map<ClientConnection, FlushMark>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(
     private readonly connections: Connections,
     private readonly limits: UnreadLimits,
   ) {
-    this.#maxChecks = Math.ceil(limits.clientTimeoutMs / CHECK_MS);
-    this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
+    this.#maxChecks = Math.ceil(limits.clientTimeoutMs / CHECK_INTERVAL_MS);
+    this.#timer = setInterval(() => this.#check(), CHECK_INTERVAL_MS).unref();
   }
 
   get bytes(): number {
@@ -50,7 +53,7 @@ export class UnreadResponses {
 
   #check(): void {
     const backlogs: Backlog[] = [];
-    const marks = new Map<ClientConnection, Mark>();
+    const marks = new Map<ClientConnection, FlushMark>();
     for (const connection of this.connections.all()) {
       const bytes = connection.socket.writableLength;
       if (bytes === 0) continue;
@@ -63,11 +66,11 @@ export class UnreadResponses {
       }
     }
     this.#marks = marks;
-    if (backlogs.length > 0) this.#enforce(backlogs);
+    if (backlogs.length > 0) this.#enforceByteLimits(backlogs);
   }
 
-  /** The previous mark while some of its bytes are still buffered; otherwise a new one. */
-  #markOf(connection: ClientConnection, bytes: number): Mark {
+  /** Returns the previous mark if data before it is still buffered; otherwise a new mark. */
+  #markOf(connection: ClientConnection, bytes: number): FlushMark {
     const written = connection.socket.bytesWritten;
     const mark = this.#marks.get(connection);
     const isOld = mark !== undefined && written - bytes < mark.written;
@@ -75,7 +78,7 @@ export class UnreadResponses {
   }
 
   /** Closes the connections with the most unread bytes until each caller, and all together, are within their limits. */
-  #enforce(backlogs: Backlog[]): void {
+  #enforceByteLimits(backlogs: Backlog[]): void {
     const { maxUnreadBytes, maxUnreadBytesPerCaller } = this.limits;
     const perCaller = new Map<string, number>();
     let total = 0;
@@ -95,6 +98,6 @@ export class UnreadResponses {
   }
 }
 
-/** The caller of a connection, or its network before authentication. */
+/** Returns the id of the caller; before authentication the network or address of the client. */
 const callerOf = ({ callerId, network, socket }: ClientConnection): string =>
   callerId ?? network ?? socket.remoteAddress ?? '';

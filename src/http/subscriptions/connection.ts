@@ -3,9 +3,10 @@ import type { Socket } from 'node:net';
 import { CloseCode, type WebSocket as Transport } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import type { Caller } from '../../auth/caller';
-import { decodeUtf8, parseJson, RepeatedNameError } from '../../shared/json-text';
+import { decodeUtf8, parseJson, DuplicateNameError } from '../../shared/json-text';
 import type { ResultStream } from './result-stream';
 
+/** Maximum number of bytes buffered for a client that sends messages or pings. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
 /** Whether a message is JSON with a duplicate name. graphql-ws rejects messages that are not JSON. */
@@ -14,34 +15,35 @@ function hasDuplicateName(text: string): boolean {
     parseJson(text);
     return false;
   } catch (error) {
-    return error instanceof RepeatedNameError;
+    return error instanceof DuplicateNameError;
   }
 }
 
-/** One WebSocket of one caller, as graphql-ws uses it. */
+/** A WebSocket of one caller: the transport that graphql-ws uses. */
 export class Connection implements Transport {
   readonly socket: WebSocket;
-  /** The TCP connection below it. */
-  readonly transport: Socket;
+  /** The TCP connection below the WebSocket. */
+  readonly tcpSocket: Socket;
   readonly ip: string;
-  /** The Authorization header of the upgrade request, until authentication. */
+  /** The Authorization header of the upgrade request; undefined after authentication. */
   authorization: string | undefined;
+  /** The authenticated caller; undefined before authentication. */
   caller?: Caller;
-  release?: () => void;
-  /** The open subscriptions. graphql-ws loses one when its id is used again. */
+  releaseQuota?: () => void;
+  /** The open subscriptions. graphql-ws does not end a subscription whose id the client has reused. */
   readonly #streams = new Set<ResultStream>();
   #isAlive = true;
 
-  constructor(socket: WebSocket, { socket: transport, headers }: IncomingMessage) {
+  constructor(socket: WebSocket, { socket: tcpSocket, headers }: IncomingMessage) {
     this.socket = socket;
-    this.transport = transport;
-    this.ip = transport.remoteAddress ?? '';
+    this.tcpSocket = tcpSocket;
+    this.ip = tcpSocket.remoteAddress ?? '';
     this.authorization = headers.authorization;
     socket.on('pong', () => {
       this.#isAlive = true;
     });
     socket.on('ping', () => this.#enforceBackpressure());
-    // Protocol errors of the client: ws closes the connection.
+    // ws closes the connection after a protocol error of the client.
     socket.on('error', () => undefined);
   }
 
@@ -49,7 +51,7 @@ export class Connection implements Transport {
     return this.socket.protocol;
   }
 
-  /** Resolves when the message was written to the socket, so that newer results replace waiting ones. */
+  /** Sends a message. Resolves when it is written to the socket; only then is the next result computed. */
   send(text: string): Promise<void> {
     return new Promise((resolve) => {
       this.socket.send(text, () => resolve());
@@ -64,7 +66,7 @@ export class Connection implements Transport {
     this.socket.on('message', (data: RawData) => {
       if (!this.#enforceBackpressure()) return;
       this.#isAlive = true;
-      // ws checks the UTF-8 of text frames only.
+      // ws validates UTF-8 in text frames only.
       const text = decodeUtf8(data as Buffer);
       if (text === undefined || hasDuplicateName(text))
         return this.close(CloseCode.BadRequest, 'Invalid message received');
@@ -72,27 +74,27 @@ export class Connection implements Transport {
     });
   }
 
-  /** Sends a ping, or terminates the connection when the previous one was not answered. */
+  /** Sends a ping. Terminates the connection if no pong or message has arrived since the previous ping. */
   ping(): void {
     if (!this.#isAlive) return this.socket.terminate();
     this.#isAlive = false;
     this.socket.ping();
   }
 
-  /** Starts a subscription, which ends with the connection at the latest. */
-  trackSubscription(start: (onEnd: (stream: ResultStream) => void) => ResultStream): ResultStream {
+  /** Starts a subscription and ends it when the connection closes. */
+  startSubscription(start: (onEnd: (stream: ResultStream) => void) => ResultStream): ResultStream {
     const stream = start((ended) => void this.#streams.delete(ended));
     this.#streams.add(stream);
     return stream;
   }
 
-  /** Must be called when the connection was closed. */
+  /** Releases the quota and ends all subscriptions. Must be called when the connection was closed. */
   onClosed(): void {
-    this.release?.();
+    this.releaseQuota?.();
     for (const stream of this.#streams) void stream.return();
   }
 
-  /** Terminates the connection of a client that sends and does not read. Returns false then. */
+  /** Terminates the connection if the client sends but does not read. Returns whether the connection is still open. */
   #enforceBackpressure(): boolean {
     if (this.socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
     this.socket.terminate();

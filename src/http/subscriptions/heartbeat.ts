@@ -12,8 +12,8 @@ export class Heartbeat {
 
   /**
    * Adds a connection.
-   * @param ping sends a ping, or closes the connection when the previous one was not answered
-   * @returns a function that removes it
+   * @param ping sends a ping, or closes the connection if the client has not responded to the previous ping
+   * @returns a function that removes the connection
    */
   add(ping: () => void): () => void {
     this.#pings.add(ping);

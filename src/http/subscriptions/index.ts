@@ -9,7 +9,7 @@ import { SubscriptionDocuments } from './subscription-documents';
 import { SubscriptionService, type SubscriptionOptions } from './subscription-service';
 import { WebSocketHandler } from './websocket-handler';
 
-interface LiveOptions extends Omit<SubscriptionOptions, 'documents' | 'quota'> {
+interface SubscriptionServerOptions extends Omit<SubscriptionOptions, 'documents' | 'quota'> {
   introspection: boolean;
   authenticator: Authenticator;
   corsOrigins: readonly string[];
@@ -17,19 +17,19 @@ interface LiveOptions extends Omit<SubscriptionOptions, 'documents' | 'quota'> {
   maxSubscriptionsPerClient: number;
   heartbeatMs: number;
   /** Called when authentication fails. */
-  unauthenticated(): void;
+  onUnauthenticated(): void;
   /** Called when a limit of subscriptions or connections is reached. */
-  limitReached(): void;
+  onLimitReached(): void;
   connections: Connections;
 }
 
 /** Serves subscriptions over WebSocket and server-sent events, with the same checks and limits. */
-export function startSubscriptions(app: FastifyInstance, options: LiveOptions) {
+export function startSubscriptions(app: FastifyInstance, options: SubscriptionServerOptions) {
   const { schema, introspection, clock, heartbeatMs, authenticator, corsOrigins } = options;
   const limits = {
     all: options.maxSubscriptions,
     perCaller: options.maxSubscriptionsPerClient,
-    onRejected: options.limitReached,
+    onRejected: options.onLimitReached,
   };
   const subscriptions = new QuotaLimiter(limits);
   const heartbeat = new Heartbeat(clock, heartbeatMs);
@@ -38,28 +38,28 @@ export function startSubscriptions(app: FastifyInstance, options: LiveOptions) {
     documents: new SubscriptionDocuments(schema, introspection),
     quota: subscriptions,
   });
-  const events = new SseHandler({ service, heartbeat });
+  const sse = new SseHandler({ service, heartbeat });
   const sockets = new WebSocketHandler({
     service,
     authenticator,
-    unauthenticated: options.unauthenticated,
-    identified: (socket, callerId) => options.connections.identified(socket, callerId),
+    onUnauthenticated: options.onUnauthenticated,
+    onIdentified: (socket, callerId) => options.connections.setCaller(socket, callerId),
     heartbeat,
     quota: new QuotaLimiter(limits),
     isOriginAllowed: (origin) => corsOrigins.includes(origin),
-    reportBug: (error) => options.log.error(errorLocation(error), 'unexpected error'),
+    reportBug: (error) => options.log.error(errorLocation(error), 'unexpected error at connection_init'),
   });
   app.server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
   return {
-    /** Its route must be added behind authentication. */
-    events,
+    /** Handler of server-sent events. Its route must be added behind authentication. */
+    sse,
     /** Number of open subscriptions. */
     open: () => subscriptions.open,
-    /** Connections for subscriptions, by transport. */
-    connections: () => ({ websocket: sockets.size, sse: events.size }),
+    /** Number of connections for subscriptions, by transport. */
+    connections: () => ({ websocket: sockets.size, sse: sse.size }),
     /** Ends all subscriptions, so that clients reconnect to other instances. */
     close: async (): Promise<void> => {
-      events.close();
+      sse.close();
       await sockets.close();
     },
     abandon: () => sockets.abandon(),

@@ -1,7 +1,7 @@
 import { RequestError } from '../graphql/http-error';
 
 interface QuotaLimits {
-  /** Of all callers together. */
+  /** Maximum of all callers together. */
   all: number;
   perCaller: number;
   /** Called for every rejection. */
@@ -10,38 +10,39 @@ interface QuotaLimits {
 
 const RETRY_AFTER_MS = 10_000;
 
-/** Limits what is open at the same time, for each caller and in total. */
+/** Limits the number of concurrent subscriptions, or of WebSocket connections, per caller and in total. */
 export class QuotaLimiter {
-  readonly #perCaller = new Map<string, number>();
-  #all = 0;
+  readonly #openByCaller = new Map<string, number>();
+  #openTotal = 0;
 
   constructor(private readonly limits: QuotaLimits) {}
 
   get open(): number {
-    return this.#all;
+    return this.#openTotal;
   }
 
-  /** Acquires one. Returns a function that releases it; calling it again has no effect. Throws RATE_LIMITED. */
+  /** Takes one unit of the quota. Returns a function that releases it once. Throws RATE_LIMITED at a limit. */
   acquire(callerId: string): () => void {
     const { all, perCaller } = this.limits;
-    const open = this.#perCaller.get(callerId) ?? 0;
-    if (open >= perCaller) throw this.#reject(`The caller has reached its limit of ${perCaller}.`);
-    if (this.#all >= all) throw this.#reject('The gateway has reached its limit.');
-    this.#perCaller.set(callerId, open + 1);
-    this.#all += 1;
+    const open = this.#openByCaller.get(callerId) ?? 0;
+    if (open >= perCaller) throw this.#reject('The caller', perCaller);
+    if (this.#openTotal >= all) throw this.#reject('The gateway instance', all);
+    this.#openByCaller.set(callerId, open + 1);
+    this.#openTotal += 1;
     let isReleased = false;
     return () => {
       if (isReleased) return;
       isReleased = true;
-      this.#all -= 1;
-      const left = (this.#perCaller.get(callerId) ?? 1) - 1;
-      if (left > 0) this.#perCaller.set(callerId, left);
-      else this.#perCaller.delete(callerId);
+      this.#openTotal -= 1;
+      const left = (this.#openByCaller.get(callerId) ?? 1) - 1;
+      if (left > 0) this.#openByCaller.set(callerId, left);
+      else this.#openByCaller.delete(callerId);
     };
   }
 
-  #reject(message: string): RequestError {
+  #reject(subject: string, limit: number): RequestError {
     this.limits.onRejected();
+    const message = `${subject} has reached its limit of ${limit} concurrent subscriptions or connections.`;
     return new RequestError({ status: 429, code: 'RATE_LIMITED', message, retryAfterMs: RETRY_AFTER_MS });
   }
 }

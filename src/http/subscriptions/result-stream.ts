@@ -10,14 +10,14 @@ export class SubscriptionError extends Error {
 }
 
 interface StreamOptions {
-  /** Subscribes. Throws, or returns a result with errors only, when that fails. */
+  /** Subscribes. If that fails, throws or returns a result with errors only. */
   open(): Promise<AsyncIterator<ExecutionResult> | ExecutionResult>;
-  /** Formats an error for the caller; several for an AggregateError. */
+  /** Formats an error for the caller. Returns several errors for an AggregateError. */
   toPublicErrors(error: unknown): readonly GraphQLError[];
   /** Formats a result for the caller. */
   toResult(result: ExecutionResult): ExecutionResult;
-  /** Called once, with the errors that ended the subscription. */
-  closed(errors: readonly GraphQLError[]): void;
+  /** Called once, with the errors that ended the subscription; none if it was completed or cancelled. */
+  onClosed(errors: readonly GraphQLError[]): void;
 }
 
 type Step = IteratorResult<ExecutionResult, undefined>;
@@ -25,31 +25,31 @@ type Step = IteratorResult<ExecutionResult, undefined>;
 const DONE: Step = { done: true, value: undefined };
 
 /**
- * The results of a subscription, without consecutive duplicates. It subscribes at the first next(), and return() ends it at
- * once, also while a result is awaited.
+ * The results of a subscription, without consecutive duplicates. The first next() subscribes. return() ends the
+ * subscription at once, even while next() waits for a result.
  */
 export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, void> {
   #source: AsyncIterator<ExecutionResult> | undefined;
-  #latest = '';
+  #latestDigest = '';
   #error: unknown;
   #errors: readonly GraphQLError[] = [];
-  #done = false;
-  results = 0;
+  #isDone = false;
+  resultCount = 0;
 
   constructor(private readonly options: StreamOptions) {}
 
   async next(): Promise<Step> {
-    if (this.#done) return this.#finish();
+    if (this.#isDone) return this.#finish();
     try {
       this.#source ??= await this.#subscribe();
-      // Ended during subscribing.
-      if (this.#done) void this.#source.return?.();
+      // The stream was ended while it was subscribing.
+      if (this.#isDone) void this.#source.return?.();
       for (;;) {
         const step = await this.#source.next();
-        if (step.done || this.#done) break;
+        if (step.done || this.#isDone) break;
         const result = this.options.toResult(step.value);
-        if (this.#isSame(result)) continue;
-        this.results += 1;
+        if (this.#isDuplicate(result)) continue;
+        this.resultCount += 1;
         return { done: false, value: result };
       }
     } catch (error) {
@@ -63,9 +63,9 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
     return DONE;
   }
 
-  /** Ends the subscription with an error, with which a pending next() rejects. */
+  /** Ends the subscription with an error. A pending next() rejects with it, formatted as a SubscriptionError. */
   fail(error: unknown): void {
-    if (this.#done) return;
+    if (this.#isDone) return;
     this.#error = error;
     this.#close();
   }
@@ -89,7 +89,7 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
     throw new AggregateError(opened.errors ?? [], 'The subscription could not be started.');
   }
 
-  /** Throws the errors that ended the subscription, once. */
+  /** Ends the stream. The first time, throws a SubscriptionError if errors ended the subscription. */
   #finish(): Step {
     this.#close();
     const errors = this.#errors;
@@ -99,17 +99,18 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
   }
 
   #close(): void {
-    if (this.#done) return;
-    this.#done = true;
+    if (this.#isDone) return;
+    this.#isDone = true;
     if (this.#error !== undefined) this.#errors = this.options.toPublicErrors(this.#error);
     void this.#source?.return?.();
-    this.options.closed(this.#errors);
+    this.options.onClosed(this.#errors);
   }
 
-  #isSame(result: ExecutionResult): boolean {
+  /** Whether a result equals the previous one. Stores its digest for the next comparison. */
+  #isDuplicate(result: ExecutionResult): boolean {
     const digest = hash('sha1', JSON.stringify(result), 'base64');
-    const isSame = digest === this.#latest;
-    this.#latest = digest;
+    const isSame = digest === this.#latestDigest;
+    this.#latestDigest = digest;
     return isSame;
   }
 }

@@ -12,43 +12,43 @@ interface SseOptions {
   heartbeat: Heartbeat;
 }
 
-const HEADERS = {
+const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // Turns off buffering in proxies.
+  // Turns off buffering in proxies such as nginx.
   'x-accel-buffering': 'no',
 };
 
 /** Server-sent events (graphql-sse, distinct connections mode): one subscription per request, at /graphql/stream. */
 export class SseHandler {
   readonly #streams = new Set<FastifyReply['raw']>();
-  #closing = false;
+  #isClosing = false;
 
   constructor(private readonly options: SseOptions) {}
 
-  /** Adds the route, in a scope that authenticates callers. */
-  add(scope: FastifyInstance): void {
+  /** Adds the route. The scope must authenticate callers. */
+  addRoute(scope: FastifyInstance): void {
     scope.route({
       method: ['GET', 'POST'],
       url: '/graphql/stream',
       handler: async ({ id, method, url, body, headers, caller, ip }, reply) => {
         if (!caller) throw CREDENTIALS_REQUIRED;
-        if (this.#closing) throw SHUTTING_DOWN;
+        if (this.#isClosing) throw SHUTTING_DOWN;
         if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE;
         const params: unknown = method === 'GET' ? parseGetParams(url) : body;
         if (!isObject(params)) throw badRequest('The body must be a JSON object with a query.');
-        // Here, because prepare() would report the error in the stream.
+        // Validated here, because prepare() would report the error in the stream.
         validateParams(params);
         const prepared = await this.options.service.prepare(params, { caller, ip, requestId: id });
         reply.hijack();
         const { raw } = reply;
         // The client may have disconnected, or the shutdown may have begun, during the checks.
-        if (raw.destroyed || this.#closing) return void raw.destroy();
-        const results = 'schema' in prepared ? this.options.service.start(prepared) : failed(prepared);
-        raw.writeHead(200, { ...headersOf(reply), ...HEADERS });
-        // Otherwise the response would hold the headers in memory as long as the stream lasts.
+        if (raw.destroyed || this.#isClosing) return void raw.destroy();
+        const results = 'schema' in prepared ? this.options.service.start(prepared) : yieldErrors(prepared);
+        raw.writeHead(200, { ...headersOf(reply), ...SSE_HEADERS });
+        // Without this the response would keep the headers in memory as long as the stream lasts.
         raw.flushHeaders();
-        // Not awaited, for the same reason.
-        this.#send(raw, results).catch(() => raw.destroy());
+        // Not awaited, because the handler would keep the request in memory as long as the stream lasts.
+        this.#sendResults(raw, results).catch(() => raw.destroy());
       },
     });
   }
@@ -59,11 +59,11 @@ export class SseHandler {
 
   /** Ends every stream without a complete event, so that clients reconnect. */
   close(): void {
-    this.#closing = true;
+    this.#isClosing = true;
     for (const raw of this.#streams) raw.end();
   }
 
-  async #send(raw: FastifyReply['raw'], results: AsyncGenerator<object, undefined>): Promise<void> {
+  async #sendResults(raw: FastifyReply['raw'], results: AsyncGenerator<object, undefined>): Promise<void> {
     this.#streams.add(raw);
     let isAlive = true;
     const stopPinging = this.options.heartbeat.add(() => {
@@ -75,14 +75,14 @@ export class SseHandler {
         isAlive = true;
       });
     });
-    // Errors of writes after the client has disconnected.
+    // Ignores errors of writes after the client has disconnected.
     raw.on('error', () => undefined);
     raw.once('close', () => {
       stopPinging();
       this.#streams.delete(raw);
       void results.return(undefined);
     });
-    // Some browsers treat the stream as open only when something has arrived.
+    // Some browsers treat the stream as open only after the first bytes have arrived.
     await writeAndDrain(raw, ':\n\n');
     try {
       for await (const result of results) await writeAndDrain(raw, eventOf('next', result));
@@ -95,8 +95,8 @@ export class SseHandler {
   }
 }
 
-/** The result of a subscription that could not be started. */
-async function* failed(errors: readonly Error[]): AsyncGenerator<object, undefined> {
+/** Yields the errors of a subscription that could not be started, as its only result. */
+async function* yieldErrors(errors: readonly Error[]): AsyncGenerator<object, undefined> {
   yield { errors };
   return undefined;
 }
@@ -104,19 +104,19 @@ async function* failed(errors: readonly Error[]): AsyncGenerator<object, undefin
 const eventOf = (event: string, data?: object): string =>
   `event: ${event}\ndata: ${data ? JSON.stringify(data) : ''}\n\n`;
 
-/** Resolves when the text was written to the socket or cannot be, so that newer results replace waiting ones. */
+/** Resolves when a text is written to the socket, or cannot be; only then is the next result computed. */
 const writeAndDrain = (raw: FastifyReply['raw'], text: string): Promise<void> =>
   new Promise((resolve) => {
     if (!raw.destroyed && !raw.writableEnded) raw.write(text, () => resolve());
     else resolve();
   });
 
-/** The headers that Fastify would send. */
+/** Returns the headers that Fastify would send. */
 const headersOf = (reply: FastifyReply): Record<string, string> =>
   Object.fromEntries(Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]));
 
 const NOT_ACCEPTABLE = new RequestError({
   status: 406,
   code: 'BAD_REQUEST',
-  message: 'The response is text/event-stream only.',
+  message: 'Subscriptions are sent as text/event-stream: the Accept header must allow this type.',
 });

@@ -17,9 +17,9 @@ import { MAX_TOKENS } from '../limits/document-limits';
 import type { PublicCode } from '../graphql/error-codes';
 import { badRequest } from '../graphql/http-error';
 
-/** Limit of the cache of valid documents, in characters. */
-const MAX_CACHED = 2_000_000;
-const MAX_ERRORS = 20;
+/** Maximum total length of the cached valid documents. */
+const MAX_CACHED_CHARACTERS = 2_000_000;
+const MAX_VALIDATION_ERRORS = 20;
 
 const withCode = (error: GraphQLError, code: PublicCode, message = error.message): GraphQLError =>
   new GraphQLError(message, {
@@ -59,7 +59,7 @@ export class SubscriptionDocuments {
   readonly #introspection: boolean;
   readonly #rules: typeof specifiedRules;
   readonly #cache = new LRUCache<string, DocumentNode>({
-    maxSize: MAX_CACHED,
+    maxSize: MAX_CACHED_CHARACTERS,
     sizeCalculation: (_document, text) => text.length,
   });
 
@@ -70,23 +70,23 @@ export class SubscriptionDocuments {
     this.#rules = introspection ? rules : [...rules, NoSchemaIntrospectionCustomRule];
   }
 
-  /** Returns the document or its errors. The document limits must have been checked before. */
+  /** Parses and validates a document within the document limits. Returns the document, or errors if it is rejected. */
   read(text: string, operationName: string | undefined): DocumentNode | readonly GraphQLError[] {
     const known = this.#cache.get(text);
     const document = known ?? this.#parse(text);
     if (document instanceof GraphQLError) return [document];
     if (!known) {
-      const errors = validate(this.#schema, document, this.#rules, { maxErrors: MAX_ERRORS });
-      if (errors.length > 0) return errors.map((error) => this.#invalid(error));
+      const errors = validate(this.#schema, document, this.#rules, { maxErrors: MAX_VALIDATION_ERRORS });
+      if (errors.length > 0) return errors.map((error) => this.#validationError(error));
       this.#cache.set(text, document);
     }
     const operation = getOperationAST(document, operationName);
-    if (!operation) return [withCode(noOperation(operationName), 'OPERATION_RESOLUTION_FAILURE')];
-    return operation.operation === OperationTypeNode.SUBSCRIPTION ? document : [NO_SUBSCRIPTION];
+    if (!operation) return [withCode(missingOperation(operationName), 'OPERATION_RESOLUTION_FAILURE')];
+    return operation.operation === OperationTypeNode.SUBSCRIPTION ? document : [NOT_A_SUBSCRIPTION];
   }
 
-  /** Without suggestions of names when introspection is off. */
-  #invalid(error: GraphQLError): GraphQLError {
+  /** Adds the code to a validation error. Removes suggestions of names if introspection is off. */
+  #validationError(error: GraphQLError): GraphQLError {
     const message = this.#introspection ? error.message : error.message.replace(/ ?Did you mean .+\?$/s, '');
     return withCode(error, 'GRAPHQL_VALIDATION_FAILED', message);
   }
@@ -102,14 +102,14 @@ export class SubscriptionDocuments {
   }
 }
 
-/** With Apollo's messages. */
-const noOperation = (name: string | undefined): GraphQLError =>
+/** Returns the error for a document without the operation to execute. Apollo uses the same messages. */
+const missingOperation = (name: string | undefined): GraphQLError =>
   new GraphQLError(
     name === undefined
       ? 'Must provide operation name if query contains multiple operations.'
       : `Unknown operation named "${name}".`,
   );
 
-const NO_SUBSCRIPTION = badRequest(
-  'Only subscriptions are served here: send queries and mutations to /graphql by POST.',
+const NOT_A_SUBSCRIPTION = badRequest(
+  'Only subscriptions are served over WebSocket and at /graphql/stream. Send queries and mutations to /graphql by POST.',
 );

@@ -10,9 +10,9 @@ import type { Admission } from '../graphql/admission';
 import { errorLocation } from '../graphql/error-location';
 import { toPublicError } from '../graphql/graphql-errors';
 import { RequestError } from '../graphql/http-error';
-import { firstCode, loggable, type CountOperation } from '../graphql/operation-log';
+import { firstErrorCode, loggableName, type CountOperation } from '../graphql/operation-log';
 import { validateParams, type GraphQLRequestParams } from '../graphql/request-params';
-import { hashIn, unknownId } from '../persisted/persisted-operations';
+import { persistedQueryHash, unknownIdError } from '../persisted/persisted-operations';
 import { requestContext } from '../server/request-context';
 import type { QuotaLimiter } from './quota-limiter';
 import { ResultStream } from './result-stream';
@@ -20,30 +20,32 @@ import type { SubscriptionDocuments } from './subscription-documents';
 
 /** The span of one subscription. */
 interface SubscriptionTrace {
+  /** Calls `work` with the span as the active span. */
   within<T>(work: () => T): T;
-  /** Ends the span, after the first result or without one. May be called again. */
+  /** Ends the span: after the first result or, without a result, at the end. Further calls have no effect. */
   settled(name: string | undefined, codes: readonly unknown[]): void;
 }
 
-type TraceSubscription = () => SubscriptionTrace;
+type StartTrace = () => SubscriptionTrace;
 
 export interface SubscriptionOptions {
   schema: GraphQLSchema;
   documents: SubscriptionDocuments;
   admission: Admission;
-  authenticator: Pick<Authenticator, 'isCurrent'>;
+  authenticator: Pick<Authenticator, 'areCredentialsStillValid'>;
   contextFor: ContextFactory;
   quota: QuotaLimiter;
   checkLoad(): void;
   count: CountOperation;
   clock: Clock;
   log: Logger;
-  trace?: TraceSubscription | undefined;
+  startTrace?: StartTrace | undefined;
 }
 
 interface Subscriber {
   caller: Caller;
   ip: string;
+  /** Id of the HTTP request; generated if absent. */
   requestId?: string;
 }
 
@@ -54,35 +56,35 @@ export type PreparedSubscription = ExecutionArgs & {
 };
 
 /** The interval at which the credentials of subscribers are checked again. */
-const CHECK_CREDENTIALS_MS = 1000;
+const CREDENTIALS_CHECK_INTERVAL_MS = 1000;
 
-/** Subscriptions of every transport, with the checks of queries. Credentials are checked again while they last. */
+/** Starts subscriptions of every transport. Checks credentials again while a subscription is open. */
 export class SubscriptionService {
   readonly #open = new Map<ResultStream, Caller>();
   #isCheckScheduled = false;
 
   constructor(private readonly options: SubscriptionOptions) {}
 
-  /** Checks a request. Returns its errors, formatted for the caller, when it is rejected. */
+  /** Checks a request like a query. Returns errors, formatted for the caller, if the request is rejected. */
   async prepare(
     params: GraphQLRequestParams,
     { caller, ip, requestId = randomUUID() }: Subscriber,
   ): Promise<PreparedSubscription | readonly GraphQLError[]> {
     const { schema, documents, admission, contextFor } = this.options;
-    const trace = this.options.trace?.();
+    const trace = this.options.startTrace?.();
     const fail = (causes: readonly unknown[]): readonly GraphQLError[] => {
       const errors = causes.map((cause) => this.#toPublic(cause, requestId));
-      this.options.count(undefined, undefined, firstCode(errors), undefined);
+      this.options.count(undefined, undefined, firstErrorCode(errors), undefined);
       this.#log({ requestId, caller, trace }, params.operationName, { ms: 0, results: 0, errors });
       return errors;
     };
     try {
       validateParams(params);
-      this.#requireCurrent(caller);
+      this.#requireCurrentCredentials(caller);
       this.options.checkLoad();
       const { query, operationName, variables } = (await admission.admit(params, caller)).params;
-      // Persisted queries are registered by POST only: clients then send the document.
-      if (!query && typeof hashIn(params.extensions) === 'string') throw unknownId();
+      // Automatic persisted queries are registered by POST to /graphql only. Clients then send the document here.
+      if (!query && typeof persistedQueryHash(params.extensions) === 'string') throw unknownIdError();
       if (typeof query !== 'string' || query === '') throw NO_QUERY;
       const name = typeof operationName === 'string' ? operationName : undefined;
       const document = documents.read(query, name);
@@ -96,9 +98,9 @@ export class SubscriptionService {
         trace,
       };
     } catch (error) {
-      // Not logged, as over HTTP: rejected requests may be many.
+      // As for queries, rejected requests are not logged, because there may be many.
       if (error instanceof RequestError) {
-        trace?.settled(loggable(params.operationName), [error.options.code]);
+        trace?.settled(loggableName(params.operationName), [error.options.code]);
         return [this.#toPublic(error, requestId)];
       }
       return fail([error]);
@@ -106,8 +108,8 @@ export class SubscriptionService {
   }
 
   /**
-   * Starts a subscription. Its stream throws a SubscriptionError when it ends with errors.
-   * @param onEnd called once when it has ended
+   * Returns the stream of a subscription. The stream throws a SubscriptionError if the subscription ends with errors.
+   * @param onEnd called once when the stream has ended
    */
   start(
     prepared: PreparedSubscription,
@@ -126,47 +128,47 @@ export class SubscriptionService {
         requestContext.run({ requestId }, async () => {
           release = this.options.quota.acquire(caller.id);
           this.#open.set(stream, caller);
-          this.#scheduleCheck();
+          this.#scheduleCredentialsCheck();
           return trace ? trace.within(() => subscribe(prepared)) : subscribe(prepared);
         }),
       toPublicErrors,
       toResult: ({ data, errors }) => {
-        this.#requireCurrent(caller);
+        this.#requireCurrentCredentials(caller);
         const publicErrors = errors?.flatMap(toPublicErrors);
-        trace?.settled(loggable(operationName), (publicErrors ?? []).map(codeOf));
+        trace?.settled(loggableName(operationName), (publicErrors ?? []).map(codeOf));
         return { data, ...(publicErrors && { errors: publicErrors }) };
       },
-      closed: (errors) => {
+      onClosed: (errors) => {
         release();
         this.#open.delete(stream);
         onEnd(stream);
         const ms = Math.round(performance.now() - startedAt);
-        this.options.count('subscription', loggable(operationName), firstCode(errors), undefined);
-        this.#log({ caller, requestId, trace }, operationName, { ms, results: stream.results, errors });
+        this.options.count('subscription', loggableName(operationName), firstErrorCode(errors), undefined);
+        this.#log({ caller, requestId, trace }, operationName, { ms, results: stream.resultCount, errors });
       },
     });
     return stream;
   }
 
-  #requireCurrent(caller: Caller): void {
-    if (this.options.authenticator.isCurrent(caller)) return;
+  #requireCurrentCredentials(caller: Caller): void {
+    if (this.options.authenticator.areCredentialsStillValid(caller)) return;
     throw new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED);
   }
 
-  /** Ends subscriptions soon after the credentials of their caller expired or were revoked. */
-  #scheduleCheck(): void {
+  /** Schedules the check that ends subscriptions of callers whose credentials have expired or were revoked. */
+  #scheduleCredentialsCheck(): void {
     if (this.#isCheckScheduled) return;
     this.#isCheckScheduled = true;
-    this.options.clock.after(CHECK_CREDENTIALS_MS, () => {
+    this.options.clock.after(CREDENTIALS_CHECK_INTERVAL_MS, () => {
       this.#isCheckScheduled = false;
       for (const [stream, caller] of this.#open) {
         try {
-          this.#requireCurrent(caller);
+          this.#requireCurrentCredentials(caller);
         } catch (error) {
           stream.fail(error);
         }
       }
-      if (this.#open.size > 0) this.#scheduleCheck();
+      if (this.#open.size > 0) this.#scheduleCredentialsCheck();
     });
   }
 
@@ -174,7 +176,7 @@ export class SubscriptionService {
     const error = cause instanceof GraphQLError ? cause : undefined;
     const formatted = error?.toJSON() ?? { message: '' };
     const { message, extensions } = toPublicError(formatted, cause, (bug) =>
-      this.options.log.error({ requestId, ...errorLocation(bug) }, 'unexpected error'),
+      this.options.log.error({ requestId, ...errorLocation(bug) }, 'unexpected error in a subscription'),
     );
     const { nodes, source, positions, path } = error ?? {};
     return new GraphQLError(message, {
@@ -186,7 +188,7 @@ export class SubscriptionService {
     });
   }
 
-  /** Writes one line per subscription when it has ended; never documents, variables or results. */
+  /** Logs an ended subscription in one line, never with its document, variables or results. */
   #log(
     {
       requestId,
@@ -196,7 +198,7 @@ export class SubscriptionService {
     operationName: unknown,
     { ms, results, errors }: SubscriptionSummary,
   ): void {
-    const name = loggable(operationName);
+    const name = loggableName(operationName);
     const codes = errors.map(codeOf);
     const line = {
       requestId,
@@ -214,10 +216,10 @@ export class SubscriptionService {
   }
 }
 
-/** The credentials of a connection or subscription are not valid any more. */
+/** Message for callers whose connection or subscription is ended because their credentials are no longer valid. */
 export const CREDENTIALS_EXPIRED = 'The credentials have expired or were revoked.';
 
-const NO_QUERY = new GraphQLError('There is no query.', { extensions: { code: 'BAD_REQUEST' } });
+const NO_QUERY = new GraphQLError('The request has no query.', { extensions: { code: 'BAD_REQUEST' } });
 
 const codeOf = ({ extensions }: GraphQLError): unknown => extensions['code'];
 

@@ -20,28 +20,30 @@ import type { QuotaLimiter } from './quota-limiter';
 interface WebSocketOptions {
   service: SubscriptionService;
   authenticator: Authenticator;
-  /** Of connections, with and without subscriptions. */
+  /** Limits the number of connections, with and without subscriptions. */
   quota: QuotaLimiter;
   heartbeat: Heartbeat;
   /** Whether a page of another origin may connect. */
   isOriginAllowed(origin: string): boolean;
-  unauthenticated(): void;
+  /** Called when authentication fails. */
+  onUnauthenticated(): void;
   /** Called when a connection was authenticated. */
-  identified(transport: Socket, callerId: string): void;
+  onIdentified(tcpSocket: Socket, callerId: string): void;
   /** Called for unexpected errors. */
   reportBug(error: unknown): void;
 }
 
-/** The protocol limits the reason of a close frame to 123 bytes. */
-const MAX_REASON = 120;
+/** Maximum length of the reason of a close frame, for which the protocol allows 123 bytes. */
+const MAX_REASON_LENGTH = 120;
 const MAX_MESSAGE_BYTES = 100 * 1024;
-/** Limit of subscription ids, which are repeated with every result. */
+/** Maximum length of a subscription id, which is repeated with every result. */
 const MAX_ID_LENGTH = 256;
 /** How long a client may take to send connection_init. */
 const INIT_TIMEOUT_MS = 5000;
-/** How long a client may take to answer a close frame. */
+/** How long a client may take to respond to a close frame. */
 const CLOSE_TIMEOUT_MS = 1000;
 
+/** Standard close codes, which graphql-ws does not declare. */
 const TRY_AGAIN_LATER = 1013;
 const GOING_AWAY = 1001;
 
@@ -52,16 +54,16 @@ const SERVER_OPTIONS: ServerOptions & { closeTimeout: number } = {
   // Compression multiplies the memory of a connection.
   perMessageDeflate: false,
   handleProtocols: (protocols) => handleProtocols(protocols),
-  // Other connections are served between two messages of one.
+  // Other connections are served between two messages of one connection.
   allowSynchronousEvents: false,
   closeTimeout: CLOSE_TIMEOUT_MS,
 };
 
-/** GraphQL over WebSocket (graphql-transport-ws). A connection belongs to one caller. */
+/** Serves subscriptions over WebSocket (graphql-transport-ws). Each connection belongs to one caller. */
 export class WebSocketHandler {
   readonly #sockets = new WebSocketServer(SERVER_OPTIONS);
   readonly #server: Server<Connection>;
-  #closing = false;
+  #isClosing = false;
 
   constructor(private readonly options: WebSocketOptions) {
     const { service } = options;
@@ -71,19 +73,22 @@ export class WebSocketHandler {
       onSubscribe: async ({ extra }, id, payload) => {
         const { caller, ip, socket } = extra;
         if (!caller) return socket.close(CloseCode.Unauthorized, 'Unauthorized');
-        if (id.length > MAX_ID_LENGTH) return socket.close(CloseCode.BadRequest, 'The id is too long.');
-        // The client reconnects with a new token.
-        if (!options.authenticator.isCurrent(caller)) closeExpired(socket);
+        if (id.length > MAX_ID_LENGTH)
+          return socket.close(
+            CloseCode.BadRequest,
+            `The id of the subscribe message has more than ${MAX_ID_LENGTH} characters.`,
+          );
+        if (!options.authenticator.areCredentialsStillValid(caller)) closeExpired(socket);
         const prepared = await service.prepare(payload, { caller, ip });
-        // graphql-ws keeps the payload as long as the subscription lasts.
+        // Frees the document, because graphql-ws keeps the payload as long as the subscription lasts.
         Reflect.set(payload, 'query', '');
         return 'schema' in prepared ? { ...prepared, connection: extra } : prepared;
       },
       subscribe: (args) => {
         const { connection, ...prepared } = args as PreparedSubscription & { connection: Connection };
-        return connection.trackSubscription((onEnd) => service.start(prepared, onEnd));
+        return connection.startSubscription((onEnd) => service.start(prepared, onEnd));
       },
-      // graphql-ws would send the message of the SubscriptionError only.
+      // graphql-ws would send only the message of the SubscriptionError.
       onError: (_context, _id, _payload, errors) =>
         errors
           .flatMap((error) =>
@@ -95,9 +100,9 @@ export class WebSocketHandler {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
-    const rejection = this.#rejectionOf(request);
+    const rejection = this.#rejectionStatus(request);
     if (rejection !== undefined) {
-      // The client may never close the connection.
+      // The gateway closes the connection, because the client may never close it.
       socket.once('finish', () => socket.destroy());
       socket.end(`HTTP/1.1 ${rejection}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
@@ -111,7 +116,7 @@ export class WebSocketHandler {
 
   /** Closes all connections, so that clients reconnect to other instances. Resolves when they are closed. */
   async close(): Promise<void> {
-    this.#closing = true;
+    this.#isClosing = true;
     const closed = [...this.#sockets.clients].map(
       (socket) => new Promise((resolve) => socket.once('close', resolve)),
     );
@@ -121,17 +126,18 @@ export class WebSocketHandler {
     clearTimeout(forceCloseTimer);
   }
 
+  /** Terminates all connections without a close frame. */
   abandon(): void {
     for (const socket of this.#sockets.clients) socket.terminate();
   }
 
-  /** The HTTP status with which an upgrade request is rejected; undefined when it is accepted. */
-  #rejectionOf({ headers, headersDistinct }: IncomingMessage): string | undefined {
-    if (this.#closing) return '503 Service Unavailable';
+  /** Returns the HTTP status with which an upgrade request is rejected; undefined if it is accepted. */
+  #rejectionStatus({ headers, headersDistinct }: IncomingMessage): string | undefined {
+    if (this.#isClosing) return '503 Service Unavailable';
     if ((headersDistinct['authorization'] ?? []).length > 1) return '400 Bad Request';
     const { origin, host } = headers;
-    if (this.options.authenticator.isOpen && !isLoopbackHost(host)) return '403 Forbidden';
-    // Browsers send no CORS preflight before a WebSocket.
+    if (this.options.authenticator.isDisabled && !isLoopbackHost(host)) return '403 Forbidden';
+    // The origin is checked here, because browsers send no CORS preflight before a WebSocket.
     const isForeign = origin !== undefined && !isOwnOrigin(origin, host);
     return isForeign && !this.options.isOriginAllowed(origin) ? '403 Forbidden' : undefined;
   }
@@ -141,7 +147,7 @@ export class WebSocketHandler {
     const connection = new Connection(socket, request);
     const stopPinging = heartbeat.add(() => {
       const { caller } = connection;
-      if (caller && !authenticator.isCurrent(caller)) closeExpired(socket);
+      if (caller && !authenticator.areCredentialsStillValid(caller)) closeExpired(socket);
       connection.ping();
     });
     const closed = this.#server.opened(connection, connection);
@@ -152,24 +158,27 @@ export class WebSocketHandler {
     });
   }
 
-  /** Authenticates a connection. Closes it and returns false when that fails. */
+  /** Authenticates a connection. If that fails, closes the connection and returns false. */
   async #authenticate(context: Context<Record<string, unknown>, Connection>): Promise<boolean> {
     const { connectionParams, extra } = context;
     const { authenticator, quota } = this.options;
     try {
-      const caller = await authenticator.identify(authorizationOf(connectionParams) ?? extra.authorization);
-      // Without the leeway that single requests have.
-      if (!authenticator.isCurrent(caller)) throw new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED);
+      const caller = await authenticator.authenticate(
+        authorizationOf(connectionParams) ?? extra.authorization,
+      );
+      // A connection has no leeway after the expiry of its token, unlike a single request.
+      if (!authenticator.areCredentialsStillValid(caller))
+        throw new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED);
       if (extra.socket.readyState !== extra.socket.OPEN) return false;
-      extra.release = quota.acquire(caller.id);
+      extra.releaseQuota = quota.acquire(caller.id);
       extra.caller = caller;
-      this.options.identified(extra.transport, caller.id);
+      this.options.onIdentified(extra.tcpSocket, caller.id);
       // Credentials are not kept in memory.
       extra.authorization = undefined;
       Reflect.deleteProperty(context, 'connectionParams');
       return true;
     } catch (error) {
-      if (error instanceof AccessError) this.options.unauthenticated();
+      if (error instanceof AccessError) this.options.onUnauthenticated();
       const rejection = error instanceof AccessError ? toRequestError(error) : error;
       if (!(rejection instanceof RequestError)) {
         this.options.reportBug(error);
@@ -177,20 +186,20 @@ export class WebSocketHandler {
       }
       const { code, message, retryAfterMs } = rejection.options;
       const closeCode = retryAfterMs === undefined ? CloseCode.Unauthorized : TRY_AGAIN_LATER;
-      extra.socket.close(closeCode, `${code}: ${message}`.slice(0, MAX_REASON));
+      extra.socket.close(closeCode, `${code}: ${message}`.slice(0, MAX_REASON_LENGTH));
       return false;
     }
   }
 }
 
-/** The client reconnects with new credentials. */
+/** Closes a connection whose credentials have expired, so that the client reconnects with new credentials. */
 const closeExpired = (socket: WebSocket): void =>
   socket.close(CloseCode.Forbidden, `UNAUTHENTICATED: ${CREDENTIALS_EXPIRED}`);
 
-/** Credentials in the payload of connection_init, by a case-insensitive name. Throws an AccessError for more than one. */
+/** Returns the credentials in the payload of connection_init. Throws an AccessError if there are several. */
 function authorizationOf(params: Readonly<Record<string, unknown>> = {}): string | undefined {
   const given = Object.entries(params).filter(([name]) => name.toLowerCase() === 'authorization');
-  if (given.length > 1) throw new AccessError('BAD_CREDENTIALS', 'There is more than one authorization.');
+  if (given.length > 1) throw new AccessError('BAD_CREDENTIALS', 'connection_init has several credentials.');
   const [[, text] = []] = given;
   return typeof text === 'string' ? text : undefined;
 }

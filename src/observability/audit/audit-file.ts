@@ -16,18 +16,18 @@ import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
 
 /** Permissions of a new file. */
-const MODE = 0o600;
-/** How long a writer waits for the others, in milliseconds. A line takes about 0.1 ms. */
+const FILE_MODE = 0o600;
+/** Time in ms that a writer waits for other writers. Writing a line takes about 0.1 ms. */
 const LOCK_TIMEOUT_MS = 2000;
 
-/** Users that may create the file: any, or only the owner of its folder. */
-export type FileOwner = 'anybody' | 'folder owner';
+/** Users that may create the file: any user, or only the owner of its folder. */
+export type FileCreator = 'anybody' | 'folder owner';
 
-/** An error with a reason that does not contain the path. */
-const errorWith = (code: string): Error => Object.assign(new Error(code), { code });
+/** Creates an error that states a reason, but not the path. */
+const errorWithCode = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** Creates one folder: if more are missing, the path is probably wrong. */
-function createFolderOf(file: string): void {
+/** Creates the folder of a file if it is missing. Creates no folders above it: the path is then probably wrong. */
+function createParentFolder(file: string): void {
   if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
 }
 
@@ -35,27 +35,28 @@ function createFolderOf(file: string): void {
 export class AuditFile {
   readonly #path: string;
   readonly #fd: number;
-  readonly #opened: Stats;
+  readonly #statsAtOpen: Stats;
 
   private constructor(file: string, fd: number) {
     this.#path = file;
     this.#fd = fd;
-    this.#opened = fstatSync(fd);
+    this.#statsAtOpen = fstatSync(fd);
   }
 
   /**
-   * Opens the file; creates it and its folder if needed. Throws where that is not possible.
-   * @param owner `folder owner`: another user may not create the file, because the gateway could not write to it
+   * Opens the file; creates it and its folder if needed. Throws if that is not possible.
+   * @param creator `folder owner`: other users may not create the file, because the gateway could then not write to it
    */
-  static open(file: string, owner: FileOwner): AuditFile {
-    createFolderOf(file);
-    // Anything else cannot be read again, and opening a FIFO would block.
-    const known = statSync(file, { throwIfNoEntry: false });
-    if (known && !known.isFile()) throw errorWith(known.isDirectory() ? 'EISDIR' : 'no regular file');
+  static open(file: string, creator: FileCreator): AuditFile {
+    createParentFolder(file);
+    // Only a regular file can be read again, and opening a FIFO would block.
+    const existing = statSync(file, { throwIfNoEntry: false });
+    if (existing && !existing.isFile())
+      throw errorWithCode(existing.isDirectory() ? 'EISDIR' : 'not a regular file');
     const isFolderOwner = statSync(path.dirname(file)).uid === process.geteuid?.();
-    if (!known && owner === 'folder owner' && !isFolderOwner)
-      throw errorWith('it does not exist, and only the owner of its folder may create it');
-    return new AuditFile(file, openSync(file, 'a+', MODE));
+    if (!existing && creator === 'folder owner' && !isFolderOwner)
+      throw errorWithCode('it does not exist, and only the owner of its folder may create it');
+    return new AuditFile(file, openSync(file, 'a+', FILE_MODE));
   }
 
   /** Length in bytes. */
@@ -66,41 +67,41 @@ export class AuditFile {
   /** Whether the path still leads to this file. */
   isInPlace(): boolean {
     const found = statSync(this.#path, { throwIfNoEntry: false });
-    return found?.ino === this.#opened.ino && found.dev === this.#opened.dev;
+    return found?.ino === this.#statsAtOpen.ino && found.dev === this.#statsAtOpen.dev;
   }
 
-  /** The bytes before a position, as latin1; fewer where the file is shorter. */
+  /** Returns up to `length` bytes before the position `end`, as latin1. */
   readBefore(end: number, length: number): string {
     const start = Math.max(0, end - length);
     const bytes = Buffer.alloc(end - start);
     return bytes.toString('latin1', 0, readSync(this.#fd, bytes, 0, bytes.length, start));
   }
 
-  /** Appends a text with one write. Throws where not all of it was written; a part may then be in the file. */
+  /** Appends a text with one write. Throws if not all of it was written; a part may then be in the file. */
   append(text: string): void {
     if (writeSync(this.#fd, text, null, 'latin1') < text.length)
-      throw errorWith('a line was written partially');
+      throw errorWithCode('a line was written partially');
   }
 
   close(): void {
     closeSync(this.#fd);
   }
 
-  /** Gives another file the owner and the permissions of this one, as far as this process may. */
+  /** Gives another file the permissions, group and owner of this one, as far as this process may set them. */
   copyAccessTo(fd: number): void {
-    const { uid, gid, mode } = this.#opened;
+    const { uid, gid, mode } = this.#statsAtOpen;
     try {
       fchmodSync(fd, mode & 0o777);
       fchownSync(fd, process.geteuid?.() === 0 ? uid : -1, gid);
     } catch {
-      // Only the owner may, and has done so.
+      // Not permitted, for example because another user owns that file. Its owner has already set them.
     }
   }
 }
 
 /**
- * Lets one process at a time write to an audit log. The lock is SQLite's on an empty file in the same folder, because the
- * operating system releases it when a process dies.
+ * Lets one process at a time write to an audit log. The lock is SQLite's file lock on an empty file in the same folder,
+ * because the operating system releases it when a process dies.
  */
 export class WriterLock {
   readonly #path: string;
@@ -112,8 +113,8 @@ export class WriterLock {
     this.#path = path.join(path.dirname(file), `.${path.basename(file)}.lock`);
   }
 
-  /** Runs a function while no other writer does. Throws after a timeout. */
-  hold<T>(file: AuditFile, write: () => T): T {
+  /** Runs a function while holding the lock. Throws if the lock is not free within LOCK_TIMEOUT_MS. */
+  withLock<T>(file: AuditFile, write: () => T): T {
     const inode = statSync(this.#path, { throwIfNoEntry: false })?.ino;
     const database =
       this.#database && inode !== undefined && inode === this.#inode ? this.#database : this.#open(file);
@@ -133,8 +134,8 @@ export class WriterLock {
   #open(file: AuditFile): DatabaseSync {
     this.close();
     // The folder may have been removed with the file.
-    createFolderOf(this.#path);
-    const fd = openSync(this.#path, 'a', MODE);
+    createParentFolder(this.#path);
+    const fd = openSync(this.#path, 'a', FILE_MODE);
     file.copyAccessTo(fd);
     this.#inode = fstatSync(fd).ino;
     closeSync(fd);

@@ -4,30 +4,30 @@ import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { getSystemErrorMessage } from 'node:util';
-import { AuditFile, WriterLock, type FileOwner } from './audit-file';
-import { recordable, recordableOutcome, type AuditEntry, type OutcomeEntry } from './entry';
+import { AuditFile, WriterLock, type FileCreator } from './audit-file';
+import { redactEntry, redactOutcomeEntry, type AuditEntry, type OutcomeEntry } from './entry';
 import { NO_HASH, lineOf, readLine, type AuditLine } from './line';
-import { deleteOldest, moveAway, type Rotation } from './rotation';
+import { deleteOldestRotated, renameWithTime, type Rotation } from './rotation';
 
 export type { AuditEntry, OutcomeEntry } from './entry';
 
 /** A problem of the audit log. */
 export interface AuditProblem {
-  /** The reason, for the operator; without values. */
+  /** A message for the operator, without values. */
   why: string;
-  /** The redacted entry that is missing in the file because of it. */
+  /** The redacted entry that could not be written because of this problem. */
   entry?: object;
 }
 
 interface AuditOptions {
-  owner: FileOwner;
+  creator: FileCreator;
   /** Null: this process does not rotate the file. */
   rotation: Rotation | null;
-  /** AUDIT_LOG_KEY. */
+  /** Value of AUDIT_LOG_KEY; null if it is not set. */
   key: string | null;
 }
 
-/** The audit log cannot be written; the message is for the operator. */
+/** The audit log cannot be written. The message is for the operator. */
 export class AuditLogError extends Error {
   constructor(cause: unknown) {
     super(`AUDIT_LOG_FILE: the audit log cannot be written there (${reasonOf(cause)}).`);
@@ -35,15 +35,15 @@ export class AuditLogError extends Error {
   }
 }
 
-/** Why something failed, without names and values. */
+/** Returns the reason of an error, without file names and values. */
 function reasonOf(error: unknown): string {
   const { code, errno } = Object.assign({ code: undefined as unknown, errno: undefined as unknown }, error);
-  if (code === 'ERR_SQLITE_ERROR') return 'the lock file in its folder cannot be locked';
+  if (code === 'ERR_SQLITE_ERROR') return 'the lock file in the same folder cannot be locked';
   if (typeof code !== 'string') return error instanceof Error ? error.name : 'unknown';
   return typeof errno === 'number' ? `${code}: ${getSystemErrorMessage(errno)}` : code;
 }
 
-/** Enough for several lines. */
+/** Number of bytes at the end of the file in which the last line is searched for; enough for several lines. */
 const TAIL_BYTES = 8192;
 
 const hostName = (): string =>
@@ -53,54 +53,54 @@ const hostName = (): string =>
     .slice(0, 255) || '_';
 
 /**
- * The record of mutations that move money: one line each, chained by hashes (line.ts). Several processes may write to one
- * file, one at a time. A line is with the operating system when a method returns.
+ * Records mutations that move money, one line each. Hashes chain the lines (line.ts). Several processes may write to a
+ * file, one at a time. When a method returns, the line has been passed to the operating system.
  */
 export class AuditLog {
   /** Id of this process start. */
   readonly #writer = randomBytes(8).toString('hex');
   readonly #path: string;
-  readonly #onProblem: (fault: AuditProblem) => void;
+  readonly #onProblem: (problem: AuditProblem) => void;
   readonly #options: AuditOptions;
   readonly #lock: WriterLock;
   #file: AuditFile;
-  /** The last line of the chain that this process knows. */
+  /** The last line of the chain, as far as this process has read the file. */
   #last: Pick<AuditLine, 'seq' | 'hash'> = { seq: -1, hash: NO_HASH };
-  /** Hash and end of the last line that this process wrote to the file. */
-  #own: { hash: string; end: number } | undefined;
-  /** The last line of the previous file. */
-  #continues: string | undefined;
-  /** Size in bytes from which on the file is rotated. */
-  #rotateAt: number;
-  /** Entries that could not be written since the last line. */
+  /** Hash and end position of the last line that this process wrote to the file. */
+  #ownLast: { hash: string; end: number } | undefined;
+  /** Hash of the last line of the previous file; undefined until this process continues in another file. */
+  #previousFileHash: string | undefined;
+  /** File size at which the file is rotated. */
+  #rotateAtBytes: number;
+  /** Number of entries that could not be written since the last written line. */
   #missed = 0;
   #gaps = 0;
   #isClosed = false;
 
-  private constructor(file: string, onFault: (fault: AuditProblem) => void, options: AuditOptions) {
+  private constructor(file: string, onProblem: (problem: AuditProblem) => void, options: AuditOptions) {
     this.#path = file;
-    this.#onProblem = onFault;
+    this.#onProblem = onProblem;
     this.#options = options;
-    this.#rotateAt = options.rotation?.maxBytes ?? Infinity;
+    this.#rotateAtBytes = options.rotation?.maxBytes ?? Infinity;
     this.#lock = new WriterLock(file);
-    this.#file = AuditFile.open(file, options.owner);
+    this.#file = AuditFile.open(file, options.creator);
   }
 
   /**
    * Opens the file; creates it and its folder if needed.
    * @param options default: anybody may create the file, no rotation, no key
-   * @throws AuditLogError where nothing can be written to the file
+   * @throws AuditLogError if nothing can be written to the file
    */
   static open(
     file: string,
-    onFault: (fault: AuditProblem) => void,
-    { owner = 'anybody', rotation = null, key = null }: Partial<AuditOptions> = {},
+    onProblem: (problem: AuditProblem) => void,
+    { creator = 'anybody', rotation = null, key = null }: Partial<AuditOptions> = {},
   ): AuditLog {
     let log: AuditLog | undefined;
     try {
-      const opened = new AuditLog(file, onFault, { owner, rotation, key });
+      const opened = new AuditLog(file, onProblem, { creator, rotation, key });
       log = opened;
-      opened.#lock.hold(opened.#file, () => opened.#appendOpening());
+      opened.#lock.withLock(opened.#file, () => opened.#appendOpening());
       return opened;
     } catch (error) {
       if (log) log.#release();
@@ -113,7 +113,7 @@ export class AuditLog {
     return this.#gaps;
   }
 
-  /** Free bytes on the disk of the file; null where they cannot be read. */
+  /** Returns the free bytes on the disk of the file; null if they cannot be read. */
   async diskFree(): Promise<number | null> {
     try {
       const { bavail, bsize } = await statfs(path.dirname(this.#path));
@@ -133,20 +133,20 @@ export class AuditLog {
     return Promise.resolve();
   }
 
-  /** Records a mutation. Never throws: an entry that could not be written is reported to onFault. */
+  /** Records a mutation. Never throws: an entry that could not be written is reported to onProblem. */
   record(entry: AuditEntry): void {
-    this.#recordOrReport('call', () => recordable(entry));
+    this.#recordOrReport('call', () => redactEntry(entry));
   }
 
-  /** Records an outcome that recovery found. Never throws: it is in the journal already. */
+  /** Records an outcome that recovery found. Never throws, because the journal already contains the outcome. */
   recordRecovery(entry: OutcomeEntry): void {
-    this.#recordOrReport(entry.event, () => recordableOutcome(entry));
+    this.#recordOrReport(entry.event, () => redactOutcomeEntry(entry));
   }
 
-  /** Records what an operator is about to do. @throws AuditLogError where it cannot be recorded: then it must not be done */
-  recordAct(entry: OutcomeEntry): void {
+  /** Records what an operator is about to do. @throws AuditLogError if that fails; the operator must then not do it */
+  recordOperatorAction(entry: OutcomeEntry): void {
     try {
-      this.#write(entry.event, recordableOutcome(entry));
+      this.#write(entry.event, redactOutcomeEntry(entry));
     } catch (error) {
       throw new AuditLogError(error);
     }
@@ -160,29 +160,29 @@ export class AuditLog {
     } catch (error) {
       this.#missed += 1;
       this.#gaps += 1;
-      this.#report(`an entry is not in the audit log (${reasonOf(error)})`, fields);
+      this.#report(`an entry could not be written to the audit log (${reasonOf(error)})`, fields);
     }
   }
 
   #write(event: AuditLine['event'], fields: object): void {
     if (this.#isClosed) throw Object.assign(new Error(), { code: 'the audit log is closed' });
-    this.#lock.hold(this.#file, () => {
+    this.#lock.withLock(this.#file, () => {
       if (!this.#file.isInPlace())
-        this.#moveOn('the file of the audit log was moved away or removed; lines continue in a new one');
-      else if (this.#file.size >= this.#rotateAt) this.#rotate();
-      if (!this.#own) this.#appendOpening();
+        this.#continueInNextFile('the audit log file was moved or removed; new lines go to a new file');
+      else if (this.#file.size >= this.#rotateAtBytes) this.#rotate();
+      if (!this.#ownLast) this.#appendOpening();
       this.#append({ event, missed: this.#missed || undefined, ...fields });
     });
     this.#missed = 0;
   }
 
   #appendOpening(): void {
-    this.#append({ event: 'opened', continues: this.#continues, pid: process.pid, host: hostName() });
+    this.#append({ event: 'opened', continues: this.#previousFileHash, pid: process.pid, host: hostName() });
   }
 
-  /** Appends a line. Throws where that fails; the chain stays as it was. */
+  /** Appends a line to the chain. Throws if that fails; the chain then stays as it was. */
   #append(fields: object): void {
-    const isTorn = this.#readOthers();
+    const isTorn = this.#readLinesOfOthers();
     const seq = this.#last.seq + 1;
     const { text, hash } = lineOf(
       { writer: this.#writer, seq, torn: isTorn || undefined, ...fields },
@@ -191,15 +191,15 @@ export class AuditLog {
     );
     this.#file.append(isTorn ? `\n${text}` : text);
     this.#last = { seq, hash };
-    this.#own = { hash, end: this.#file.size };
+    this.#ownLast = { hash, end: this.#file.size };
   }
 
-  /** Reads the last line where other processes have written. Returns whether the file ends with a partial line. */
-  #readOthers(): boolean {
+  /** Reads the last line if other processes have written to the file. Returns whether that line is partial. */
+  #readLinesOfOthers(): boolean {
     const { size } = this.#file;
-    if (size === (this.#own?.end ?? 0)) return false;
-    const ending = `${this.#own?.hash}"}\n`;
-    const isIntact = !this.#own || this.#file.readBefore(this.#own.end, ending.length) === ending;
+    if (size === (this.#ownLast?.end ?? 0)) return false;
+    const ending = `${this.#ownLast?.hash}"}\n`;
+    const isIntact = !this.#ownLast || this.#file.readBefore(this.#ownLast.end, ending.length) === ending;
     const tail = this.#file.readBefore(size, TAIL_BYTES);
     const lines = tail
       .split('\n')
@@ -214,27 +214,28 @@ export class AuditLog {
     if (!this.#options.rotation) return;
     const { maxBytes, keepFiles } = this.#options.rotation;
     try {
-      const rotated = moveAway(this.#path, this.#writer);
-      this.#moveOn(`the audit log was rotated to ${rotated}`);
-      const deleted = keepFiles === null ? [] : deleteOldest(this.#path, keepFiles);
-      if (deleted.length > 0) this.#report(`AUDIT_LOG_KEEP_FILES: deleted ${deleted.join(', ')}`);
+      const rotated = renameWithTime(this.#path, this.#writer);
+      this.#continueInNextFile(`the audit log was rotated to ${rotated}`);
+      const deleted = keepFiles === null ? [] : deleteOldestRotated(this.#path, keepFiles);
+      if (deleted.length > 0)
+        this.#report(`deleted rotated files beyond AUDIT_LOG_KEEP_FILES: ${deleted.join(', ')}`);
     } catch (error) {
       this.#report(`the audit log could not be rotated (${reasonOf(error)})`);
-      // Not with every line again.
-      this.#rotateAt = this.#file.size + maxBytes;
+      // Do not try again with every line.
+      this.#rotateAtBytes = this.#file.size + maxBytes;
     }
   }
 
-  /** Continues in the file that the path leads to, which another process may have created. */
-  #moveOn(message: string): void {
-    this.#readOthers();
-    const next = AuditFile.open(this.#path, this.#options.owner);
+  /** Continues in the file that is now at the path, which another process may have created. */
+  #continueInNextFile(message: string): void {
+    this.#readLinesOfOthers();
+    const next = AuditFile.open(this.#path, this.#options.creator);
     this.#report(message);
     if (next.size === 0) this.#tryToAppendClosing(() => this.#append({ event: 'closed' }));
     this.#file.close();
     this.#file = next;
-    this.#own = undefined;
-    this.#continues = this.#last.hash;
+    this.#ownLast = undefined;
+    this.#previousFileHash = this.#last.hash;
   }
 
   #tryToAppendClosing(append: () => void): void {
@@ -254,7 +255,7 @@ export class AuditLog {
     try {
       this.#onProblem({ why, ...(entry && { entry }) });
     } catch {
-      // Nothing else can be notified.
+      // There is nobody else to notify.
     }
   }
 }

@@ -1,6 +1,6 @@
 import { redactForAudit, redactDecimalForAudit, redactNameForAudit } from '../../redaction/audit';
 
-/** A mutation that moves money. */
+/** Audit entry of a mutation that moves money. */
 export interface AuditEntry {
   /** The caller's id. */
   who: string;
@@ -20,25 +20,25 @@ export interface AuditEntry {
   ip?: string;
 }
 
-/** Audit entry of an outcome that was unknown when its mutation ended. */
+/** Kind of an audit entry about an outcome that was unknown when its mutation ended. */
 export type OutcomeEvent =
-  /** An instance found it later. */
+  /** An instance found the outcome later. */
   | 'recovered'
-  /** An operator decided it. Written before the journal is changed. */
+  /** An operator decided the outcome. Written before the journal is changed. */
   | 'settled'
-  /** The journal rejected the `settled` line before this one. */
+  /** The journal rejected the outcome of the previous `settled` entry. */
   | 'not_settled'
-  /** An operator proposed it, and another one has to approve. */
+  /** An operator proposed the outcome; another operator has to approve it. */
   | 'proposed'
-  /** A proposal was withdrawn. */
+  /** The proposal of an outcome was withdrawn. */
   | 'withdrawn';
 
-/** An outcome that was found or decided after its mutation had ended. */
+/** Audit entry of an outcome that was found, proposed or decided after its mutation had ended. */
 export interface OutcomeEntry {
   event: OutcomeEvent;
   /** `instance:<id>` or `operator:<user of the operating system>`. */
   who: string;
-  /** SUDO_USER of the operator's process: a claim of the environment. */
+  /** Environment variable SUDO_USER of the operator's process; the user can set it to anything. */
   sudoUser?: string | undefined;
   /** The operator's name, as typed. */
   by?: string | undefined;
@@ -57,19 +57,19 @@ export interface OutcomeEntry {
   /** The new outcome. */
   outcome: string;
   transactionId: string | null;
-  /** The id of the proposal that this line proposes, carries out or withdraws. */
+  /** Id of the proposal that this entry makes, carries out or withdraws. */
   proposal?: string | undefined;
-  /** The operator who made that proposal. */
+  /** The operator who made the proposal. */
   proposedBy?: string | undefined;
 }
 
-/** 255 characters, each written as \uXXXX. */
+/** Space for a reason of 255 characters, each written as \uXXXX. */
 const MAX_REASON_BYTES = 255 * 6;
 
 type Redact = (text: string, maxBytes: number) => string;
 
-/** Redacts a value that may be missing. Null and undefined stay as they are. */
-const optional = <T extends null | undefined>(
+/** Redacts a value that may be null or undefined, which it returns unchanged. */
+const redactOptional = <T extends null | undefined>(
   redact: Redact,
   text: string | T,
   maxBytes: number,
@@ -80,29 +80,29 @@ const redactAmount = (currency: string, value: string) => ({
   value: redactDecimalForAudit(value, 32),
 });
 
-/** Redacts an entry and limits its line to less than 4096 bytes. */
-export const recordable = ({ amount, ...entry }: AuditEntry): object => ({
+/** Returns the redacted fields of an entry, limited so that its line is shorter than 4096 bytes. */
+export const redactEntry = ({ amount, ...entry }: AuditEntry): object => ({
   who: redactNameForAudit(entry.who, 600),
   operation: entry.operation,
-  key: optional(redactNameForAudit, entry.key, 256),
+  key: redactOptional(redactNameForAudit, entry.key, 256),
   channel: redactForAudit(entry.channel, 64),
   method: redactForAudit(entry.method, 128),
   amount: amount && redactAmount(amount.currency, amount.value),
   outcome: redactForAudit(entry.outcome, 128),
   replayed: entry.replayed,
-  transactionId: optional(redactForAudit, entry.transactionId, 64),
+  transactionId: redactOptional(redactForAudit, entry.transactionId, 64),
   requestId: redactForAudit(entry.requestId, 128),
-  ip: optional(redactForAudit, entry.ip, 64),
+  ip: redactOptional(redactForAudit, entry.ip, 64),
 });
 
-/** Redacts an outcome and limits its line to less than 4096 bytes. */
-export const recordableOutcome = ({ attempt, ...entry }: OutcomeEntry): object => ({
+/** Returns the redacted fields of an outcome entry, limited so that its line is shorter than 4096 bytes. */
+export const redactOutcomeEntry = ({ attempt, ...entry }: OutcomeEntry): object => ({
   who: redactNameForAudit(entry.who, 128),
-  sudoUser: optional(redactNameForAudit, entry.sudoUser, 64),
-  by: optional(redactNameForAudit, entry.by, 128),
-  reason: optional(redactForAudit, entry.reason, MAX_REASON_BYTES),
-  proposal: optional(redactForAudit, entry.proposal, 64),
-  proposedBy: optional(redactNameForAudit, entry.proposedBy, 128),
+  sudoUser: redactOptional(redactNameForAudit, entry.sudoUser, 64),
+  by: redactOptional(redactNameForAudit, entry.by, 128),
+  reason: redactOptional(redactForAudit, entry.reason, MAX_REASON_BYTES),
+  proposal: redactOptional(redactForAudit, entry.proposal, 64),
+  proposedBy: redactOptional(redactNameForAudit, entry.proposedBy, 128),
   attempt: redactForAudit(attempt.id, 64),
   client: redactNameForAudit(attempt.client, 300),
   operation: attempt.kind === 'payment' ? 'createPayment' : 'createPayout',
@@ -112,5 +112,5 @@ export const recordableOutcome = ({ attempt, ...entry }: OutcomeEntry): object =
   amount: redactAmount(attempt.currency, attempt.value),
   oldOutcome: redactForAudit(attempt.outcome, 32),
   outcome: redactForAudit(entry.outcome, 32),
-  transactionId: optional(redactForAudit, entry.transactionId, 64),
+  transactionId: redactOptional(redactForAudit, entry.transactionId, 64),
 });

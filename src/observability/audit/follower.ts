@@ -9,7 +9,7 @@ interface OpenFile {
   fd: number;
   inode: number;
   position: number;
-  /** The incomplete last line. */
+  /** Text of an incomplete last line. */
   rest: string;
 }
 
@@ -27,18 +27,18 @@ export class Follower {
     this.#path = file;
   }
 
-  /** The complete lines written since the last call, each with its line feed; empty where there are none. */
+  /** Returns complete lines that it has not returned before, each with its line feed; '' if there are none. */
   read(): string {
-    // Before the rest of the current file is read: once its successor has a line, nothing is added to it.
+    // Looked for before the current file is read: nothing is added to that file once the next one has a line.
     const next = this.#nextFile();
-    const text = this.#current ? readLines(this.#current) : '';
+    const text = this.#current ? readNextLines(this.#current) : '';
     if (text !== '' || next === undefined) return text;
-    const opened = open(next);
-    // Undefined where it was rotated or deleted meanwhile: the next call finds its successor.
+    const opened = openFile(next);
+    // If the next file was rotated or deleted meanwhile, the next call finds the file after it.
     if (opened === undefined) return '';
     this.close();
     this.#current = opened;
-    return readLines(opened);
+    return readNextLines(opened);
   }
 
   close(): void {
@@ -46,21 +46,22 @@ export class Follower {
     this.#current = undefined;
   }
 
-  /** The file after the current one; undefined while there is none with a line. */
+  /** Returns the file to read after the current one; undefined while the newest file is the current one or empty. */
   #nextFile(): NextFile | undefined {
     const found = statSync(this.#path, { throwIfNoEntry: false });
     if (!found?.size || found.ino === this.#current?.inode) return undefined;
     const rotated = rotatedFiles(this.#path).map((name) => path.join(path.dirname(this.#path), name));
     const place = rotated.findIndex((name) => inodeOf(name) === this.#current?.inode);
-    const name = place < 0 ? undefined : rotated[place + 1];
+    // If the current file has been deleted meanwhile, the oldest that is left follows it.
+    const name = this.#current && rotated[place + 1];
     return name === undefined ? { name: this.#path, inode: found.ino } : { name, inode: inodeOf(name) };
   }
 }
 
 const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino;
 
-/** Undefined where the name leads to another file by now. */
-function open({ name, inode }: NextFile): OpenFile | undefined {
+/** Opens a file. Returns undefined if its name now leads to another file, or to none. */
+function openFile({ name, inode }: NextFile): OpenFile | undefined {
   if (inode === undefined || inodeOf(name) === undefined) return undefined;
   const fd = openSync(name, 'r');
   if (fstatSync(fd).ino === inode) return { fd, inode, position: 0, rest: '' };
@@ -68,7 +69,7 @@ function open({ name, inode }: NextFile): OpenFile | undefined {
   return undefined;
 }
 
-function readLines(file: OpenFile): string {
+function readNextLines(file: OpenFile): string {
   const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, Math.max(0, fstatSync(file.fd).size - file.position)));
   if (bytes.length === 0) return '';
   const read = readSync(file.fd, bytes, 0, bytes.length, file.position);

@@ -1,7 +1,7 @@
 import { createHmac, hash } from 'node:crypto';
 import type { OutcomeEvent } from './entry';
 
-/** How every line begins. It is nowhere else in a line, because quotation marks inside strings are escaped. */
+/** Beginning of every line. It occurs nowhere else in a line, because quotation marks inside strings are escaped. */
 const LINE_START = '{"audit":1,';
 
 /** The fields of a line that verification uses. */
@@ -14,7 +14,7 @@ export interface AuditLine {
   time: string;
   /** In an `opened` line after rotation: the hash of the last line of the older file. */
   continues?: string;
-  /** The text before this line was a partially written line. */
+  /** True if the text before this line is a partially written line. */
   torn?: true;
   /** Number of entries that could not be written before this line. */
   missed?: number;
@@ -26,11 +26,11 @@ export interface AuditLine {
   hash: string;
 }
 
-/** The hash before the first line of a chain. */
+/** Takes the place of the previous hash in the first line of a chain. */
 export const NO_HASH = '';
 
 /**
- * The hash of a line: HMAC-SHA256 with AUDIT_LOG_KEY, else SHA-256.
+ * Returns the hash of a line: HMAC-SHA256 if there is a key (AUDIT_LOG_KEY), otherwise SHA-256.
  * @param previous the hash of the previous line
  */
 export function hashOf(previous: string, body: string, key: string | null): string {
@@ -38,7 +38,7 @@ export function hashOf(previous: string, body: string, key: string | null): stri
   return key === null ? hash('sha256', text) : createHmac('sha256', key).update(text).digest('hex');
 }
 
-/** Serializes one line. Characters outside printable ASCII are escaped, as editors and terminals interpret some of them. */
+/** Serializes a line. All but printable ASCII is escaped, because editors and terminals interpret other characters. */
 export function lineOf(fields: object, previous: string, key: string | null): { text: string; hash: string } {
   const json = JSON.stringify({ audit: 1, time: new Date().toISOString(), ...fields });
   const body = json
@@ -48,44 +48,44 @@ export function lineOf(fields: object, previous: string, key: string | null): { 
   return { text: `${body},"hash":"${lineHash}"}\n`, hash: lineHash };
 }
 
-const WHOLE = /^(.+),"hash":"[0-9a-f]{64}"\}$/;
+const COMPLETE_LINE = /^(.+),"hash":"[0-9a-f]{64}"\}$/;
 const HASH = /^[0-9a-f]{64}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const EVENT = /^(opened|call|recovered|settled|not_settled|proposed|withdrawn|closed)$/;
 
-const isText = (value: unknown, shape: RegExp): boolean => typeof value === 'string' && shape.test(value);
+const matches = (value: unknown, regex: RegExp): boolean => typeof value === 'string' && regex.test(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** All of these are checked, because verification prints some of them. */
-const FIELDS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
-  writer: (value) => isText(value, /^[0-9a-f]{16}$/),
+/** Checks of the fields of a line. All are checked, because verification prints some of them. */
+const FIELD_CHECKS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
+  writer: (value) => matches(value, /^[0-9a-f]{16}$/),
   seq: isCount,
-  event: (value) => isText(value, EVENT),
-  time: (value) => isText(value, TIME),
-  continues: (value) => value === undefined || isText(value, HASH),
+  event: (value) => matches(value, EVENT),
+  time: (value) => matches(value, TIME),
+  continues: (value) => value === undefined || matches(value, HASH),
   torn: (value) => value === undefined || value === true,
   missed: (value) => value === undefined || isCount(value),
   pid: (value) => value === undefined || isCount(value),
-  host: (value) => value === undefined || isText(value, /^[\w.-]{1,255}$/),
-  hash: (value) => isText(value, HASH),
+  host: (value) => value === undefined || matches(value, /^[\w.-]{1,255}$/),
+  hash: (value) => matches(value, HASH),
 };
 
-/** Parses a line without its line feed. Undefined where it is not a complete line. */
+/** Parses a line without its line feed. Returns undefined if it is not a complete, valid line. */
 export function readLine(text: string): AuditLine | undefined {
-  const [, body] = (text.startsWith(LINE_START) && WHOLE.exec(text)) || [];
+  const [, body] = (text.startsWith(LINE_START) && COMPLETE_LINE.exec(text)) || [];
   if (body === undefined) return undefined;
   try {
     const value = JSON.parse(text) as Record<string, unknown>;
-    const isValid = Object.entries(FIELDS).every(([name, check]) => check(value[name]));
+    const isValid = Object.entries(FIELD_CHECKS).every(([name, check]) => check(value[name]));
     return isValid ? ({ ...value, body } as AuditLine) : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whether a text can be the beginning of a line whose write was interrupted. A power failure may leave NUL bytes. */
+/** Whether a text can be the beginning of a line whose write was interrupted. Ignores NUL bytes of a power failure. */
 export function isCutOff(text: string): boolean {
   const written = text.replaceAll('\0', '');
-  if (WHOLE.test(written)) return false;
+  if (COMPLETE_LINE.test(written)) return false;
   return written.startsWith(LINE_START) || LINE_START.startsWith(written);
 }

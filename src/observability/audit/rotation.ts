@@ -1,35 +1,39 @@
-import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 /** When the audit log is rotated, and how many rotated files are kept. */
 export interface Rotation {
-  /** Size in bytes from which on the file is rotated before the next line. */
+  /** File size in bytes at which the file is rotated before the next line is written. */
   maxBytes: number;
-  /** Null: all are kept. */
+  /** Number of rotated files to keep; null to keep all. */
   keepFiles: number | null;
 }
 
-/** Suffix of a rotated file: time and writer. Names sort by time. */
-const ROTATED = /^\.\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{8}$/;
+/** Suffix of the name of a rotated file: time and writer. Sorted names are in the order of time. */
+const ROTATED_SUFFIX = /^\.\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{8}$/;
 
-/** Renames the file to its name with the time. Returns the new name without folder. Throws where that fails. */
-export function moveAway(file: string, writer: string): string {
-  const time = new Date().toISOString().replace(/[-:]/g, '');
-  const rotated = `${file}.${time}-${writer.slice(0, 8)}`;
+/** Appends time and writer to the name of the file. Returns the new name without the folder. Throws if that fails. */
+export function renameWithTime(file: string, writer: string): string {
+  const nameAt = (time: number): string =>
+    `${file}.${new Date(time).toISOString().replace(/[-:]/g, '')}-${writer.slice(0, 8)}`;
+  let time = Date.now();
+  // Two rotations within a millisecond must not replace each other's file.
+  while (existsSync(nameAt(time))) time += 1;
+  const rotated = nameAt(time);
   renameSync(file, rotated);
   return path.basename(rotated);
 }
 
-/** Names of the rotated files, oldest first. Throws where the folder cannot be read. */
+/** Returns the names of the rotated files, oldest first. Throws if the folder cannot be read. */
 export function rotatedFiles(file: string): string[] {
   const name = path.basename(file);
   return readdirSync(path.dirname(file))
-    .filter((other) => other.startsWith(name) && ROTATED.test(other.slice(name.length)))
+    .filter((other) => other.startsWith(name) && ROTATED_SUFFIX.test(other.slice(name.length)))
     .sort();
 }
 
-/** Deletes the oldest rotated files beyond those that are kept. Returns their names. Throws where that fails. */
-export function deleteOldest(file: string, keepFiles: number): string[] {
+/** Deletes the oldest rotated files, so that `keepFiles` are left. Returns the deleted names. Throws if that fails. */
+export function deleteOldestRotated(file: string, keepFiles: number): string[] {
   const rotated = rotatedFiles(file);
   const oldest = rotated.slice(0, Math.max(0, rotated.length - keepFiles));
   oldest.forEach((other) => rmSync(path.join(path.dirname(file), other), { force: true }));

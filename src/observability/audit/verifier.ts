@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { NO_HASH, hashOf, isCutOff, readLine, type AuditLine } from './line';
 
-/** Stable codes of the problems of a line. */
+/** Stable code of a finding. */
 export type FindingCode =
   | 'not_a_line'
   | 'cut_off'
@@ -21,19 +21,19 @@ export interface Finding {
   message: string;
 }
 
-/** Content of a file. */
+/** Summary of a verified file. */
 export interface FileSummary {
   name: string;
   lines: number;
   calls: number;
-  /** The times of the first and the last line. */
+  /** Times of the first and the last line. */
   first?: string;
   last?: string;
-  /** The hash of the last line, which covers all lines before it. Undefined in a file without lines. */
+  /** Hash of the last line, which depends on all lines before it. Undefined if the file has no lines. */
   seal?: string;
 }
 
-/** A process that wrote to the log. */
+/** A process that opened the log for writing. */
 export interface Writer {
   id: string;
   pid: number;
@@ -42,36 +42,36 @@ export interface Writer {
   isClosed: boolean;
 }
 
-/** Many times the longest line. Of a longer one only this much is kept. */
-const MAX_LENGTH = 64 * 1024;
-/** Partial lines in a row that are remembered. */
-const MAX_PENDING = 100;
+/** Number of characters of an unfinished line that are kept; many times the length of any valid line. */
+const MAX_LINE_LENGTH = 64 * 1024;
+/** Maximum number of consecutive partial lines that are kept; if there are more, all are reported as faults. */
+const MAX_PARTIAL_LINES = 100;
 
 const linesAre = (count: number): string => (count === 1 ? '1 line is' : `${count} lines are`);
 
 /** Checks the lines of one or several files, oldest first. Uses little memory for files of any size. */
 export class Verifier {
   readonly files: FileSummary[] = [];
-  /** Number of entries that the gateway could not write, according to the lines. */
+  /** Number of entries that could not be written, according to the lines. */
   missed = 0;
   readonly #writers = new Map<string, Writer>();
   readonly #report: (finding: Finding) => void;
   readonly #expected: Set<string>;
   readonly #key: string | null;
   #file: FileSummary = { name: '', lines: 0, calls: 0 };
-  /** Line number in the file, empty lines included. */
-  #place = 0;
+  /** Number of the current line in the file, empty lines included. */
+  #lineNumber = 0;
   #last: Pick<AuditLine, 'seq' | 'hash'> | undefined;
   /** Hash of the last line of the previous file. */
-  #previousFile: string | undefined;
-  /** Hashes of older files that were not given before this one. */
-  readonly #older = new Set<string>();
+  #previousFileHash: string | undefined;
+  /** Last-line hashes of older files that a verified file continues, although they were not verified before it. */
+  readonly #continuedFileHashes = new Set<string>();
   /** Line numbers of partial lines after the last complete one. */
-  #partial: number[] = [];
+  #partialLines: number[] = [];
 
   /**
-   * @param key AUDIT_LOG_KEY
-   * @param expected hashes of lines that have to be in the files
+   * @param key value of AUDIT_LOG_KEY; null if it is not set
+   * @param expected hashes of lines that must occur in the files
    */
   constructor(report: (finding: Finding) => void, key: string | null, expected: readonly string[] = []) {
     this.#report = report;
@@ -89,43 +89,43 @@ export class Verifier {
   }
 
   /**
-   * Reads a file; every byte is one character. Rejects where it cannot be read.
+   * Verifies a file, with each byte read as one character. Rejects if the file cannot be read.
    * @param onRead called with the number of bytes read so far
    */
-  async readFile(name: string, onRead: (bytes: number) => void = () => undefined): Promise<void> {
+  async verifyFile(name: string, onRead: (bytes: number) => void = () => undefined): Promise<void> {
     this.#file = { name, lines: 0, calls: 0 };
     this.files.push(this.#file);
-    this.#place = 0;
-    this.#previousFile = this.#last?.hash;
+    this.#lineNumber = 0;
+    this.#previousFileHash = this.#last?.hash;
     let rest = '';
     let bytes = 0;
     for await (const chunk of createReadStream(name, 'latin1') as AsyncIterable<string>) {
       const texts = (rest + chunk).split('\n');
-      rest = (texts.pop() ?? '').slice(0, MAX_LENGTH);
+      rest = (texts.pop() ?? '').slice(0, MAX_LINE_LENGTH);
       for (const text of texts) this.#addLine(text);
       onRead((bytes += chunk.length));
     }
     if (rest !== '') this.#addLine(rest);
     // Only the last line can be one that was being written, and only if it has no line feed.
-    this.#reportPartial((place) => rest !== '' && place === this.#place);
+    this.#reportPartial((place) => rest !== '' && place === this.#lineNumber);
   }
 
   #addLine(text: string): void {
-    this.#place += 1;
+    this.#lineNumber += 1;
     if (text === '') return;
     const line = readLine(text);
     if (line) return this.#check(line);
     if (!isCutOff(text)) return this.#fault('not_a_line', 'this is not a line of an audit log.');
-    if (this.#partial.length >= MAX_PENDING) this.#reportPartial(() => false);
-    this.#partial.push(this.#place);
+    if (this.#partialLines.length >= MAX_PARTIAL_LINES) this.#reportPartial(() => false);
+    this.#partialLines.push(this.#lineNumber);
   }
 
   #check(line: AuditLine): void {
     this.#reportPartial(() => line.torn === true);
-    if (this.#older.has(line.hash))
+    if (this.#continuedFileHashes.has(line.hash))
       this.#fault(
         'files_out_of_order',
-        'an earlier file continues this one: the files are not in their order.',
+        'an earlier file continues this one: the files were not given in order, oldest first.',
       );
     const isInPlace = this.#file.lines === 0 ? this.#checkFirst(line) : this.#checkNext(line);
     if (isInPlace) this.#last = { seq: line.seq, hash: line.hash };
@@ -147,40 +147,43 @@ export class Verifier {
     else if (known && event === 'closed') known.isClosed = true;
   }
 
-  /** Checks the first line of a file. */
+  /** Checks the first line of a file. Always returns true: the chain continues from this line. */
   #checkFirst(line: AuditLine): boolean {
     const { seq, continues = NO_HASH } = line;
     if (continues !== NO_HASH) this.#checkContinued(continues);
     else if (seq > 0) {
-      this.#fault('lines_missing', `${linesAre(seq)} missing before this one, or in an older file.`);
+      this.#fault('lines_missing', `${linesAre(seq)} missing before this one or in an unchecked older file.`);
       return true;
     } else if (this.files.length > 1)
-      this.#note('new_chain', 'a new chain begins here: lines missing before it would not be found.');
+      this.#note('new_chain', 'a new chain begins here, so missing lines before it cannot be detected.');
     this.#checkHash(continues, line);
     return true;
   }
 
   #checkContinued(continues: string): void {
-    if (this.#previousFile === continues) return;
-    if (this.#previousFile !== undefined) {
-      this.#fault('lines_missing', 'lines are missing between the end of the file before and this line.');
+    if (this.#previousFileHash === continues) return;
+    if (this.#previousFileHash !== undefined) {
+      this.#fault('lines_missing', 'lines are missing between the end of the previous file and this line.');
       return;
     }
-    this.#older.add(continues);
-    this.#note('continues_older_file', `this continues an older file, whose last hash is ${continues}.`);
+    this.#continuedFileHashes.add(continues);
+    this.#note(
+      'continues_older_file',
+      `this file continues an unchecked older one, whose last line must have the hash ${continues}.`,
+    );
   }
 
-  /** Returns whether the line belongs here. */
+  /** Checks a further line of a file. Returns false if the line does not belong here. */
   #checkNext(line: AuditLine): boolean {
     const last = this.#last ?? { seq: -1, hash: NO_HASH };
     const missing = line.seq - last.seq - 1;
     if (missing < 0) {
-      this.#fault('out_of_place', `this line is a copy or was moved: it is line ${line.seq} of the chain.`);
+      this.#fault('out_of_place', `this line was copied or moved: it has number ${line.seq} in the chain.`);
       return false;
     }
     if (missing > 0) this.#fault('lines_missing', `${linesAre(missing)} missing before this one.`);
     else this.#checkHash(last.hash, line);
-    if (line.continues !== undefined && this.#previousFile !== undefined)
+    if (line.continues !== undefined && this.#previousFileHash !== undefined)
       this.#checkContinued(line.continues);
     return true;
   }
@@ -194,7 +197,7 @@ export class Verifier {
   }
 
   #reportPartial(isExplained: (place: number) => boolean): void {
-    for (const place of this.#partial.splice(0)) {
+    for (const place of this.#partialLines.splice(0)) {
       if (isExplained(place))
         this.#note(
           'cut_off',
@@ -205,11 +208,11 @@ export class Verifier {
     }
   }
 
-  #fault(code: FindingCode, message: string, line = this.#place): void {
+  #fault(code: FindingCode, message: string, line = this.#lineNumber): void {
     this.#report({ isFault: true, code, file: this.#file.name, line, message });
   }
 
-  #note(code: FindingCode, message: string, line = this.#place): void {
+  #note(code: FindingCode, message: string, line = this.#lineNumber): void {
     this.#report({ isFault: false, code, file: this.#file.name, line, message });
   }
 }

@@ -1,5 +1,10 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
-import { paymentMetrics, registerPaymentGauges, type PaymentMetrics, type PaymentState } from './money';
+import {
+  paymentMetrics,
+  registerPaymentGauges,
+  type PaymentMetrics,
+  type JournalAndAuditState,
+} from './money';
 import { operationMetrics, type OperationEnded } from './operations';
 import { registerGauge } from './register';
 import { serviceMetrics, registerServiceGauges, type ServiceMetrics, type ServiceState } from './service';
@@ -18,29 +23,29 @@ interface MetricsPage {
   text: string;
 }
 
-/** Default metrics of prom-client that are not exported: gauges named like counters, and values without a measurement. */
-const EXCLUDED =
+/** Default metrics of prom-client that are removed: gauges named like counters, and gauges without a measured value. */
+const EXCLUDED_METRICS =
   /^nodejs_(active_(resources|handles|requests)(_total)?|eventloop_lag_(min|stddev|mean)_seconds)$/;
 
-let shared: Registry | undefined;
+let processRegistry: Registry | undefined;
 
-/** Default metrics of the process, measured from the first call on. All gateways of a process share them. */
+/** Returns the default metrics of the process, measured since the first call. All gateways of a process share them. */
 function processMetrics(): Registry {
-  if (shared) return shared;
+  if (processRegistry) return processRegistry;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const metric of registry.getMetricsAsArray()) {
-    if (EXCLUDED.test(metric.name)) registry.removeSingleMetric(metric.name);
+    if (EXCLUDED_METRICS.test(metric.name)) registry.removeSingleMetric(metric.name);
   }
   const help = 'System clock of this instance, in seconds since 1970.';
   registerGauge(registry, 'paygraph_time_seconds', help, () => Date.now() / 1000);
-  shared = registry;
+  processRegistry = registry;
   return registry;
 }
 
 /**
- * The metrics of one gateway (docs/observability.md). Events are counted as they happen; states are read at each scrape. No
- * label contains a value that a caller or payer chose, except the first names of operations.
+ * The metrics of one gateway (docs/observability.md). Events are counted as they occur; states are read at each scrape.
+ * Callers and payers choose no label values, except the operation names, of which only the first 200 become labels.
  */
 export class Metrics {
   readonly #registry = new Registry();
@@ -52,27 +57,27 @@ export class Metrics {
   #readJournal: () => Promise<void> = () => Promise.resolve();
   #page: Promise<MetricsPage> | undefined;
 
-  /** Registers gauges of the connection to the payment service. Call it once. */
+  /** Registers the gauges of the connection to the payment service. Call it once. */
   registerServiceGauges(state: ServiceState): void {
     registerServiceGauges(this.#registry, state);
   }
 
-  /** Registers gauges of journal and audit log. Call it once. */
-  registerPaymentGauges(state: PaymentState): void {
+  /** Registers the gauges of journal and audit log. Call it once. */
+  registerPaymentGauges(state: JournalAndAuditState): void {
     this.#readJournal = registerPaymentGauges(this.#registry, state);
   }
 
-  /** Registers gauges of the HTTP server. Call it once. */
+  /** Registers the gauges of the HTTP server. Call it once. */
   registerServerGauges(state: ServerState): void {
     registerServerGauges(this.#registry, state);
   }
 
-  /** Registers last use and expiry of client keys. Call it once. */
+  /** Registers the gauges of last use and expiry of client keys. Call it once. */
   registerClientKeyGauges(read: () => readonly ClientKeyState[]): void {
     registerClientKeyGauges(this.#registry, read);
   }
 
-  /** The metrics in Prometheus text format. Concurrent calls share one page. */
+  /** Returns the metrics in the text format of Prometheus. Concurrent calls share one page. */
   page(): Promise<MetricsPage> {
     this.#page ??= this.#render().finally(() => {
       this.#page = undefined;

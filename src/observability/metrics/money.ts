@@ -4,62 +4,64 @@ import { boundedLabel, registerCounter, registerGauge } from './register';
 /** Counts mutations that move money, journal calls and recovery. */
 export interface PaymentMetrics {
   /**
-   * A mutation that moves money has ended.
+   * Counts a mutation that moves money and has ended.
    * @param outcome the name of the result's type, or the code of the error
    * @param replayed whether nothing was sent, because the key had been used for the same input
    */
   mutationEnded(call: string, outcome: string, replayed: boolean): void;
   /**
-   * A journal call has ended.
-   * @param failure one of a few codes; null on success
+   * Records a journal call that has ended.
+   * @param failure code of the reason of a failure, used as a label; null on success
    */
   journalCallEnded(call: string, failure: string | null, seconds: number): void;
-  /** A lookup for an unknown outcome has ended. */
+  /** Counts a lookup for an unknown outcome. */
   onRecovery(kind: string, result: string): void;
-  /** A run of the reconciler has ended; not done where the journal failed. */
+  /** Counts a run of the reconciler. `done` is false if the journal failed. */
   onReconcilerRun(done: boolean): void;
-  /** A clock has stepped: `system` or `journal`. */
+  /** Counts a step of a clock, which is `system` or `journal`. */
   onClockStep(clock: string): void;
 }
 
-/** Unknown outcomes in the journal. */
+/** Unknown outcomes of one kind (payments or payouts) in the journal. */
 interface UnknownOutcomes {
   kind: string;
   count: number;
-  /** When the oldest create began, in milliseconds since 1970; null where there is none. */
+  /** When the oldest create began, in milliseconds since 1970; null if there is none. */
   oldestAt: number | null;
 }
 
 /** State of journal and audit log. */
-export interface PaymentState {
+export interface JournalAndAuditState {
   /** Whether the journal could be written at its last check. */
   isJournalUp: () => boolean;
-  /** One for each kind. Rejects where the journal cannot be read. */
+  /** Whether the fence of the journal is up. */
+  isFenceUp: () => boolean;
+  /** Returns one entry for each kind. Rejects if the journal cannot be read. */
   unknownOutcomes: () => Promise<readonly UnknownOutcomes[]>;
   /** Number of entries that are missing in the audit log. */
   auditGaps: () => number;
-  /** Free bytes on the disk of the audit log; null where they cannot be read. Never rejects. */
+  /** Returns the free bytes on the disk of the audit log; null if they cannot be read. Never rejects. */
   auditDiskFree: () => Promise<number | null>;
   /** Milliseconds since 1970. */
   now: () => number;
 }
 
-const MAX_OUTCOMES = 40;
+const MAX_OUTCOME_LABELS = 40;
 
-/** These series start at 0, so that the first unknown outcome is an increase. */
-const MONEY_CALLS = ['createPayment', 'confirmPayment', 'createPayout'];
-const UNKNOWN = 'OutcomeUnknownError';
+/** Mutations whose unknown outcomes are counted from 0, so that Prometheus sees the first one as an increase. */
+const MONEY_MUTATIONS = ['createPayment', 'confirmPayment', 'createPayout'];
+const OUTCOME_UNKNOWN = 'OutcomeUnknownError';
 
 export function paymentMetrics(registry: Registry): PaymentMetrics {
   const registers = [registry];
   const calls = new Counter({
     name: 'paygraph_mutations_total',
-    help: 'Mutations that move money, by outcome. replayed: the result of an earlier mutation with the same key.',
+    help: 'Mutations that move money, by outcome. replayed: the result is that of an earlier call with the same key.',
     labelNames: ['call', 'outcome', 'replayed'],
     registers,
   });
-  for (const call of MONEY_CALLS) calls.inc({ call, outcome: UNKNOWN, replayed: 'false' }, 0);
-  const outcomeLabel = boundedLabel(MAX_OUTCOMES);
+  for (const call of MONEY_MUTATIONS) calls.inc({ call, outcome: OUTCOME_UNKNOWN, replayed: 'false' }, 0);
+  const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
   const recoveries = new Counter({
     name: 'paygraph_reconciliations_total',
     help: 'Lookups for unknown outcomes, by result.',
@@ -68,14 +70,14 @@ export function paymentMetrics(registry: Registry): PaymentMetrics {
   });
   const runs = new Counter({
     name: 'paygraph_reconciler_runs_total',
-    help: 'Runs of the reconciler, which recovers unknown outcomes. failed: the journal failed.',
+    help: 'Runs of the reconciler, which recovers unknown outcomes. failed: a journal call failed.',
     labelNames: ['result'],
     registers,
   });
   for (const result of ['done', 'failed']) runs.inc({ result }, 0);
   const steps = new Counter({
     name: 'paygraph_clock_steps_total',
-    help: "Steps of more than a second of the machine's wall clock (system) or of the journal's clock (journal). After one no idempotency key is released for UNKNOWN_SETTLE_SECONDS.",
+    help: "Steps of more than a second of the machine's wall clock (system) or of the journal's clock (journal). After a step, no idempotency key is released for UNKNOWN_SETTLE_SECONDS.",
     labelNames: ['clock'],
     registers,
   });
@@ -86,11 +88,11 @@ export function paymentMetrics(registry: Registry): PaymentMetrics {
       calls.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
     onRecovery: (kind, result) => recoveries.inc({ kind, result }),
     onReconcilerRun: (done) => runs.inc({ result: done ? 'done' : 'failed' }),
-    journalCallEnded: journalMetrics(registers),
+    journalCallEnded: journalCallMetrics(registers),
   };
 }
 
-function journalMetrics(registers: Registry[]): PaymentMetrics['journalCallEnded'] {
+function journalCallMetrics(registers: Registry[]): PaymentMetrics['journalCallEnded'] {
   const duration = new Histogram({
     name: 'paygraph_journal_call_duration_seconds',
     help: 'Duration of journal calls, including failed ones.',
@@ -118,15 +120,15 @@ function journalMetrics(registers: Registry[]): PaymentMetrics['journalCallEnded
 }
 
 /**
- * Registers gauges of journal and audit log. All instances that share a journal show the same unknown outcomes.
- * @returns reads the journal, to be called before each scrape; never rejects
+ * Registers the gauges of journal and audit log. All instances that share a journal show the same unknown outcomes.
+ * @returns a function that reads the journal; call it before each scrape. It never rejects.
  */
-export function registerPaymentGauges(registry: Registry, state: PaymentState): () => Promise<void> {
+export function registerPaymentGauges(registry: Registry, state: JournalAndAuditState): () => Promise<void> {
   const registers = [registry];
   registerCounter(
     registry,
     'paygraph_audit_gaps_total',
-    'Mutations that move money, and recovered outcomes, that are missing in the audit log.',
+    'Mutations that move money, and recovered outcomes, that could not be written to the audit log.',
     state.auditGaps,
   );
   registerGauge(
@@ -138,24 +140,30 @@ export function registerPaymentGauges(registry: Registry, state: PaymentState): 
   registerGauge(
     registry,
     'paygraph_journal_up',
-    '1 if the journal could be written at its last check. If not, nothing is created.',
+    '1 if the journal could be written at its last check; otherwise 0, and no payment or payout is created.',
     () => Number(state.isJournalUp()),
+  );
+  registerGauge(
+    registry,
+    'paygraph_journal_fence_up',
+    '1 while the journal may lack recent attempts, and every create is looked up before it is sent; otherwise 0.',
+    () => Number(state.isFenceUp()),
   );
   const unknown = new Gauge({
     name: 'paygraph_unknown_outcomes',
-    help: 'Creates with an unknown outcome in the whole journal.',
+    help: 'Creates with an unknown outcome in the journal, of all instances.',
     labelNames: ['kind'],
     registers,
   });
   const age = new Gauge({
     name: 'paygraph_unknown_outcome_oldest_age_seconds',
-    help: 'Age of the oldest create with an unknown outcome in the whole journal; 0 if there is none.',
+    help: 'Age of the oldest create with an unknown outcome in the journal, of all instances; 0 if there is none.',
     labelNames: ['kind'],
     registers,
   });
   return async () => {
     const found = await state.unknownOutcomes().catch(() => []);
-    // Where the journal cannot be read, there is no value: the previous one would look current.
+    // If the journal cannot be read, the gauges have no value, because the previous value would look current.
     unknown.reset();
     age.reset();
     for (const { kind, count, oldestAt } of found) {

@@ -3,10 +3,10 @@ import { boundedLabel, OTHER } from './register';
 
 /**
  * Counts an operation that has ended.
- * @param type query, mutation or subscription; undefined where no operation of the document was selected
- * @param name the name of a valid operation, in a form fit for logs
- * @param code the code of its first error
- * @param seconds undefined for subscriptions
+ * @param type query, mutation or subscription; undefined if no operation of the document was selected
+ * @param name the name of the operation, if it has one that may be logged
+ * @param code the code of the first error; undefined if there is none
+ * @param seconds the duration; undefined for subscriptions
  */
 export type OperationEnded = (
   type: string | undefined,
@@ -15,20 +15,20 @@ export type OperationEnded = (
   seconds: number | undefined,
 ) => void;
 
-/** Distinct operation names in labels; callers choose them. */
-const MAX_NAMES = 200;
-const MAX_OUTCOMES = 40;
+/** Maximum number of distinct operation names in labels. It is limited, because callers choose the names. */
+const MAX_NAME_LABELS = 200;
+const MAX_OUTCOME_LABELS = 40;
 const ANONYMOUS = 'anonymous';
 const UNKNOWN_TYPE = 'unknown';
 const OK = 'ok';
-const BUG = 'INTERNAL_SERVER_ERROR';
+const INTERNAL_ERROR = 'INTERNAL_SERVER_ERROR';
 
-/** The series of one operation. Finding a series by its labels takes longer than adding to it. */
+/** The series of one operation, cached because finding a series by its labels takes longer than adding to it. */
 interface Series {
   name: string;
   observe(seconds: number): void;
-  /** By outcome. */
-  counts: Map<string, { inc(): void }>;
+  /** Counters by outcome label. */
+  counters: Map<string, { inc(): void }>;
 }
 
 export function operationMetrics(registry: Registry): OperationEnded {
@@ -45,38 +45,38 @@ export function operationMetrics(registry: Registry): OperationEnded {
     buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
-  // Without labels, so that it starts at 0: the first increase of a new series is not visible as one.
+  // Has no labels, so that it starts at 0: Prometheus does not see the first value of a new series as an increase.
   const bugs = new Counter({
     name: 'paygraph_internal_errors_total',
     help: 'Operations that ended with INTERNAL_SERVER_ERROR, a bug of the gateway.',
     registers: [registry],
   });
-  const nameLabel = boundedLabel(MAX_NAMES);
-  const outcomeLabel = boundedLabel(MAX_OUTCOMES);
-  const all = new Map<string, Map<string, Series>>();
+  const nameLabel = boundedLabel(MAX_NAME_LABELS);
+  const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
+  const seriesByType = new Map<string, Map<string, Series>>();
 
   const seriesOf = (type: string, operationName: string): Series => {
-    const ofType = all.get(type) ?? new Map<string, Series>();
-    all.set(type, ofType);
+    const ofType = seriesByType.get(type) ?? new Map<string, Series>();
+    seriesByType.set(type, ofType);
     const name = nameLabel(operationName);
     const { observe } = duration.labels(type, name);
-    const series = ofType.get(name) ?? { name, observe, counts: new Map() };
+    const series = ofType.get(name) ?? { name, observe, counters: new Map() };
     ofType.set(name, series);
     return series;
   };
-  const countOf = (type: string, { name, counts }: Series, code: string): { inc(): void } => {
+  const counterOf = (type: string, { name, counters }: Series, code: string): { inc(): void } => {
     const outcome = outcomeLabel(code);
-    const count = counts.get(outcome) ?? total.labels(type, name, outcome);
-    counts.set(outcome, count);
+    const count = counters.get(outcome) ?? total.labels(type, name, outcome);
+    counters.set(outcome, count);
     return count;
   };
 
   return (type = UNKNOWN_TYPE, operationName = ANONYMOUS, code = OK, seconds) => {
-    // The name of an operation that was not selected is not known.
+    // If no operation was selected, its name is unknown.
     const name = type === UNKNOWN_TYPE ? OTHER : operationName;
-    const series = all.get(type)?.get(name) ?? seriesOf(type, name);
+    const series = seriesByType.get(type)?.get(name) ?? seriesOf(type, name);
     if (seconds !== undefined) series.observe(seconds);
-    if (code === BUG) bugs.inc();
-    (series.counts.get(code) ?? countOf(type, series, code)).inc();
+    if (code === INTERNAL_ERROR) bugs.inc();
+    (series.counters.get(code) ?? counterOf(type, series, code)).inc();
   };
 }

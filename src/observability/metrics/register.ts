@@ -1,10 +1,10 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** The label value of values beyond the limit, and of unknown ones. */
+/** Label value that replaces unknown values and values beyond a limit. */
 export const OTHER = 'other';
 
 /**
- * Limits the number of values of a label: the first ones are kept, later ones become `other`.
+ * Returns a function that limits the values of a label: it keeps the first ones and replaces further ones by `other`.
  * @param max maximum number of distinct values
  */
 export function boundedLabel(max: number): (value: string) => string {
@@ -17,7 +17,7 @@ export function boundedLabel(max: number): (value: string) => string {
   };
 }
 
-/** Registers a gauge that is read at each scrape; without a value where `read` resolves with null. */
+/** Registers a gauge that is read at each scrape. It has no value while `read` returns null. */
 export function registerGauge(
   registry: Registry,
   name: string,
@@ -36,8 +36,8 @@ export function registerGauge(
   });
 }
 
-/** Registers a gauge with one label that is read at each scrape, by label value. */
-export function registerGauges(
+/** Registers a gauge with one label. `read` is called at each scrape and returns a number for each label value. */
+export function registerLabelledGauge(
   registry: Registry,
   { name, help, label }: { name: string; help: string; label: string },
   read: () => Readonly<Record<string, number>>,
@@ -53,7 +53,7 @@ export function registerGauges(
   });
 }
 
-/** Registers a counter whose total is read at each scrape. */
+/** Registers a counter. `read` is called at each scrape and returns the total. */
 export function registerCounter(registry: Registry, name: string, help: string, read: () => number): void {
   new Counter({
     name,

@@ -1,25 +1,25 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { registerGauge, registerGauges } from './register';
+import { registerGauge, registerLabelledGauge } from './register';
 
-/** Counts requests to the payment service. */
+/** Records requests to the payment service. */
 export interface ServiceMetrics {
-  /** A request has ended. `call` and `result` each have a few values. */
-  ended(call: string, result: string, seconds: number): void;
-  /** A lookup is retried. */
-  retried(): void;
+  /** Records a request that has ended. `call` and `result` become labels, so they must have few values. */
+  requestEnded(call: string, result: string, seconds: number): void;
+  /** Counts the retry of a lookup. */
+  lookupRetried(): void;
 }
 
 /** State of the connection to the payment service. */
 export interface ServiceState {
-  /** The circuit breakers by name: whether they are open. */
+  /** Returns for each circuit breaker, by its name, whether it is open. */
   breakers(): Readonly<Record<string, boolean>>;
-  /** The bulkheads by name: requests in flight and queued. */
-  lanes(): Readonly<Record<string, { underWay: number; waiting: number }>>;
-  /** Correction of the timestamps in signatures, in seconds; never negative. */
+  /** Returns for each bulkhead, by its name, the numbers of requests in flight (`inFlight`) and queued (`waiting`). */
+  lanes(): Readonly<Record<string, { inFlight: number; waiting: number }>>;
+  /** Returns the absolute correction of the timestamps in signatures, in seconds. */
   clockSkew: () => number;
 }
 
-const UNAUTHORIZED = 'unauthorized';
+const UNAUTHORIZED_RESULT = 'unauthorized';
 
 export function serviceMetrics(registry: Registry): ServiceMetrics {
   const registers = [registry];
@@ -32,7 +32,7 @@ export function serviceMetrics(registry: Registry): ServiceMetrics {
   });
   const unauthorized = new Counter({
     name: 'paygraph_service_unauthorized_total',
-    help: 'Requests to the payment service that ended with status 401, after retries with another key or clock.',
+    help: 'Requests to the payment service that ended with status 401, even after retries with another key or time.',
     registers,
   });
   const retries = new Counter({
@@ -43,41 +43,41 @@ export function serviceMetrics(registry: Registry): ServiceMetrics {
   // Finding a series by its labels takes longer than adding to it.
   const observers = new Map<string, (seconds: number) => void>();
   return {
-    ended: (call, result, seconds) => {
+    requestEnded: (call, result, seconds) => {
       const series = `${call} ${result}`;
       let observe = observers.get(series);
       if (!observe) observers.set(series, (observe = duration.labels(call, result).observe));
       observe(seconds);
-      if (result === UNAUTHORIZED) unauthorized.inc();
+      if (result === UNAUTHORIZED_RESULT) unauthorized.inc();
     },
-    retried: () => retries.inc(),
+    lookupRetried: () => retries.inc(),
   };
 }
 
-/** Registers gauges of the connection to the payment service. */
+/** Registers the gauges of the connection to the payment service. */
 export function registerServiceGauges(registry: Registry, state: ServiceState): void {
-  const byLane = (countOf: (lane: { underWay: number; waiting: number }) => number): Record<string, number> =>
+  const byLane = (countOf: (lane: { inFlight: number; waiting: number }) => number): Record<string, number> =>
     Object.fromEntries(Object.entries(state.lanes()).map(([name, lane]) => [name, countOf(lane)]));
-  registerGauges(
+  registerLabelledGauge(
     registry,
     {
       name: 'paygraph_service_breaker_open',
-      help: '1 while a circuit breaker is open: requests to the payment service are not sent.',
+      help: '1 while a circuit breaker is open (requests to the payment service are rejected) or half open (one probing request is sent); otherwise 0.',
       label: 'breaker',
     },
     () =>
       Object.fromEntries(Object.entries(state.breakers()).map(([name, isOpen]) => [name, Number(isOpen)])),
   );
-  registerGauges(
+  registerLabelledGauge(
     registry,
     {
       name: 'paygraph_service_requests_in_flight',
       help: 'Requests to the payment service in flight, by bulkhead.',
       label: 'lane',
     },
-    () => byLane(({ underWay }) => underWay),
+    () => byLane(({ inFlight }) => inFlight),
   );
-  registerGauges(
+  registerLabelledGauge(
     registry,
     {
       name: 'paygraph_service_requests_queued',
@@ -89,7 +89,7 @@ export function registerServiceGauges(registry: Registry, state: ServiceState): 
   registerGauge(
     registry,
     'paygraph_service_clock_skew_seconds',
-    "Difference between the payment service's clock and this one, where signatures had to be corrected by it; else 0.",
+    'Absolute clock correction of signature timestamps after the payment service rejected them, in seconds; 0 if none.',
     state.clockSkew,
   );
 }

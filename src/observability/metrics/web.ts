@@ -1,49 +1,49 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { registerCounter, registerGauge, registerGauges } from './register';
+import { registerCounter, registerGauge, registerLabelledGauge } from './register';
 
-/** Why a request was rejected before execution. */
-const REASONS = ['rate_limited', 'overloaded', 'subscription_limit', 'unauthenticated'] as const;
+/** Reasons for which a request is rejected before execution. */
+const REJECTION_REASONS = ['rate_limited', 'overloaded', 'subscription_limit', 'unauthenticated'] as const;
 
-/** Reasons of src/http/server/connections.ts, shown as 0 from the start. */
-const REJECTED_CONNECTIONS = ['limit', 'address_limit', 'dropped', 'accept_failed'];
-const CLOSED_CONNECTIONS = ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'];
+/** Reasons that src/http/server/connections.ts uses. Their counters start at 0. */
+const CONNECTION_REJECTION_REASONS = ['limit', 'address_limit', 'dropped', 'accept_failed'];
+const CONNECTION_CLOSE_REASONS = ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'];
 
-/** Counts events of the HTTP server, besides operations. */
+/** Counts events of the HTTP server other than operations. */
 export interface ServerMetrics {
-  /** A request or subscription was rejected before execution. */
-  rejected(reason: (typeof REASONS)[number]): void;
-  /** A connection was rejected. */
+  /** Counts a request or subscription that was rejected before execution. */
+  rejected(reason: (typeof REJECTION_REASONS)[number]): void;
+  /** Counts a connection that was not accepted. */
   connectionRejected(reason: string): void;
-  /** A connection was closed because of its client. */
+  /** Counts a connection that the gateway closed. */
   connectionClosed(reason: string): void;
-  /** A transaction was polled for subscriptions. */
+  /** Counts a lookup of a transaction for its subscriptions. */
   onPoll(kind: string, result: string): void;
 }
 
 /** State of the HTTP server. */
 export interface ServerState {
-  /** Open subscriptions. */
+  /** Number of open subscriptions. */
   subscriptions: () => number;
   maxSubscriptions: number;
-  /** Connections for subscriptions, by transport. */
+  /** Number of connections for subscriptions, by transport. */
   subscriptionConnections: () => Readonly<Record<string, number>>;
-  /** All connections of the server. */
+  /** Number of all client connections. */
   connections: () => number;
   maxConnections: number;
-  /** Bytes that are buffered because clients do not read them. */
+  /** Number of response bytes that are buffered because clients have not read them. */
   unreadBytes: () => number;
-  /** Number of operations executed without Apollo Server. */
+  /** Number of operations that were executed as compiled operations, without Apollo Server. */
   compiledOperations: () => number;
 }
 
-/** A client key. */
+/** The state of a client key. */
 export interface ClientKeyState {
   /** The client's id in CLIENT_KEYS_FILE. */
   client: string;
   label: string;
-  /** In milliseconds since 1970; null: not used since the process started. */
+  /** Last use, in milliseconds since 1970; null if the key was not used since the process started. */
   lastUsedAt: number | null;
-  /** In milliseconds since 1970; null: the key does not expire. */
+  /** Expiry, in milliseconds since 1970; null if the key does not expire. */
   expiresAt: number | null;
 }
 
@@ -54,7 +54,7 @@ export function serverMetrics(registry: Registry): ServerMetrics {
     labelNames: ['kind', 'result'],
     registers: [registry],
   });
-  /** A counter by reason, which starts at 0 for each of them. */
+  /** Creates a counter by reason that starts at 0 for each of `reasons`. */
   const countByReason = (name: string, help: string, reasons: readonly string[]) => {
     const counter = new Counter({ name, help, labelNames: ['reason'], registers: [registry] });
     for (const reason of reasons) counter.inc({ reason }, 0);
@@ -63,45 +63,45 @@ export function serverMetrics(registry: Registry): ServerMetrics {
   return {
     rejected: countByReason(
       'paygraph_requests_rejected_total',
-      'Requests and subscriptions that were rejected before execution.',
-      REASONS,
+      'Requests and subscriptions that were rejected before execution, by reason.',
+      REJECTION_REASONS,
     ),
     connectionRejected: countByReason(
       'paygraph_connections_rejected_total',
-      'Connections of clients that were not accepted.',
-      REJECTED_CONNECTIONS,
+      'Client connections that were not accepted, by reason.',
+      CONNECTION_REJECTION_REASONS,
     ),
     connectionClosed: countByReason(
       'paygraph_connections_closed_total',
-      'Connections that the gateway closed because they were idle at the limit, or because their clients did not read.',
-      CLOSED_CONNECTIONS,
+      'Connections that the gateway closed, by reason: evicted (idle while the connection limit was reached), write_timeout and unread_limit (the client did not read its responses), pipeline_limit (too many pipelined requests).',
+      CONNECTION_CLOSE_REASONS,
     ),
     onPoll: (kind, result) => polls.inc({ kind, result }),
   };
 }
 
-/** Registers gauges of the HTTP server. */
+/** Registers the gauges of the HTTP server. */
 export function registerServerGauges(registry: Registry, state: ServerState): void {
   const gauge = (name: string, help: string, read: () => number): void =>
     registerGauge(registry, name, help, read);
   gauge('paygraph_subscriptions', 'Open subscriptions.', state.subscriptions);
   gauge(
     'paygraph_subscriptions_max',
-    'Maximum of open subscriptions (MAX_SUBSCRIPTIONS).',
+    'Maximum number of open subscriptions (MAX_SUBSCRIPTIONS).',
     () => state.maxSubscriptions,
   );
-  gauge('paygraph_connections', 'Client connections of any kind.', state.connections);
-  gauge('paygraph_connections_max', 'Maximum of client connections.', () => state.maxConnections);
+  gauge('paygraph_connections', 'Open client connections of any kind.', state.connections);
+  gauge('paygraph_connections_max', 'Maximum number of client connections.', () => state.maxConnections);
   gauge(
     'paygraph_unread_response_bytes',
-    'Bytes that are buffered because clients do not read them.',
+    'Response bytes that are buffered because clients have not read them.',
     state.unreadBytes,
   );
-  registerGauges(
+  registerLabelledGauge(
     registry,
     {
       name: 'paygraph_subscription_connections',
-      help: 'Connections for subscriptions, by transport.',
+      help: 'Open connections for subscriptions, by transport.',
       label: 'transport',
     },
     state.subscriptionConnections,
@@ -114,7 +114,7 @@ export function registerServerGauges(registry: Registry, state: ServerState): vo
   );
 }
 
-/** Registers last use and expiry of client keys. Both labels are names that the operator chose in CLIENT_KEYS_FILE. */
+/** Registers the gauges of client keys. Both labels are names that the operator chose in CLIENT_KEYS_FILE. */
 export function registerClientKeyGauges(registry: Registry, read: () => readonly ClientKeyState[]): void {
   const gauge = (name: string, help: string, timeOf: (key: ClientKeyState) => number | null): void => {
     new Gauge({
@@ -123,7 +123,7 @@ export function registerClientKeyGauges(registry: Registry, read: () => readonly
       labelNames: ['client', 'key'],
       registers: [registry],
       collect() {
-        // Keys are revoked while the gateway runs.
+        // Keys may have been revoked since the last scrape.
         this.reset();
         for (const key of read()) {
           const ms = timeOf(key);

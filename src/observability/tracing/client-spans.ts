@@ -1,27 +1,27 @@
 import { SpanKind, type Attributes, type Link, type SpanContext } from '@opentelemetry/api';
 import { LRUCache } from 'lru-cache';
-import { codeOf, fail, type Spans } from './spans';
+import { errorTypeOf, markFailed, type Spans } from './spans';
 
-/** Creates whose span is remembered, for links from background work. */
-const MAX_REMEMBERED = 5000;
+/** Maximum number of creates whose span context is kept, for links from background work. */
+const MAX_CREATE_SPANS = 5000;
 
-/** Frequent journal calls that belong to no operation. */
+/** Frequent journal calls that belong to no operation and get no span. */
 const UNTRACED: ReadonlySet<string | symbol> = new Set(['ping', 'close', 'renew', 'time', 'checkWrite']);
 
-/** Spans of journal calls, and of background work on an attempt. */
+/** Creates spans of journal calls and of background work on an attempt. */
 export class JournalSpans {
   readonly #spans: Spans;
-  readonly #begunBy = new LRUCache<string, SpanContext>({ max: MAX_REMEMBERED });
+  readonly #createSpans = new LRUCache<string, SpanContext>({ max: MAX_CREATE_SPANS });
 
   constructor(spans: Spans) {
     this.#spans = spans;
   }
 
   /**
-   * Wraps a journal, so that its calls are spans.
-   * @param system value of db.system.name
+   * Wraps a journal so that each of its calls runs in a span.
+   * @param system value of the attribute db.system.name
    */
-  journal<J extends object>(journal: J, system: 'sqlite' | 'postgresql'): J {
+  traceJournal<J extends object>(journal: J, system: 'sqlite' | 'postgresql'): J {
     return new Proxy(journal, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name);
@@ -33,53 +33,53 @@ export class JournalSpans {
     });
   }
 
-  /** Runs background work as a trace of its own, linked to the span that created the attempt. */
+  /** Runs background work as a trace of its own, with a link to the span that created the attempt if that is known. */
   async background<T>(
     { name, attempt }: { name: string; attempt?: string },
     work: () => Promise<T>,
   ): Promise<T> {
-    const context = attempt === undefined ? undefined : this.#begunBy.get(attempt);
+    const context = attempt === undefined ? undefined : this.#createSpans.get(attempt);
     const links: Link[] = context ? [{ context }] : [];
     const span = this.#spans.begin(name, { kind: SpanKind.INTERNAL, links });
     try {
-      return await this.#spans.within(span, work);
+      return await this.#spans.withActiveSpan(span, work);
     } catch (error) {
-      fail(span, codeOf(error));
+      markFailed(span, errorTypeOf(error));
       throw error;
     } finally {
       span.end();
     }
   }
 
-  #call<T>(name: string, system: string, work: () => Promise<T>, first: unknown): Promise<T> {
+  #call<T>(name: string, system: string, work: () => Promise<T>, firstArgument: unknown): Promise<T> {
     const span = this.#spans.current;
     if (name === 'insertAttempt' && span?.isRecording())
-      this.#begunBy.set((first as { id: string }).id, span.spanContext());
+      this.#createSpans.set((firstArgument as { id: string }).id, span.spanContext());
     const attributes = { 'db.system.name': system, 'db.operation.name': name };
-    return this.#spans.call(`journal ${name}`, () => ({ attributes }), work);
+    return this.#spans.runAsClientSpan(`journal ${name}`, () => ({ attributes }), work);
   }
 }
 
-/** The payment service, as spans describe it. */
+/** Properties of the payment service that its spans need. */
 export interface TracedService {
   baseUrl: string;
-  /** The status of a lookup that finds nothing, which is no error. */
+  /** HTTP status of a lookup that finds nothing; it does not make a span fail. */
   notFoundStatus: number;
 }
 
-/** A request to the payment service: a lookup has a `query`, which contains ids and is not in spans. */
+/** A request to the payment service. A lookup also has a `query`; it contains ids and is therefore not in spans. */
 interface ServiceCall {
-  /** Below api/v1/; contains no ids. */
+  /** Path below /api/v1/, without ids. */
   path: string;
 }
 
-/** Spans of requests to the payment service, by OpenTelemetry's conventions for HTTP clients, without url.full. */
+/** Creates spans of payment service requests by OpenTelemetry's HTTP client conventions; url.full is omitted. */
 export class ServiceSpans {
   readonly #spans: Spans;
   readonly #notFoundStatus: number;
   readonly #server: Attributes;
-  /** Number of times that a call was sent; a retry passes the same object. */
-  readonly #sent = new WeakMap<ServiceCall, number>();
+  /** Number of times that a request was sent. A retry passes the same object. */
+  readonly #sendCounts = new WeakMap<ServiceCall, number>();
 
   constructor(spans: Spans, { baseUrl, notFoundStatus }: TracedService) {
     const { hostname, port, protocol } = new URL(baseUrl);
@@ -91,26 +91,26 @@ export class ServiceSpans {
     };
   }
 
-  /** Sends one request as a span. */
+  /** Runs `exchange`, which sends a request, in a client span. */
   send<A extends { status: number }>(call: ServiceCall, exchange: () => Promise<A>): Promise<A> {
     const method = 'query' in call ? 'GET' : 'POST';
     const template = `/api/v1/${call.path}`;
-    const resends = this.#sent.get(call) ?? 0;
-    this.#sent.set(call, resends + 1);
+    const resends = this.#sendCounts.get(call) ?? 0;
+    this.#sendCounts.set(call, resends + 1);
     const attributes = (): Attributes => ({
       'http.request.method': method,
       'url.template': template,
       ...this.#server,
       ...(resends > 0 && { 'http.request.resend_count': resends }),
     });
-    return this.#spans.call(
+    return this.#spans.runAsClientSpan(
       `${method} ${template}`,
       () => ({ attributes: attributes() }),
       exchange,
       (span, { status }) => {
         span.setAttribute('http.response.status_code', status);
         const isNotFound = method === 'GET' && status === this.#notFoundStatus;
-        if (status >= 400 && !isNotFound) fail(span, String(status));
+        if (status >= 400 && !isNotFound) markFailed(span, String(status));
       },
     );
   }

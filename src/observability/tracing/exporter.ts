@@ -22,29 +22,29 @@ import type { TracingSettings } from '../../config/types';
 
 /** Timeout of an export, including retries, in milliseconds. */
 const EXPORT_TIMEOUT_MS = 8000;
-/** Concurrent requests to the collector. */
-const MAX_REQUESTS = 8;
-/** Spans that wait for export; more are dropped. */
-const MAX_QUEUED = 2048;
-const MAX_BATCH = 512;
+/** Maximum number of concurrent requests to the collector. */
+const MAX_CONCURRENT_REQUESTS = 8;
+/** Maximum number of spans that wait for export; further spans are dropped. */
+const MAX_QUEUED_SPANS = 2048;
+const MAX_BATCH_SPANS = 512;
 const WARN_INTERVAL_MS = 60_000;
 
-/** Spans that were not exported, and the reason in one word. */
-export interface Lost {
+/** Number of spans that could not be exported, and the reason why the last of them were not. */
+export interface LostSpans {
   spans: number;
   why: string;
 }
 
-/** Exports spans to the collector, and reports those that could not be exported. */
+/** Exports spans to the collector and reports how many could not be exported. */
 export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implements SpanExporter {
   readonly #agent: HttpAgent;
-  readonly #warn: (lost: Lost) => void;
+  readonly #warn: (lost: LostSpans) => void;
   readonly #now: () => number;
   #lost = 0;
   #warnedAt = -Infinity;
 
-  /** @param warn called at most once a minute */
-  constructor({ url, headers }: TracingSettings, now: () => number, warn: (lost: Lost) => void) {
+  /** @param warn called at most once a minute, with the spans that were lost since its last call */
+  constructor({ url, headers }: TracingSettings, now: () => number, warn: (lost: LostSpans) => void) {
     const agent = new (url.startsWith('https:') ? HttpsAgent : HttpAgent)({ keepAlive: true });
     const revealed = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
     // Not OTLPTraceExporter, which adds headers and compression from the environment.
@@ -53,7 +53,7 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
         url,
         headers: async () => ({ ...Object.fromEntries(revealed), 'content-type': 'application/x-protobuf' }),
         timeoutMillis: EXPORT_TIMEOUT_MS,
-        concurrencyLimit: MAX_REQUESTS,
+        concurrencyLimit: MAX_CONCURRENT_REQUESTS,
         compression: 'none',
         agentFactory: () => agent,
       },
@@ -85,13 +85,13 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
     const now = this.#now();
     if (now - this.#warnedAt < WARN_INTERVAL_MS) return;
     this.#warnedAt = now;
-    this.#warn({ spans: this.#lost, why: errorWord(error) });
+    this.#warn({ spans: this.#lost, why: errorReason(error) });
     this.#lost = 0;
   }
 }
 
-/** The HTTP status or the system error code. Never the message, which the collector chooses. */
-function errorWord(error: unknown): string {
+/** Returns the HTTP status or the error code; never the message, because the collector can choose it. */
+function errorReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'number') return `HTTP ${code}`;
   return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : 'UNAVAILABLE';
@@ -99,7 +99,7 @@ function errorWord(error: unknown): string {
 
 const PARENT_BASED = 'parentbased_';
 
-/** @param name a value of OTEL_TRACES_SAMPLER */
+/** Creates the sampler for a value of OTEL_TRACES_SAMPLER. */
 function samplerOf(name: string, ratio: number): Sampler {
   if (name.startsWith(PARENT_BASED))
     return new ParentBasedSampler({ root: samplerOf(name.slice(PARENT_BASED.length), ratio) });
@@ -107,25 +107,25 @@ function samplerOf(name: string, ratio: number): Sampler {
   return name === 'always_off' ? new AlwaysOffSampler() : new AlwaysOnSampler();
 }
 
-/** Creates a tracer provider from the settings; the environment is not read. */
-export function tracerProvider(settings: TracingSettings, exporter: SpanExporter): TracerProvider {
+/** Creates a tracer provider from the settings, without reading the environment. */
+export function createTracerProvider(settings: TracingSettings, exporter: SpanExporter): TracerProvider {
   const ownAttributes = {
     'service.instance.id': randomUUID(),
     'process.pid': process.pid,
     'process.runtime.name': 'nodejs',
     'process.runtime.version': process.versions.node,
-    ...settings.resource,
+    ...settings.resourceAttributes,
     'service.name': settings.serviceName,
   };
   const processor = new BatchSpanProcessor({
     exporter,
-    maxQueueSize: MAX_QUEUED,
-    maxExportBatchSize: MAX_BATCH,
+    maxQueueSize: MAX_QUEUED_SPANS,
+    maxExportBatchSize: MAX_BATCH_SPANS,
     exportTimeoutMillis: EXPORT_TIMEOUT_MS + 2000,
   });
   return new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes(ownAttributes)),
-    sampler: samplerOf(settings.sampler, settings.ratio),
+    sampler: samplerOf(settings.sampler, settings.samplingRatio),
     spanLimits: { attributeValueLengthLimit: 256 },
     spanProcessors: [processor],
   });

@@ -1,27 +1,27 @@
 import { ROOT_CONTEXT, defaultTextMapGetter, type Attributes, type Span } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { fail, type Spans } from './spans';
+import { markFailed, type Spans } from './spans';
 
-/** The result of an operation; of what the caller wrote it contains the name only. */
+/** The result of an operation. Except for the name of the operation, it contains nothing that the caller wrote. */
 export interface EndedOperation {
-  /** Undefined where no operation of the document was selected. */
+  /** The type of the operation; undefined if no operation of the document was selected. */
   type: string | undefined;
-  /** Fit for logs; undefined where there is none. */
+  /** The name of the operation; undefined if it has none that may be logged. */
   name: string | undefined;
-  /** The codes of its errors. */
+  /** The codes of the errors in the result. */
   codes: readonly unknown[];
 }
 
-/** Distinct operation names in span names; further ones are named by their type. */
-const MAX_NAMES = 200;
-const UNNAMED = 'GraphQL Operation';
+/** Maximum number of distinct operation names in span names; other spans are named by the type of their operation. */
+const MAX_OPERATION_NAMES = 200;
+const DEFAULT_SPAN_NAME = 'GraphQL Operation';
 const MAX_CODES = 8;
 
-/** Errors of the gateway and of the systems behind it; other codes are errors of the caller. */
+/** Whether a code is that of an error of the gateway or of a system behind it, rather than of the caller. */
 const isServerError = (code: string): boolean => /^(SERVICE_|INTERNAL_)/.test(code);
 
-/** Spans of GraphQL operations. */
+/** Creates the spans of GraphQL operations. */
 export class RequestSpans {
   readonly #spans: Spans;
   readonly #names = new Set<string>();
@@ -33,36 +33,36 @@ export class RequestSpans {
     this.#spans = spans;
   }
 
-  /** Adds a span for each authenticated operation, below the traceparent of its caller. Call it before routes are added. */
+  /** Adds a span, a child of the traceparent, for each authenticated request. Call it before routes are added. */
   instrument(app: FastifyInstance): void {
     app.addHook('preHandler', (request, _reply, done) => {
       const { caller, headers, method, routeOptions } = request;
       if (!caller) return done();
       const parent = this.#propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-      // Other routes are subscriptions, whose span does not last until the response ends.
-      if (routeOptions.url !== '/graphql') return this.#spans.inside(parent, done);
+      // The other routes are for subscriptions, whose spans end before their responses.
+      if (routeOptions.url !== '/graphql') return this.#spans.withContext(parent, done);
       const attributes = { 'http.request.method': method, 'http.route': routeOptions.url };
-      const span = this.#spans.begin(UNNAMED, { attributes }, parent);
+      const span = this.#spans.begin(DEFAULT_SPAN_NAME, { attributes }, parent);
       this.#open.set(request, span);
-      this.#spans.within(span, done);
+      this.#spans.withActiveSpan(span, done);
     });
     app.addHook('onSend', (request, { statusCode }, _payload, done) => {
       const span = this.#open.get(request);
       if (span) {
         this.#open.delete(request);
         span.setAttribute('http.response.status_code', statusCode);
-        if (statusCode >= 500 && !this.#annotated.has(span)) fail(span, String(statusCode));
+        if (statusCode >= 500 && !this.#annotated.has(span)) markFailed(span, String(statusCode));
         span.end();
       }
       done();
     });
   }
 
-  /** Begins the span of a subscription. It ends with the first result, because spans are exported when they end. */
+  /** Starts the span of a subscription. It ends with the first result, because a span is exported after its end. */
   subscription() {
-    const span = this.#spans.beginHere('subscription');
+    const span = this.#spans.beginInContext('subscription');
     return {
-      within: <T>(work: () => T): T => this.#spans.within(span, work),
+      within: <T>(work: () => T): T => this.#spans.withActiveSpan(span, work),
       settled: (name: string | undefined, codes: readonly unknown[]): void => {
         if (!span.isRecording()) return;
         this.#annotate(span, { type: 'subscription', name, codes });
@@ -71,7 +71,7 @@ export class RequestSpans {
     };
   }
 
-  /** Adds the operation and its result to the active span. */
+  /** Adds an operation and its result to the active span. */
   ended(operation: EndedOperation): void {
     const span = this.#spans.current;
     if (span?.isRecording()) this.#annotate(span, operation);
@@ -81,21 +81,21 @@ export class RequestSpans {
     this.#annotated.add(span);
     const attributes: Attributes = {};
     if (type !== undefined) {
-      span.updateName(this.#nameOf(type, name));
+      span.updateName(this.#spanNameOf(type, name));
       attributes['graphql.operation.type'] = type;
     }
     if (name !== undefined) attributes['graphql.operation.name'] = name;
-    const words = [...new Set(codes.filter((code) => typeof code === 'string'))].slice(0, MAX_CODES);
-    if (words.length > 0) attributes['paygraph.error.codes'] = words;
+    const errorCodes = [...new Set(codes.filter((code) => typeof code === 'string'))].slice(0, MAX_CODES);
+    if (errorCodes.length > 0) attributes['paygraph.error.codes'] = errorCodes;
     span.setAttributes(attributes);
-    const error = words.find(isServerError);
-    if (error !== undefined) fail(span, error);
+    const error = errorCodes.find(isServerError);
+    if (error !== undefined) markFailed(span, error);
   }
 
-  #nameOf(type: string, name: string | undefined): string {
+  #spanNameOf(type: string, name: string | undefined): string {
     if (name === undefined) return type;
-    const whole = `${type} ${name}`;
-    if (this.#names.size < MAX_NAMES) this.#names.add(whole);
-    return this.#names.has(whole) ? whole : type;
+    const fullName = `${type} ${name}`;
+    if (this.#names.size < MAX_OPERATION_NAMES) this.#names.add(fullName);
+    return this.#names.has(fullName) ? fullName : type;
   }
 }

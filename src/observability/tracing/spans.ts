@@ -10,18 +10,21 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-/** The code or class of an error. Its message may contain anything. */
-export function codeOf(error: unknown): string {
+/**
+ * Returns the code of an error, or its name if it has no code; `_OTHER` if that is not an identifier. The message is
+ * not exported, because it may contain payment data.
+ */
+export function errorTypeOf(error: unknown): string {
   const { code, name } = error instanceof Error ? (error as Error & { code?: unknown }) : {};
   const word = typeof code === 'string' ? code : name;
   return word !== undefined && /^[A-Za-z]\w{0,63}$/.test(word) ? word : '_OTHER';
 }
 
-/** Sets the error status of a span. */
-export const fail = (span: Span, code: string): Span =>
+/** Sets the status of a span to ERROR, with an error type. */
+export const markFailed = (span: Span, code: string): Span =>
   span.setAttribute('error.type', code).setStatus({ code: SpanStatusCode.ERROR });
 
-/** Starts spans and keeps the active one. */
+/** Starts spans and tracks the active span. */
 export class Spans {
   readonly #tracer: Tracer;
   readonly #active = new AsyncLocalStorage<Context>();
@@ -30,37 +33,38 @@ export class Spans {
     this.#tracer = tracer;
   }
 
-  /** The active span, which may have ended; undefined where there is none. */
+  /** The active span, which may have ended; undefined if there is none. */
   get current(): Span | undefined {
     const context = this.#active.getStore();
     return context && trace.getSpan(context);
   }
 
+  /** Starts a span: a server span without a parent, if nothing else is given. */
   begin(name: string, options: SpanOptions, parent: Context = ROOT_CONTEXT): Span {
     return this.#tracer.startSpan(name, { kind: SpanKind.SERVER, ...options }, parent);
   }
 
-  /** Begins a span below the caller's context that `inside` has set. */
-  beginHere(name: string): Span {
+  /** Starts a span as a child of the context that withContext() has set. */
+  beginInContext(name: string): Span {
     return this.begin(name, {}, this.#active.getStore());
   }
 
-  /** Runs a function in a context. */
-  inside<T>(context: Context, work: () => T): T {
+  /** Runs a function with a context as the active one. */
+  withContext<T>(context: Context, work: () => T): T {
     return this.#active.run(context, work);
   }
 
   /** Runs a function with a span as the active one. */
-  within<T>(span: Span, work: () => T): T {
+  withActiveSpan<T>(span: Span, work: () => T): T {
     return this.#active.run(trace.setSpan(ROOT_CONTEXT, span), work);
   }
 
   /**
-   * Runs a function as a client span below the active span; without a span where none is active or recorded.
-   * @param options called only where there is a span
+   * Runs a function in a client span, a child of the active span. Without a recorded active span, creates no span.
+   * @param options called only if there is a span
    * @param onResult adds the result to the span
    */
-  async call<T>(
+  async runAsClientSpan<T>(
     name: string,
     options: () => SpanOptions,
     work: () => Promise<T>,
@@ -74,7 +78,7 @@ export class Spans {
       onResult?.(span, result);
       return result;
     } catch (error) {
-      fail(span, codeOf(error));
+      markFailed(span, errorTypeOf(error));
       throw error;
     } finally {
       span.end();

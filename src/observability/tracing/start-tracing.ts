@@ -2,7 +2,7 @@ import { isSpanContextValid } from '@opentelemetry/api';
 import type { FastifyInstance } from 'fastify';
 import { pino, type Logger } from 'pino';
 import { JournalSpans, ServiceSpans, type TracedService } from './client-spans';
-import { CollectorExporter, tracerProvider } from './exporter';
+import { CollectorExporter, createTracerProvider } from './exporter';
 import { RequestSpans } from './request-spans';
 import type { TracingSettings } from '../../config/types';
 import { withTimeout } from '../../shared/timeout';
@@ -10,16 +10,16 @@ import { Spans } from './spans';
 
 /** Tracing of the gateway (docs/tracing.md). */
 export interface Tracing {
-  /** The same log, whose lines contain the ids of the active span. */
+  /** Returns a child of a log whose lines contain the ids of the active span. */
   withTraceIds(log: Logger): Logger;
-  /** Adds a span for each operation of an app. Call it before routes are added. */
+  /** Adds a span for each authenticated request of an app. Call it before routes are added. */
   instrument(app: FastifyInstance): void;
   ended: RequestSpans['ended'];
   subscription: RequestSpans['subscription'];
   send: ServiceSpans['send'];
-  journal: JournalSpans['journal'];
+  traceJournal: JournalSpans['traceJournal'];
   background: JournalSpans['background'];
-  /** Exports the remaining spans, for flushMs at most. */
+  /** Exports the remaining spans, but waits at most `flushMs`. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -29,19 +29,19 @@ interface TracingOptions {
   log: Logger;
   /** Milliseconds since 1970. */
   now(): number;
-  /** Timeout of the last export in milliseconds. */
+  /** Time limit of the last export, in milliseconds. */
   flushMs: number;
 }
 
-/** Starts to export spans to the collector of the settings. */
+/** Starts tracing: spans are exported to the collector of the settings. */
 export function startTracing({ settings, service, log, now, flushMs }: TracingOptions): Tracing {
   const exporter = new CollectorExporter(settings, now, (lost) =>
-    log.warn({ event: 'trace_export_failed', ...lost }, 'export of traces to the collector failed'),
+    log.warn({ event: 'trace_export_failed', ...lost }, 'export of trace spans to the collector failed'),
   );
-  const provider = tracerProvider(settings, exporter);
+  const provider = createTracerProvider(settings, exporter);
   const spans = new Spans(provider.getTracer('paygraph'));
   const requests = new RequestSpans(spans);
-  const attempts = new JournalSpans(spans);
+  const journals = new JournalSpans(spans);
   const calls = new ServiceSpans(spans, service);
   return {
     withTraceIds: (plain) => withTraceIds(plain, spans),
@@ -49,17 +49,17 @@ export function startTracing({ settings, service, log, now, flushMs }: TracingOp
     ended: (operation) => requests.ended(operation),
     subscription: () => requests.subscription(),
     send: (call, exchange) => calls.send(call, exchange),
-    journal: (journal, system) => attempts.journal(journal, system),
-    background: (what, work) => attempts.background(what, work),
+    traceJournal: (journal, system) => journals.traceJournal(journal, system),
+    background: (what, work) => journals.background(what, work),
     close: async () => {
-      // Failures are reported by the exporter.
+      // The exporter itself reports failed exports.
       await withTimeout(flushMs, provider.shutdown()).catch(() => undefined);
       exporter.destroy();
     },
   };
 }
 
-/** Adds trace ids to log lines, in fields named by OpenTelemetry's conventions. */
+/** Returns a child log that adds trace ids to its lines, in fields named by OpenTelemetry's conventions. */
 function withTraceIds(log: Logger, spans: Spans): Logger {
   const mixin = (): object => {
     const context = spans.current?.spanContext();

@@ -3,9 +3,9 @@ import { passThrough, readPhone } from '../../redaction/text';
 import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
 import { ProvideCodeAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
-import { EmailText, Phone, TextField } from '../rules';
+import { IsEmail, IsPhone, TextField } from '../rules';
 import { CodeConfirmationInput } from './code-confirmation';
-import { inState, type PaymentMethodDefinition } from './method-definition';
+import { actionInState, type PaymentMethodDefinition } from './method-definition';
 
 @InputType({
   description:
@@ -14,11 +14,11 @@ import { inState, type PaymentMethodDefinition } from './method-definition';
 export class BangladeshWalletInput {
   @TextField("The payer's first name.") firstName!: string;
   @TextField("The payer's surname.") surname!: string;
-  @TextField("The payer's phone number, E.164; sent as given, with or without +.", Phone()) phone!: string;
-  @TextField("The payer's email address.", EmailText()) email!: string;
+  @TextField("The payer's phone number, E.164; sent as given, with or without +.", IsPhone()) phone!: string;
+  @TextField("The payer's email address.", IsEmail()) email!: string;
 }
 
-/** The common fields of bkash, nagad and rocket payments; each has its own object type, which extends this class. */
+/** Common fields of bkash, nagad and rocket payments. The object type of each wallet extends this class. */
 export abstract class BangladeshWalletPayment extends PaymentResource {
   firstName?: string;
   surname?: string;
@@ -28,7 +28,7 @@ export abstract class BangladeshWalletPayment extends PaymentResource {
   declare state?: Lazy<PaymentState>;
 }
 
-/** Adds the common fields to the object type of one wallet. */
+/** Decorator that declares the common fields in the object type of one wallet. */
 export function BangladeshWalletFields(): ClassDecorator {
   return ({ prototype }) => {
     ServiceField("The payer's first name; null in the redirect flow.")(prototype, 'firstName');
@@ -51,7 +51,7 @@ interface BangladeshWallet {
   payment: new (definition: PaymentMethodDefinition) => BangladeshWalletPayment;
 }
 
-/** The payment definition of bkash, nagad or rocket, which differ in their names only. */
+/** Returns the payment definition of bkash, nagad or rocket, which differ only in their names. */
 export const bangladeshWallet = ({
   name,
   type,
@@ -77,7 +77,7 @@ export const bangladeshWallet = ({
     toWire: (input: CodeConfirmationInput) => ({ transaction_id: input.code }),
   },
   nextAction: (wallet: BangladeshWalletPayment) =>
-    inState(wallet, PaymentState.WAITING_FOR_CODE, () =>
+    actionInState(wallet, PaymentState.WAITING_FOR_CODE, () =>
       Object.assign(new ProvideCodeAction(), { account: valueOrNull(wallet.account), confirmWith: type }),
     ),
   sandbox: {
@@ -86,7 +86,7 @@ export const bangladeshWallet = ({
     direct: { required: ['first_name', 'surname', 'phone', 'email'], state: 'waiting_for_code' },
     confirmField: 'transaction_id',
     echo: ['first_name', 'surname', 'phone', 'email'],
-    adds: ({ digits }) => ({ account: `017${digits(8, 'account')}` }),
+    adds: ({ pseudoRandomDigits }) => ({ account: `017${pseudoRandomDigits(8, 'account')}` }),
     topLevelAccount: true,
   },
 });

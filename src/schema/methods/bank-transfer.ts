@@ -1,28 +1,28 @@
 import { InputType, ObjectType } from 'type-graphql';
 import { PayoutResource } from '../payout';
-import { EmailText, OptionalTextField, Phone, Text, TextField, TextRule } from '../rules';
+import { IsEmail, IsPhone, IsText, OptionalTextField, TextField, TextRule } from '../rules';
 import { maskAllButLastFour, type MethodDefinition } from './method-definition';
 import { AccountMaskField, PayoutDetailField } from './wallet-account';
 
-const Iban = (): PropertyDecorator =>
+const IsIban = (): PropertyDecorator =>
   TextRule('iban', 'must be an IBAN: two letters, two digits, then up to 30 letters and digits.', (text) =>
     /^[A-Z]{2}\d{2}[A-Z0-9]{8,30}$/i.test(text.replaceAll(' ', '')),
   );
 
 @InputType({ description: 'A payout to a bank account (spec 2.8).' })
 export class BankTransferPayoutInput {
-  @TextField('SWIFT, routing code, IFSC or MFO, depending on the region.', Text(64)) bankCode!: string;
+  @TextField('SWIFT, routing code, IFSC or MFO, depending on the region.', IsText(64)) bankCode!: string;
   @TextField("The bank's name.") bankName!: string;
-  @TextField("The recipient's account number.", Text(64)) accountNumber!: string;
+  @TextField("The recipient's account number.", IsText(64)) accountNumber!: string;
   @TextField("The recipient's first name.") firstName!: string;
   @TextField("The recipient's last name.") lastName!: string;
-  @OptionalTextField("The recipient's IBAN; spaces allowed, sent as given.", Iban()) iban?: string;
-  @OptionalTextField("The code of the bank's branch.", Text(64)) branchCode?: string;
+  @OptionalTextField("The recipient's IBAN; spaces allowed, sent as given.", IsIban()) iban?: string;
+  @OptionalTextField("The code of the bank's branch.", IsText(64)) branchCode?: string;
 
-  @OptionalTextField("The recipient's phone number, E.164; sent as given, with or without +.", Phone())
+  @OptionalTextField("The recipient's phone number, E.164; sent as given, with or without +.", IsPhone())
   phone?: string;
 
-  @OptionalTextField("The recipient's email address.", EmailText()) email?: string;
+  @OptionalTextField("The recipient's email address.", IsEmail()) email?: string;
 }
 
 @ObjectType({ implements: PayoutResource, description: 'A payout to a bank account (spec 2.8).' })

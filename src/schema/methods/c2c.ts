@@ -2,10 +2,10 @@ import { InputType, ObjectType } from 'type-graphql';
 import { ConfirmTransferAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { registerEnum } from '../register-enum';
-import { EmailText, MaskedPan, OptionalTextField } from '../rules';
+import { IsEmail, IsMaskedPan, OptionalTextField } from '../rules';
 import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
 import { passThrough, readCardMask } from '../../redaction/text';
-import { inState, type MethodDefinition } from './method-definition';
+import { actionInState, type MethodDefinition } from './method-definition';
 
 @InputType({
   description:
@@ -14,11 +14,11 @@ import { inState, type MethodDefinition } from './method-definition';
 export class C2cPaymentInput {
   @OptionalTextField("The sender's first name.") firstName?: string;
   @OptionalTextField("The sender's surname.") surname?: string;
-  @OptionalTextField("The sender's email address.", EmailText()) email?: string;
+  @OptionalTextField("The sender's email address.", IsEmail()) email?: string;
 
   @OptionalTextField(
     'The sender\'s card number, masked, for example "440043******1234". A full card number is rejected.',
-    MaskedPan(),
+    IsMaskedPan(),
   )
   cardMask?: string;
 }
@@ -66,7 +66,7 @@ export const c2c: MethodDefinition = {
       toWire: () => ({}),
     },
     nextAction: (payment: C2cPayment) =>
-      inState(payment, PaymentState.WAITING_FOR_CONFIRM, () =>
+      actionInState(payment, PaymentState.WAITING_FOR_CONFIRM, () =>
         Object.assign(new ConfirmTransferAction(), {
           cardNumber: valueOrNull(payment.cardNumber),
           recipient: valueOrNull(payment.recipient),

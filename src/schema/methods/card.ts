@@ -2,17 +2,17 @@ import { Field, InputType, ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
 import {
-  CountryCode,
-  EmailText,
-  ExpiryMonth,
-  ExpiryYear,
   InsteadOf,
+  IsCountryCode,
+  IsEmail,
+  IsExpiryMonth,
+  IsExpiryYear,
+  IsPan,
+  IsPastDate,
+  IsPhone,
+  IsSecurityCode,
+  IsText,
   OptionalTextField,
-  Pan,
-  PastDate,
-  Phone,
-  SecurityCode,
-  Text,
   TextField,
   bareCardNumber,
 } from '../rules';
@@ -31,29 +31,29 @@ export class CardPaymentInput {
   @Field(() => CardNumber, {
     description: 'The card number, 12 to 19 digits; spaces and dashes are removed.',
   })
-  @Pan()
+  @IsPan()
   pan!: string;
 
-  @TextField('MM, 01 to 12.', ExpiryMonth()) expiryMonth!: string;
-  @TextField('YYYY; with expiryMonth not in the past.', ExpiryYear()) expiryYear!: string;
+  @TextField('MM, 01 to 12.', IsExpiryMonth()) expiryMonth!: string;
+  @TextField('YYYY; with expiryMonth not in the past.', IsExpiryYear()) expiryYear!: string;
 
   @Field(() => CardSecurityCode, { description: 'The security code, 3 or 4 digits.' })
-  @SecurityCode()
+  @IsSecurityCode()
   cvc!: string;
 
   @TextField('The name on the card.') cardholder!: string;
-  @OptionalTextField("The payer's email address.", EmailText()) email?: string;
-  @OptionalTextField("The payer's phone number, E.164.", Phone()) phone?: string;
+  @OptionalTextField("The payer's email address.", IsEmail()) email?: string;
+  @OptionalTextField("The payer's phone number, E.164.", IsPhone()) phone?: string;
 
-  @OptionalTextField('The full address, instead of countryCode, city, street and postalCode.', Text(512))
+  @OptionalTextField('The full address, instead of countryCode, city, street and postalCode.', IsText(512))
   @InsteadOf('countryCode', 'city', 'street', 'postalCode')
   address?: string;
 
-  @OptionalTextField('ISO 3166-1 alpha-2, for example "DE".', CountryCode()) countryCode?: string;
+  @OptionalTextField('ISO 3166-1 alpha-2, for example "DE".', IsCountryCode()) countryCode?: string;
   @OptionalTextField("The payer's city.") city?: string;
   @OptionalTextField("The payer's street and house number.") street?: string;
-  @OptionalTextField("The payer's postal code.", Text(32)) postalCode?: string;
-  @OptionalTextField("The payer's date of birth, YYYY-MM-DD.", PastDate()) birthDate?: string;
+  @OptionalTextField("The payer's postal code.", IsText(32)) postalCode?: string;
+  @OptionalTextField("The payer's date of birth, YYYY-MM-DD.", IsPastDate()) birthDate?: string;
 }
 
 @InputType({ description: 'A payout to a bank card (spec 2.8).' })
@@ -61,7 +61,7 @@ export class CardPayoutInput {
   @Field(() => CardNumber, {
     description: 'The card number, 12 to 19 digits; spaces and dashes are removed.',
   })
-  @Pan()
+  @IsPan()
   pan!: string;
 }
 

@@ -1,7 +1,7 @@
 import { InputType } from 'type-graphql';
-import { Text, TextField } from '../rules';
+import { IsText, TextField } from '../rules';
 
 @InputType({ description: 'Confirms a payment with the code that the payer received (spec 4.5).' })
 export class CodeConfirmationInput {
-  @TextField('The code, from the payer.', Text(64)) code!: string;
+  @TextField('The code, from the payer.', IsText(64)) code!: string;
 }

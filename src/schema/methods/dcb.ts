@@ -2,11 +2,11 @@ import { InputType, ObjectType } from 'type-graphql';
 import { ProvideCodeAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { PayoutResource } from '../payout';
-import { OptionalTextField, Phone, TextField } from '../rules';
+import { IsPhone, OptionalTextField, TextField } from '../rules';
 import { ServiceField, type Lazy } from '../lazy-field';
 import { passThrough, readPhone } from '../../redaction/text';
 import { CodeConfirmationInput } from './code-confirmation';
-import { inState, type MethodDefinition } from './method-definition';
+import { actionInState, type MethodDefinition } from './method-definition';
 
 @InputType({
   description:
@@ -15,7 +15,7 @@ import { inState, type MethodDefinition } from './method-definition';
 export class DcbPaymentInput {
   @TextField("The payer's identifier in the client's own system.") userId!: string;
 
-  @OptionalTextField("The payer's phone number, E.164; sent as given, with or without +.", Phone())
+  @OptionalTextField("The payer's phone number, E.164; sent as given, with or without +.", IsPhone())
   phone?: string;
 
   @OptionalTextField("The payer's first name.") firstName?: string;
@@ -24,7 +24,7 @@ export class DcbPaymentInput {
 
 @InputType({ description: 'A payout by direct carrier billing (spec 2.8).' })
 export class DcbPayoutInput {
-  @TextField("The recipient's phone number, E.164; sent as given, with or without +.", Phone())
+  @TextField("The recipient's phone number, E.164; sent as given, with or without +.", IsPhone())
   phone!: string;
 
   @TextField("The recipient's first name.") firstName!: string;
@@ -65,7 +65,7 @@ export const dcb: MethodDefinition = {
       toWire: (input: CodeConfirmationInput) => ({ code: input.code }),
     },
     nextAction: (payment) =>
-      inState(payment, PaymentState.WAITING_FOR_CODE, () =>
+      actionInState(payment, PaymentState.WAITING_FOR_CODE, () =>
         Object.assign(new ProvideCodeAction(), { account: null, confirmWith: 'dcb' }),
       ),
     sandbox: {

@@ -1,12 +1,15 @@
 import { InputType, ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
-import { Text, TextField } from '../rules';
+import { IsText, TextField } from '../rules';
 import { ServiceField } from '../lazy-field';
 import type { MethodDefinition } from './method-definition';
 
 @InputType({ description: 'An e-wallet; the payer finishes on the hosted page (spec 2.5).' })
 export class EwalletPaymentInput {
-  @TextField('The e-wallet, for example "ovo", "dana", "linkaja"; the list depends on the channel.', Text(64))
+  @TextField(
+    'The e-wallet, for example "ovo", "dana", "linkaja"; the list depends on the channel.',
+    IsText(64),
+  )
   ewallet!: string;
 }
 

@@ -2,25 +2,25 @@ import { Field, InputType } from 'type-graphql';
 import { readFreeFields } from '../../redaction/text';
 import { isObject, type WireObject } from '../../shared/wire-object';
 import { ServiceField } from '../lazy-field';
-import { CustomFields } from '../rules';
+import { IsCustomFields } from '../rules';
 import { JSONObject } from '../scalars';
 
-/** The field `fields` of inputs of methods whose fields the service does not document. */
-export const FreeFieldsField = (): PropertyDecorator => (prototype, key) => {
+/** Declares the input field `fields` of a method whose fields the service does not document. */
+export const CustomFieldsField = (): PropertyDecorator => (prototype, key) => {
   const description =
     'Sent unchanged next to type, which they cannot overwrite. No value may look like a full card number.';
   Field(() => JSONObject, { description })(prototype, key);
-  CustomFields()(prototype, key);
+  IsCustomFields()(prototype, key);
 };
 
 @InputType({ description: 'A method whose fields the service does not document (spec 2.5).' })
 export class CustomFieldsInput {
-  @FreeFieldsField() fields!: WireObject;
+  @CustomFieldsField() fields!: WireObject;
 }
 
 export const customFieldsToWire = (input: CustomFieldsInput): WireObject => ({ ...input.fields });
 
-/** All fields of `payment_method` except `type`. */
+/** Declares a payment field with all fields of `payment_method` except `type`. */
 export const OtherFieldsField = (): PropertyDecorator =>
   ServiceField('The fields of payment_method except type; null if there are none.', {
     type: () => JSONObject,
@@ -28,7 +28,7 @@ export const OtherFieldsField = (): PropertyDecorator =>
     read: readFreeFields,
   });
 
-/** `payment_data`, which the specification names without its structure (spec 2.5, note 1). */
+/** Declares the field for `payment_data`, whose structure the specification does not define (spec 2.5, note 1). */
 export const PaymentDataField = (): PropertyDecorator =>
   ServiceField(
     'payment_data of the service: an object unchanged, any other value as "value". Null if not sent.',

@@ -1,20 +1,20 @@
 import { InputType, ObjectType } from 'type-graphql';
 import { PayoutResource } from '../payout';
-import { EmailText, Phone, Text, TextField } from '../rules';
+import { IsEmail, IsPhone, IsText, TextField } from '../rules';
 import { maskAllButLastFour, type MethodDefinition } from './method-definition';
 import { AccountMaskField, PayoutDetailField } from './wallet-account';
 
 @InputType({ description: 'A payout by IMPS, the instant bank transfer of India (spec 2.8).' })
 export class ImpsPayoutInput {
-  @TextField("The IFSC of the recipient's bank.", Text(64)) bankCode!: string;
+  @TextField("The IFSC of the recipient's bank.", IsText(64)) bankCode!: string;
   @TextField("The recipient's first name.") firstName!: string;
   @TextField("The recipient's last name.") lastName!: string;
 
-  @TextField("The recipient's phone number, E.164; sent as given, with or without +.", Phone())
+  @TextField("The recipient's phone number, E.164; sent as given, with or without +.", IsPhone())
   phone!: string;
 
-  @TextField("The recipient's email address.", EmailText()) email!: string;
-  @TextField("The recipient's account number.", Text(64)) accountNumber!: string;
+  @TextField("The recipient's email address.", IsEmail()) email!: string;
+  @TextField("The recipient's account number.", IsText(64)) accountNumber!: string;
 }
 
 @ObjectType({ implements: PayoutResource, description: 'A payout by IMPS (spec 2.8).' })

@@ -9,7 +9,7 @@ export const payoutMethods: readonly PayoutMethodDefinition[] = registry.flatMap
   ({ payout }) => payout ?? [],
 );
 
-/** Finds the definition of a wire type; the fallback for an unknown one and for null. */
+/** Returns a function that finds the definition of a wire type, or the fallback if the type is unknown or null. */
 function finderByType<D extends { type: string; fallback?: true }>(
   definitions: readonly D[],
 ): (type: string | null) => D {
@@ -19,13 +19,13 @@ function finderByType<D extends { type: string; fallback?: true }>(
   return (type) => byType.get(type) ?? fallback;
 }
 
-/** The definition of a payment by its `payment_method.type`. */
+/** Returns the definition of the payment method with this `payment_method.type`. */
 export const paymentMethodByType = finderByType(paymentMethods);
 
-/** The definition of a payout by its `payout_method.type`. */
+/** Returns the definition of the payout method with this `payout_method.type`. */
 export const payoutMethodByType = finderByType(payoutMethods);
 
-/** The methods as the sandbox implements them. */
+/** Returns the sandbox behaviour of every method. */
 export const sandboxMethods = (): SandboxMethods => ({
   payments: new Map(paymentMethods.map(({ sandbox }) => [sandbox.type, sandbox])),
   payouts: new Map(

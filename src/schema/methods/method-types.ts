@@ -9,10 +9,10 @@ import { hasField } from '../rules';
 import { paymentMethods, payoutMethods } from './index';
 import type { InputClass } from './method-definition';
 
-/** The types of the schema that list the methods: enums, unions and @oneOf inputs, all built from the registry. */
+/** The GraphQL types that list the methods: enums, unions and @oneOf inputs, all built from the registry. */
 
-/** An enum of the definitions that have a description. */
-function enumOf<D extends { name: string }>(
+/** Registers an enum with a value for each definition of which `describe` returns a description. */
+function registerMethodEnum<D extends { name: string }>(
   name: string,
   description: string,
   definitions: readonly D[],
@@ -23,25 +23,25 @@ function enumOf<D extends { name: string }>(
   return registerEnum(name, description, Object.fromEntries(described));
 }
 
-export const PaymentMethod = enumOf(
+export const PaymentMethod = registerMethodEnum(
   'PaymentMethod',
   'The methods of payments (spec 2.5).',
   paymentMethods,
   ({ description }) => description,
 );
-export const PayoutMethod = enumOf(
+export const PayoutMethod = registerMethodEnum(
   'PayoutMethod',
   'The methods of payouts (spec 2.8).',
   payoutMethods,
   ({ description }) => description,
 );
-export const RedirectPaymentMethod = enumOf(
+export const RedirectPaymentMethod = registerMethodEnum(
   'RedirectPaymentMethod',
   'Methods that need nothing but their type: the payer pays on the hosted page.',
   paymentMethods,
   ({ redirect }) => redirect,
 );
-export const TypeOnlyPayoutMethod = enumOf(
+export const TypeOnlyPayoutMethod = registerMethodEnum(
   'TypeOnlyPayoutMethod',
   'Methods that need nothing but their type.',
   payoutMethods,
@@ -75,7 +75,7 @@ interface Variant {
   description: string;
 }
 
-/** Adds one field to a @oneOf input: a nested input, or an enum. */
+/** Adds a field to a @oneOf input. Its type is a nested input or an enum. */
 function addVariant(oneOf: InputClass, { field, input, description }: Variant): void {
   Field(() => input, { nullable: true, description })(oneOf.prototype, field);
   IsOptional()(oneOf.prototype, field);
@@ -85,7 +85,7 @@ function addVariant(oneOf: InputClass, { field, input, description }: Variant): 
     name: 'notEmpty' satisfies InputRule,
     validator: {
       validate: (value: unknown) => typeof value === 'object' && value !== null && hasField(value),
-      defaultMessage: () => 'must have at least one field; the field redirect sends the type only.',
+      defaultMessage: () => 'must have at least one field; to send only the type, use the field redirect.',
     },
   })(oneOf.prototype, field);
 }
@@ -134,11 +134,11 @@ addVariant(PayoutMethodInput, {
   description: 'A method that needs nothing but its type.',
 });
 
-/** The @oneOf inputs. type-graphql cannot declare them: build-schema.ts does. */
-export const ONE_OF_INPUTS = ['PaymentMethodInput', 'ConfirmationInput', 'PayoutMethodInput'];
+/** Names of the @oneOf inputs. build-schema.ts declares them as such, because type-graphql cannot. */
+export const ONE_OF_INPUT_NAMES = ['PaymentMethodInput', 'ConfirmationInput', 'PayoutMethodInput'];
 
-/** The only field of a @oneOf input that is present. */
+/** Returns the only field that is present in a @oneOf input. */
 export function selectedVariant(oneOf: OneOfInput): { field: string; value: object | string } {
   for (const [field, value] of Object.entries(oneOf)) if (value) return { field, value };
-  throw new Error('A @oneOf input without a field: graphql-js rejects it.');
+  throw new Error('A @oneOf input has no field, which graphql-js should have rejected.');
 }

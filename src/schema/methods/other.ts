@@ -3,7 +3,7 @@ import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
 import { TextField, TextRule } from '../rules';
 import type { WireObject } from '../../shared/wire-object';
-import { CustomFieldsInput, FreeFieldsField, OtherFieldsField, customFieldsToWire } from './free-fields';
+import { CustomFieldsField, CustomFieldsInput, OtherFieldsField, customFieldsToWire } from './free-fields';
 import type { MethodDefinition } from './method-definition';
 
 @InputType({ description: 'A payout by a method unknown to this gateway (spec 2.8: "or others").' })
@@ -16,7 +16,7 @@ export class OtherPayoutInput {
   )
   type!: string;
 
-  @FreeFieldsField() fields!: WireObject;
+  @CustomFieldsField() fields!: WireObject;
 }
 
 @ObjectType({

@@ -43,8 +43,8 @@ export const qris: MethodDefinition = {
       redirect: [],
       direct: { required: [] },
       echo: [],
-      adds: ({ amount, digits }) => ({
-        qr_code: `00020101021226610014ID.SANDBOX.WWW0118${digits(18, 'qris')}5204541153033605405${amount.value}5802ID6304${digits(4, 'crc')}`,
+      adds: ({ amount, pseudoRandomDigits }) => ({
+        qr_code: `00020101021226610014ID.SANDBOX.WWW0118${pseudoRandomDigits(18, 'qris')}5204541153033605405${amount.value}5802ID6304${pseudoRandomDigits(4, 'crc')}`,
       }),
     },
   },

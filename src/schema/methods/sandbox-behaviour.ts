@@ -1,62 +1,62 @@
 import type { WireObject } from '../../shared/wire-object';
 
 /**
- * The sandbox's side of a method. It is transcribed from the specification with wire names, independently of the gateway's
- * side of the definition, so that tests detect a difference.
+ * How the sandbox behaves for a method. This is transcribed from the specification, with wire names and independently
+ * of the gateway's part of the definition, so that tests detect a difference.
  */
 
 /** The value of `payment_method.state` (spec 3.3). */
 export type WireState =
   'waiting_for_utr' | 'waiting_for_code' | 'waiting_for_confirm' | 'waiting_for_provider';
 
-/** The transaction whose response a method completes. */
+/** The transaction for which a method adds fields to a response. */
 export interface SandboxTransaction {
   /** The transaction id, a lower-case UUID. */
   id: string;
-  /** The payment_method or payout_method of the create request, with a masked card number and without the CVC. */
+  /** Fields of `payment_method` in the create request, with a masked card number and without type and CVC. */
   request: WireObject;
   amount: { currency: string; value: string };
-  /** Pseudo-random decimal digits, always the same for this transaction and label. */
-  digits(count: number, label: string): string;
+  /** Returns pseudo-random decimal digits, always the same for this transaction and label. */
+  pseudoRandomDigits(count: number, label: string): string;
 }
 
 export interface SandboxPaymentMethod {
   /** `payment_method.type` (spec 2.5). */
   type: string;
-  /** The only currency the method takes (spec section 8). Absent: any. */
+  /** The only currency that the method accepts (spec section 8). Absent: any. */
   currency?: string;
   /**
-   * Fields required beside `type` in the redirect flow. Absent: the method has no redirect flow. A request with these fields
-   * only is a redirect request; if `direct` requires the same fields, its response also has those of `adds`.
+   * Fields required besides `type` in the redirect flow; absent if the method has none. A request with only these
+   * fields starts the redirect flow. If `direct` has the same fields, its response also contains the fields of `adds`.
    */
   redirect?: readonly string[];
-  /** Server-to-server flow. Absent: the method has none. */
+  /** Fields of the server-to-server flow; absent if the method has none. */
   direct?: {
     required: readonly string[];
     optional?: readonly string[];
-    /** The first sub-state. Absent: none. */
+    /** Sub-state after the create; absent if the payment has none. */
     state?: WireState;
   };
-  /** True if `payment_method` may have any fields (havale, other: not in spec 2.5). */
+  /** True if `payment_method` may have any fields, because spec 2.5 defines none for this method (`havale`, `other`). */
   anyFields?: true;
-  /** The field of the confirm body beside `id` (spec 4.5); `null`: none. Absent: cannot be confirmed. */
+  /** Field of the confirm body besides `id` (spec 4.5), null if there is none. Absent if confirms are rejected. */
   confirmField?: 'utr' | 'code' | 'transaction_id' | null;
-  /** Request fields that the service returns in `payment_method`. */
+  /** Fields of the request that the service returns in `payment_method`. */
   echo: readonly string[];
-  /** Fields that the service adds to `payment_method`, from the response to a server-to-server create on (spec 2.5). */
+  /** Returns fields that `payment_method` has from the response to a server-to-server create on (spec 2.5). */
   adds?(transaction: SandboxTransaction): WireObject;
-  /** Fields that exist after the payer has used the hosted page. */
+  /** Returns fields that `payment_method` has after a payment in the redirect flow has ended. */
   paidOnPage?(transaction: SandboxTransaction): WireObject;
-  /** Fields in responses to lookups only. */
+  /** Returns fields that `payment_method` has only in responses to lookups. */
   onLookup?(transaction: SandboxTransaction): WireObject;
-  /** True if the server-to-server response also has `account` beside `payment_method` (spec 2.3). */
+  /** True if responses of the server-to-server flow also have `account` beside `payment_method` (spec 2.3). */
   topLevelAccount?: true;
 }
 
 export interface SandboxPayoutMethod {
   /** `payout_method.type` (spec 2.8). */
   type: string;
-  /** The only currency the method takes (spec 2.8). Absent: any. */
+  /** The only currency that the method accepts (spec 2.8). Absent: any. */
   currency?: string;
   required: readonly string[];
   optional?: readonly string[];

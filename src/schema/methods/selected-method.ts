@@ -8,24 +8,29 @@ import {
   type PayoutMethodInput,
 } from './method-types';
 
-/** The method that a caller selected, and its part of the request to the service. */
+/** The method that a caller selected, with its part of the request to the service. */
 export interface SelectedMethod<D> {
   definition: D;
-  /** The field of the @oneOf input. */
+  /** Name of the selected field of the @oneOf input. */
   inputField: string;
-  /** The wire type: the definition's, or the caller's. */
+  /** Wire type of the method: that of the definition, or the one that the caller chose. */
   type: string;
-  /** The fields beside type, with wire names. */
+  /** Fields besides `type`, with wire names. */
   fields: WireObject;
-  /** Type and fields for the fingerprint of the input, without the security code. */
-  canonical: WireObject;
+  /** Type and fields that are part of the input's fingerprint, without fields that are never stored (CVC). */
+  fingerprintFields: WireObject;
   /** Values that must never be returned to a caller. */
   secrets: readonly string[];
 }
 
-type MethodRequest = Pick<SelectedMethod<never>, 'type' | 'fields' | 'canonical' | 'secrets'>;
+type MethodRequest = Pick<SelectedMethod<never>, 'type' | 'fields' | 'fingerprintFields' | 'secrets'>;
 
-const typeOnly = (type: string): MethodRequest => ({ type, fields: {}, canonical: { type }, secrets: [] });
+const typeOnly = (type: string): MethodRequest => ({
+  type,
+  fields: {},
+  fingerprintFields: { type },
+  secrets: [],
+});
 
 function requestOf(type: string, variant: MethodVariant | undefined, input: object): MethodRequest {
   const fields = variant?.toWire ? variant.toWire(input) : toWireFields(input);
@@ -33,12 +38,12 @@ function requestOf(type: string, variant: MethodVariant | undefined, input: obje
   return {
     type,
     fields,
-    canonical: { type, ...Object.fromEntries(persistent) },
+    fingerprintFields: { type, ...Object.fromEntries(persistent) },
     secrets: (variant?.sensitiveFields ?? []).map((name) => String(fields[name])),
   };
 }
 
-/** The definition with a given name, or else with a given field in the @oneOf input. */
+/** Returns the definition whose name is `value`, or the one with this field if `value` is a nested input. */
 function definitionOf<D extends { name: string; input?: MethodVariant }>(
   definitions: readonly D[],
   { field, value }: { field: string; value: object | string },
@@ -50,7 +55,7 @@ function definitionOf<D extends { name: string; input?: MethodVariant }>(
   return found;
 }
 
-/** The method of a payment to create. */
+/** Returns the method that the input of createPayment selects. */
 export function selectedPaymentMethod(method: PaymentMethodInput): SelectedMethod<PaymentMethodDefinition> {
   const selected = selectedVariant(method);
   const { field, value } = selected;
@@ -62,7 +67,7 @@ export function selectedPaymentMethod(method: PaymentMethodInput): SelectedMetho
   return { definition, inputField: field, ...request };
 }
 
-/** The method of a payout to create; `publicDetails` has the fields of the payout that come from the create call. */
+/** Returns the method that the input of createPayout selects, with `publicDetails` as in PayoutMethodDefinition. */
 export function selectedPayoutMethod(
   method: PayoutMethodInput,
 ): SelectedMethod<PayoutMethodDefinition> & { publicDetails: object } {
@@ -86,12 +91,12 @@ const FIELDS_WITH_PAN: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Whether the selected method takes a full card number: the caller then has to comply with PCI-DSS. */
+/** Whether the selected method takes a full card number, so that the caller must comply with PCI-DSS. */
 export function takesCardNumber(method: PaymentMethodInput | PayoutMethodInput): boolean {
   return FIELDS_WITH_PAN.has(selectedVariant(method).field);
 }
 
-/** The method of a confirmation, and its wire fields. */
+/** Returns the method that a confirmation selects, with the wire fields of the confirm. */
 export function selectedConfirmation(
   confirmation: ConfirmationInput,
 ): SelectedMethod<PaymentMethodDefinition> {

@@ -1,27 +1,27 @@
 import { InputType, ObjectType } from 'type-graphql';
 import { ProvideUtrAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
-import { EmailText, OptionalTextField, Phone, Text, TextField } from '../rules';
+import { IsEmail, IsPhone, IsText, OptionalTextField, TextField } from '../rules';
 import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
 import { passThrough, readPhone } from '../../redaction/text';
-import { inState, type MethodDefinition } from './method-definition';
+import { actionInState, type MethodDefinition } from './method-definition';
 
 @InputType({
   description:
     'UPI, server-to-server (spec 2.5): the payer pays to a UPI id and provides the UTR for confirmPayment. At least one field.',
 })
 export class UpiPaymentInput {
-  @OptionalTextField("The payer's email address.", EmailText()) email?: string;
+  @OptionalTextField("The payer's email address.", IsEmail()) email?: string;
   @OptionalTextField("The payer's first name.") firstName?: string;
   @OptionalTextField("The payer's last name.") lastName?: string;
 
-  @OptionalTextField("The payer's phone number, E.164; sent as given, with or without +.", Phone())
+  @OptionalTextField("The payer's phone number, E.164; sent as given, with or without +.", IsPhone())
   phone?: string;
 }
 
 @InputType({ description: 'Confirms a UPI payment (spec 4.5).' })
 export class UtrConfirmationInput {
-  @TextField('The UTR: the reference number of the transfer, from the payer.', Text(64)) utr!: string;
+  @TextField('The UTR: the reference number of the transfer, from the payer.', IsText(64)) utr!: string;
 }
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by UPI (spec 2.5).' })
@@ -60,7 +60,7 @@ export const upi: MethodDefinition = {
       toWire: (input: UtrConfirmationInput) => ({ utr: input.utr }),
     },
     nextAction: (payment: UpiPayment) =>
-      inState(payment, PaymentState.WAITING_FOR_UTR, () =>
+      actionInState(payment, PaymentState.WAITING_FOR_UTR, () =>
         Object.assign(new ProvideUtrAction(), {
           upiId: valueOrNull(payment.upiId),
           upiLink: valueOrNull(payment.upiLink),
@@ -78,8 +78,8 @@ export const upi: MethodDefinition = {
       },
       confirmField: 'utr',
       echo: ['email', 'first_name', 'last_name', 'phone'],
-      adds: ({ amount, digits }) => {
-        const upiId = `merchant${digits(4, 'upi')}@sandbox`;
+      adds: ({ amount, pseudoRandomDigits }) => {
+        const upiId = `merchant${pseudoRandomDigits(4, 'upi')}@sandbox`;
         return { upi_id: upiId, upi_link: `upi://pay?pa=${upiId}&am=${amount.value}&cu=${amount.currency}` };
       },
     },

@@ -1,7 +1,7 @@
 import { InputType, ObjectType } from 'type-graphql';
 import { PayVirtualAccountAction } from '../next-action';
 import { PaymentResource } from '../payment';
-import { Text, TextField } from '../rules';
+import { IsText, TextField } from '../rules';
 import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
 import { passThrough } from '../../redaction/text';
 import { PaymentDataField } from './free-fields';
@@ -11,11 +11,11 @@ import type { MethodDefinition } from './method-definition';
 export class VirtualAccountPaymentInput {
   @TextField(
     'The bank of the virtual account, for example "bca", "bni", "mandiri"; the list depends on the channel.',
-    Text(64),
+    IsText(64),
   )
   bankCode!: string;
 
-  @TextField('The account from which the payer intends to pay.', Text(64)) accountNumber!: string;
+  @TextField('The account from which the payer intends to pay.', IsText(64)) accountNumber!: string;
 }
 
 @ObjectType({ implements: PaymentResource, description: 'A payment to a virtual account (spec 2.5).' })
@@ -56,7 +56,9 @@ export const virtualAccount: MethodDefinition = {
       redirect: ['bank_code', 'account_number'],
       direct: { required: ['bank_code', 'account_number'] },
       echo: ['bank_code', 'account_number'],
-      adds: ({ digits }) => ({ virtual_account: `8808${digits(12, 'virtual_account')}` }),
+      adds: ({ pseudoRandomDigits }) => ({
+        virtual_account: `8808${pseudoRandomDigits(12, 'virtual_account')}`,
+      }),
     },
   },
 };

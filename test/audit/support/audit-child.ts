@@ -1,7 +1,7 @@
 import { AuditLog, type AuditEntry, type AuditProblem } from '../../../src/observability/audit/audit-log';
 import { serve } from '../../support/child-handlers';
 
-/** A process that keeps an audit log and records what its parent says. */
+/** A process that records calls in an audit log at the request of its parent. */
 
 const faults: AuditProblem[] = [];
 const [path = '', rotateBytes] = process.argv.slice(3);
@@ -9,7 +9,7 @@ const rotation = rotateBytes === undefined ? null : { maxBytes: Number(rotateByt
 let log: AuditLog;
 
 const handlers = {
-  /** Records calls one after the other; returns the faults that the log has reported since the last call. */
+  /** Records calls one after the other; returns the problems that the log has reported since the last call. */
   record: (entries: AuditEntry[]): AuditProblem[] => {
     for (const entry of entries) log.record(entry);
     return faults.splice(0);

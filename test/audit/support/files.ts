@@ -8,10 +8,10 @@ import { temporaryFolder } from '../../support/manifests';
 
 export { temporaryFolder };
 
-/** The path of a log that is not there yet. */
+/** Returns the path of a log that does not exist yet, in a new folder. */
 export const temporaryLog = (): string => path.join(temporaryFolder(), 'audit.log');
 
-/** A call as the gateway puts it on record. */
+/** Returns the audit entry of a call. */
 export const entry = (facts: Partial<AuditEntry> = {}): AuditEntry => ({
   who: 'service:shop',
   operation: 'createPayment',
@@ -27,7 +27,7 @@ export const entry = (facts: Partial<AuditEntry> = {}): AuditEntry => ({
   ...facts,
 });
 
-/** An open log, and the problems that it has reported. */
+/** Opens a log. `faults` receives the problems that the log reports. */
 export function openLog(
   file: string,
   rotation: Rotation | null = null,
@@ -52,16 +52,16 @@ export const putLines = (file: string, lines: readonly string[]): void =>
 
 type Line = Record<string, unknown> & Partial<AuditEntry>;
 
-/** The lines of a log as everybody reads them. */
+/** Returns the parsed lines of a log. */
 export const objectsOf = (file: string): Line[] =>
   linesOf(file)
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Line);
 
-/** The lines that tell of calls. */
+/** Returns the parsed lines of a log that record calls. */
 export const callsOf = (file: string): Line[] => objectsOf(file).filter(({ event }) => event === 'call');
 
-/** What checking the files finds. */
+/** Verifies log files in this order. `expected` are seals, `key` is AUDIT_LOG_KEY. */
 export async function verify(
   files: string | readonly string[],
   expected: readonly string[] = [],
@@ -69,7 +69,7 @@ export async function verify(
 ): Promise<{ verifier: Verifier; faults: Finding[]; notes: Finding[] }> {
   const findings: Finding[] = [];
   const verifier = new Verifier((finding) => findings.push(finding), key, expected);
-  for (const file of [files].flat()) await verifier.readFile(file);
+  for (const file of [files].flat()) await verifier.verifyFile(file);
   return {
     verifier,
     faults: findings.filter(({ isFault }) => isFault),

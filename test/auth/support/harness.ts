@@ -12,7 +12,7 @@ export const bearer = (credentials: string): { authorization: string } => ({
   authorization: `Bearer ${credentials}`,
 });
 
-/** A key that can be recognised in any text. */
+/** Returns a client key that a search for CANARY finds in any text. */
 export const keyOf = (id: string): string => `pgk_CANARY-${id}-0123456789abcdef`;
 
 export const clientOf = (id: string, rights: Pick<TestClientKey, 'scopes' | 'channels'>): TestClientKey => ({
@@ -21,7 +21,7 @@ export const clientOf = (id: string, rights: Pick<TestClientKey, 'scopes' | 'cha
   ...rights,
 });
 
-/** Accepts every create and confirm, and finds every transaction. */
+/** Returns the reply of a service that accepts every create and confirm, and finds every transaction. */
 export function acceptEverything(request: ReceivedRequest): Reply {
   if (request.method === 'POST') return accepted(request);
   const sent = decodeQuery(request.query);
@@ -35,7 +35,7 @@ interface HarnessOptions {
   now?: () => number;
 }
 
-/** A service that accepts everything. `clients` are added to the client with all rights. */
+/** Starts a gateway whose service accepts everything. `clients` are added to the client with all rights. */
 export const startAuthHarness = ({
   clients = [],
   env = {},

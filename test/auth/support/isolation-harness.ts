@@ -39,7 +39,7 @@ const CLIENTS = [
   clientOf('kiosk', { channels: [OURS] }),
 ];
 
-/** A gateway with several callers by key and by token, and a service with a ledger. */
+/** Starts a gateway for callers with keys and with tokens, and a service with a ledger. */
 export async function startIsolation(kind: StoreKind) {
   const store = await openStore(kind);
   closeAfterTests({ close: () => store.drop() });
@@ -103,7 +103,8 @@ export async function startIsolation(kind: StoreKind) {
       return { ...names, transactionId };
     },
 
-    callsOf: async (work: () => Promise<unknown>): Promise<number> => {
+    /** Returns the number of requests to the service that `work` causes. */
+    countRequests: async (work: () => Promise<unknown>): Promise<number> => {
       const before = service.requests.length;
       await work();
       return service.requests.length - before;
@@ -113,7 +114,7 @@ export async function startIsolation(kind: StoreKind) {
 
 export type IsolationHarness = Awaited<ReturnType<typeof startIsolation>>;
 
-/** A response without times, ids and names; its error codes; its text. */
+/** `seen` is a response without its date and ids, `codes` are its error codes, `text` is the whole text. */
 interface Outcome {
   seen: object;
   codes: unknown[];
@@ -144,7 +145,7 @@ export async function outcomeOf(
   };
 }
 
-/** Tests which callers of one channel see a transaction, by every call. Apollo serves the first call, the compiled operation the last. */
+/** Defines tests of every call. Apollo serves the first of three equal calls, the compiled operation the last. */
 export function describeOwnership(store: StoreKind): void {
   const [owner, other, agent] = ['user-1', 'user-2', 'agent'].map((id) => bearer(keyOf(id))) as [
     Credentials,
@@ -152,7 +153,7 @@ export function describeOwnership(store: StoreKind): void {
     Credentials,
   ];
 
-  describe(`A transaction of another caller (${store})`, () => {
+  describe(`A transaction (${store})`, () => {
     let harness: IsolationHarness;
     let own: Record<Kind, Names>;
 
@@ -165,7 +166,7 @@ export function describeOwnership(store: StoreKind): void {
     });
 
     async function askBothPaths(call: RootCall, names: Names, as: Credentials): Promise<Outcome[]> {
-      const responded = jest.spyOn(CompiledOperationCache.prototype, 'answer');
+      const responded = jest.spyOn(CompiledOperationCache.prototype, 'tryExecute');
       const outcomes = [];
       for (let count = 0; count < 3; count += 1) {
         responded.mockClear();
@@ -175,12 +176,12 @@ export function describeOwnership(store: StoreKind): void {
       return outcomes;
     }
 
-    describe.each(byName(CALLS_OF_EXISTING))('by %s', (_name, call) => {
-      test('does not exist for the caller, and nothing is sent to the service', async () => {
+    describe.each(byName(CALLS_OF_EXISTING))('in the call "%s"', (_name, call) => {
+      test('does not exist for another caller, and nothing is sent to the service', async () => {
         harness.logLines.length = 0;
         const [names, unused] = [own[call.kind], unusedNames()];
         let [foreign, missing]: [Outcome[], Outcome[]] = [[], []];
-        const calls = await harness.callsOf(async () => {
+        const calls = await harness.countRequests(async () => {
           foreign = await askBothPaths(call, names, other);
           missing = await askBothPaths(call, unused, other);
         });

@@ -1,9 +1,9 @@
 import type { GraphqlResult } from '../../support/gateway';
 
-type Answer = Pick<GraphqlResult<unknown>, 'status' | 'headers' | 'text' | 'errors' | 'data'>;
+type ResponseParts = Pick<GraphqlResult<unknown>, 'status' | 'headers' | 'text' | 'errors' | 'data'>;
 
-/** Expects the same 401 for all missing or invalid credentials. */
-export function expectUnauthenticated({ status, headers, text, errors, data }: Answer): void {
+/** Expects the 401 that every request with missing or invalid credentials gets. */
+export function expectUnauthenticated({ status, headers, text, errors, data }: ResponseParts): void {
   expect({ status, text }).toMatchObject({ status: 401 });
   expect(headers.get('www-authenticate')).toMatch(/^Bearer\b/);
   expect(headers.get('content-type')).toMatch(/^application\/(json|graphql-response\+json)/);
@@ -15,7 +15,7 @@ export function expectUnauthenticated({ status, headers, text, errors, data }: A
 }
 
 /** Expects FORBIDDEN for the field, and no data. */
-export function expectForbidden({ status, headers, errors, data }: Answer, field: string): void {
+export function expectForbidden({ status, headers, errors, data }: ResponseParts, field: string): void {
   expect(status).toBe(200);
   expect(errors).toMatchObject([
     {
@@ -27,13 +27,13 @@ export function expectForbidden({ status, headers, errors, data }: Answer, field
   expect([null, { [field]: null }]).toContainEqual(data);
 }
 
-export const codesOf = ({ errors = [] }: Answer): unknown[] =>
+export const codesOf = ({ errors = [] }: ResponseParts): unknown[] =>
   errors.map(({ extensions }) => extensions['code']);
 
 const ANY_UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** A response without what is new in each: times, UUIDs and the given ids. */
-export function comparable({ status, headers, text }: Answer, ...ids: string[]): object {
+/** Returns a response without the parts that differ between equal requests: date, UUIDs and `ids`. */
+export function comparable({ status, headers, text }: ResponseParts, ...ids: string[]): object {
   const blank = (written: string): string =>
     ids.reduce((rest, id) => rest.replaceAll(id, '<id>'), written).replaceAll(ANY_UUID, '<id>');
   const kept = [...headers].filter(([name]) => name !== 'date').map(([name, value]) => [name, blank(value)]);

@@ -23,7 +23,7 @@ export const unusedNames = (channel = OURS): Names => ({
   idempotencyKey: randomUUID(),
 });
 
-/** A call of one root field, the identifiers it uses, and the scopes it needs. */
+/** A call of one root field, and the scopes that allow it. */
 export interface RootCall {
   name: string;
   field: string;
@@ -153,7 +153,7 @@ const creating = (name: string, call: () => MutationCall, also?: string): RootCa
   };
 };
 
-/** Calls of every root field, separately for fields that need other scopes. */
+/** Calls of every root field. A field has several calls if its arguments or its scopes differ. */
 export const ROOT_CALLS: RootCall[] = [
   ...CALLS_OF_EXISTING,
   creating('by UPI', () => validCall('createPayment', 'upi')),
@@ -163,14 +163,14 @@ export const ROOT_CALLS: RootCall[] = [
   creating('with a card number', () => validCall('createPayout', 'card'), 'cards:direct'),
 ];
 
-/** The calls of a gateway that is no subgraph. */
+/** Calls of the root fields that a gateway without SUBGRAPH has. */
 export const GATEWAY_CALLS = ROOT_CALLS.filter(({ field }) => field !== '_entities');
 
 export const byName = (calls: readonly RootCall[]) => calls.map((call) => [call.name, call] as const);
 
 export const isSubscription = ({ document }: RootCall): boolean => document.startsWith('subscription');
 
-/** The response, or the first message of a subscription. */
+/** The response to a call, or the first message of its subscription. */
 export interface RootResponse {
   data: Record<string, unknown> | null | undefined;
   errors?: GraphqlResult<unknown>['errors'];

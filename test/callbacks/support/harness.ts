@@ -24,7 +24,7 @@ export const NO_POLLING = {
 /** Settings of a gateway that learns of changes by callbacks only. */
 export const CALLBACKS_ONLY = { PUBLIC_URL, ...NO_POLLING };
 
-/** The callback URL that the service received for the create with this key. */
+/** Returns the callback URL in the create with this key; the text `undefined` if it had none. */
 export function callbackUrlOf({ service }: Harness, key: string): string {
   const sent = service.requests.find(
     ({ endpoint: purpose, json }) => purpose.startsWith('create') && json['description'] === key,
@@ -87,7 +87,7 @@ export async function shown(harness: Harness, { kind, entry }: Created): Promise
   return data[kind]?.status;
 }
 
-/** Waits until earlier changes have been processed, by following another one from the service to a subscriber. */
+/** Waits until earlier changes have been processed, by following another change up to its subscriber. */
 export async function roundTrip(harness: Harness): Promise<void> {
   const other = await createTransaction(harness);
   const watching = await watch(harness, other);
@@ -102,6 +102,7 @@ export const untilLookedUp = (harness: Harness, created: Created, times: number)
     (count) => count >= times,
   );
 
+/** Creates a transaction whose response is lost, and which lookups do not find. */
 export async function loseCreate(harness: Harness, kind: Kind, reply = reset): Promise<Created> {
   const key = newKey();
   harness.service.ledger.lag = { ms: 0, lookups: 1000 };

@@ -19,13 +19,13 @@ export interface Listener {
 
 interface ListenerOptions {
   clientTimeoutMs?: number;
-  hint?(token: string): void;
-  more?(app: FastifyInstance): unknown;
+  onCallback?(token: string): void;
+  addRoutes?(app: FastifyInstance): unknown;
 }
 
 export async function startListener(options: ListenerOptions = {}): Promise<Listener> {
-  const { clientTimeoutMs = 20_000, hint, more } = options;
-  const [hints, logLines, sockets]: [string[], string[], Socket[]] = [[], [], []];
+  const { clientTimeoutMs = 20_000, onCallback, addRoutes } = options;
+  const [tokens, logLines, sockets]: [string[], string[], Socket[]] = [[], [], []];
   const log = pino({ level: 'trace' }, { write: (line) => void logLines.push(line) });
   const connections = new Connections(
     { maxConnections: 1000, maxConnectionsPerAddress: 0, trustedProxies: [] },
@@ -34,16 +34,16 @@ export async function startListener(options: ListenerOptions = {}): Promise<List
   const app = createApp({ log, trustedProxies: [], clientTimeoutMs, connections });
   addCallbacks(app, {
     onCallback: (token) => {
-      hints.push(token);
-      hint?.(token);
+      tokens.push(token);
+      onCallback?.(token);
     },
   });
-  await more?.(app);
+  await addRoutes?.(app);
   app.server.on('connection', (socket: Socket) => sockets.push(socket));
   await app.listen({ host: '127.0.0.1', port: 0 });
   closeAfterTests({ close: () => app.close() });
   const { port } = app.server.address() as AddressInfo;
-  return { app, base: `http://127.0.0.1:${port}`, tokens: hints, logLines, sockets };
+  return { app, base: `http://127.0.0.1:${port}`, tokens, logLines, sockets };
 }
 
 export const withBody = (line: string, body: string, headers: readonly string[] = []): string =>

@@ -17,7 +17,7 @@ export const textOf = ({ name, state }: StateChange): string => name + state;
 export interface Instance {
   feed: ChangeNotifier;
   received: StateChange[];
-  /** The reported values of whether it reaches other instances. */
+  /** Reports of whether this instance reaches other instances, in order. */
   reached: boolean[];
   has(change: StateChange): boolean;
 }
@@ -28,7 +28,8 @@ export function start(url: string, clock: Clock = systemClock): Instance {
   const received: StateChange[] = [];
   const reached: boolean[] = [];
   const names = new Set<string>();
-  const feed = createNotifier({ databaseUrl: url, clock, onReach: (reaches) => reached.push(reaches) });
+  const onConnectionChange = (isConnected: boolean): number => reached.push(isConnected);
+  const feed = createNotifier({ databaseUrl: url, clock, onConnectionChange });
   feed.subscribe((change) => {
     received.push(change);
     names.add(textOf(change));
@@ -41,16 +42,16 @@ export async function closeAll(): Promise<void> {
   await Promise.all(opened.splice(0).map((feed) => feed.close()));
 }
 
-/** Resolves when each instance knows all others; forgets what they received before. */
+/** Waits until each instance receives the changes of all others, and clears `received`. */
 export async function connected(...instances: Instance[]): Promise<void> {
   const sent: [by: Instance, change: StateChange][] = [];
   await until(() => {
-    const strangers = instances.filter((one) =>
+    const unconnected = instances.filter((one) =>
       instances.some(
         (by) => by !== one && !sent.some(([sender, change]) => sender === by && one.has(change)),
       ),
     );
-    if (strangers.length === 0) return true;
+    if (unconnected.length === 0) return true;
     for (const by of instances) {
       const change = newChange();
       sent.push([by, change]);
@@ -58,7 +59,7 @@ export async function connected(...instances: Instance[]): Promise<void> {
     }
     return false;
   });
-  // Earlier greetings arrive before the last one.
+  // Changes arrive in order, so that none is outstanding after the last one.
   for (const by of instances) {
     const last = newChange();
     by.feed.publish(last);
@@ -70,7 +71,7 @@ export async function connected(...instances: Instance[]): Promise<void> {
 
 const OURS = `application_name = 'paygraph' AND datname = current_database()`;
 
-async function ours(url: string): Promise<{ pid: number; query: string }[]> {
+async function gatewayConnections(url: string): Promise<{ pid: number; query: string }[]> {
   const request = `SELECT pid, query FROM pg_stat_activity WHERE ${OURS} ORDER BY pid`;
   return withClient(
     url,
@@ -78,10 +79,11 @@ async function ours(url: string): Promise<{ pid: number; query: string }[]> {
   );
 }
 
-export const connections = async (url: string): Promise<number[]> => (await ours(url)).map(({ pid }) => pid);
+export const connections = async (url: string): Promise<number[]> =>
+  (await gatewayConnections(url)).map(({ pid }) => pid);
 
 export const lastQueries = async (url: string): Promise<string[]> =>
-  (await ours(url)).map(({ query }) => query);
+  (await gatewayConnections(url)).map(({ query }) => query);
 
 export const killConnections = (url: string): Promise<unknown> =>
   withClient(url, (client) =>

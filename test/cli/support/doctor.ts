@@ -5,7 +5,7 @@ import { run } from './run';
 
 export type Settings = Record<string, string>;
 
-/** Settings in which the doctor finds no fault when the service at that address has none. */
+/** Returns settings in which the doctor finds no fault if the service at `serviceUrl` has none. */
 export function goodSettings(serviceUrl: string): Settings & { CLIENT_KEYS_FILE: string } {
   const settings = testSettings() as Settings & { CLIENT_KEYS_FILE: string };
   chmodSync(settings.CLIENT_KEYS_FILE, 0o600);
@@ -18,7 +18,7 @@ export function goodSettings(serviceUrl: string): Settings & { CLIENT_KEYS_FILE:
   };
 }
 
-/** An address at which nothing listens. */
+/** A URL where nothing listens. */
 export const NOBODY = 'http://127.0.0.1:1/';
 
 /** What `paygraph doctor --json` prints. */
@@ -27,9 +27,9 @@ export interface Report {
   failed: number;
   findings: NamedFinding[];
   text: string;
-  /** The findings of one check that are not ok, as text. */
+  /** Returns the findings of one check that are not ok, as text. */
   faults(check: string): string[];
-  /** Those that are. */
+  /** Returns the findings of one check that are ok, as text. */
   good(check: string): string[];
 }
 
@@ -37,7 +37,7 @@ export async function doctor(env: Settings, ...args: string[]): Promise<Report> 
   const { code, out, err } = await run(['doctor', '--json', ...args], env);
   expect(err).toBe('');
   const report = JSON.parse(out) as Report;
-  // How much space is left on the disk of the tests does not matter.
+  // The free disk space of the test machine does not matter.
   const findings = report.findings.filter(({ message }) => !message.includes('MiB'));
   const textsOf = (name: string, isGood: boolean): string[] =>
     findings
@@ -52,7 +52,7 @@ export async function doctor(env: Settings, ...args: string[]): Promise<Report> 
   };
 }
 
-/** Matches a finding given as "status: name; name …", which has all of these names (of settings, files, codes, commands). */
+/** Matches a finding with a status and several words, which are given as "status: word; word …". */
 export function finding(given: string): string {
   const [, status = '', names = ''] = /^(\w+):? ?(.*)$/.exec(given) ?? [];
   const escaped = names.split('; ').map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));

@@ -1,26 +1,26 @@
 import { runCommand } from '../../../src/cli/program';
 import { Terminal } from '../../../src/cli/terminal';
 
-/** What a command said, and how it ended. */
+/** Output and exit code of a command. */
 export interface Ran {
   code: number | null;
   out: string;
   err: string;
 }
 
-/** Whether a person looks at what it says beside its result. */
-interface Looks {
+interface TerminalOptions {
+  /** Whether standard error is a terminal. */
   isTTY?: boolean;
 }
 
 /**
- * `paygraph …` in this very process: the same parsing, commands and exit codes, without half a second for a start.
- * @param env its settings; it has no others
+ * Runs `paygraph …` in this process, which saves the half second of a start.
+ * @param env all settings of the command
  */
 export async function run(
   args: readonly string[],
   env: Record<string, string> = {},
-  { isTTY = false }: Looks = {},
+  { isTTY = false }: TerminalOptions = {},
 ): Promise<Ran> {
   const said = { out: '', err: '' };
   const out = { write: (text: string) => (said.out += text) };

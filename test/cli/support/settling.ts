@@ -17,7 +17,7 @@ const PROGRAM = path.resolve(__dirname, '../../../bin/paygraph.mjs');
 
 export const BECAUSE = ['--reason', 'the service says so'] as const;
 
-interface As {
+interface RunAs {
   env?: Record<string, string>;
   /** The name of the user of the operating system. */
   user?: string;
@@ -33,8 +33,8 @@ export interface Desk {
   unknown(given?: Partial<NewAttempt>): Promise<NewAttempt>;
   outcomeOf(id: string): Promise<string | undefined>;
   /** Runs `paygraph attempts …` in this process. */
-  attempts(args: readonly string[], as?: As): Promise<Ran>;
-  /** The lines of the audit log about an attempt. */
+  attempts(args: readonly string[], as?: RunAs): Promise<Ran>;
+  /** Returns the lines of the audit log about an attempt. */
   linesAbout(id: string): ReturnType<typeof objectsOf>;
   /** Writes a file for --file and returns its path. */
   file(name: string, content: string | Buffer): string;
@@ -75,7 +75,7 @@ async function openDesk(kind: StoreKind): Promise<Desk & { close(): Promise<void
   };
 }
 
-/** Runs `paygraph …` as a process of its own, as the user of that number where one is given. */
+/** Runs `paygraph …` in a process of its own, as the user `uid` if given. */
 export async function runProgram(
   args: readonly string[],
   { env, uid }: { env?: Record<string, string>; uid?: number },
@@ -103,11 +103,11 @@ function describeDesk(name: string, kind: StoreKind, define: (desk: () => Desk) 
   });
 }
 
-/** Tests of what does not depend on the store. */
+/** Defines tests that do not depend on the store. */
 export const describeSqliteDesk = (name: string, define: (desk: () => Desk) => void): void =>
   describeDesk(name, 'SQLite', define);
 
-/** The same tests on both stores. */
+/** Defines tests that run on both stores. */
 export function describeDesks(name: string, define: (desk: () => Desk) => void): void {
   describeDesk(name, 'SQLite', define);
   describeDesk(name, 'PostgreSQL', define);

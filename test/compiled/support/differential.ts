@@ -19,34 +19,34 @@ export interface Operation {
 
 /** All observable effects of one request. */
 export interface Effects extends ComparableResponse {
-  /** Requests to the service, in no order, as lookups run concurrently. */
+  /** Requests to the service, sorted, because lookups run concurrently. */
   calls: string[];
   log: object[];
   audit: object[];
 }
 
-const OF_THE_MOMENT: ReadonlySet<string> = new Set(['time', 'ms', 'requestId', 'hash', 'prev', 'at', 'seq']);
+const VARYING: ReadonlySet<string> = new Set(['time', 'ms', 'requestId', 'hash', 'prev', 'at', 'seq']);
 
-/** A log entry without fields that differ from request to request. */
-const lasting = (line: string): object =>
-  Object.fromEntries(Object.entries(JSON.parse(line) as object).filter(([name]) => !OF_THE_MOMENT.has(name)));
+/** Parses a log line, and removes the fields that differ from request to request. */
+const withoutVaryingFields = (line: string): object =>
+  Object.fromEntries(Object.entries(JSON.parse(line) as object).filter(([name]) => !VARYING.has(name)));
 
-// The original, saved before it is spied on. The spy records which path responded, or disables the compiled path.
-const { answer: own } = CompiledOperationCache.prototype;
+// The original method, before the spy. The spy records which path responded, or disables the compiled path.
+const { tryExecute: own } = CompiledOperationCache.prototype;
 function answerOf(this: CompiledOperationCache, ...request: Parameters<typeof own>): ReturnType<typeof own> {
   return own.apply(this, request);
 }
-const responses = jest.spyOn(CompiledOperationCache.prototype, 'answer').mockImplementation(answerOf);
+const responses = jest.spyOn(CompiledOperationCache.prototype, 'tryExecute').mockImplementation(answerOf);
 
-/** A description that marks operations of the harness itself. */
+/** Operation name and external id that mark operations of the harness itself. */
 const MARKER = 'WholeRound';
 
 let documents = 0;
 
-/** The same operation as a document that was never sent before. */
+/** Returns the operation as a document that was never sent before. */
 export const asNew = (query: string): string => `${query}\n# document ${(documents += 1)}`;
 
-/** A gateway that gets the same operation by Apollo's path and by the compiled path. */
+/** A gateway to which the same operation is sent by Apollo's path and by the compiled path. */
 export class DifferentialHarness {
   private constructor(
     readonly client: TestClient,
@@ -55,7 +55,7 @@ export class DifferentialHarness {
     readonly logLines: string[],
   ) {}
 
-  /** A gateway and a service with the transactions of transactions.ts. */
+  /** Starts a gateway and, unless given, a service with the transactions of transactions.ts. */
   static async start(
     env: Record<string, string> = {},
     service?: FakePaymentService,
@@ -86,7 +86,7 @@ export class DifferentialHarness {
     const given = (
       await Promise.all(responses.mock.results.map(({ value }) => value as Promise<unknown>))
     )[0];
-    // A response whose data is null may come before started work has ended.
+    // A response whose data is null may arrive before all its lookups have ended.
     if (exchanged.body.includes('"data":null')) await this.#round();
     const effects = {
       ...exchanged,
@@ -98,13 +98,13 @@ export class DifferentialHarness {
       log: logLines
         .slice(lines)
         .filter((line) => !line.includes(MARKER))
-        .map(lasting),
-      audit: this.auditLines().slice(audited).map(lasting),
+        .map(withoutVaryingFields),
+      audit: this.auditLines().slice(audited).map(withoutVaryingFields),
     };
     return { effects, isPrepared: given !== undefined && given !== null };
   }
 
-  /** A request through gateway and service; resolves when no request is in flight any more. */
+  /** Sends a request through gateway and service, and waits until none is in flight. */
   async #round(): Promise<void> {
     const query = `query ${MARKER} { payment(channel: "${CHANNEL}", externalId: "${MARKER}") { __typename } }`;
     await exchange(this.client.url, { body: { query: asNew(query) } });
@@ -114,7 +114,7 @@ export class DifferentialHarness {
     );
   }
 
-  /** Requests to the service that are in flight or queued. */
+  /** Returns the number of requests to the service that are in flight or queued. */
   async #inFlight(): Promise<number> {
     const page = await (await fetch(`${this.client.gateway.url}/metrics`)).text();
     const gauges = [...page.matchAll(/^paygraph_service_requests_(?:in_flight|queued)\{.*\} (\d+)$/gm)];
@@ -122,7 +122,7 @@ export class DifferentialHarness {
     return gauges.reduce((sum, [, calls]) => sum + Number(calls), 0);
   }
 
-  /** Sends a request while nothing is compiled. */
+  /** Sends a request while the compiled path is disabled. */
   async sendToApollo(request: TestRequest): Promise<Effects> {
     responses.mockImplementation(() => Promise.resolve(null));
     try {
@@ -132,7 +132,7 @@ export class DifferentialHarness {
     }
   }
 
-  /** Sends the operation as a new document. */
+  /** Sends the operation as a new document, which Apollo serves. */
   async byApollo(operation: Operation, headers: TestRequest['headers'] = {}): Promise<Effects> {
     const { effects, isPrepared } = await this.send({
       headers,
@@ -142,7 +142,7 @@ export class DifferentialHarness {
     return effects;
   }
 
-  /** Sends it twice, after which it is compiled. */
+  /** Sends the operation twice, after which it is compiled. */
   async prepare(operation: Operation, headers: TestRequest['headers'] = {}): Promise<void> {
     await this.send({ headers, body: operation });
     await this.send({ headers, body: operation });
@@ -154,7 +154,7 @@ export class DifferentialHarness {
     return effects;
   }
 
-  /** Sends it by both paths, and expects the same effects. */
+  /** Sends the operation by both paths, and expects the same effects. */
   async expectSame(operation: Operation, headers: TestRequest['headers'] = {}): Promise<Effects> {
     const byApollo = await this.byApollo(operation, headers);
     await this.prepare(operation, headers);
@@ -164,7 +164,7 @@ export class DifferentialHarness {
   }
 }
 
-/** Whether the request caused this request to the service; retries and rechecks of earlier requests may still arrive. */
+/** Whether `request` caused this request to the service, and not an earlier request by a retry or recheck. */
 function isOf(request: TestRequest, { method, query }: ReceivedRequest): boolean {
   const operation = JSON.stringify(request).toLowerCase();
   if (query.includes(MARKER)) return false;

@@ -3,28 +3,28 @@ import { AUTHORIZED } from '../../support/credentials';
 
 /** A request to /graphql. */
 export interface TestRequest {
-  /** POST unless given. */
+  /** Default: POST. */
   method?: string;
-  /** The query string; empty unless given. */
+  /** The query string, with `?`. Default: none. */
   search?: string;
-  /** Added to credentials and content-type, or replacing them; undefined removes a header. */
+  /** Headers added to authorization and content-type, or replacing them; an undefined header is not sent. */
   headers?: Record<string, string | string[] | undefined>;
-  /** Sent as JSON, unless it is a string. */
+  /** A string is sent as it is, any other value as JSON. */
   body?: unknown;
 }
 
-/** A response, without what differs from request to request. */
+/** A response without the parts that differ from request to request. */
 export interface ComparableResponse {
   status: number;
-  /** In the order of arrival. */
+  /** Names and values in the order of arrival. */
   headers: [string, string][];
   body: string;
 }
 
 /** Headers of which only the presence is compared. */
-const OF_THE_MOMENT: ReadonlySet<string> = new Set(['date', 'x-request-id', 'retry-after']);
+const VARYING_HEADERS: ReadonlySet<string> = new Set(['date', 'x-request-id', 'retry-after']);
 
-/** A text without request ids and remaining times. */
+/** Replaces the request ids and remaining times in a text. */
 const withoutIds = (text: string): string =>
   text
     .replace(/"requestId":"[0-9a-f-]{36}"/g, '"requestId":"-"')
@@ -34,7 +34,7 @@ function headersOf(raw: readonly string[]): [string, string][] {
   const pairs = raw.flatMap((name, place): [string, string][] =>
     place % 2 === 0 ? [[name, raw[place + 1] ?? '']] : [],
   );
-  return pairs.map(([name, value]) => [name, OF_THE_MOMENT.has(name.toLowerCase()) ? '-' : value]);
+  return pairs.map(([name, value]) => [name, VARYING_HEADERS.has(name.toLowerCase()) ? '-' : value]);
 }
 
 /** Sends exactly this request, and reads the raw headers. */

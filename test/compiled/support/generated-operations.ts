@@ -23,21 +23,21 @@ export interface Operation {
 }
 
 interface Options {
-  /** Whether some lookups fail, or ask for what cannot be. */
+  /** Whether some lookups fail or have invalid arguments. */
   fails: boolean;
-  /** Whether some selections have directives, which graphql-js decides on. */
+  /** Whether some selections have @skip or @include. */
   directives: boolean;
 }
 
-/** Names that mean something to JavaScript, and nothing to GraphQL. */
+/** Names with a special meaning in JavaScript, but not in GraphQL. */
 const ODD_NAMES = ['__proto__', 'constructor', 'then', 'toJSON', 'hasOwnProperty', 'prototype', 'valueOf'];
 
-/** One of them, always the same for a field: two fields under one name would be no valid document. */
+/** Returns an odd name, always the same for a field, because two fields under one alias are invalid. */
 const oddNameOf = (name: string): string => ODD_NAMES[name.length % ODD_NAMES.length] ?? '';
 
 const MAX_DEPTH = 6;
 
-/** The keys of the attempts that a caller made; the last was never used. */
+/** Idempotency keys, of which the tests never use the last one for an attempt. */
 export const ATTEMPT_KEYS = ['key-1', 'key-2', 'key-3'];
 
 /** Writes one random operation. */
@@ -63,8 +63,8 @@ class Writer {
     const isNamed = others.length > 0 || this.#isOneOf(2);
     const own = `query${isNamed ? ' Asked' : ''}${head} ${set}`;
     const text = this.#isOneOf(2) ? [...others, own, ...fragments] : [...fragments, own, ...others];
-    const isMeant = others.length > 0 || (isNamed && this.#isOneOf(2));
-    return { query: text.join('\n'), variables: this.values, ...(isMeant && { operationName: 'Asked' }) };
+    const isNameSent = others.length > 0 || (isNamed && this.#isOneOf(2));
+    return { query: text.join('\n'), variables: this.values, ...(isNameSent && { operationName: 'Asked' }) };
   }
 
   #pick<T>(items: readonly T[]): T {
@@ -135,7 +135,7 @@ class Writer {
     return `...${name}${this.#directive()}`;
   }
 
-  /** The types on which a fragment of a type can stand. */
+  /** Returns the type conditions that a fragment within `type` may have. */
   #conditionsOf(type: GraphQLCompositeType): GraphQLCompositeType[] {
     const possible = isAbstractType(type) ? this.schema.getPossibleTypes(type) : [type];
     return Object.values(this.schema.getTypeMap()).filter((other): other is GraphQLCompositeType => {
@@ -145,11 +145,11 @@ class Writer {
     });
   }
 
-  /** A root field; some once more, as it stands, with another selection. */
+  /** Writes a root field. Some repeat an earlier one, including its arguments, with another selection. */
   #root(depth: number): string {
     const query = this.schema.getQueryType();
-    const isAgain = this.#roots.length > 0 && this.#isOneOf(4);
-    const head = isAgain ? this.#pick(this.#roots) : this.#newRoot();
+    const isRepeated = this.#roots.length > 0 && this.#isOneOf(4);
+    const head = isRepeated ? this.#pick(this.#roots) : this.#newRoot();
     const field = query?.getFields()[/(?:: )?(\w+)\(/.exec(head)?.[1] ?? ''];
     if (!field) throw new Error(`No root field: ${head}`);
     return head + this.#directive() + this.#below(field, depth);
@@ -219,7 +219,7 @@ class Writer {
     return `${name}: ${this.#isOneOf(2) ? JSON.stringify(value) : this.#variable(type, value)}`;
   }
 
-  /** A variable, some with a default, which then is the value or is not. */
+  /** Declares a variable. Some have a default, and some of these have no other value. */
   #variable(type: string, value: unknown): string {
     const name = `v${this.#variables.length}`;
     const hasDefault = this.#isOneOf(3);
@@ -231,13 +231,13 @@ class Writer {
   }
 }
 
-/** Whether a document is valid: what is written at random may select two things under one name. */
+/** Whether a document is valid. A random document may select two fields under one name. */
 const isValid = (schema: GraphQLSchema, query: string): boolean => {
   const document = parse(query);
   return validate(schema, document).length === 0;
 };
 
-/** Writes a valid operation of the schema; skips the run where what was written is none. */
+/** Returns a random valid operation of the schema. Skips the run if the written document is invalid. */
 export function operationOf(schema: GraphQLSchema, g: GeneratorValue, options: Options): Operation {
   const operation = new Writer(schema, g, options).write();
   fc.pre(isValid(schema, operation.query));

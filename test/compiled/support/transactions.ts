@@ -7,7 +7,7 @@ import { goldenMethods, type Json } from '../../methods/golden-bodies';
 const idOf = (kind: number, place: number): string =>
   `${kind}0000000-0000-4000-8000-${String(place).padStart(12, '0')}`;
 
-/** Responses that the specification does not have: with fewer, more or other fields. */
+/** Responses that deviate from the specification, with fewer, more or other fields. */
 const ODD: readonly Json[] = [
   { status: 'pending' },
   { status: 'exploded', payment_method: { type: 'moon_dust', shine: 1 }, method: 'moon_dust' },
@@ -32,7 +32,7 @@ const FAILURES: readonly Reply[] = [
 
 type Kind = 'payment' | 'payout';
 
-/** Responses to lookups by transaction id: every method in every state of the golden bodies, and odd ones. */
+/** Returns responses to lookups: every method in every state of the golden bodies, and `ODD`. */
 function responsesOf(kind: Kind): Json[] {
   const golden = [...goldenMethods.values()].flatMap((method) => method[kind]?.lookup ?? []);
   const created = [...goldenMethods.values()].flatMap((method) => method[kind]?.create ?? []);
@@ -59,7 +59,7 @@ const responseFor = (id: string): Json | undefined => {
   return response && { ...response, transaction_id: id };
 };
 
-/** A service that has these transactions only. */
+/** Replies like a service that has only these transactions. */
 export function lookupReply({ query }: Pick<ReceivedRequest, 'query'>): Reply {
   const { transaction_id: id = '', external_id: externalId } = decodeQuery(query);
   const fault = FAILURES[FAILING.indexOf(id)];

@@ -2,7 +2,7 @@ import { textOf } from './files';
 
 export interface Instruction {
   name: string;
-  /** By name, without the dashes. */
+  /** Values of the flags, by name without the dashes. */
   flags: Record<string, string>;
   text: string;
   /** The words of `text`: items of a JSON array, or separated by spaces. */
@@ -10,7 +10,7 @@ export interface Instruction {
 }
 
 export interface Stage {
-  /** Empty for the last stage. */
+  /** Empty for the final stage. */
   name: string;
   from: string;
   instructions: Instruction[];
@@ -21,7 +21,7 @@ const wordsOf = (text: string): string[] =>
 
 function instructionOf(line: string): Instruction {
   const [, name = '', rest = ''] = /^([A-Z]+)\s+(.*)$/s.exec(line) ?? [];
-  if (name === '') throw new Error(`No instruction: ${line}`);
+  if (name === '') throw new Error(`Not an instruction: ${line}`);
   const flags: Record<string, string> = {};
   const text = rest.replace(/^(?:--([a-z-]+)=(\S+)\s+)+/, (all) => {
     for (const [, flag = '', value = ''] of all.matchAll(/--([a-z-]+)=(\S+)/g)) flags[flag] = value;
@@ -46,7 +46,7 @@ export function dockerfileStages(): Stage[] {
   return stages;
 }
 
-/** The last instruction of this name in the final stage. */
+/** Returns the last instruction of this name in the final stage. */
 export function lastInstruction(name: string): Instruction {
   const found = dockerfileStages()
     .at(-1)
@@ -63,12 +63,12 @@ export const imageEnvironment = (): Record<string, string> =>
       .flatMap(({ words }) => words.map((word) => word.split('=') as [string, string])),
   );
 
-/** Files that .dockerignore admits: it excludes everything except these. */
+/** Returns the names that .dockerignore allows; it excludes everything else. */
 export function buildContext(): string[] {
   const [first, ...others] = textOf('.dockerignore')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
   if (first !== '*' || others.some((line) => !/^![\w.-]+$/.test(line)))
-    throw new Error('.dockerignore is no list of what is allowed.');
+    throw new Error('.dockerignore must exclude * and then allow single names.');
   return others.map((line) => line.slice(1));
 }

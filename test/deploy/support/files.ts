@@ -6,9 +6,9 @@ import { SETTINGS } from '../../../src/config/env-vars';
 import { temporaryFolder } from '../../support/cleanup';
 import { CHECKOUT } from '../../support/program';
 
-/** A folder that every user may enter, removed after the tests. */
+/** Creates a folder that every user may enter, on a disk, so that an image in it can have hard links. Removed after the tests. */
 export function openFolder(): string {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder('/var/tmp');
   spawnSync('chmod', ['0755', folder]);
   return folder;
 }
@@ -31,34 +31,35 @@ const KNOWN = new Set(
   ),
 );
 
-export const notSettings = (names: readonly string[]): string[] => names.filter((name) => !KNOWN.has(name));
+export const unknownSettings = (names: readonly string[]): string[] =>
+  names.filter((name) => !KNOWN.has(name));
 
-/** Settings with invalid values. Paths of secrets are left out. */
-export function misread(settings: Readonly<Record<string, string>>): string[] {
+/** Returns the names of settings with invalid values. Paths of secrets are not checked. */
+export function invalidSettings(settings: Readonly<Record<string, string>>): string[] {
   const table: Readonly<Record<string, { parser: { parse(text: string): unknown } }>> = SETTINGS;
   return Object.entries(settings)
     .filter(([name, value]) => table[name] && value !== '' && table[name].parser.parse(value) === undefined)
     .map(([name]) => name);
 }
 
-/** Seconds after SHUTDOWN_DELAY_MS in which work in flight may end. */
+/** Returns the seconds after SHUTDOWN_DELAY_MS in which requests in flight may complete. */
 export const graceSeconds = (settings: Readonly<Record<string, string>>): number =>
   Number(settings['SHUTDOWN_GRACE_MS'] ?? SETTINGS.SHUTDOWN_GRACE_MS.default) / 1000;
 
-/** Seconds after SIGTERM in which requests are still accepted. */
+/** Returns the seconds after SIGTERM in which requests are still accepted. */
 export const delaySeconds = (settings: Readonly<Record<string, string>>): number =>
   Number(settings['SHUTDOWN_DELAY_MS'] ?? SETTINGS.SHUTDOWN_DELAY_MS.default) / 1000;
 
 /** A call waits for the service at most twice: for its response, and for the lookup after a lost one. */
 export const LONGEST_CALL_SECONDS = (2 * Number(SETTINGS.SERVICE_TIMEOUT_MS.default)) / 1000;
 
-/** The reason why tests that need these programs are skipped; undefined when all are installed. */
+/** Returns the reason why tests that need these programs are skipped; undefined if all are installed. */
 export function lacking(...programs: string[]): string | undefined {
   const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
   return missing.length > 0 ? `SKIPPED: ${missing.join(', ')} is not installed here` : undefined;
 }
 
-/** `describe`, skipped with the reason in the title. */
+/** Like `describe`. If `lack` is given, the tests are skipped with this reason in the title. */
 export function describeWhere(lack: string | undefined, name: string, tests: () => void): void {
   if (lack === undefined) return void describe(name, tests);
   console.warn(`${lack}: ${name}`);

@@ -25,7 +25,7 @@ function copy(from: string, words: readonly string[]): void {
 const take = (from: string, names: readonly string[], to: string): void =>
   copy(from, ['--parents', ...names, to]);
 
-/** The production packages of the lock file, copied from the installed ones. */
+/** Copies the production packages of the lock file from the installed ones. */
 function installProductionPackages(app: string): void {
   const { packages } = JSON.parse(readFileSync(path.join(app, 'package-lock.json'), 'utf8')) as LockFile;
   const names = Object.entries(packages)
@@ -41,7 +41,7 @@ const RUNS: Readonly<Record<string, (root: string) => void>> = {
   'npm ci --include=dev --ignore-scripts': (root) =>
     symlinkSync(path.join(CHECKOUT, 'node_modules'), path.join(root, 'app/node_modules')),
   'npm ci --omit=dev --ignore-scripts': (root) => installProductionPackages(path.join(root, 'app')),
-  // The build of this test run: same sources, same command.
+  // Takes the build of this test run, which had the same sources and command.
   'node scripts/build.mjs': (root) => take(CHECKOUT, ['dist'], path.join(root, 'app')),
   'mkdir -m 0700 /data && chown 10001:10001 /data && ln -s /data data': (root) => {
     mkdirSync(path.join(root, 'data'), { mode: 0o700 });
@@ -52,11 +52,11 @@ const RUNS: Readonly<Record<string, (root: string) => void>> = {
 
 const isRoot = process.getuid?.() === 0;
 
-function carryOut(instruction: Instruction, root: string, stages: string): void {
+function executeInstruction(instruction: Instruction, root: string, stages: string): void {
   const app = path.join(root, 'app');
   if (instruction.name === 'RUN') {
     const run = RUNS[instruction.text];
-    if (!run) throw new Error(`The dry run does not know what this does: ${instruction.text}`);
+    if (!run) throw new Error(`No replacement for this Dockerfile command: ${instruction.text}`);
     run(root);
   } else if (instruction.name === 'COPY') {
     const { from } = instruction.flags;
@@ -75,21 +75,21 @@ export function buildImage(): string {
   for (const { name, instructions } of dockerfileStages()) {
     const root = path.join(folder, name || 'image');
     mkdirSync(path.join(root, 'app'), { recursive: true });
-    for (const instruction of instructions) carryOut(instruction, root, folder);
+    for (const instruction of instructions) executeInstruction(instruction, root, folder);
   }
   mkdirSync(path.join(folder, 'bin'));
   cpSync(process.execPath, path.join(folder, 'bin/node'));
   return path.join(folder, 'image');
 }
 
-/** A program in the image as a container runs it: read-only, its user, PID 1, /data writable. */
+/** A program that runs like in a container: as the user of the image, as PID 1, with only /data writable. */
 export interface Container {
   output(): string;
   exited: Promise<number | null>;
   stop(): void;
 }
 
-/** bash as in Debian's slim image; alone, because other programs of this machine are not in the image. */
+/** Libraries and bash of this machine, which Debian's slim image also has. */
 const SYSTEM = ['/usr/lib', '/lib', '/lib64', '/usr/bin/bash'].filter((place) => existsSync(place));
 
 export function runInImage(

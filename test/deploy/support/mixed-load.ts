@@ -84,7 +84,7 @@ export class MixedLoad {
     }
   }
 
-  /** A key without digits, because random digits may look like a card number. */
+  /** Creates a payment. The key has no digits, because random digits may look like a card number. */
   readonly #create = (): Promise<CallResult> => {
     const key = randomBytes(16).toString('hex').replaceAll(/\d/g, 'x');
     return this.#caller.create('payment', key, { description: 'Mixed load' });

@@ -9,11 +9,11 @@ import { openFolder, textOf } from './files';
 
 export const CONFIGURATION = 'deploy/nginx/paygraph.conf';
 
-/** The upstream's keepalive_timeout in seconds. */
+/** Matches the keepalive_timeout of the upstream, in seconds. */
 export const UPSTREAM_KEEPALIVE = /(?<=^upstream [^}]*)keepalive_timeout (\d+)s;/m;
 
-/** The main configuration around a conf.d file: one process, all files in this folder. */
-function around(folder: string, conf: string): string {
+/** Writes a main configuration that includes `conf`, with one process and all files in `folder`. Returns its path. */
+function writeConf(folder: string, conf: string): string {
   const file = path.join(folder, 'paygraph.conf');
   writeFileSync(file, conf);
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
@@ -27,7 +27,7 @@ function around(folder: string, conf: string): string {
   return main;
 }
 
-/** The exit code of `nginx -t` for the configuration with TLS enabled as its comments describe. */
+/** Returns the exit code of `nginx -t` for the configuration with TLS enabled as its comments describe. */
 export function testTlsConfiguration(): number | null {
   const folder = openFolder();
   const [key, certificate] = [path.join(folder, 'tls.key'), path.join(folder, 'tls.crt')];
@@ -39,16 +39,16 @@ export function testTlsConfiguration(): number | null {
     .replace('/etc/nginx/tls/tls.key', key)
     .replace('/etc/nginx/tls/tls.crt', certificate)
     .replaceAll(/gateway-\d/g, '127.0.0.1');
-  return spawnSync('nginx', ['-t', '-p', folder, '-c', around(folder, conf)], { stdio: 'ignore' }).status;
+  return spawnSync('nginx', ['-t', '-p', folder, '-c', writeConf(folder, conf)], { stdio: 'ignore' }).status;
 }
 
-/** nginx with the project's configuration; only addresses are changed. */
+/** A running nginx. */
 export interface Nginx {
   url: string;
   log(): string;
 }
 
-/** `gateways`: addresses of gateway-1 and gateway-2. `keepaliveSeconds`: how long idle connections to them are kept. */
+/** Starts nginx with the project's configuration, but other addresses, and `keepaliveSeconds` if given. */
 export async function startNginx(
   gateways: readonly [string, string],
   keepaliveSeconds?: number,
@@ -67,7 +67,9 @@ export async function startNginx(
   const logFile = path.join(folder, 'logs/out');
   // A file, because nginx opens /dev/stdout by name, which fails for a socket.
   const out = openSync(logFile, 'a');
-  const child = spawn('nginx', ['-p', folder, '-c', around(folder, conf)], { stdio: ['ignore', out, out] });
+  const child = spawn('nginx', ['-p', folder, '-c', writeConf(folder, conf)], {
+    stdio: ['ignore', out, out],
+  });
   const ended = once(child, 'exit');
   closeAfterTests({
     close: async () => {

@@ -10,7 +10,7 @@ export interface Fence {
   file: string;
   /** The line of the opening backticks. */
   line: number;
-  /** `''` where none is named. */
+  /** Empty if none is given. */
   language: string;
   /** The words after the language. Readers do not see them; tests find samples by them. */
   words: readonly string[];
@@ -30,7 +30,7 @@ export interface Page {
   anchors: ReadonlySet<string>;
   /** Texts between single backticks. */
   inline: readonly string[];
-  /** The table rows without headings, by cell. */
+  /** The rows of all tables, without header rows. */
   rows: readonly Row[];
 }
 
@@ -53,7 +53,7 @@ export const markdownFiles = (folder = ''): string[] =>
       return entry.name.endsWith('.md') ? [file] : [];
     });
 
-/** The anchor of a heading, as GitHub creates it. */
+/** Returns the anchor of a heading, as GitHub creates it. */
 const slug = (heading: string): string =>
   heading
     .toLowerCase()

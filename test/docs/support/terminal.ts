@@ -37,7 +37,7 @@ export class Terminal {
     this.#shell.stdin.write(`${command}\0`);
   }
 
-  /** Runs commands and returns their output; fails when the last one fails. */
+  /** Runs commands and returns their output. Throws if the last one fails. */
   async run(commands: string): Promise<string> {
     this.#typed += 1;
     const before = this.#output.length;
@@ -65,7 +65,7 @@ export class Terminal {
   }
 }
 
-/** The processes of a session on Linux. */
+/** Returns the processes of a session; none on systems without /proc. */
 function membersOf(session: number): number[] {
   const processes = existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
   return processes.filter((name) => sessionOf(name) === session).map(Number);
@@ -84,6 +84,6 @@ function kill(target: number): void {
   try {
     process.kill(target, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }

@@ -10,11 +10,11 @@ const LEFT_OUT = new Set(['node_modules', '.git', 'data', 'coverage', 'test', 'b
 
 const isOfClone = (name: string): boolean => !LEFT_OUT.has(name) && !name.startsWith('dist-');
 
-/** A copy of the project after `npm ci`. */
+/** Creates a copy of the project, as after `npm ci`. */
 export function clone(): string {
   const folder = temporaryFolder();
   const parts = readdirSync(TOP).filter(isOfClone);
-  // With modification times, so that a start does not compile.
+  // Keeps modification times, so that a start does not compile.
   execFileSync('cp', ['-a', ...parts.map((name) => path.join(TOP, name)), folder]);
   symlinkSync(path.join(TOP, 'node_modules'), path.join(folder, 'node_modules'));
   return folder;
@@ -32,12 +32,12 @@ interface TutorialOptions {
 }
 
 /**
- * Follows a tutorial literally. Its blocks say what they are, in words that readers do not see:
+ * Follows a tutorial literally. Words after the language of a code block, which readers do not see, say how to use it:
  *
- * - `sh` is typed in the reader's first terminal, and has to succeed; with `in=<name>`, in another, where it stays
- * - `sh before` is what a clone has behind it
+ * - `sh` runs in the first terminal and must succeed; with `in=<name>`, it runs in another and is not waited for
+ * - `sh before` is skipped, because the copy is already installed
  * - any language with `file=<path>` is saved under that path
- * - `text` is what the last command prints: every line of it, in this order; ids may be others, but the same each time
+ * - `text` has lines that the last command prints, in this order; each id stands for one printed id
  */
 export class Tutorial {
   readonly folder = clone();
@@ -69,7 +69,7 @@ export class Tutorial {
     if (name === 'file') return this.#save(value, fence.code);
     if (language === 'text') return this.#shows(fence.code, value);
     if (language === 'sh' && name === 'before') return;
-    if (language !== 'sh') throw new Error('What is this block for?');
+    if (language !== 'sh') throw new Error('A code block of this kind is not supported in tutorials.');
     await this.#type(fence.code, name === 'in' ? value : '');
   }
 
@@ -92,11 +92,12 @@ export class Tutorial {
   }
 
   async #shows(code: string, by: string): Promise<void> {
-    if (!this.#last) throw new Error('Nothing was typed before.');
+    if (!this.#last) throw new Error('There is no command before this output.');
     const { terminal, text } = this.#last;
     await this.#options.people?.[by]?.(terminal);
     if (text === undefined) await terminal.printed((output) => this.#isIn(code, output));
-    if (!this.#isIn(code, text ?? terminal.output)) throw new Error(`Not so:\n${code}\nbut\n${text}`);
+    if (!this.#isIn(code, text ?? terminal.output))
+      throw new Error(`Expected output:\n${code}\nActual output:\n${text}`);
     this.#learnAddresses(terminal.output);
   }
 

@@ -32,7 +32,7 @@ const ENDINGS: Readonly<Record<string, string>> = { ts: 'ts', tsx: 'tsx', js: 'j
 
 export const isProgram = ({ language }: Fence): boolean => Object.hasOwn(ENDINGS, language);
 
-/** Compiler errors of the samples, as files next to schema.graphql. */
+/** Returns the compiler errors of samples, which are compiled like files next to schema.graphql. */
 export function typeFaults(samples: readonly Fence[]): string[] {
   const files = new Map(
     samples.map((sample, place) => [path.join(TOP, `sample-${place}.${ENDINGS[sample.language]}`), sample]),

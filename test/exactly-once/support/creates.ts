@@ -70,13 +70,13 @@ export async function disconnect(
   expect(await left).toBe('left');
 }
 
-/** Creates with a lost response. `acts`: whether the service carries the create out. */
+/** Sends a create whose response is lost. `acts`: whether the service carries the create out. */
 export async function loseResponse(harness: Harness, kind: Kind, key: string, acts = false): Promise<void> {
   harness.service.next(`create-${kind}`, { acts, reply: reset });
   expect(await harness.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
 }
 
-/** Loses a create that lookups do not show; returns a function that makes them show it. */
+/** Loses the response to a create that lookups do not show. The returned function shows it and returns its id. */
 export async function loseHiddenResponse(harness: Harness, kind: Kind, key: string): Promise<() => string> {
   harness.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
   await loseResponse(harness, kind, key, true);
@@ -88,7 +88,7 @@ export async function loseHiddenResponse(harness: Harness, kind: Kind, key: stri
   };
 }
 
-/** A payment that the service has from an earlier order with the external id of that key. */
+/** Adds to the service a payment of an earlier order with the external id that belongs to `key`. */
 export const paidBefore = ({ service }: Harness, key: string, agoMs: number, over: object = {}): Entry =>
   service.ledger.create(
     'payment',

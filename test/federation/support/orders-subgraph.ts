@@ -14,7 +14,7 @@ interface Order {
 /** A shop's own subgraph: orders that refer to payments by their ids. */
 export interface OrdersSubgraph {
   url: string;
-  /** The orders that it returns. */
+  /** The orders that the subgraph returns; set by tests. */
   orders: Order[];
   close(): Promise<void>;
 }

@@ -10,7 +10,7 @@ interface Subgraphs {
   orders: string;
 }
 
-/** A folder with the samples of docs/federation.md, with these addresses. */
+/** Writes the samples of docs/federation.md, with the URLs of these subgraphs, to a folder. Returns its path. */
 function folderOfSamples({ payments, orders }: Subgraphs): string {
   const folder = temporaryFolder();
   symlinkSync(path.join(TOP, 'node_modules'), path.join(folder, 'node_modules'));
@@ -25,7 +25,7 @@ function folderOfSamples({ payments, orders }: Subgraphs): string {
   return folder;
 }
 
-/** Composes the supergraph and starts the router by the samples of docs/federation.md. Returns its URL. */
+/** Composes the supergraph and starts the router with the samples of docs/federation.md. Returns its URL. */
 export async function startRouter(subgraphs: Subgraphs): Promise<string> {
   const folder = folderOfSamples(subgraphs);
   const composed = spawnSync(process.execPath, ['compose.mjs'], { cwd: folder, encoding: 'utf8' });
@@ -33,7 +33,7 @@ export async function startRouter(subgraphs: Subgraphs): Promise<string> {
   const router = spawn(process.execPath, ['router.mjs'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   const exited = new Promise<void>((resolve) => router.once('exit', () => resolve()));
   const stop = (): boolean => router.kill('SIGKILL');
-  // Also when the test process ends early.
+  // Kill the router even if the test process ends early.
   process.once('exit', stop);
   closeAfterTests({
     close: async () => {

@@ -7,7 +7,7 @@ import { until } from '../../support/latch';
 import { latch } from '../../support/latch';
 import { closeAfterTests } from '../../support/gateway';
 
-/** More than the kernel buffers for both ends of a connection. */
+/** Size of a large response: more than the kernel buffers for both ends of a connection. */
 export const LARGE_BYTES = 16 * 1024 * 1024;
 
 /** The web server of a gateway with three routes: / (small), /large and /held, which responds after release(). */

@@ -5,7 +5,7 @@ import { readConfig, SANDBOX_CREDENTIALS } from '../../../src/config';
 import { startGateway, type Gateway } from '../../../src/app/gateway';
 import { openWithLongTimeout, temporaryDatabase } from '../../support/gateway';
 
-/** A gateway without a real service and without authentication. `sandboxUrl` replaces the embedded sandbox. */
+/** Starts a gateway without a real service and without authentication. `sandboxUrl` replaces the embedded sandbox. */
 export async function startOpenGateway(
   sandboxUrl: string,
   env: Record<string, string> = {},

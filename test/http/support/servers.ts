@@ -3,13 +3,13 @@ import path from 'node:path';
 import { temporaryFolder } from '../../support/cleanup';
 import { loggedGateway, type LoggedGateway } from '../../support/gateway';
 
-/** A gateway and a service with a ledger, with the gateway's log. */
+/** A gateway with its log lines and audit log, and a service with a ledger. */
 export interface Server extends LoggedGateway {
   base: string;
   auditText(): string;
 }
 
-/** Starts both. Payouts have no preflight lookup. */
+/** Starts gateway and service. Payouts have no preflight lookup. */
 export async function startServer(env: Record<string, string> = {}): Promise<Server> {
   const AUDIT_LOG_FILE = path.join(temporaryFolder(), 'audit.log');
   const parts = await loggedGateway(() => undefined, { AUDIT_LOG_FILE, ...env });

@@ -14,10 +14,10 @@ export const startChild = (url: string): Promise<JournalChild> =>
 /** A store and its journals, closed after the last test of the block. */
 export interface JournalFixture {
   store: Store;
-  /** With a long timeout, for busy machines. */
+  /** A journal with a long timeout, for busy machines. */
   journal: Journal;
   open(): Promise<Journal>;
-  /** With the production timeout of a journal. */
+  /** Opens a journal with the production timeout. */
   openWithShortTimeout(): Promise<Journal>;
   startChild(): Promise<JournalChild>;
 }
@@ -25,8 +25,8 @@ export interface JournalFixture {
 function useFixture(kind: StoreKind): JournalFixture {
   const journals: Journal[] = [];
   const children: JournalChild[] = [];
-  const open = async (deadlineMs?: number): Promise<Journal> => {
-    const journal = await openJournal(fixture.store.url, deadlineMs);
+  const open = async (timeLimitMs?: number): Promise<Journal> => {
+    const journal = await openJournal(fixture.store.url, timeLimitMs);
     journals.push(journal);
     return journal;
   };

@@ -3,16 +3,16 @@ import type { Store } from '../../support/stores';
 interface Generated {
   count: number;
   service: string;
-  /** Rows of one client and channel, all succeeded payments, each settled a millisecond after the one before. */
+  /** Time in ms after which the attempts (succeeded payments of one client and channel) are settled, one per ms. */
   settledFrom: number;
-  /** Whether each has a reservation. */
+  /** Whether each attempt has a reservation. */
   reserve?: boolean;
 }
 
 const COLUMNS = `id, service, client, key, kind, fingerprint, channel, method, external_id, currency, value, shown,
   outcome, transaction_id, status, owner, lease_until, started_at, send_until, settled_at`;
 
-/** Writes many settled attempts past the journal, which would take minutes. */
+/** Writes settled attempts directly to the store, because the journal would take minutes. */
 export async function generateAttempts(place: Store, generated: Generated): Promise<void> {
   const { count, service, settledFrom, reserve = false } = generated;
   const isSqlite = place.url.startsWith('file:');
@@ -38,10 +38,10 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** The nodes of a plan of PostgreSQL, as EXPLAIN (FORMAT JSON) tells it. */
+/** Returns all nodes of a PostgreSQL plan in the format of EXPLAIN (FORMAT JSON). */
 const planNodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(planNodes)];
 
-/** How many rows of its tables a statement read, and how many whole tables. */
+/** Returns how many rows a statement read through indexes, and its number of sequential scans. */
 export function rowsRead(plan: unknown): { rows: number; sequentialScans: number } {
   const [{ Plan }] = plan as [{ Plan: PlanNode }];
   const nodes = planNodes(Plan);

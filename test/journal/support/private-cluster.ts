@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '../../support/free-port';
@@ -10,14 +18,14 @@ const isRoot = process.getuid?.() === 0;
 
 export const noCluster = version ? undefined : 'SKIPPED: PostgreSQL is not installed here';
 
-/** Runs a program of PostgreSQL; as the user postgres when this process is root, which PostgreSQL refuses. */
+/** Runs a PostgreSQL program, as the user postgres if this process is root, because PostgreSQL refuses root. */
 function run(program: string, ...args: string[]): void {
   const command = [`${VERSIONS}/${version}/bin/${program}`, ...args];
   if (isRoot) command.unshift('runuser', '-u', 'postgres', '--');
   const { status, stderr } = spawnSync(command[0]!, command.slice(1), {
     cwd: tmpdir(),
     encoding: 'utf8',
-    // The server inherits the streams: a pipe would never end.
+    // The server inherits the streams of pg_ctl, so that a pipe would never end.
     stdio: ['ignore', 'ignore', program === 'pg_ctl' ? 'ignore' : 'pipe'],
   });
   if (status !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
@@ -29,6 +37,8 @@ export interface Cluster {
   start(): void;
   /** Stops without a checkpoint, like a crash. */
   stop(): void;
+  /** Ends all its processes with SIGKILL. */
+  kill(): void;
   /** Promotes a standby to a primary. */
   promote(): void;
   drop(): void;
@@ -37,14 +47,20 @@ export interface Cluster {
 /** The only user who needs a password. */
 export const PASSWORD_USER = 'with_password';
 
-/** `primary`: creates a hot standby of this server. */
-export async function privateCluster(primary?: Cluster): Promise<Cluster> {
+/**
+ * Starts a PostgreSQL server; with `primary`, a hot standby of that server.
+ * @param replicationPort port at which the standby connects to the primary, if it is a proxy's
+ */
+export async function privateCluster(primary?: Cluster, replicationPort?: number): Promise<Cluster> {
   const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-cluster-'));
   if (isRoot) spawnSync('chown', ['postgres:', folder]);
   const data = path.join(folder, 'data');
   const port = await freePort();
-  if (primary) run('pg_basebackup', '-d', primary.url, '-D', data, '-R', '--checkpoint=fast', '--no-sync');
-  else {
+  if (primary) {
+    run('pg_basebackup', '-d', primary.url, '-D', data, '-R', '--checkpoint=fast', '--no-sync');
+    const connection = `host=127.0.0.1 user=postgres port=${replicationPort ?? new URL(primary.url).port}`;
+    appendFileSync(path.join(data, 'postgresql.auto.conf'), `primary_conninfo = '${connection}'\n`);
+  } else {
     run('initdb', '-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', '--no-instructions');
     const hba = [`host all ${PASSWORD_USER} 127.0.0.1/32 scram-sha-256`];
     hba.push(...['all', 'replication'].map((database) => `host ${database} all 127.0.0.1/32 trust`));
@@ -60,6 +76,11 @@ export async function privateCluster(primary?: Cluster): Promise<Cluster> {
     host: `127.0.0.1:${port}`,
     start,
     stop,
+    kill: () => {
+      const [group = ''] = readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n');
+      process.kill(-Number(group), 'SIGKILL');
+      rmSync(path.join(data, 'postmaster.pid'));
+    },
     promote: () => run('pg_ctl', 'promote', '-w', '-D', data),
     drop: () => {
       if (existsSync(path.join(data, 'postmaster.pid'))) stop();

@@ -10,7 +10,7 @@ import {
   type NewAttempt,
 } from '../../../src/datasources/journal/journal';
 
-/** A unique attempt, except for the given fields. */
+/** Returns an attempt with unique ids, except for the given fields. */
 export const newAttempt = (given: Partial<NewAttempt> = {}): NewAttempt => ({
   id: randomUUID(),
   service: randomUUID(),
@@ -30,6 +30,7 @@ export const newAttempt = (given: Partial<NewAttempt> = {}): NewAttempt => ({
   startedAt: 1_000,
   serviceStartedAt: null,
   sendUntil: 4_000,
+  fenceSince: 0,
   ...given,
 });
 
@@ -75,8 +76,8 @@ export const confirmedBy = (
   ...given,
 });
 
-/** The journal's record of an attempt that has no outcome yet. */
-export const asBegun = ({ reserve: _, ...attempt }: NewAttempt): Omit<Attempt, 'seq'> => ({
+/** Returns the journal's record of an attempt that has no outcome yet. */
+export const asBegun = ({ reserve: _, fenceSince: __, ...attempt }: NewAttempt): Omit<Attempt, 'seq'> => ({
   ...attempt,
   outcome: 'in_progress',
   transactionId: null,

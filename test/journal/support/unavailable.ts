@@ -24,7 +24,7 @@ export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
   findByTransaction: (journal) => journal.findByTransaction('service', 'payment', 'tx-1'),
   confirmedInputs: (journal) => journal.confirmedInputs(newConfirm()),
   hasRival: (journal) => journal.hasRival({ ...asBegun(newAttempt()), seq: 0 }),
-  createdBeside: (journal) => journal.createdBeside({ ...asBegun(newAttempt()), seq: 0 }),
+  findSucceededOnChannel: (journal) => journal.findSucceededOnChannel({ ...asBegun(newAttempt()), seq: 0 }),
   list: (journal) => journal.list({ service: 'service', client: 'shop', channel: 'channel-1', limit: 10 }),
   countUnknown: (journal) => journal.countUnknown('service'),
   findAny: (journal) => journal.findAny('service', 'name'),
@@ -51,6 +51,6 @@ export async function recovered(journal: Journal, asks: readonly JournalCall[] =
       () => true,
       () => false,
     );
-  // A busy machine alone may exceed the production timeout of a journal.
+  // Repeated, because on a busy machine a call may exceed the production timeout of a journal.
   for (const ask of asks) await until(() => isDone(ask));
 }

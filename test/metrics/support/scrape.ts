@@ -4,7 +4,7 @@ import { text as readText } from 'node:stream/consumers';
 type Labels = Record<string, string>;
 
 interface Sample {
-  /** With _bucket, _sum or _count for parts of a histogram. */
+  /** Name of the sample; samples of a histogram end in _bucket, _sum or _count. */
   name: string;
   labels: Labels;
   value: number;
@@ -28,7 +28,7 @@ export class Scrape {
     }
   }
 
-  /** The sum of all samples with this name and these labels; 0 without any. */
+  /** Returns the sum of all samples with this name and these labels; 0 if there are none. */
   sum(name: string, labels: Labels = {}): number {
     return this.find(name, labels).reduce((sum, { value }) => sum + value, 0);
   }

@@ -1,4 +1,4 @@
-// Loaded before the program: counts the promises that it makes, and prints how many on SIGUSR2.
+// Loaded before the program: counts the promises that the program creates, and prints the count on SIGUSR2.
 const { createHook } = require('node:async_hooks');
 const process = require('node:process');
 

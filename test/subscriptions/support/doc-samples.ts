@@ -22,7 +22,7 @@ export interface Surroundings {
   tokenUrl: string;
 }
 
-/** The names that a sample takes from its application; esbuild injects them. */
+/** Returns code for the names that a sample expects from its application; esbuild injects it. */
 const prelude = ({ channel, transactionId, tokenUrl }: Surroundings): string => `
 export const PAYMENT_UPDATED = ${JSON.stringify(PAYMENT_UPDATED)};
 export const channel = ${JSON.stringify(channel)};
@@ -31,7 +31,7 @@ export const getToken = async () => (await fetch(${JSON.stringify(tokenUrl)})).t
 export const show = (payment) => globalThis.shown(payment);
 `;
 
-/** A sample as one script, bundled with its packages. */
+/** Returns a sample as one script, bundled with its packages. */
 export async function bundled(
   name: string,
   surroundings: Surroundings,
@@ -69,10 +69,10 @@ export interface RunningSamples {
   kill(): void;
 }
 
-// CommonJS packages need it.
+// Bundled CommonJS packages need `require`.
 const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(${JSON.stringify(__filename)});\n`;
 
-/** Runs samples in one process, which ends with the last of them, or, with `stays`, when it is killed, like a page. */
+/** Runs samples in one process. It ends with the last sample or, with `stays`, runs like a page until it is killed. */
 export async function runSamples(
   names: readonly string[],
   surroundingsOf: (name: string) => Surroundings,

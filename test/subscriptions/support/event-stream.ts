@@ -22,14 +22,14 @@ export interface SeenResult extends ExecutionResult<Record<string, Record<string
   })[];
 }
 
-/** An event of a stream: a result, its completion, or an end without completion. */
+/** An event of a stream: a result, the completion, or how the stream ended without completion. */
 export type StreamEvent =
   { event: 'next'; data: SeenResult } | { event: 'complete' } | { event: 'end' } | { event: 'cut' };
 
 interface Opening {
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
-  /** An agent to share a connection. */
+  /** An HTTP agent with which streams share a connection. */
   agent?: Agent;
 }
 
@@ -41,7 +41,7 @@ export const parametersOf = (request: StreamRequest): string =>
     ]),
   ).toString();
 
-/** Server-sent events, parsed by hand: every received byte is available. */
+/** A stream of server-sent events, parsed by hand so that tests see every received byte. */
 export class EventStream {
   comments = 0;
   text = '';

@@ -28,7 +28,7 @@ export const statusResult = (status: string, kind: Kind = 'payment') => ({
   data: { [`${kind}Updated`]: { status } },
 });
 
-/** A gateway before a fake payment service, both with the same clock. */
+/** A gateway in front of a fake payment service, both with the same clock. */
 export class SubscriptionHarness<C extends Clock = AdvancingClock & Clock> {
   constructor(
     readonly client: TestClient,
@@ -74,7 +74,7 @@ export class SubscriptionHarness<C extends Clock = AdvancingClock & Clock> {
     return this.lookUp(id, 'create_date' in this.service.fieldsOf(id) ? 'payment' : 'payout');
   }
 
-  /** Confirms a payment, which then has `fields`; the service responds with its id, its status and `response`. */
+  /** Confirms a payment, which then has `fields`; the service responds with id, status and `response`. */
   async confirm(
     transactionId: string,
     fields: Json = { status: 'processing', payment_method: AT_PROVIDER },
@@ -106,12 +106,12 @@ export class SubscriptionHarness<C extends Clock = AdvancingClock & Clock> {
     return this.advanceUntil(() => this.lookups(id) >= count, 200);
   }
 
-  /** A request through gateway and service: lookups that were sent before have arrived. */
+  /** Sends a lookup through the gateway; when it resolves, earlier lookups have arrived at the service. */
   roundTrip(): Promise<unknown> {
     return this.lookUp(this.addPayment());
   }
 
-  /** Expects no lookups of a transaction in an hour. */
+  /** Expects no lookups of a transaction within an hour of the clock. */
   async expectNotPolled(this: SubscriptionHarness, id: string): Promise<void> {
     await this.roundTrip();
     const before = this.lookups(id);
@@ -142,7 +142,7 @@ interface LiveOptions {
   service?: FakePaymentService;
 }
 
-/** Clients have no time to answer pings while a test advances the clock by minutes. */
+/** Long ping interval, because clients cannot answer pings while a test advances the clock by minutes. */
 const NO_HEARTBEAT = { SUBSCRIPTION_PING_SECONDS: '3600' };
 
 /** Poll intervals of an hour. */

@@ -8,7 +8,7 @@ interface Pending {
 /** A timer that is not set again within this time was the last one. */
 const SETTLE_MS = 1_500;
 
-/** A clock that advances from timer to timer. Work that a timer starts ends before the clock advances again: lookups take no time. */
+/** A clock that advances from timer to timer, after the work of the last timer has ended: lookups take no time. */
 export class SteppedClock implements Clock {
   #now = Date.UTC(2026, 0, 1);
   readonly #timers = new Set<Pending>();

@@ -13,13 +13,13 @@ type Connect = (
   credentials?: { authorization?: string },
 ) => SubscriptionClient;
 
-/** A graphql-ws client with one connection and no reconnects. */
+/** Returns a graphql-ws client with one connection, which does not reconnect. */
 export const webSocketClient = (
   { url }: Pick<TestClient, 'url'>,
   credentials: { authorization?: string } = AUTHORIZED,
 ): Client => graphqlWsClient(url, { connectionParams: credentials, retryAttempts: 0 });
 
-/** A graphql-sse client with a connection for each subscription and no reconnects. */
+/** Returns a graphql-sse client with a connection for each subscription, which does not reconnect. */
 export function eventStreamClient(
   { url }: Pick<TestClient, 'url'>,
   credentials: { authorization?: string } = AUTHORIZED,
@@ -33,7 +33,7 @@ export function eventStreamClient(
   };
 }
 
-/** For tests that run once for each transport. */
+/** Names and clients of both transports, for tests that run once for each. */
 export const TRANSPORTS: readonly (readonly [string, Connect])[] = [
   ['WebSocket', webSocketClient],
   ['server-sent events', eventStreamClient],
@@ -51,7 +51,7 @@ export class Watching {
   /** The value of `field` in each result. */
   readonly values: Record<string, unknown>[] = [];
   readonly data: unknown[] = [];
-  /** The GraphQL errors that ended it; empty when the connection was refused or closed instead. */
+  /** The GraphQL errors that ended the subscription; empty if the connection was refused or closed. */
   errors: readonly Fault[] | undefined;
   /** The code with which the WebSocket was closed, or the HTTP status with which the stream was refused. */
   refusedWith: number | undefined;

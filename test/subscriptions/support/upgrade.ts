@@ -1,6 +1,6 @@
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 
-/** The upgrade request of a browser with changed headers; undefined removes a header. */
+/** Returns the lines of a browser's upgrade request with changed headers; undefined removes a header. */
 export const upgradeLines = (
   url: string,
   { path = '/graphql', ...changed }: Record<string, string | undefined> = {},

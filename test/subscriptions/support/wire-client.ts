@@ -15,7 +15,7 @@ export interface WireError {
 
 export const errorsIn = ({ payload }: Message): WireError[] => payload as WireError[];
 
-/** The parts of an error that do not depend on the request. */
+/** Returns the parts of an error that do not depend on the request. */
 export const stablePart = ({
   message,
   locations,
@@ -41,7 +41,7 @@ afterAll(() => open.splice(0).forEach((socket) => socket.terminate()));
 
 export const socketAddress = (url: string): string => url.replace(/^http/, 'ws');
 
-/** A WebSocket that sends any message, also invalid ones. */
+/** A WebSocket client that can send any message, also invalid ones. */
 export class WireClient {
   readonly messages: Message[] = [];
   readonly closed: Promise<Closing>;
@@ -105,7 +105,7 @@ export class WireClient {
     }
   }
 
-  /** Sends a ping and waits for its pong: everything sent before has been processed. */
+  /** Sends a ping and waits for its pong, before which the server has processed all earlier messages. */
   async settled(): Promise<Message[]> {
     const before = this.#taken;
     this.say({ type: 'ping' });

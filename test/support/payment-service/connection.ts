@@ -7,7 +7,7 @@ export interface ReceivedHttpRequest {
   parameters: URLSearchParams;
   headers: Record<string, string>;
   body: string;
-  /** The parsed body; `{}` without one. */
+  /** The parsed body; `{}` if there is none. */
   json: Record<string, unknown>;
 }
 
@@ -17,7 +17,7 @@ export interface ServiceResponse {
   headers?: Record<string, string>;
 }
 
-/** The bytes of an HTTP response; `body` replaces the JSON. */
+/** Returns the bytes of an HTTP response; `body` replaces the JSON. */
 export function httpResponse(
   { status, json, headers = {} }: ServiceResponse,
   body: string | Buffer = JSON.stringify(json),

@@ -10,26 +10,26 @@ export interface ReceivedRequest extends ReceivedHttpRequest {
   endpoint: Endpoint;
   /** Time of arrival by the service's clock, in ms since 1970. */
   at: number;
-  /** The known secret key that signed it; undefined when none fits. */
+  /** The known secret key that signed the request; undefined if none did. */
   secretKey: string | undefined;
-  /** Whether it was refused for its signature or timestamp. */
+  /** Whether the service refused the request for its signature or timestamp. */
   isRefused?: boolean;
 }
 
-/** Responds instead of `response`, which a healthy service would send. */
+/** Sends something else than `response`, the response of a healthy service. */
 export type FaultReply = (connection: ServiceConnection, response: ServiceResponse) => void;
 
 /** A scripted response, or a fault reply. `json` defaults to `{}`. */
 export type Reply =
   { status: number; json?: unknown; body?: string | Buffer; headers?: Record<string, string> } | FaultReply;
 
-/** The response to a request. Undefined: the ledger's response. */
+/** Returns the reply to a request; undefined for the ledger's response. */
 export type Script = (request: ReceivedRequest) => Reply | undefined | Promise<Reply | undefined>;
 
 export interface Fault {
-  /** True: carried out at once. False: never. A number: that many ms later. The response is the same in each case. */
+  /** Whether the request is carried out (at once), or after how many ms. The response is the same in each case. */
   acts: boolean | number;
-  /** Awaited before the request is processed. */
+  /** A promise that is awaited before the request is processed. */
   first?: Promise<unknown>;
   reply?: FaultReply;
 }
@@ -42,20 +42,20 @@ export type Json = Record<string, unknown>;
 const MAX_AGE_MS = 5 * 60 * 1000;
 
 /**
- * The REST payment service of the tests, over a real socket: it records every request, keeps a ledger of what it created, and
- * can be scripted, held back, and made to fail in any way a service or a network can.
+ * The REST payment service of the tests, over a real socket. It records every request, keeps a ledger of transactions,
+ * and can be scripted, held back, and made to fail in any way a service or a network can.
  */
 export class FakePaymentService {
   readonly ledger = new Ledger();
   readonly requests: ReceivedRequest[] = [];
   connections = 0;
-  /** Offset of its clock, in ms. */
+  /** Offset of the service's clock, in ms. */
   clockOffsetMs = 0;
-  /** Offset of its Date header from its clock, in ms. */
+  /** Offset of the Date header from the service's clock, in ms. */
   dateOffsetMs = 0;
-  /** Accepted secret keys by API key. Undefined: signatures are not checked. */
+  /** Accepted secret keys by API key; undefined if signatures are not checked. */
   secretKeys: Map<string, readonly string[]> | undefined;
-  /** Secret keys by which `ReceivedRequest.secretKey` is determined. */
+  /** Secret keys among which `ReceivedRequest.secretKey` is determined. */
   knownSecretKeys: readonly string[] = [];
   readonly #now: () => number;
   readonly #open = new Set<ServiceConnection>();
@@ -86,7 +86,7 @@ export class FakePaymentService {
     return this.#now() + this.clockOffsetMs;
   }
 
-  /** Listens, at the same port as before. */
+  /** Starts listening; after `close`, on the same port as before. */
   async listen(): Promise<void> {
     this.#server = this.#newServer();
     this.#server.listen(this.#port, '127.0.0.1');
@@ -107,12 +107,12 @@ export class FakePaymentService {
     this.#script = script;
   }
 
-  /** Faults for the next requests to an endpoint, in order; then the plan and the script apply. */
+  /** Adds faults for the next requests to an endpoint, in order; after them the plan and the script apply. */
   next(endpoint: Endpoint, ...faults: Fault[]): void {
     this.#faults.set(endpoint, [...(this.#faults.get(endpoint) ?? []), ...faults]);
   }
 
-  /** Faults for later requests for which `next` has none. */
+  /** Sets the function that chooses faults for requests for which `next` has none. */
   plan(plan: FaultPlan): void {
     this.#plan = plan;
   }
@@ -125,7 +125,7 @@ export class FakePaymentService {
     return { arrived: arrived.promise, release: () => released.resolve(undefined) };
   }
 
-  /** Adds a transaction that lookups find by its id and, where `order` is given, by that external id. Returns its id. */
+  /** Adds a transaction that lookups find by its id and, if `order` is given, by that external id. Returns its id. */
   add(fields: Json): string {
     const id = String(fields['transaction_id'] ?? randomUUID());
     this.#transactions.set(id, { transaction_id: id, ...fields });
@@ -136,12 +136,12 @@ export class FakePaymentService {
     this.#transactions.set(transactionId, { ...this.#transactions.get(transactionId), ...fields });
   }
 
-  /** The fields of an added transaction; empty when there is none. */
+  /** Returns the fields of an added transaction; empty if there is none. */
   fieldsOf(transactionId: string): Json {
     return this.#transactions.get(transactionId) ?? {};
   }
 
-  /** Ledger entries with this description or external id. */
+  /** Returns the ledger entries with this description or external id. */
   created(name: string): Entry[] {
     return this.ledger.entries.filter(
       ({ description, externalId }) => description === name || externalId === name,
@@ -217,7 +217,7 @@ export class FakePaymentService {
     return Math.abs(Number(headers['x-timestamp']) * 1000 - this.now()) <= MAX_AGE_MS;
   }
 
-  /** Acts now, later or never, and returns the response of a healthy service. */
+  /** Carries a request out now, later or never. Returns the response of a healthy service. */
   #act({ endpoint, json, parameters, headers }: ReceivedRequest, acts: boolean | number): ServiceResponse {
     if (!this.#isTimely(headers)) return { status: 401, json: {} };
     const kind: Kind = endpoint.endsWith('payout') ? 'payout' : 'payment';
@@ -242,7 +242,7 @@ export class FakePaymentService {
     return { status: 200, json };
   }
 
-  /** The entry that the request would have made or changed. */
+  /** Returns the entry that the request would have created or changed. */
   #imagine(endpoint: Endpoint, kind: Kind, json: Json): Entry | undefined {
     if (endpoint === 'confirm') return this.ledger.byId('payment', String(json['id']));
     return new Ledger().create(kind, json, this.now());

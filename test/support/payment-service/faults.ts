@@ -16,7 +16,7 @@ export const html =
   (connection) =>
     connection.send({ status: code, json: {}, headers: { 'content-type': 'text/html' } }, HTML);
 
-/** The regular response with changed fields. */
+/** Returns a fault that sends the regular response with changed fields. */
 export const altered =
   (change: Record<string, unknown>): FaultReply =>
   (connection, { status: code, json }) =>
@@ -42,7 +42,7 @@ const truncatedJson: FaultReply = (connection, response) =>
 const wrongType: FaultReply = (connection, response) =>
   connection.send({ ...response, headers: { 'content-type': 'text/plain' } });
 
-/** A parser that takes the last of two keys would read a wrong transaction id. */
+/** Sends a duplicate key, of which a parser that takes the last one would read a wrong transaction id. */
 const duplicateKeys: FaultReply = (connection, response) =>
   connection.send(
     response,

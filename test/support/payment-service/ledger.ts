@@ -10,14 +10,14 @@ export interface Entry {
   externalId: string;
   amount: { currency: string; value: string };
   method: Record<string, unknown>;
-  /** Tests put the idempotency key here. */
+  /** The description; tests put the idempotency key here. */
   description: string;
   status: string;
   state: string | null;
   createdAt: number;
-  /** Lookups hide it before this time … */
+  /** Time before which lookups do not find the transaction. */
   visibleAt: number;
-  /** … and for this many lookups. */
+  /** Number of lookups that still do not find the transaction. */
   hiddenLookups: number;
   confirms: number;
 }
@@ -36,11 +36,11 @@ export class Ledger {
   readonly entries: Entry[] = [];
   readonly #byId = new Map<string, Entry>();
   readonly #byExternalId = new Map<string, Entry[]>();
-  /** For how long, and for how many lookups, new transactions are hidden. */
+  /** For how long, and for how many lookups, new transactions are not found. */
   lag = { ms: 0, lookups: 0 };
-  /** Which of several with the same external id a lookup shows; not specified. */
+  /** Which of several transactions with one external id a lookup returns; the specification does not say. */
   shows: 'newest' | 'oldest' = 'newest';
-  /** Whether a confirm of a confirmed payment is carried out again; not specified. */
+  /** Whether a repeated confirm of a payment is carried out again; the specification does not say. */
   acceptsRepeats = false;
 
   create(kind: Kind, body: Record<string, unknown>, now: number): Entry {
@@ -104,10 +104,10 @@ export class Ledger {
   }
 }
 
-/** With microseconds and an offset (spec 2.1). */
+/** Returns a time with microseconds and an offset (spec 2.1). */
 const timestamp = (ms: number): string => new Date(ms).toISOString().replace('Z', '123+00:00');
 
-/** The resource as the service shows it (spec 2.3, 2.6). */
+/** Returns the resource as the service sends it (spec 2.3, 2.6). */
 export function resource(entry: Entry, isLookup: boolean): Record<string, unknown> {
   const { status, transactionId, amount, channel, method, state, createdAt, externalId } = entry;
   if (entry.kind === 'payout') {

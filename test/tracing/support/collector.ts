@@ -3,21 +3,21 @@ import type { AddressInfo } from 'node:net';
 import { closeAfterTests } from '../../support/gateway';
 import { spansIn, type SeenSpan } from './otlp';
 
-/** One export as it arrived. */
+/** An export as the collector received it. */
 export interface SeenExport {
   url: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
 }
 
-/** A collector: takes traces by OTLP over HTTP, and remembers them. */
+/** A collector that receives traces by OTLP over HTTP and stores them. */
 export interface Collector {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   url: string;
   exports: SeenExport[];
-  /** Every span that came. */
+  /** Returns all received spans. */
   spans(): SeenSpan[];
-  /** How later exports are answered; as taken, unless it is said. */
+  /** Sets the response to later exports; by default they are accepted. */
   answer(reply: (response: ServerResponse) => void): void;
   close(): Promise<void>;
 }

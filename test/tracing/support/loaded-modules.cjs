@@ -1,4 +1,4 @@
-// Loaded before the program: prints on SIGUSR2 which packages of OpenTelemetry it has loaded.
+// Loaded before the program: prints on SIGUSR2 which packages of OpenTelemetry the program has loaded.
 const process = require('node:process');
 
 process.on('SIGUSR2', () => {

@@ -1,10 +1,10 @@
-/** Reads what an OpenTelemetry exporter sends, by the numbers of the fields in opentelemetry-proto's trace.proto. */
+/** Decodes the exports of an OpenTelemetry exporter, by the field numbers of opentelemetry-proto's trace.proto. */
 
-/** A span as it was sent. */
+/** A span as the exporter sent it. */
 export interface SeenSpan {
   traceId: string;
   spanId: string;
-  /** Empty where it has none. */
+  /** Empty if the span has no parent. */
   parentSpanId: string;
   traceState: string;
   name: string;
@@ -13,13 +13,13 @@ export interface SeenSpan {
   links: { traceId: string; spanId: string }[];
   events: number;
   status: { isError: boolean; message: string };
-  /** Of the process that made it. */
+  /** Resource attributes of the process that created the span. */
   resource: Record<string, unknown>;
 }
 
 type Value = bigint | Buffer;
 
-/** The fields of a message, in their order; a field may be there more than once. */
+/** Returns the values of each field of a message by field number, in their order. */
 function fieldsOf(message: Buffer): Map<number, Value[]> {
   const fields = new Map<number, Value[]>();
   let at = 0;
@@ -96,7 +96,7 @@ function spanOf(span: Fields, resource: Record<string, unknown>): SeenSpan {
   };
 }
 
-/** The spans of one export (ExportTraceServiceRequest). */
+/** Returns the spans of one export (ExportTraceServiceRequest). */
 export const spansIn = (body: Buffer): SeenSpan[] =>
   messages(fieldsOf(body), 1).flatMap((ofResource) => {
     const resource = messages(ofResource, 1).map((one) => attributesOf(one, 1))[0] ?? {};

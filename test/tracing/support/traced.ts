@@ -3,12 +3,12 @@ import type { Clock } from '../../../src/shared/clock';
 import { startCollector, type Collector } from './collector';
 import type { SeenSpan } from './otlp';
 
-/** A gateway that tells a collector of its spans. */
+/** A gateway that exports its spans to a collector. */
 export interface Traced {
   client: TestClient;
   collector: Collector;
   logLines: string[];
-  /** Closes the gateway, which sends what is left, and returns every span that came. */
+  /** Closes the gateway, which exports the remaining spans. Returns all received spans. */
   spans(): Promise<SeenSpan[]>;
 }
 
@@ -18,13 +18,13 @@ interface TracedOptions {
   collector?: Collector;
 }
 
-/** Starts both, the gateway before the service at that address. */
+/** Starts a collector, unless given, and a gateway in front of the service at that URL. */
 export async function traced(serviceUrl: string, options: TracedOptions = {}): Promise<Traced> {
   const collector = options.collector ?? (await startCollector());
   const logLines: string[] = [];
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    // The last export may take a part of it, and machines are busy.
+    // Long, because the last export takes part of the grace period, and machines may be busy.
     SHUTDOWN_GRACE_MS: '120000',
     PAYOUT_PREFLIGHT: 'off',
     ...options.env,
@@ -41,7 +41,7 @@ export async function traced(serviceUrl: string, options: TracedOptions = {}): P
   };
 }
 
-/** The one span of that name. */
+/** Returns the only span with this name. Throws if there is none or more than one. */
 export function only(spans: readonly SeenSpan[], name: string): SeenSpan {
   const [span, ...others] = spans.filter((one) => one.name === name);
   if (!span || others.length > 0)
@@ -51,6 +51,6 @@ export function only(spans: readonly SeenSpan[], name: string): SeenSpan {
   return span;
 }
 
-/** The spans below another, in the order in which they ended. */
+/** Returns the child spans of a span, in the order in which they ended. */
 export const below = (spans: readonly SeenSpan[], { spanId, traceId }: SeenSpan): SeenSpan[] =>
   spans.filter((span) => span.parentSpanId === spanId && span.traceId === traceId);

@@ -4,28 +4,28 @@ import { readPostgresUrl, type PostgresHost, type PostgresUrl } from '../../../s
 import { TimeoutError } from '../../../shared/timeout';
 
 /**
- * The hosts of a connection string. Uses the first that responds and has the required session attributes, until a
- * connection to it fails or it becomes read-only; then the search starts again with the other hosts.
+ * The hosts of a connection string. Uses the first one that responds and has the required session attributes. When a
+ * connection to it fails or it becomes read-only, searches again, beginning with the other hosts.
  */
 export class PostgresHosts {
   readonly #url: PostgresUrl;
-  /** In the order of the search. */
-  #order: readonly PostgresHost[];
+  /** The hosts in the order in which they are tried; empty if the connection string has only one. */
+  #searchOrder: readonly PostgresHost[];
   #current: PostgresHost | undefined;
   #search: Promise<PostgresHost> | undefined;
 
-  /** Throws a PostgresUrlError. */
+  /** Throws a PostgresUrlError if the connection string is invalid. */
   constructor(url: string) {
     this.#url = readPostgresUrl(url);
-    this.#order = this.#url.hosts;
+    this.#searchOrder = this.#url.hosts;
   }
 
-  /** A client that connects to the host in use. */
-  client(config: ClientConfig): Client {
+  /** Returns a client that connects to the host in use. */
+  createClient(config: ClientConfig): Client {
     return new HostClient(this, { ...config, connectionString: this.#url.connectionString });
   }
 
-  /** Settings of a pool that connects to the host in use. */
+  /** Returns the settings of a pool that connects to the host in use. */
   poolConfig() {
     const hosts = this as PostgresHosts;
     return {
@@ -38,36 +38,36 @@ export class PostgresHosts {
     };
   }
 
-  /** The host in use; undefined when the connection string has only one. Rejects when none fits. */
+  /** Finds the host to use; undefined if the connection string has only one. Rejects if no host is suitable. */
   choose(): Promise<PostgresHost | undefined> {
-    if (this.#current || this.#order.length === 0) return Promise.resolve(this.#current);
-    this.#search ??= this.#find().finally(() => {
+    if (this.#current || this.#searchOrder.length === 0) return Promise.resolve(this.#current);
+    this.#search ??= this.#searchHost().finally(() => {
       this.#search = undefined;
     });
     return this.#search;
   }
 
-  /** Rejects when a client's session lacks the required attributes. */
-  async check(client: ClientBase): Promise<void> {
+  /** Rejects if a client's session lacks the required attributes. */
+  async checkSession(client: ClientBase): Promise<void> {
     const { attributes } = this.#url;
     if (attributes === 'any') return;
-    const { rows } = await client.query<{ standby: boolean; readOnly: boolean }>(SESSION);
+    const { rows } = await client.query<{ standby: boolean; readOnly: boolean }>(SELECT_SESSION);
     const isUnsuitable = rows[0]?.standby || (attributes === 'read-write' && rows[0]?.readOnly);
-    if (isUnsuitable) throw new DescribedError(READ_ONLY);
+    if (isUnsuitable) throw new DescribedError(READ_ONLY_ERROR);
   }
 
-  /** Must be called when a connection failed or the host is read-only. Moves the host to the end of the search order. */
-  failed({ host, port }: PostgresHost): void {
+  /** Must be called when a host failed or is read-only. Stops using it and moves it to the end of the search order. */
+  reportFailure({ host, port }: PostgresHost): void {
     const current = this.#current;
     // Another host may be in use by now.
     if (current?.host !== host || current.port !== port) return;
     this.#current = undefined;
-    this.#order = [...this.#order.filter((other) => other !== current), current];
+    this.#searchOrder = [...this.#searchOrder.filter((other) => other !== current), current];
   }
 
-  async #find(): Promise<PostgresHost> {
+  async #searchHost(): Promise<PostgresHost> {
     const faults = new Map<PostgresHost, JournalErrorInfo>();
-    for (const host of this.#order) {
+    for (const host of this.#searchOrder) {
       const { connectionString, connectTimeoutMs } = this.#url;
       const client = new Client({
         connectionString,
@@ -78,7 +78,7 @@ export class PostgresHosts {
       client.on('error', () => undefined);
       try {
         await Object.assign(client, host).connect();
-        await this.check(client);
+        await this.checkSession(client);
         this.#current = host;
         return host;
       } catch (error) {
@@ -87,20 +87,20 @@ export class PostgresHosts {
         void client.end().catch(() => undefined);
       }
     }
-    throw new DescribedError(summarize(this.#url.hosts.flatMap((host) => faults.get(host) ?? [])));
+    throw new DescribedError(summarizeErrors(this.#url.hosts.flatMap((host) => faults.get(host) ?? [])));
   }
 }
 
-const SESSION = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
+const SELECT_SESSION = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
 
-const READ_ONLY: JournalErrorInfo = {
+const READ_ONLY_ERROR: JournalErrorInfo = {
   reason: 'read_only',
   code: '25006',
   message: 'the server is read-only',
 };
 
-/** One error for all hosts, with the reason of the one that most likely is the primary. */
-function summarize(faults: readonly JournalErrorInfo[]): JournalErrorInfo {
+/** Combines the errors of all hosts into one, with the reason of the host that is most likely the primary. */
+function summarizeErrors(faults: readonly JournalErrorInfo[]): JournalErrorInfo {
   const primary =
     faults.find((fault) => fault.reason !== 'read_only' && !isPermanent(fault)) ??
     faults.find(({ reason }) => reason === 'read_only') ??
@@ -134,15 +134,15 @@ class HostClient extends Client {
 
   async #connect(): Promise<Client> {
     const host = await this.#hosts.choose();
-    // The caller may have timed out meanwhile.
+    // The caller may have timed out during the search and closed this client.
     if (this.connection.stream.destroyed) throw new TimeoutError();
     if (host) Object.assign(this, host);
     try {
       await super.connect();
-      await this.#hosts.check(this);
+      await this.#hosts.checkSession(this);
       return this;
     } catch (error) {
-      if (host) this.#hosts.failed(host);
+      if (host) this.#hosts.reportFailure(host);
       void this.end().catch(() => undefined);
       throw error;
     }

@@ -1,5 +1,7 @@
 import { Batcher } from '../batcher';
-import { DEADLINE_MS, READ_DEADLINE_MS, monotonicMs } from '../deadline';
+import { AttemptMissing, stateFromRow, type FenceReason, type JournalState } from '../fence';
+import { notDurableError } from '../journal-error';
+import { TIME_LIMIT_MS, READ_TIME_LIMIT_MS, monotonicMs } from '../deadline';
 import {
   JournalUnavailable,
   type AttemptKey,
@@ -11,44 +13,70 @@ import {
   type PurgeProgress,
   type PurgeStep,
 } from '../journal';
-import { FIND, INSERT_COLUMNS, insertValues, isReleased, readAttempt, storable, type Row } from '../rows';
+import {
+  FIND_BY_KEY,
+  INSERT_COLUMNS,
+  attemptFromRow,
+  insertColumnValues,
+  isKeyReleased,
+  toStorableText,
+  type Row,
+} from '../rows';
 import { END_CONFIRM, SqlJournal, type SqlValue } from '../sql-journal';
 import { PostgresHosts } from './hosts';
 import { CONNECTION_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './pool';
 import { purgeStep } from './purge';
-import { CHECK_WRITE, FIND_CREATED, INSERT_ATTEMPTS, RECORD_CONFIRMED, RECORD_OUTCOMES } from './statements';
+import {
+  CHECK_WRITE,
+  FIND_CREATED,
+  INSERT_ATTEMPTS,
+  READ_STATE,
+  RECORD_CONFIRMED,
+  RECORD_OUTCOMES,
+  SET_FENCE,
+} from './statements';
 
 const MAX_BATCH = 256;
 const MAX_CONNECTIONS = 8;
-/** For lists, operator commands and the purge, which must not delay creates. */
+/** Connections for lists, operator commands and the purge, so that these do not delay creates. */
 const MAX_BACKGROUND_CONNECTIONS = 3;
-/** One connection fewer: lists do not delay operator commands. */
+/** One fewer than the background connections, so that lists do not delay operator commands. */
 const MAX_CONCURRENT_LISTS = 2;
-/** The purge need not be durable: rows that a crash brings back are deleted again. */
-const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} -c synchronous_commit=off`;
+/** For the purge, which deletes again any rows that a crash restores, and for outcomes, which a lookup can find again. */
+const WITHOUT_SYNC = '-c synchronous_commit=off';
+const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${WITHOUT_SYNC}`;
+/** For recording outcomes, one batch at a time. */
+const MAX_OUTCOME_CONNECTIONS = 1;
 
 /** The journal in PostgreSQL, for gateways on several machines. */
 export class PostgresJournal extends SqlJournal implements Journal {
   readonly #pool: PostgresPool;
+  readonly #outcomePool: PostgresPool;
   readonly #backgroundPool: PostgresPool;
   readonly #inserts: Batcher<NewAttempt, BeginResult | null>;
-  readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean>;
+  readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
-  constructor(url: string, deadlineMs = DEADLINE_MS) {
-    super(deadlineMs, {
-      attemptsBy: () => 'attempts',
+  constructor(url: string, timeLimitMs = TIME_LIMIT_MS) {
+    super(timeLimitMs, {
+      attemptsTable: () => 'attempts',
       skipLocked: 'FOR UPDATE SKIP LOCKED',
       findCreated: FIND_CREATED,
       maxConcurrentLists: MAX_CONCURRENT_LISTS,
     });
     const hosts = new PostgresHosts(url);
     this.#pool = new PostgresPool(hosts, {
-      deadlineMs,
+      timeLimitMs,
       maxConnections: MAX_CONNECTIONS,
       connectionOptions: CONNECTION_OPTIONS,
     });
+    this.#outcomePool = new PostgresPool(hosts, {
+      timeLimitMs,
+      maxConnections: MAX_OUTCOME_CONNECTIONS,
+      connectionOptions: `${CONNECTION_OPTIONS} ${WITHOUT_SYNC}`,
+      migrate: () => this.#pool.migrate(),
+    });
     this.#backgroundPool = new PostgresPool(hosts, {
-      deadlineMs: Math.max(deadlineMs, READ_DEADLINE_MS),
+      timeLimitMs: Math.max(timeLimitMs, READ_TIME_LIMIT_MS),
       maxConnections: MAX_BACKGROUND_CONNECTIONS,
       connectionOptions: BACKGROUND_OPTIONS,
       migrate: () => this.#pool.migrate(),
@@ -57,8 +85,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
       flush: (attempts, until) => this.#insertAll(attempts, until),
       maxBatch: MAX_BATCH,
       concurrency: 2,
-      deadlineMs,
-      conflictKey: (attempt) => {
+      timeLimitMs,
+      batchExclusion: (attempt) => {
         const { service, channel, externalId, reserve } = attempt;
         return reserve
           ? { key: JSON.stringify([service, channel, externalId]), owner: keyOf(attempt) }
@@ -69,25 +97,37 @@ export class PostgresJournal extends SqlJournal implements Journal {
       flush: (outcomes, until) => this.#recordAll(outcomes, until),
       maxBatch: MAX_BATCH,
       concurrency: 1,
-      deadlineMs,
-      conflictKey: (outcome) => ({ key: outcome.id, owner: outcome }),
+      timeLimitMs,
+      batchExclusion: (outcome) => ({ key: outcome.id, owner: outcome }),
     });
   }
 
   async insertAttempt(attempt: NewAttempt): Promise<BeginResult> {
-    const until = monotonicMs() + this.deadlineMs;
+    const until = monotonicMs() + this.timeLimitMs;
     const begun = await this.#inserts.add(attempt);
     if (begun) return begun;
+    const { fence } = await this.#readDurableState(until);
+    if ((fence?.since ?? 0) !== attempt.fenceSince) return { kind: 'fence_changed' };
     // The key was taken or released between the two parts of the statement.
     const { service, client, key } = attempt;
-    const [row] = await this.#pool.query(FIND, [service, client, key], until);
-    const found = row && readAttempt(row);
-    if (found && !isReleased(found)) return { kind: 'exists', attempt: found };
+    const [row] = await this.#pool.query(FIND_BY_KEY, [service, client, key], until);
+    const found = row && attemptFromRow(row);
+    if (found && !isKeyReleased(found)) return { kind: 'exists', attempt: found };
     return attempt.reserve ? { kind: 'reserved' } : this.insertAttempt(attempt);
   }
 
-  recordOutcome(id: string, outcome: Outcome): Promise<boolean> {
-    return this.#outcomes.add({ id, outcome });
+  async recordOutcome(id: string, outcome: Outcome): Promise<boolean> {
+    const result = await this.#outcomes.add({ id, outcome });
+    if (result === 'missing') throw new AttemptMissing();
+    return result;
+  }
+
+  async readState(): Promise<JournalState> {
+    return this.#readDurableState();
+  }
+
+  async setFence(reason: FenceReason | null): Promise<void> {
+    await this.write(SET_FENCE, reason ?? '');
   }
 
   async endConfirm(id: string, { outcome, confirmed }: ConfirmResult): Promise<void> {
@@ -96,7 +136,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
       channel,
       transaction_id: transactionId,
       input_hash: inputHash,
-      status: storable(status),
+      status: toStorableText(status),
       confirmed_at: confirmedAt,
     }));
     await this.write(`${RECORD_CONFIRMED} ${END_CONFIRM[outcome]}`, JSON.stringify(rows), id);
@@ -112,15 +152,17 @@ export class PostgresJournal extends SqlJournal implements Journal {
   }
 
   async checkWrite(bytes: number): Promise<void> {
-    const [row] = await this.write(CHECK_WRITE, Date.now(), bytes);
+    const until = monotonicMs() + this.timeLimitMs;
+    const [row] = await this.#pool.queryDurably(CHECK_WRITE, [Date.now(), bytes], until);
     if (row?.['may'] !== true)
       throw new JournalUnavailable(Object.assign(new Error('Missing privileges.'), { code: '42501' }));
+    if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
   }
 
   /** Writes what is queued, then closes the connections. */
   async close(): Promise<void> {
     await Promise.all([this.#inserts.close(), this.#outcomes.close()]);
-    await Promise.all([this.#pool.close(), this.#backgroundPool.close()]);
+    await Promise.all([this.#pool, this.#outcomePool, this.#backgroundPool].map((pool) => pool.close()));
   }
 
   protected read(text: string, ...values: SqlValue[]): Promise<Row[]> {
@@ -135,33 +177,37 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return this.#backgroundPool.query(text, values, until);
   }
 
-  /** Null for an attempt whose result this cannot determine. */
+  /** Inserts a batch of attempts. The result of an attempt is null if the statement does not determine it. */
   async #insertAll(attempts: readonly NewAttempt[], until: number): Promise<(BeginResult | null)[]> {
-    // One statement cannot write a row twice: of several attempts with one key it gets the first.
+    // One statement cannot write a row twice, so of several attempts with one key only the first is inserted.
     const byKey = new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt]));
     const records = [...byKey.values()].map((attempt) => {
-      const values = insertValues(attempt);
+      const values = insertColumnValues(attempt);
       const columns = INSERT_COLUMNS.map((name, index) => [name, values[index]]);
-      return Object.fromEntries([...columns, ['reserve', attempt.reserve]]) as Row;
+      const { reserve, fenceSince } = attempt;
+      return { ...Object.fromEntries(columns), reserve, fence_since: fenceSince } as Row;
     });
-    const rows = await this.#pool.query(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
-    const stored = rows.map(readAttempt);
+    const rows = await this.#pool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
+    const stored = rows.map(attemptFromRow);
     const started = new Set(stored.map(({ id }) => id));
-    const taken = new Map(stored.filter((row) => !isReleased(row)).map((row) => [keyOf(row), row]));
+    const existing = new Map(stored.filter((row) => !isKeyReleased(row)).map((row) => [keyOf(row), row]));
     return attempts.map((attempt): BeginResult | null => {
       if (started.has(attempt.id)) return { kind: 'started' };
-      const found = taken.get(keyOf(attempt));
+      const found = existing.get(keyOf(attempt));
       return found ? { kind: 'exists', attempt: found } : null;
     });
   }
 
-  async #recordAll(outcomes: readonly { id: string; outcome: Outcome }[], until: number): Promise<boolean[]> {
+  async #recordAll(
+    outcomes: readonly { id: string; outcome: Outcome }[],
+    until: number,
+  ): Promise<(boolean | 'missing')[]> {
     const records = outcomes.map(({ id, outcome: { outcome, ...facts } }) => ({
       id,
       outcome,
       settled_at: 'settledAt' in facts ? facts.settledAt : null,
-      transaction_id: 'transactionId' in facts ? storable(facts.transactionId) : null,
-      status: 'status' in facts ? storable(facts.status) : null,
+      transaction_id: 'transactionId' in facts ? toStorableText(facts.transactionId) : null,
+      status: 'status' in facts ? toStorableText(facts.status) : null,
       next_check_at: 'nextRecheckAt' in facts ? facts.nextRecheckAt : null,
       ...('absence' in facts && {
         absent_lookups: facts.absence?.lookups,
@@ -169,9 +215,21 @@ export class PostgresJournal extends SqlJournal implements Journal {
         absent_observer: facts.absence?.observer,
       }),
     }));
-    const rows = await this.#pool.query(RECORD_OUTCOMES, [JSON.stringify(records)], until);
-    const held = new Set(rows.map((row) => row['id']));
-    return outcomes.map(({ id }) => !held.has(id));
+    const rows = await this.#outcomePool.query(RECORD_OUTCOMES, [JSON.stringify(records)], until);
+    const unchanged = new Map(rows.map((row) => [row['id'], row['is_missing'] === true]));
+    return outcomes.map(({ id, outcome: { outcome } }) => {
+      const isMissing = unchanged.get(id);
+      // An attempt that is not sent or rejected releases its key, and may have been replaced since.
+      if (isMissing === true) return outcome === 'succeeded' || outcome === 'unknown' ? 'missing' : true;
+      return isMissing === undefined;
+    });
+  }
+
+  /** Rejects if commits are not durable. */
+  async #readDurableState(until?: number): Promise<JournalState> {
+    const [row = {}] = await this.#pool.query(READ_STATE, [], until);
+    if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
+    return stateFromRow(row);
   }
 }
 

@@ -3,41 +3,49 @@ import { InFlightCounter } from '../../../shared/in-flight-counter';
 import { TimeoutError, withTimeout } from '../../../shared/timeout';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
-import { describeJournalError } from '../journal-error';
+import { describeJournalError, notDurableError } from '../journal-error';
 import { migrate } from '../migrations';
 import type { PostgresHosts } from './hosts';
 import type { Row } from '../rows';
 
-/** A plan made for an empty table must not be kept while the table grows. */
+/** Plans each statement anew, because a plan made for an empty table would be kept while the table grows. */
 export const CONNECTION_OPTIONS = '-c plan_cache_mode=force_custom_plan';
 
 /**
- * For statements that must read an index in its order: with statistics of a table that has just grown, or of one client
- * among many, the planner prefers a scan of the whole table.
+ * For statements that must read an index in its order. With statistics of a table that has just grown, or of one client
+ * among many, the planner would prefer a scan of the whole table.
  */
 export const INDEX_ORDER_OPTIONS = `${CONNECTION_OPTIONS} -c enable_seqscan=off -c enable_bitmapscan=off -c enable_sort=off -c jit=off`;
 
 const MIGRATION_TIMEOUT_MS = 10_000;
-/** Advisory lock key, the same in every instance: one at a time runs the migrations. */
+/** Key of the advisory lock with which only one instance at a time runs the migrations. */
 const MIGRATION_LOCK = 7_215_044;
 
 interface PostgresPoolOptions {
   /** Time limit of a query in ms. */
-  deadlineMs: number;
+  timeLimitMs: number;
   maxConnections: number;
-  /** Settings of each connection, as command-line options of the server. */
+  /** Server settings of each connection, written as command-line options of PostgreSQL. */
   connectionOptions: string;
-  /** Runs the migrations; by default the pool does. */
+  /** Runs the migrations instead of this pool. */
   migrate?: () => Promise<readonly string[]>;
 }
 
+/** SQLSTATE of a warning, such as that of a commit that was cancelled while it waited for the synchronous standby. */
+const WARNING = '01000';
+
 interface NamedStatement {
-  /** PostgreSQL parses a named statement once per connection. */
+  /** Name under which PostgreSQL parses the statement only once per connection. */
   name: string;
   text: string;
 }
 
-/** Connection pool with a time limit for each query, to a database that has the journal's tables. */
+interface Query extends NamedStatement {
+  values: unknown[];
+  isDurable: boolean;
+}
+
+/** Connection pool with a time limit for each query. Applies pending migrations before the first query. */
 export class PostgresPool {
   readonly #hosts: PostgresHosts;
   readonly #options: PostgresPoolOptions;
@@ -49,15 +57,15 @@ export class PostgresPool {
   #closing: Promise<void> | undefined;
 
   constructor(hosts: PostgresHosts, options: PostgresPoolOptions) {
-    const { deadlineMs } = options;
+    const { timeLimitMs } = options;
     this.#hosts = hosts;
     this.#options = options;
     this.#pool = new Pool({
       ...hosts.poolConfig(),
       max: options.maxConnections,
-      connectionTimeoutMillis: deadlineMs,
-      // A query that timed out must not hold locks, nor be executed later.
-      statement_timeout: deadlineMs,
+      connectionTimeoutMillis: timeLimitMs,
+      // A query that timed out must neither hold locks nor be executed later.
+      statement_timeout: timeLimitMs,
       keepAlive: true,
       application_name: 'paygraph',
       options: options.connectionOptions,
@@ -67,12 +75,19 @@ export class PostgresPool {
   }
 
   /** @param text with `?` or `$n` for each value  @param until end of the time limit, by `monotonicMs` */
-  query(text: string, values: unknown[], until = monotonicMs() + this.#options.deadlineMs): Promise<Row[]> {
-    if (this.#closing) return Promise.reject(closedError());
-    return this.#inFlight.track(this.#query({ ...this.#statement(text), values }, until));
+  query(text: string, values: unknown[], until = monotonicMs() + this.#options.timeLimitMs): Promise<Row[]> {
+    return this.#track({ ...this.#statement(text), values, isDurable: false }, until);
   }
 
-  /** Runs the migrations once, and again at the next use after a failure. Returns the names of those it applied. */
+  /**
+   * As `query`, for a write that must survive a failover. Rejects if PostgreSQL warns that the commit was not acknowledged
+   * by the synchronous standby; then the write was committed, but only on the primary.
+   */
+  queryDurably(text: string, values: unknown[], until: number): Promise<Row[]> {
+    return this.#track({ ...this.#statement(text), values, isDurable: true }, until);
+  }
+
+  /** Applies pending migrations once, or again at the next call if that failed. Returns the names of those applied. */
   migrate(): Promise<readonly string[]> {
     if (this.#closing) return Promise.reject(closedError());
     this.#migrated ??= this.#inFlight
@@ -84,25 +99,35 @@ export class PostgresPool {
     return this.#migrated;
   }
 
-  /** Waits for queries in flight; aborts a migration. */
+  /** Aborts a migration, waits for queries in flight and closes the connections. */
   close(): Promise<void> {
     void this.#migrationClient?.end().catch(() => undefined);
     this.#closing ??= this.#inFlight.drained().then(() => this.#pool.end());
     return this.#closing;
   }
 
-  async #query(query: NamedStatement & { values: unknown[] }, until: number): Promise<Row[]> {
+  #track(query: Query, until: number): Promise<Row[]> {
+    if (this.#closing) return Promise.reject(closedError());
+    return this.#inFlight.track(this.#query(query, until));
+  }
+
+  async #query({ isDurable, ...query }: Query, until: number): Promise<Row[]> {
     let client: PoolClient | undefined;
     try {
       await withTimeout(until - monotonicMs(), this.migrate());
       client = await this.#connect(until);
       if (monotonicMs() >= until) throw new TimeoutError();
+      const warnings: string[] = [];
+      const onNotice = ({ code = '' }: { code?: string | undefined }): void => void warnings.push(code);
+      if (isDurable) client.on('notice', onNotice);
       const { rows } = await withTimeout(until - monotonicMs(), client.query<Row>(query));
+      client.off('notice', onNotice);
+      if (warnings.includes(WARNING)) throw notDurableError();
       client.release();
       return rows;
     } catch (error) {
-      // After a failover another server is the primary.
-      if (client && describeJournalError(error).reason === 'read_only') this.#hosts.failed(client);
+      // After a failover another host is the primary.
+      if (client && describeJournalError(error).reason === 'read_only') this.#hosts.reportFailure(client);
       // The connection may still be busy with the query: it is not reused.
       client?.release(true);
       throw error instanceof JournalUnavailable ? error : new JournalUnavailable(error);
@@ -123,8 +148,8 @@ export class PostgresPool {
   }
 
   async #migrate(): Promise<readonly string[]> {
-    const client = this.#hosts.client({
-      connectionTimeoutMillis: this.#options.deadlineMs,
+    const client = this.#hosts.createClient({
+      connectionTimeoutMillis: this.#options.timeLimitMs,
       query_timeout: MIGRATION_TIMEOUT_MS,
       application_name: 'paygraph',
       keepAlive: true,
@@ -141,7 +166,7 @@ export class PostgresPool {
       return applied;
     } finally {
       this.#migrationClient = undefined;
-      // Closing the connection rolls back what was not committed; it may take long.
+      // Closing the connection rolls back an uncommitted migration. Closing may take long, so it is not awaited.
       void client.end().catch(() => undefined);
     }
   }

@@ -1,14 +1,14 @@
 import type { PurgeProgress, PurgeStep } from '../journal';
 import type { PostgresPool } from './pool';
 
-/** Advisory lock key, the same in every instance: one at a time purges. */
+/** Key of the advisory lock with which only one instance at a time purges. */
 const PURGE_LOCK = 7_215_045;
 
-/** No step waits for a lock, so none can deadlock: locked rows are left to a later purge. */
-const TURN = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine)`;
+/** Tries to take the purge lock. No step waits for a lock, so none can deadlock; a later purge deletes locked rows. */
+const TRY_PURGE_LOCK = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine)`;
 
-/** `found`: number of rows examined; `last`: where the step ended. */
-export const PURGE_ATTEMPTS = `WITH ${TURN},
+/** `mine`: whether this instance has the purge lock. `found`: number of rows found. `last`: where the step ended. */
+export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
   expired AS MATERIALIZED (
     SELECT id, service, channel, external_id, settled_at FROM attempts
     WHERE (SELECT mine FROM turn) AND settled_at >= $1 AND settled_at < $2
@@ -27,8 +27,8 @@ export const PURGE_ATTEMPTS = `WITH ${TURN},
   SELECT (SELECT mine FROM turn) AS mine, count(*) AS found, count(*) AS deleted, max(settled_at)::text AS last
   FROM deleted`;
 
-/** Keeps a reservation that an attempt takes over meanwhile: it is locked, or names another attempt. */
-export const PURGE_RESERVATIONS = `WITH ${TURN},
+/** Keeps a reservation that an attempt takes over meanwhile, because it is then locked or names another attempt. */
+export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT service, channel, external_id, attempt_id FROM reservations
     WHERE (SELECT mine FROM turn)
@@ -50,7 +50,7 @@ export const PURGE_RESERVATIONS = `WITH ${TURN},
       ORDER BY service DESC, channel DESC, external_id DESC LIMIT 1) AS last
   FROM page`;
 
-export const PURGE_CONFIRMED = `WITH ${TURN},
+export const PURGE_CONFIRMED_INPUTS = `WITH ${TRY_PURGE_LOCK},
   expired AS MATERIALIZED (
     SELECT ctid, confirmed_at FROM confirmed
     WHERE (SELECT mine FROM turn) AND confirmed_at >= $1 AND confirmed_at < $2
@@ -60,19 +60,20 @@ export const PURGE_CONFIRMED = `WITH ${TURN},
   SELECT (SELECT mine FROM turn) AS mine, count(*) AS found, count(*) AS deleted, max(confirmed_at)::text AS last
   FROM deleted`;
 
-export const FIRST_RESERVATION = JSON.stringify(['', '', '']);
+/** Position before all reservations. */
+export const BEFORE_FIRST_RESERVATION = JSON.stringify(['', '', '']);
 
-const BY_TIME = { attempts: PURGE_ATTEMPTS, confirmed: PURGE_CONFIRMED };
+const PURGE_STATEMENTS = { attempts: PURGE_ATTEMPTS, confirmed: PURGE_CONFIRMED_INPUTS };
 
-/** Deletes a few expired rows. Null while another instance purges. */
+/** Deletes at most `limit` expired rows. Returns null if another instance is purging. */
 export async function purgeStep(
   pool: PostgresPool,
   { target, settledBefore, limit, after }: PurgeStep,
 ): Promise<PurgeProgress | null> {
   const [row] =
     target === 'reservations'
-      ? await pool.query(PURGE_RESERVATIONS, [after ?? FIRST_RESERVATION, limit])
-      : await pool.query(BY_TIME[target], [after ?? 0, settledBefore, limit]);
+      ? await pool.query(PURGE_RESERVATIONS, [after ?? BEFORE_FIRST_RESERVATION, limit])
+      : await pool.query(PURGE_STATEMENTS[target], [after ?? 0, settledBefore, limit]);
   if (row?.['mine'] !== true) return null;
   const isLast = Number(row['found']) < limit;
   return { deleted: Number(row['deleted']), after: isLast ? null : String(row['last']) };

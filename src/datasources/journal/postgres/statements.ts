@@ -1,21 +1,34 @@
-import { INSERT_COLUMNS, UPSERT_RELEASED_KEY, upsertReservation } from '../rows';
+import { INSERT_COLUMNS, UPSERT_RELEASED_KEY, upsertReservationClause } from '../rows';
 
 /**
- * Inserts all attempts of a batch. Returns the rows that were written, and the previous rows of keys that are taken. Every
- * instance locks in the same order, so that there are no deadlocks.
+ * Whether a commit of this session survives a crash of the server and, if it has a synchronous standby, its loss. Without
+ * such a standby `local` and `remote_write` are as durable as `on`.
  */
-export const INSERT_ATTEMPTS = `WITH input AS MATERIALIZED (
-    SELECT x.*, (record ->> 'reserve')::boolean AS reserve FROM jsonb_array_elements($1::jsonb) AS record,
-      jsonb_populate_record(NULL::attempts, record) AS x),
+export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
+  AND (current_setting('synchronous_commit') IN ('on', 'remote_apply')
+    OR current_setting('synchronous_commit') <> 'off' AND current_setting('synchronous_standby_names') = ''))`;
+
+/**
+ * Inserts all attempts of a batch; none if the database is not the one that the journal was last written to, if its
+ * commits are not durable, or if the fence is not the one that the sender knew. Returns the rows that were written, and the rows that already held one of the keys.
+ * Every instance locks in the same order, so that there are no deadlocks.
+ */
+export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
+    SELECT fence_since FROM journal_state WHERE identity = journal_identity() AND ${IS_DURABLE}),
+  input AS MATERIALIZED (
+    SELECT x.*, (record ->> 'reserve')::boolean AS reserve,
+      (record ->> 'fence_since')::bigint IN (SELECT fence_since FROM state) AS may_insert
+    FROM jsonb_array_elements($1::jsonb) AS record, jsonb_populate_record(NULL::attempts, record) AS x),
   reserved AS (
     INSERT INTO reservations (service, channel, external_id, attempt_id)
-    SELECT service, channel, external_id, id FROM input WHERE reserve ORDER BY service, channel, external_id
-    ${upsertReservation('NOT attempt_is_open(reservations.attempt_id)')}
+    SELECT service, channel, external_id, id FROM input WHERE reserve AND may_insert
+    ORDER BY service, channel, external_id
+    ${upsertReservationClause('NOT attempt_is_open(reservations.attempt_id)')}
     RETURNING attempt_id),
   begun AS (
     INSERT INTO attempts (${INSERT_COLUMNS.join(', ')}, outcome)
     SELECT ${INSERT_COLUMNS.join(', ')}, 'in_progress' FROM input
-    WHERE NOT reserve OR id IN (SELECT attempt_id FROM reserved) ORDER BY service, client, key
+    WHERE may_insert AND (NOT reserve OR id IN (SELECT attempt_id FROM reserved)) ORDER BY service, client, key
     ${UPSERT_RELEASED_KEY}
     RETURNING *)
   SELECT * FROM begun
@@ -24,7 +37,25 @@ export const INSERT_ATTEMPTS = `WITH input AS MATERIALIZED (
     SELECT * FROM attempts
     WHERE service = input.service AND client = input.client AND key = input.key) AS found`;
 
-/** Records the outcomes of a batch. Returns the attempts left unchanged because another one created their transaction. */
+const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)';
+
+/** Returns the state, and raises the fence if the database is not the one that the journal was last written to. */
+export const READ_STATE = `WITH raised AS (
+    UPDATE journal_state SET identity = journal_identity(), fence_since = ${NOW},
+      fence_reason = CASE WHEN split_part(identity, '/', 1) = split_part(journal_identity(), '/', 1)
+        AND split_part(identity, '/', 3) = split_part(journal_identity(), '/', 3) THEN 'failover' ELSE 'restored' END
+    WHERE identity <> journal_identity() RETURNING *)
+  SELECT state.*, ${IS_DURABLE} AS is_durable, (SELECT last_value FROM attempts_seq_seq) AS last_sequence
+  FROM (SELECT * FROM raised UNION ALL SELECT * FROM journal_state ORDER BY fence_since DESC LIMIT 1) AS state`;
+
+/** Parameter: the reason; empty to lower the fence. */
+export const SET_FENCE = `UPDATE journal_state SET fence_reason = $1::text,
+  fence_since = CASE WHEN $1::text = '' THEN 0 ELSE ${NOW} END`;
+
+/**
+ * Records a batch of outcomes. Returns the ids of attempts left unchanged because another one created their transaction,
+ * or because they are missing.
+ */
 export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT * FROM jsonb_populate_recordset(NULL::attempts, $1::jsonb)),
   held AS MATERIALIZED (
@@ -46,11 +77,13 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     lease_until = 0
   FROM input JOIN locked USING (id)
   WHERE attempts.id = input.id)
-  SELECT id FROM held`;
+  SELECT id, FALSE AS is_missing FROM held
+  UNION ALL
+  SELECT id, TRUE FROM input WHERE NOT EXISTS (SELECT 1 FROM attempts WHERE attempts.id = input.id)`;
 
 /**
  * Searches the index by id and client only, so that it reads no row of another client. OFFSET 0 keeps a planner without
- * statistics from using the other conditions and reading all that the client ever created.
+ * statistics from using the other conditions and so reading all attempts of the client.
  */
 export const FIND_CREATED = `SELECT input.place - 1 AS place, found.*
   FROM (SELECT place, ref ->> 0 AS channel, ref ->> 1 AS transaction_id, ref ->> 2 AS external_id
@@ -70,14 +103,22 @@ export const FIND_CREATED = `SELECT input.place - 1 AS place, found.*
       WHERE service = $1 AND kind = $3 AND channel = input.channel
       LIMIT 1)) AS found`;
 
-/** Parameters: the confirmed inputs as JSON, then those of END_CONFIRM. One statement, and so atomic. */
+/** Precedes END_CONFIRM in one statement, so that both are atomic. Parameter: the confirmed inputs as JSON. */
 export const RECORD_CONFIRMED = `WITH recorded AS (
   INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)
   SELECT service, channel, transaction_id, input_hash, status, confirmed_at FROM jsonb_to_recordset(?::jsonb)
     AS x(service text, channel text, transaction_id text, input_hash text, status text, confirmed_at bigint)
   ON CONFLICT DO NOTHING)`;
 
-const TABLES = ['attempts', 'reservations', 'confirms', 'confirmed', 'settlement_proposals', 'write_checks'];
+const TABLES = [
+  'attempts',
+  'reservations',
+  'confirms',
+  'confirmed',
+  'settlement_proposals',
+  'write_checks',
+  'journal_state',
+];
 
 /** Whether the user of the connection has all privileges that the gateway needs. */
 export const MAY_WRITE = TABLES.flatMap((table) =>
@@ -87,4 +128,4 @@ export const MAY_WRITE = TABLES.flatMap((table) =>
 /** Parameters: the time in milliseconds, and the size of the filler in bytes. */
 export const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, ?, repeat('0', ?::int))
   ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, filler = excluded.filler
-  RETURNING ${MAY_WRITE} AS may`;
+  RETURNING ${MAY_WRITE} AS may, ${IS_DURABLE} AS is_durable`;

@@ -1,4 +1,6 @@
-import { READ_DEADLINE_MS } from '../deadline';
+import { statSync } from 'node:fs';
+import { READ_TIME_LIMIT_MS } from '../deadline';
+import { AttemptMissing, stateFromRow, type FenceReason, type JournalState } from '../fence';
 import type {
   BeginResult,
   ConfirmResult,
@@ -11,14 +13,14 @@ import type {
 import { fileOpenError, JournalOpenError } from '../journal-open-error';
 import { migrate } from '../migrations';
 import {
-  FIND,
+  FIND_BY_KEY,
   INSERT_COLUMNS,
-  OPEN,
+  IS_OPEN,
   UPSERT_RELEASED_KEY,
-  insertValues,
-  isReleased,
-  readAttempt,
-  upsertReservation,
+  insertColumnValues,
+  isKeyReleased,
+  attemptFromRow,
+  upsertReservationClause,
   type Row,
 } from '../rows';
 import { END_CONFIRM, SqlJournal, type SqlValue } from '../sql-journal';
@@ -27,7 +29,7 @@ import { purgeStep } from './purge';
 import { sql, SqliteThread } from './thread';
 
 const RESERVE = `INSERT INTO reservations (service, channel, external_id, attempt_id) VALUES (?, ?, ?, ?)
-  ${upsertReservation(`NOT EXISTS (
+  ${upsertReservationClause(`NOT EXISTS (
     SELECT 1 FROM attempts a
     WHERE a.id = reservations.attempt_id AND a.outcome IN ('in_progress', 'succeeded', 'unknown'))`)}`;
 
@@ -37,24 +39,31 @@ const INSERT = `INSERT INTO attempts (${INSERT_COLUMNS.join(', ')}, outcome)
     SELECT 1 FROM reservations WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?)
   ${UPSERT_RELEASED_KEY} RETURNING id`;
 
-/** Returns a row when another attempt created the transaction. */
+/** Returns a row if the fence is not the one that the sender knew. */
+const FENCE_CHANGED = 'SELECT fence_since AS changed_fence FROM journal_state WHERE fence_since <> ?';
+
+/** Returns a row if the journal does not have the attempt. */
+const IS_MISSING = 'SELECT 1 AS is_missing WHERE NOT EXISTS (SELECT 1 FROM attempts WHERE id = ?)';
+
+/** Returns a row if another attempt created the transaction. */
 const CREATED_BY_ANOTHER = `SELECT other.id FROM attempts AS mine JOIN attempts AS other
   ON other.transaction_id = ? AND other.service = mine.service AND other.kind = mine.kind AND other.id <> mine.id
   WHERE mine.id = ?`;
 
 const SETTLE = `UPDATE attempts
   SET outcome = ?, settled_at = ?, transaction_id = ?, status = ?, lease_until = 0, next_check_at = NULL
-  WHERE id = ? AND ${OPEN}`;
+  WHERE id = ? AND ${IS_OPEN}`;
 
 const SETTLE_AS_UNKNOWN = `UPDATE attempts
   SET outcome = 'unknown', lease_until = 0, next_check_at = ?, checks = checks + 1,
     absent_lookups = COALESCE(?, absent_lookups), absent_ms = COALESCE(?, absent_ms),
     absent_observer = COALESCE(?, absent_observer)
-  WHERE id = ? AND ${OPEN}`;
+  WHERE id = ? AND ${IS_OPEN}`;
 
 /**
- * Searches the index by id and client only, so that it reads no row of another client. The unary plus keeps a planner
- * without statistics from using the other conditions and reading all that the client ever created.
+ * Looks up attempts by transaction id or external id, each indexed together with the client, so that no row of another
+ * client is read. The unary plus excludes the other conditions from the selection of an index: without statistics, SQLite
+ * might choose an index for them and read all attempts of the client.
  */
 const FIND_CREATED = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
   input AS MATERIALIZED (
@@ -79,16 +88,31 @@ const RECORD_CONFIRMED = `INSERT INTO confirmed (service, channel, transaction_i
 const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, ?, zeroblob(?))
   ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, filler = excluded.filler`;
 
+const SELECT_STATE = `SELECT state.*, (SELECT seq FROM sqlite_sequence WHERE name = 'attempts') AS last_sequence
+  FROM journal_state AS state`;
+
+const SET_FENCE = 'UPDATE journal_state SET fence_since = ?, fence_reason = ?';
+
+/** Returns the statement that raises the fence if the journal was written to another file, such as that of a backup. */
+function raiseFenceOfOtherFile(file: string): string {
+  const { ino, birthtimeNs } = statSync(file, { bigint: true });
+  const identity = `'${ino}/${birthtimeNs}'`;
+  return `UPDATE journal_state SET identity = ${identity},
+    fence_since = CASE identity WHEN '' THEN fence_since ELSE ${Date.now()} END,
+    fence_reason = CASE identity WHEN '' THEN fence_reason ELSE 'restored' END
+    WHERE identity <> ${identity}`;
+}
+
 /** The journal in a SQLite file, which several processes of one machine may share. */
 export class SqliteJournal extends SqlJournal implements Journal {
   private constructor(
     private readonly thread: SqliteThread,
-    /** A read-only connection in a second thread. */
+    /** A second thread with a read-only connection, for reads that no create waits for. */
     private readonly background: SqliteThread,
-    deadlineMs: number,
+    timeLimitMs: number,
   ) {
-    super(deadlineMs, {
-      attemptsBy: (index) => `attempts INDEXED BY ${index}`,
+    super(timeLimitMs, {
+      attemptsTable: (index) => `attempts INDEXED BY ${index}`,
       skipLocked: '',
       findCreated: FIND_CREATED,
       maxConcurrentLists: 1,
@@ -96,16 +120,17 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   /** Opens the file and applies pending migrations. */
-  static async open(file: string, deadlineMs: number): Promise<SqliteJournal> {
-    const thread = await SqliteThread.open(file, deadlineMs);
-    const execute = (text: string): Promise<Row[]> => thread.runPatiently(text);
+  static async open(file: string, timeLimitMs: number): Promise<SqliteJournal> {
+    const thread = await SqliteThread.open(file, timeLimitMs);
+    const execute = (text: string): Promise<Row[]> => thread.runWhileOpening(text);
     try {
-      // Locks out other processes that start at the same time.
+      // Makes other processes that start at the same time wait.
       await execute('BEGIN IMMEDIATE');
       await migrate({ dialect: 'sqlite', execute });
+      await execute(raiseFenceOfOtherFile(file));
       await execute('COMMIT');
-      const background = await SqliteThread.open(file, Math.max(deadlineMs, READ_DEADLINE_MS), true);
-      return new SqliteJournal(thread, background, deadlineMs);
+      const background = await SqliteThread.open(file, Math.max(timeLimitMs, READ_TIME_LIMIT_MS), true);
+      return new SqliteJournal(thread, background, timeLimitMs);
     } catch (error) {
       await thread.close();
       throw error instanceof JournalOpenError ? error : fileOpenError(file, error);
@@ -116,33 +141,46 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const { service, client, key, channel, externalId, id, reserve } = attempt;
     const reservation = [service, channel, externalId, id];
     const [row] = await this.#writeAll(
+      sql(FENCE_CHANGED, attempt.fenceSince),
       ...(reserve ? [sql(RESERVE, ...reservation)] : []),
-      sql(INSERT, ...insertValues(attempt), reserve ? 1 : 0, ...reservation),
-      sql(FIND, service, client, key),
+      sql(INSERT, ...insertColumnValues(attempt), reserve ? 1 : 0, ...reservation),
+      sql(FIND_BY_KEY, service, client, key),
     );
     if (!row) return { kind: 'reserved' };
+    if ('changed_fence' in row) return { kind: 'fence_changed' };
     if (row['id'] === id) return { kind: 'started' };
-    const found = readAttempt(row);
-    return isReleased(found) ? { kind: 'reserved' } : { kind: 'exists', attempt: found };
+    const found = attemptFromRow(row);
+    return isKeyReleased(found) ? { kind: 'reserved' } : { kind: 'exists', attempt: found };
   }
 
   async recordOutcome(id: string, result: Outcome): Promise<boolean> {
     if (result.outcome === 'unknown') {
       const { lookups = null, spanMs = null, observer = null } = result.absence ?? {};
-      await this.write(SETTLE_AS_UNKNOWN, result.nextRecheckAt, lookups, spanMs, observer, id);
+      const values = [result.nextRecheckAt, lookups, spanMs, observer];
+      await this.#writeOutcome(sql(SETTLE_AS_UNKNOWN, ...values, id), sql(IS_MISSING, id));
       return true;
     }
     const { outcome, settledAt } = result;
     if (outcome !== 'succeeded') {
-      await this.write(SETTLE, outcome, settledAt, null, null, id);
+      await this.#writeOutcome(sql(SETTLE, outcome, settledAt, null, null, id));
       return true;
     }
     const { transactionId, status } = result;
-    const others = await this.#writeAll(
+    const others = await this.#writeOutcome(
       sql(CREATED_BY_ANOTHER, transactionId, id),
       sql(SETTLE, outcome, settledAt, transactionId, status, id),
+      sql(IS_MISSING, id),
     );
     return others.length === 0;
+  }
+
+  async readState(): Promise<JournalState> {
+    const [row = {}] = await this.read(SELECT_STATE);
+    return stateFromRow(row);
+  }
+
+  async setFence(reason: FenceReason | null): Promise<void> {
+    await this.write(SET_FENCE, reason === null ? 0 : Date.now(), reason ?? '');
   }
 
   async endConfirm(id: string, { outcome, confirmed }: ConfirmResult): Promise<void> {
@@ -152,7 +190,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     await this.#writeAll(...records, sql(END_CONFIRM[outcome], id));
   }
 
-  /** The machine's clock: all processes that share a file run on one machine. */
+  /** Returns the machine's time, because all processes that share a file run on one machine. */
   async time(): Promise<number> {
     return Promise.resolve(Date.now());
   }
@@ -166,7 +204,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async close(): Promise<void> {
-    // The last connection to close checkpoints the write-ahead log, so it must be able to write.
+    // The connection closed last checkpoints the write-ahead log, so it must not be the read-only one.
     await this.background.close();
     await this.thread.close();
   }
@@ -181,6 +219,13 @@ export class SqliteJournal extends SqlJournal implements Journal {
 
   protected readInBackground(text: string, values: SqlValue[]): Promise<Row[]> {
     return this.background.run({ write: false, statements: [sql(text, ...values)] });
+  }
+
+  /** Writes without a sync. @throws AttemptMissing */
+  async #writeOutcome(...statements: Statement[]): Promise<Row[]> {
+    const rows = await this.thread.run({ write: true, isUnsynced: true, statements });
+    if (rows.some((row) => 'is_missing' in row)) throw new AttemptMissing();
+    return rows;
   }
 
   #writeAll(...statements: Statement[]): Promise<Row[]> {

@@ -10,17 +10,19 @@ export interface Statement {
 /** Statements of one unit of work. Execution ends with the first statement that returns rows; these are the result. */
 export interface Job {
   write: boolean;
+  /** Whether a crash may lose the write. Ignored if another job of the batch must be durable. */
+  isUnsynced?: boolean;
   statements: Statement[];
 }
 
 export interface BatchMessage {
   batch: number;
   jobs: readonly Job[];
-  /** Time limit for a lock of another process, in monotonic milliseconds. */
+  /** Latest time at which the batch may start or obtain the lock of the file, in monotonic milliseconds. */
   until: number;
 }
 
-/** The rows of each job, or why nothing was done. */
+/** The rows of each job, or the error that ended the batch. */
 export type BatchResult =
   | { batch: number; results: Record<string, unknown>[][] }
   | {
@@ -28,6 +30,6 @@ export type BatchResult =
       error: string;
       /** Result code of SQLite; undefined for other errors. */
       errcode: number | undefined;
-      /** Code of any other error; FILE_REPLACED when the path no longer leads to the open file. */
+      /** Code of another error; FILE_REPLACED if the path no longer leads to the open file. */
       code: string | undefined;
     };

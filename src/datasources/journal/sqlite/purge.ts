@@ -2,31 +2,34 @@ import type { PurgeProgress, PurgeStep } from '../journal';
 import type { Statement } from './messages';
 import { sql, type SqliteThread } from './thread';
 
-export const EXPIRED = `FROM attempts INDEXED BY attempts_settled WHERE settled_at >= ? AND settled_at < ?
+export const FROM_EXPIRED = `FROM attempts INDEXED BY attempts_settled WHERE settled_at >= ? AND settled_at < ?
   ORDER BY settled_at, seq LIMIT ?`;
 
-const PURGE_HELD = `DELETE FROM reservations WHERE rowid IN (
-  SELECT held.rowid FROM (SELECT id, service, channel, external_id ${EXPIRED}) AS expired
+const PURGE_EXPIRED_RESERVATIONS = `DELETE FROM reservations WHERE rowid IN (
+  SELECT held.rowid FROM (SELECT id, service, channel, external_id ${FROM_EXPIRED}) AS expired
   CROSS JOIN reservations AS held ON held.service = expired.service AND held.channel = expired.channel
     AND held.external_id = expired.external_id AND held.attempt_id = expired.id)`;
 
-const PURGE_ATTEMPTS = `DELETE FROM attempts WHERE seq IN (SELECT seq ${EXPIRED}) RETURNING settled_at AS time`;
+const PURGE_ATTEMPTS = `DELETE FROM attempts WHERE seq IN (SELECT seq ${FROM_EXPIRED}) RETURNING settled_at AS time`;
 
-const PURGE_CONFIRMED = `DELETE FROM confirmed WHERE rowid IN (
+const PURGE_CONFIRMED_INPUTS = `DELETE FROM confirmed WHERE rowid IN (
   SELECT rowid FROM confirmed INDEXED BY confirmed_by_time WHERE confirmed_at >= ? AND confirmed_at < ?
   ORDER BY confirmed_at LIMIT ?) RETURNING confirmed_at AS time`;
 
 const IS_LEFT_OVER = 'NOT EXISTS (SELECT 1 FROM attempts WHERE attempts.id = held.attempt_id)';
 
-const RESERVATIONS = `SELECT held.rowid AS place, ${IS_LEFT_OVER} AS is_left_over FROM reservations AS held
+const RESERVATION_PAGE = `SELECT held.rowid AS place, ${IS_LEFT_OVER} AS is_left_over FROM reservations AS held
   WHERE held.rowid > ? ORDER BY held.rowid LIMIT ?`;
 
 const PURGE_LEFT_OVER = `DELETE FROM reservations AS held
   WHERE held.rowid IN (SELECT value FROM json_each(?)) AND ${IS_LEFT_OVER} RETURNING 1`;
 
-const BY_TIME = { attempts: [PURGE_HELD, PURGE_ATTEMPTS], confirmed: [PURGE_CONFIRMED] };
+const PURGE_STATEMENTS = {
+  attempts: [PURGE_EXPIRED_RESERVATIONS, PURGE_ATTEMPTS],
+  confirmed: [PURGE_CONFIRMED_INPUTS],
+};
 
-/** Deletes a few expired rows in a low-priority transaction. */
+/** Deletes at most `limit` expired rows in low-priority transactions. */
 export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<PurgeProgress> {
   const { target, settledBefore, limit, after } = step;
   const run = (write: boolean, statements: Statement[]) => thread.run({ write, statements }, 'low');
@@ -34,12 +37,12 @@ export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<
   if (target !== 'reservations') {
     const rows = await run(
       true,
-      BY_TIME[target].map((text) => sql(text, start, settledBefore, limit)),
+      PURGE_STATEMENTS[target].map((text) => sql(text, start, settledBefore, limit)),
     );
     const last = Math.max(...rows.map((row) => Number(row['time'])));
     return { deleted: rows.length, after: rows.length < limit ? null : String(last) };
   }
-  const rows = await run(false, [sql(RESERVATIONS, start, limit)]);
+  const rows = await run(false, [sql(RESERVATION_PAGE, start, limit)]);
   const leftOver = rows.filter((row) => row['is_left_over'] === 1).map((row) => Number(row['place']));
   const deleted =
     leftOver.length > 0 ? await run(true, [sql(PURGE_LEFT_OVER, JSON.stringify(leftOver))]) : [];

@@ -14,9 +14,9 @@ import type { Row } from '../rows';
 export const sql = (text: string, ...params: SQLInputValue[]): Statement => ({ sql: text, params });
 
 const MAX_BATCH = 512;
-/** Part of the time limit reserved for writing; the rest may be spent waiting for a lock of another process. */
-const WRITING_MS = 50;
-/** Processes that start at the same time wait for the one that creates the tables. */
+/** Part of the time limit that is reserved for writing. The rest may be spent waiting for a lock of another process. */
+const WRITING_RESERVE_MS = 50;
+/** Maximum wait in ms for a lock during opening, because another process may be creating the tables. */
 const OPENING_MS = 10_000;
 
 interface InFlightBatch {
@@ -30,18 +30,18 @@ export class SqliteThread {
   readonly #file: string;
   readonly #inFlight = new Map<number, InFlightBatch>();
   readonly #batcher: Batcher<Job, Row[]>;
-  #batches = 0;
+  #batchCount = 0;
   #exitError: Error | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(worker: Worker, file: string, deadlineMs: number) {
+  private constructor(worker: Worker, file: string, timeLimitMs: number) {
     this.#worker = worker;
     this.#file = file;
     this.#batcher = new Batcher({
-      flush: (jobs, until) => this.#send(jobs, until - WRITING_MS),
+      flush: (jobs, until) => this.#send(jobs, until - WRITING_RESERVE_MS),
       maxBatch: MAX_BATCH,
       concurrency: 1,
-      deadlineMs,
+      timeLimitMs,
     });
     worker.on('message', (result: BatchResult) => this.#onResult(result));
     worker.on('error', (error) => this.#onExit(error));
@@ -50,32 +50,32 @@ export class SqliteThread {
   }
 
   /**
-   * Opens the file; creates it and its folder when they do not exist. Rejects with a JournalOpenError.
+   * Opens the file. Creates the file and its folder if they do not exist. Rejects with a JournalOpenError.
    * @param readOnly opens an existing file that another thread has set to WAL mode
    */
-  static async open(file: string, deadlineMs: number, readOnly = false): Promise<SqliteThread> {
+  static async open(file: string, timeLimitMs: number, readOnly = false): Promise<SqliteThread> {
     try {
-      // Only the last folder: if more is missing the path is more likely wrong.
+      // Creates only the last folder, because the path is probably wrong if more folders are missing.
       if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
       makePrivate(file);
-      return new SqliteThread(await startWorker(file, readOnly), file, deadlineMs);
+      return new SqliteThread(await startWorker(file, readOnly), file, timeLimitMs);
     } catch (error) {
       throw fileOpenError(file, asSqliteError(error, file));
     }
   }
 
-  /** Runs a job within the time limit or not at all; a write is durable when this resolves. */
+  /** Runs a job. If this resolves, a write is durable; if it rejects at the time limit, a write may still complete. */
   run(job: Job, priority?: Priority): Promise<Row[]> {
     return this.#batcher.add(job, priority);
   }
 
-  /** Runs one statement without a time limit. */
-  async runPatiently(text: string): Promise<Row[]> {
+  /** Runs one statement during opening. Waits up to OPENING_MS for a lock, instead of the usual time limit. */
+  async runWhileOpening(text: string): Promise<Row[]> {
     const [rows] = await this.#send([{ write: false, statements: [sql(text)] }], monotonicMs() + OPENING_MS);
     return rows ?? [];
   }
 
-  /** Writes what is queued, then closes the file. */
+  /** Completes queued jobs, then closes the file. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -93,7 +93,7 @@ export class SqliteThread {
   #send(jobs: readonly Job[], until: number): Promise<Row[][]> {
     if (this.#exitError) return Promise.reject(new JournalUnavailable(this.#exitError));
     return new Promise((resolve, reject) => {
-      const batch = (this.#batches += 1);
+      const batch = (this.#batchCount += 1);
       this.#inFlight.set(batch, { resolve, reject });
       // The process must not exit during a write.
       this.#worker.ref();
@@ -121,9 +121,9 @@ export class SqliteThread {
   }
 }
 
-/** Resolves when the thread has opened the file. */
+/** Starts the thread. Resolves when it has opened the file. */
 async function startWorker(file: string, readOnly: boolean): Promise<Worker> {
-  // In tests Node.js runs the TypeScript source of this one file.
+  // The worker is worker.mts in tests, where Node.js runs its source, and worker.mjs in the build.
   const program = path.join(__dirname, `worker.m${path.extname(__filename).slice(1)}`);
   const worker = new Worker(program, {
     workerData: { path: file, busyTimeoutMs: OPENING_MS, readOnly },
@@ -137,22 +137,22 @@ const asSqliteError = (error: unknown, file: string): unknown => {
   return errcode === undefined ? error : sqliteError(String(error), errcode, file);
 };
 
-/** Mode of the journal file. SQLite gives -wal and -shm the same one. */
-const PRIVATE = 0o600;
-const OTHERS = 0o007;
+/** Mode of the journal file. SQLite gives the files -wal and -shm the same mode. */
+const PRIVATE_MODE = 0o600;
+const OTHER_USERS_MODE_BITS = 0o007;
 
 /**
- * Creates the file with mode 0600, and sets this mode on a file that every user of the machine can open. Other modes, such
- * as 0640, stay. Does nothing to files of another user: `paygraph doctor` reports them.
+ * Creates the file with mode 0600, and sets this mode on a file that all users of the machine may access. Keeps other
+ * modes, such as 0640. Does not change files of another user; `paygraph doctor` reports them.
  */
 function makePrivate(file: string): void {
   try {
     // An existing file is not opened: closing it would release the locks that SQLite holds on it in this process (fcntl).
-    if (modeOf(file) === undefined) closeSync(openSync(file, 'a', PRIVATE));
+    if (modeOf(file) === undefined) closeSync(openSync(file, 'a', PRIVATE_MODE));
     for (const each of [file, `${file}-wal`, `${file}-shm`])
-      if (((modeOf(each) ?? 0) & OTHERS) !== 0) chmodSync(each, PRIVATE);
+      if (((modeOf(each) ?? 0) & OTHER_USERS_MODE_BITS) !== 0) chmodSync(each, PRIVATE_MODE);
   } catch {
-    // SQLite reports any problem that matters.
+    // If this prevents opening the file, SQLite reports it.
   }
 }
 

@@ -4,8 +4,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { BatchMessage, BatchResult, Job } from './messages.js';
 
 /**
- * Owns the SQLite file, so that disk syncs and locks of other processes do not block the event loop. Imports only types
- * from the project: Node.js runs this file without a build in tests.
+ * Thread that owns the SQLite file, so that disk syncs and locks of other processes do not block the event loop.
+ * Imports only types from the project, because Node.js runs this file without a build in tests.
  */
 
 interface WorkerOptions {
@@ -16,21 +16,21 @@ interface WorkerOptions {
 
 const SQLITE_BUSY = 5;
 
-/** The clock of the deadlines, the same in all threads. */
+/** Returns the monotonic time in ms, as in deadline.ts. */
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 const { path, busyTimeoutMs, readOnly } = workerData as WorkerOptions;
 const database = new DatabaseSync(path, { timeout: busyTimeoutMs, readOnly });
-const opened = identityAtPath();
+const openedIdentity = identityAtPath();
 if (!readOnly) {
-  inWalMode(monotonicMs() + busyTimeoutMs);
+  setWalMode(monotonicMs() + busyTimeoutMs);
   database.exec('PRAGMA synchronous = FULL');
-  // In pages, four times the default: most pages are rewritten often. The log grows to 16 MB.
+  // Four times the default, in pages, because most pages are rewritten often. The write-ahead log grows to 16 MB.
   database.exec('PRAGMA wal_autocheckpoint = 4000');
 }
 
-/** SQLite's own timeout does not apply while another process changes the journal mode. */
-function inWalMode(until: number): void {
+/** Sets WAL mode. Retries, because SQLite's own timeout does not apply while another process changes the mode. */
+function setWalMode(until: number): void {
   for (;;) {
     try {
       database.exec('PRAGMA journal_mode = WAL');
@@ -42,16 +42,24 @@ function inWalMode(until: number): void {
   }
 }
 
-/** Device and inode of the file at the path; undefined where there is none. */
+/** Returns the device and inode of the file at the path; undefined if there is none. */
 function identityAtPath(): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found && `${found.dev}:${found.ino}`;
 }
 
-/** Throws when the path leads to another file or none: what is written to the open file would be lost at a restart. */
+/** Throws if the path leads to another file or none, because writes to the open file would be lost at a restart. */
 function checkFileInPlace(): void {
-  if (identityAtPath() === opened) return;
-  throw Object.assign(new Error('The file was removed or replaced.'), { code: 'FILE_REPLACED' });
+  if (identityAtPath() === openedIdentity) return;
+  throw Object.assign(new Error('The SQLite file was removed or replaced.'), { code: 'FILE_REPLACED' });
+}
+
+let synchronous = 'FULL';
+
+/** FULL: a commit syncs the write-ahead log. NORMAL: only a checkpoint does. */
+function setSynchronous(mode: 'FULL' | 'NORMAL'): void {
+  if (mode !== synchronous) database.exec(`PRAGMA synchronous = ${mode}`);
+  synchronous = mode;
 }
 
 type Rows = Record<string, unknown>[];
@@ -72,13 +80,14 @@ function runJob({ statements }: Job): Rows {
   return [];
 }
 
-/** All writes of a batch in one transaction, and so one sync; then its reads. */
+/** Executes all writes of a batch in one transaction, and so with one disk sync; then its reads. */
 function runBatch({ jobs, until }: BatchMessage): Rows[] {
-  // The callers timed out: they were told that nothing was written.
-  if (monotonicMs() >= until) throw new Error('It is too late.');
+  // The callers time out before the batch could complete, so it must not start.
+  if (monotonicMs() >= until) throw new Error('Too late: the time limit of the batch has passed.');
   database.exec(`PRAGMA busy_timeout = ${Math.ceil(until - monotonicMs())}`);
   const results: Rows[] = [];
   if (jobs.some(({ write }) => write)) {
+    setSynchronous(jobs.some(({ write, isUnsynced }) => write && !isUnsynced) ? 'FULL' : 'NORMAL');
     database.exec('BEGIN IMMEDIATE');
     try {
       checkFileInPlace();
@@ -97,7 +106,7 @@ function runBatch({ jobs, until }: BatchMessage): Rows[] {
   return results;
 }
 
-const codesOf = (error: unknown) => {
+const errorCodesOf = (error: unknown) => {
   const { errcode, code } = error as { errcode?: number; code?: string };
   return { errcode, code };
 };
@@ -112,7 +121,7 @@ parentPort?.on('message', (message: BatchMessage | 'close') => {
   try {
     parentPort?.postMessage({ batch, results: runBatch(message) } satisfies BatchResult);
   } catch (error) {
-    parentPort?.postMessage({ batch, error: String(error), ...codesOf(error) } satisfies BatchResult);
+    parentPort?.postMessage({ batch, error: String(error), ...errorCodesOf(error) } satisfies BatchResult);
   }
 });
 parentPort?.postMessage('open');

@@ -10,7 +10,7 @@ export interface RawResponse {
   body: Buffer;
 }
 
-/** The JSON value of a response; undefined when content type, encoding or text are invalid. */
+/** Returns the JSON value of a response; undefined if its content type, encoding or text is invalid. */
 export function readJson({ headers, body }: RawResponse): unknown {
   const type = String(headers['content-type'] ?? '').toLowerCase();
   const encoding = headers['content-encoding'] ?? 'identity';
@@ -22,7 +22,7 @@ export function readJson({ headers, body }: RawResponse): unknown {
   }
 }
 
-/** The JSON object of a response; undefined when there is none. */
+/** Returns the JSON object of a response; undefined if its body is not a valid JSON object. */
 export function readJsonObject(raw: RawResponse): WireObject | undefined {
   const value = readJson(raw);
   return isObject(value) ? value : undefined;
@@ -31,11 +31,11 @@ export function readJsonObject(raw: RawResponse): WireObject | undefined {
 /** A request that ended without a response. */
 export class RequestFailure extends Error {
   constructor(
-    /** `refused`: the gateway did not send it. */
+    /** `refused`: the gateway did not send the request. `broken`: the connection failed. */
     readonly reason: 'timeout' | 'too-large' | 'broken' | 'refused',
-    /** Whether certainly no byte was sent, so that the service cannot have acted on it. */
+    /** Whether certainly no byte of the request was sent, so that the service cannot have acted on it. */
     readonly nothingSent: boolean,
-    /** For logs: ECONNREFUSED, UND_ERR_SOCKET, … */
+    /** Error code for logs, for example ECONNREFUSED or UND_ERR_SOCKET. */
     readonly code: string,
   ) {
     super(`Request to the payment service failed (${code}).`);
@@ -43,21 +43,21 @@ export class RequestFailure extends Error {
   }
 }
 
-/** More than any documented response. */
+/** Maximum size of a response body, larger than any documented response. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
-const MAX_REMAINING_MS = 1000;
+const MIN_REMAINING_CAP_MS = 1000;
 
-/** Least time in ms to start a request with; a later one could not complete before its deadline. */
-export const minRemainingMs = (timeoutMs: number): number => Math.min(MAX_REMAINING_MS, timeoutMs / 4);
+/** Minimum time in ms left before the deadline to start a request; with less, it is not expected to complete. */
+export const minRemainingMs = (timeoutMs: number): number => Math.min(MIN_REMAINING_CAP_MS, timeoutMs / 4);
 
 export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
 
-/** A request and its response under one deadline; a handler for undici and for UnpooledClient. */
+/** A request and its response under one deadline. It is a response handler for undici and for PostClient. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly response: Promise<RawResponse>;
   readonly #timer: NodeJS.Timeout;
-  /** Latest time to start. */
+  /** Latest time to start the request, by `performance.now()`. */
   readonly #startUntil: number;
   readonly #chunks: Buffer[] = [];
   #resolve!: (response: RawResponse) => void;
@@ -79,29 +79,29 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Dispatches the request unless too little time is left. */
   start(dispatch: () => void): Promise<RawResponse> {
-    this.#checkTime();
+    this.#failIfTooLate();
     if (!this.#failure) dispatch();
     return this.response;
   }
 
-  /** Ends an exchange that was never dispatched; does nothing to one that has ended. */
+  /** Fails an exchange that was not dispatched. Does nothing if the exchange has ended. */
   refuse(error: unknown): void {
     this.#fail('refused', error instanceof Error ? error.name : 'REFUSED');
   }
 
-  /** Called before the first byte is written: an exchange that failed in the meantime sends nothing. */
+  /** Called before the first byte is written. Aborts an exchange that has failed meanwhile, so that nothing is sent. */
   onRequestStart(controller: Controller): void {
-    this.#checkTime();
+    this.#failIfTooLate();
     if (this.#failure) controller.abort(this.#failure);
     else this.#controller = controller;
   }
 
-  /** Also fails an exchange whose timer is due but has not run yet. */
-  #checkTime(): void {
+  /** Fails the exchange if too little time is left, even if the timer is due but has not run yet. */
+  #failIfTooLate(): void {
     if (performance.now() > this.#startUntil) this.#fail('timeout', 'DEADLINE');
   }
 
-  /** Called again after informational responses (1xx). */
+  /** Called for informational responses (1xx) and again for the final response. */
   onResponseStart(_controller: Controller, status: number, headers: RawResponse['headers']): void {
     this.#status = status;
     this.#headers = headers;

@@ -9,14 +9,15 @@ import {
 } from 'cockatiel';
 import { RequestFailure, type RawResponse } from './http-exchange';
 
-/** Requests of each kind have a limit of their own, so that one kind cannot block the others. */
-export type Bulkhead = 'lookups' | 'payments' | 'payouts';
+/** Kinds of requests. Each kind has its own concurrency limit, so that it cannot block the others. */
+export type BulkheadName = 'lookups' | 'payments' | 'payouts';
 
-const MAX_IN_FLIGHT: Record<Bulkhead, number> = { lookups: 128, payments: 96, payouts: 32 };
+const MAX_IN_FLIGHT: Record<BulkheadName, number> = { lookups: 128, payments: 96, payouts: 32 };
 const MAX_QUEUED = 2000;
 
-/** Timeouts and failures in a row that open a circuit breaker. Timeouts cost callers the whole deadline: fewer suffice. */
+/** Number of consecutive timeouts that open a circuit breaker. It is low, as each costs a caller the whole deadline. */
 const TIMEOUT_THRESHOLD = 10;
+/** Number of other consecutive failures that open a circuit breaker. */
 const FAILURE_THRESHOLD = 50;
 
 const isTimeout = (error: unknown): boolean => error instanceof RequestFailure && error.reason === 'timeout';
@@ -32,7 +33,7 @@ export interface Slot {
 
 /** Bulkheads and circuit breakers for requests to the service. */
 export class ResiliencePolicy {
-  readonly #lanes: Record<Bulkhead, BulkheadPolicy> = {
+  readonly #lanes: Record<BulkheadName, BulkheadPolicy> = {
     lookups: bulkhead(MAX_IN_FLIGHT.lookups, MAX_QUEUED),
     payments: bulkhead(MAX_IN_FLIGHT.payments, MAX_QUEUED),
     payouts: bulkhead(MAX_IN_FLIGHT.payouts, MAX_QUEUED),
@@ -46,26 +47,26 @@ export class ResiliencePolicy {
     halfOpenAfter: halfOpenAfter(),
   });
 
-  /** Rejects without running `send` while a breaker is open or the queue is full. */
-  run<T extends RawResponse>(lane: Bulkhead, send: () => Promise<T>): Promise<T> {
+  /** Runs `send` in a slot of the bulkhead. Rejects without running it if a breaker is open or the queue is full. */
+  run<T extends RawResponse>(lane: BulkheadName, send: () => Promise<T>): Promise<T> {
     return this.runInSlot(() => this.#lanes[lane].execute(send));
   }
 
-  /** As `run`, for a request that already holds a slot. */
+  /** Runs `send` as `run` does, but for a request that already holds a slot. */
   runInSlot<T extends RawResponse>(send: () => Promise<T>): Promise<T> {
     return this.#timeouts.execute(() => this.#failures.execute(send));
   }
 
-  hasFreeSlot(lane: Bulkhead): boolean {
+  hasFreeSlot(lane: BulkheadName): boolean {
     return this.#lanes[lane].executionSlots > 0;
   }
 
   /**
    * Waits for a slot.
-   * @throws RequestFailure with reason `refused` when the queue is full, or no slot is free within `timeoutMs`
+   * @throws RequestFailure with reason `refused` if a breaker is half open, the queue is full or no slot frees in time
    */
-  reserve(lane: Bulkhead, timeoutMs: number): Promise<Slot> {
-    // While one request probes the service, others would wait for it with their attempt in the journal.
+  reserve(lane: BulkheadName, timeoutMs: number): Promise<Slot> {
+    // Refuse now instead of waiting for the probing request, because the attempt would be in the journal meanwhile.
     if ([this.#timeouts, this.#failures].some(({ state }) => state === CircuitState.HalfOpen))
       return Promise.reject(new RequestFailure('refused', true, 'HALF_OPEN'));
     const reserved = Promise.withResolvers<Slot>();
@@ -89,7 +90,7 @@ export class ResiliencePolicy {
     return reserved.promise;
   }
 
-  /** Whether each breaker is open or half open. */
+  /** Returns for each breaker whether it is open or half open. */
   breakers(): Record<'timeouts' | 'failures', boolean> {
     return {
       timeouts: this.#timeouts.state !== CircuitState.Closed,
@@ -97,10 +98,10 @@ export class ResiliencePolicy {
     };
   }
 
-  /** Requests in flight (`underWay`) and queued (`waiting`) per bulkhead. */
-  lanes(): Record<Bulkhead, { underWay: number; waiting: number }> {
-    const load = (lane: Bulkhead) => ({
-      underWay: MAX_IN_FLIGHT[lane] - this.#lanes[lane].executionSlots,
+  /** Returns the number of requests in flight (`inFlight`) and queued (`waiting`) per bulkhead. */
+  lanes(): Record<BulkheadName, { inFlight: number; waiting: number }> {
+    const load = (lane: BulkheadName) => ({
+      inFlight: MAX_IN_FLIGHT[lane] - this.#lanes[lane].executionSlots,
       waiting: MAX_QUEUED - this.#lanes[lane].queueSlots,
     });
     return { lookups: load('lookups'), payments: load('payments'), payouts: load('payouts') };

@@ -4,11 +4,12 @@ import { ServiceError } from '../service-error';
 const MAX_TRIES = 3;
 const BASE_DELAY_MS = 100;
 
-/** At most one retry per ten lookups, plus a reserve: retries must not overload a failing service. */
-const BUDGET_PER_CALL = 0.1;
+/** Retries that each lookup adds to the budget, so that retries do not overload a failing service. */
+const BUDGET_PER_LOOKUP = 0.1;
+/** Initial and maximum budget, in retries. */
 const MAX_BUDGET = 10;
 
-/** No retry with less than this part of the time left: it would time out, and hide the error that is already known. */
+/** Minimum share of the time limit left for a retry; with less, it may time out and hide the previous error. */
 const MIN_REMAINING_RATIO = 0.25;
 
 const hasRetryAfter = (error: unknown): boolean =>
@@ -23,16 +24,16 @@ export class LookupRetries {
   /** @param onRetry called before each retry */
   constructor(private readonly onRetry: () => void) {}
 
-  /** @param call receives its time limit in ms */
+  /** Calls and retries a lookup. @param call one try, which receives its time limit in ms */
   run<T>(timeoutMs: number, call: (timeoutMs: number) => Promise<T>): Promise<T> {
     const deadline = performance.now() + timeoutMs;
     const retryUntil = deadline - timeoutMs * MIN_REMAINING_RATIO;
-    this.#budget = Math.min(MAX_BUDGET, this.#budget + BUDGET_PER_CALL);
+    this.#budget = Math.min(MAX_BUDGET, this.#budget + BUDGET_PER_LOOKUP);
     const retry = async (first: unknown): Promise<T> => {
       let error = first;
       for (let tries = 1; ; tries += 1) {
         const delay = this.#delayBefore(tries + 1, error);
-        // The first error is kept if it has Retry-After, since the retry's timeout has none.
+        // Prefers a first error with Retry-After to the timeout of a retry, which has none.
         if (delay === undefined || performance.now() + delay >= retryUntil)
           throw isTimeout(error) && hasRetryAfter(first) ? first : error;
         this.#budget -= 1;
@@ -48,7 +49,7 @@ export class LookupRetries {
     return call(timeoutMs).catch(retry);
   }
 
-  /** Delay in ms before the next try; undefined when there should be none. */
+  /** Returns the delay in ms before the next try; undefined if there should be no further try. */
   #delayBefore(nextTry: number, error: unknown): number | undefined {
     const isRetryable = error instanceof ServiceError && error.kind === 'UNAVAILABLE' && !error.notTried;
     if (!isRetryable || nextTry > MAX_TRIES || this.#budget < 1) return undefined;

@@ -12,6 +12,7 @@ export class Signer {
   }
 
   /**
+   * Returns the headers that authenticate a request.
    * @param data the query string without its "?", or the body, exactly as sent
    * @param nowMs the time of sending in milliseconds since 1970
    */

@@ -1,30 +1,30 @@
 import { Pool } from 'undici';
 import type { Credentials, Signers } from '../credentials';
 import { Exchange, minRemainingMs, type RawResponse } from './http-exchange';
-import { UnpooledClient } from './unpooled-client';
-import { ResiliencePolicy, type Bulkhead, type Slot } from './resilience';
+import { PostClient } from './post-client';
+import { ResiliencePolicy, type BulkheadName, type Slot } from './resilience';
 import { ServiceError } from '../service-error';
 import type { Signer } from './signature';
 
-/** A request: a query string or a body, signed with the credentials of the channel. */
+/** A request with a query string (GET) or a body (POST), which is signed with the credentials of the channel. */
 export type Call = { channel: string; path: string } & ({ query: string } | { body: string });
 
 export interface SendOptions {
-  lane: Bulkhead;
-  /** Time limit in ms; by default that of the transport. */
+  lane: BulkheadName;
+  /** Time limit of the request in ms; by default that of the transport. */
   timeoutMs?: number | undefined;
   /** Whether the request already holds a slot. */
   hasSlot?: boolean;
   /**
-   * Time of the first signature by the wall clock; by default now. With a time from before the attempt was recorded the
-   * service rejects the request of a process that was suspended in between.
+   * Time of the first signature by the wall clock; by default now. A time from before the attempt was recorded makes
+   * the service reject the request if the process was suspended since then.
    */
   signAt?: number | undefined;
-  /** Called before a request is sent again after a 401; false when another instance took over the attempt meanwhile. */
+  /** Called before a request is sent again after a 401. Resolves to false to prevent this. */
   mayRepeat?(): Promise<boolean>;
 }
 
-/** Wraps a request and its response, for tracing. Must not change them. */
+/** Wraps the exchange of a request, for tracing. Must not change the request or the response. */
 export type RequestInterceptor = (call: Call, exchange: () => Promise<RawResponse>) => Promise<RawResponse>;
 
 export interface TransportOptions {
@@ -36,58 +36,58 @@ export interface TransportOptions {
 }
 
 const MAX_CONNECTIONS = 256;
-/** The service accepts timestamps of the last five minutes: a smaller skew does not cause a 401. */
-const CLOCK_SKEW_THRESHOLD_MS = 60_000;
-/** A larger skew is not believed. */
+/** A 401 is attributed to the clock only if the measured skew differs by more than this from the skew used so far. */
+const MIN_SKEW_CHANGE_MS = 60_000;
+/** A larger skew is ignored, because the Date header is then assumed to be wrong. */
 const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
-/** An older Date header is not extrapolated. */
+/** Maximum age of a Date header from which the service's time is extrapolated. */
 const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
-/** Maximum difference between two Date headers and the monotonic clock: rounding to seconds, and latency. */
+/** Maximum deviation of the time between two Date headers from the monotonic clock, due to rounding and latency. */
 const MAX_DATE_ERROR_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
 const MAX_DRIFT = 0.0002;
 
-/** The Date header in milliseconds since 1970; undefined when missing or invalid. */
+/** Returns the Date header in milliseconds since 1970; undefined if it is missing or invalid. */
 export function serviceTime({ headers }: RawResponse): number | undefined {
   const time = Date.parse(String(headers['date'] ?? ''));
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Sends signed requests to the service. No redirects, and no retries except after a 401. */
+/** Sends signed requests to the service. Follows no redirects, and retries only after a 401. */
 export class ServiceTransport {
-  readonly #lookups: Pool;
+  readonly #lookupPool: Pool;
   /**
-   * A new connection for each POST. The service may close a reused connection while a request is written to it, and
-   * then it is unknown whether the request arrived.
+   * Sends POST requests. It keeps no idle connections for long, because the service may close one while a request is
+   * written to it, and then it is unknown whether the request arrived.
    */
-  readonly #money: UnpooledClient;
+  readonly #postClient: PostClient;
   readonly #policy = new ResiliencePolicy();
-  readonly #prefix: string;
+  readonly #pathPrefix: string;
   readonly #options: TransportOptions;
   #skewMs = 0;
-  /** Date header of the last response that is certainly the service's, and its arrival by the monotonic clock. */
+  /** Date header of the last response that certainly came from the service, and its arrival by the monotonic clock. */
   #lastDate: { header: unknown; at: number } | undefined;
 
   constructor(options: TransportOptions) {
     const base = new URL(options.baseUrl);
     this.#options = options;
-    this.#prefix = `${base.pathname}api/v1/`;
-    this.#lookups = new Pool(base.origin, {
+    this.#pathPrefix = `${base.pathname}api/v1/`;
+    this.#lookupPool = new Pool(base.origin, {
       connections: MAX_CONNECTIONS,
       connect: { timeout: options.timeoutMs },
-      // The deadline of the Exchange covers these.
+      // The deadline of the Exchange covers these timeouts.
       headersTimeout: 0,
       bodyTimeout: 0,
       pipelining: 1,
     });
-    this.#money = new UnpooledClient(base, options.timeoutMs);
+    this.#postClient = new PostClient(base, options.timeoutMs);
   }
 
   get policy(): Pick<ResiliencePolicy, 'breakers' | 'lanes' | 'hasFreeSlot'> {
     return this.#policy;
   }
 
-  /** The service's clock minus ours in ms; 0 unless it caused a 401. */
+  /** The service's clock minus the gateway's in ms, as used for signatures; 0 unless a difference caused a 401. */
   get skewMs(): number {
     return this.#skewMs;
   }
@@ -100,45 +100,48 @@ export class ServiceTransport {
     return this.#options.now();
   }
 
-  /** Lower bound of the service's time, extrapolated from the last Date header; undefined when unknown. */
+  /** Lower bound of the service's time, extrapolated from the last Date header; undefined if unknown. */
   serviceNow(): number | undefined {
     const age = performance.now() - (this.#lastDate?.at ?? -Infinity);
     const time = age < MAX_DATE_AGE_MS ? Date.parse(String(this.#lastDate?.header ?? '')) : NaN;
     return Number.isNaN(time) ? undefined : Math.floor(time + age * (1 - MAX_DRIFT));
   }
 
-  /** Stores the Date header of a response that is certainly the service's, unless it contradicts the one before. */
-  noteTime({ headers }: RawResponse): void {
+  /**
+   * Stores the Date header of a response that certainly came from the service. If it contradicts the previous header,
+   * both are discarded, so that the service's time is unknown until the next response.
+   */
+  recordServiceTime({ headers }: RawResponse): void {
     const at = performance.now();
     const before = this.#lastDate;
     this.#lastDate = { header: headers['date'], at };
-    // Parsing is slow, and most headers repeat the one before.
+    // Does not parse an unchanged header, because parsing is slow and most headers repeat the previous one.
     if (!before || before.header === headers['date']) return;
     const passed = Date.parse(String(headers['date'])) - Date.parse(String(before.header));
     if (!(Math.abs(passed - (at - before.at)) <= MAX_DATE_ERROR_MS)) this.#lastDate = undefined;
   }
 
   /**
-   * Reserves a slot, for a request that is recorded before it is sent.
-   * @throws RequestFailure with reason `refused`: nothing was sent
+   * Reserves a slot for a request whose attempt is recorded before it is sent.
+   * @throws RequestFailure with reason `refused` if no slot can be reserved; nothing was sent then
    */
-  reserve(lane: Bulkhead): Promise<Slot> {
+  reserve(lane: BulkheadName): Promise<Slot> {
     return this.#policy.reserve(lane, this.timeoutMs - minRemainingMs(this.timeoutMs));
   }
 
   /**
-   * Sends a request and returns the response, whatever its status. After a 401, with which the service certainly did
-   * nothing, repeats it within the same deadline: by the service's clock if it differs, then with the other secret key
-   * if there is one. Keeps the clock or key that worked.
-   * @throws ServiceError when the channel has no credentials
+   * Sends a request and returns the response, whatever its status. A 401 certainly changed nothing, so the request is
+   * then repeated within the same deadline: with the service's clock if that differs, then with the other secret key if
+   * there is one. A clock or key that worked is used for later requests.
+   * @throws ServiceError if the channel has no credentials; RequestFailure if there is no response
    */
   async send(call: Call, options: SendOptions): Promise<RawResponse> {
     const { timeoutMs = this.timeoutMs, signAt } = options;
-    const signers = this.#options.credentials.of(call.channel);
+    const signers = this.#options.credentials.signersFor(call.channel);
     const signer = signers?.preferred;
-    if (!signers || !signer) throw noCredentials();
+    if (!signers || !signer) throw noCredentialsError();
     const deadline = performance.now() + timeoutMs;
-    const exchange = (attempt: Attempt): Promise<RawResponse> => {
+    const exchange = (attempt: SendAttempt): Promise<RawResponse> => {
       const run = (): Promise<RawResponse> => {
         const current = new Exchange(deadline - performance.now());
         const start = () => current.start(() => this.#dispatch(call, attempt, current));
@@ -148,7 +151,7 @@ export class ServiceTransport {
       };
       return this.#options.interceptor ? this.#options.interceptor(call, run) : run();
     };
-    const attempt: Attempt = { signer, skewMs: this.#skewMs, signAt };
+    const attempt: SendAttempt = { signer, skewMs: this.#skewMs, signAt };
     const raw = await exchange(attempt);
     if (raw.status !== 401) return raw;
     const mayRepeat = async (): Promise<boolean> =>
@@ -158,8 +161,8 @@ export class ServiceTransport {
 
   async #retryAfter401(
     rejected: RawResponse,
-    { signer, skewMs }: Attempt,
-    { signers, exchange, mayRepeat }: Retry,
+    { signer, skewMs }: SendAttempt,
+    { signers, exchange, mayRepeat }: RetryAfter401Options,
   ): Promise<RawResponse> {
     let raw = rejected;
     let usedSkewMs = skewMs;
@@ -180,52 +183,52 @@ export class ServiceTransport {
     return raw;
   }
 
-  /** The clock skew if it may have caused a 401, else undefined. */
+  /** Returns the clock skew if it may have caused a 401, otherwise undefined. Discards a skew that proved wrong. */
   #newSkew(raw: RawResponse, usedSkewMs: number): number | undefined {
     const skewMs = (serviceTime(raw) ?? NaN) - this.#options.now();
-    if (Math.abs(skewMs - usedSkewMs) <= CLOCK_SKEW_THRESHOLD_MS) return undefined;
-    // The skew used so far is wrong: later requests start without it.
+    if (Math.abs(skewMs - usedSkewMs) <= MIN_SKEW_CHANGE_MS) return undefined;
+    // The skew used so far is wrong, so later requests start without it.
     this.#skewMs = 0;
     return Math.abs(skewMs) < MAX_SKEW_MS ? skewMs : undefined;
   }
 
-  /** Resolves when all requests in flight have ended. */
+  /** Closes the connections to the service. Resolves when all requests in flight have ended. */
   async close(): Promise<void> {
-    await Promise.all([this.#lookups.close(), this.#money.close()]);
+    await Promise.all([this.#lookupPool.close(), this.#postClient.close()]);
   }
 
-  /** Signs and dispatches the request: exactly the signed characters are sent. */
-  #dispatch(call: Call, { signer, skewMs, signAt }: Attempt, exchange: Exchange): void {
+  /** Signs and dispatches the request. Sends exactly the characters that were signed. */
+  #dispatch(call: Call, { signer, skewMs, signAt }: SendAttempt, exchange: Exchange): void {
     const data = 'query' in call ? call.query : call.body;
-    const path = this.#prefix + call.path;
+    const path = this.#pathPrefix + call.path;
     const { now } = this.#options;
     const headers: Record<string, string> = {
       accept: 'application/json',
       ...signer.headers(data, (signAt ?? now()) + skewMs),
     };
     if ('query' in call) {
-      this.#lookups.dispatch({ method: 'GET', path: `${path}?${data}`, headers }, exchange);
+      this.#lookupPool.dispatch({ method: 'GET', path: `${path}?${data}`, headers }, exchange);
     } else {
       headers['content-type'] = 'application/json';
-      this.#money.dispatch({ method: 'POST', path, headers, body: data }, exchange);
+      this.#postClient.dispatch({ method: 'POST', path, headers, body: data }, exchange);
     }
   }
 }
 
-interface Attempt {
+interface SendAttempt {
   signer: Signer;
   skewMs: number;
-  /** As in SendOptions. */
+  /** The same as in SendOptions. */
   signAt?: number | undefined;
 }
 
-interface Retry {
+interface RetryAfter401Options {
   signers: Signers;
-  exchange(attempt: Attempt): Promise<RawResponse>;
+  exchange(attempt: SendAttempt): Promise<RawResponse>;
   mayRepeat(): Promise<boolean>;
 }
 
-const noCredentials = (): ServiceError =>
+const noCredentialsError = (): ServiceError =>
   new ServiceError(
     'AUTH_FAILED',
     'The gateway has no credentials for this channel; this call sent nothing. Tell the operator.',

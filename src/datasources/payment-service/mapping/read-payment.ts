@@ -2,12 +2,12 @@ import { Amount } from '../../../schema/amount';
 import { paymentMethodByType } from '../../../schema/methods';
 import type { PaymentMethodDefinition } from '../../../schema/methods/method-definition';
 import type { PollAfter } from '../../../shared/poll-after';
-import { PaymentStatus, readWord, type PaymentResource } from '../../../schema/payment';
+import { PaymentStatus, toEnumValue, type PaymentResource } from '../../../schema/payment';
 import { isPrintable } from '../../../shared/text';
 import { readHttpUrl } from '../../../schema/scalars';
 import { serviceFieldsOf } from '../../../schema/lazy-field';
 import {
-  parseEnumWord,
+  readEnumValue,
   passThrough,
   readMessage,
   readMoney,
@@ -21,9 +21,9 @@ import { transactionError, type TransactionError } from '../../../schema/decline
 export interface KnownPayment {
   channel: string;
   externalId?: string | null;
-  /** The method of the request. */
+  /** The payment method of the request. */
   definition?: PaymentMethodDefinition;
-  /** Fields of payment_method that were sent, in wire spelling. */
+  /** Fields of payment_method that the gateway sent, in wire spelling. */
   fields?: WireObject;
   amount?: { currency: string; value: string };
   /** Values of the caller's request that the response must not expose. */
@@ -32,7 +32,7 @@ export interface KnownPayment {
 
 const MAX_URL_LENGTH = 8192;
 
-/** Reads a payment; fields that the response lacks come from `known`, else stay undefined. */
+/** Reads a payment from a response. Fields that the response lacks come from `known`, or else stay undefined. */
 export function readPayment(json: WireObject, known: KnownPayment, pollAfter: PollAfter): PaymentResource {
   const method = isObject(json['payment_method']) ? json['payment_method'] : {};
   const type = wireText(method['type']);
@@ -41,13 +41,13 @@ export function readPayment(json: WireObject, known: KnownPayment, pollAfter: Po
   const payment = new definition.payment(definition);
   const status = String(json['status']);
   Object.assign(payment, {
-    wireType: parseEnumWord(type) ?? definition.type,
+    wireType: readEnumValue(type) ?? definition.type,
     transactionId: String(json['transaction_id']).toLowerCase(),
     channel: known.channel,
     externalId: passThrough(json['external_id']) ?? known.externalId,
-    status: readWord(PaymentStatus, PaymentStatus.UNKNOWN, status),
+    status: toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, status),
     rawStatus: readStatus(status),
-    amount: readAmount(json['amount']) ?? amountOf(known.amount),
+    amount: readAmount(json['amount']) ?? requestedAmount(known.amount),
     redirectUrl: readRedirectUrl(json['redirect_url']),
     createDate: readTime(json['create_date']) ?? undefined,
     error: readError(json['error']),
@@ -59,7 +59,7 @@ export function readPayment(json: WireObject, known: KnownPayment, pollAfter: Po
   return payment;
 }
 
-/** An http(s) URL without credentials, which could disguise its host. */
+/** Reads an http(s) URL; undefined if it is invalid or contains credentials, which could disguise its host. */
 function readRedirectUrl(value: unknown): string | undefined {
   const url = readHttpUrl(passThrough(value) ?? '', MAX_URL_LENGTH);
   if (url === undefined || !isPrintable(url)) return undefined;
@@ -68,7 +68,7 @@ function readRedirectUrl(value: unknown): string | undefined {
   return username === '' && password === '' && !/^[^/]*\/\/[^/?#]*@/.test(url) ? url : undefined;
 }
 
-/** The amount object (spec 2.2); undefined when it is absent or cannot be read. */
+/** Reads an amount object (spec 2.2); undefined if it is absent or invalid. */
 function readAmount(object: unknown): Amount | undefined {
   if (!isObject(object)) return undefined;
   const currency = readMoney(object['currency']);
@@ -77,26 +77,26 @@ function readAmount(object: unknown): Amount | undefined {
   return Object.assign(new Amount(), { currency, value, received: readMoney(object['received']) });
 }
 
-/** The amount of a request; nothing is known to be received. */
-export const amountOf = (requested: KnownPayment['amount']): Amount | undefined =>
+/** Returns the amount of a request. Its `received` is null, because it is unknown. */
+export const requestedAmount = (requested: KnownPayment['amount']): Amount | undefined =>
   requested &&
   Object.assign(new Amount(), { currency: requested.currency, value: requested.value, received: null });
 
-/** The error object of a failed transaction (spec 7.2), safe for callers; undefined when it is absent. */
+/** Reads the error object of a failed transaction (spec 7.2), safe for callers; undefined if it is absent. */
 export function readError(value: unknown): TransactionError | undefined {
   if (!isObject(value)) return undefined;
-  return transactionError(parseEnumWord(value['code']) ?? '', readMessage(value['message']) ?? '');
+  return transactionError(readEnumValue(value['code']) ?? '', readMessage(value['message']) ?? '');
 }
 
-/** Whether a response lacks fields that a lookup has (spec 2.3, 4.4, 4.5). */
-export const isPartial = (json: WireObject): boolean =>
+/** Whether a response lacks fields that the response to a lookup has (spec 2.3, 4.4, 4.5). */
+export const isPartialResponse = (json: WireObject): boolean =>
   !isObject(json['payment_method']) || json['create_date'] === undefined || json['amount'] === undefined;
 
-/** Fields of all methods that a partial response may lack. */
+/** Fields that payments of all methods have, and that a partial response may lack. */
 const COMMON_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
 
-/** Loads missing fields by one lookup when the first of them is selected. A failed lookup leaves them null. */
-export function lazyComplete(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
+/** Defines getters that load all missing fields by one lookup on first use; null if the lookup fails. */
+export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
   let lookup: Promise<PaymentResource | null> | undefined;
   const complete = (): Promise<PaymentResource | null> => (lookup ??= lookUp().catch(() => null));
   const own = serviceFieldsOf(Object.getPrototypeOf(payment)).map(({ name }) => name);
@@ -110,7 +110,7 @@ export function lazyComplete(payment: PaymentResource, lookUp: () => Promise<Pay
   payment.complete = complete;
 }
 
-/** Only failed payments have an error, and only unfinished ones a state. */
+/** Whether a missing field is to be looked up. Only failed payments have `error`, and only unfinished ones `state`. */
 function isLazyField(payment: PaymentResource, name: string): boolean {
   if (Reflect.get(payment, name) !== undefined) return false;
   if (name === 'error') return payment.status === PaymentStatus.FAILED;

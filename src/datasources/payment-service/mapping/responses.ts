@@ -5,7 +5,7 @@ import { extractErrorMessage } from './upstream-error-message';
 import { ServiceError } from '../service-error';
 import { readJsonObject, RequestFailure, type RawResponse } from '../http/http-exchange';
 
-/** Fields of the request that a response must match to be believed. */
+/** Expected values of the fields in a response. A response that contradicts one is invalid. */
 export interface ExpectedFields extends SensitiveValues {
   channel?: string;
   transactionId?: string;
@@ -17,16 +17,16 @@ export interface ExpectedFields extends SensitiveValues {
 export type MutationOutcome<T> =
   | { kind: 'accepted'; response: T }
   | { kind: 'refused'; httpStatus: number; message: string }
-  /** The service may have carried it out. */
+  /** The service may have carried out the create or confirm. */
   | { kind: 'unknown' };
 
-const isSameText = (actual: unknown, expected: string | undefined): boolean =>
+const textMatchesOrIsMissing = (actual: unknown, expected: string | undefined): boolean =>
   actual === undefined || actual === null || expected === undefined || actual === expected;
 
-const isSameId = (actual: unknown, expected: string | undefined): boolean =>
-  isSameText(typeof actual === 'string' ? actual.toLowerCase() : actual, expected?.toLowerCase());
+const idMatchesOrIsMissing = (actual: unknown, expected: string | undefined): boolean =>
+  textMatchesOrIsMissing(typeof actual === 'string' ? actual.toLowerCase() : actual, expected?.toLowerCase());
 
-function isSameAmount(actual: unknown, expected: ExpectedFields['amount']): boolean {
+function amountMatchesOrIsMissing(actual: unknown, expected: ExpectedFields['amount']): boolean {
   if (actual === undefined || actual === null || expected === undefined) return true;
   if (!isObject(actual)) return false;
   const value = wireText(actual['value']);
@@ -35,7 +35,7 @@ function isSameAmount(actual: unknown, expected: ExpectedFields['amount']): bool
   );
 }
 
-/** Whether a response has an id and a status and matches the request. Missing fields match. */
+/** Whether a response has a transaction id and a status, and its other fields equal those of the request or are missing. */
 export function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
   const id = json['transaction_id'];
   const status = json['status'];
@@ -44,14 +44,14 @@ export function matchesRequest(json: WireObject, expected: ExpectedFields): bool
     isUuid(id) &&
     typeof status === 'string' &&
     status !== '' &&
-    isSameId(id, expected.transactionId) &&
-    isSameId(json['channel'], expected.channel) &&
-    isSameText(json['external_id'], expected.externalId) &&
-    isSameAmount(json['amount'], expected.amount)
+    idMatchesOrIsMissing(id, expected.transactionId) &&
+    idMatchesOrIsMissing(json['channel'], expected.channel) &&
+    textMatchesOrIsMissing(json['external_id'], expected.externalId) &&
+    amountMatchesOrIsMissing(json['amount'], expected.amount)
   );
 }
 
-/** Redacts a response that matches the request; fields that were compared stay unchanged. */
+/** Redacts a response that matches the request, except its transaction id, channel and a compared external id. */
 function redactResponseFields(json: WireObject, expected: ExpectedFields): WireObject {
   const verified = [
     'transaction_id',
@@ -61,27 +61,27 @@ function redactResponseFields(json: WireObject, expected: ExpectedFields): WireO
   return redactResponse(json, expected, verified);
 }
 
-/** Retry-After in ms; undefined unless it is a number of seconds. */
+/** Returns the Retry-After header in ms; undefined unless it is a number of seconds. */
 function retryAfterMs({ headers }: RawResponse): number | undefined {
   const text = headers['retry-after'];
   return typeof text === 'string' && /^\d{1,5}$/.test(text) ? Number(text) * 1000 : undefined;
 }
 
-const unavailable = (raw: RawResponse): ServiceError =>
+const unavailableError = (raw: RawResponse): ServiceError =>
   new ServiceError(
     'UNAVAILABLE',
     'The payment service is unavailable. Repeat the call unchanged later.',
     retryAfterMs(raw),
   );
 
-const unreachable = (): ServiceError =>
+const unreachableError = (): ServiceError =>
   new ServiceError(
     'UNAVAILABLE',
-    'The payment service cannot be reached; this call sent nothing. Repeat it unchanged.',
+    'The payment service cannot be reached; this call changed nothing. Repeat it unchanged.',
   );
 
-/** A circuit breaker is open, or too many requests are queued. */
-export const notTried = (): ServiceError =>
+/** Returns the error for a request that was not sent, as a circuit breaker is open or too many requests are queued. */
+export const notTriedError = (): ServiceError =>
   new ServiceError(
     'UNAVAILABLE',
     'The payment service is not responding; this call sent nothing. Repeat it unchanged.',
@@ -89,22 +89,22 @@ export const notTried = (): ServiceError =>
     true,
   );
 
-const authFailed = (): ServiceError =>
+const authFailedError = (): ServiceError =>
   new ServiceError(
     'AUTH_FAILED',
     "The payment service rejected the gateway's credentials or clock; this call changed nothing. Tell the operator.",
   );
 
-const invalid = (): ServiceError =>
+const invalidResponseError = (): ServiceError =>
   new ServiceError(
     'RESPONSE_INVALID',
     "The payment service's response to a lookup is invalid or contradicts the request; the transaction may exist. Tell the operator.",
   );
 
-/** Statuses after which the service may have acted: timeout, conflict, too early. */
-const OPEN_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);
+/** 4xx statuses after which the service may have acted: timeout, conflict, too early. */
+const UNKNOWN_OUTCOME_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);
 
-/** Reads the response to a create or confirm. Throws when the service certainly did nothing and the input is not the cause. */
+/** Reads the response to a create or confirm. Throws if the service certainly did nothing and not due to the input. */
 export function parseMutationResponse(
   raw: RawResponse,
   expected: ExpectedFields,
@@ -116,9 +116,9 @@ export function parseMutationResponse(
       ? { kind: 'accepted', response: redactResponseFields(json, expected) }
       : { kind: 'unknown' };
   }
-  if (status === 401) throw authFailed();
-  if (status === 429) throw unavailable(raw);
-  if (status >= 400 && status < 500 && !OPEN_STATUSES.has(status)) {
+  if (status === 401) throw authFailedError();
+  if (status === 429) throw unavailableError(raw);
+  if (status >= 400 && status < 500 && !UNKNOWN_OUTCOME_STATUSES.has(status)) {
     return { kind: 'refused', httpStatus: status, message: extractErrorMessage(raw, expected) };
   }
   return { kind: 'unknown' };
@@ -127,18 +127,18 @@ export function parseMutationResponse(
 /** The service's response for a transaction that does not exist. */
 export interface NotFoundResponse {
   status: number;
-  /** Names that the JSON object always has; empty when any object will do. */
+  /** Names of fields that its JSON object always has; if empty, any JSON object is accepted. */
   fields: readonly string[];
 }
 
-/** Whether a "not found" response is the service's own. That of a proxy proves nothing about transactions. */
+/** Whether a response is the service's own "not found". One from a proxy proves nothing about transactions. */
 export function isOwnNotFound(raw: RawResponse, { status, fields }: NotFoundResponse): boolean {
   if (raw.status !== status) return false;
   const json = readJsonObject(raw);
   return json !== undefined && fields.every((name) => Object.hasOwn(json, name));
 }
 
-/** Reads the response to a lookup; null when there is no such transaction. Throws ServiceErrors. */
+/** Reads the response to a lookup. Returns null if there is no such transaction. Throws a ServiceError on failure. */
 export function readLookupResponse(
   raw: RawResponse,
   expected: ExpectedFields,
@@ -148,23 +148,23 @@ export function readLookupResponse(
   if (status === 200) {
     const json = readJsonObject(raw);
     if (json && matchesRequest(json, expected)) return redactResponseFields(json, expected);
-    throw invalid();
+    throw invalidResponseError();
   }
   if (status === notFoundStatus) return null;
-  if (status === 401 || status === 403) throw authFailed();
-  if (status === 408 || status === 425 || status === 429 || status >= 500) throw unavailable(raw);
+  if (status === 401 || status === 403) throw authFailedError();
+  if (status === 408 || status === 425 || status === 429 || status >= 500) throw unavailableError(raw);
   if (status >= 400) throw new ServiceError('LOOKUP_REFUSED', extractErrorMessage(raw, expected));
-  throw invalid();
+  throw invalidResponseError();
 }
 
-/** Result of a create or confirm without a response. Throws when nothing was sent. */
+/** Returns the outcome of a create or confirm without a response. Throws a ServiceError if nothing was sent. */
 export function toMutationOutcome(failure: unknown): { kind: 'unknown' } {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (!failure.nothingSent) return { kind: 'unknown' };
-  throw failure.reason === 'refused' ? notTried() : unreachable();
+  throw failure.reason === 'refused' ? notTriedError() : unreachableError();
 }
 
-/** Error of a lookup without a response. */
+/** Returns the error of a lookup that got no response. Throws errors that are not a RequestFailure. */
 export function toLookupError(failure: unknown): ServiceError {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (failure.reason === 'timeout')
@@ -172,6 +172,6 @@ export function toLookupError(failure: unknown): ServiceError {
       'TIMEOUT',
       'The payment service did not respond to a lookup in time. Repeat the call unchanged.',
     );
-  if (failure.reason === 'refused') return notTried();
-  return failure.reason === 'too-large' ? invalid() : unreachable();
+  if (failure.reason === 'refused') return notTriedError();
+  return failure.reason === 'too-large' ? invalidResponseError() : unreachableError();
 }

@@ -6,7 +6,7 @@ import { readJson, type RawResponse } from '../http/http-exchange';
 
 const MAX_LENGTH = 500;
 const MAX_PARTS = 10;
-const DEFAULT_MESSAGE = 'The payment service rejected the request without a reason.';
+const DEFAULT_MESSAGE = 'The payment service rejected the request without a reason that can be shown.';
 
 function textsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value];
@@ -18,7 +18,7 @@ function textsIn(value: unknown, depth = 0): string[] {
     const more = main === value['errors'] ? [] : textsIn(value['errors'], depth + 1);
     return [...textsIn(main, depth + 1), ...more];
   }
-  // Messages by field name.
+  // An object of messages by field name.
   return Object.entries(value).flatMap(([name, inner]) =>
     textsIn(inner, depth + 1).map((text) => `${name}: ${text}`),
   );
@@ -36,9 +36,10 @@ const plainText = ({ headers, body }: RawResponse): string[] =>
   String(headers['content-type'] ?? '').startsWith('text/plain') ? [body.toString('utf8')] : [];
 
 /**
- * The message of a 4xx response; a default when none is safe for the caller. Its format is not documented (spec 7.1): reads
- * the common shapes message, detail, error, errors and plain text. Never HTML, card numbers or long text.
- * @param sensitive values of which no message may contain any
+ * Returns the message of a 4xx response; a default if none is safe for the caller. The format is not documented (spec
+ * 7.1), so this reads plain text and the common fields message, detail, error and errors. Ignores texts that contain
+ * HTML or card numbers or are too long.
+ * @param sensitive values that the message must not contain
  */
 export function extractErrorMessage(raw: RawResponse, sensitive: SensitiveValues): string {
   const remove = createRedactor(sensitive);
@@ -47,6 +48,6 @@ export function extractErrorMessage(raw: RawResponse, sensitive: SensitiveValues
     .map((text) => text.trim())
     .filter((text) => isSafeToExpose(text, remove));
   const joined = [...new Set(texts)].slice(0, MAX_PARTS).join('; ').slice(0, MAX_LENGTH);
-  // Parts that are safe alone may form a card number together.
+  // Checks the joined text, because parts that are safe alone may form a card number together.
   return isSafeToExpose(joined, remove) ? (readMessage(joined) ?? DEFAULT_MESSAGE) : DEFAULT_MESSAGE;
 }

@@ -1,0 +1,30 @@
+import 'reflect-metadata';
+import { readToolConfig } from '../../config';
+import { openJournal } from '../../datasources/journal/create-journal';
+import type { JournalState } from '../../datasources/journal/fence';
+import type { Journal } from '../../datasources/journal/journal';
+import { EXIT, JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
+
+/** Runs `paygraph fence [on|off]`. Rejects if the journal cannot be read or written. */
+export async function fence({ terminal, env }: Context, action: string | undefined): Promise<number> {
+  if (action !== undefined && action !== 'on' && action !== 'off')
+    throw new UsageError('Expected on, off or no argument.');
+  const { journalUrl, fenceMs } = readToolConfig(env);
+  const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
+  try {
+    if (action) await journal.setFence(action === 'on' ? 'operator' : null);
+    terminal.print(describeFence(await journal.readState(), await currentTime(journal), fenceMs));
+    return EXIT.done;
+  } finally {
+    await journal.close();
+  }
+}
+
+const currentTime = async (journal: Journal): Promise<number> => Math.floor(await journal.time());
+
+function describeFence({ fence }: JournalState, now: number, fenceMs: number): string {
+  const until = (fence?.since ?? 0) + fenceMs;
+  if (!fence || now >= until) return 'The fence is down: creates are sent without a lookup.';
+  const [since, end] = [fence.since, until].map((time) => new Date(time).toISOString());
+  return `The fence is up since ${since} (reason: ${fence.reason}) until ${end}: every create is looked up before it is sent.`;
+}

@@ -1,0 +1,161 @@
+import type { Fence, JournalState } from '../datasources/journal/fence';
+import type { Journal } from '../datasources/journal/journal';
+import type { Timer } from '../shared/clock';
+import type { JournalClock } from './journal-clock';
+
+const REFRESH_EVERY_MS = 1000;
+
+/**
+ * Time in ms after the fence went up in which nothing is created. Every instance notices the fence within it, and writes its
+ * creates in flight to the journal again.
+ */
+const SETTLING_MS = 2000;
+
+/** An instance that starts later than this after the fence went up has nothing to wait for. */
+const RECENT_MS = 60_000;
+
+/** The fence while it is up. `until`: its end in ms since 1970, by the journal's clock. */
+export type ActiveFence = Fence & { until: number };
+
+interface JournalFenceOptions {
+  journal: Pick<Journal, 'readState' | 'setFence'>;
+  clock: JournalClock;
+  /** How long the fence stays up, in ms. */
+  fenceMs: number;
+  warn(facts: object, message: string): void;
+}
+
+/** This instance's view of the fence of the journal, read every second. See docs/exactly-once.md. */
+export class JournalFence {
+  readonly #options: JournalFenceOptions;
+  #state: JournalState | undefined;
+  /** End of the time in which nothing is created, by the monotonic clock. */
+  #settlesAt = -Infinity;
+  /** Whether the creates in flight have to be written to the journal again. */
+  #mustNotify = false;
+  #reading: Promise<void> | undefined;
+  /** The read that follows the present one, shared by all who ask meanwhile. */
+  #nextRead: Promise<void> | undefined;
+  #onRaised: (fence: Fence) => Promise<void> = () => Promise.resolve();
+  #timer: Timer | undefined;
+  #isStopped = false;
+
+  constructor(options: JournalFenceOptions) {
+    this.#options = options;
+    // The journal monitor logs the reason of a failure.
+    this.refresh().catch(() => undefined);
+    this.#schedule();
+  }
+
+  /** Called when this instance notices that the fence went up, and again each second while it rejects. */
+  onRaised(listener: (fence: Fence) => Promise<void>): void {
+    this.#onRaised = listener;
+  }
+
+  get isKnown(): boolean {
+    return this.#state !== undefined;
+  }
+
+  /** Start of the fence in the journal, however old; 0 if there is none. */
+  get since(): number {
+    return this.#state?.fence?.since ?? 0;
+  }
+
+  /** The fence while it is up, else null. */
+  get active(): ActiveFence | null {
+    const fence = this.#state?.fence;
+    if (!fence) return null;
+    const until = fence.since + this.#options.fenceMs;
+    return this.#options.clock.now() < until ? { ...fence, until } : null;
+  }
+
+  /** Whether this instance has noticed the fence so recently that other instances may not know it yet. */
+  get isSettling(): boolean {
+    return this.active !== null && this.#options.clock.monotonic() < this.#settlesAt;
+  }
+
+  /** Earliest creation time of a transaction that an attempt may have created which the journal has lost. */
+  get lostSince(): number {
+    return this.since - this.#options.fenceMs;
+  }
+
+  /** Reads the fence now. Rejects if the journal cannot be read. */
+  refresh(): Promise<void> {
+    if (this.#reading) {
+      const earlier = this.#reading.catch(() => undefined);
+      this.#nextRead ??= earlier.then(() => {
+        this.#nextRead = undefined;
+        return this.refresh();
+      });
+      return this.#nextRead;
+    }
+    this.#reading = this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    const { journal, clock } = this.#options;
+    const before = this.#state;
+    let state = await journal.readState();
+    if (before && state.lastSequence < before.lastSequence && state.fence?.since === before.fence?.since) {
+      await journal.setFence('restored');
+      state = await journal.readState();
+    }
+    this.#state = state;
+    if ((before?.fence?.since ?? 0) !== this.since) {
+      const isRecent = before !== undefined || clock.now() - this.since < RECENT_MS;
+      if (isRecent) this.#settlesAt = clock.monotonic() + SETTLING_MS;
+      this.#mustNotify = true;
+      this.#report();
+    }
+    if (!this.#mustNotify) return;
+    this.#mustNotify = await this.#notify();
+  }
+
+  /** Returns whether it has to be repeated. */
+  async #notify(): Promise<boolean> {
+    const fence = this.active;
+    if (!fence) return false;
+    return this.#onRaised(fence).then(
+      () => false,
+      () => true,
+    );
+  }
+
+  /** Raises the fence unless it is up. Rejects if the journal cannot be written. */
+  async raise(): Promise<void> {
+    if (!this.active) await this.#options.journal.setFence('attempt_missing');
+    await this.refresh();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  #report(): void {
+    const { warn } = this.#options;
+    const { active } = this;
+    if (!active) return warn({ event: 'journal_fence_lowered' }, 'journal fence lowered');
+    const { reason, since, until } = active;
+    warn(
+      { event: 'journal_fence_raised', reason, since: isoTime(since), until: isoTime(until) },
+      'journal fence raised: the journal may lack recent attempts; every create is looked up before it is sent',
+    );
+  }
+
+  #schedule(): void {
+    this.#timer = this.#options.clock.after(REFRESH_EVERY_MS, () => {
+      void this.refresh()
+        // The journal monitor logs the reason.
+        .catch(() => undefined)
+        .finally(() => {
+          if (!this.#isStopped) this.#schedule();
+        });
+    });
+  }
+}
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();

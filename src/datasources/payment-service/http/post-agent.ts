@@ -1,0 +1,48 @@
+import { Agent, type ClientRequestArgs, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { buildConnector } from 'undici';
+import { StandbyConnections } from './standby-connections';
+
+/** An idle connection is closed after this time: most services keep idle connections for several seconds. */
+const MAX_IDLE_MS = 1000;
+
+type OnSocket = (error: Error | null, socket: Duplex) => void;
+
+/**
+ * Connections for creates and confirms. A request reuses a connection within a second of its last response, and within
+ * the limits of the response's Keep-Alive header; else it takes one that was opened ahead of need, else opens one.
+ */
+export class PostAgent extends Agent {
+  readonly #connect: (callback: buildConnector.Callback) => void;
+  readonly #standby: StandbyConnections;
+
+  constructor({ protocol, hostname, port, host }: URL, connectTimeoutMs: number) {
+    super({ keepAlive: true, scheduling: 'lifo', timeout: MAX_IDLE_MS });
+    // Resumes TLS sessions. Connections this short need no TCP keep-alive.
+    const connect = buildConnector({ timeout: connectTimeoutMs, allowH2: false, keepAlive: false });
+    const target = { protocol, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, host };
+    this.#connect = (callback) => connect(target, callback);
+    this.#standby = new StandbyConnections(this.#connect);
+  }
+
+  override createConnection(_options: ClientRequestArgs, onSocket: OnSocket): undefined {
+    const standby = this.#standby.take();
+    if (standby) onSocket(null, standby);
+    // After an error Node.js does not read the second argument.
+    else this.#connect((...[error, socket]) => onSocket(error, socket as Duplex));
+  }
+
+  /** Whether Node.js may reuse the connection of a response. Node.js itself applies `timeout` of the Keep-Alive header. */
+  override keepSocketAlive(socket: Duplex): boolean {
+    const { res } = (socket as { _httpMessage?: { res?: IncomingMessage } })._httpMessage ?? {};
+    const [, requestsLeft = '1'] = /\bmax=(\d+)/.exec(String(res?.headers['keep-alive'])) ?? [];
+    // Its type lacks the result.
+    const mayReuse: unknown = super.keepSocketAlive(socket);
+    return requestsLeft !== '0' && mayReuse === true;
+  }
+
+  override destroy(): void {
+    this.#standby.close();
+    super.destroy();
+  }
+}

@@ -1,0 +1,90 @@
+import type { Socket } from 'node:net';
+import type { buildConnector } from 'undici';
+
+/** Longer than a pause between creates in steady traffic, and shorter than servers wait for a first request. */
+const MAX_AGE_MS = 5000;
+const MAX_STANDBY = 16;
+
+interface Standby {
+  socket: Socket;
+  connectedAt: number;
+}
+
+/** Events before a request after which a connection is not used: the service closes it, or sends what nobody requested. */
+const UNUSABLE = ['data', 'end', 'error'];
+
+function destroy(this: Socket): void {
+  this.destroy();
+}
+
+/**
+ * Connections that are opened ahead of need and have never carried a request. Keeps as many as requests needed a new
+ * connection within the last five seconds, so that none is kept without traffic.
+ */
+export class StandbyConnections {
+  #ready: Standby[] = [];
+  /** When the last requests needed a new connection, oldest first; at most MAX_STANDBY. */
+  #neededAt: number[] = [];
+  #connecting = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  /** @param connect opens a connection that is ready for its first request */
+  constructor(private readonly connect: (callback: buildConnector.Callback) => void) {}
+
+  /** Removes and returns the newest connection; undefined if there is none. Opens others for the requests to come. */
+  take(): Socket | undefined {
+    this.#neededAt = [...this.#neededAt, performance.now()].slice(-MAX_STANDBY);
+    this.#dropExpired();
+    const socket = this.#ready.pop()?.socket;
+    for (const event of UNUSABLE) socket?.off(event, destroy);
+    socket?.ref();
+    // The request goes first.
+    setImmediate(() => this.#refill());
+    return socket;
+  }
+
+  /** Closes all connections and opens no more. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const { socket } of this.#ready.splice(0)) socket.destroy();
+  }
+
+  #refill(): void {
+    while (this.#ready.length + this.#connecting < this.#neededAt.length && !this.#isClosed) {
+      this.#connecting += 1;
+      this.connect((...[, socket]) => {
+        this.#connecting -= 1;
+        if (socket) this.#add(socket);
+      });
+    }
+    if (this.#ready.length + this.#neededAt.length > 0) this.#schedule();
+  }
+
+  #add(socket: Socket): void {
+    if (this.#isClosed) return void socket.destroy();
+    for (const event of UNUSABLE) socket.on(event, destroy);
+    // An idle connection must not keep the process running.
+    socket.unref();
+    this.#ready.push({ socket, connectedAt: performance.now() });
+  }
+
+  #dropExpired(): void {
+    const expiry = performance.now() - MAX_AGE_MS;
+    this.#neededAt = this.#neededAt.filter((time) => time > expiry);
+    const isUsable = ({ socket, connectedAt }: Standby): boolean => connectedAt > expiry && !socket.destroyed;
+    this.#ready.filter((standby) => !isUsable(standby)).forEach(({ socket }) => socket.destroy());
+    this.#ready = this.#ready.filter(isUsable);
+  }
+
+  #schedule(): void {
+    if (this.#timer || this.#isClosed) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#dropExpired();
+      this.#refill();
+    }, MAX_AGE_MS / 4);
+    this.#timer.unref();
+  }
+}

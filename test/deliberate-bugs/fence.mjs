@@ -1,0 +1,72 @@
+/** Bugs that would break the promises about a journal that has lost attempts. */
+
+const fence = ['test/exactly-once/fence.slow.test.ts'];
+const journal = ['test/journal/fence.system.test.ts'];
+
+export const bugs = [
+  {
+    id: 'fence-ignored',
+    promise: 'While the fence is up, a create is looked up before it is sent.',
+    file: 'src/core/create/create-service.ts',
+    find: 'if (session.fence.active) {',
+    replace: 'if (session.fence.active && plan.key === "") {',
+    tests: fence,
+  },
+  {
+    id: 'fence-random-external-id',
+    promise: 'The same key leads to the same external id.',
+    file: 'src/core/create/external-id.ts',
+    find: '.update(JSON.stringify([service, client, key]))',
+    replace: '.update(JSON.stringify([service, client, key, Math.random()]))',
+    tests: fence,
+  },
+  {
+    id: 'fence-other-input-sent',
+    promise: 'A key that a lost attempt has used with another input is refused.',
+    file: 'src/core/create/lost-create.ts',
+    find: "return match.why === undefined ? 'conflict' : 'none';",
+    replace: "return 'none';",
+    tests: fence,
+  },
+  {
+    id: 'fence-untrusted-lookup-believed',
+    promise: 'A lookup that proves nothing does not allow sending.',
+    file: 'src/core/create/create-service.ts',
+    find: 'const lost = await findLostCreate(attempt, plan, session.fence.lostSince);',
+    replace:
+      "const lost = await findLostCreate(attempt, plan, session.fence.lostSince).catch(() => 'none' as const);",
+    tests: fence,
+  },
+  {
+    id: 'fence-in-flight-not-written-again',
+    promise: 'A create in flight is written again when the fence goes up.',
+    file: 'src/core/journal-fence.ts',
+    find: 'this.#mustNotify = true;',
+    replace: '',
+    tests: fence,
+  },
+  {
+    id: 'fence-insert-unguarded',
+    promise: 'No attempt is written by a sender that does not know the fence.',
+    file: 'src/datasources/journal/postgres/statements.ts',
+    find: 'WHERE may_insert AND (NOT reserve',
+    replace: 'WHERE (NOT reserve',
+    tests: journal,
+  },
+  {
+    id: 'fence-unacknowledged-commit-sent',
+    promise: 'A commit that the synchronous standby has not acknowledged does not allow sending.',
+    file: 'src/datasources/journal/postgres/pool.ts',
+    find: 'if (warnings.includes(WARNING)) throw notDurableError();',
+    replace: '',
+    tests: journal,
+  },
+  {
+    id: 'fence-synchronous-commit-off',
+    promise: 'Nothing is sent while synchronous_commit is off.',
+    file: 'src/datasources/journal/postgres/statements.ts',
+    find: "current_setting('synchronous_commit') <> 'off' AND",
+    replace: '',
+    tests: journal,
+  },
+];

@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util';
+import { MODES, failover, type Mode } from './failover';
+
+/** Maximum number of violations of an invariant that are printed for each failover. */
+const MAX_LINES = 5;
+
+const writeLine = (line = ''): void => void process.stdout.write(`${line}\n`);
+
+/** Runs failovers of a PostgreSQL primary to its standby; resolves with the exit code. */
+export async function main(args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      seed: { type: 'string', default: '1' },
+      rounds: { type: 'string', default: '25' },
+      mode: { type: 'string', default: 'both' },
+    },
+  });
+  const modes: readonly Mode[] = MODES.filter((mode) => values.mode === 'both' || values.mode === mode);
+  let violations = 0;
+  for (const mode of modes) {
+    const seconds: number[] = [];
+    for (let round = 0; round < Number(values.rounds); round += 1) {
+      const options = {
+        seed: Number(values.seed) + round,
+        mode,
+        beforeMs: 2500,
+        lagMs: 1000,
+        afterMs: 2000,
+        callers: 20,
+      };
+      const { figures, violations: found } = await failover(options);
+      writeLine(
+        Object.entries(figures)
+          .map(([name, value]) => `${name} ${value}`)
+          .join('; '),
+      );
+      for (const [name, lines] of Object.entries(found)) {
+        violations += lines.length;
+        for (const line of lines.slice(0, MAX_LINES)) writeLine(`  BAD ${name}: ${line}`);
+      }
+      seconds.push(Number.parseFloat(figures['creates again after'] ?? ''));
+    }
+    const sorted = seconds.toSorted((a, b) => a - b);
+    writeLine(
+      `${mode}: creates again after ${sorted[sorted.length >> 1]} s (${sorted[0]} to ${sorted.at(-1)}).`,
+    );
+  }
+  writeLine(violations === 0 ? 'Every invariant holds.' : `${violations} violations.`);
+  return violations === 0 ? 0 : 1;
+}

@@ -1,0 +1,142 @@
+import { copyFileSync, renameSync, rmSync } from 'node:fs';
+import { AttemptMissing } from '../../src/datasources/journal/fence';
+import { openJournal } from '../../src/datasources/journal/create-journal';
+import { describeJournalError } from '../../src/datasources/journal/journal-error';
+import { until } from '../support/latch';
+import { withClient } from '../support/stores';
+import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
+import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
+import { noCluster, privateCluster } from './support/private-cluster';
+import { begunAs, newAttempt, OUTCOMES } from './support/samples';
+
+const reasonOf = async (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'none',
+    (error: unknown) => describeJournalError(error).reason,
+  );
+
+describeJournals('The fence of a journal', (fixture) => {
+  test('is down in a new journal', async () => {
+    await expect(fixture.journal.readState()).resolves.toMatchObject({ fence: null });
+  });
+
+  test('is seen by other instances when it is raised and lowered', async () => {
+    const other = await fixture.open();
+    const before = Math.floor(await fixture.journal.time());
+    await fixture.journal.setFence('operator');
+    const { fence } = await other.readState();
+    expect(fence).toEqual({ since: expect.any(Number) as number, reason: 'operator' });
+    expect(fence?.since).toBeGreaterThanOrEqual(before);
+    await other.setFence(null);
+    await expect(fixture.journal.readState()).resolves.toMatchObject({ fence: null });
+  });
+
+  test('prevents the insert of an attempt whose sender does not know it', async () => {
+    await fixture.journal.setFence('operator');
+    const { fence } = await fixture.journal.readState();
+    const attempt = newAttempt();
+    await expect(fixture.journal.insertAttempt(attempt)).resolves.toEqual({ kind: 'fence_changed' });
+    await expect(fixture.journal.find(attempt)).resolves.toBeNull();
+    const knowing = { ...attempt, fenceSince: fence?.since ?? 0 };
+    await expect(fixture.journal.insertAttempt(knowing)).resolves.toEqual({ kind: 'started' });
+    await fixture.journal.setFence(null);
+    await expect(
+      fixture.journal.insertAttempt(newAttempt({ fenceSince: fence?.since ?? 0 })),
+    ).resolves.toEqual({ kind: 'fence_changed' });
+  });
+
+  test('lets the insert of a batch fail only for senders that do not know it', async () => {
+    const attempts = [newAttempt(), newAttempt({ fenceSince: 1 }), newAttempt({ reserve: true })];
+    const results = await Promise.all(attempts.map((attempt) => fixture.journal.insertAttempt(attempt)));
+    expect(results.map(({ kind }) => kind)).toEqual(['started', 'fence_changed', 'started']);
+  });
+
+  test.each(['succeeded', 'unknown'] as const)(
+    'is raised by the core when the attempt of an outcome is missing: %s',
+    async (outcome) => {
+      const recording = fixture.journal.recordOutcome(newAttempt().id, OUTCOMES[outcome]);
+      await expect(recording).rejects.toThrow(AttemptMissing);
+    },
+  );
+
+  test('has the sequence number of the latest attempt', async () => {
+    await begunAs(fixture.journal, 'in_progress', newAttempt());
+    const { lastSequence } = await fixture.journal.readState();
+    await begunAs(fixture.journal, 'in_progress', newAttempt());
+    expect((await fixture.journal.readState()).lastSequence).toBeGreaterThan(lastSequence);
+  });
+});
+
+describeSqliteJournal('The fence of a journal', (fixture) => {
+  test('goes up when the file is replaced by a backup, and not when it is opened again', async () => {
+    const file = fixture.store.url.slice('file:'.length).replace(/[^/]+$/, 'restored.db');
+    const open = () => openJournal(`file:${file}`, JOURNAL_TIMEOUT_MS);
+    const first = await open();
+    await first.close();
+    const again = await open();
+    await expect(again.readState()).resolves.toMatchObject({ fence: null });
+    await again.close();
+    copyFileSync(file, `${file}.backup`);
+    rmSync(file);
+    renameSync(`${file}.backup`, file);
+    const restored = await open();
+    await expect(restored.readState()).resolves.toMatchObject({ fence: { reason: 'restored' } });
+    await restored.close();
+  });
+});
+
+describePostgresJournal('The fence of a journal', (fixture) => {
+  test.each([
+    ['another server', "'7000000000000000000/00000001/' || split_part(identity, '/', 3)", 'restored'],
+    ['another timeline', "regexp_replace(identity, '/[0-9A-F]+/', '/0000000A/')", 'failover'],
+    ['another table, as of a restored dump', "regexp_replace(identity, '[0-9]+$', '1')", 'restored'],
+  ])('goes up when the journal was last written to %s', async (_what, identity, reason) => {
+    await fixture.journal.setFence(null);
+    await fixture.store.rows(`UPDATE journal_state SET identity = ${identity}`);
+    const attempt = newAttempt();
+    await expect(fixture.journal.insertAttempt(attempt)).resolves.toEqual({ kind: 'fence_changed' });
+    const { fence } = await fixture.journal.readState();
+    expect(fence?.reason).toBe(reason);
+    // Another look does not raise it again.
+    await expect(fixture.journal.readState()).resolves.toMatchObject({ fence });
+  });
+
+  test.each(['synchronous_commit'])('does not write an attempt while %s is off', async (setting) => {
+    const [row] = await fixture.store.rows('SELECT current_database() AS name');
+    await fixture.store.rows(`ALTER DATABASE ${String(row?.['name'])} SET ${setting} = off`);
+    const journal = await fixture.open();
+    const { fence } = await fixture.journal.readState();
+    const attempt = newAttempt({ fenceSince: fence?.since ?? 0 });
+    await expect(reasonOf(journal.insertAttempt(attempt))).resolves.toBe('not_durable');
+    await expect(reasonOf(journal.checkWrite(0))).resolves.toBe('not_durable');
+    await expect(journal.find(attempt)).resolves.toBeNull();
+    await fixture.store.rows(`ALTER DATABASE ${String(row?.['name'])} RESET ${setting}`);
+  });
+});
+
+(noCluster ? describe.skip : describe)('A commit that its synchronous standby has not acknowledged', () => {
+  test('lets the insert of an attempt fail when PostgreSQL gives up waiting', async () => {
+    const cluster = await privateCluster();
+    const journal = await openJournal(cluster.url, JOURNAL_TIMEOUT_MS);
+    try {
+      await journal.ping();
+      await withClient(cluster.url, async (client) => {
+        await client.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+        await client.query('SELECT pg_reload_conf()');
+        // The new setting applies to connections between their statements.
+        await client.query('SELECT pg_sleep(0.2)');
+        const attempt = newAttempt();
+        const inserting = reasonOf(journal.insertAttempt(attempt));
+        const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+        await until(async () => (await client.query(cancel)).rowCount === 1);
+        await expect(inserting).resolves.toBe('not_durable');
+        await client
+          .query('ALTER SYSTEM RESET synchronous_standby_names; SELECT pg_reload_conf()')
+          .catch(() => undefined);
+      });
+    } finally {
+      await journal.close();
+      cluster.drop();
+    }
+  });
+});
