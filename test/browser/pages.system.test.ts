@@ -295,8 +295,12 @@ describeInBrowser('Pages', (browser) => {
 
     const run = (page: Page): Promise<void> => page.getByRole('button', { name: /^Execute query/ }).click();
 
-    const responded = (page: Page, text: string | RegExp): Promise<void> =>
-      page.locator('.result-window .view-lines', { hasText: text }).waitFor();
+    async function responded(page: Page, text: string | RegExp): Promise<void> {
+      // The editor shows spaces as no-break spaces.
+      const shown = async () =>
+        (await page.locator('.result-window .view-lines').innerText()).replaceAll('\u00a0', ' ');
+      await until(shown, (response) => RegExp(text).test(response), 50_000, 50);
+    }
 
     /** Selects a tab, runs its operation, and waits until the response contains `text`. */
     async function runTab(page: Page, name: string, text: string | RegExp): Promise<void> {
