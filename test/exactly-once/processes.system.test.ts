@@ -108,7 +108,11 @@ describeStores('After a process was killed', (harnesses) => {
     const [prepare] = Object.values(OUTAGES[harnesses.kind]);
     const outage = await prepare!(store);
     harnesses.closeAtEnd(() => outage.close());
-    const victim = await start({ databaseUrl: outage.store.url, env: { SERVICE_TIMEOUT_MS: '6000' } });
+    const victim = await start({
+      databaseUrl: outage.store.url,
+      env: { SERVICE_TIMEOUT_MS: '6000' },
+      hasSlowJournal: true,
+    });
     const cut: Promise<unknown>[] = [];
     const begin = (call: Promise<CallResult>): void => void cut.push(call.catch(() => 'cut'));
 
