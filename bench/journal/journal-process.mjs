@@ -6,16 +6,16 @@ import process from 'node:process';
 import { serve } from './processes.mjs';
 
 const require = createRequire(import.meta.url);
+const { newAttemptId } = require('../../dist/datasources/journal/stored-values.js');
 
 function newAttempt() {
   const now = Date.now();
+  const key = { service: 'http://127.0.0.1:4001/', client: 'local', key: randomUUID() };
   return {
-    id: randomUUID(),
-    service: 'http://127.0.0.1:4001/',
-    client: 'local',
-    key: randomUUID(),
+    id: newAttemptId(key),
+    ...key,
     kind: 'payment',
-    fingerprint: `0a1b2c3d.${'5e'.repeat(32)}`,
+    fingerprint: randomUUID(),
     channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10',
     method: 'card',
     externalId: randomUUID(),
@@ -28,6 +28,7 @@ function newAttempt() {
     startedAt: now,
     serviceStartedAt: null,
     sendUntil: now + 11_000,
+    fenceSince: 0,
   };
 }
 

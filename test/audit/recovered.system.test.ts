@@ -108,7 +108,7 @@ describeStores('The audit log', (rigs) => {
   test('has no line for a recovery if an operator has settled the attempt before', async () => {
     const key = newKey();
     const created = await lose('payment', key);
-    const [row] = await first.store.rows(`SELECT id FROM attempts WHERE key = '${key}'`);
+    const [row] = await first.store.rows(`SELECT seq FROM attempts WHERE key = '${key}'`);
     // The lookup of the repeated create is held until the operator has settled the attempt.
     const held = Promise.withResolvers<undefined>();
     const looked = Promise.withResolvers<undefined>();
@@ -121,7 +121,7 @@ describeStores('The audit log', (rigs) => {
     const again = first.create('payment', key);
     await looked.promise;
     await first.store.rows(
-      `UPDATE attempts SET outcome = 'not_sent', settled_at = 1, lease_until = 0 WHERE id = '${String(row!['id'])}'`,
+      `UPDATE stored_attempts SET state = 'n', settled_at = 1, lease_until = NULL WHERE seq = ${String(row!['seq'])}`,
     );
     held.resolve(undefined);
     await again;

@@ -263,6 +263,7 @@ test.each(['sqlite', 'postgres'] as const)(
         statements.push(sql);
         return [];
       },
+      transaction: (work) => work(),
     });
     expect(statements.length).toBeGreaterThan(5);
     expect(

@@ -8,8 +8,8 @@ const WITHOUT_ID = { externalId: undefined };
 
 /** Deletes all attempts, as a failover to a standby that lags behind does, and raises the fence ten seconds ago. */
 async function loseAttempts({ store, clock }: Harness): Promise<void> {
-  await store.rows('DELETE FROM attempts');
-  await store.rows('DELETE FROM reservations');
+  await store.rows('DELETE FROM stored_attempts');
+  await store.rows('DELETE FROM reserved_external_ids');
   const since = Math.floor(clock.now()) - 10_000;
   await store.rows(`UPDATE journal_state SET fence_since = ${since}, fence_reason = 'failover'`);
 }
@@ -168,7 +168,7 @@ describeStores('When an instance notices that the journal has lost attempts', (h
   });
 
   test('an outcome whose attempt is missing writes it again, and raises the fence', async () => {
-    await harness.store.rows('DELETE FROM attempts');
+    await harness.store.rows('DELETE FROM stored_attempts');
     await expectRecorded();
     const reason = async (): Promise<unknown> =>
       (await harness.store.rows('SELECT fence_reason FROM journal_state'))[0]?.['fence_reason'];

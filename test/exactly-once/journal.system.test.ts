@@ -206,7 +206,7 @@ describeSqlite('The purge of the journal', (harnesses) => {
     });
     harnesses.closeAtEnd(() => harness.store.drop());
     await harness.create('payout', newKey());
-    await harness.store.rows("UPDATE attempts SET settled_at = 1 WHERE outcome = 'succeeded'");
+    await harness.store.rows("UPDATE stored_attempts SET settled_at = 1 WHERE state = 's'");
     return harness;
   }
 

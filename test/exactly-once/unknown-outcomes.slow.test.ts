@@ -169,7 +169,7 @@ describeSqlite('A create', (harnesses) => {
   test('that was refused for its timestamp is not sent again if another instance has taken it over', async () => {
     const harness = await harnesses.start();
     const taken = (): Promise<unknown> =>
-      harness.store.rows("UPDATE attempts SET outcome = 'unknown', owner = 'another' RETURNING id");
+      harness.store.rows("UPDATE stored_attempts SET state = 'u', owner = 'another' RETURNING seq");
     const stale: Fault = {
       acts: false,
       get first() {

@@ -1,14 +1,71 @@
 import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import { DatabaseSync } from 'node:sqlite';
+import { Client } from 'pg';
 import { openJournal } from '../../src/datasources/journal/create-journal';
+import type { Journal, NewAttempt } from '../../src/datasources/journal/journal';
+import { migrate, type MigrationStore } from '../../src/datasources/journal/migrations';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
-import { describePostgres, emptyPostgres, openStore, type Store } from '../support/stores';
+import { describePostgres, emptyPostgres, openStore, type Row, type Store } from '../support/stores';
+import { createFirstJournal, firstAttempt, firstUnknown, insertFirst } from './support/first-journal';
 import { startChild } from './support/fixture';
-import { newAttempt } from './support/samples';
+import { newAttempt, newClaim, OUTCOMES } from './support/samples';
 
 const STEPS = 'SELECT name FROM applied_migrations ORDER BY name';
 const STARTED = { kind: 'started' };
+
+/** `describe` for each kind of store, with a function that creates an empty one. */
+function describeStoresWithout(title: string, define: (empty: () => Promise<Store>) => void): void {
+  describe(`${title} (SQLite)`, () => define(() => openStore('SQLite')));
+  describePostgres(`${title} (PostgreSQL)`, () => define(emptyPostgres));
+}
+
+/** An INSERT of settled attempts with the keys `many 1`, `many 2`, … */
+function manyAttempts(store: Store, count: number): string {
+  const numbers =
+    store.kind === 'SQLite'
+      ? `(WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count}) SELECT n FROM numbers)`
+      : `(SELECT n FROM generate_series(1, ${count}) AS n)`;
+  const { id: _, key: __, external_id: ___, transaction_id: ____, ...rest } = firstAttempt('many');
+  const values = Object.values(rest).map((value) =>
+    typeof value === 'string' ? `'${value}'` : String(value),
+  );
+  return `INSERT INTO attempts (id, key, external_id, transaction_id, ${Object.keys(rest).join(', ')})
+    SELECT 'many ' || n, 'many ' || n, 'order ' || n, 'tx ' || n, ${values.join(', ')} FROM ${numbers} AS numbers`;
+}
+
+/** Returns what a migration needs, on a connection of its own. */
+async function migrationStore(store: Store): Promise<{ migration: MigrationStore; close(): Promise<void> }> {
+  const inTransaction =
+    (begin: string, execute: MigrationStore['execute']): MigrationStore['transaction'] =>
+    async (work) => {
+      await execute(begin);
+      const result = await work();
+      await execute('COMMIT');
+      return result;
+    };
+  if (store.kind === 'SQLite') {
+    const database = new DatabaseSync(fileOf(store));
+    const execute: MigrationStore['execute'] = async (text, values = []) =>
+      database.prepare(text).all(...values);
+    const transaction = inTransaction('BEGIN IMMEDIATE', execute);
+    return { migration: { dialect: 'sqlite', execute, transaction }, close: async () => database.close() };
+  }
+  const client = new Client(store.url);
+  await client.connect();
+  const execute: MigrationStore['execute'] = async (text, values = []) => {
+    let count = 0;
+    return (
+      await client.query<Row>(
+        text.replaceAll('?', () => `$${(count += 1)}`),
+        [...values],
+      )
+    ).rows;
+  };
+  const transaction = inTransaction('BEGIN', execute);
+  return { migration: { dialect: 'postgres', execute, transaction }, close: () => client.end() };
+}
 
 const fileOf = ({ url }: Store): string => url.slice('file:'.length);
 
@@ -40,6 +97,117 @@ describePostgres('Migrations (PostgreSQL)', () => {
     await expect(store.rows("SELECT 1 FROM pg_tables WHERE tablename = 'attempts'")).resolves.toEqual([]);
     await store.rows('DROP TABLE confirms');
     await expect(journal.insertAttempt(newAttempt())).resolves.toEqual(STARTED);
+    await journal.close();
+  });
+});
+
+describeStoresWithout('A journal from before the first release', (empty) => {
+  const service = 'service-1';
+  const find = (journal: Journal, key: string) => journal.find({ service, client: 'shop', key });
+
+  let store: Store;
+
+  beforeEach(async () => {
+    store = await empty();
+    await createFirstJournal(store);
+  });
+
+  afterEach(() => store.drop());
+
+  test('keeps its attempts, with outcomes and reserved external ids', async () => {
+    const uuid = '01234567-89ab-4def-8123-456789abcdef';
+    await insertFirst(store, [
+      firstAttempt('paid'),
+      firstAttempt('uuids', { external_id: uuid, transaction_id: uuid, client: 'another client' }),
+      firstAttempt('refused', { outcome: 'rejected', transaction_id: null, status: null }),
+      firstUnknown('lost', {
+        kind: 'payout',
+        checks: 3,
+        absent_lookups: 2,
+        absent_ms: 70,
+        absent_observer: 'a',
+      }),
+      firstAttempt('payout', { kind: 'payout' }),
+    ]);
+    const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
+    await expect(find(journal, 'paid')).resolves.toMatchObject({
+      fingerprint: '0a1b2c3d-0123-4567-89ab-cdef01234567',
+      externalId: 'order paid',
+      publicDetails: '{"last4":"1111"}',
+      outcome: 'succeeded',
+      transactionId: 'tx paid',
+      status: 'COMPLETED',
+      startedAt: 1_000,
+      settledAt: 3_000,
+    });
+    await expect(journal.findByTransaction(service, 'payment', uuid)).resolves.toMatchObject({
+      key: 'uuids',
+      client: 'another client',
+      externalId: uuid,
+    });
+    await expect(find(journal, 'lost')).resolves.toMatchObject({
+      outcome: 'unknown',
+      sendUntil: 2_000,
+      serviceStartedAt: 900,
+      recheckCount: 3,
+      absence: { lookups: 2, spanMs: 70, observer: 'a' },
+    });
+    const begin = (given: Partial<NewAttempt>) =>
+      journal.insertAttempt(newAttempt({ service, channel: 'channel-1', ...given }));
+    await expect(begin({ key: 'paid' })).resolves.toMatchObject({ kind: 'exists' });
+    await expect(begin({ key: 'refused' })).resolves.toEqual(STARTED);
+    for (const externalId of ['order lost', 'order payout'])
+      await expect(begin({ kind: 'payout', reserve: true, externalId })).resolves.toEqual({
+        kind: 'reserved',
+      });
+    const due = (await journal.claimDue(newClaim(service), 10)).find(({ key }) => key === 'lost');
+    await expect(journal.recordOutcome(due!.id, OUTCOMES.succeeded)).resolves.toBe(true);
+    await expect(journal.readState()).resolves.toMatchObject({ fence: null });
+    await journal.close();
+  });
+
+  test('is copied with what a gateway of that time writes meanwhile', async () => {
+    await insertFirst(
+      store,
+      ['open 0', 'open 1', 'open 2'].map((key) => firstUnknown(key)),
+    );
+    await store.rows(manyAttempts(store, 2_500));
+    const { migration, close } = await migrationStore(store);
+    let isLate = false;
+    const execute: MigrationStore['execute'] = async (text, values) => {
+      const rows = await migration.execute(text, values);
+      // After the first batch was read, before it is written.
+      if (text.includes('seq > ?') && !isLate) {
+        isLate = true;
+        const settled = "outcome = 'succeeded', transaction_id = 'tx late', settled_at = 5";
+        const late = [
+          () => store.rows(`UPDATE attempts SET ${settled} WHERE key = 'open 1'`),
+          () => insertFirst(store, [firstUnknown('late')]),
+        ];
+        // SQLite has one writer at a time.
+        if (store.kind === 'PostgreSQL') for (const write of late) await write();
+        else between.push(...late);
+      }
+      return rows;
+    };
+    const between: (() => Promise<unknown>)[] = [];
+    const transaction: MigrationStore['transaction'] = async (work) => {
+      const result = await migration.transaction(work);
+      for (const write of between.splice(0)) await write();
+      return result;
+    };
+    await migrate({ ...migration, execute, transaction });
+    await close();
+    const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
+    await expect(find(journal, 'late')).resolves.toMatchObject({ outcome: 'unknown' });
+    await expect(find(journal, 'open 1')).resolves.toMatchObject({
+      outcome: 'succeeded',
+      transactionId: 'tx late',
+    });
+    await expect(find(journal, 'open 2')).resolves.toMatchObject({ outcome: 'unknown' });
+    await expect(find(journal, 'many 2500')).resolves.toMatchObject({ outcome: 'succeeded' });
+    const [row] = await store.rows('SELECT count(*) AS count FROM attempts');
+    expect(Number(row?.['count'])).toBe(2_504);
     await journal.close();
   });
 });

@@ -4,6 +4,7 @@ import { inspectPostgres } from '../../src/datasources/journal/diagnostics';
 import type { Journal } from '../../src/datasources/journal/journal';
 import { describeJournalError } from '../../src/datasources/journal/journal-error';
 import { openJournal } from '../../src/datasources/journal/create-journal';
+import { newAttemptId } from '../../src/datasources/journal/stored-values';
 import { until } from '../support/latch';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { withClient } from '../support/stores';
@@ -151,7 +152,7 @@ describeCluster('A connection string with two hosts', () => {
     standby.promote();
     primary.stop();
     await recovered(journal);
-    await expect(journal.insertAttempt({ ...before, id: newAttempt().id })).resolves.toMatchObject({
+    await expect(journal.insertAttempt({ ...before, id: newAttemptId(before) })).resolves.toMatchObject({
       kind: 'exists',
       attempt: { id: before.id },
     });

@@ -9,16 +9,18 @@ import { describeJournals } from './support/fixture';
 import { asBegun, begunAs, FINAL, FREEING, newAttempt, newClaim, OUTCOMES } from './support/samples';
 
 /** The fields of an attempt after each outcome. */
+/** A settled attempt has no owner, and nothing that only sending needed. */
+const SETTLED = { settledAt: 3_000, leaseUntil: 0, owner: '', sendUntil: 0 };
+
 const AFTER: Record<keyof typeof OUTCOMES, Partial<Attempt>> = {
   succeeded: {
     outcome: 'succeeded',
     transactionId: 'tx-1',
     status: 'CHECKOUT',
-    settledAt: 3_000,
-    leaseUntil: 0,
+    ...SETTLED,
   },
-  rejected: { outcome: 'rejected', settledAt: 3_000, leaseUntil: 0 },
-  not_sent: { outcome: 'not_sent', settledAt: 3_000, leaseUntil: 0 },
+  rejected: { outcome: 'rejected', ...SETTLED },
+  not_sent: { outcome: 'not_sent', ...SETTLED },
   unknown: { outcome: 'unknown', nextRecheckAt: 6_000, leaseUntil: 0 },
 };
 

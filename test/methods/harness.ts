@@ -23,7 +23,7 @@ export interface MethodHarness {
 function forgetAttempts(database: string): void {
   const journal = new DatabaseSync(database.replace('file:', ''), { timeout: 1000 });
   journal.exec(
-    'DELETE FROM attempts; DELETE FROM reservations; DELETE FROM confirms; DELETE FROM confirmed;',
+    'DELETE FROM stored_attempts; DELETE FROM reserved_external_ids; DELETE FROM confirms; DELETE FROM confirmed;',
   );
   journal.close();
 }

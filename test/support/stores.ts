@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -69,6 +69,7 @@ export async function dropDatabases(): Promise<void> {
 function sqliteStore(): Store {
   const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-journal-'));
   const journalFolder = path.join(folder, 'data');
+  mkdirSync(journalFolder);
   const file = path.join(journalFolder, 'journal.db');
   return {
     kind: 'SQLite',
@@ -112,7 +113,7 @@ async function postgresStore(template: string | undefined): Promise<Store> {
     hold: async () => {
       const client = new Client(url);
       await client.connect();
-      await client.query('BEGIN; LOCK TABLE attempts, reservations, confirms, write_checks');
+      await client.query('BEGIN; LOCK TABLE stored_attempts, reserved_external_ids, confirms, write_checks');
       return () => client.end();
     },
     // The global tear-down drops the database, because each DROP waits for a checkpoint of the whole server.

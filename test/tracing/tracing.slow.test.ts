@@ -179,7 +179,10 @@ describe('Spans of a gateway', () => {
   });
 
   test('include the journal calls and the request of a create', () => {
-    const calls = below(spans, only(spans, 'mutation Pay'));
+    // On a busy machine the fence is read again.
+    const calls = below(spans, only(spans, 'mutation Pay')).filter(
+      ({ name }) => name !== 'journal readState',
+    );
     expect(names(calls)).toEqual([POST, 'journal insertAttempt', 'journal recordOutcome']);
     expect(calls[0]).toMatchObject({
       name: 'journal insertAttempt',

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Attempt, BeginResult, NewAttempt } from '../../datasources/journal/journal';
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { MoneySlot } from '../../datasources/payment-service/client';
@@ -7,6 +6,7 @@ import { InFlightCounter } from '../../shared/in-flight-counter';
 import { sleep, withTimeout } from '../../shared/timeout';
 import type { CreatePlan, CreateResult, Try } from './create-plan';
 import type { ExternalIds } from './external-id';
+import { newAttemptId } from '../../datasources/journal/stored-values';
 import { differingParts, type Fingerprints } from './fingerprint';
 import { findLostCreate, inProgress } from './lost-create';
 import type { Transaction } from '../recovery/transaction-matcher';
@@ -178,7 +178,7 @@ export class CreateService {
     const { client, key } = plan;
     const now = session.clock.now();
     return {
-      id: randomUUID(),
+      id: newAttemptId({ service, client, key }),
       service,
       client,
       key,

@@ -49,24 +49,25 @@ export class Fingerprints {
     this.#keyId = createHash('sha256').update('paygraph key id').update(key).digest('hex').slice(0, 8);
   }
 
-  /** Returns the hash of the input of a create. */
+  /** Returns the hash of the input of a create: a UUID, which the journal stores in 16 bytes. */
   of(input: CanonicalInput): string {
-    return this.#hash(canonicalText(input));
+    const [, ...groups] = /^(.{4})(.{4})(.{4})(.{12})/.exec(this.#hmac(canonicalText(input))) ?? [];
+    return [this.#keyId, ...groups].join('-');
   }
 
   /** Returns the hash of the input of a confirm; equal inputs for different payments have different hashes. */
   ofConfirm(confirm: CanonicalConfirm): string {
     // The prefix prevents collisions with creates, whose text begins with a brace.
-    return this.#hash(`confirm ${canonicalText(confirm)}`);
+    return `${this.#keyId}.${this.#hmac(`confirm ${canonicalText(confirm)}`)}`;
   }
 
   /** Whether a hash was made with this key. Hashes of other keys cannot be compared. */
   isComparable(hash: string): boolean {
-    return hash.startsWith(`${this.#keyId}.`);
+    return hash.startsWith(this.#keyId);
   }
 
-  #hash(text: string): string {
-    return `${this.#keyId}.${createHmac('sha256', this.#key).update(text).digest('hex')}`;
+  #hmac(text: string): string {
+    return createHmac('sha256', this.#key).update(text).digest('hex');
   }
 
   /** Whether an attempt has this input. If its hash has another key, only the fields in the journal are compared. */

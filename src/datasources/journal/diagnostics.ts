@@ -38,14 +38,15 @@ async function queryJournalState(
   hasTables: boolean,
 ): Promise<Omit<JournalState, 'isWritable'>> {
   const rows = hasTables ? await query('SELECT name FROM applied_migrations') : [];
+  const migrations = compareMigrations(rows.map(({ name }) => String(name)));
   const [unknown] =
-    rows.length === 0
+    migrations.pendingMigrations.length > 0
       ? []
-      : await query(`SELECT count(*) AS count, min(started_at) AS oldest FROM attempts
-          WHERE ${IS_OPEN} AND outcome = 'unknown'`);
+      : await query(`SELECT count(*) AS count, min(started_at) AS oldest FROM stored_attempts
+          WHERE ${IS_OPEN} AND state = 'u'`);
   const count = Number(unknown?.['count'] ?? 0);
   return {
-    ...compareMigrations(rows.map(({ name }) => String(name))),
+    ...migrations,
     unknown: { count, oldestStartedAt: count > 0 ? Number(unknown?.['oldest']) : null },
   };
 }

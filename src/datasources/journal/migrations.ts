@@ -1,60 +1,23 @@
-/** Column types by dialect: a number that increases with every row, a time in milliseconds, and bytes. */
-const COLUMN_TYPES = {
-  sqlite: { sequence: 'INTEGER PRIMARY KEY AUTOINCREMENT', time: 'INTEGER', filler: 'BLOB' },
-  postgres: { sequence: 'BIGSERIAL PRIMARY KEY', time: 'BIGINT', filler: 'TEXT' },
-} as const;
+import { attemptsView, attemptTables, keyHashOf } from './attempt-tables';
+import { convertAttempts } from './convert-attempts';
+import { HOLDS_EXTERNAL_ID, IS_OPEN, type Row, type SqlValue } from './rows';
+import type { Dialect } from './stored-values';
 
-type Dialect = keyof typeof COLUMN_TYPES;
+/** Column types by dialect: a time in milliseconds, and the filler of write checks. */
+const COLUMN_TYPES = {
+  sqlite: { time: 'INTEGER', filler: 'BLOB' },
+  postgres: { time: 'BIGINT', filler: 'TEXT' },
+} as const;
 
 export interface MigrationStore {
   dialect: Dialect;
-  execute(sql: string): Promise<Record<string, unknown>[]>;
+  execute(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
+  /** Runs `work` in a transaction that only one process at a time is in. */
+  transaction<T>(work: () => Promise<T>): Promise<T>;
 }
 
-interface Migration {
-  name: string;
-  sql(dialect: Dialect): string[];
-}
-
-/** SQL of the tables; `$sequence`, `$time` and `$filler` stand for the column types of the dialect. */
+/** SQL of tables that did not change before the first release; `$time` and `$filler` stand for the column types of the dialect. */
 const TABLES = [
-  `CREATE TABLE attempts (
-       seq $sequence,
-       id TEXT NOT NULL UNIQUE,
-       service TEXT NOT NULL,
-       client TEXT NOT NULL,
-       key TEXT NOT NULL,
-       kind TEXT NOT NULL,
-       fingerprint TEXT NOT NULL,
-       channel TEXT NOT NULL,
-       method TEXT NOT NULL,
-       external_id TEXT NOT NULL,
-       currency TEXT NOT NULL,
-       value TEXT NOT NULL,
-       shown TEXT NOT NULL,
-       outcome TEXT NOT NULL,
-       transaction_id TEXT,
-       status TEXT,
-       owner TEXT NOT NULL,
-       lease_until $time NOT NULL,
-       started_at $time NOT NULL,
-       service_started_at $time,
-       send_until $time NOT NULL,
-       settled_at $time,
-       next_check_at $time,
-       checks INTEGER NOT NULL DEFAULT 0,
-       absent_lookups INTEGER NOT NULL DEFAULT 0,
-       absent_ms $time NOT NULL DEFAULT 0,
-       absent_observer TEXT NOT NULL DEFAULT '',
-       UNIQUE (service, client, key)
-     )`,
-  `CREATE TABLE reservations (
-       service TEXT NOT NULL,
-       channel TEXT NOT NULL,
-       external_id TEXT NOT NULL,
-       attempt_id TEXT NOT NULL,
-       PRIMARY KEY (service, channel, external_id)
-     )`,
   `CREATE TABLE confirms (
        service TEXT NOT NULL,
        channel TEXT NOT NULL,
@@ -76,6 +39,7 @@ const TABLES = [
        confirmed_at $time NOT NULL,
        PRIMARY KEY (service, channel, transaction_id, input_hash)
      )`,
+  'CREATE INDEX confirmed_by_time ON confirmed (confirmed_at)',
   // Has no foreign key to attempts, because an attempt may be purged while a proposal names it.
   `CREATE TABLE settlement_proposals (
        id TEXT NOT NULL,
@@ -121,55 +85,46 @@ const FIRST_STATE = {
 const POSTGRES_IDENTITY = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGUAGE plpgsql STABLE AS $$
      BEGIN
        RETURN concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
-         left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), 'attempts'::regclass::oid);
+         left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), 'stored_attempts'::regclass::oid);
      EXCEPTION WHEN insufficient_privilege OR feature_not_supported OR undefined_function THEN
-       RETURN '//' || 'attempts'::regclass::oid;
+       RETURN '//' || 'stored_attempts'::regclass::oid;
      END $$`;
-
-const INDEXES = [
-  `CREATE INDEX attempts_open ON attempts (outcome, lease_until) WHERE outcome IN ('in_progress', 'unknown')`,
-  `CREATE INDEX attempts_open_by_external_id ON attempts (external_id, channel)
-     WHERE outcome IN ('in_progress', 'unknown')`,
-  'CREATE INDEX attempts_settled ON attempts (settled_at) WHERE settled_at IS NOT NULL',
-  // Includes the client, so that no row of another client is read.
-  'CREATE INDEX attempts_by_transaction ON attempts (transaction_id, client) WHERE transaction_id IS NOT NULL',
-  // These two end with the order of lists, so that a page with any filters is an index range. They do not begin with
-  // service and client, because a planner without statistics would use them instead of the index of keys.
-  'CREATE INDEX attempts_by_start ON attempts (channel, service, client, kind, outcome, started_at, seq)',
-  `CREATE INDEX attempts_by_external_id
-     ON attempts (external_id, client, channel, service, kind, outcome, started_at, seq)`,
-  'CREATE INDEX confirmed_by_time ON confirmed (confirmed_at)',
-];
 
 /**
  * Functions that SQLite does not need, because it has one writer at a time. A PostgreSQL statement reads the snapshot
  * of its start, but a volatile function reads the current one. Therefore `attempt_is_open` sees what other instances
- * committed while the statement waited for their locks. `attempts_with_transaction_of_another` returns the ids of the
+ * committed while the statement waited for their locks. `attempts_created_by_another` returns the ids of the
  * candidates whose transaction another attempt created. If several candidates name one transaction, it omits the one
  * that already has it, else the oldest open one. It locks transactions before it reads, so that no two attempts become
  * the creator of one; no caller holds row locks while it waits. OFFSET 0 keeps a planner without statistics from
  * reading all attempts of the service.
  */
 const POSTGRES_ONLY = [
-  `CREATE FUNCTION attempt_is_open(attempt TEXT) RETURNS BOOLEAN LANGUAGE sql VOLATILE AS $$
-     SELECT EXISTS (
-       SELECT 1 FROM attempts WHERE id = attempt AND outcome IN ('in_progress', 'succeeded', 'unknown'))
+  POSTGRES_IDENTITY,
+  `CREATE FUNCTION attempt_is_open(attempt BYTEA) RETURNS BOOLEAN LANGUAGE sql VOLATILE AS $$
+     SELECT EXISTS (SELECT 1 FROM stored_attempts
+       WHERE ${keyHashOf('id')} = ${keyHashOf('attempt')} AND id = attempt AND ${HOLDS_EXTERNAL_ID})
    $$`,
-  `CREATE FUNCTION attempts_with_transaction_of_another(candidates JSONB) RETURNS SETOF TEXT LANGUAGE plpgsql VOLATILE AS $$
+  `CREATE FUNCTION attempts_created_by_another(candidates JSONB) RETURNS SETOF BYTEA
+     LANGUAGE plpgsql VOLATILE AS $$
    BEGIN
-     PERFORM pg_advisory_xact_lock(hashtextextended(transaction_id, 0)) FROM (
-       SELECT DISTINCT transaction_id FROM jsonb_to_recordset(candidates) AS x(transaction_id TEXT)
+     PERFORM pg_advisory_xact_lock(hashtextextended(encode(transaction_id, 'hex'), 0)) FROM (
+       SELECT DISTINCT transaction_id FROM jsonb_to_recordset(candidates) AS x(transaction_id BYTEA)
        WHERE transaction_id IS NOT NULL ORDER BY transaction_id) AS locked;
      RETURN QUERY SELECT mine.id FROM (
-       SELECT attempts.id, service, kind, x.transaction_id, row_number() OVER (
+       SELECT own.id, service, kind, x.transaction_id, x.transaction_hash, row_number() OVER (
            PARTITION BY service, kind, x.transaction_id
-           ORDER BY attempts.transaction_id IS NOT DISTINCT FROM x.transaction_id DESC,
-             outcome IN ('in_progress', 'unknown') DESC, seq) AS place
-       FROM jsonb_to_recordset(candidates) AS x(id TEXT, transaction_id TEXT) JOIN attempts USING (id)
+           ORDER BY own.transaction_id IS NOT DISTINCT FROM x.transaction_id DESC, ${IS_OPEN} DESC, seq) AS place
+       FROM jsonb_to_recordset(candidates) AS x(id BYTEA, transaction_id BYTEA, transaction_hash INTEGER)
+       JOIN stored_attempts AS own ON ${keyHashOf('own.id')} = ${keyHashOf('x.id')} AND own.id = x.id
+       JOIN attempt_groups ON attempt_groups.id = group_id
        WHERE x.transaction_id IS NOT NULL) AS mine
      LEFT JOIN LATERAL (
-       SELECT other.id FROM (SELECT * FROM attempts WHERE transaction_id = mine.transaction_id OFFSET 0) AS other
-       WHERE other.service = mine.service AND other.kind = mine.kind AND other.id <> mine.id
+       SELECT other.id FROM (
+         SELECT * FROM stored_attempts WHERE transaction_hash = mine.transaction_hash OFFSET 0) AS other
+       JOIN attempt_groups AS g ON g.id = other.group_id
+       WHERE other.transaction_id = mine.transaction_id AND g.service = mine.service AND g.kind = mine.kind
+         AND other.id <> mine.id
        LIMIT 1) AS holder ON TRUE
      WHERE mine.place > 1 OR holder.id IS NOT NULL;
    END $$`,
@@ -177,49 +132,58 @@ const POSTGRES_ONLY = [
   'ALTER TABLE write_checks ALTER COLUMN filler SET STORAGE EXTERNAL',
 ];
 
-/**
- * Migrations in the order of application. Never change a released migration; add another one. The first one replaces
- * the nine from before the first release. It has the name of the last of these, so that it is not applied after them.
- */
-const MIGRATIONS: readonly Migration[] = [
-  {
-    name: '0009-write-checks',
-    sql: (dialect) => {
-      const { sequence, time, filler } = COLUMN_TYPES[dialect];
-      const tables = TABLES.map((text) =>
-        text.replace('$sequence', sequence).replaceAll('$time', time).replace('$filler', filler),
-      );
-      return [...tables, ...INDEXES, ...(dialect === 'postgres' ? POSTGRES_ONLY : [])];
-    },
-  },
-  {
-    name: '0010-journal-state',
-    sql: (dialect) => {
-      const table = JOURNAL_STATE.replace('$time', COLUMN_TYPES[dialect].time);
-      return [table, ...(dialect === 'postgres' ? [POSTGRES_IDENTITY] : []), FIRST_STATE[dialect]];
-    },
-  },
-];
+/** The migration of journals from before the first release, whose tables are named here. */
+const FIRST_TABLES = '0009-write-checks';
+const STORED_ATTEMPTS = '0010-stored-attempts';
+
+/** Names of the migrations in the order of application. */
+const MIGRATIONS = [FIRST_TABLES, STORED_ATTEMPTS];
 
 /** Compares a journal's applied migrations with those of this version. */
 export function compareMigrations(applied: readonly string[]) {
-  const names = MIGRATIONS.map(({ name }) => name);
-  const last = names.at(-1) ?? '';
   return {
-    pendingMigrations: names.filter((name) => !applied.includes(name)),
+    pendingMigrations: MIGRATIONS.filter((name) => !applied.includes(name)),
     /** Migrations that a newer version of the gateway applied. */
-    unknownMigrations: applied.filter((name) => name > last),
+    unknownMigrations: applied.filter((name) => name > STORED_ATTEMPTS),
   };
 }
 
-/** Applies pending migrations and returns their names. Only one process at a time may call this. */
-export async function migrate({ dialect, execute }: MigrationStore): Promise<string[]> {
+async function pendingMigrations({ execute }: MigrationStore): Promise<string[]> {
   await execute('CREATE TABLE IF NOT EXISTS applied_migrations (name TEXT PRIMARY KEY)');
   const rows = await execute('SELECT name FROM applied_migrations');
-  const { pendingMigrations } = compareMigrations(rows.map(({ name }) => String(name)));
-  for (const { name, sql } of MIGRATIONS.filter((each) => pendingMigrations.includes(each.name))) {
-    for (const statement of sql(dialect)) await execute(statement);
-    await execute(`INSERT INTO applied_migrations (name) VALUES ('${name}')`);
-  }
-  return pendingMigrations;
+  return compareMigrations(rows.map(({ name }) => String(name))).pendingMigrations;
+}
+
+/**
+ * Applies pending migrations and returns their names. If it is interrupted, the next call continues. Gateways of the
+ * previous version can use the journal until the last transaction.
+ */
+export async function migrate(store: MigrationStore): Promise<string[]> {
+  const { dialect, execute, transaction } = store;
+  const executeAll = async (statements: readonly string[]): Promise<void> => {
+    for (const statement of statements) await execute(statement);
+  };
+  const complete = async (pending: readonly string[]): Promise<void> => {
+    const state = JOURNAL_STATE.replace('$time', COLUMN_TYPES[dialect].time);
+    await executeAll([attemptsView(dialect), state]);
+    if (dialect === 'postgres') await executeAll(POSTGRES_ONLY);
+    await execute(FIRST_STATE[dialect]);
+    for (const name of pending) await execute('INSERT INTO applied_migrations (name) VALUES (?)', [name]);
+  };
+  const pending = await transaction(async () => {
+    const names = await pendingMigrations(store);
+    if (names.includes(FIRST_TABLES)) {
+      const { time, filler } = COLUMN_TYPES[dialect];
+      await executeAll(TABLES.map((text) => text.replaceAll('$time', time).replace('$filler', filler)));
+      await executeAll(attemptTables(dialect));
+      await complete(names);
+    }
+    return names;
+  });
+  if (pending.length === 1)
+    await convertAttempts(store, {
+      isPending: async () => (await pendingMigrations(store)).includes(STORED_ATTEMPTS),
+      complete: () => complete(pending),
+    });
+  return pending;
 }

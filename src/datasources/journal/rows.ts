@@ -1,13 +1,12 @@
-import {
-  type Attempt,
-  type AttemptKind,
-  type AttemptOutcome,
-  type NewAttempt,
-  type SentAttempt,
-} from './journal';
+import { keyHashOf, STATE_OF } from './attempt-tables';
+import { type Attempt, type AttemptKind, type AttemptOutcome, type SentAttempt } from './journal';
+import { attemptIdBytes, KEY_HASH_BYTES, shortHash, toStoredText } from './stored-values';
 
 /** A row of PostgreSQL or SQLite. PostgreSQL returns 64-bit integers as strings. */
 export type Row = Record<string, unknown>;
+
+/** Value of a parameter, which is written as `?` in a statement. */
+export type SqlValue = string | number | null | Uint8Array;
 
 /** Replaces characters that PostgreSQL rejects, so that text from the service cannot make the write of a batch fail. */
 export const toStorableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
@@ -28,7 +27,7 @@ export const attemptFromRow = (row: Row): Attempt => ({
   externalId: String(row['external_id']),
   currency: String(row['currency']),
   value: String(row['value']),
-  publicDetails: String(row['shown']),
+  publicDetails: String(row['public_details']),
   outcome: row['outcome'] as AttemptOutcome,
   transactionId: textOrNull(row['transaction_id']),
   status: textOrNull(row['status']),
@@ -51,48 +50,62 @@ export const attemptFromRow = (row: Row): Attempt => ({
 export const isKeyReleased = ({ outcome }: Attempt): boolean =>
   outcome === 'rejected' || outcome === 'not_sent';
 
-const COLUMN_OF: Record<keyof SentAttempt, string> = {
-  id: 'id',
-  service: 'service',
-  client: 'client',
-  key: 'key',
-  kind: 'kind',
-  fingerprint: 'fingerprint',
-  channel: 'channel',
-  method: 'method',
-  externalId: 'external_id',
-  currency: 'currency',
-  value: 'value',
-  publicDetails: 'shown',
-  owner: 'owner',
-  leaseUntil: 'lease_until',
-  startedAt: 'started_at',
-  serviceStartedAt: 'service_started_at',
-  sendUntil: 'send_until',
+const VALUE_OF: Record<string, (attempt: SentAttempt) => SqlValue> = {
+  id: ({ id }) => attemptIdBytes(id),
+  key: ({ key }) => toStoredText(key),
+  fingerprint: ({ fingerprint }) => toStoredText(fingerprint),
+  external_id: ({ externalId }) => toStoredText(externalId),
+  external_id_hash: ({ externalId }) => shortHash(externalId),
+  method: ({ method }) => method,
+  currency: ({ currency }) => currency,
+  value: ({ value }) => value,
+  public_details: ({ publicDetails }) => (publicDetails === '{}' ? null : publicDetails),
+  owner: ({ owner }) => owner,
+  lease_until: ({ leaseUntil }) => leaseUntil,
+  started_at: ({ startedAt }) => startedAt,
+  service_started_at: ({ serviceStartedAt }) => serviceStartedAt,
+  send_until: ({ sendUntil }) => sendUntil,
 };
-const INSERT_PROPERTIES = Object.keys(COLUMN_OF) as (keyof typeof COLUMN_OF)[];
 
-/** Columns that an INSERT of a new attempt sets from its properties; the statement itself sets `outcome`. */
-export const INSERT_COLUMNS: readonly string[] = Object.values(COLUMN_OF);
+/** Columns that an INSERT of a new attempt sets from its properties; the statement itself sets `group_id` and `state`. */
+export const INSERT_COLUMNS: readonly string[] = Object.keys(VALUE_OF);
 
 /** Returns the values for INSERT_COLUMNS, in their order. */
-export const insertColumnValues = (attempt: NewAttempt): (string | number | null)[] =>
-  INSERT_PROPERTIES.map((name) => attempt[name]);
+export const insertColumnValues = (attempt: SentAttempt): SqlValue[] =>
+  Object.values(VALUE_OF).map((valueOf) => valueOf(attempt));
+
+/** Columns that an attempt has only after its create was sent. */
+const LATER_COLUMNS =
+  `settled_at next_check_at transaction_hash transaction_id status checks absent_ms absent_lookups
+  absent_observer`.split(/\s+/);
 
 /** Clause that replaces the attempt of a released key. */
-export const UPSERT_RELEASED_KEY = `ON CONFLICT (service, client, key) DO UPDATE SET
-  ${INSERT_COLUMNS.filter((name) => !['service', 'client', 'key'].includes(name))
-    .map((name) => `${name} = excluded.${name}`)
-    .join(', ')},
-  seq = excluded.seq, outcome = 'in_progress', transaction_id = NULL, status = NULL, settled_at = NULL, next_check_at = NULL, checks = 0,
-  absent_lookups = 0, absent_ms = 0, absent_observer = ''
-  WHERE attempts.outcome IN ('rejected', 'not_sent') AND attempts.id <> excluded.id`;
+export const UPSERT_RELEASED_KEY = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE SET
+  ${['seq', 'group_id', 'state', ...INSERT_COLUMNS].map((name) => `${name} = excluded.${name}`).join(', ')},
+  ${LATER_COLUMNS.map((name) => `${name} = NULL`).join(', ')}
+  WHERE stored_attempts.state IN ('${STATE_OF.rejected}', '${STATE_OF.not_sent}') AND stored_attempts.id <> excluded.id`;
 
 /** Returns the clause that takes over a reservation if `isFree`: its attempt is rejected, not sent or purged. */
 export const upsertReservationClause = (isFree: string): string =>
   `ON CONFLICT (service, channel, external_id) DO UPDATE SET attempt_id = excluded.attempt_id WHERE ${isFree}`;
 
 /** Condition of open attempts. SQLite uses their index only if a condition has exactly this form. */
-export const IS_OPEN = "outcome IN ('in_progress', 'unknown')";
+export const IS_OPEN = "state IN ('p', 'u')";
 
-export const FIND_BY_KEY = 'SELECT * FROM attempts WHERE service = ? AND client = ? AND key = ?';
+/** Condition of attempts that hold their external id. */
+export const HOLDS_EXTERNAL_ID = "state IN ('p', 's', 'u')";
+
+/** Condition that finds an attempt by its id. Parameters: `idValues`. */
+export const hasId = (column: string): string => `${keyHashOf(column)} = ? AND ${column} = ?`;
+
+export const idValues = (id: string): [Uint8Array, Uint8Array] => {
+  const bytes = attemptIdBytes(id);
+  return [bytes.subarray(0, KEY_HASH_BYTES), bytes];
+};
+
+/** Id of the group of an attempt. Parameters: service, client, channel, kind. */
+export const GROUP_ID =
+  '(SELECT id FROM attempt_groups WHERE service = ? AND client = ? AND channel = ? AND kind = ?)';
+
+/** Parameter: `keyHash`. */
+export const FIND_BY_KEY = `SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ?`;

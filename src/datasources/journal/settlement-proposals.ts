@@ -2,8 +2,7 @@ import path from 'node:path';
 import { toWireFields } from '../../shared/wire-object';
 import { PostgresHosts } from './postgres/hosts';
 import { CONNECTION_OPTIONS, PostgresPool } from './postgres/pool';
-import { textOrNull, type Row } from './rows';
-import type { SqlValue } from './sql-journal';
+import { textOrNull, type Row, type SqlValue } from './rows';
 import { sql, SqliteThread } from './sqlite/thread';
 
 /** Proposed outcome of one attempt. Times are in milliseconds since 1970. */

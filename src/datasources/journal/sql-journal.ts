@@ -20,25 +20,40 @@ import {
   type TransactionRef,
   type UnknownCount,
 } from './journal';
-import { FIND_BY_KEY, IS_OPEN, attemptFromRow, type Row } from './rows';
-
-/** Value of a parameter, which is written as `?` in a statement. */
-export type SqlValue = string | number | null;
+import { keyHashOf } from './attempt-tables';
+import {
+  FIND_BY_KEY,
+  GROUP_ID,
+  IS_OPEN,
+  attemptFromRow,
+  hasId,
+  idValues,
+  type Row,
+  type SqlValue,
+} from './rows';
+import { keyHash, shortHash, toStoredText } from './stored-values';
 
 /** Parts of the SQL that differ between the two stores. */
 interface Dialect {
-  /** Returns the table `attempts`, with a hint for the index to read if the store supports hints. */
+  /** The readable columns of a stored attempt. */
+  readableColumns: string;
+  /** Returns the table of attempts, with a hint for the index to read if the store supports hints. */
   attemptsTable(index: string): string;
   /** Clause of a SELECT that locks its rows and skips rows that are already locked. */
   skipLocked: string;
-  /** Parameters: service, client, kind, and a JSON array of [channel, transaction id or null, external id or null]. */
+  /**
+   * Parameters: service, client, kind, and a JSON array of [channel, transaction id, its hash, external id, its hash],
+   * with the stored bytes of the ids in hexadecimal digits, or null.
+   */
   findCreated: string;
   maxConcurrentLists: number;
 }
 
 const MAX_QUEUED_LISTS = 16;
 
-const IS_UNKNOWN = `${IS_OPEN} AND outcome = 'unknown' AND service = ?`;
+const FIND_BY_ID = `SELECT * FROM attempts WHERE ${hasId('stored_id')} AND service = ?`;
+
+const IS_UNKNOWN = `${IS_OPEN} AND state = 'u' AND service = ?`;
 
 /** Attempts whose lease has expired, or is longer than a lease can be. */
 const IS_CLAIMABLE = `${IS_OPEN} AND abs(lease_until - ? - ${MAX_LEASE_MS / 2}) > ${MAX_LEASE_MS / 2}`;
@@ -46,14 +61,18 @@ const IS_CLAIMABLE = `${IS_OPEN} AND abs(lease_until - ? - ${MAX_LEASE_MS / 2}) 
 /** Time in ms for which only the instance that made the last counted lookup may claim an attempt that is due. */
 const OBSERVER_GRACE_MS = 5000;
 
-const ON_CHANNEL = 'SELECT transaction_id FROM attempts WHERE channel = ? AND service = ?';
+const NEWEST = 'ORDER BY started_at DESC, seq DESC LIMIT 1';
+const SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id =";
 
 /** Selects the client's newest transaction on a channel, else one of any client. Both read attempts_by_start. */
-const CREATED_ON_CHANNEL = `SELECT transaction_id FROM (
-    SELECT * FROM (${ON_CHANNEL} AND client = ? AND kind = ? AND outcome = 'succeeded'
-      ORDER BY started_at DESC, seq DESC LIMIT 1) AS own
+const CREATED_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
+  SELECT ${keyHashOf('id')} FROM (
+    SELECT * FROM (SELECT id ${SUCCEEDED_IN_GROUP} ${GROUP_ID} ${NEWEST}) AS own
     UNION ALL
-    SELECT * FROM (${ON_CHANNEL} AND kind = ? AND outcome = 'succeeded' LIMIT 1) AS others) AS found LIMIT 1`;
+    SELECT * FROM (
+      SELECT (SELECT id ${SUCCEEDED_IN_GROUP} attempt_groups.id LIMIT 1) AS id FROM attempt_groups
+      WHERE channel = ? AND service = ? AND kind = ?) AS others) AS found
+  WHERE id IS NOT NULL LIMIT 1)`;
 
 /** Length in characters beyond which the stored hashes are replaced by `unknown`: about 55 hashes. */
 const MAX_SUSPECT_HASHES_LENGTH = 4000;
@@ -104,24 +123,29 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
   /** Reads on separate connections, so that no create waits. @param until end of the time limit; SQLite ignores it */
   protected abstract readInBackground(text: string, values: SqlValue[], until?: number): Promise<Row[]>;
 
-  async find({ service, client, key }: AttemptKey): Promise<Attempt | null> {
-    return firstAttempt(await this.read(FIND_BY_KEY, service, client, key));
+  async find(key: AttemptKey): Promise<Attempt | null> {
+    return firstAttempt(await this.read(FIND_BY_KEY, keyHash(key)));
   }
 
   async findById(service: string, id: string): Promise<Attempt | null> {
-    return firstAttempt(await this.read('SELECT * FROM attempts WHERE id = ? AND service = ?', id, service));
+    return firstAttempt(await this.read(FIND_BY_ID, ...idValues(id), service));
   }
 
   async findByTransaction(service: string, kind: AttemptKind, transaction: string): Promise<Attempt | null> {
-    const text = 'SELECT * FROM attempts WHERE transaction_id = ? AND service = ? AND kind = ?';
-    return firstAttempt(await this.read(text, transaction, service, kind));
+    const text =
+      'SELECT * FROM attempts WHERE transaction_hash = ? AND transaction_id = ? AND service = ? AND kind = ?';
+    return firstAttempt(await this.read(text, shortHash(transaction), transaction, service, kind));
   }
 
   async findCreated(
     { service, client, kind }: CreateScope,
     refs: readonly TransactionRef[],
   ): Promise<(Attempt | null)[]> {
-    const list = refs.map((ref) => [ref.channel, ref.transactionId ?? null, ref.externalId ?? null]);
+    const list = refs.map(({ channel, transactionId, externalId }) => [
+      channel,
+      ...hexAndHash(transactionId),
+      ...hexAndHash(externalId),
+    ]);
     const rows = await this.read(this.dialect.findCreated, service, client, kind, JSON.stringify(list));
     const byIndex = new Map(rows.map((row) => [Number(row['place']), attemptFromRow(row)]));
     return refs.map((_, index) => byIndex.get(index) ?? null);
@@ -129,15 +153,14 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
 
   async hasRival(attempt: Attempt): Promise<boolean> {
     const { service, channel, externalId, kind, method, currency, value, id } = attempt;
-    const text = `SELECT 1 FROM attempts WHERE service = ? AND channel = ? AND external_id = ? AND kind = ? AND method = ?
-      AND currency = ? AND value = ? AND id <> ? AND ${IS_OPEN} LIMIT 1`;
-    return (
-      (await this.read(text, service, channel, externalId, kind, method, currency, value, id)).length > 0
-    );
+    const text = `SELECT 1 FROM attempts WHERE external_id_hash = ? AND external_id = ? AND service = ? AND channel = ?
+      AND kind = ? AND method = ? AND currency = ? AND value = ? AND id <> ? AND ${IS_OPEN} LIMIT 1`;
+    const values = [shortHash(externalId), externalId, service, channel, kind, method, currency, value, id];
+    return (await this.read(text, ...values)).length > 0;
   }
 
   async findSucceededOnChannel({ service, channel, client, kind }: Attempt): Promise<string | null> {
-    const values = [channel, service, client, kind, channel, service, kind];
+    const values = [service, client, channel, kind, channel, service, kind];
     const [row] = await this.read(CREATED_ON_CHANNEL, ...values);
     return row ? String(row['transaction_id']) : null;
   }
@@ -154,18 +177,23 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
   }
 
   async findAny(service: string, idOrKey: string): Promise<Attempt | null> {
-    const byId = 'SELECT * FROM attempts WHERE id = ? AND service = ?';
-    const found = firstAttempt(await this.readInBackground(byId, [idOrKey, service]));
+    const found = firstAttempt(await this.readInBackground(FIND_BY_ID, [...idValues(idOrKey), service]));
     if (found) return found;
-    // Searches the whole index of keys, but reads at most two rows of the table.
-    const byKey = `SELECT * FROM attempts WHERE seq IN (
-      SELECT seq FROM attempts WHERE service = ? AND key = ? ORDER BY client LIMIT 2)`;
-    const rows = await this.readInBackground(byKey, [service, idOrKey]);
-    return rows.length === 1 ? firstAttempt(rows) : null;
+    const clients = await this.readInBackground(
+      'SELECT DISTINCT client FROM attempt_groups WHERE service = ?',
+      [service],
+    );
+    const rows: Row[] = [];
+    for (const { client } of clients) {
+      const hash = keyHash({ service, client: String(client), key: idOrKey });
+      rows.push(...(await this.readInBackground(FIND_BY_KEY, [hash])));
+      if (rows.length > 1) return null;
+    }
+    return firstAttempt(rows);
   }
 
   async unknown(service: string, limit: number): Promise<Attempt[]> {
-    // Materialized, because otherwise the planner may scan all attempts in the order of seq.
+    // Materialized, because otherwise the planner may sort all attempts.
     const text = `WITH unknown AS MATERIALIZED (SELECT * FROM attempts WHERE ${IS_UNKNOWN})
       SELECT * FROM unknown ORDER BY seq LIMIT ?`;
     return (await this.readInBackground(text, [service, limit])).map(attemptFromRow);
@@ -182,23 +210,26 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
 
   async renew(owner: string, leaseUntil: number): Promise<void> {
     // Skips locked attempts: their outcome is being recorded, so they need no renewal.
-    const attempts = `UPDATE attempts SET lease_until = ? WHERE id IN (
-      SELECT id FROM attempts WHERE owner = ? AND ${IS_OPEN} AND outcome = 'in_progress' ${this.dialect.skipLocked})`;
+    const attempts = `UPDATE stored_attempts SET lease_until = ? WHERE ${keyHashOf('id')} IN (
+      SELECT ${keyHashOf('id')} FROM stored_attempts
+      WHERE owner = ? AND ${IS_OPEN} AND state = 'p' ${this.dialect.skipLocked})`;
     const confirms = 'UPDATE confirms SET lease_until = ? WHERE owner = ? AND lease_until > 0';
     await Promise.all([this.write(attempts, leaseUntil, owner), this.write(confirms, leaseUntil, owner)]);
   }
 
   async claim(id: string, { owner, now, leaseUntil }: Claim): Promise<Attempt | null> {
-    const text = `UPDATE attempts SET outcome = 'unknown', owner = ?, lease_until = ?
-      WHERE id = ? AND ${IS_CLAIMABLE} RETURNING *`;
-    return firstAttempt(await this.write(text, owner, leaseUntil, id, now));
+    const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ?
+      WHERE ${hasId('id')} AND ${IS_CLAIMABLE} RETURNING ${this.dialect.readableColumns}`;
+    return firstAttempt(await this.write(text, owner, leaseUntil, ...idValues(id), now));
   }
 
   async claimDue({ service, owner, now, leaseUntil }: Claim, limit: number): Promise<Attempt[]> {
-    const text = `UPDATE attempts SET outcome = 'unknown', owner = ?, lease_until = ? WHERE id IN (
-      SELECT id FROM attempts WHERE ${IS_CLAIMABLE} AND service = ? AND (next_check_at IS NULL OR next_check_at <=
-        CAST(? AS BIGINT) - CASE WHEN absent_observer IN ('', ?) THEN 0 ELSE ${OBSERVER_GRACE_MS} END)
-      ORDER BY next_check_at NULLS FIRST LIMIT ? ${this.dialect.skipLocked}) RETURNING *`;
+    const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ? WHERE ${keyHashOf('id')} IN (
+      SELECT ${keyHashOf('id')} FROM stored_attempts WHERE ${IS_CLAIMABLE}
+        AND group_id IN (SELECT id FROM attempt_groups WHERE service = ?)
+        AND (next_check_at IS NULL OR next_check_at <=
+          CAST(? AS BIGINT) - CASE WHEN COALESCE(absent_observer, '') IN ('', ?) THEN 0 ELSE ${OBSERVER_GRACE_MS} END)
+      ORDER BY next_check_at NULLS FIRST LIMIT ? ${this.dialect.skipLocked}) RETURNING ${this.dialect.readableColumns}`;
     return (await this.write(text, owner, leaseUntil, now, service, now, owner, limit)).map(attemptFromRow);
   }
 
@@ -225,8 +256,11 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
   }
 
   async ping(): Promise<void> {
-    await this.read('SELECT seq FROM attempts LIMIT 0');
+    await this.read('SELECT seq FROM stored_attempts LIMIT 0');
   }
 }
+
+const hexAndHash = (id: string | undefined): [string, number] | [null, null] =>
+  id === undefined ? [null, null] : [Buffer.from(toStoredText(id)).toString('hex'), shortHash(id)];
 
 const firstAttempt = (rows: readonly Row[]): Attempt | null => (rows[0] ? attemptFromRow(rows[0]) : null);

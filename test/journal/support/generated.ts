@@ -9,25 +9,32 @@ interface Generated {
   reserve?: boolean;
 }
 
-const COLUMNS = `id, service, client, key, kind, fingerprint, channel, method, external_id, currency, value, shown,
-  outcome, transaction_id, status, owner, lease_until, started_at, send_until, settled_at`;
+const COLUMNS = `id, group_id, key, fingerprint, method, external_id, external_id_hash, currency, value, state,
+  transaction_id, transaction_hash, status, started_at, settled_at`;
 
-/** Writes settled attempts directly to the store, because the journal would take minutes. */
+/**
+ * Writes settled attempts directly to the store, because the journal would take minutes. Their keys are numbers, and their
+ * ids begin with numbers instead of hashes.
+ */
 export async function generateAttempts(place: Store, generated: Generated): Promise<void> {
   const { count, service, settledFrom, reserve = false } = generated;
   const isSqlite = place.url.startsWith('file:');
   const numbers = isSqlite
     ? `(WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count}) SELECT n FROM numbers)`
     : `(SELECT n FROM generate_series(1, ${count}) AS n)`;
-  const name = (prefix: string): string => `'${service} ${prefix} ' || n`;
-  await place.rows(`INSERT INTO attempts (${COLUMNS})
-    SELECT ${name('id')}, '${service}', 'shop', ${name('key')}, 'payment', 'f1', 'channel-1', 'bank_card',
-      ${name('order')}, 'EUR', '10.00', '{}', 'succeeded', ${name('tx')}, 'CHECKOUT', 'instance-1', 0,
-      ${settledFrom} + n, ${settledFrom} + n, ${settledFrom} + n
-    FROM ${numbers} AS numbers`);
+  // Sixteen bytes that differ in the first twelve.
+  const id = isSqlite
+    ? "unhex(printf('%024d00000000', n))"
+    : "decode(lpad(n::text, 24, '0') || '00000000', 'hex')";
+  const offset = settledFrom;
+  await place.rows(`INSERT INTO attempt_groups (service, client, channel, kind)
+    VALUES ('${service}', 'shop', 'channel-1', 'payment')`);
+  await place.rows(`INSERT INTO stored_attempts (${COLUMNS})
+    SELECT ${id}, (SELECT id FROM attempt_groups WHERE service = '${service}'), ${id}, ${id}, 'bank_card', ${id}, n,
+      'EUR', '10.00', 's', ${id}, n, 'CHECKOUT', ${offset} + n, ${offset} + n FROM ${numbers} AS numbers`);
   if (!reserve) return;
-  await place.rows(`INSERT INTO reservations (service, channel, external_id, attempt_id)
-    SELECT '${service}', 'channel-1', ${name('order')}, ${name('id')} FROM ${numbers} AS numbers`);
+  await place.rows(`INSERT INTO reserved_external_ids (service, channel, external_id, attempt_id)
+    SELECT '${service}', 'channel-1', ${id}, ${id} FROM ${numbers} AS numbers`);
 }
 
 interface PlanNode {

@@ -9,30 +9,34 @@ import {
   type Journal,
   type NewAttempt,
 } from '../../../src/datasources/journal/journal';
+import { newAttemptId } from '../../../src/datasources/journal/stored-values';
 
 /** Returns an attempt with unique ids, except for the given fields. */
-export const newAttempt = (given: Partial<NewAttempt> = {}): NewAttempt => ({
-  id: randomUUID(),
-  service: randomUUID(),
-  client: 'shop',
-  key: randomUUID(),
-  kind: 'payment',
-  fingerprint: 'f1',
-  channel: 'channel-1',
-  method: 'bank_card',
-  externalId: randomUUID(),
-  currency: 'EUR',
-  value: '10.00',
-  publicDetails: '{"last4":"1111"}',
-  reserve: false,
-  owner: 'instance-1',
-  leaseUntil: 5_000,
-  startedAt: 1_000,
-  serviceStartedAt: null,
-  sendUntil: 4_000,
-  fenceSince: 0,
-  ...given,
-});
+export const newAttempt = (given: Partial<NewAttempt> = {}): NewAttempt => {
+  const { service = randomUUID(), client = 'shop', key = randomUUID() } = given;
+  return {
+    id: newAttemptId({ service, client, key }),
+    service,
+    client,
+    key,
+    kind: 'payment',
+    fingerprint: 'f1',
+    channel: 'channel-1',
+    method: 'bank_card',
+    externalId: randomUUID(),
+    currency: 'EUR',
+    value: '10.00',
+    publicDetails: '{"last4":"1111"}',
+    reserve: false,
+    owner: 'instance-1',
+    leaseUntil: 5_000,
+    startedAt: 1_000,
+    serviceStartedAt: null,
+    sendUntil: 4_000,
+    fenceSince: 0,
+    ...given,
+  };
+};
 
 export const newPayout = (given: Partial<NewAttempt> = {}): NewAttempt =>
   newAttempt({ kind: 'payout', reserve: true, ...given });

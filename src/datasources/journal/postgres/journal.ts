@@ -1,3 +1,4 @@
+import { READABLE_COLUMNS, STATE_OF } from '../attempt-tables';
 import { Batcher } from '../batcher';
 import { AttemptMissing, stateFromRow, type FenceReason, type JournalState } from '../fence';
 import { notDurableError } from '../journal-error';
@@ -21,13 +22,16 @@ import {
   isKeyReleased,
   toStorableText,
   type Row,
+  type SqlValue,
 } from '../rows';
-import { END_CONFIRM, SqlJournal, type SqlValue } from '../sql-journal';
+import { END_CONFIRM, SqlJournal } from '../sql-journal';
+import { attemptIdBytes, keyHash, shortHash, toStoredText, uuidOf } from '../stored-values';
 import { PostgresHosts } from './hosts';
 import { CONNECTION_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './pool';
 import { purgeStep } from './purge';
 import {
   CHECK_WRITE,
+  CREATE_GROUPS,
   FIND_CREATED,
   INSERT_ATTEMPTS,
   READ_STATE,
@@ -48,17 +52,23 @@ const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${WITHOUT_SYNC}`;
 /** For recording outcomes, one batch at a time. */
 const MAX_OUTCOME_CONNECTIONS = 1;
 
+/** Groups of attempts that are remembered as existing. */
+const MAX_KNOWN_GROUPS = 10_000;
+
 /** The journal in PostgreSQL, for gateways on several machines. */
 export class PostgresJournal extends SqlJournal implements Journal {
   readonly #pool: PostgresPool;
   readonly #outcomePool: PostgresPool;
   readonly #backgroundPool: PostgresPool;
   readonly #inserts: Batcher<NewAttempt, BeginResult | null>;
+  /** Groups of attempts that exist, unless a failover lost them. */
+  readonly #groups = new Set<string>();
   readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
   constructor(url: string, timeLimitMs = TIME_LIMIT_MS) {
     super(timeLimitMs, {
-      attemptsTable: () => 'attempts',
+      readableColumns: READABLE_COLUMNS.postgres,
+      attemptsTable: () => 'stored_attempts',
       skipLocked: 'FOR UPDATE SKIP LOCKED',
       findCreated: FIND_CREATED,
       maxConcurrentLists: MAX_CONCURRENT_LISTS,
@@ -109,10 +119,12 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const { fence } = await this.#readDurableState(until);
     if ((fence?.since ?? 0) !== attempt.fenceSince) return { kind: 'fence_changed' };
     // The key was taken or released between the two parts of the statement.
-    const { service, client, key } = attempt;
-    const [row] = await this.#pool.query(FIND_BY_KEY, [service, client, key], until);
+    const [row] = await this.#pool.query(FIND_BY_KEY, [keyHash(attempt)], until);
     const found = row && attemptFromRow(row);
     if (found && !isKeyReleased(found)) return { kind: 'exists', attempt: found };
+    // A failover may have lost the group.
+    const wasMissing = await this.#createGroups([attempt], until);
+    if (wasMissing) return this.insertAttempt(attempt);
     return attempt.reserve ? { kind: 'reserved' } : this.insertAttempt(attempt);
   }
 
@@ -183,19 +195,33 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const byKey = new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt]));
     const records = [...byKey.values()].map((attempt) => {
       const values = insertColumnValues(attempt);
-      const columns = INSERT_COLUMNS.map((name, index) => [name, values[index]]);
-      const { reserve, fenceSince } = attempt;
-      return { ...Object.fromEntries(columns), reserve, fence_since: fenceSince } as Row;
+      const columns = INSERT_COLUMNS.map((name, index) => [name, inJson(values[index] ?? null)]);
+      const { service, client, channel, kind, reserve, fenceSince } = attempt;
+      const more = { service, client, channel, kind, reserve, fence_since: fenceSince };
+      return { ...Object.fromEntries(columns), ...more } as Row;
     });
+    const unseen = attempts.filter((attempt) => !this.#groups.has(groupOf(attempt)));
+    if (unseen.length > 0) await this.#createGroups(unseen, until);
     const rows = await this.#pool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
-    const stored = rows.map(attemptFromRow);
-    const started = new Set(stored.map(({ id }) => id));
-    const existing = new Map(stored.filter((row) => !isKeyReleased(row)).map((row) => [keyOf(row), row]));
+    const begun = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [uuidOf(id as Buffer)]));
+    const found = rows.flatMap((row) => (row['id'] === null ? [] : [attemptFromRow(row)]));
+    const started = new Set([...begun, ...found.map(({ id }) => id)]);
+    const existing = new Map(found.filter((row) => !isKeyReleased(row)).map((row) => [keyOf(row), row]));
     return attempts.map((attempt): BeginResult | null => {
       if (started.has(attempt.id)) return { kind: 'started' };
-      const found = existing.get(keyOf(attempt));
-      return found ? { kind: 'exists', attempt: found } : null;
+      const holder = existing.get(keyOf(attempt));
+      return holder ? { kind: 'exists', attempt: holder } : null;
     });
+  }
+
+  /** Creates the groups of attempts. Returns whether one of them did not exist. */
+  async #createGroups(attempts: readonly NewAttempt[], until: number): Promise<boolean> {
+    const groups = attempts.map(({ service, client, channel, kind }) => ({ service, client, channel, kind }));
+    // Without a sync: the sync of an attempt that is inserted later also syncs its group.
+    const created = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
+    if (this.#groups.size > MAX_KNOWN_GROUPS) this.#groups.clear();
+    for (const attempt of attempts) this.#groups.add(groupOf(attempt));
+    return created.length > 0;
   }
 
   async #recordAll(
@@ -203,10 +229,13 @@ export class PostgresJournal extends SqlJournal implements Journal {
     until: number,
   ): Promise<(boolean | 'missing')[]> {
     const records = outcomes.map(({ id, outcome: { outcome, ...facts } }) => ({
-      id,
-      outcome,
+      id: inJson(attemptIdBytes(id)),
+      state: STATE_OF[outcome],
       settled_at: 'settledAt' in facts ? facts.settledAt : null,
-      transaction_id: 'transactionId' in facts ? toStorableText(facts.transactionId) : null,
+      ...('transactionId' in facts && {
+        transaction_id: inJson(toStoredText(facts.transactionId)),
+        transaction_hash: shortHash(facts.transactionId),
+      }),
       status: 'status' in facts ? toStorableText(facts.status) : null,
       next_check_at: 'nextRecheckAt' in facts ? facts.nextRecheckAt : null,
       ...('absence' in facts && {
@@ -216,7 +245,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
       }),
     }));
     const rows = await this.#outcomePool.query(RECORD_OUTCOMES, [JSON.stringify(records)], until);
-    const unchanged = new Map(rows.map((row) => [row['id'], row['is_missing'] === true]));
+    const unchanged = new Map(rows.map((row) => [uuidOf(row['id'] as Buffer), row['is_missing'] === true]));
     return outcomes.map(({ id, outcome: { outcome } }) => {
       const isMissing = unchanged.get(id);
       // An attempt that is not sent or rejected releases its key, and may have been replaced since.
@@ -232,5 +261,11 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return stateFromRow(row);
   }
 }
+
+const inJson = (value: SqlValue): SqlValue =>
+  value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
+
+const groupOf = ({ service, client, channel, kind }: NewAttempt): string =>
+  JSON.stringify([service, client, channel, kind]);
 
 const keyOf = ({ service, client, key }: AttemptKey): string => JSON.stringify([service, client, key]);

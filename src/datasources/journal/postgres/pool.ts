@@ -6,7 +6,7 @@ import { JournalUnavailable } from '../journal';
 import { describeJournalError, notDurableError } from '../journal-error';
 import { migrate } from '../migrations';
 import type { PostgresHosts } from './hosts';
-import type { Row } from '../rows';
+import type { Row, SqlValue } from '../rows';
 
 /** Plans each statement anew, because a plan made for an empty table would be kept while the table grows. */
 export const CONNECTION_OPTIONS = '-c plan_cache_mode=force_custom_plan';
@@ -17,7 +17,6 @@ export const CONNECTION_OPTIONS = '-c plan_cache_mode=force_custom_plan';
  */
 export const INDEX_ORDER_OPTIONS = `${CONNECTION_OPTIONS} -c enable_seqscan=off -c enable_bitmapscan=off -c enable_sort=off -c jit=off`;
 
-const MIGRATION_TIMEOUT_MS = 10_000;
 /** Key of the advisory lock with which only one instance at a time runs the migrations. */
 const MIGRATION_LOCK = 7_215_044;
 
@@ -150,20 +149,26 @@ export class PostgresPool {
   async #migrate(): Promise<readonly string[]> {
     const client = this.#hosts.createClient({
       connectionTimeoutMillis: this.#options.timeLimitMs,
-      query_timeout: MIGRATION_TIMEOUT_MS,
       application_name: 'paygraph',
       keepAlive: true,
     });
     this.#migrationClient = client;
-    const execute = async (text: string): Promise<Row[]> => (await client.query<Row>(text)).rows;
+    const execute = async (text: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
+      (await client.query<Row>(this.#statement(text).text, [...values])).rows;
     try {
       await client.connect();
-      await execute('BEGIN');
-      await execute('SET LOCAL statement_timeout = 0');
-      await execute(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-      const applied = await migrate({ dialect: 'postgres', execute });
-      await execute('COMMIT');
-      return applied;
+      return await migrate({
+        dialect: 'postgres',
+        execute,
+        transaction: async (work) => {
+          await execute('BEGIN');
+          await execute('SET LOCAL statement_timeout = 0');
+          await execute(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+          const result = await work();
+          await execute('COMMIT');
+          return result;
+        },
+      });
     } finally {
       this.#migrationClient = undefined;
       // Closing the connection rolls back an uncommitted migration. Closing may take long, so it is not awaited.

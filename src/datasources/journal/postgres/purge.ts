@@ -1,3 +1,4 @@
+import { keyHashOf } from '../attempt-tables';
 import type { PurgeProgress, PurgeStep } from '../journal';
 import type { PostgresPool } from './pool';
 
@@ -10,44 +11,44 @@ const TRY_PURGE_LOCK = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock($
 /** `mine`: whether this instance has the purge lock. `found`: number of rows found. `last`: where the step ended. */
 export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
   expired AS MATERIALIZED (
-    SELECT id, service, channel, external_id, settled_at FROM attempts
+    SELECT ctid, id, group_id, external_id FROM stored_attempts
     WHERE (SELECT mine FROM turn) AND settled_at >= $1 AND settled_at < $2
     ORDER BY settled_at LIMIT $3 FOR UPDATE SKIP LOCKED),
   released AS MATERIALIZED (
-    SELECT held.service, held.channel, held.external_id FROM expired JOIN reservations AS held
-      ON held.service = expired.service AND held.channel = expired.channel
-      AND held.external_id = expired.external_id AND held.attempt_id = expired.id
+    SELECT held.ctid FROM expired JOIN attempt_groups ON attempt_groups.id = expired.group_id
+      JOIN reserved_external_ids AS held ON held.service = attempt_groups.service
+      AND held.channel = attempt_groups.channel AND held.external_id = expired.external_id
+      AND held.attempt_id = expired.id
     FOR UPDATE OF held SKIP LOCKED),
   deleted_reservations AS (
-    DELETE FROM reservations USING released
-    WHERE reservations.service = released.service AND reservations.channel = released.channel
-      AND reservations.external_id = released.external_id),
+    DELETE FROM reserved_external_ids WHERE ctid = ANY (ARRAY (SELECT ctid FROM released))),
   deleted AS (
-    DELETE FROM attempts USING expired WHERE attempts.id = expired.id RETURNING attempts.settled_at)
+    DELETE FROM stored_attempts WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING settled_at)
   SELECT (SELECT mine FROM turn) AS mine, count(*) AS found, count(*) AS deleted, max(settled_at)::text AS last
   FROM deleted`;
 
 /** Keeps a reservation that an attempt takes over meanwhile, because it is then locked or names another attempt. */
 export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
-    SELECT service, channel, external_id, attempt_id FROM reservations
+    SELECT service, channel, external_id, attempt_id FROM reserved_external_ids
     WHERE (SELECT mine FROM turn)
-      AND (service, channel, external_id) > ($1::jsonb ->> 0, $1::jsonb ->> 1, $1::jsonb ->> 2)
-    ORDER BY service, channel, external_id LIMIT $2),
+      AND (external_id, channel, service) > (($1::jsonb ->> 0)::bytea, $1::jsonb ->> 1, $1::jsonb ->> 2)
+    ORDER BY external_id, channel, service LIMIT $2),
   left_over AS MATERIALIZED (
-    SELECT held.service, held.channel, held.external_id FROM page JOIN reservations AS held
+    SELECT held.service, held.channel, held.external_id FROM page JOIN reserved_external_ids AS held
       USING (service, channel, external_id)
     WHERE held.attempt_id = page.attempt_id
-      AND (SELECT count(*) FROM attempts WHERE id = page.attempt_id) = 0
+      AND (SELECT count(*) FROM stored_attempts
+        WHERE ${keyHashOf('id')} = ${keyHashOf('page.attempt_id')} AND id = page.attempt_id) = 0
     FOR UPDATE OF held SKIP LOCKED),
   deleted AS (
-    DELETE FROM reservations USING left_over
-    WHERE reservations.service = left_over.service AND reservations.channel = left_over.channel
-      AND reservations.external_id = left_over.external_id
+    DELETE FROM reserved_external_ids AS held USING left_over
+    WHERE held.service = left_over.service AND held.channel = left_over.channel
+      AND held.external_id = left_over.external_id
     RETURNING 1)
   SELECT (SELECT mine FROM turn) AS mine, count(*) AS found, (SELECT count(*) FROM deleted) AS deleted,
-    (SELECT jsonb_build_array(service, channel, external_id)::text FROM page
-      ORDER BY service DESC, channel DESC, external_id DESC LIMIT 1) AS last
+    (SELECT jsonb_build_array(external_id, channel, service)::text FROM page
+      ORDER BY external_id DESC, channel DESC, service DESC LIMIT 1) AS last
   FROM page`;
 
 export const PURGE_CONFIRMED_INPUTS = `WITH ${TRY_PURGE_LOCK},

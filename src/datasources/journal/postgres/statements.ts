@@ -1,3 +1,4 @@
+import { keyHashOf } from '../attempt-tables';
 import { INSERT_COLUMNS, UPSERT_RELEASED_KEY, upsertReservationClause } from '../rows';
 
 /**
@@ -10,32 +11,42 @@ export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting(
 
 /**
  * Inserts all attempts of a batch; none if the database is not the one that the journal was last written to, if its
- * commits are not durable, or if the fence is not the one that the sender knew. Returns the rows that were written, and the rows that already held one of the keys.
- * Every instance locks in the same order, so that there are no deadlocks.
+ * commits are not durable, or if the fence is not the one that the sender knew. Omits attempts whose group is missing.
+ * Returns the ids that were written, and for the other attempts the one that held the key. Every instance locks in the
+ * same order, so that there are no deadlocks.
  */
 export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
     SELECT fence_since FROM journal_state WHERE identity = journal_identity() AND ${IS_DURABLE}),
   input AS MATERIALIZED (
-    SELECT x.*, (record ->> 'reserve')::boolean AS reserve,
-      (record ->> 'fence_since')::bigint IN (SELECT fence_since FROM state) AS may_insert
-    FROM jsonb_array_elements($1::jsonb) AS record, jsonb_populate_record(NULL::attempts, record) AS x),
+    SELECT x.*, service, channel, attempt_groups.id AS own_group, reserve,
+      fence_since IN (SELECT fence_since FROM state) AS may_insert
+    FROM jsonb_array_elements($1::jsonb) AS record
+    CROSS JOIN jsonb_populate_record(NULL::stored_attempts, record) AS x
+    CROSS JOIN jsonb_to_record(record) AS more(
+      service TEXT, client TEXT, channel TEXT, kind TEXT, reserve BOOLEAN, fence_since BIGINT)
+    LEFT JOIN attempt_groups USING (service, client, channel, kind)),
   reserved AS (
-    INSERT INTO reservations (service, channel, external_id, attempt_id)
-    SELECT service, channel, external_id, id FROM input WHERE reserve AND may_insert
+    INSERT INTO reserved_external_ids (service, channel, external_id, attempt_id)
+    SELECT service, channel, external_id, id FROM input WHERE reserve AND may_insert AND own_group IS NOT NULL
     ORDER BY service, channel, external_id
-    ${upsertReservationClause('NOT attempt_is_open(reservations.attempt_id)')}
+    ${upsertReservationClause('NOT attempt_is_open(reserved_external_ids.attempt_id)')}
     RETURNING attempt_id),
   begun AS (
-    INSERT INTO attempts (${INSERT_COLUMNS.join(', ')}, outcome)
-    SELECT ${INSERT_COLUMNS.join(', ')}, 'in_progress' FROM input
-    WHERE may_insert AND (NOT reserve OR id IN (SELECT attempt_id FROM reserved)) ORDER BY service, client, key
+    INSERT INTO stored_attempts (${INSERT_COLUMNS.join(', ')}, group_id, state)
+    SELECT ${INSERT_COLUMNS.join(', ')}, own_group, 'p' FROM input
+    WHERE may_insert AND own_group IS NOT NULL AND (NOT reserve OR id IN (SELECT attempt_id FROM reserved))
+    ORDER BY id
     ${UPSERT_RELEASED_KEY}
-    RETURNING *)
-  SELECT * FROM begun
-  UNION ALL
-  SELECT found.* FROM input CROSS JOIN LATERAL (
-    SELECT * FROM attempts
-    WHERE service = input.service AND client = input.client AND key = input.key) AS found`;
+    RETURNING id)
+  SELECT begun.id AS begun_id, found.* FROM input LEFT JOIN begun ON begun.id = input.id
+  LEFT JOIN LATERAL (
+    SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('input.id')}) AS found ON begun.id IS NULL`;
+
+/** Parameter: the groups as JSON. Returns a row for each group that did not exist. */
+export const CREATE_GROUPS = `INSERT INTO attempt_groups (service, client, channel, kind)
+  SELECT DISTINCT service, client, channel, kind FROM jsonb_populate_recordset(NULL::attempt_groups, $1::jsonb)
+  ORDER BY service, client, channel, kind
+  ON CONFLICT DO NOTHING RETURNING id`;
 
 const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)';
 
@@ -45,7 +56,7 @@ export const READ_STATE = `WITH raised AS (
       fence_reason = CASE WHEN split_part(identity, '/', 1) = split_part(journal_identity(), '/', 1)
         AND split_part(identity, '/', 3) = split_part(journal_identity(), '/', 3) THEN 'failover' ELSE 'restored' END
     WHERE identity <> journal_identity() RETURNING *)
-  SELECT state.*, ${IS_DURABLE} AS is_durable, (SELECT last_value FROM attempts_seq_seq) AS last_sequence
+  SELECT state.*, ${IS_DURABLE} AS is_durable, (SELECT last_value FROM stored_attempts_seq_seq) AS last_sequence
   FROM (SELECT * FROM raised UNION ALL SELECT * FROM journal_state ORDER BY fence_since DESC LIMIT 1) AS state`;
 
 /** Parameter: the reason; empty to lower the fence. */
@@ -57,51 +68,62 @@ export const SET_FENCE = `UPDATE journal_state SET fence_reason = $1::text,
  * or because they are missing.
  */
 export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
-    SELECT * FROM jsonb_populate_recordset(NULL::attempts, $1::jsonb)),
+    SELECT *, state = 'u' AS is_open FROM jsonb_populate_recordset(NULL::stored_attempts, $1::jsonb)),
   held AS MATERIALIZED (
-    SELECT id FROM attempts_with_transaction_of_another($1::jsonb) AS id),
+    SELECT id FROM attempts_created_by_another($1::jsonb) AS id),
   locked AS MATERIALIZED (
-    SELECT attempts.id FROM attempts JOIN input USING (id)
-    WHERE attempts.outcome NOT IN ('succeeded', 'rejected', 'not_sent') AND id NOT IN (SELECT id FROM held)
-    ORDER BY attempts.service, attempts.client, attempts.key FOR UPDATE OF attempts),
-  settled AS (UPDATE attempts SET
-    outcome = input.outcome,
+    SELECT own.id FROM stored_attempts AS own
+    JOIN input ON ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id
+    WHERE own.state NOT IN ('s', 'r', 'n') AND own.id NOT IN (SELECT id FROM held)
+    ORDER BY own.id FOR UPDATE OF own),
+  settled AS (UPDATE stored_attempts AS own SET
+    state = input.state,
     settled_at = input.settled_at,
+    transaction_hash = input.transaction_hash,
     transaction_id = input.transaction_id,
     status = input.status,
     next_check_at = input.next_check_at,
-    checks = attempts.checks + CASE WHEN input.outcome = 'unknown' THEN 1 ELSE 0 END,
-    absent_lookups = COALESCE(input.absent_lookups, attempts.absent_lookups),
-    absent_ms = COALESCE(input.absent_ms, attempts.absent_ms),
-    absent_observer = COALESCE(input.absent_observer, attempts.absent_observer),
-    lease_until = 0
+    checks = CASE WHEN is_open THEN COALESCE(own.checks, 0) + 1 ELSE own.checks END,
+    absent_lookups = CASE WHEN is_open THEN COALESCE(input.absent_lookups, own.absent_lookups) END,
+    absent_ms = CASE WHEN is_open THEN COALESCE(input.absent_ms, own.absent_ms) END,
+    absent_observer = CASE WHEN is_open THEN COALESCE(input.absent_observer, own.absent_observer) END,
+    owner = CASE WHEN is_open THEN own.owner END,
+    service_started_at = CASE WHEN is_open THEN own.service_started_at END,
+    send_until = CASE WHEN is_open THEN own.send_until END,
+    lease_until = CASE WHEN is_open THEN 0 END
   FROM input JOIN locked USING (id)
-  WHERE attempts.id = input.id)
+  WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id)
   SELECT id, FALSE AS is_missing FROM held
   UNION ALL
-  SELECT id, TRUE FROM input WHERE NOT EXISTS (SELECT 1 FROM attempts WHERE attempts.id = input.id)`;
+  SELECT id, TRUE FROM input WHERE NOT EXISTS (
+    SELECT 1 FROM stored_attempts AS own WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id)`;
 
 /**
- * Searches the index by id and client only, so that it reads no row of another client. OFFSET 0 keeps a planner without
- * statistics from using the other conditions and so reading all attempts of the client.
+ * Searches the index by id and group, so that it reads no row of another client. OFFSET 0 keeps a planner without
+ * statistics from using the other conditions and so reading all attempts of the group.
  */
-export const FIND_CREATED = `SELECT input.place - 1 AS place, found.*
-  FROM (SELECT place, ref ->> 0 AS channel, ref ->> 1 AS transaction_id, ref ->> 2 AS external_id
+export const FIND_CREATED = `SELECT input.place - 1 AS place, attempts.*
+  FROM (SELECT place, (ref ->> 2)::integer AS transaction_hash, decode(ref ->> 1, 'hex') AS transaction_id,
+      (ref ->> 4)::integer AS external_id_hash, decode(ref ->> 3, 'hex') AS external_id,
+      (SELECT id FROM attempt_groups
+        WHERE service = $1 AND client = $2 AND channel = ref ->> 0 AND kind = $3) AS group_id
     FROM jsonb_array_elements($4::jsonb) WITH ORDINALITY AS refs(ref, place)) AS input
   CROSS JOIN LATERAL (
-    (SELECT * FROM (
-        SELECT * FROM attempts WHERE transaction_id = input.transaction_id AND client = $2 OFFSET 0) AS own
-      WHERE service = $1 AND kind = $3 AND channel = input.channel
+    (SELECT id FROM (
+        SELECT * FROM stored_attempts
+        WHERE transaction_hash = input.transaction_hash AND group_id = input.group_id OFFSET 0) AS own
+      WHERE transaction_id = input.transaction_id
         AND (input.external_id IS NULL OR external_id = input.external_id)
       LIMIT 1)
     UNION ALL
-    (SELECT * FROM (
-        SELECT * FROM attempts
-        WHERE input.transaction_id IS NULL AND external_id = input.external_id AND client = $2
-          AND outcome IN ('succeeded', 'unknown')
-        ORDER BY seq DESC OFFSET 0) AS own
-      WHERE service = $1 AND kind = $3 AND channel = input.channel
-      LIMIT 1)) AS found`;
+    (SELECT id FROM (
+        SELECT * FROM stored_attempts
+        WHERE input.transaction_id IS NULL AND external_id_hash = input.external_id_hash
+          AND group_id = input.group_id OFFSET 0) AS own
+      WHERE external_id = input.external_id AND state IN ('s', 'u')
+      ORDER BY seq DESC LIMIT 1)) AS found
+  CROSS JOIN LATERAL (
+    SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}) AS attempts`;
 
 /** Precedes END_CONFIRM in one statement, so that both are atomic. Parameter: the confirmed inputs as JSON. */
 export const RECORD_CONFIRMED = `WITH recorded AS (
@@ -111,8 +133,10 @@ export const RECORD_CONFIRMED = `WITH recorded AS (
   ON CONFLICT DO NOTHING)`;
 
 const TABLES = [
+  'stored_attempts',
   'attempts',
-  'reservations',
+  'attempt_groups',
+  'reserved_external_ids',
   'confirms',
   'confirmed',
   'settlement_proposals',
@@ -122,8 +146,12 @@ const TABLES = [
 
 /** Whether the user of the connection has all privileges that the gateway needs. */
 export const MAY_WRITE = TABLES.flatMap((table) =>
-  ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].map((right) => `has_table_privilege('${table}', '${right}')`),
-).join(' AND ');
+  (table === 'attempts' ? ['SELECT'] : ['SELECT', 'INSERT', 'UPDATE', 'DELETE']).map(
+    (right) => `has_table_privilege('${table}', '${right}')`,
+  ),
+)
+  .concat("has_sequence_privilege('stored_attempts_seq_seq', 'SELECT')")
+  .join(' AND ');
 
 /** Parameters: the time in milliseconds, and the size of the filler in bytes. */
 export const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, ?, repeat('0', ?::int))

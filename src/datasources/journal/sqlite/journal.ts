@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { keyHashOf, READABLE_COLUMNS, STATE_OF } from '../attempt-tables';
 import { READ_TIME_LIMIT_MS } from '../deadline';
 import { AttemptMissing, stateFromRow, type FenceReason, type JournalState } from '../fence';
 import type {
@@ -14,71 +15,87 @@ import { fileOpenError, JournalOpenError } from '../journal-open-error';
 import { migrate } from '../migrations';
 import {
   FIND_BY_KEY,
+  GROUP_ID,
+  HOLDS_EXTERNAL_ID,
   INSERT_COLUMNS,
   IS_OPEN,
   UPSERT_RELEASED_KEY,
   insertColumnValues,
   isKeyReleased,
   attemptFromRow,
+  hasId,
+  idValues,
   upsertReservationClause,
   type Row,
+  type SqlValue,
 } from '../rows';
-import { END_CONFIRM, SqlJournal, type SqlValue } from '../sql-journal';
+import { END_CONFIRM, SqlJournal } from '../sql-journal';
+import { attemptIdBytes, keyHash, shortHash, toStoredText } from '../stored-values';
 import type { Statement } from './messages';
 import { purgeStep } from './purge';
 import { sql, SqliteThread } from './thread';
 
-const RESERVE = `INSERT INTO reservations (service, channel, external_id, attempt_id) VALUES (?, ?, ?, ?)
+const RESERVE = `INSERT INTO reserved_external_ids (service, channel, external_id, attempt_id) VALUES (?, ?, ?, ?)
   ${upsertReservationClause(`NOT EXISTS (
-    SELECT 1 FROM attempts a
-    WHERE a.id = reservations.attempt_id AND a.outcome IN ('in_progress', 'succeeded', 'unknown'))`)}`;
+    SELECT 1 FROM stored_attempts AS holder
+    WHERE ${keyHashOf('holder.id')} = ${keyHashOf('reserved_external_ids.attempt_id')}
+      AND holder.id = reserved_external_ids.attempt_id AND holder.${HOLDS_EXTERNAL_ID})`)}`;
 
-const INSERT = `INSERT INTO attempts (${INSERT_COLUMNS.join(', ')}, outcome)
-  SELECT ${INSERT_COLUMNS.map(() => '?').join(', ')}, 'in_progress'
+const CREATE_GROUP =
+  'INSERT INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
+
+const INSERT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.join(', ')}, group_id, state)
+  SELECT ${INSERT_COLUMNS.map(() => '?').join(', ')}, ${GROUP_ID}, 'p'
   WHERE ? = 0 OR EXISTS (
-    SELECT 1 FROM reservations WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?)
-  ${UPSERT_RELEASED_KEY} RETURNING id`;
+    SELECT 1 FROM reserved_external_ids
+    WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?)
+  ${UPSERT_RELEASED_KEY} RETURNING 1 AS is_started`;
 
 /** Returns a row if the fence is not the one that the sender knew. */
 const FENCE_CHANGED = 'SELECT fence_since AS changed_fence FROM journal_state WHERE fence_since <> ?';
 
 /** Returns a row if the journal does not have the attempt. */
-const IS_MISSING = 'SELECT 1 AS is_missing WHERE NOT EXISTS (SELECT 1 FROM attempts WHERE id = ?)';
+const IS_MISSING = `SELECT 1 AS is_missing WHERE NOT EXISTS (SELECT 1 FROM stored_attempts WHERE ${hasId('id')})`;
 
-/** Returns a row if another attempt created the transaction. */
+/** Returns a row if another attempt created the transaction. Parameters: its hash and id, and the id of this attempt. */
 const CREATED_BY_ANOTHER = `SELECT other.id FROM attempts AS mine JOIN attempts AS other
-  ON other.transaction_id = ? AND other.service = mine.service AND other.kind = mine.kind AND other.id <> mine.id
-  WHERE mine.id = ?`;
+  ON other.transaction_hash = ? AND other.transaction_id = ? AND +other.service = mine.service
+    AND +other.kind = mine.kind AND other.id <> mine.id
+  WHERE ${hasId('mine.stored_id')}`;
 
-const SETTLE = `UPDATE attempts
-  SET outcome = ?, settled_at = ?, transaction_id = ?, status = ?, lease_until = 0, next_check_at = NULL
-  WHERE id = ? AND ${IS_OPEN}`;
+const SETTLE = `UPDATE stored_attempts
+  SET state = ?, settled_at = ?, transaction_hash = ?, transaction_id = ?, status = ?, lease_until = NULL,
+    next_check_at = NULL, owner = NULL, service_started_at = NULL, send_until = NULL, absent_lookups = NULL,
+    absent_ms = NULL, absent_observer = NULL
+  WHERE ${hasId('id')} AND ${IS_OPEN}`;
 
-const SETTLE_AS_UNKNOWN = `UPDATE attempts
-  SET outcome = 'unknown', lease_until = 0, next_check_at = ?, checks = checks + 1,
+const SETTLE_AS_UNKNOWN = `UPDATE stored_attempts
+  SET state = 'u', lease_until = 0, next_check_at = ?, checks = COALESCE(checks, 0) + 1,
     absent_lookups = COALESCE(?, absent_lookups), absent_ms = COALESCE(?, absent_ms),
     absent_observer = COALESCE(?, absent_observer)
-  WHERE id = ? AND ${IS_OPEN}`;
+  WHERE ${hasId('id')} AND ${IS_OPEN}`;
 
 /**
- * Looks up attempts by transaction id or external id, each indexed together with the client, so that no row of another
- * client is read. The unary plus excludes the other conditions from the selection of an index: without statistics, SQLite
- * might choose an index for them and read all attempts of the client.
+ * Looks up attempts by transaction id or external id, each indexed together with the group, so that no row of another
+ * client is read.
  */
 const FIND_CREATED = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
   input AS MATERIALIZED (
-    SELECT key AS place, value ->> 0 AS channel, value ->> 1 AS transaction_id, value ->> 2 AS external_id
+    SELECT key AS place, unhex(value ->> 1) AS transaction_id, value ->> 2 AS transaction_hash,
+      unhex(value ->> 3) AS external_id, value ->> 4 AS external_id_hash,
+      (SELECT id FROM attempt_groups, creator WHERE attempt_groups.service = creator.service
+        AND attempt_groups.client = creator.client AND channel = value ->> 0
+        AND attempt_groups.kind = creator.kind) AS group_id
     FROM json_each(?))
-  SELECT input.place, found.* FROM creator CROSS JOIN input CROSS JOIN attempts AS found
+  SELECT input.place, found.* FROM input CROSS JOIN attempts AS found
   WHERE found.seq = CASE WHEN input.transaction_id IS NOT NULL
-    THEN (SELECT seq FROM attempts AS own
-      WHERE own.transaction_id = input.transaction_id AND own.client = creator.client
-        AND +own.service = creator.service AND +own.kind = creator.kind AND +own.channel = input.channel
+    THEN (SELECT seq FROM stored_attempts AS own INDEXED BY stored_attempts_by_transaction
+      WHERE own.transaction_hash = input.transaction_hash AND own.group_id = input.group_id
+        AND own.transaction_id = input.transaction_id
         AND (input.external_id IS NULL OR own.external_id = input.external_id))
-    ELSE (SELECT seq FROM attempts AS own
-      WHERE own.external_id = input.external_id AND own.client = creator.client
-        AND +own.service = creator.service AND +own.kind = creator.kind AND +own.channel = input.channel
-        AND own.outcome IN ('succeeded', 'unknown')
+    ELSE (SELECT seq FROM stored_attempts AS own INDEXED BY stored_attempts_by_external_id
+      WHERE own.external_id_hash = input.external_id_hash AND own.group_id = input.group_id
+        AND own.external_id = input.external_id AND own.state IN ('s', 'u')
       ORDER BY seq DESC LIMIT 1)
     END`;
 
@@ -88,7 +105,7 @@ const RECORD_CONFIRMED = `INSERT INTO confirmed (service, channel, transaction_i
 const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, ?, zeroblob(?))
   ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, filler = excluded.filler`;
 
-const SELECT_STATE = `SELECT state.*, (SELECT seq FROM sqlite_sequence WHERE name = 'attempts') AS last_sequence
+const SELECT_STATE = `SELECT state.*, (SELECT seq FROM sqlite_sequence WHERE name = 'stored_attempts') AS last_sequence
   FROM journal_state AS state`;
 
 const SET_FENCE = 'UPDATE journal_state SET fence_since = ?, fence_reason = ?';
@@ -112,7 +129,8 @@ export class SqliteJournal extends SqlJournal implements Journal {
     timeLimitMs: number,
   ) {
     super(timeLimitMs, {
-      attemptsTable: (index) => `attempts INDEXED BY ${index}`,
+      readableColumns: READABLE_COLUMNS.sqlite,
+      attemptsTable: (index) => `stored_attempts INDEXED BY stored_${index}`,
       skipLocked: '',
       findCreated: FIND_CREATED,
       maxConcurrentLists: 1,
@@ -122,13 +140,18 @@ export class SqliteJournal extends SqlJournal implements Journal {
   /** Opens the file and applies pending migrations. */
   static async open(file: string, timeLimitMs: number): Promise<SqliteJournal> {
     const thread = await SqliteThread.open(file, timeLimitMs);
-    const execute = (text: string): Promise<Row[]> => thread.runWhileOpening(text);
-    try {
-      // Makes other processes that start at the same time wait.
+    const execute = (text: string, values?: readonly SqlValue[]): Promise<Row[]> =>
+      thread.runWhileOpening(text, values);
+    // Makes other processes that start at the same time wait.
+    const transaction = async <T>(work: () => Promise<T>): Promise<T> => {
       await execute('BEGIN IMMEDIATE');
-      await migrate({ dialect: 'sqlite', execute });
-      await execute(raiseFenceOfOtherFile(file));
+      const result = await work();
       await execute('COMMIT');
+      return result;
+    };
+    try {
+      await migrate({ dialect: 'sqlite', execute, transaction });
+      await execute(raiseFenceOfOtherFile(file));
       const background = await SqliteThread.open(file, Math.max(timeLimitMs, READ_TIME_LIMIT_MS), true);
       return new SqliteJournal(thread, background, timeLimitMs);
     } catch (error) {
@@ -138,17 +161,19 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async insertAttempt(attempt: NewAttempt): Promise<BeginResult> {
-    const { service, client, key, channel, externalId, id, reserve } = attempt;
-    const reservation = [service, channel, externalId, id];
+    const { service, client, channel, kind, externalId, id, reserve } = attempt;
+    const reservation = [service, channel, toStoredText(externalId), attemptIdBytes(id)];
+    const group = [service, client, channel, kind];
     const [row] = await this.#writeAll(
       sql(FENCE_CHANGED, attempt.fenceSince),
       ...(reserve ? [sql(RESERVE, ...reservation)] : []),
-      sql(INSERT, ...insertColumnValues(attempt), reserve ? 1 : 0, ...reservation),
-      sql(FIND_BY_KEY, service, client, key),
+      sql(CREATE_GROUP, ...group),
+      sql(INSERT, ...insertColumnValues(attempt), ...group, reserve ? 1 : 0, ...reservation),
+      sql(FIND_BY_KEY, keyHash(attempt)),
     );
     if (!row) return { kind: 'reserved' };
     if ('changed_fence' in row) return { kind: 'fence_changed' };
-    if (row['id'] === id) return { kind: 'started' };
+    if ('is_started' in row || row['id'] === id) return { kind: 'started' };
     const found = attemptFromRow(row);
     return isKeyReleased(found) ? { kind: 'reserved' } : { kind: 'exists', attempt: found };
   }
@@ -157,19 +182,23 @@ export class SqliteJournal extends SqlJournal implements Journal {
     if (result.outcome === 'unknown') {
       const { lookups = null, spanMs = null, observer = null } = result.absence ?? {};
       const values = [result.nextRecheckAt, lookups, spanMs, observer];
-      await this.#writeOutcome(sql(SETTLE_AS_UNKNOWN, ...values, id), sql(IS_MISSING, id));
+      await this.#writeOutcome(
+        sql(SETTLE_AS_UNKNOWN, ...values, ...idValues(id)),
+        sql(IS_MISSING, ...idValues(id)),
+      );
       return true;
     }
     const { outcome, settledAt } = result;
     if (outcome !== 'succeeded') {
-      await this.#writeOutcome(sql(SETTLE, outcome, settledAt, null, null, id));
+      await this.#writeOutcome(sql(SETTLE, STATE_OF[outcome], settledAt, null, null, null, ...idValues(id)));
       return true;
     }
     const { transactionId, status } = result;
+    const hash = shortHash(transactionId);
     const others = await this.#writeOutcome(
-      sql(CREATED_BY_ANOTHER, transactionId, id),
-      sql(SETTLE, outcome, settledAt, transactionId, status, id),
-      sql(IS_MISSING, id),
+      sql(CREATED_BY_ANOTHER, hash, transactionId, ...idValues(id)),
+      sql(SETTLE, STATE_OF[outcome], settledAt, hash, toStoredText(transactionId), status, ...idValues(id)),
+      sql(IS_MISSING, ...idValues(id)),
     );
     return others.length === 0;
   }

@@ -1,27 +1,31 @@
+import { keyHashOf } from '../attempt-tables';
 import type { PurgeProgress, PurgeStep } from '../journal';
 import type { Statement } from './messages';
 import { sql, type SqliteThread } from './thread';
 
-export const FROM_EXPIRED = `FROM attempts INDEXED BY attempts_settled WHERE settled_at >= ? AND settled_at < ?
-  ORDER BY settled_at, seq LIMIT ?`;
+export const FROM_EXPIRED = `FROM stored_attempts INDEXED BY stored_attempts_settled
+  WHERE settled_at >= ? AND settled_at < ? ORDER BY settled_at, seq LIMIT ?`;
 
-const PURGE_EXPIRED_RESERVATIONS = `DELETE FROM reservations WHERE rowid IN (
-  SELECT held.rowid FROM (SELECT id, service, channel, external_id ${FROM_EXPIRED}) AS expired
-  CROSS JOIN reservations AS held ON held.service = expired.service AND held.channel = expired.channel
-    AND held.external_id = expired.external_id AND held.attempt_id = expired.id)`;
+const PURGE_EXPIRED_RESERVATIONS = `DELETE FROM reserved_external_ids WHERE rowid IN (
+  SELECT held.rowid FROM (SELECT id, group_id, external_id ${FROM_EXPIRED}) AS expired
+  CROSS JOIN attempt_groups ON attempt_groups.id = expired.group_id
+  CROSS JOIN reserved_external_ids AS held ON held.service = attempt_groups.service
+    AND held.channel = attempt_groups.channel AND held.external_id = expired.external_id
+    AND held.attempt_id = expired.id)`;
 
-const PURGE_ATTEMPTS = `DELETE FROM attempts WHERE seq IN (SELECT seq ${FROM_EXPIRED}) RETURNING settled_at AS time`;
+const PURGE_ATTEMPTS = `DELETE FROM stored_attempts WHERE seq IN (SELECT seq ${FROM_EXPIRED}) RETURNING settled_at AS time`;
 
 const PURGE_CONFIRMED_INPUTS = `DELETE FROM confirmed WHERE rowid IN (
   SELECT rowid FROM confirmed INDEXED BY confirmed_by_time WHERE confirmed_at >= ? AND confirmed_at < ?
   ORDER BY confirmed_at LIMIT ?) RETURNING confirmed_at AS time`;
 
-const IS_LEFT_OVER = 'NOT EXISTS (SELECT 1 FROM attempts WHERE attempts.id = held.attempt_id)';
+const IS_LEFT_OVER = `NOT EXISTS (SELECT 1 FROM stored_attempts AS holder
+  WHERE ${keyHashOf('holder.id')} = ${keyHashOf('held.attempt_id')} AND holder.id = held.attempt_id)`;
 
-const RESERVATION_PAGE = `SELECT held.rowid AS place, ${IS_LEFT_OVER} AS is_left_over FROM reservations AS held
-  WHERE held.rowid > ? ORDER BY held.rowid LIMIT ?`;
+const RESERVATION_PAGE = `SELECT held.rowid AS place, ${IS_LEFT_OVER} AS is_left_over
+  FROM reserved_external_ids AS held WHERE held.rowid > ? ORDER BY held.rowid LIMIT ?`;
 
-const PURGE_LEFT_OVER = `DELETE FROM reservations AS held
+const PURGE_LEFT_OVER = `DELETE FROM reserved_external_ids AS held
   WHERE held.rowid IN (SELECT value FROM json_each(?)) AND ${IS_LEFT_OVER} RETURNING 1`;
 
 const PURGE_STATEMENTS = {

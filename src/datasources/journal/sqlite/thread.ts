@@ -9,7 +9,7 @@ import { JournalUnavailable } from '../journal';
 import { sqliteError } from '../journal-error';
 import { fileOpenError } from '../journal-open-error';
 import type { BatchMessage, BatchResult, Job, Statement } from './messages';
-import type { Row } from '../rows';
+import type { Row, SqlValue } from '../rows';
 
 export const sql = (text: string, ...params: SQLInputValue[]): Statement => ({ sql: text, params });
 
@@ -70,8 +70,9 @@ export class SqliteThread {
   }
 
   /** Runs one statement during opening. Waits up to OPENING_MS for a lock, instead of the usual time limit. */
-  async runWhileOpening(text: string): Promise<Row[]> {
-    const [rows] = await this.#send([{ write: false, statements: [sql(text)] }], monotonicMs() + OPENING_MS);
+  async runWhileOpening(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+    const statements = [sql(text, ...values)];
+    const [rows] = await this.#send([{ write: false, statements }], monotonicMs() + OPENING_MS);
     return rows ?? [];
   }
 

@@ -1,0 +1,178 @@
+import { attemptTables, keyHashOf, STATE_OF } from './attempt-tables';
+import type { Attempt } from './journal';
+import type { MigrationStore } from './migrations';
+import { attemptFromRow, INSERT_COLUMNS, insertColumnValues, IS_OPEN, type Row, type SqlValue } from './rows';
+import { newAttemptId, shortHash, toStoredText, type Dialect } from './stored-values';
+
+/**
+ * Copies the attempts of a journal from before the first release. Its table `attempts` becomes `stored_attempts`, and
+ * its table `reservations` becomes `reserved_external_ids`.
+ */
+
+const BATCH_ROWS = 2000;
+
+const COLUMNS =
+  `seq group_id state settled_at next_check_at transaction_hash transaction_id status checks absent_ms
+  absent_lookups absent_observer`
+    .split(/\s+/)
+    .concat(INSERT_COLUMNS);
+const RESERVATION_COLUMNS = ['service', 'channel', 'external_id', 'attempt_id'];
+const BYTES_COLUMNS = new Set(['id', 'key', 'fingerprint', 'external_id', 'transaction_id', 'attempt_id']);
+
+/** Returns an INSERT of rows given as JSON, which replaces rows with the same values of `unique`. */
+function insertFromJson(dialect: Dialect, table: string, columns: readonly string[], unique: string): string {
+  const bytesOf = (name: string): string => `unhex(value ->> '${name}')`;
+  const values = columns.map((name) => (BYTES_COLUMNS.has(name) ? bytesOf(name) : `value ->> '${name}'`));
+  const rows = {
+    postgres: `SELECT ${columns.join(', ')} FROM jsonb_populate_recordset(NULL::${table}, ?::jsonb)`,
+    sqlite: `SELECT ${values.join(', ')} FROM json_each(?) WHERE TRUE`,
+  };
+  return `INSERT INTO ${table} (${columns.join(', ')}) ${rows[dialect]}
+    ON CONFLICT (${unique}) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+}
+
+/** Returns a row for `insertFromJson`. */
+function jsonRow(dialect: Dialect, row: Record<string, SqlValue>): Record<string, unknown> {
+  const prefix = dialect === 'postgres' ? '\\x' : '';
+  const entries = Object.entries(row).map(([name, value]) => [
+    name,
+    value instanceof Uint8Array ? prefix + Buffer.from(value).toString('hex') : value,
+  ]);
+  return Object.fromEntries(entries) as Record<string, unknown>;
+}
+
+/** Returns the fingerprint in the form of this version, which has fewer digits. */
+const shortFingerprint = (fingerprint: string): string =>
+  fingerprint.replace(
+    /^([0-9a-f]{8})\.([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})[0-9a-f]*$/,
+    '$1-$2-$3-$4-$5',
+  );
+
+function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
+  const old = attemptFromRow({ ...row, public_details: row['shown'] });
+  const fingerprint = shortFingerprint(old.fingerprint);
+  // The same at each copy of the row.
+  const suffix = Buffer.alloc(4);
+  suffix.writeInt32BE(shortHash(old.id));
+  const attempt: Attempt = { ...old, id: newAttemptId(old, suffix), fingerprint };
+  const isOpen = attempt.outcome === 'in_progress' || attempt.outcome === 'unknown';
+  const values = insertColumnValues(attempt);
+  const { transactionId, absence } = attempt;
+  return {
+    ...Object.fromEntries(INSERT_COLUMNS.map((name, index) => [name, values[index] ?? null])),
+    ...(!isOpen && { owner: null, lease_until: null, send_until: null, service_started_at: null }),
+    seq: attempt.seq,
+    group_id: groupId,
+    state: STATE_OF[attempt.outcome],
+    settled_at: attempt.settledAt,
+    next_check_at: attempt.nextRecheckAt,
+    transaction_hash: transactionId === null ? null : shortHash(transactionId),
+    transaction_id: transactionId === null ? null : toStoredText(transactionId),
+    status: attempt.status,
+    checks: attempt.recheckCount || null,
+    absent_ms: isOpen ? absence.spanMs : null,
+    absent_lookups: isOpen ? absence.lookups : null,
+    absent_observer: isOpen ? absence.observer : null,
+  };
+}
+
+class Copier {
+  readonly #groups = new Map<string, number>();
+
+  constructor(private readonly store: MigrationStore) {}
+
+  /** Copies attempts with their reservations, or replaces earlier copies of them. */
+  async copy(rows: readonly Row[]): Promise<void> {
+    const { dialect, execute } = this.store;
+    const attempts = [];
+    const reservations = [];
+    for (const row of rows) {
+      const attempt = convertRow(row, await this.#groupId(row));
+      attempts.push(jsonRow(dialect, attempt));
+      const { id = null, external_id: externalId = null } = attempt;
+      const { service, channel } = row as Record<'service' | 'channel', string>;
+      const reservation = { service, channel, external_id: externalId, attempt_id: id };
+      if (Number(row['is_reserved'])) reservations.push(jsonRow(dialect, reservation));
+    }
+    const insert = insertFromJson(dialect, 'stored_attempts', COLUMNS, keyHashOf('id'));
+    await execute(insert, [JSON.stringify(attempts)]);
+    const [table, unique] = ['reserved_external_ids', 'service, channel, external_id'];
+    const reserve = insertFromJson(dialect, table, RESERVATION_COLUMNS, unique);
+    await execute(reserve, [JSON.stringify(reservations)]);
+  }
+
+  async #groupId(row: Row): Promise<number> {
+    const values = ['service', 'client', 'channel', 'kind'].map((name) => String(row[name]));
+    const name = JSON.stringify(values);
+    const known = this.#groups.get(name);
+    if (known !== undefined) return known;
+    const group = 'INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?)';
+    const conflict = 'ON CONFLICT (service, client, channel, kind) DO UPDATE SET kind = excluded.kind';
+    const [created] = await this.store.execute(`INSERT ${group} ${conflict} RETURNING id`, values);
+    const id = Number(created?.['id']);
+    this.#groups.set(name, id);
+    return id;
+  }
+}
+
+const IS_RESERVED = `EXISTS (SELECT 1 FROM reservations AS held WHERE held.service = attempts.service
+  AND held.channel = attempts.channel AND held.external_id = attempts.external_id
+  AND held.attempt_id = attempts.id) AS is_reserved`;
+
+const NEXT_ROWS = `SELECT attempts.*, ${IS_RESERVED} FROM attempts WHERE seq > ? ORDER BY seq LIMIT ${BATCH_ROWS}`;
+const OPEN_ROWS = `SELECT attempts.*, ${IS_RESERVED} FROM attempts
+  WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${IS_OPEN})`;
+
+/** Statements of the last transaction. Their locks make gateways of the previous version wait, then fail. */
+const LAST_STATEMENTS = {
+  sqlite: { before: [], after: [] },
+  postgres: {
+    before: ["SET LOCAL lock_timeout = '5s'", 'LOCK TABLE attempts, reservations IN ACCESS EXCLUSIVE MODE'],
+    after: [
+      "SELECT setval('stored_attempts_seq_seq', (SELECT last_value FROM attempts_seq_seq))",
+      'DROP FUNCTION attempt_is_open(TEXT), attempts_with_transaction_of_another(JSONB)',
+    ],
+  },
+} satisfies Record<Dialect, { before: string[]; after: string[] }>;
+
+/**
+ * Copies in batches while gateways of the previous version use the journal. The last transaction copies what has
+ * changed meanwhile, and replaces the tables. Several instances may do this at once.
+ * @param complete creates what replaces the tables
+ */
+export async function convertAttempts(
+  store: MigrationStore,
+  { isPending, complete }: { isPending(): Promise<boolean>; complete(): Promise<void> },
+): Promise<void> {
+  const { dialect, execute, transaction } = store;
+  const copier = new Copier(store);
+  const copyNext = async (): Promise<boolean> => {
+    const [progress] = await execute('SELECT copied_seq FROM attempt_conversion');
+    const rows = await execute(NEXT_ROWS, [Number(progress?.['copied_seq'])]);
+    if (rows.length > 0) await copier.copy(rows);
+    const last = rows.at(-1);
+    if (last) await execute('UPDATE attempt_conversion SET copied_seq = ?', [Number(last['seq'])]);
+    return rows.length === BATCH_ROWS;
+  };
+  await transaction(async () => {
+    if (!(await isPending())) return;
+    await execute('CREATE TABLE IF NOT EXISTS attempt_conversion (copied_seq BIGINT NOT NULL)');
+    if ((await execute('SELECT 1 FROM attempt_conversion')).length > 0) return;
+    for (const statement of attemptTables(dialect)) await execute(statement);
+    await execute('INSERT INTO attempt_conversion (copied_seq) VALUES (-1)');
+  });
+  while (await transaction(async () => (await isPending()) && copyNext()));
+  await transaction(async () => {
+    if (!(await isPending())) return;
+    for (const statement of LAST_STATEMENTS[dialect].before) await execute(statement);
+    while (await copyNext());
+    const open = await execute(OPEN_ROWS);
+    if (open.length > 0) await copier.copy(open);
+    for (const statement of LAST_STATEMENTS[dialect].after) await execute(statement);
+    for (const table of ['attempts', 'reservations', 'attempt_conversion'])
+      await execute(`DROP TABLE ${table}`);
+    // Proposals name attempts by ids of the earlier form.
+    await execute('DELETE FROM settlement_proposals');
+    await complete();
+  });
+}
