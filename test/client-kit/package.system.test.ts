@@ -164,7 +164,7 @@ describe('The samples of docs/clients.md', () => {
   );
   const SENDING = ['apollo-client', 'urql', 'fetch'];
   /** Samples that are compiled, but not executed. */
-  const COMPILED = ['errors', 'confirming', 'money', 'exhaustive'];
+  const COMPILED = ['errors', 'confirming', 'money'];
   const CODEGEN = ['documents/card.graphql', 'codegen.yml'];
   const PRESET = ['codegen-preset.yml', 'src/shown.ts'];
 
@@ -185,9 +185,18 @@ describe('The samples of docs/clients.md', () => {
     ];
     // @ts-expect-error Only a CardPayment has a cardMask.
     export const other = (payment: Payment & { __typename: 'UpiPayment' }) => payment.cardMask;`;
-  const USE_OF_PRESET = `import type { ResultOf } from '@graphql-typed-document-node/core';
+  const USE_OF_PRESET = `import { confirmationFor, formatMoney } from '@paygraph/client';
+    import type { ResultOf } from '@graphql-typed-document-node/core';
+    import type { ConfirmPaymentInput, ShownPaymentQuery } from './gql/graphql.js';
     import type { ShownPayment } from './shown.js';
     type Payment = NonNullable<ResultOf<typeof ShownPayment>['payment']>;
+    type Selected = NonNullable<ShownPaymentQuery['payment']>;
+    export const price = ({ amount }: Selected): string => (amount ? formatMoney(amount, 'en-IN') : '');
+    export function confirmationOf(payment: Selected, typed: string): ConfirmPaymentInput | null {
+      const { channel, transactionId, nextAction } = payment;
+      if (!nextAction || !('confirmWith' in nextAction)) return null;
+      return { channel, transactionId, confirmation: confirmationFor(nextAction, typed) };
+    }
     export const texts = ({ transactionId, amount, externalId }: Payment): (string | null)[] => [
       transactionId, externalId, amount?.value ?? null,
     ];
