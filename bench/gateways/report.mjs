@@ -15,7 +15,10 @@ function workTable({ gateways, rounds }, cellOf) {
   const works = Object.keys(rounds);
   const rows = gateways
     .filter(({ name }) => works.some((work) => rounds[work][name]))
-    .map(({ name }) => [name, ...works.map((work) => (rounds[work][name] ? cellOf(work, rounds[work][name]) : ''))]);
+    .map(({ name }) => [
+      name,
+      ...works.map((work) => (rounds[work][name] ? cellOf(work, rounds[work][name]) : '')),
+    ]);
   return table(['', ...works.map((work) => `\`${work}\``)], rows);
 }
 
@@ -71,7 +74,11 @@ function refusals(rounds) {
 export function tables(results) {
   const parts = [];
   if (results.rounds) {
-    parts.push(WORKLOADS, 'Processor time of one request in µs, and its ratio to the floor:', processorTime(results));
+    parts.push(
+      WORKLOADS,
+      'Processor time of one request in µs, and its ratio to the floor:',
+      processorTime(results),
+    );
     parts.push('Requests per second, and the 99th percentile of their duration in ms:', throughput(results));
   }
   if (results.syncMs !== undefined)

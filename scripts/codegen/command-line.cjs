@@ -9,10 +9,11 @@ const program = commandLine(
   { handler: () => nothing, startServer: nothing },
 );
 
-/** Returns the part of the program's help that begins with the exit codes. */
+/** Returns the exit codes of the program's help as one text. */
 function exitCodes() {
   program.outputHelp();
-  return printed.slice(printed.indexOf('Exit codes:')).trimEnd();
+  const [, ...lines] = printed.slice(printed.indexOf('Exit codes:')).split('\n\n')[0].split('\n');
+  return lines.map((line) => line.trim().replace(/ +/, ' ')).join('; ');
 }
 
 const code = (text) => `\`${text.replaceAll('|', '\\|')}\``;
@@ -41,17 +42,14 @@ files and exit codes, with examples.
 
 \`paygraph\` is \`bin/paygraph.mjs\`. In a checkout, \`npm run <command> -- …\` runs it with the project's Node.js and rebuilds
 changed sources; \`npm start\` is \`paygraph start\`. An image needs \`bin\`, \`dist\`, \`package.json\` and the production
-\`node_modules\`. All commands read the gateway's settings from the environment ([configuration.md](configuration.md)).
+\`node_modules\`. Settings are those of the gateway ([configuration.md](configuration.md)).
 
 | \`paygraph\` … | what it does | options |
 |---|---|---|
 ${rowsOf(program, []).join('\n')}
 
-\`\`\`text
-${exitCodes()}
-\`\`\`
-
-The servers \`start\` and \`sandbox\` end with 0 after a signal and with 1 if they cannot start. Progress and colours are printed on
+Exit codes: ${exitCodes()}.
+Results are printed to standard output, messages to standard error. The servers \`start\` and \`sandbox\` end with 0 after a signal and with 1 if they cannot start. Progress and colours are printed on
 terminals only; \`NO_COLOR\` disables colours. A closed output (\`| head\`) does not change the exit code.
 
 More: [doctor](doctor.md), [attempts](exactly-once.md#what-an-operator-does), [fence](exactly-once.md#when-the-journal-has-lost-attempts),

@@ -259,7 +259,10 @@ describe('The samples of docs/clients.md', () => {
   test("have types, like the output of codegen's plugins and client preset, with graphql 16", () => {
     app.write('package.json', '{ "type": "module" }');
     for (const name of CODEGEN) app.write(name, samples.get(name) ?? '');
-    app.write('codegen-preset.yml', readFileSync(path.join(__dirname, 'fixtures/codegen-preset.yml'), 'utf8'));
+    app.write(
+      'codegen-preset.yml',
+      readFileSync(path.join(__dirname, 'fixtures/codegen-preset.yml'), 'utf8'),
+    );
     app.write('src/shown.ts', SHOWN);
     const cli = path.join(TOP, 'node_modules/@graphql-codegen/cli/esm/cli.js');
     app.node(

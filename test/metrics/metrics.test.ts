@@ -404,7 +404,10 @@ describeSqlite('The page of metrics', (harnesses) => {
   test('has the metrics of docs/observability.md with their types, and no others', () => {
     const typesOf = ({ columns, cells }: Row): [name: string, type: string][] => {
       const type = cells[columns.indexOf('type')] ?? '';
-      return codesIn(cells[columns.findIndex((column) => /^metrics?$/.test(column))]).map((name) => [name, type]);
+      return codesIn(cells[columns.findIndex((column) => /^metrics?$/.test(column))]).map((name) => [
+        name,
+        type,
+      ]);
     };
     const documented = readPage('docs/observability.md').rows.flatMap(typesOf);
     expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(page.types));
