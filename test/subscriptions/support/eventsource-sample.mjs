@@ -1,5 +1,5 @@
 // An EventSource with a token: the sample of docs/live-updates.md with the package that it names. Bundled like the samples.
-/* global PAYMENT_UPDATED, channel, transactionId, getToken, show */
+/* global PAYMENT_UPDATED, channel, transactionId, getToken, show, URLSearchParams */
 import { EventSource } from 'eventsource';
 
 const params = new URLSearchParams({
