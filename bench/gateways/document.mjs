@@ -18,9 +18,9 @@ const PANELS = {
 
 const HOW = `Each gateway is alone on one core; the service and the load generator share another. All are measured in turn, round by
 round, so that noise affects all alike; the first round warms up. Processor time is what the operating system accounts to the
-gateway's processes, per request; it is steadier than requests per second, and valid also where the load generator is the limit
-("of its core" below 100 %). Figures are medians over the rounds, with minimum and maximum; ratios to the floor are of the same
-round. Responses are checked, some field by field, and some signatures after each run.`;
+gateway's processes, per request; it is steadier than requests per second, and valid also where the load generator is the limit.
+Figures are medians over the rounds, with minimum and maximum; ratios to the floor are of the same round. Responses are checked,
+some field by field, and some signatures after each run.`;
 
 function section(results) {
   const { machine, date, versions, gateways } = results;

@@ -2,48 +2,39 @@
 import { median, ms, perSecond, spread, table } from '../journal/stats.mjs';
 import { bars, floorsOf, ratio } from './thresholds.mjs';
 
-const TITLES = {
-  one: '`one`: a payment by transactionId, every request another id, 50 connections',
-  hot: '`hot`: the same, all 50 connections requesting one id',
-  page: '`page`: 100 payments of 10 ids in one operation, 10 connections',
-  create: '`create`: createPayment in the redirect flow, 50 connections',
-  'create alone': '`create`, one after another',
-  tiny: '`tiny`: `{ __typename }`, 50 connections',
-};
+const WORKLOADS = `\`one\`: a payment by transactionId, every request another id, 50 connections. \`hot\`: the same, all requesting one id.
+\`page\`: 100 payments of 10 ids in one operation, 10 connections (ratio to the floor's ten calls). \`create\`: createPayment in the
+redirect flow, 50 connections; \`create alone\`: one after another. \`tiny\`: \`{ __typename }\`, 50 connections.`;
 
 const figures = (rounds, figure) => rounds.map((round) => round[figure]);
 const micro = (value) => perSecond(1000 * value);
 const whole = (value) => value.toFixed(0);
 
-function workTable(all, work) {
-  const floors = floorsOf(all, work);
-  const rows = Object.entries(all[work]).map(([name, rounds]) => {
-    const toFloor = ratio(rounds, floors, 'cpuMs');
-    return [
+/** Returns a table with a row per gateway and a column per workload. */
+function workTable({ gateways, rounds }, cellOf) {
+  const works = Object.keys(rounds);
+  const rows = gateways
+    .filter(({ name }) => works.some((work) => rounds[work][name]))
+    .map(({ name }) => [
       name,
-      spread(figures(rounds, 'cpuMs'), micro),
-      toFloor === undefined ? '' : `${toFloor.toFixed(2)} ×`,
-      spread(figures(rounds, 'perSecond'), perSecond),
-      ms(median(figures(rounds, 'p50'))),
-      spread(figures(rounds, 'p99'), ms),
-      ms(median(figures(rounds, 'calls'))),
-      `${whole(median(figures(rounds, 'usedPercent')))} %`,
-    ];
-  });
-  return table(
-    [
-      '',
-      'CPU µs each',
-      work === 'page' ? "of the floor's ten calls" : 'of the floor',
-      'per second',
-      'p50 ms',
-      'p99 ms',
-      'service calls each',
-      'of its core',
-    ],
-    rows,
-  );
+      ...works.map((work) => (rounds[work][name] ? cellOf(work, rounds[work][name]) : '')),
+    ]);
+  return table(['', ...works.map((work) => `\`${work}\``)], rows);
 }
+
+function processorTime(results) {
+  return workTable(results, (work, rounds) => {
+    const toFloor = ratio(rounds, floorsOf(results.rounds, work), 'cpuMs');
+    const time = spread(figures(rounds, 'cpuMs'), micro);
+    return toFloor === undefined ? time : `${time}, ${toFloor.toFixed(2)} ×`;
+  });
+}
+
+const throughput = (results) =>
+  workTable(results, (_work, rounds) => {
+    const requests = perSecond(median(figures(rounds, 'perSecond')));
+    return `${requests}/s, p99 ${ms(median(figures(rounds, 'p99')))}`;
+  });
 
 function processTable({ starts = {}, memory = {} }) {
   const names = [...new Set([...Object.keys(starts), ...Object.keys(memory)])];
@@ -82,8 +73,14 @@ function refusals(rounds) {
 /** Returns all tables, each with an introductory line. */
 export function tables(results) {
   const parts = [];
-  for (const work of Object.keys(results.rounds ?? {}))
-    parts.push(`${TITLES[work]}:`, workTable(results.rounds, work));
+  if (results.rounds) {
+    parts.push(
+      WORKLOADS,
+      'Processor time of one request in µs, and its ratio to the floor:',
+      processorTime(results),
+    );
+    parts.push('Requests per second, and the 99th percentile of their duration in ms:', throughput(results));
+  }
   if (results.syncMs !== undefined)
     parts.push(`One sync of the disk took ${spread(results.syncMs, ms)} ms; a create waits for two.`);
   parts.push(...refusals(results.rounds ?? {}));

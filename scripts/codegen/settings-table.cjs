@@ -19,9 +19,8 @@ code is 1. An empty variable counts as not set. A secret may be given in a file 
 |---|---|---|---|
 ${rows.join('\n')}
 
-Certificates: the gateway trusts the certificate authorities that Node.js trusts; \`NODE_EXTRA_CA_CERTS\` adds others.
-
-The obligations (\`test/conformance\`) have settings of their own: see \`test/conformance/README.md\`.
+Certificates: the gateway trusts the certificate authorities that Node.js trusts; \`NODE_EXTRA_CA_CERTS\` adds others. The obligations
+(\`test/conformance\`) have settings of their own: see \`test/conformance/README.md\`.
 `;
 
 module.exports = { plugin };

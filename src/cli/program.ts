@@ -37,7 +37,7 @@ function packageVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Returns the parser of all commands with their help, from which docs/command-line.md is generated. */
+/** Returns the parser of all commands with their help; docs/command-line.md is generated from it. */
 export function commandLine(terminal: Pick<Terminal, 'print' | 'printMessage'>, actions: Actions): Command {
   const program = new Command('paygraph')
     .description('A GraphQL gateway in front of a REST payments and payouts service.')
@@ -45,7 +45,7 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'printMessage'>, 
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.printMessage(text.trimEnd()),
-      // The help does not depend on the terminal, because docs/command-line.md contains it.
+      // The help does not depend on the terminal.
       getOutHelpWidth: () => HELP_WIDTH,
       getErrHelpWidth: () => HELP_WIDTH,
       getOutHasColors: () => false,

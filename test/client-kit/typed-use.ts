@@ -7,6 +7,7 @@ import {
   gatewayError,
   type ConfirmationInput,
   type CreatePaymentMutation,
+  type NextActionFieldsFragment,
   type PaymentFieldsFragment,
 } from '@paygraph/client';
 import type { ResultOf, TypedDocumentNode, VariablesOf } from '@graphql-typed-document-node/core';
@@ -45,6 +46,27 @@ export function textOf(result: CreatePaymentMutation['createPayment']): string {
       return result.code;
     default:
       return result satisfies never;
+  }
+}
+
+/** The same for the next actions. */
+export function whatToDo(action: NextActionFieldsFragment): string {
+  switch (action.__typename) {
+    case 'RedirectAction':
+      return action.url;
+    case 'ProvideUtrAction':
+      return action.upiId ?? '';
+    case 'ConfirmTransferAction':
+      return action.cardNumber ?? '';
+    case 'PayVirtualAccountAction':
+      return action.virtualAccount;
+    case 'ScanQrCodeAction':
+      return action.qrCodeImage;
+    case 'ProvideCodeAction':
+    case 'AwaitProviderAction':
+      return '';
+    default:
+      return action satisfies never;
   }
 }
 

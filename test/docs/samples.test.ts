@@ -24,7 +24,7 @@ import { isProgram, typeFaults } from './support/type-check';
 
 /** Languages of code blocks that are not checked. */
 const UNCHECKED = ['text', 'mermaid', 'nginx', 'ini', 'dockerfile', 'promql', 'http', 'diff'];
-const CHECKED = ['graphql', 'json', 'yaml', 'sh', 'ts', 'tsx', 'js', 'python'];
+const CHECKED = ['graphql', 'json', 'yaml', 'sh', 'ts', 'tsx', 'js'];
 
 /** Pages whose samples have tests of their own. */
 const RUN_ELSEWHERE = ['docs/clients.md', 'docs/federation.md'];
@@ -102,18 +102,6 @@ test('Every sample of JSON and YAML can be parsed', () => {
   };
   expect(faultsOf(of('json'), JSON.parse)).toEqual([]);
   expect(faultsOf(of('yaml'), readYaml)).toEqual([]);
-});
-
-test('Every sample of Python is a part of the example, which has its own test', () => {
-  const folder = path.join(TOP, 'examples/python');
-  const lines = readdirSync(folder)
-    .filter((name) => name.endsWith('.py'))
-    .map((name) => readFileSync(path.join(folder, name), 'utf8').replace(/^ +/gm, ''));
-  const samples = of('python');
-  expect(samples.length).toBeGreaterThan(0);
-  const isPart = ({ code }: Fence): boolean =>
-    lines.some((text) => text.includes(code.trim().replace(/^ +/gm, '')));
-  expect(samples.filter((sample) => !isPart(sample)).map(where)).toEqual([]);
 });
 
 test('Every sample of a program type-checks', () => {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { parse } from 'yaml';
 import { temporaryFolder } from '../audit/support/files';
 import { EventStream } from '../subscriptions/support/event-stream';
+import { codesIn, readPage, type Row } from '../docs/support/markdown';
 import { CHANNEL, createInput } from '../support/caller';
 import { CLIENT_KEY } from '../support/credentials';
 import { until } from '../support/latch';
@@ -401,11 +402,16 @@ describeSqlite('The page of metrics', (harnesses) => {
   });
 
   test('has the metrics of docs/observability.md with their types, and no others', () => {
-    const rows = read('docs/observability.md').matchAll(
-      /^\| `((?:paygraph|process|nodejs)_\w+)` +\| (\w+) /gm,
-    );
-    const documented = Object.fromEntries([...rows].map(([, name, type]) => [name, type]));
-    expect(documented).toEqual(Object.fromEntries(page.types));
+    const typesOf = ({ columns, cells }: Row): [name: string, type: string][] => {
+      const type = cells[columns.indexOf('type')] ?? '';
+      return codesIn(cells[columns.findIndex((column) => /^metrics?$/.test(column))]).map((name) => [
+        name,
+        type,
+      ]);
+    };
+    const documented = readPage('docs/observability.md').rows.flatMap(typesOf);
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(page.types));
+    expect(documented.length).toBe(page.types.size);
   });
 
   test('has every metric that the alerts and the runbook use', () => {

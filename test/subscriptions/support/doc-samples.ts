@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
@@ -31,6 +31,11 @@ export const getToken = async () => (await fetch(${JSON.stringify(tokenUrl)})).t
 export const show = (payment) => globalThis.shown(payment);
 `;
 
+/** Programs that the page describes without code. */
+const DESCRIBED: ReadonlyMap<string, string> = new Map([
+  ['eventsource', readFileSync(path.join(__dirname, 'eventsource-sample.mjs'), 'utf8')],
+]);
+
 /** Returns a sample as one script, bundled with its packages. */
 export async function bundled(
   name: string,
@@ -39,7 +44,7 @@ export async function bundled(
 ): Promise<string> {
   const folder = temporaryFolder();
   copyFileSync(path.join(TOP, 'possible-types.json'), path.join(folder, 'possible-types.json'));
-  const code = (SAMPLES.get(name) ?? '')
+  const code = (SAMPLES.get(name) ?? DESCRIBED.get(name) ?? '')
     .replaceAll('https://gateway.example/graphql', surroundings.url)
     .replaceAll('wss://gateway.example/graphql', surroundings.url.replace('http', 'ws'));
   writeFileSync(path.join(folder, 'surroundings.ts'), prelude(surroundings));
