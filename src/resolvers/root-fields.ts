@@ -1,7 +1,8 @@
 import { defaultFieldResolver, type GraphQLField, type GraphQLSchema } from 'graphql';
 import { Extensions, type SubscribeResolverData } from 'type-graphql';
 import { requireChannel, requireScope, type Scope } from '../auth/caller';
-import type { AuditedInput, AuditedMutation } from './audit-mutations';
+import type { AuditEntry } from '../observability/audit/audit-log';
+import type { AuditedInput } from './audit-mutations';
 import type { OperationContext } from './context';
 
 /** Parameter of the `subscribe` function of a subscription to one transaction. */
@@ -79,7 +80,7 @@ function auditMutation(field: RootField): void {
     source instanceof PrecomputedResult
       ? source.result
       : context.runAudited(
-          field.name as AuditedMutation,
+          field.name as AuditEntry['operation'],
           args.input,
           async () => resolve(source, args, context, info) as unknown,
         );

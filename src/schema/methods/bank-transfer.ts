@@ -1,8 +1,8 @@
 import { InputType, ObjectType } from 'type-graphql';
 import { PayoutResource } from '../payout';
 import { IsEmail, IsPhone, IsText, OptionalTextField, TextField, TextRule } from '../rules';
-import { maskAllButLastFour, type MethodDefinition } from './method-definition';
-import { AccountMaskField, PayoutDetailField } from './wallet-account';
+import { defineMethod, maskAllButLastFour } from './method-definition';
+import { AccountMaskField, PayoutDetailField } from './wallets';
 
 const IsIban = (): PropertyDecorator =>
   TextRule('iban', 'must be an IBAN: two letters, two digits, then up to 30 letters and digits.', (text) =>
@@ -32,14 +32,11 @@ export class BankTransferPayout extends PayoutResource {
   @AccountMaskField() accountMask?: string | null;
 }
 
-export const bankTransfer: MethodDefinition = {
+export const bankTransfer = defineMethod('bank_transfer', {
   payout: {
-    name: 'BANK_TRANSFER',
-    type: 'bank_transfer',
     description: 'Bank transfer.',
     payout: BankTransferPayout,
     input: {
-      field: 'bankTransfer',
       input: BankTransferPayoutInput,
       description: 'To a bank account. The currencies depend on the channel.',
     },
@@ -54,4 +51,4 @@ export const bankTransfer: MethodDefinition = {
       optional: ['iban', 'branch_code', 'phone', 'email'],
     },
   },
-};
+});

@@ -6,7 +6,7 @@ import { IsPhone, OptionalTextField, TextField } from '../rules';
 import { ServiceField, type Lazy } from '../lazy-field';
 import { passThrough, readPhone } from '../../redaction/text';
 import { CodeConfirmationInput } from './code-confirmation';
-import { actionInState, type MethodDefinition } from './method-definition';
+import { defineMethod } from './method-definition';
 
 @InputType({
   description:
@@ -45,29 +45,22 @@ export class DcbPayment extends PaymentResource {
 @ObjectType({ implements: PayoutResource, description: 'A payout by direct carrier billing (spec 2.8).' })
 export class DcbPayout extends PayoutResource {}
 
-export const dcb: MethodDefinition = {
+export const dcb = defineMethod('dcb', {
   payment: {
-    name: 'DCB',
-    type: 'dcb',
     description: 'Direct carrier billing.',
     payment: DcbPayment,
     input: {
-      field: 'dcb',
       input: DcbPaymentInput,
       description:
         'Direct carrier billing: redirect with userId only, server-to-server with phone and names.',
     },
     confirmation: {
-      field: 'dcb',
       input: CodeConfirmationInput,
       description: 'For direct carrier billing: the code.',
-      confirmsState: PaymentState.WAITING_FOR_CODE,
       toWire: (input: CodeConfirmationInput) => ({ code: input.code }),
+      confirmsState: PaymentState.WAITING_FOR_CODE,
+      action: () => Object.assign(new ProvideCodeAction(), { account: null }),
     },
-    nextAction: (payment) =>
-      actionInState(payment, PaymentState.WAITING_FOR_CODE, () =>
-        Object.assign(new ProvideCodeAction(), { account: null, confirmWith: 'dcb' }),
-      ),
     sandbox: {
       type: 'dcb',
       redirect: ['user_id'],
@@ -81,12 +74,10 @@ export const dcb: MethodDefinition = {
     },
   },
   payout: {
-    name: 'DCB',
-    type: 'dcb',
     description: 'Direct carrier billing.',
     payout: DcbPayout,
     currency: 'KZT',
-    input: { field: 'dcb', input: DcbPayoutInput, description: 'To a phone account. KZT.' },
+    input: { input: DcbPayoutInput, description: 'To a phone account. KZT.' },
     sandbox: { type: 'dcb', currency: 'KZT', required: ['phone', 'first_name', 'last_name'] },
   },
-};
+});

@@ -4,7 +4,7 @@ import { PaymentResource, PaymentState, StateField } from '../payment';
 import { IsEmail, IsPhone, IsText, OptionalTextField, TextField } from '../rules';
 import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
 import { passThrough, readPhone } from '../../redaction/text';
-import { actionInState, type MethodDefinition } from './method-definition';
+import { defineMethod } from './method-definition';
 
 @InputType({
   description:
@@ -39,34 +39,21 @@ export class UpiPayment extends PaymentResource {
   @ServiceField("The payer's phone number; null if not given.", { read: readPhone }) phone?: string;
 }
 
-export const upi: MethodDefinition = {
+export const upi = defineMethod('upi', {
   payment: {
-    name: 'UPI',
-    type: 'upi',
     description: 'Unified Payments Interface (India).',
     payment: UpiPayment,
     currency: 'INR',
     redirect: 'The payer pays by UPI on the hosted page.',
-    input: {
-      field: 'upi',
-      input: UpiPaymentInput,
-      description: 'UPI without the hosted page, confirmed with a UTR. INR.',
-    },
+    input: { input: UpiPaymentInput, description: 'UPI without the hosted page, confirmed with a UTR. INR.' },
     confirmation: {
-      field: 'upi',
       input: UtrConfirmationInput,
       description: 'For UPI: the UTR.',
-      confirmsState: PaymentState.WAITING_FOR_UTR,
       toWire: (input: UtrConfirmationInput) => ({ utr: input.utr }),
+      confirmsState: PaymentState.WAITING_FOR_UTR,
+      action: ({ upiId, upiLink }: UpiPayment) =>
+        Object.assign(new ProvideUtrAction(), { upiId: valueOrNull(upiId), upiLink: valueOrNull(upiLink) }),
     },
-    nextAction: (payment: UpiPayment) =>
-      actionInState(payment, PaymentState.WAITING_FOR_UTR, () =>
-        Object.assign(new ProvideUtrAction(), {
-          upiId: valueOrNull(payment.upiId),
-          upiLink: valueOrNull(payment.upiLink),
-          confirmWith: 'upi',
-        }),
-      ),
     sandbox: {
       type: 'upi',
       currency: 'INR',
@@ -84,4 +71,4 @@ export const upi: MethodDefinition = {
       },
     },
   },
-};
+});
