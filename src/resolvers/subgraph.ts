@@ -11,13 +11,13 @@ import {
   type GraphQLFieldConfig,
   type GraphQLInterfaceType,
 } from 'graphql';
-import { SCOPES, isScope } from '../auth/caller';
+import { SCOPES } from '../auth/caller';
 import { invalidValueError } from '../schema/scalars';
 import { subgraphSdl } from '../schema/subgraph-sdl';
 import { badArgument, checkBatchSize } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES, lookUpNode } from './node-resolver';
-import { guardRootField, scopeExtensions } from './root-fields';
+import { guardRootField } from './root-fields';
 
 /** An entity in a query of the router: its global id, and the name of its object type or of one of its interfaces. */
 interface Representation {
@@ -76,7 +76,7 @@ function serviceField(sdl: string): RootField {
   return {
     type: new GraphQLNonNull(Service),
     description: 'The schema for composition, also if introspection is off.',
-    extensions: scopeExtensions(...Object.keys(SCOPES).filter(isScope)),
+    extensions: { scopes: Object.keys(SCOPES) },
     resolve: () => ({ sdl }),
   };
 }
@@ -99,7 +99,7 @@ function entitiesField(schema: GraphQLSchema): RootField {
         description: 'The entities by __typename and id, at most 100.',
       },
     },
-    extensions: scopeExtensions(...READ_SCOPES),
+    extensions: { scopes: READ_SCOPES },
     resolve: (_source, { representations }: { representations: Representation[] }, context) => {
       checkBatchSize(representations, 'representations');
       return representations.map((each, index) =>

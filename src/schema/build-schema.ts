@@ -1,9 +1,9 @@
 import 'reflect-metadata';
 import {
-  GraphQLInputObjectType,
   isAbstractType,
   isIntrospectionType,
   isObjectType,
+  type GraphQLInputObjectType,
   type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql';
@@ -22,7 +22,8 @@ export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQL
   });
   removeFieldResolvers(schema);
   resolveTypesByClassName(schema);
-  ONE_OF_INPUT_NAMES.forEach((name) => enforceOneOf(schema, name));
+  // Makes graphql-js enforce @oneOf, and check when the server starts that all fields are nullable without a default.
+  for (const name of ONE_OF_INPUT_NAMES) (schema.getType(name) as GraphQLInputObjectType).isOneOf = true;
   describeRootTypes(schema);
   return schema;
 }
@@ -60,18 +61,4 @@ function removeFieldResolvers(schema: GraphQLSchema): void {
 function resolveTypesByClassName(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap()).filter(isAbstractType))
     type.resolveType = ({ constructor }: object) => constructor.name;
-}
-
-/** Makes graphql-js enforce @oneOf on an input type. type-graphql could only print the directive. */
-function enforceOneOf(schema: GraphQLSchema, name: string): void {
-  const type = schema.getType(name);
-  if (!(type instanceof GraphQLInputObjectType)) throw new Error(`${name} is not an input type.`);
-  const fields = Object.values(type.getFields());
-  if (
-    fields.length < 2 ||
-    fields.some((field) => 'ofType' in field.type || field.defaultValue !== undefined)
-  ) {
-    throw new Error(`The @oneOf input ${name} needs two or more fields, all nullable and without a default.`);
-  }
-  type.isOneOf = true;
 }

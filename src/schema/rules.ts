@@ -77,6 +77,17 @@ export const IsPhone = (): PropertyDecorator =>
     (text) => /^\+?[1-9]\d{6,14}$/.test(text),
   );
 
+const phoneDescription = (owner: 'payer' | 'recipient'): string =>
+  `The ${owner}'s phone number, E.164; sent as given, with or without +.`;
+
+/** Declares a field for a phone number of an input. */
+export const PhoneField = (owner: 'payer' | 'recipient'): PropertyDecorator =>
+  TextField(phoneDescription(owner), IsPhone());
+
+/** Declares a field for a phone number of an input that may be null or absent. */
+export const OptionalPhoneField = (owner: 'payer' | 'recipient'): PropertyDecorator =>
+  OptionalTextField(phoneDescription(owner), IsPhone());
+
 export const IsCountryCode = (): PropertyDecorator =>
   TextRule(
     'iso3166Alpha2',

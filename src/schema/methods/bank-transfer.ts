@@ -1,6 +1,6 @@
 import { InputType, ObjectType } from 'type-graphql';
 import { PayoutResource } from '../payout';
-import { IsEmail, IsPhone, IsText, OptionalTextField, TextField, TextRule } from '../rules';
+import { IsEmail, IsText, OptionalPhoneField, OptionalTextField, TextField, TextRule } from '../rules';
 import { defineMethod, maskAllButLastFour } from './method-definition';
 import { AccountMaskField, PayoutDetailField } from './wallets';
 
@@ -18,10 +18,7 @@ export class BankTransferPayoutInput {
   @TextField("The recipient's last name.") lastName!: string;
   @OptionalTextField("The recipient's IBAN; spaces allowed, sent as given.", IsIban()) iban?: string;
   @OptionalTextField("The code of the bank's branch.", IsText(64)) branchCode?: string;
-
-  @OptionalTextField("The recipient's phone number, E.164; sent as given, with or without +.", IsPhone())
-  phone?: string;
-
+  @OptionalPhoneField('recipient') phone?: string;
   @OptionalTextField("The recipient's email address.", IsEmail()) email?: string;
 }
 

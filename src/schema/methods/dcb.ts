@@ -2,7 +2,7 @@ import { InputType, ObjectType } from 'type-graphql';
 import { ProvideCodeAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { PayoutResource } from '../payout';
-import { IsPhone, OptionalTextField, TextField } from '../rules';
+import { OptionalPhoneField, OptionalTextField, PhoneField, TextField } from '../rules';
 import { ServiceField, type Lazy } from '../lazy-field';
 import { passThrough, readPhone } from '../../redaction/text';
 import { CodeConfirmationInput } from './code-confirmation';
@@ -14,19 +14,14 @@ import { defineMethod } from './method-definition';
 })
 export class DcbPaymentInput {
   @TextField("The payer's identifier in the client's own system.") userId!: string;
-
-  @OptionalTextField("The payer's phone number, E.164; sent as given, with or without +.", IsPhone())
-  phone?: string;
-
+  @OptionalPhoneField('payer') phone?: string;
   @OptionalTextField("The payer's first name.") firstName?: string;
   @OptionalTextField("The payer's last name.") lastName?: string;
 }
 
 @InputType({ description: 'A payout by direct carrier billing (spec 2.8).' })
 export class DcbPayoutInput {
-  @TextField("The recipient's phone number, E.164; sent as given, with or without +.", IsPhone())
-  phone!: string;
-
+  @PhoneField('recipient') phone!: string;
   @TextField("The recipient's first name.") firstName!: string;
   @TextField("The recipient's last name.") lastName!: string;
 }

@@ -1,6 +1,6 @@
 import { InputType, ObjectType } from 'type-graphql';
 import { PayoutResource } from '../payout';
-import { IsEmail, IsPhone, IsText, TextField } from '../rules';
+import { IsEmail, IsText, PhoneField, TextField } from '../rules';
 import { defineMethod, maskAllButLastFour } from './method-definition';
 import { AccountMaskField, PayoutDetailField } from './wallets';
 
@@ -9,10 +9,7 @@ export class ImpsPayoutInput {
   @TextField("The IFSC of the recipient's bank.", IsText(64)) bankCode!: string;
   @TextField("The recipient's first name.") firstName!: string;
   @TextField("The recipient's last name.") lastName!: string;
-
-  @TextField("The recipient's phone number, E.164; sent as given, with or without +.", IsPhone())
-  phone!: string;
-
+  @PhoneField('recipient') phone!: string;
   @TextField("The recipient's email address.", IsEmail()) email!: string;
   @TextField("The recipient's account number.", IsText(64)) accountNumber!: string;
 }

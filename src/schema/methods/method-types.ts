@@ -19,11 +19,8 @@ function registerMethodEnum<K extends string>(
   property: K,
 ): Record<string, string> {
   const described = definitions.filter((each) => each[property] !== undefined);
-  return registerEnum(
-    name,
-    description,
-    Object.fromEntries(described.map((each) => [each.name, String(each[property])])),
-  );
+  const values = described.map((each) => [each.name, String(each[property])]);
+  return registerEnum(name, description, Object.fromEntries(values) as Record<string, string>);
 }
 
 export const PaymentMethod = registerMethodEnum(

@@ -1,7 +1,7 @@
 import { InputType, ObjectType } from 'type-graphql';
 import { ProvideUtrAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
-import { IsEmail, IsPhone, IsText, OptionalTextField, TextField } from '../rules';
+import { IsEmail, IsText, OptionalPhoneField, OptionalTextField, TextField } from '../rules';
 import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
 import { passThrough, readPhone } from '../../redaction/text';
 import { defineMethod } from './method-definition';
@@ -14,9 +14,7 @@ export class UpiPaymentInput {
   @OptionalTextField("The payer's email address.", IsEmail()) email?: string;
   @OptionalTextField("The payer's first name.") firstName?: string;
   @OptionalTextField("The payer's last name.") lastName?: string;
-
-  @OptionalTextField("The payer's phone number, E.164; sent as given, with or without +.", IsPhone())
-  phone?: string;
+  @OptionalPhoneField('payer') phone?: string;
 }
 
 @InputType({ description: 'Confirms a UPI payment (spec 4.5).' })

@@ -5,7 +5,7 @@ import { ProvideCodeAction } from '../next-action';
 import { NullableField } from '../nullable-field';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { PayoutResource } from '../payout';
-import { IsEmail, IsPhone, IsText, TextField } from '../rules';
+import { IsEmail, IsText, PhoneField, TextField } from '../rules';
 import { CodeConfirmationInput } from './code-confirmation';
 import {
   defineMethod,
@@ -27,7 +27,7 @@ export class WalletAccountInput {
 export class BangladeshWalletInput {
   @TextField("The payer's first name.") firstName!: string;
   @TextField("The payer's surname.") surname!: string;
-  @TextField("The payer's phone number, E.164; sent as given, with or without +.", IsPhone()) phone!: string;
+  @PhoneField('payer') phone!: string;
   @TextField("The payer's email address.", IsEmail()) email!: string;
 }
 
