@@ -42,7 +42,6 @@ const GRAPHQL_OPERATIONS: Record<AttemptKind, AttemptOperation> = {
 @ArgsType()
 class AttemptsArgs {
   @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
-
   @NullableField('Only attempts with this outcome.', () => AttemptOutcome) outcome?: AttemptOutcome | null;
 
   @NullableField('Only attempts of this operation.', () => AttemptOperation)

@@ -115,8 +115,7 @@ export abstract class PaymentResource extends Node {
   })
   rawStatus!: string;
 
-  @NullableField('The amount; null if the service did not send it.', () => Amount)
-  amount?: Lazy<Amount>;
+  @NullableField('The amount; null if the service did not send it.', () => Amount) amount?: Lazy<Amount>;
 
   @NullableField(
     'The hosted page for the payer; null if there is none or it is not an http(s) address.',
