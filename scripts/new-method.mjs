@@ -27,8 +27,8 @@ import { PayoutResource } from '../payout';
 import { passThrough } from '../../redaction/text';
 import { IsText, TextField } from '../rules';
 import { ServiceField } from '../lazy-field';
-import { maskAllButLastFour, type MethodDefinition } from './method-definition';
-import { AccountMaskField } from './wallet-account';
+import { defineMethod, maskAllButLastFour } from './method-definition';
+import { AccountMaskField } from './wallets';
 
 @InputType({ description: 'A payment by ${pascal}, server-to-server.' })
 export class ${pascal}PaymentInput {
@@ -54,26 +54,22 @@ export class ${pascal}Payout extends PayoutResource {
   accountMask?: string | null;
 }
 
-export const ${camel}: MethodDefinition = {
+export const ${camel} = defineMethod('${type}', {
   payment: {
-    name: '${upper}',
-    type: '${type}',
     description: '${pascal}.',
     payment: ${pascal}Payment,
     redirect: 'The payer finishes on the hosted page.',
-    input: { field: '${camel}', input: ${pascal}PaymentInput, description: '${pascal}, with the account number.' },
+    input: { input: ${pascal}PaymentInput, description: '${pascal}, with the account number.' },
     sandbox: { type: '${type}', redirect: [], direct: { required: ['account'] }, echo: ['account'] },
   },
   payout: {
-    name: '${upper}',
-    type: '${type}',
     description: '${pascal}.',
     payout: ${pascal}Payout,
-    input: { field: '${camel}', input: ${pascal}PayoutInput, description: 'To an account at ${pascal}.' },
+    input: { input: ${pascal}PayoutInput, description: 'To an account at ${pascal}.' },
     publicDetails: (input: ${pascal}PayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
     sandbox: { type: '${type}', required: ['account_number'] },
   },
-};
+});
 `;
 
 /** Golden bodies of the new method: those of jazz_cash, which has the same fields as this scaffold, renamed. */

@@ -26,7 +26,7 @@ import { UnreadResponses } from '../http/server/unread-responses';
 import type { Operations } from '../core';
 import type { Metrics } from '../observability/metrics/metrics';
 import { gatewaySchema, subgraphSchema } from '../resolvers';
-import { contextFactory } from '../resolvers/context-factory';
+import { contextFactory } from '../resolvers/context';
 import type { Tracing } from '../observability/tracing/start-tracing';
 import { describeFileError } from '../shared/hot-reloaded-file';
 import { createMetricsServer } from './metrics-server';

@@ -13,7 +13,7 @@ import {
   type ConfirmPaymentResult,
   type CreatePaymentInput,
   type CreatePaymentResult,
-} from '../schema/payment-mutations';
+} from '../schema/mutations';
 import {
   confirmAlreadyInProgress,
   confirmOutcomeUnknown,

@@ -3,7 +3,7 @@ import type { KnownPayout, PayoutService } from '../datasources/payment-service/
 import { ServiceError } from '../datasources/payment-service/service-error';
 import { selectedPayoutMethod } from '../schema/methods/selected-method';
 import type { PayoutResource } from '../schema/payout';
-import { PayoutSuccess, type CreatePayoutInput, type CreatePayoutResult } from '../schema/payout-mutations';
+import { PayoutSuccess, type CreatePayoutInput, type CreatePayoutResult } from '../schema/mutations';
 import { invalidInput } from '../schema/user-errors';
 import type { CallbackHandler } from './callbacks/callback-handler';
 import { toUserError } from './create/create-error';

@@ -1,21 +1,125 @@
+import { ArgsType, Arg, Args, Ctx, Field, ID, Int, Query, Resolver } from 'type-graphql';
 import { mayUseChannel, type Caller } from '../auth/caller';
-import { Arg, Args, Ctx, ID, Query, Resolver } from 'type-graphql';
-import type { Attempt as RecordedAttempt, AttemptKind } from '../datasources/journal/journal';
-import { Attempt, AttemptConnection } from '../schema/attempt';
+import type {
+  Attempt as RecordedAttempt,
+  AttemptKind,
+  AttemptOutcome as RecordedOutcome,
+  AttemptPosition,
+} from '../datasources/journal/journal';
 import { Amount } from '../schema/amount';
-import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
 import {
-  AttemptsArgs,
-  GRAPHQL_OPERATIONS,
-  GRAPHQL_OUTCOMES,
-  attemptFilters,
-  encodeCursor,
-  pageSize,
-} from './attempt-filters';
-import { badArgument } from './bad-request';
+  ATTEMPTS_PAGE,
+  Attempt,
+  AttemptConnection,
+  AttemptOperation,
+  AttemptOutcome,
+} from '../schema/attempt';
+import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
+import { NullableField } from '../schema/nullable-field';
+import { Timestamp, UUID } from '../schema/scalars';
+import { badArgument, checkedExternalId } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES } from './node-resolver';
 import { RequiresScope } from './root-fields';
+
+/** The GraphQL value of each outcome in the journal. */
+const GRAPHQL_OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
+  in_progress: AttemptOutcome.IN_PROGRESS,
+  succeeded: AttemptOutcome.SUCCEEDED,
+  rejected: AttemptOutcome.REJECTED,
+  not_sent: AttemptOutcome.NOT_SENT,
+  unknown: AttemptOutcome.UNKNOWN,
+};
+
+const RECORDED_OUTCOMES = Object.keys(GRAPHQL_OUTCOMES) as RecordedOutcome[];
+
+/** The value of the GraphQL enum AttemptOperation for each kind of attempt. */
+const GRAPHQL_OPERATIONS: Record<AttemptKind, AttemptOperation> = {
+  payment: AttemptOperation.CREATE_PAYMENT,
+  payout: AttemptOperation.CREATE_PAYOUT,
+};
+
+@ArgsType()
+class AttemptsArgs {
+  @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
+  @NullableField('Only attempts with this outcome.', () => AttemptOutcome) outcome?: AttemptOutcome | null;
+
+  @NullableField('Only attempts of this operation.', () => AttemptOperation)
+  operation?: AttemptOperation | null;
+
+  @NullableField('Only attempts with exactly this external id, 1 to 255 characters.')
+  externalId?: string | null;
+
+  @NullableField(
+    'Only attempts with startedAt at or after this time, which must be before startedBefore. Consecutive ranges contain every attempt once, except those whose key is reused meanwhile (see startedAt).',
+    () => Timestamp,
+  )
+  startedAfter?: string | null;
+
+  @NullableField('Only attempts with startedAt before this time.', () => Timestamp)
+  startedBefore?: string | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    defaultValue: ATTEMPTS_PAGE.default,
+    description: 'Size of the page, 1 to 100.',
+  })
+  first?: number | null;
+
+  @NullableField('Only attempts older than this cursor.') after?: string | null;
+}
+
+/** Returns the requested number of attempts per page. Throws BAD_USER_INPUT if it is out of range. */
+function pageSize({ first }: AttemptsArgs): number {
+  const size = first ?? ATTEMPTS_PAGE.default;
+  if (size < 1 || size > ATTEMPTS_PAGE.max)
+    throw badArgument('first', 'range', `first must be from 1 to ${ATTEMPTS_PAGE.max}.`);
+  return size;
+}
+
+const encodeCursor = ({ startedAt, seq }: AttemptPosition): string =>
+  Buffer.from(`attempt:${startedAt}:${seq}`).toString('base64url');
+
+function decodeCursor(cursor: string): AttemptPosition {
+  const [, startedAt, seq] =
+    /^attempt:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (!seq) throw badArgument('after', 'cursor', 'after is not a cursor of this gateway.');
+  return { startedAt: Number(startedAt), seq: Number(seq) };
+}
+
+const HAS_FRACTION_OF_MS = /\.\d{3}\d*[1-9]/;
+
+/** Converts a time to milliseconds since 1970, rounded up because `startedAt` is an integer. Null if it is absent. */
+function parseTimestamp(name: string, time: string | null | undefined): number | null {
+  if (typeof time !== 'string') return null;
+  const ms = Date.parse(time.toUpperCase());
+  const day = time.slice(0, 10);
+  // Date.parse reads February 30 as March 2.
+  if (Number.isNaN(ms) || !new Date(day).toISOString().startsWith(day))
+    throw badArgument(name, 'timestamp', `${name} must be a time that exists in the calendar.`);
+  return HAS_FRACTION_OF_MS.test(time) ? ms + 1 : ms;
+}
+
+const isEarlier = (one: AttemptPosition, other: AttemptPosition): boolean =>
+  one.startedAt < other.startedAt || (one.startedAt === other.startedAt && one.seq < other.seq);
+
+/** Converts the arguments to filters of the journal, within `visibleKinds`. Throws BAD_USER_INPUT if one is invalid. */
+function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]) {
+  const { operation, outcome, externalId, after } = args;
+  const startedFrom = parseTimestamp('startedAfter', args.startedAfter);
+  const startedBefore = parseTimestamp('startedBefore', args.startedBefore);
+  if (startedFrom !== null && startedBefore !== null && startedFrom >= startedBefore)
+    throw badArgument('startedAfter', 'range', 'startedAfter must be before startedBefore.');
+  const cursor = typeof after === 'string' ? decodeCursor(after) : null;
+  const end = startedBefore === null ? null : { startedAt: startedBefore, seq: 0 };
+  return {
+    kinds: visibleKinds.filter((kind) => !operation || GRAPHQL_OPERATIONS[kind] === operation),
+    outcome: RECORDED_OUTCOMES.find((recorded) => GRAPHQL_OUTCOMES[recorded] === outcome) ?? null,
+    externalId: typeof externalId === 'string' ? checkedExternalId(externalId) : null,
+    startedFrom,
+    beforePosition: cursor && end && isEarlier(end, cursor) ? end : (cursor ?? end),
+  };
+}
 
 const timestamp = (ms: number): string => new Date(ms).toISOString();
 
@@ -25,17 +129,10 @@ const visibleKinds = ({ scopes }: Caller): AttemptKind[] =>
     (['read', 'read:own', 'create'] as const).some((right) => scopes.has(`${kind}s:${right}`)),
   );
 
-function toAttempt(
-  recorded: RecordedAttempt,
-  { visiblePayments, visiblePayouts }: OperationContext,
-): Attempt {
+function toAttempt(recorded: RecordedAttempt, context: OperationContext): Attempt {
   const { kind, channel, transactionId, settledAt, method, currency, value } = recorded;
   const key = transactionId === null ? null : { channel, transactionId };
-  const attempt = new Attempt({
-    payment: () => (key && kind === 'payment' ? visiblePayments.load(key) : null),
-    payout: () => (key && kind === 'payout' ? visiblePayouts.load(key) : null),
-  });
-  return Object.assign(attempt, {
+  return Object.assign(new Attempt(), {
     idempotencyKey: recorded.key,
     operation: GRAPHQL_OPERATIONS[kind],
     channel,
@@ -47,6 +144,8 @@ function toAttempt(
     amount: Object.assign(new Amount(), { currency, value }),
     paymentMethod: kind === 'payment' ? paymentMethodByType(method).name : null,
     payoutMethod: kind === 'payout' ? payoutMethodByType(method).name : null,
+    payment: key && kind === 'payment' ? () => context.visiblePayments.load(key) : null,
+    payout: key && kind === 'payout' ? () => context.visiblePayouts.load(key) : null,
   });
 }
 

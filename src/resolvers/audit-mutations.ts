@@ -12,15 +12,6 @@ export interface AuditedInput {
   confirmation?: Record<string, unknown>;
 }
 
-export type AuditedMutation = AuditEntry['operation'];
-
-/** Runs a mutation and writes its caller and outcome to the audit log, also if it fails. */
-export type AuditedRunner = (
-  operation: AuditedMutation,
-  input: AuditedInput,
-  work: () => Promise<unknown>,
-) => Promise<unknown>;
-
 /** Returns the selected field of the @oneOf input, followed by its value if that is an enum value (`redirect:QRIS`). */
 function methodOf({ method, confirmation }: AuditedInput): string {
   const [field = '', value] = Object.entries(method ?? confirmation ?? {}).find(([, each]) => each) ?? [];
@@ -55,12 +46,16 @@ function errorName(error: unknown): string {
 const isKeyRejected = ({ fields }: AuditedResult): boolean =>
   fields?.some(({ path }) => path[0] === 'idempotencyKey') ?? false;
 
-/** Creates a function that runs the mutations of one caller and passes an audit entry for each to `record`. */
+/** Returns a function that runs a mutation of a caller and passes an audit entry to `record`, also if it fails. */
 export function createAuditedRunner(
   record: (entry: AuditEntry) => void,
   caller: Pick<AuditEntry, 'who' | 'requestId' | 'ip'>,
-): AuditedRunner {
-  return async (operation, input, work) => {
+) {
+  return async (
+    operation: AuditEntry['operation'],
+    input: AuditedInput,
+    work: () => Promise<unknown>,
+  ): Promise<unknown> => {
     const call = {
       ...caller,
       operation,

@@ -8,7 +8,7 @@ import { isPrintable } from '../shared/text';
 type ArgumentRule = ValueRule | 'notBlank' | 'maxLength' | 'printable' | 'noCardNumber';
 
 /** Creates a BAD_USER_INPUT error for arguments of valid type that violate a rule. `message` must not quote them. */
-const badUserInput = (message: string, ...fields: InvalidValue[]): GraphQLError =>
+const badUserInput = (message: string, fields: InvalidValue[]): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', fields } });
 
 /** Creates a BAD_USER_INPUT error for one argument. `path` is its name, or the path from the argument to the value. */
@@ -16,10 +16,10 @@ export const badArgument = (
   path: string | readonly string[],
   rule: ArgumentRule,
   message: string,
-): GraphQLError => badUserInput(message, { path: typeof path === 'string' ? [path] : path, rule });
+): GraphQLError => badUserInput(message, [{ path: typeof path === 'string' ? [path] : path, rule }]);
 
 /** Maximum number of transactions in one field `payments`, `payouts` or `_entities`. */
-export const MAX_BATCH_SIZE = 100;
+const MAX_BATCH_SIZE = 100;
 
 /** Throws BAD_USER_INPUT if a list argument has too many items. */
 export function checkBatchSize(items: readonly unknown[], argument = 'transactionIds'): void {
@@ -36,12 +36,11 @@ export function lookupKey(
   const key: LookupKey = { channel };
   if (transactionId) key.transactionId = transactionId;
   if (typeof externalId === 'string') key.externalId = checkedExternalId(externalId);
-  if (!key.transactionId && key.externalId === undefined) {
-    throw badUserInput(
-      'At least one of transactionId and externalId is required.',
-      ...['transactionId', 'externalId'].map((name): InvalidValue => ({ path: [name], rule: 'atLeastOne' })),
-    );
-  }
+  if (!key.transactionId && key.externalId === undefined)
+    throw badUserInput('At least one of transactionId and externalId is required.', [
+      { path: ['transactionId'], rule: 'atLeastOne' },
+      { path: ['externalId'], rule: 'atLeastOne' },
+    ]);
   return key;
 }
 

@@ -1,17 +1,15 @@
 import { requiredCreator, type Caller } from '../auth/caller';
 import type { Operations } from '../core';
-import type { AttemptOperations } from '../core/attempts';
 import { lookupLimit, type LookupLimit } from '../datasources/payment-service/coalesced-lookups';
 import type { AuditEntry } from '../observability/audit/audit-log';
+import type { ConfirmPaymentInput, CreatePaymentInput, CreatePayoutInput } from '../schema/mutations';
 import type { PaymentResource } from '../schema/payment';
-import type { ConfirmPaymentInput, CreatePaymentInput } from '../schema/payment-mutations';
 import type { PayoutResource } from '../schema/payout';
-import type { CreatePayoutInput } from '../schema/payout-mutations';
-import { createAuditedRunner, type AuditedRunner } from './audit-mutations';
+import { createAuditedRunner } from './audit-mutations';
 import { VisibleTransactions } from './visible-transactions';
 
 /** Id, caller and client address of an authenticated GraphQL request. */
-export interface RequestIdentity {
+interface RequestIdentity {
   requestId: string;
   caller: Caller;
   /** IP address of the client. */
@@ -28,7 +26,7 @@ export class OperationContext {
   /** The authenticated caller, to which idempotency keys and attempts belong. */
   readonly caller: Caller;
   /** Runs a mutation and writes an entry to the audit log. */
-  readonly runAudited: AuditedRunner;
+  readonly runAudited: ReturnType<typeof createAuditedRunner>;
   /** Limit of concurrent lookups, which payments and payouts share. */
   private limit: LookupLimit | undefined;
   private paymentLoader: VisibleTransactions<PaymentResource> | undefined;
@@ -65,7 +63,7 @@ export class OperationContext {
     return { create: (input: CreatePayoutInput) => payouts.create(input, caller.id) };
   }
 
-  get attempts(): AttemptOperations {
+  get attempts() {
     return this.operations.attempts;
   }
 
@@ -75,10 +73,14 @@ export class OperationContext {
     return (this.paymentLoader ??= new VisibleTransactions({ ...this.baseOptions(), kind: 'payment', feed }));
   }
 
-  /** The payouts that the caller may read. Each is looked up once per operation, and again after a mutation. */
+  /** The payouts that the caller may read, in the same way. */
   get visiblePayouts(): VisibleTransactions<PayoutResource> {
     const { feed } = this.operations.payouts;
     return (this.payoutLoader ??= new VisibleTransactions({ ...this.baseOptions(), kind: 'payout', feed }));
+  }
+
+  visible(kind: 'payment' | 'payout') {
+    return kind === 'payment' ? this.visiblePayments : this.visiblePayouts;
   }
 
   /** Discards the results of earlier lookups of this operation, because a mutation may have changed them. */
@@ -92,3 +94,11 @@ export class OperationContext {
     return { caller: this.caller, attempts: this.operations.attempts, limit: this.limit };
   }
 }
+
+/** Creates the context of one GraphQL operation. */
+export type ContextFactory = (request: RequestIdentity) => OperationContext;
+
+export const contextFactory =
+  (operations: Operations, record: (entry: AuditEntry) => void): ContextFactory =>
+  (request) =>
+    new OperationContext(operations, record, request);

@@ -1,15 +1,25 @@
 import type { GraphQLSchema } from 'graphql';
 import { buildSchema } from '../schema/build-schema';
+import { Payment, Payout } from '../schema/methods/method-types';
 import { AttemptResolver } from './attempt-resolver';
 import { NodeResolver } from './node-resolver';
 import { PaymentResolver } from './payment-resolver';
 import { PayoutResolver } from './payout-resolver';
 import { guardRootFields } from './root-fields';
 import { asSubgraph } from './subgraph';
+import { transactionResolver } from './transaction-resolver';
+
+const RESOLVERS = [
+  transactionResolver({ kind: 'payment', type: () => Payment, section: '4.3' }),
+  transactionResolver({ kind: 'payout', type: () => Payout, section: '4.1' }),
+  PaymentResolver,
+  PayoutResolver,
+  NodeResolver,
+  AttemptResolver,
+] as const;
 
 /** Builds the public schema with its access checks. */
-export const gatewaySchema = (): GraphQLSchema =>
-  guardRootFields(buildSchema([PaymentResolver, PayoutResolver, NodeResolver, AttemptResolver]));
+export const gatewaySchema = (): GraphQLSchema => guardRootFields(buildSchema(RESOLVERS));
 
 /** Builds the public schema as a subgraph of Apollo Federation 2. */
 export const subgraphSchema = (): GraphQLSchema => asSubgraph(gatewaySchema());

@@ -27,7 +27,7 @@ export function lookUpNode(
   if (!ref) throw badArgument(path, 'nodeId', 'id was not issued by this gateway.');
   const { kind, ...key } = ref;
   requireScope(context.caller, `${kind}s:read`, `${kind}s:read:own`);
-  return kind === 'payment' ? context.visiblePayments.load(key) : context.visiblePayouts.load(key);
+  return context.visible(kind).load(key);
 }
 
 @Resolver()

@@ -1,61 +1,17 @@
-import { Arg, Ctx, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
+import { Arg, Ctx, Mutation, Resolver } from 'type-graphql';
 import { requireScope } from '../auth/caller';
-import { Payment } from '../schema/methods/method-types';
 import { takesCardNumber } from '../schema/methods/selected-method';
-import type { PaymentResource } from '../schema/payment';
 import {
   ConfirmPaymentInput,
   ConfirmPaymentResult,
   CreatePaymentInput,
   CreatePaymentResult,
-} from '../schema/payment-mutations';
-import { UUID } from '../schema/scalars';
-import { checkBatchSize, lookupKey } from './bad-request';
+} from '../schema/mutations';
 import type { OperationContext } from './context';
-import { RequiresScope, type SubscriptionArgs } from './root-fields';
-
-const CHANNEL = 'The merchant channel of the payment.';
-const TRANSACTION_ID = 'The id of the payment at the service.';
+import { RequiresScope } from './root-fields';
 
 @Resolver()
 export class PaymentResolver {
-  @RequiresScope('payments:read', 'payments:read:own')
-  @Query(() => Payment, {
-    nullable: true,
-    description:
-      'A payment by transactionId, externalId or both, which must then belong together. Null if the service finds none (spec 4.3); it may find a new payment only after a delay.',
-  })
-  payment(
-    @Ctx() { visiblePayments }: OperationContext,
-    @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
-    @Arg('transactionId', () => UUID, { nullable: true, description: TRANSACTION_ID }) transactionId?: string,
-    @Arg('externalId', () => String, {
-      nullable: true,
-      description: "The identifier in the client's system.",
-    })
-    externalId?: string,
-  ): Promise<PaymentResource | null> {
-    return visiblePayments.load(lookupKey(channel, transactionId, externalId));
-  }
-
-  @RequiresScope('payments:read', 'payments:read:own')
-  @Query(() => [Payment], {
-    nullable: 'items',
-    description:
-      'Up to 100 payments in the order of transactionIds. Null if not found; a failed lookup is null with one error at its path.',
-  })
-  payments(
-    @Ctx() { visiblePayments }: OperationContext,
-    @Arg('channel', () => UUID, { description: CHANNEL }) channel: string,
-    @Arg('transactionIds', () => [UUID], {
-      description: 'The ids of the payments at the service, at most 100.',
-    })
-    transactionIds: string[],
-  ): Promise<PaymentResource | null>[] {
-    checkBatchSize(transactionIds);
-    return transactionIds.map((transactionId) => visiblePayments.load({ channel, transactionId }));
-  }
-
   @RequiresScope('payments:create')
   @Mutation(() => CreatePaymentResult, {
     description:
@@ -82,20 +38,5 @@ export class PaymentResolver {
     input: ConfirmPaymentInput,
   ): Promise<ConfirmPaymentResult> {
     return context.payments.confirm(input).finally(() => context.invalidateLoaders());
-  }
-
-  @RequiresScope('payments:read', 'payments:read:own')
-  @Subscription(() => Payment, {
-    subscribe: ({ args, context }: SubscriptionArgs) =>
-      context.visiblePayments.watch(args.channel, args.transactionId),
-    description:
-      'The current state of a payment, then every change; completes after COMPLETED or FAILED. Slow clients may miss states but never the last (docs/live-updates.md). NOT_FOUND if the service finds none.',
-  })
-  paymentUpdated(
-    @Arg('channel', () => UUID, { description: CHANNEL }) _channel: string,
-    @Arg('transactionId', () => UUID, { description: TRANSACTION_ID }) _transactionId: string,
-    @Root() payment: PaymentResource,
-  ): PaymentResource {
-    return payment;
   }
 }

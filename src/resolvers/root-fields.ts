@@ -1,7 +1,8 @@
 import { defaultFieldResolver, type GraphQLField, type GraphQLSchema } from 'graphql';
 import { Extensions, type SubscribeResolverData } from 'type-graphql';
 import { requireChannel, requireScope, type Scope } from '../auth/caller';
-import type { AuditedInput, AuditedMutation } from './audit-mutations';
+import type { AuditEntry } from '../observability/audit/audit-log';
+import type { AuditedInput } from './audit-mutations';
 import type { OperationContext } from './context';
 
 /** Parameter of the `subscribe` function of a subscription to one transaction. */
@@ -11,15 +12,8 @@ export type SubscriptionArgs = SubscribeResolverData<
   OperationContext
 >;
 
-/** Name of the field extension that lists the scopes of a root field. */
-const SCOPES_KEY = 'scopes';
-
-/** Decorator that declares the scopes of a root field. A caller needs one of them. */
-export const RequiresScope = (...anyOf: Scope[]): MethodDecorator & PropertyDecorator =>
-  Extensions(scopeExtensions(...anyOf));
-
-/** Returns the extensions that declare the scopes of a root field without a decorator. */
-export const scopeExtensions = (...anyOf: Scope[]): Record<string, Scope[]> => ({ [SCOPES_KEY]: anyOf });
+/** Declares the scopes of a root field in its extensions. A caller needs one of them. */
+export const RequiresScope = (...scopes: Scope[]): MethodDecorator => Extensions({ scopes });
 
 const OWN_NOTE = ' A caller that has only the :own scope gets transactions of other callers as not found.';
 
@@ -51,7 +45,7 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
 
 /** Adds checks of scope and channel, and their description, to a root field. Throws if the field declares no scope. */
 export function guardRootField(field: RootField): void {
-  const scopes = field.extensions[SCOPES_KEY] as Scope[] | undefined;
+  const scopes = field.extensions['scopes'] as Scope[] | undefined;
   if (!scopes?.length) throw new Error(`The root field ${field.name} declares no scope.`);
   const own = scopes.some((scope) => scope.endsWith(':own')) ? OWN_NOTE : '';
   field.description = `${field.description ?? ''} Needs the scope ${scopes.join(' or ')}.${own}`;
@@ -79,7 +73,7 @@ function auditMutation(field: RootField): void {
     source instanceof PrecomputedResult
       ? source.result
       : context.runAudited(
-          field.name as AuditedMutation,
+          field.name as AuditEntry['operation'],
           args.input,
           async () => resolve(source, args, context, info) as unknown,
         );

@@ -1,5 +1,4 @@
 import {
-  GraphQLError,
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
@@ -10,17 +9,15 @@ import {
   isInterfaceType,
   isObjectType,
   type GraphQLFieldConfig,
-  type GraphQLFieldConfigMap,
   type GraphQLInterfaceType,
 } from 'graphql';
-import { SCOPES, isScope } from '../auth/caller';
-import type { Node } from '../schema/node';
+import { SCOPES } from '../auth/caller';
+import { invalidValueError } from '../schema/scalars';
 import { subgraphSdl } from '../schema/subgraph-sdl';
-import type { ValueRule } from '../schema/value-rules';
 import { badArgument, checkBatchSize } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES, lookUpNode } from './node-resolver';
-import { guardRootField, scopeExtensions } from './root-fields';
+import { guardRootField } from './root-fields';
 
 /** An entity in a query of the router: its global id, and the name of its object type or of one of its interfaces. */
 interface Representation {
@@ -33,18 +30,12 @@ const Any = new GraphQLScalarType<Representation, never>({
   description: 'A representation of an entity: an object with __typename and id. Input only.',
   parseValue: (value) => {
     const { __typename: typename, id } = { ...(value as Record<string, unknown> | null) };
-    if (typeof typename !== 'string') {
-      const rule: ValueRule = 'entityType';
-      const extensions = { code: 'BAD_USER_INPUT', rule };
-      throw new GraphQLError('must be an object with a __typename.', { extensions });
-    }
+    if (typeof typename !== 'string')
+      throw invalidValueError(['entityType', 'must be an object with a __typename.']);
     // An invalid id becomes '', so that only the lookup of this entity fails.
     return { typename, id: typeof id === 'string' ? id : '' };
   },
 });
-
-/** Names of the object types that each valid __typename stands for. */
-type ObjectTypesByTypename = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Returns the entities: the object types and interfaces that implement Node, as in subgraphSdl(). */
 const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfaceType)[] =>
@@ -52,39 +43,31 @@ const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfa
     .filter((type) => isObjectType(type) || isInterfaceType(type))
     .filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
 
-function objectTypesByTypename(schema: GraphQLSchema): ObjectTypesByTypename {
-  const typesOf = (type: GraphQLObjectType | GraphQLInterfaceType) =>
-    isObjectType(type) ? [type] : schema.getPossibleTypes(type);
-  return new Map(
-    entityTypes(schema).map((type) => [type.name, new Set(typesOf(type).map(({ name }) => name))] as const),
+/** Returns a function that looks up an entity like node(id). It throws BAD_USER_INPUT if __typename does not match. */
+function entityLookup(schema: GraphQLSchema) {
+  /** Names of the object types that each valid __typename stands for. */
+  const objectTypes = new Map(
+    entityTypes(schema).map((type): [string, string[]] => [
+      type.name,
+      (isObjectType(type) ? [type] : schema.getPossibleTypes(type)).map(({ name }) => name),
+    ]),
   );
+  return async ({ typename, id }: Representation, context: OperationContext, path: readonly string[]) => {
+    const reject = (message: string) => badArgument([...path, '__typename'], 'entityType', message);
+    const types = objectTypes.get(typename);
+    if (!types) throw reject('__typename is not an entity type of this subgraph.');
+    const found = await lookUpNode(id, context, [...path, 'id']);
+    if (found && !types.includes(found.constructor.name))
+      throw reject(
+        '__typename is not the type of the entity. Use PaymentResource or PayoutResource if it is unknown.',
+      );
+    return found;
+  };
 }
 
-interface EntityLookup {
-  objectTypes: ObjectTypesByTypename;
-  context: OperationContext;
-  /** Path of the representation in the arguments. */
-  path: readonly string[];
-}
+type RootField = GraphQLFieldConfig<unknown, OperationContext>;
 
-/** Looks up an entity like node(id); null if it is not found. Throws BAD_USER_INPUT if __typename does not match. */
-async function lookUpEntity({ typename, id }: Representation, lookup: EntityLookup): Promise<Node | null> {
-  const { objectTypes, context, path } = lookup;
-  const types = objectTypes.get(typename);
-  const typePath = [...path, '__typename'];
-  if (!types) throw badArgument(typePath, 'entityType', '__typename is not an entity type of this subgraph.');
-  const found = await lookUpNode(id, context, [...path, 'id']);
-  if (found && !types.has(found.constructor.name)) {
-    const message =
-      '__typename is not the type of the entity. Use PaymentResource or PayoutResource if it is unknown.';
-    throw badArgument(typePath, 'entityType', message);
-  }
-  return found;
-}
-
-type RootFields = GraphQLFieldConfigMap<unknown, OperationContext>;
-
-function serviceField(sdl: string): GraphQLFieldConfig<unknown, OperationContext> {
+function serviceField(sdl: string): RootField {
   const Service = new GraphQLObjectType({
     name: '_Service',
     description: 'The subgraph of Apollo Federation.',
@@ -93,13 +76,13 @@ function serviceField(sdl: string): GraphQLFieldConfig<unknown, OperationContext
   return {
     type: new GraphQLNonNull(Service),
     description: 'The schema for composition, also if introspection is off.',
-    extensions: scopeExtensions(...Object.keys(SCOPES).filter(isScope)),
+    extensions: { scopes: Object.keys(SCOPES) },
     resolve: () => ({ sdl }),
   };
 }
 
-function entitiesField(schema: GraphQLSchema): GraphQLFieldConfig<unknown, OperationContext> {
-  const objectTypes = objectTypesByTypename(schema);
+function entitiesField(schema: GraphQLSchema): RootField {
+  const lookUpEntity = entityLookup(schema);
   const Entity = new GraphQLUnionType({
     name: '_Entity',
     description: 'A type with a global id.',
@@ -116,11 +99,11 @@ function entitiesField(schema: GraphQLSchema): GraphQLFieldConfig<unknown, Opera
         description: 'The entities by __typename and id, at most 100.',
       },
     },
-    extensions: scopeExtensions(...READ_SCOPES),
+    extensions: { scopes: READ_SCOPES },
     resolve: (_source, { representations }: { representations: Representation[] }, context) => {
       checkBatchSize(representations, 'representations');
       return representations.map((each, index) =>
-        lookUpEntity(each, { objectTypes, context, path: ['representations', String(index)] }),
+        lookUpEntity(each, context, ['representations', String(index)]),
       );
     },
   };
@@ -134,13 +117,10 @@ export function asSubgraph(schema: GraphQLSchema): GraphQLSchema {
   const config = schema.toConfig();
   const query = schema.getQueryType()?.toConfig();
   if (!query) throw new Error('The schema has no query type.');
-  const fields: RootFields = {
-    _service: serviceField(subgraphSdl(schema)),
-    _entities: entitiesField(schema),
-  };
-  const Query = new GraphQLObjectType({ ...query, fields: { ...query.fields, ...fields } });
+  const added = { _service: serviceField(subgraphSdl(schema)), _entities: entitiesField(schema) };
+  const Query = new GraphQLObjectType({ ...query, fields: { ...query.fields, ...added } });
   Object.values(Query.getFields())
-    .filter(({ name }) => name in fields)
+    .filter(({ name }) => name in added)
     .forEach(guardRootField);
   return new GraphQLSchema({
     ...config,

@@ -1,11 +1,7 @@
 import DataLoader from 'dataloader';
 import { requireChannel, requiredCreator, type Caller } from '../auth/caller';
 import type { LookupKey } from '../datasources/payment-service/client';
-import {
-  createLoader,
-  type Loader,
-  type LookupLimit,
-} from '../datasources/payment-service/coalesced-lookups';
+import { createLoader, type LookupLimit } from '../datasources/payment-service/coalesced-lookups';
 import type { AttemptOperations } from '../core/attempts';
 import { transactionNotFoundError, type TransactionFeed } from '../core/polling/transaction-feed';
 import type { PaymentResource } from '../schema/payment';
@@ -25,7 +21,7 @@ interface VisibleTransactionsOptions<T extends PaymentResource | PayoutResource>
  */
 export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   readonly #options: VisibleTransactionsOptions<T>;
-  #loader: Loader<T> | undefined;
+  #loader: ReturnType<typeof createLoader<T>> | undefined;
   /** Loads the id of a transaction if the caller created it, else null. Undefined if the caller has the full scope. */
   readonly #ownIds: DataLoader<LookupKey, string | null, string> | undefined;
 
@@ -39,10 +35,7 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
         const created = await attempts.findCreated(creator, kind, keys);
         return created.map((attempt) => attempt?.transactionId ?? null);
       },
-      {
-        cacheKeyFn: ({ channel, transactionId, externalId }) =>
-          JSON.stringify([channel, transactionId, externalId]),
-      },
+      { cacheKeyFn: (key) => JSON.stringify([key.channel, key.transactionId, key.externalId]) },
     );
   }
 

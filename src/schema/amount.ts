@@ -1,6 +1,7 @@
-import { ValidateBy, isISO4217CurrencyCode } from 'class-validator';
+import { isISO4217CurrencyCode } from 'class-validator';
 import { Field, InputType, ObjectType } from 'type-graphql';
-import type { InputRule } from './input-rules';
+import { NullableField } from './nullable-field';
+import { TextRule } from './rules';
 import { CurrencyCode, Decimal } from './scalars';
 
 @ObjectType({ description: 'An amount of money (spec 2.2).' })
@@ -12,10 +13,10 @@ export class Amount {
   })
   value!: string;
 
-  @Field(() => Decimal, {
-    nullable: true,
-    description: 'The amount actually paid, in place of value: for MISPAID payments only, otherwise null.',
-  })
+  @NullableField(
+    'The amount actually paid, in place of value: for MISPAID payments only, otherwise null.',
+    () => Decimal,
+  )
   received?: string | null;
 }
 
@@ -25,13 +26,7 @@ export class AmountInput {
     description:
       'ISO 4217 code. Some methods accept one currency only (spec section 8); another is an InvalidInputError.',
   })
-  @ValidateBy({
-    name: 'iso4217' satisfies InputRule,
-    validator: {
-      validate: (value) => isISO4217CurrencyCode(value),
-      defaultMessage: () => 'must be a currency of ISO 4217.',
-    },
-  })
+  @TextRule('iso4217', 'must be a currency of ISO 4217.', isISO4217CurrencyCode)
   currency!: string;
 
   @Field(() => Decimal, { description: 'Above zero, at most two decimals; sent with two.' }) value!: string;

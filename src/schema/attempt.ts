@@ -1,6 +1,7 @@
 import { Field, ID, ObjectType } from 'type-graphql';
 import { Amount } from './amount';
 import { Payment, PaymentMethod, Payout, PayoutMethod } from './methods/method-types';
+import { NullableField } from './nullable-field';
 import type { PaymentResource } from './payment';
 import type { PayoutResource } from './payout';
 import { registerEnum, type EnumValue } from './register-enum';
@@ -25,16 +26,11 @@ export const AttemptOutcome = registerEnum('AttemptOutcome', 'The outcome of a c
 });
 export type AttemptOutcome = EnumValue<typeof AttemptOutcome>;
 
-/** Look up the transaction that an attempt created, if its field is selected. Null if there is none of the kind. */
-interface AttemptLookups {
-  payment(): Promise<PaymentResource | null> | null;
-  payout(): Promise<PayoutResource | null> | null;
-}
+/** Looks up the transaction that an attempt created. graphql-js calls it if the field is selected. */
+type TransactionLookup<T> = (() => Promise<T | null>) | null;
 
 @ObjectType({ description: "A create call, from the gateway's journal." })
 export class Attempt {
-  constructor(private readonly lookups: AttemptLookups) {}
-
   @Field(() => ID, { description: 'The idempotency key of the call.' }) idempotencyKey!: string;
 
   @Field(() => AttemptOperation, { description: 'The mutation that was called.' })
@@ -53,50 +49,43 @@ export class Attempt {
   })
   startedAt!: string;
 
-  @Field(() => Timestamp, {
-    nullable: true,
-    description: 'When its outcome became known; null for IN_PROGRESS and UNKNOWN.',
-  })
-  settledAt?: string | null;
+  @NullableField('When its outcome became known; null for IN_PROGRESS and UNKNOWN.', () => Timestamp)
+  settledAt!: string | null;
 
-  @Field(() => UUID, {
-    nullable: true,
-    description: 'The payment or payout that it created, from the journal. Null unless outcome is SUCCEEDED.',
-  })
-  transactionId?: string | null;
+  @NullableField(
+    'The payment or payout that it created, from the journal. Null unless outcome is SUCCEEDED.',
+    () => UUID,
+  )
+  transactionId!: string | null;
 
   @Field(() => Amount, {
     description: 'The requested amount, from the journal. received is always null here; see payment.amount.',
   })
   amount!: Amount;
 
-  @Field(() => PaymentMethod, {
-    nullable: true,
-    description: 'The method of CREATE_PAYMENT, from the journal; null for CREATE_PAYOUT.',
-  })
-  paymentMethod?: string | null;
+  @NullableField(
+    'The method of CREATE_PAYMENT, from the journal; null for CREATE_PAYOUT.',
+    () => PaymentMethod,
+  )
+  paymentMethod!: string | null;
 
-  @Field(() => PayoutMethod, {
-    nullable: true,
-    description: 'The method of CREATE_PAYOUT, from the journal; null for CREATE_PAYMENT.',
-  })
-  payoutMethod?: string | null;
+  @NullableField(
+    'The method of CREATE_PAYOUT, from the journal; null for CREATE_PAYMENT.',
+    () => PayoutMethod,
+  )
+  payoutMethod!: string | null;
 
-  @Field(() => Payment, {
-    nullable: true,
-    description: 'The created payment in its current state, by one lookup. Null if none is known.',
-  })
-  get payment(): Promise<PaymentResource | null> | null {
-    return this.lookups.payment();
-  }
+  @NullableField(
+    'The created payment in its current state, by one lookup. Null if none is known.',
+    () => Payment,
+  )
+  payment!: TransactionLookup<PaymentResource>;
 
-  @Field(() => Payout, {
-    nullable: true,
-    description: 'The created payout in its current state, by one lookup. Null if none is known.',
-  })
-  get payout(): Promise<PayoutResource | null> | null {
-    return this.lookups.payout();
-  }
+  @NullableField(
+    'The created payout in its current state, by one lookup. Null if none is known.',
+    () => Payout,
+  )
+  payout!: TransactionLookup<PayoutResource>;
 }
 
 @ObjectType({ description: 'One attempt of a page.' })
@@ -110,12 +99,7 @@ export class AttemptEdge {
 @ObjectType({ description: 'The position of a page (Relay cursor connections).' })
 export class PageInfo {
   @Field(() => Boolean, { description: 'Whether older ones follow.' }) hasNextPage!: boolean;
-
-  @Field(() => String, {
-    nullable: true,
-    description: 'The cursor of the last edge; null for an empty page.',
-  })
-  endCursor?: string | null;
+  @NullableField('The cursor of the last edge; null for an empty page.') endCursor!: string | null;
 }
 
 @ObjectType({ description: 'A page of attempts, newest first.' })

@@ -1,5 +1,12 @@
 import 'reflect-metadata';
-import { GraphQLInputObjectType, GraphQLObjectType, isAbstractType, type GraphQLSchema } from 'graphql';
+import {
+  isAbstractType,
+  isIntrospectionType,
+  isObjectType,
+  type GraphQLInputObjectType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+} from 'graphql';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
 import { ONE_OF_INPUT_NAMES } from './methods/method-types';
 
@@ -15,7 +22,8 @@ export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQL
   });
   removeFieldResolvers(schema);
   resolveTypesByClassName(schema);
-  ONE_OF_INPUT_NAMES.forEach((name) => enforceOneOf(schema, name));
+  // Makes graphql-js enforce @oneOf, and check when the server starts that all fields are nullable without a default.
+  for (const name of ONE_OF_INPUT_NAMES) (schema.getType(name) as GraphQLInputObjectType).isOneOf = true;
   describeRootTypes(schema);
   return schema;
 }
@@ -28,46 +36,29 @@ const UNUSED_PUB_SUB: PubSub = {
   },
 };
 
+const rootTypes = (schema: GraphQLSchema): GraphQLObjectType[] =>
+  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter((root) => !!root);
+
 function describeRootTypes(schema: GraphQLSchema): void {
-  const query = schema.getQueryType();
-  const mutation = schema.getMutationType();
-  const subscription = schema.getSubscriptionType();
-  if (query) query.description = 'Lookups. They change nothing and may be repeated.';
-  if (mutation)
-    mutation.description =
-      'Calls that move money. Expected failures are members of the result, not GraphQL errors.';
-  if (subscription)
-    subscription.description =
-      'Live updates, over WebSocket (graphql-transport-ws) at /graphql or as server-sent events at /graphql/stream.';
+  const descriptions: Record<string, string> = {
+    Query: 'Lookups. They change nothing and may be repeated.',
+    Mutation: 'Calls that move money. Expected failures are members of the result, not GraphQL errors.',
+    Subscription:
+      'Live updates, over WebSocket (graphql-transport-ws) at /graphql or as server-sent events at /graphql/stream.',
+  };
+  for (const root of rootTypes(schema)) root.description = descriptions[root.name];
 }
 
 /** Removes type-graphql's resolvers from all types but the roots, because graphql-js reads properties faster itself. */
 function removeFieldResolvers(schema: GraphQLSchema): void {
-  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!(type instanceof GraphQLObjectType) || roots.includes(type) || type.name.startsWith('__')) continue;
-    Object.values(type.getFields()).forEach((field) => {
-      field.resolve = undefined;
-    });
-  }
+  const roots = rootTypes(schema);
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  for (const type of types.filter((each) => !roots.includes(each) && !isIntrospectionType(each)))
+    for (const field of Object.values(type.getFields())) field.resolve = undefined;
 }
 
 /** Resolves abstract types by class name; type-graphql's resolveType is slower, as it always returns a promise. */
 function resolveTypesByClassName(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap()).filter(isAbstractType))
     type.resolveType = ({ constructor }: object) => constructor.name;
-}
-
-/** Makes graphql-js enforce @oneOf on an input type. type-graphql could only print the directive. */
-function enforceOneOf(schema: GraphQLSchema, name: string): void {
-  const type = schema.getType(name);
-  if (!(type instanceof GraphQLInputObjectType)) throw new Error(`${name} is not an input type.`);
-  const fields = Object.values(type.getFields());
-  if (
-    fields.length < 2 ||
-    fields.some((field) => 'ofType' in field.type || field.defaultValue !== undefined)
-  ) {
-    throw new Error(`The @oneOf input ${name} needs two or more fields, all nullable and without a default.`);
-  }
-  type.isOneOf = true;
 }

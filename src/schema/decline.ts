@@ -1,4 +1,5 @@
 import { Field, ObjectType } from 'type-graphql';
+import { NullableField } from './nullable-field';
 import { registerEnum, type EnumValue } from './register-enum';
 
 export const DeclineCode = registerEnum(
@@ -31,17 +32,15 @@ export const DeclineReason = registerEnum(
 export type DeclineReason = EnumValue<typeof DeclineReason>;
 
 /** Patterns of reasons in a normalised text: lower case, with words separated by single spaces. */
-const REASON_PATTERNS: readonly (readonly [DeclineReason, RegExp])[] = [
-  [DeclineReason.DO_NOT_HONOR, /\bdo not hono(u)?r\b/],
-  [
-    DeclineReason.AUTHENTICATION_FAILED,
+const PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
+  DO_NOT_HONOR: /\bdo not hono(u)?r\b/,
+  AUTHENTICATION_FAILED:
     /\b(3 ?ds|3 d secure)( authentication)? (error|failed|failure|declined)\b|\bauthentication (failed|failure)\b/,
-  ],
-  [DeclineReason.INSUFFICIENT_FUNDS, /\b(insufficient|not sufficient|not enough) (funds|balance)\b/],
-  [DeclineReason.CARD_EXPIRED, /\b(card (has |is )?expired|expired card)\b/],
-  [DeclineReason.SUSPECTED_FRAUD, /\b(suspected fraud|fraud suspected|suspicion of fraud)\b/],
-  [DeclineReason.NOT_PERMITTED, /\btransaction (is )?not (permitted|allowed)\b/],
-];
+  INSUFFICIENT_FUNDS: /\b(insufficient|not sufficient|not enough) (funds|balance)\b/,
+  CARD_EXPIRED: /\b(card (has |is )?expired|expired card)\b/,
+  SUSPECTED_FRAUD: /\b(suspected fraud|fraud suspected|suspicion of fraud)\b/,
+  NOT_PERMITTED: /\btransaction (is )?not (permitted|allowed)\b/,
+};
 
 /** A negated reason, such as "no fraud suspected"; not "do not honor", "not permitted" or "not sufficient". */
 const NEGATED_REASON =
@@ -54,8 +53,10 @@ export function readDeclineReason(text: string): DeclineReason | null {
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
   if (NEGATED_REASON.test(words)) return null;
-  const found = REASON_PATTERNS.filter(([, pattern]) => pattern.test(words));
-  return found.length === 1 && found[0] ? found[0][0] : null;
+  const [reason = null, ...others] = Object.values(DeclineReason).filter((each) =>
+    PATTERNS[each].test(words),
+  );
+  return others.length > 0 ? null : reason;
 }
 
 @ObjectType({
@@ -76,10 +77,10 @@ export class TransactionError {
   })
   message!: string;
 
-  @Field(() => DeclineReason, {
-    nullable: true,
-    description: 'Read from message, for PROVIDER_PROCESSING_FAILED only; null if not recognised.',
-  })
+  @NullableField(
+    'Read from message, for PROVIDER_PROCESSING_FAILED only; null if not recognised.',
+    () => DeclineReason,
+  )
   reason?: DeclineReason | null;
 }
 

@@ -1,7 +1,6 @@
-import type { GraphQLScalarType } from 'graphql';
-import { Field } from 'type-graphql';
 import { redactFreeText } from '../redaction/text';
 import { snakeCase, type WireObject } from '../shared/wire-object';
+import { NullableField } from './nullable-field';
 
 /**
  * A value that a response of the service may lack although the service has it. Then a getter returns a promise, which a
@@ -17,7 +16,7 @@ export function mapLazy<T, R>(value: Lazy<T>, map: (present: T) => R | null): La
 
 interface ServiceFieldOptions {
   /** The GraphQL type. Default: String. */
-  type?: () => GraphQLScalarType | object;
+  type?: () => object;
   /** Selects the raw value in the response. Default: `payment_method.<field name in snake case>`. */
   from?(method: WireObject, response: WireObject): unknown;
   /** Parses the raw value and redacts it if necessary. Default: as free text, without card numbers and tokens. */
@@ -31,31 +30,30 @@ interface ServiceFieldSpec {
   find(method: WireObject, response: WireObject): unknown;
 }
 
-const specsByPrototype = new Map<object, ServiceFieldSpec[]>();
+/** The service fields of each class that declares some, those of its superclasses first. */
+const specsByPrototype = new Map<object, readonly ServiceFieldSpec[]>();
 
 /** Declares a nullable GraphQL field that is read from the service's `payment_method`. */
 export function ServiceField(description: string, options: ServiceFieldOptions = {}): PropertyDecorator {
   return (prototype, key) => {
     const name = String(key);
     const wireName = snakeCase(name);
-    const { type = () => String, from = (method) => method[wireName], read = redactFreeText } = options;
-    const specs = specsByPrototype.get(prototype) ?? [];
-    specs.push({
-      name,
-      wireName,
-      find: (method, response) => {
-        const value = from(method, response);
-        return value === undefined || value === null ? undefined : (read(value) ?? undefined);
-      },
-    });
-    specsByPrototype.set(prototype, specs);
-    Field(type, { nullable: true, description })(prototype, key);
+    const { type, from = (method) => method[wireName], read = redactFreeText } = options;
+    const find: ServiceFieldSpec['find'] = (method, response) => {
+      const value = from(method, response);
+      return value === undefined || value === null ? undefined : (read(value) ?? undefined);
+    };
+    specsByPrototype.set(prototype, [...serviceFieldsOf(prototype), { name, wireName, find }]);
+    NullableField(description, type)(prototype, key);
   };
 }
 
-/** Returns the service fields of a class, in source order. */
-export function serviceFieldsOf(prototype: object): readonly ServiceFieldSpec[] {
-  return specsByPrototype.get(prototype) ?? [];
+/** Returns the service fields of a class and its superclasses, in source order. */
+export function serviceFieldsOf(prototype: object | null): readonly ServiceFieldSpec[] {
+  if (prototype === null) return [];
+  return (
+    specsByPrototype.get(prototype) ?? serviceFieldsOf(Object.getPrototypeOf(prototype) as object | null)
+  );
 }
 
 /** Returns the value of a field without starting a lookup; undefined if only a lookup has the value. */

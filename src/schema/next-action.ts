@@ -1,17 +1,12 @@
 import { Field, Int, ObjectType, createUnionType } from 'type-graphql';
+import { NullableField } from './nullable-field';
 import { HttpUrl } from './scalars';
 
 const PollAfterMs = (): PropertyDecorator =>
   Field(() => Int, { description: 'Polling interval for callers without a subscription, in milliseconds.' });
 
-const NullableText = (description: string): PropertyDecorator =>
-  Field(() => String, { nullable: true, description });
-
-/**
- * An action that the caller ends by calling confirmPayment. method-types.ts declares `confirmWith` as a GraphQL field,
- * because its enum is built from the method definitions.
- */
-abstract class ConfirmableAction {
+/** method-types.ts declares `confirmWith` as a GraphQL field, because its enum is built from the method definitions. */
+abstract class BaseConfirmableAction {
   /** The field of ConfirmationInput to fill in. */
   confirmWith!: string;
 }
@@ -26,17 +21,18 @@ export class RedirectAction {
   description:
     'Let the payer pay by UPI, collect the UTR (reference number of the transfer), and call confirmPayment with it (spec 3.3, waiting_for_utr).',
 })
-export class ProvideUtrAction extends ConfirmableAction {
-  @NullableText('The UPI id to pay to; null if the service did not send one.') upiId?: string | null;
-  @NullableText('A payment link for UPI apps; null if the service did not send one.') upiLink?: string | null;
+export class ProvideUtrAction extends BaseConfirmableAction {
+  @NullableField('The UPI id to pay to; null if the service did not send one.') upiId?: string | null;
+  @NullableField('A payment link for UPI apps; null if the service did not send one.') upiLink?:
+    string | null;
 }
 
 @ObjectType({
   description:
     'Collect the code from the payer and call confirmPayment with it (spec 3.3, waiting_for_code).',
 })
-export class ProvideCodeAction extends ConfirmableAction {
-  @NullableText('The account to send the money to first (bkash, nagad, rocket); null for other methods.')
+export class ProvideCodeAction extends BaseConfirmableAction {
+  @NullableField('The account to send the money to first (bkash, nagad, rocket); null for other methods.')
   account?: string | null;
 }
 
@@ -44,11 +40,11 @@ export class ProvideCodeAction extends ConfirmableAction {
   description:
     'Let the payer transfer to this card, then call confirmPayment (spec 3.3, waiting_for_confirm).',
 })
-export class ConfirmTransferAction extends ConfirmableAction {
-  @NullableText("The recipient's card number; null if the service did not send one.")
+export class ConfirmTransferAction extends BaseConfirmableAction {
+  @NullableField("The recipient's card number; null if the service did not send one.")
   cardNumber?: string | null;
 
-  @NullableText("The recipient's name; null if the service did not send one.") recipient?: string | null;
+  @NullableField("The recipient's name; null if the service did not send one.") recipient?: string | null;
 }
 
 @ObjectType({ description: 'Let the payer transfer to this virtual account (spec 2.5).' })
@@ -56,7 +52,7 @@ export class PayVirtualAccountAction {
   @Field(() => String, { description: 'The number of the virtual account of this payment.' })
   virtualAccount!: string;
 
-  @NullableText('The bank of the virtual account; null if the service did not send one.')
+  @NullableField('The bank of the virtual account; null if the service did not send one.')
   bankCode?: string | null;
 
   @PollAfterMs() pollAfterMs!: number;
@@ -73,6 +69,9 @@ export class ScanQrCodeAction {
 export class AwaitProviderAction {
   @PollAfterMs() pollAfterMs!: number;
 }
+
+/** An action that the caller ends by calling confirmPayment. */
+export type ConfirmableAction = ProvideUtrAction | ProvideCodeAction | ConfirmTransferAction;
 
 export const NextAction = createUnionType({
   name: 'NextAction',

@@ -1,14 +1,15 @@
 import { ID, InterfaceType, Field } from 'type-graphql';
 import { isUuid } from '../shared/uuid';
 
+const KINDS = ['payment', 'payout'] as const;
+
 /** The transaction that a global id identifies. */
 export interface NodeRef {
-  kind: 'payment' | 'payout';
+  kind: (typeof KINDS)[number];
   channel: string;
   transactionId: string;
 }
 
-const KINDS = ['payment', 'payout'] as const;
 const FORMAT_VERSION = 1;
 /** Size of an id: format version, kind, and two UUIDs. */
 const ID_BYTES = 2 + 16 + 16;
@@ -37,8 +38,6 @@ export function decodeNodeId(id: string): NodeRef | undefined {
 }
 
 @InterfaceType({
-  // type-graphql resolves only types that implement Node directly. Most types implement an interface that extends it.
-  resolveType: (value: object) => value.constructor.name,
   description: 'An object with a globally unique id (Relay global object identification).',
 })
 export abstract class Node {

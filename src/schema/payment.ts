@@ -1,11 +1,12 @@
 import { Field, InterfaceType } from 'type-graphql';
 import { Amount } from './amount';
 import { TransactionError } from './decline';
-import { AwaitProviderAction, NextAction, RedirectAction } from './next-action';
+import { AwaitProviderAction, NextAction, RedirectAction, type ConfirmableAction } from './next-action';
 import { Node } from './node';
 import { DEFAULT_POLL_AFTER, type PollAfter } from '../shared/poll-after';
 import { ServiceField, type Lazy } from './lazy-field';
-import { registerEnum, type EnumValue } from './register-enum';
+import { NullableField } from './nullable-field';
+import { registerEnum, toEnumValue, type EnumValue } from './register-enum';
 import { HttpUrl, Timestamp, UUID } from './scalars';
 
 export const PaymentStatus = registerEnum('PaymentStatus', 'The status of a payment (spec 3.1).', {
@@ -31,15 +32,6 @@ export const PaymentState = registerEnum(
 );
 export type PaymentState = EnumValue<typeof PaymentState>;
 
-/** Converts a word of the service to the enum value of the same name, ignoring case; `unknown` if there is none. */
-export function toEnumValue<V extends string>(values: { readonly [K in V]: K }, unknown: V, raw: string): V {
-  const value = raw.toUpperCase();
-  return isKeyOf(values, value) ? values[value] : unknown;
-}
-
-const isKeyOf = <K extends string>(values: { readonly [key in K]: unknown }, key: string): key is K =>
-  Object.hasOwn(values, key);
-
 /** Declares the field `state` of a method that has sub-states. */
 export const StateField = (): PropertyDecorator =>
   ServiceField(
@@ -56,10 +48,20 @@ const WITHOUT_NEXT_ACTION: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.MISPAID,
 ]);
 
+/** How the payer's part in a payment is confirmed (spec 4.5). */
+export interface Confirmation {
+  /** Name of the field in ConfirmationInput. */
+  field: string;
+  /** The sub-state in which the payment waits for the confirmation (spec 3.3). */
+  confirmsState: PaymentState;
+  /** Returns the next action in this sub-state, without confirmWith. */
+  action(payment: PaymentResource): ConfirmableAction;
+}
+
 /** The part of a method's definition that payments use. */
 interface PaymentMethodFacts {
-  /** The value in the enum PaymentMethod. */
   readonly name: string;
+  readonly confirmation?: Confirmation;
   /** Returns the next action that is special to the method; null if the default of all methods applies. */
   nextAction?(payment: PaymentResource): NextAction | null;
 }
@@ -71,9 +73,6 @@ interface PaymentMethodFacts {
 })
 export abstract class PaymentResource extends Node {
   readonly kind = 'payment';
-
-  /** Definition of the method of the payment (schema/methods). */
-  readonly definition: PaymentMethodFacts;
 
   /** `payment_method.type` from the service (redacted), or the type of the definition if the service sent none. */
   wireType!: string;
@@ -90,19 +89,17 @@ export abstract class PaymentResource extends Node {
   /** The sub-state of the payment (spec 3.3), in methods that have sub-states. */
   declare state?: Lazy<PaymentState>;
 
-  constructor(definition: PaymentMethodFacts) {
+  /** @param definition of the method of the payment (schema/methods) */
+  constructor(readonly definition: PaymentMethodFacts) {
     super();
-    this.definition = definition;
   }
 
   @Field(() => UUID, { description: 'The id of the payment at the service.' }) transactionId!: string;
   @Field(() => UUID, { description: 'The merchant channel of the payment.' }) channel!: string;
 
-  @Field(() => String, {
-    nullable: true,
-    description:
-      "The identifier in the client's system. Null if looked up by transactionId: the service does not return it.",
-  })
+  @NullableField(
+    "The identifier in the client's system. Null if looked up by transactionId: the service does not return it.",
+  )
   externalId?: Lazy<string>;
 
   /** The value in the enum PaymentMethod, which is built from the registry. */
@@ -118,31 +115,24 @@ export abstract class PaymentResource extends Node {
   })
   rawStatus!: string;
 
-  @Field(() => Amount, { nullable: true, description: 'The amount; null if the service did not send it.' })
-  amount?: Lazy<Amount>;
+  @NullableField('The amount; null if the service did not send it.', () => Amount) amount?: Lazy<Amount>;
 
-  @Field(() => HttpUrl, {
-    nullable: true,
-    description: 'The hosted page for the payer; null if there is none or it is not an http(s) address.',
-  })
+  @NullableField(
+    'The hosted page for the payer; null if there is none or it is not an http(s) address.',
+    () => HttpUrl,
+  )
   redirectUrl?: Lazy<string>;
 
-  @Field(() => Timestamp, {
-    nullable: true,
-    description: 'Creation time as the service sent it; null if it sent none.',
-  })
+  @NullableField('Creation time as the service sent it; null if it sent none.', () => Timestamp)
   createDate?: Lazy<string>;
 
-  @Field(() => TransactionError, {
-    nullable: true,
-    description: 'The decline; null unless FAILED. Never a GraphQL error.',
-  })
+  @NullableField('The decline; null unless FAILED. Never a GraphQL error.', () => TransactionError)
   error?: Lazy<TransactionError>;
 
-  @Field(() => NextAction, {
-    nullable: true,
-    description: 'What the payer or the client has to do next; null if COMPLETED, FAILED or MISPAID.',
-  })
+  @NullableField(
+    'What the payer or the client has to do next; null if COMPLETED, FAILED or MISPAID.',
+    () => NextAction,
+  )
   get nextAction(): Lazy<NextAction> {
     if (WITHOUT_NEXT_ACTION.has(this.status)) return null;
     if (this.complete && this.state !== PaymentState.WAITING_FOR_PROVIDER) {
@@ -154,6 +144,9 @@ export abstract class PaymentResource extends Node {
   /** The next action according to the fields that are present, without a lookup. */
   private get actionFromPresentFields(): NextAction | null {
     if (WITHOUT_NEXT_ACTION.has(this.status)) return null;
+    const { confirmation } = this.definition;
+    if (confirmation && this.state === confirmation.confirmsState)
+      return Object.assign(confirmation.action(this), { confirmWith: confirmation.field });
     const actionOfMethod = this.definition.nextAction?.(this);
     if (actionOfMethod) return actionOfMethod;
     const mayRedirect = !this.state || this.state instanceof Promise;

@@ -2,6 +2,7 @@ import { Field, InterfaceType } from 'type-graphql';
 import { Amount } from './amount';
 import { TransactionError } from './decline';
 import { Node } from './node';
+import { NullableField } from './nullable-field';
 import { registerEnum, type EnumValue } from './register-enum';
 import { UUID } from './scalars';
 
@@ -14,12 +15,6 @@ export const PayoutStatus = registerEnum('PayoutStatus', 'The status of a payout
 });
 export type PayoutStatus = EnumValue<typeof PayoutStatus>;
 
-/** The part of a method's definition that payouts use. */
-interface PayoutMethodFacts {
-  /** The value in the enum PayoutMethod. */
-  readonly name: string;
-}
-
 @InterfaceType({
   implements: Node,
   description:
@@ -28,28 +23,23 @@ interface PayoutMethodFacts {
 export abstract class PayoutResource extends Node {
   readonly kind = 'payout';
 
-  /** Definition of the method of the payout (schema/methods). */
-  readonly definition: PayoutMethodFacts;
-
   /** The method type from the service (redacted), or else `payout_method.type` of the create call; null if unknown. */
   wireType!: string | null;
 
   /** True if the journal could not be read, so that details of the create call may be missing. */
   isPartial?: boolean;
 
-  constructor(definition: PayoutMethodFacts) {
+  /** @param definition of the method of the payout (schema/methods) */
+  constructor(readonly definition: { readonly name: string }) {
     super();
-    this.definition = definition;
   }
 
   @Field(() => UUID, { description: 'The id of the payout at the service.' }) transactionId!: string;
   @Field(() => UUID, { description: 'The merchant channel of the payout.' }) channel!: string;
 
-  @Field(() => String, {
-    nullable: true,
-    description:
-      "The identifier in the client's system. Null if looked up by transactionId and not returned by the service.",
-  })
+  @NullableField(
+    "The identifier in the client's system. Null if looked up by transactionId and not returned by the service.",
+  )
   externalId?: string | null;
 
   /** The value in the enum PayoutMethod, which is built from the registry. */
@@ -65,15 +55,9 @@ export abstract class PayoutResource extends Node {
   })
   rawStatus!: string;
 
-  @Field(() => Amount, {
-    nullable: true,
-    description: 'From the create call; null unless this gateway created the payout.',
-  })
+  @NullableField('From the create call; null unless this gateway created the payout.', () => Amount)
   amount?: Amount | null;
 
-  @Field(() => TransactionError, {
-    nullable: true,
-    description: 'The decline; null unless FAILED. Never a GraphQL error.',
-  })
+  @NullableField('The decline; null unless FAILED. Never a GraphQL error.', () => TransactionError)
   error?: TransactionError | null;
 }

@@ -15,3 +15,7 @@ export function registerEnum<V extends string>(
   registerEnumType(enumObject, { name, description, valuesConfig });
   return enumObject as { readonly [K in V]: K };
 }
+
+/** Converts a word of the service to the enum value of the same name, ignoring case; `unknown` if there is none. */
+export const toEnumValue = <V extends string>(values: { readonly [K in V]: K }, unknown: V, raw: string): V =>
+  Object.values<V>(values).find((value) => value === raw.toUpperCase()) ?? unknown;

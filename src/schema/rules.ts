@@ -13,19 +13,31 @@ import type { InputRule } from './input-rules';
 
 /** Rules of inputs, as class-validator decorators. Messages state the rule, never the value. */
 
-type Test = (value: string, input: Record<string, unknown>) => boolean;
-
-/** Creates a rule for text fields. `name` becomes FieldError.rule. */
-export function TextRule(name: InputRule, message: string, test: Test): PropertyDecorator {
-  return ValidateBy({
+/** Creates a rule from a test of the value; `input` is the object with the field. `name` becomes FieldError.rule. */
+const Rule = (
+  name: InputRule,
+  message: string,
+  test: (value: unknown, input: Record<string, unknown>) => boolean,
+): PropertyDecorator =>
+  ValidateBy({
     name,
     validator: {
-      validate: (value: unknown, args?: ValidationArguments) =>
-        typeof value === 'string' && test(value, { ...args?.object }),
+      validate: (value: unknown, args?: ValidationArguments) => test(value, { ...args?.object }),
       defaultMessage: () => message,
     },
   });
-}
+
+/** Creates a rule for text fields. */
+export const TextRule = (
+  name: InputRule,
+  message: string,
+  test: (text: string, input: Record<string, unknown>) => boolean,
+): PropertyDecorator =>
+  Rule(name, message, (value, input) => typeof value === 'string' && test(value, input));
+
+/** Creates a rule for fields that contain an object. */
+const ObjectRule = (name: InputRule, message: string, test: (object: object) => boolean): PropertyDecorator =>
+  Rule(name, message, (value) => typeof value === 'object' && value !== null && test(value));
 
 const combine =
   (...decorators: PropertyDecorator[]): PropertyDecorator =>
@@ -56,11 +68,7 @@ export const OptionalTextField = (description: string, rules = IsText()): Proper
   );
 
 export const IsEmail = (): PropertyDecorator =>
-  TextRule(
-    'email',
-    'must be an email address.',
-    (text) => text.length <= 254 && isPrintable(text) && isEmail(text),
-  );
+  TextRule('email', 'must be an email address.', (text) => isPrintable(text) && isEmail(text));
 
 export const IsPhone = (): PropertyDecorator =>
   TextRule(
@@ -68,6 +76,17 @@ export const IsPhone = (): PropertyDecorator =>
     'must be a phone number in E.164 form: 7 to 15 digits beginning with the country code, with or without a plus sign.',
     (text) => /^\+?[1-9]\d{6,14}$/.test(text),
   );
+
+const phoneDescription = (owner: 'payer' | 'recipient'): string =>
+  `The ${owner}'s phone number, E.164; sent as given, with or without +.`;
+
+/** Declares a field for a phone number of an input. */
+export const PhoneField = (owner: 'payer' | 'recipient'): PropertyDecorator =>
+  TextField(phoneDescription(owner), IsPhone());
+
+/** Declares a field for a phone number of an input that may be null or absent. */
+export const OptionalPhoneField = (owner: 'payer' | 'recipient'): PropertyDecorator =>
+  OptionalTextField(phoneDescription(owner), IsPhone());
 
 export const IsCountryCode = (): PropertyDecorator =>
   TextRule(
@@ -115,21 +134,17 @@ export const IsExpiryMonth = (): PropertyDecorator =>
     /^(0[1-9]|1[0-2])$/.test(text),
   );
 
-/** Delay between the end of a day in UTC and its end in the last time zone (UTC-12). */
-const LAST_ZONE_DELAY_MS = 12 * 60 * 60 * 1000;
-
-/** Whether a card has expired. It is valid until its month has ended in every time zone. */
-function hasExpired(month: number, year: number): boolean {
-  const endsAt = Date.UTC(year, month, 1) + LAST_ZONE_DELAY_MS;
-  return Date.now() >= endsAt;
-}
+/** Whether a card has expired. It is valid until its month has ended in the last time zone, 12 hours after UTC. */
+const hasExpired = (month: number, year: number): boolean => Date.now() >= Date.UTC(year, month, 1, 12);
 
 export const IsExpiryYear = (): PropertyDecorator =>
   combine(
     TextRule('expiryYear', 'must be a year in the form YYYY.', (text) => /^20\d{2}$/.test(text)),
-    TextRule('notExpired', 'must not be in the past, together with expiryMonth.', (text, card) => {
-      return !hasExpired(Number(card['expiryMonth']), Number(text));
-    }),
+    TextRule(
+      'notExpired',
+      'must not be in the past, together with expiryMonth.',
+      (text, card) => !hasExpired(Number(card['expiryMonth']), Number(text)),
+    ),
   );
 
 export const IsMaskedPan = (): PropertyDecorator =>
@@ -156,16 +171,6 @@ function everyText(value: unknown, test: (text: string) => boolean, depth = 0): 
   return Object.entries(value).every(([name, inner]) => test(name) && everyText(inner, test, depth + 1));
 }
 
-/** Creates a rule for a JSON object of fields. `name` becomes FieldError.rule. */
-const FieldsRule = (name: InputRule, message: string, test: (fields: object) => boolean): PropertyDecorator =>
-  ValidateBy({
-    name,
-    validator: {
-      validate: (value: unknown) => typeof value === 'object' && value !== null && test(value),
-      defaultMessage: () => message,
-    },
-  });
-
 /** Whether a text contains a card number. An IBAN does not count: one in seven contains digits that look like one. */
 const hasCardNumber = (text: string): boolean => containsPan(text) && !isIBAN(text);
 
@@ -174,25 +179,29 @@ const isWithinSizeLimit = (fields: object): boolean => JSON.stringify(fields).le
 /** Limits a JSON object of fields for a method whose fields the service does not document. */
 export const IsCustomFields = (): PropertyDecorator =>
   combine(
-    FieldsRule(
+    ObjectRule(
       'noType',
       'must not contain type: the method is already chosen.',
       (fields) => !Object.hasOwn(fields, 'type'),
     ),
-    FieldsRule('size', 'must have at most 8192 characters as JSON.', isWithinSizeLimit),
-    FieldsRule(
+    ObjectRule('size', 'must have at most 8192 characters as JSON.', isWithinSizeLimit),
+    ObjectRule(
       'printable',
       'must not be nested deeper than 8 levels or contain control characters.',
       (fields) => everyText(fields, isPrintable),
     ),
     // A value that is too large is rejected by `size`, so it is not searched.
-    FieldsRule(
+    ObjectRule(
       'noCardNumber',
       'must not contain anything that looks like a full card number.',
       (fields) => !isWithinSizeLimit(fields) || everyText(fields, (text) => !hasCardNumber(text)),
     ),
   );
 
-/** Whether an input has at least one field that is neither null nor undefined. */
-export const hasField = (input: object): boolean =>
-  Object.values(input).some((value) => value !== null && value !== undefined);
+/** Requires that a nested input has at least one field that is neither null nor undefined. */
+export const IsNotEmpty = (): PropertyDecorator =>
+  ObjectRule(
+    'notEmpty',
+    'must have at least one field; to send only the type, use the field redirect.',
+    (input) => Object.values(input).some((value) => value !== null && value !== undefined),
+  );

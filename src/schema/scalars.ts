@@ -19,7 +19,7 @@ type Rule = readonly [name: ValueRule, message: string];
  * Creates the error of a value that is invalid for its scalar. The message states the rule, never the value; graphql-js
  * adds the path. It is a GraphQLError, because graphql-js wraps any other error in a message that quotes the literal.
  */
-const invalidValueError = ([rule, message]: Rule, nodes?: ValueNode): GraphQLError =>
+export const invalidValueError = ([rule, message]: Rule, nodes?: ValueNode): GraphQLError =>
   new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', rule } });
 
 interface StringScalar {
@@ -35,19 +35,16 @@ interface StringScalar {
 }
 
 /** Creates a scalar that is serialised as a string. Values from the service are returned unchanged. */
-function stringScalar({ name, description, specifiedByURL, ...scalar }: StringScalar): GraphQLScalarType {
-  const { rule, parse, violatedRule = () => rule[0] } = scalar;
+function stringScalar({ rule, parse, violatedRule, ...definition }: StringScalar): GraphQLScalarType {
   const parseInput = (value: unknown, node?: ValueNode): string => {
     if (typeof value !== 'string') throw invalidValueError(rule, node);
     const parsed = parse(value);
-    if (parsed === undefined) throw invalidValueError([violatedRule(value), rule[1]], node);
+    if (parsed === undefined) throw invalidValueError([violatedRule?.(value) ?? rule[0], rule[1]], node);
     return parsed;
   };
   return new GraphQLScalarType<string, string>({
-    name,
-    description,
-    specifiedByURL,
-    serialize: (value) => String(value),
+    ...definition,
+    serialize: String,
     parseValue: (value) => parseInput(value),
     parseLiteral: (node) => parseInput(node.kind === Kind.STRING ? node.value : undefined, node),
   });
@@ -151,18 +148,14 @@ function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unkno
 }
 
 /** Returns the digits of a number without leading and trailing zeros and the exponent: "15" for "1.50" and "15e3". */
-const significantDigits = (text: string): string =>
-  text
-    .replace(/e.*/i, '')
-    .replace(/\D/g, '')
-    .replace(/^0+|0+$/g, '');
+const significantDigits = (text: string): string => text.replace(/e.*|\D/gi, '').replace(/^0+|0+$/g, '');
 
 /** Maximum length of a number literal. Longer ones are rejected, because they are slow to compare. */
 const MAX_LITERAL_LENGTH = 64;
 
 /** Throws unless a JSON number can represent the literal exactly. */
 function assertExactNumber(node: IntValueNode | FloatValueNode): void {
-  const { value: text } = node;
+  const text = node.value;
   const isExact =
     text.length <= MAX_LITERAL_LENGTH && significantDigits(text) === significantDigits(String(Number(text)));
   if (!isExact) throw invalidValueError(NUMBER_RULE, node);

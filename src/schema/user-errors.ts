@@ -1,4 +1,5 @@
 import { Field, ID, Int, InterfaceType, ObjectType } from 'type-graphql';
+import { NullableField } from './nullable-field';
 import { registerEnum, type EnumValue } from './register-enum';
 import { UUID } from './scalars';
 
@@ -43,6 +44,7 @@ export class FieldError {
     'The input violates a rule; this call sent nothing. A create: its key created nothing and may be used again, but with the rule unused a payout with this external id and another key exists or may exist. A confirm: an earlier confirm may have been carried out.',
 })
 export class InvalidInputError extends UserError {
+  override code = UserErrorCode.INVALID_INPUT;
   @Field(() => [FieldError], { description: 'All mistakes found, at least one.' }) fields!: FieldError[];
 }
 
@@ -52,6 +54,7 @@ export class InvalidInputError extends UserError {
     'The service rejected the request (4xx except 401, 408, 409, 425, 429). A create: nothing was created, and the key may be used again. A confirm: this one was not carried out, but an earlier one may have been: look the payment up first.',
 })
 export class RejectedByServiceError extends UserError {
+  override code = UserErrorCode.REJECTED_BY_SERVICE;
   @Field(() => Int, { description: "HTTP status of the service's response." }) httpStatus!: number;
 }
 
@@ -60,15 +63,18 @@ export class RejectedByServiceError extends UserError {
   description:
     'The key belongs to an earlier call with another input, which may have moved money: query attempt(idempotencyKey). Use a new key only for a different payment or payout.',
 })
-export class IdempotencyConflictError extends UserError {}
+export class IdempotencyConflictError extends UserError {
+  override code = UserErrorCode.IDEMPOTENCY_CONFLICT;
+}
 
 @ObjectType({
   implements: UserError,
   description: 'A call with the same key, or a confirm of the same payment, is in progress.',
 })
 export class RequestInProgressError extends UserError {
+  override code = UserErrorCode.REQUEST_IN_PROGRESS;
   @Field(() => Int, { description: 'How long to wait before repeating the call, in milliseconds.' })
-  retryAfterMs!: number;
+  retryAfterMs = 1000;
 }
 
 @ObjectType({
@@ -77,37 +83,17 @@ export class RequestInProgressError extends UserError {
     'The request may or may not have reached the service; it is not retried blindly. A create is looked up repeatedly: repeat the call with the same key, never with a new one, or query attempt(idempotencyKey); if it stays unknown, the operator records the outcome. A confirm: look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat the confirm unchanged.',
 })
 export class OutcomeUnknownError extends UserError {
-  @Field(() => ID, { nullable: true, description: 'The key of the create call; null for a confirm.' })
-  idempotencyKey?: string | null;
+  override code = UserErrorCode.OUTCOME_UNKNOWN;
+  @NullableField('The key of the create call; null for a confirm.', () => ID) idempotencyKey?: string;
 
-  @Field(() => String, {
-    nullable: true,
-    description: 'The external id that was sent, also if the gateway generated it; null for a confirm.',
-  })
-  externalId?: string | null;
+  @NullableField('The external id that was sent, also if the gateway generated it; null for a confirm.')
+  externalId?: string;
 
-  @Field(() => UUID, { nullable: true, description: 'The payment of a confirm; null for a create.' })
-  transactionId?: string | null;
+  @NullableField('The payment of a confirm; null for a create.', () => UUID) transactionId?: string;
 }
 
-/** Types of the expected failures of a create. */
-export const CREATE_FAILURES = [
-  InvalidInputError,
-  RejectedByServiceError,
-  IdempotencyConflictError,
-  RequestInProgressError,
-  OutcomeUnknownError,
-] as const;
-
-/** How long a caller should wait before it repeats a call that is in progress. */
-const RETRY_AFTER_MS = 1000;
-
-const withFields = <E extends UserError>(error: E, fields: E): E => Object.assign(error, fields);
-
-/** Returns the error for an input that violates rules. */
 export const invalidInput = (fields: FieldError[]): InvalidInputError =>
-  withFields(new InvalidInputError(), {
-    code: UserErrorCode.INVALID_INPUT,
+  Object.assign(new InvalidInputError(), {
     message: `The input violates ${fields.length === 1 ? 'a rule' : `${fields.length} rules`}: ${fields
       .map(({ path, message }) => `${path.join('.')} ${message}`)
       .join(' ')}`,
@@ -116,7 +102,7 @@ export const invalidInput = (fields: FieldError[]): InvalidInputError =>
 
 /** Returns the error for a create that the service rejected with this HTTP status and message. */
 export const rejectedByService = (httpStatus: number, message: string): RejectedByServiceError =>
-  withFields(new RejectedByServiceError(), { code: UserErrorCode.REJECTED_BY_SERVICE, message, httpStatus });
+  Object.assign(new RejectedByServiceError(), { message, httpStatus });
 
 /** Returns the error for a confirm that the service rejected with this HTTP status and message. */
 export const confirmRejected = (httpStatus: number, message: string): RejectedByServiceError =>
@@ -130,48 +116,36 @@ export const confirmRejected = (httpStatus: number, message: string): RejectedBy
  * @param differing the parts of the inputs that are known to differ; empty if only the hashes differ
  */
 export const idempotencyConflict = (differing: readonly string[]): IdempotencyConflictError =>
-  withFields(new IdempotencyConflictError(), {
-    code: UserErrorCode.IDEMPOTENCY_CONFLICT,
+  Object.assign(new IdempotencyConflictError(), {
     message: `The idempotency key belongs to an earlier call with another ${
-      differing.length > 0 ? differing.join(', ') : 'description, URL or detail of the method'
+      differing.join(', ') || 'description, URL or detail of the method'
     }, which may have moved money. Query attempt(idempotencyKey) first; use a new key only for a different payment or payout.`,
   });
 
-const requestInProgress = (message: string): RequestInProgressError =>
-  withFields(new RequestInProgressError(), {
-    code: UserErrorCode.REQUEST_IN_PROGRESS,
-    message,
-    retryAfterMs: RETRY_AFTER_MS,
+export const createAlreadyInProgress = (): RequestInProgressError =>
+  Object.assign(new RequestInProgressError(), {
+    message:
+      'A create with the same key is in progress. Repeat this call unchanged, with the same key, after retryAfterMs.',
   });
 
-/** Returns the error for a create while another one with the same key is in progress. */
-export const createAlreadyInProgress = (): RequestInProgressError =>
-  requestInProgress(
-    'A create with the same key is in progress. Repeat this call unchanged, with the same key, after retryAfterMs.',
-  );
-
-/** Returns the error for a confirm while another confirm of the payment is in progress. */
 export const confirmAlreadyInProgress = (): RequestInProgressError =>
-  requestInProgress(
-    'Another confirm of this payment is in progress. After retryAfterMs look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat this confirm unchanged.',
-  );
+  Object.assign(new RequestInProgressError(), {
+    message:
+      'Another confirm of this payment is in progress. After retryAfterMs look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat this confirm unchanged.',
+  });
 
-const outcomeUnknown = (message: string, fields: Partial<OutcomeUnknownError>): OutcomeUnknownError =>
-  Object.assign(new OutcomeUnknownError(), { code: UserErrorCode.OUTCOME_UNKNOWN, message, ...fields });
-
-/** Returns the error for a create that may or may not have been carried out. */
 export const createOutcomeUnknown = (
   keys: { idempotencyKey: string; externalId: string },
   kind: 'payment' | 'payout',
 ): OutcomeUnknownError =>
-  outcomeUnknown(
-    `The ${kind} may or may not have been created; the gateway is looking it up. Repeat the call later with the same key, never with a new one. If it stays unknown, ask the operator to record the outcome.`,
-    keys,
-  );
+  Object.assign(new OutcomeUnknownError(), {
+    message: `The ${kind} may or may not have been created; the gateway is looking it up. Repeat the call later with the same key, never with a new one. If it stays unknown, ask the operator to record the outcome.`,
+    ...keys,
+  });
 
-/** Returns the error for a confirm that may or may not have been carried out. */
 export const confirmOutcomeUnknown = (transactionId: string): OutcomeUnknownError =>
-  outcomeUnknown(
-    'The confirm may or may not have been carried out. Look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat this confirm unchanged. The payer must not pay again before.',
-    { transactionId },
-  );
+  Object.assign(new OutcomeUnknownError(), {
+    message:
+      'The confirm may or may not have been carried out. Look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat this confirm unchanged. The payer must not pay again before.',
+    transactionId,
+  });

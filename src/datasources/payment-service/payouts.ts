@@ -1,7 +1,7 @@
 import { payoutMethodByType } from '../../schema/methods';
 import type { PayoutMethodDefinition } from '../../schema/methods/method-definition';
-import { toEnumValue } from '../../schema/payment';
 import { PayoutStatus, type PayoutResource } from '../../schema/payout';
+import { toEnumValue } from '../../schema/register-enum';
 import { passThrough, readEnumValue, readStatus } from '../../redaction/text';
 import { wireText, type WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';

@@ -3,8 +3,7 @@ import { GraphQLError, subscribe, type ExecutionArgs, type GraphQLSchema } from 
 import type { Logger } from 'pino';
 import type { Authenticator } from '../../auth/authenticator';
 import { AccessError, type Caller } from '../../auth/caller';
-import type { OperationContext } from '../../resolvers/context';
-import type { ContextFactory } from '../../resolvers/context-factory';
+import type { ContextFactory, OperationContext } from '../../resolvers/context';
 import type { Clock } from '../../shared/clock';
 import type { Admission } from '../graphql/admission';
 import { errorLocation } from '../graphql/error-location';

@@ -1,8 +1,8 @@
 import { InputType, ObjectType } from 'type-graphql';
 import { PayoutResource } from '../payout';
-import { IsEmail, IsPhone, IsText, OptionalTextField, TextField, TextRule } from '../rules';
-import { maskAllButLastFour, type MethodDefinition } from './method-definition';
-import { AccountMaskField, PayoutDetailField } from './wallet-account';
+import { IsEmail, IsText, OptionalPhoneField, OptionalTextField, TextField, TextRule } from '../rules';
+import { defineMethod, maskAllButLastFour } from './method-definition';
+import { AccountMaskField, PayoutDetailField } from './wallets';
 
 const IsIban = (): PropertyDecorator =>
   TextRule('iban', 'must be an IBAN: two letters, two digits, then up to 30 letters and digits.', (text) =>
@@ -18,10 +18,7 @@ export class BankTransferPayoutInput {
   @TextField("The recipient's last name.") lastName!: string;
   @OptionalTextField("The recipient's IBAN; spaces allowed, sent as given.", IsIban()) iban?: string;
   @OptionalTextField("The code of the bank's branch.", IsText(64)) branchCode?: string;
-
-  @OptionalTextField("The recipient's phone number, E.164; sent as given, with or without +.", IsPhone())
-  phone?: string;
-
+  @OptionalPhoneField('recipient') phone?: string;
   @OptionalTextField("The recipient's email address.", IsEmail()) email?: string;
 }
 
@@ -32,14 +29,11 @@ export class BankTransferPayout extends PayoutResource {
   @AccountMaskField() accountMask?: string | null;
 }
 
-export const bankTransfer: MethodDefinition = {
+export const bankTransfer = defineMethod('bank_transfer', {
   payout: {
-    name: 'BANK_TRANSFER',
-    type: 'bank_transfer',
     description: 'Bank transfer.',
     payout: BankTransferPayout,
     input: {
-      field: 'bankTransfer',
       input: BankTransferPayoutInput,
       description: 'To a bank account. The currencies depend on the channel.',
     },
@@ -54,4 +48,4 @@ export const bankTransfer: MethodDefinition = {
       optional: ['iban', 'branch_code', 'phone', 'email'],
     },
   },
-};
+});

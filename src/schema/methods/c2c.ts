@@ -5,7 +5,7 @@ import { registerEnum } from '../register-enum';
 import { IsEmail, IsMaskedPan, OptionalTextField } from '../rules';
 import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
 import { passThrough, readCardMask } from '../../redaction/text';
-import { actionInState, type MethodDefinition } from './method-definition';
+import { defineMethod } from './method-definition';
 
 @InputType({
   description:
@@ -45,34 +45,24 @@ export class C2cPayment extends PaymentResource {
   @StateField() declare state?: Lazy<PaymentState>;
 }
 
-export const c2c: MethodDefinition = {
+export const c2c = defineMethod('c2c', {
   payment: {
-    name: 'C2C',
-    type: 'c2c',
     description: 'Card-to-card transfer (Kazakhstan).',
     payment: C2cPayment,
     currency: 'KZT',
     redirect: 'The payer makes the transfer on the hosted page.',
-    input: {
-      field: 'c2c',
-      input: C2cPaymentInput,
-      description: 'Card-to-card transfer without the hosted page. KZT.',
-    },
+    input: { input: C2cPaymentInput, description: 'Card-to-card transfer without the hosted page. KZT.' },
     confirmation: {
-      field: 'c2c',
       input: C2cConfirmation,
       description: 'For card-to-card transfers: that the transfer was made.',
-      confirmsState: PaymentState.WAITING_FOR_CONFIRM,
       toWire: () => ({}),
-    },
-    nextAction: (payment: C2cPayment) =>
-      actionInState(payment, PaymentState.WAITING_FOR_CONFIRM, () =>
+      confirmsState: PaymentState.WAITING_FOR_CONFIRM,
+      action: ({ cardNumber, recipient }: C2cPayment) =>
         Object.assign(new ConfirmTransferAction(), {
-          cardNumber: valueOrNull(payment.cardNumber),
-          recipient: valueOrNull(payment.recipient),
-          confirmWith: 'c2c',
+          cardNumber: valueOrNull(cardNumber),
+          recipient: valueOrNull(recipient),
         }),
-      ),
+    },
     sandbox: {
       type: 'c2c',
       currency: 'KZT',
@@ -87,4 +77,4 @@ export const c2c: MethodDefinition = {
       adds: () => ({ card_number: '4400430000000003', recipient: 'SANDBOX RECIPIENT' }),
     },
   },
-};
+});

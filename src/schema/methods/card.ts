@@ -20,8 +20,8 @@ import { CardNumber, CardSecurityCode } from '../scalars';
 import { ServiceField } from '../lazy-field';
 import { readCardMask, readIp } from '../../redaction/text';
 import { toWireFields } from '../../shared/wire-object';
-import { maskAllButLastFour, type MethodDefinition } from './method-definition';
-import { PayoutDetailField } from './wallet-account';
+import { defineMethod, maskAllButLastFour } from './method-definition';
+import { PayoutDetailField } from './wallets';
 
 @InputType({
   description:
@@ -98,16 +98,13 @@ const withBarePan = (input: object) => {
 
 const SANDBOX_CARD = { bank_name: 'Sandbox Bank', card_type: 'credit' };
 
-export const card: MethodDefinition = {
+export const card = defineMethod('card', {
   payment: {
-    name: 'CARD',
-    type: 'card',
     description: 'Bank card.',
     payment: CardPayment,
     currency: 'EUR',
     redirect: 'The payer enters the card on the hosted page.',
     input: {
-      field: 'card',
       input: CardPaymentInput,
       description: 'Bank card, its data collected by the caller (PCI-DSS applies). EUR.',
       toWire: withBarePan,
@@ -132,13 +129,10 @@ export const card: MethodDefinition = {
     },
   },
   payout: {
-    name: 'CARD',
-    type: 'card',
     description: 'Bank card.',
     payout: CardPayout,
     currency: 'KZT',
     input: {
-      field: 'card',
       input: CardPayoutInput,
       description: 'To a bank card. KZT.',
       toWire: withBarePan,
@@ -147,4 +141,4 @@ export const card: MethodDefinition = {
     publicDetails: (input: CardPayoutInput) => ({ cardMask: maskAllButLastFour(input.pan) }),
     sandbox: { type: 'card', currency: 'KZT', required: ['pan'] },
   },
-};
+});

@@ -2,11 +2,11 @@ import { InputType, ObjectType } from 'type-graphql';
 import { ProvideCodeAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
 import { PayoutResource } from '../payout';
-import { IsPhone, OptionalTextField, TextField } from '../rules';
+import { OptionalPhoneField, OptionalTextField, PhoneField, TextField } from '../rules';
 import { ServiceField, type Lazy } from '../lazy-field';
 import { passThrough, readPhone } from '../../redaction/text';
 import { CodeConfirmationInput } from './code-confirmation';
-import { actionInState, type MethodDefinition } from './method-definition';
+import { defineMethod } from './method-definition';
 
 @InputType({
   description:
@@ -14,19 +14,14 @@ import { actionInState, type MethodDefinition } from './method-definition';
 })
 export class DcbPaymentInput {
   @TextField("The payer's identifier in the client's own system.") userId!: string;
-
-  @OptionalTextField("The payer's phone number, E.164; sent as given, with or without +.", IsPhone())
-  phone?: string;
-
+  @OptionalPhoneField('payer') phone?: string;
   @OptionalTextField("The payer's first name.") firstName?: string;
   @OptionalTextField("The payer's last name.") lastName?: string;
 }
 
 @InputType({ description: 'A payout by direct carrier billing (spec 2.8).' })
 export class DcbPayoutInput {
-  @TextField("The recipient's phone number, E.164; sent as given, with or without +.", IsPhone())
-  phone!: string;
-
+  @PhoneField('recipient') phone!: string;
   @TextField("The recipient's first name.") firstName!: string;
   @TextField("The recipient's last name.") lastName!: string;
 }
@@ -45,29 +40,22 @@ export class DcbPayment extends PaymentResource {
 @ObjectType({ implements: PayoutResource, description: 'A payout by direct carrier billing (spec 2.8).' })
 export class DcbPayout extends PayoutResource {}
 
-export const dcb: MethodDefinition = {
+export const dcb = defineMethod('dcb', {
   payment: {
-    name: 'DCB',
-    type: 'dcb',
     description: 'Direct carrier billing.',
     payment: DcbPayment,
     input: {
-      field: 'dcb',
       input: DcbPaymentInput,
       description:
         'Direct carrier billing: redirect with userId only, server-to-server with phone and names.',
     },
     confirmation: {
-      field: 'dcb',
       input: CodeConfirmationInput,
       description: 'For direct carrier billing: the code.',
-      confirmsState: PaymentState.WAITING_FOR_CODE,
       toWire: (input: CodeConfirmationInput) => ({ code: input.code }),
+      confirmsState: PaymentState.WAITING_FOR_CODE,
+      action: () => Object.assign(new ProvideCodeAction(), { account: null }),
     },
-    nextAction: (payment) =>
-      actionInState(payment, PaymentState.WAITING_FOR_CODE, () =>
-        Object.assign(new ProvideCodeAction(), { account: null, confirmWith: 'dcb' }),
-      ),
     sandbox: {
       type: 'dcb',
       redirect: ['user_id'],
@@ -81,12 +69,10 @@ export const dcb: MethodDefinition = {
     },
   },
   payout: {
-    name: 'DCB',
-    type: 'dcb',
     description: 'Direct carrier billing.',
     payout: DcbPayout,
     currency: 'KZT',
-    input: { field: 'dcb', input: DcbPayoutInput, description: 'To a phone account. KZT.' },
+    input: { input: DcbPayoutInput, description: 'To a phone account. KZT.' },
     sandbox: { type: 'dcb', currency: 'KZT', required: ['phone', 'first_name', 'last_name'] },
   },
-};
+});

@@ -1,28 +1,17 @@
 import { ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
-import type { MethodDefinition } from './method-definition';
-import { AccountMaskField, WalletAccountField, walletPayment, walletPayout } from './wallet-account';
+import { AccountPayment, WalletPayout, pakistanWallet } from './wallets';
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by EasyPaisa (spec 2.5).' })
-export class EasyPaisaPayment extends PaymentResource {
-  @WalletAccountField() account?: string;
-}
+export class EasyPaisaPayment extends AccountPayment {}
 
 @ObjectType({ implements: PayoutResource, description: 'A payout to an EasyPaisa account (spec 2.8).' })
-export class EasyPaisaPayout extends PayoutResource {
-  @AccountMaskField() accountMask?: string | null;
-}
+export class EasyPaisaPayout extends WalletPayout {}
 
-const wallet = {
-  name: 'EASY_PAISA',
+export const easyPaisa = pakistanWallet({
   type: 'easy_paisa',
-  field: 'easyPaisa',
-  title: 'EasyPaisa wallet (Pakistan)',
-  currency: 'PKR',
-};
-
-export const easyPaisa: MethodDefinition = {
-  payment: walletPayment({ ...wallet, payment: EasyPaisaPayment }),
-  payout: walletPayout({ ...wallet, payout: EasyPaisaPayout }),
-};
+  brand: 'EasyPaisa',
+  payment: EasyPaisaPayment,
+  payout: EasyPaisaPayout,
+});

@@ -2,7 +2,7 @@ import { InputType, ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { IsText, TextField } from '../rules';
 import { ServiceField } from '../lazy-field';
-import type { MethodDefinition } from './method-definition';
+import { defineMethod } from './method-definition';
 
 @InputType({ description: 'An e-wallet; the payer finishes on the hosted page (spec 2.5).' })
 export class EwalletPaymentInput {
@@ -18,18 +18,12 @@ export class EwalletPayment extends PaymentResource {
   @ServiceField('The e-wallet; null if not sent.') ewallet?: string;
 }
 
-export const ewallet: MethodDefinition = {
+export const ewallet = defineMethod('ewallet', {
   payment: {
-    name: 'EWALLET',
-    type: 'ewallet',
     description: 'E-wallet (Indonesia).',
     payment: EwalletPayment,
     currency: 'IDR',
-    input: {
-      field: 'ewallet',
-      input: EwalletPaymentInput,
-      description: 'An e-wallet; redirect flow. IDR.',
-    },
+    input: { input: EwalletPaymentInput, description: 'An e-wallet; redirect flow. IDR.' },
     sandbox: { type: 'ewallet', currency: 'IDR', redirect: ['ewallet'], echo: ['ewallet'] },
   },
-};
+});

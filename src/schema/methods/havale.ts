@@ -1,26 +1,23 @@
 import { ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { CustomFieldsInput, OtherFieldsField, customFieldsToWire } from './free-fields';
-import type { MethodDefinition } from './method-definition';
+import { defineMethod } from './method-definition';
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by havale, a bank transfer (spec 2.5).' })
 export class HavalePayment extends PaymentResource {
   @OtherFieldsField() fields?: Record<string, unknown>;
 }
 
-export const havale: MethodDefinition = {
+export const havale = defineMethod('havale', {
   payment: {
-    name: 'HAVALE',
-    type: 'havale',
     description: 'Havale: bank transfer with phone, user id and names. Its fields are not documented.',
     payment: HavalePayment,
     redirect: 'The payer finishes on the hosted page.',
     input: {
-      field: 'havale',
       input: CustomFieldsInput,
       description: 'Havale with fields as agreed with the service.',
       toWire: customFieldsToWire,
     },
     sandbox: { type: 'havale', redirect: [], direct: { required: [] }, anyFields: true, echo: [] },
   },
-};
+});

@@ -1,18 +1,15 @@
 import { InputType, ObjectType } from 'type-graphql';
 import { PayoutResource } from '../payout';
-import { IsEmail, IsPhone, IsText, TextField } from '../rules';
-import { maskAllButLastFour, type MethodDefinition } from './method-definition';
-import { AccountMaskField, PayoutDetailField } from './wallet-account';
+import { IsEmail, IsText, PhoneField, TextField } from '../rules';
+import { defineMethod, maskAllButLastFour } from './method-definition';
+import { AccountMaskField, PayoutDetailField } from './wallets';
 
 @InputType({ description: 'A payout by IMPS, the instant bank transfer of India (spec 2.8).' })
 export class ImpsPayoutInput {
   @TextField("The IFSC of the recipient's bank.", IsText(64)) bankCode!: string;
   @TextField("The recipient's first name.") firstName!: string;
   @TextField("The recipient's last name.") lastName!: string;
-
-  @TextField("The recipient's phone number, E.164; sent as given, with or without +.", IsPhone())
-  phone!: string;
-
+  @PhoneField('recipient') phone!: string;
   @TextField("The recipient's email address.", IsEmail()) email!: string;
   @TextField("The recipient's account number.", IsText(64)) accountNumber!: string;
 }
@@ -23,18 +20,12 @@ export class ImpsPayout extends PayoutResource {
   @AccountMaskField() accountMask?: string | null;
 }
 
-export const imps: MethodDefinition = {
+export const imps = defineMethod('imps', {
   payout: {
-    name: 'IMPS',
-    type: 'imps',
     description: 'IMPS: instant bank transfer (India).',
     payout: ImpsPayout,
     currency: 'INR',
-    input: {
-      field: 'imps',
-      input: ImpsPayoutInput,
-      description: 'To a bank account in India, instantly. INR.',
-    },
+    input: { input: ImpsPayoutInput, description: 'To a bank account in India, instantly. INR.' },
     publicDetails: ({ bankCode, accountNumber }: ImpsPayoutInput) => ({
       bankCode,
       accountMask: maskAllButLastFour(accountNumber),
@@ -45,4 +36,4 @@ export const imps: MethodDefinition = {
       required: ['bank_code', 'first_name', 'last_name', 'phone', 'email', 'account_number'],
     },
   },
-};
+});

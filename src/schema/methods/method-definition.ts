@@ -1,17 +1,15 @@
 import type { WireObject } from '../../shared/wire-object';
 import type { NextAction } from '../next-action';
-import type { PaymentResource, PaymentState } from '../payment';
+import type { Confirmation, PaymentResource } from '../payment';
 import type { PayoutResource } from '../payout';
 import type { SandboxPaymentMethod, SandboxPayoutMethod } from './sandbox-behaviour';
-
-/** A class with the decorator @InputType of type-graphql. */
-export type InputClass = new () => object;
 
 /** The field of a @oneOf input that selects a method. */
 export interface MethodVariant {
   /** Name of the field in the @oneOf input. */
   field: string;
-  input: InputClass;
+  /** A class with the decorator @InputType of type-graphql. */
+  input: new () => object;
   description: string;
   /** Returns the wire fields besides `type`. Default: the fields of the input in snake case. */
   toWire?(input: object): WireObject;
@@ -24,59 +22,47 @@ export interface MethodVariant {
 }
 
 /** The field of ConfirmationInput that confirms a payment of the method (spec 4.5). */
-export interface ConfirmationVariant {
-  field: string;
+export interface ConfirmationVariant extends Confirmation {
   /** An input class, or an enum for a confirmation without data (c2c). */
-  input: InputClass | object;
+  input: object;
   description: string;
-  /** The sub-state in which the payment waits for the confirmation (spec 3.3). */
-  confirmsState: PaymentState;
   /** Returns the wire fields besides `id`. */
   toWire(confirmation: object): WireObject;
 }
 
-/** Definition of payments by one method. */
-export interface PaymentMethodDefinition {
-  /** The value in the enum PaymentMethod. */
+/** What the definitions of payments and payouts by one method have in common. */
+export interface CommonDefinition {
+  /** The value in the enum PaymentMethod or PayoutMethod. */
   name: string;
-  /** `payment_method.type` on the wire (spec 2.5). */
+  /** `payment_method.type` or `payout_method.type` on the wire (spec 2.5, 2.8). */
   type: string;
-  /** Description of the value in the enum PaymentMethod. */
+  /** Description of the value in the enum. */
   description: string;
-  payment: new (definition: PaymentMethodDefinition) => PaymentResource;
-  /** The only currency of the method, if spec section 8 names one. */
+  /** The only currency of the method, if the specification (section 8) names one. */
   currency?: string;
-  /** Description of the value in the enum RedirectPaymentMethod. Absent if there is no redirect flow without fields. */
-  redirect?: string;
   /** Absent if the caller can give nothing but the type. */
   input?: MethodVariant;
+  /** True for the definition of methods that are unknown to this gateway. */
+  fallback?: true;
+}
+
+export interface PaymentMethodDefinition extends CommonDefinition {
+  payment: new (definition: PaymentMethodDefinition) => PaymentResource;
+  /** Description of the value in the enum RedirectPaymentMethod. Absent if there is no redirect flow without fields. */
+  redirect?: string;
   /** Absent if payments of the method cannot be confirmed. */
   confirmation?: ConfirmationVariant;
   /** Returns the next action that is special to the method; null if the default (redirect or wait) applies. */
   nextAction?(payment: PaymentResource): NextAction | null;
-  /** True for the definition of methods that are unknown to this gateway. */
-  fallback?: true;
   sandbox: SandboxPaymentMethod;
 }
 
-/** Definition of payouts by one method. */
-export interface PayoutMethodDefinition {
-  /** The value in the enum PayoutMethod. */
-  name: string;
-  /** `payout_method.type` on the wire (spec 2.8). */
-  type: string;
-  /** Description of the value in the enum PayoutMethod. */
-  description: string;
+export interface PayoutMethodDefinition extends CommonDefinition {
   payout: new (definition: PayoutMethodDefinition) => PayoutResource;
-  /** The only currency of the method, if spec section 8 names one. */
-  currency?: string;
   /** Description of the value in the enum TypeOnlyPayoutMethod. Absent if the method needs fields. */
   typeOnly?: string;
-  input?: MethodVariant;
   /** Returns fields of the payout that come from its create call and are stored. None has a full account number. */
   publicDetails?(input: object): object;
-  /** True for the definition of methods that are unknown to this gateway. */
-  fallback?: true;
   /** Absent for the fallback, because the sandbox accepts any unknown type. */
   sandbox?: SandboxPayoutMethod;
 }
@@ -87,15 +73,35 @@ export interface MethodDefinition {
   payout?: PayoutMethodDefinition;
 }
 
+/** A definition without the names that follow from the wire type. */
+type Unnamed<D extends CommonDefinition> = Omit<D, 'name' | 'type' | 'input' | 'confirmation'> & {
+  input?: Omit<MethodVariant, 'field'>;
+};
+
+interface UnnamedMethod {
+  payment?: Unnamed<PaymentMethodDefinition> & { confirmation?: Omit<ConfirmationVariant, 'field'> };
+  payout?: Unnamed<PayoutMethodDefinition>;
+}
+
+/** Defines a method. Its names follow from its wire type: `jazz_cash` is JAZZ_CASH in enums, and jazzCash in inputs. */
+export function defineMethod(type: string, { payment, payout }: UnnamedMethod): MethodDefinition {
+  const name = type.toUpperCase();
+  const field = type.replace(/_./g, (pair) => pair.charAt(1).toUpperCase());
+  const withField = <V extends object>(variant: V | undefined) => variant && { ...variant, field };
+  return {
+    payment: payment && {
+      ...payment,
+      name,
+      type,
+      input: withField(payment.input),
+      confirmation: withField(payment.confirmation),
+    },
+    payout: payout && { ...payout, name, type, input: withField(payout.input) },
+  };
+}
+
 /** Returns four asterisks and the last four characters; only asterisks if the text has eight characters or fewer. */
 export function maskAllButLastFour(text: string): string {
   const bare = text.replace(/[\s-]/g, '');
   return bare.length > 8 ? `****${bare.slice(-4)}` : '****';
 }
-
-/** Returns the action if the payment is in the given state; otherwise null. */
-export const actionInState = <A extends NextAction>(
-  payment: PaymentResource,
-  state: PaymentState,
-  action: () => A,
-): A | null => (payment.state === state ? action() : null);

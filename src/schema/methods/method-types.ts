@@ -1,51 +1,51 @@
-import { IsOptional, ValidateBy, ValidateNested } from 'class-validator';
+import { IsOptional, ValidateNested } from 'class-validator';
 import { Field, InputType, createUnionType } from 'type-graphql';
-import type { InputRule } from '../input-rules';
 import { ConfirmTransferAction, ProvideCodeAction, ProvideUtrAction } from '../next-action';
+import { NullableField } from '../nullable-field';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
 import { registerEnum } from '../register-enum';
-import { hasField } from '../rules';
+import { IsNotEmpty } from '../rules';
 import { paymentMethods, payoutMethods } from './index';
-import type { InputClass } from './method-definition';
+import type { ConfirmationVariant } from './method-definition';
 
 /** The GraphQL types that list the methods: enums, unions and @oneOf inputs, all built from the registry. */
 
-/** Registers an enum with a value for each definition of which `describe` returns a description. */
-function registerMethodEnum<D extends { name: string }>(
+/** Registers an enum with a value for each definition that has a description of it in the given property. */
+function registerMethodEnum<K extends string>(
   name: string,
   description: string,
-  definitions: readonly D[],
-  describe: (definition: D) => string | undefined,
+  definitions: readonly ({ name: string } & { [key in K]?: string })[],
+  property: K,
 ): Record<string, string> {
-  const values = definitions.map((each): [string, string | undefined] => [each.name, describe(each)]);
-  const described = values.filter((value): value is [string, string] => value[1] !== undefined);
-  return registerEnum(name, description, Object.fromEntries(described));
+  const described = definitions.filter((each) => each[property] !== undefined);
+  const values = described.map((each) => [each.name, String(each[property])]);
+  return registerEnum(name, description, Object.fromEntries(values) as Record<string, string>);
 }
 
 export const PaymentMethod = registerMethodEnum(
   'PaymentMethod',
   'The methods of payments (spec 2.5).',
   paymentMethods,
-  ({ description }) => description,
+  'description',
 );
 export const PayoutMethod = registerMethodEnum(
   'PayoutMethod',
   'The methods of payouts (spec 2.8).',
   payoutMethods,
-  ({ description }) => description,
+  'description',
 );
 export const RedirectPaymentMethod = registerMethodEnum(
   'RedirectPaymentMethod',
   'Methods that need nothing but their type: the payer pays on the hosted page.',
   paymentMethods,
-  ({ redirect }) => redirect,
+  'redirect',
 );
 export const TypeOnlyPayoutMethod = registerMethodEnum(
   'TypeOnlyPayoutMethod',
   'Methods that need nothing but their type.',
   payoutMethods,
-  ({ typeOnly }) => typeOnly,
+  'typeOnly',
 );
 
 Field(() => PaymentMethod, { description: 'The method; OTHER for one unknown to this gateway.' })(
@@ -69,25 +69,15 @@ export const Payout = createUnionType({
   types: () => payoutMethods.map(({ payout }) => payout),
 });
 
-interface Variant {
-  field: string;
-  input: InputClass | object;
-  description: string;
-}
+type Variant = Pick<ConfirmationVariant, 'field' | 'input' | 'description'>;
 
 /** Adds a field to a @oneOf input. Its type is a nested input or an enum. */
-function addVariant(oneOf: InputClass, { field, input, description }: Variant): void {
-  Field(() => input, { nullable: true, description })(oneOf.prototype, field);
-  IsOptional()(oneOf.prototype, field);
+function addVariant({ prototype }: new () => OneOfInput, { field, input, description }: Variant): void {
+  NullableField(description, () => input)(prototype, field);
+  IsOptional()(prototype, field);
   if (typeof input !== 'function') return;
-  ValidateNested()(oneOf.prototype, field);
-  ValidateBy({
-    name: 'notEmpty' satisfies InputRule,
-    validator: {
-      validate: (value: unknown) => typeof value === 'object' && value !== null && hasField(value),
-      defaultMessage: () => 'must have at least one field; to send only the type, use the field redirect.',
-    },
-  })(oneOf.prototype, field);
+  ValidateNested()(prototype, field);
+  IsNotEmpty()(prototype, field);
 }
 
 abstract class OneOfInput {

@@ -4,7 +4,7 @@ import { PayoutResource } from '../payout';
 import { TextField, TextRule } from '../rules';
 import type { WireObject } from '../../shared/wire-object';
 import { CustomFieldsField, CustomFieldsInput, OtherFieldsField, customFieldsToWire } from './free-fields';
-import type { MethodDefinition } from './method-definition';
+import { defineMethod } from './method-definition';
 
 @InputType({ description: 'A payout by a method unknown to this gateway (spec 2.8: "or others").' })
 export class OtherPayoutInput {
@@ -43,14 +43,11 @@ export class OtherPayout extends PayoutResource {
   }
 }
 
-export const other: MethodDefinition = {
+export const other = defineMethod('other', {
   payment: {
-    name: 'OTHER',
-    type: 'other',
     description: 'A custom method, or one unknown to this gateway.',
     payment: OtherPayment,
     input: {
-      field: 'other',
       input: CustomFieldsInput,
       description: 'A custom method with fields as agreed with the service.',
       toWire: customFieldsToWire,
@@ -59,12 +56,9 @@ export const other: MethodDefinition = {
     sandbox: { type: 'other', redirect: [], direct: { required: [] }, anyFields: true, echo: [] },
   },
   payout: {
-    name: 'OTHER',
-    type: 'other',
     description: 'An unknown method: one unknown to this gateway, or not sent by the service.',
     payout: OtherPayout,
     input: {
-      field: 'other',
       input: OtherPayoutInput,
       description: 'A method unknown to this gateway, with fields as agreed with the service.',
       typeOf: ({ type }: OtherPayoutInput) => type,
@@ -72,4 +66,4 @@ export const other: MethodDefinition = {
     },
     fallback: true,
   },
-};
+});

@@ -5,7 +5,7 @@ import { drawQrCode } from '../qr-code';
 import { ServiceField, valueOrNull, mapLazy, type Lazy } from '../lazy-field';
 import { passThrough } from '../../redaction/text';
 import { PaymentDataField } from './free-fields';
-import type { MethodDefinition } from './method-definition';
+import { defineMethod } from './method-definition';
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by QR code (spec 2.5).' })
 export class QrisPayment extends PaymentResource {
@@ -22,10 +22,8 @@ export class QrisPayment extends PaymentResource {
   @PaymentDataField() paymentData?: Record<string, unknown>;
 }
 
-export const qris: MethodDefinition = {
+export const qris = defineMethod('qris', {
   payment: {
-    name: 'QRIS',
-    type: 'qris',
     description: 'QR code (QRIS, Indonesia).',
     payment: QrisPayment,
     currency: 'IDR',
@@ -48,4 +46,4 @@ export const qris: MethodDefinition = {
       }),
     },
   },
-};
+});

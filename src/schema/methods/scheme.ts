@@ -1,7 +1,7 @@
 import { ObjectType } from 'type-graphql';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
-import type { MethodDefinition } from './method-definition';
+import { defineMethod } from './method-definition';
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by the method "scheme" (spec 2.5).' })
 export class SchemePayment extends PaymentResource {}
@@ -9,21 +9,17 @@ export class SchemePayment extends PaymentResource {}
 @ObjectType({ implements: PayoutResource, description: 'A payout by the method "scheme" (spec 2.8).' })
 export class SchemePayout extends PayoutResource {}
 
-export const scheme: MethodDefinition = {
+export const scheme = defineMethod('scheme', {
   payment: {
-    name: 'SCHEME',
-    type: 'scheme',
     description: 'The method "scheme", which has a type and no other fields.',
     payment: SchemePayment,
     redirect: 'The payer finishes on the hosted page.',
     sandbox: { type: 'scheme', redirect: [], echo: [] },
   },
   payout: {
-    name: 'SCHEME',
-    type: 'scheme',
     description: 'The method "scheme", which has a type and no other fields.',
     payout: SchemePayout,
     typeOnly: 'The method "scheme".',
     sandbox: { type: 'scheme', required: [] },
   },
-};
+});

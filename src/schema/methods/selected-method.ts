@@ -1,6 +1,6 @@
 import { toWireFields, type WireObject } from '../../shared/wire-object';
 import { paymentMethods, payoutMethods } from './index';
-import type { MethodVariant, PaymentMethodDefinition, PayoutMethodDefinition } from './method-definition';
+import type { CommonDefinition, PaymentMethodDefinition, PayoutMethodDefinition } from './method-definition';
 import {
   selectedVariant,
   type ConfirmationInput,
@@ -23,77 +23,56 @@ export interface SelectedMethod<D> {
   secrets: readonly string[];
 }
 
-type MethodRequest = Pick<SelectedMethod<never>, 'type' | 'fields' | 'fingerprintFields' | 'secrets'>;
+const typeOnly = (type: string) => ({ type, fields: {}, fingerprintFields: { type }, secrets: [] });
 
-const typeOnly = (type: string): MethodRequest => ({
-  type,
-  fields: {},
-  fingerprintFields: { type },
-  secrets: [],
-});
-
-function requestOf(type: string, variant: MethodVariant | undefined, input: object): MethodRequest {
-  const fields = variant?.toWire ? variant.toWire(input) : toWireFields(input);
-  const persistent = Object.entries(fields).filter(([name]) => !variant?.neverPersist?.includes(name));
+/** Returns the method of a create: the one with the name if an enum value is selected, otherwise that of the field. */
+function selectedMethod<D extends CommonDefinition>(
+  definitions: readonly D[],
+  method: PaymentMethodInput | PayoutMethodInput,
+): SelectedMethod<D> {
+  const { field, value } = selectedVariant(method);
+  const definition = definitions.find(({ name, input }) =>
+    typeof value === 'string' ? name === value : input?.field === field,
+  );
+  if (!definition) throw new Error(`No method of the registry has the field ${field} of a @oneOf input.`);
+  const { input } = definition;
+  if (typeof value === 'string' || !input)
+    return { definition, inputField: field, ...typeOnly(definition.type) };
+  const { toWire = toWireFields, typeOf, sensitiveFields = [], neverPersist = [] } = input;
+  const type = typeOf?.(value) ?? definition.type;
+  const fields = toWire(value);
+  const persistent = Object.entries(fields).filter(([name]) => !neverPersist.includes(name));
   return {
+    definition,
+    inputField: field,
     type,
     fields,
     fingerprintFields: { type, ...Object.fromEntries(persistent) },
-    secrets: (variant?.sensitiveFields ?? []).map((name) => String(fields[name])),
+    secrets: sensitiveFields.map((name) => String(fields[name])),
   };
 }
 
-/** Returns the definition whose name is `value`, or the one with this field if `value` is a nested input. */
-function definitionOf<D extends { name: string; input?: MethodVariant }>(
-  definitions: readonly D[],
-  { field, value }: { field: string; value: object | string },
-): D {
-  const found = definitions.find(({ name, input }) =>
-    typeof value === 'string' ? name === value : input?.field === field,
-  );
-  if (!found) throw new Error(`No method of the registry has the field ${field} of a @oneOf input.`);
-  return found;
-}
-
 /** Returns the method that the input of createPayment selects. */
-export function selectedPaymentMethod(method: PaymentMethodInput): SelectedMethod<PaymentMethodDefinition> {
-  const selected = selectedVariant(method);
-  const { field, value } = selected;
-  const definition = definitionOf(paymentMethods, selected);
-  const request =
-    typeof value === 'string'
-      ? typeOnly(definition.type)
-      : requestOf(definition.type, definition.input, value);
-  return { definition, inputField: field, ...request };
-}
+export const selectedPaymentMethod = (method: PaymentMethodInput): SelectedMethod<PaymentMethodDefinition> =>
+  selectedMethod(paymentMethods, method);
 
 /** Returns the method that the input of createPayout selects, with `publicDetails` as in PayoutMethodDefinition. */
 export function selectedPayoutMethod(
   method: PayoutMethodInput,
 ): SelectedMethod<PayoutMethodDefinition> & { publicDetails: object } {
-  const selected = selectedVariant(method);
-  const { field, value } = selected;
-  const definition = definitionOf(payoutMethods, selected);
-  if (typeof value === 'string')
-    return { definition, inputField: field, ...typeOnly(definition.type), publicDetails: {} };
-  const type = definition.input?.typeOf?.(value) ?? definition.type;
-  return {
-    definition,
-    inputField: field,
-    ...requestOf(type, definition.input, value),
-    publicDetails: definition.publicDetails?.(value) ?? {},
-  };
+  const selected = selectedMethod(payoutMethods, method);
+  const { value } = selectedVariant(method);
+  const details = typeof value === 'object' && selected.definition.publicDetails?.(value);
+  return { ...selected, publicDetails: details || {} };
 }
-
-const FIELDS_WITH_PAN: ReadonlySet<string> = new Set(
-  [...paymentMethods, ...payoutMethods].flatMap(({ input }) =>
-    input?.sensitiveFields?.includes('pan') ? input.field : [],
-  ),
-);
 
 /** Whether the selected method takes a full card number, so that the caller must comply with PCI-DSS. */
 export function takesCardNumber(method: PaymentMethodInput | PayoutMethodInput): boolean {
-  return FIELDS_WITH_PAN.has(selectedVariant(method).field);
+  const { field } = selectedVariant(method);
+  const withPan = [...paymentMethods, ...payoutMethods].filter(({ input }) =>
+    input?.sensitiveFields?.includes('pan'),
+  );
+  return withPan.some(({ input }) => input?.field === field);
 }
 
 /** Returns the method that a confirmation selects, with the wire fields of the confirm. */

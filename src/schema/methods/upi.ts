@@ -1,10 +1,10 @@
 import { InputType, ObjectType } from 'type-graphql';
 import { ProvideUtrAction } from '../next-action';
 import { PaymentResource, PaymentState, StateField } from '../payment';
-import { IsEmail, IsPhone, IsText, OptionalTextField, TextField } from '../rules';
+import { IsEmail, IsText, OptionalPhoneField, OptionalTextField, TextField } from '../rules';
 import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
 import { passThrough, readPhone } from '../../redaction/text';
-import { actionInState, type MethodDefinition } from './method-definition';
+import { defineMethod } from './method-definition';
 
 @InputType({
   description:
@@ -14,9 +14,7 @@ export class UpiPaymentInput {
   @OptionalTextField("The payer's email address.", IsEmail()) email?: string;
   @OptionalTextField("The payer's first name.") firstName?: string;
   @OptionalTextField("The payer's last name.") lastName?: string;
-
-  @OptionalTextField("The payer's phone number, E.164; sent as given, with or without +.", IsPhone())
-  phone?: string;
+  @OptionalPhoneField('payer') phone?: string;
 }
 
 @InputType({ description: 'Confirms a UPI payment (spec 4.5).' })
@@ -39,34 +37,21 @@ export class UpiPayment extends PaymentResource {
   @ServiceField("The payer's phone number; null if not given.", { read: readPhone }) phone?: string;
 }
 
-export const upi: MethodDefinition = {
+export const upi = defineMethod('upi', {
   payment: {
-    name: 'UPI',
-    type: 'upi',
     description: 'Unified Payments Interface (India).',
     payment: UpiPayment,
     currency: 'INR',
     redirect: 'The payer pays by UPI on the hosted page.',
-    input: {
-      field: 'upi',
-      input: UpiPaymentInput,
-      description: 'UPI without the hosted page, confirmed with a UTR. INR.',
-    },
+    input: { input: UpiPaymentInput, description: 'UPI without the hosted page, confirmed with a UTR. INR.' },
     confirmation: {
-      field: 'upi',
       input: UtrConfirmationInput,
       description: 'For UPI: the UTR.',
-      confirmsState: PaymentState.WAITING_FOR_UTR,
       toWire: (input: UtrConfirmationInput) => ({ utr: input.utr }),
+      confirmsState: PaymentState.WAITING_FOR_UTR,
+      action: ({ upiId, upiLink }: UpiPayment) =>
+        Object.assign(new ProvideUtrAction(), { upiId: valueOrNull(upiId), upiLink: valueOrNull(upiLink) }),
     },
-    nextAction: (payment: UpiPayment) =>
-      actionInState(payment, PaymentState.WAITING_FOR_UTR, () =>
-        Object.assign(new ProvideUtrAction(), {
-          upiId: valueOrNull(payment.upiId),
-          upiLink: valueOrNull(payment.upiLink),
-          confirmWith: 'upi',
-        }),
-      ),
     sandbox: {
       type: 'upi',
       currency: 'INR',
@@ -84,4 +69,4 @@ export const upi: MethodDefinition = {
       },
     },
   },
-};
+});

@@ -5,7 +5,7 @@ import { IsText, TextField } from '../rules';
 import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
 import { passThrough } from '../../redaction/text';
 import { PaymentDataField } from './free-fields';
-import type { MethodDefinition } from './method-definition';
+import { defineMethod } from './method-definition';
 
 @InputType({ description: 'A virtual account made for this payment (spec 2.5).' })
 export class VirtualAccountPaymentInput {
@@ -31,15 +31,12 @@ export class VirtualAccountPayment extends PaymentResource {
   @PaymentDataField() paymentData?: Record<string, unknown>;
 }
 
-export const virtualAccount: MethodDefinition = {
+export const virtualAccount = defineMethod('virtual_account', {
   payment: {
-    name: 'VIRTUAL_ACCOUNT',
-    type: 'virtual_account',
     description: 'Virtual account at a bank (Indonesia).',
     payment: VirtualAccountPayment,
     currency: 'IDR',
     input: {
-      field: 'virtualAccount',
       input: VirtualAccountPaymentInput,
       description: 'A virtual account to which the payer transfers. IDR.',
     },
@@ -61,4 +58,4 @@ export const virtualAccount: MethodDefinition = {
       }),
     },
   },
-};
+});

@@ -1,32 +1,40 @@
 import { ValidateNested } from 'class-validator';
 import { Field, ID, InputType, ObjectType, createUnionType } from 'type-graphql';
 import { AmountInput } from './amount';
-import { ConfirmationInput, Payment, PaymentMethodInput } from './methods/method-types';
+import {
+  ConfirmationInput,
+  Payment,
+  PaymentMethodInput,
+  Payout,
+  PayoutMethodInput,
+} from './methods/method-types';
+import { NullableField } from './nullable-field';
 import type { PaymentResource } from './payment';
-import { IsText, OptionalTextField } from './rules';
+import type { PayoutResource } from './payout';
+import { IsText, OptionalTextField, TextField } from './rules';
 import { HttpUrl, UUID } from './scalars';
 import {
-  CREATE_FAILURES,
+  IdempotencyConflictError,
   InvalidInputError,
   OutcomeUnknownError,
   RejectedByServiceError,
   RequestInProgressError,
 } from './user-errors';
 
-export const IDEMPOTENCY_KEY =
+const IDEMPOTENCY_KEY =
   'Chosen by the caller, 1 to 255 printable characters, one per intended payment or payout. The same key never creates a second one.';
 
-export const PUBLIC_URL =
-  'https to a public host, without credentials; in the sandbox also http to this machine. Sent unchanged.';
+/** Declares a field for a URL that is sent to the service. Its rules are in core/validation/validate-url.ts. */
+const UrlField = (description: string): PropertyDecorator =>
+  NullableField(
+    `${description} https to a public host, without credentials; in the sandbox also http to this machine. Sent unchanged.`,
+    () => HttpUrl,
+  );
 
 @InputType({ description: 'A payment to create (spec 2.4).' })
 export class CreatePaymentInput {
-  @Field(() => ID, { description: IDEMPOTENCY_KEY })
-  @IsText()
-  idempotencyKey!: string;
-
+  @Field(() => ID, { description: IDEMPOTENCY_KEY }) @IsText() idempotencyKey!: string;
   @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
-
   @Field(() => AmountInput, { description: 'What the payer has to pay.' })
   @ValidateNested()
   amount!: AmountInput;
@@ -40,18 +48,8 @@ export class CreatePaymentInput {
   @ValidateNested()
   method!: PaymentMethodInput;
 
-  @Field(() => HttpUrl, {
-    nullable: true,
-    description: `The page to which the payer returns; recommended. ${PUBLIC_URL}`,
-  })
-  returnUrl?: string;
-
-  @Field(() => HttpUrl, {
-    nullable: true,
-    description: `The URL that the service notifies of changes (spec section 6). ${PUBLIC_URL}`,
-  })
-  callbackUrl?: string;
-
+  @UrlField('The page to which the payer returns; recommended.') returnUrl?: string;
+  @UrlField('The URL that the service notifies of changes (spec section 6).') callbackUrl?: string;
   @OptionalTextField('Free text, at most 1000 characters.', IsText(1000)) description?: string;
 }
 
@@ -63,6 +61,26 @@ export class ConfirmPaymentInput {
   @Field(() => ConfirmationInput, { description: 'The field that nextAction.confirmWith names.' })
   @ValidateNested()
   confirmation!: ConfirmationInput;
+}
+
+@InputType({ description: 'A payout to create (spec 2.7).' })
+export class CreatePayoutInput {
+  @Field(() => ID, { description: IDEMPOTENCY_KEY }) @IsText() idempotencyKey!: string;
+  @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
+  @Field(() => AmountInput, { description: 'What the recipient gets.' })
+  @ValidateNested()
+  amount!: AmountInput;
+
+  @TextField("The order or payout identifier in the client's system, at most 255 characters.")
+  externalId!: string;
+
+  @OptionalTextField('Free text, at most 1000 characters.', IsText(1000)) description?: string;
+
+  @Field(() => PayoutMethodInput, { description: 'How the recipient gets the money.' })
+  @ValidateNested()
+  method!: PayoutMethodInput;
+
+  @UrlField('The URL that the service notifies of changes (spec section 6).') callbackUrl?: string;
 }
 
 @ObjectType({
@@ -77,6 +95,25 @@ export class PaymentSuccess {
   })
   replayed!: boolean;
 }
+
+@ObjectType({ description: 'The created payout. A decline is a success of the call: see payout.error.' })
+export class PayoutSuccess {
+  @Field(() => Payout, { description: 'The payout in its current state.' }) payout!: PayoutResource;
+
+  @Field(() => Boolean, {
+    description:
+      'True if an earlier call with the same key created it, or if a lost response was recovered by lookup; payout is then its current state.',
+  })
+  replayed!: boolean;
+}
+
+const CREATE_FAILURES = [
+  InvalidInputError,
+  RejectedByServiceError,
+  IdempotencyConflictError,
+  RequestInProgressError,
+  OutcomeUnknownError,
+] as const;
 
 export const CreatePaymentResult = createUnionType({
   name: 'CreatePaymentResult',
@@ -98,3 +135,10 @@ export const ConfirmPaymentResult = createUnionType({
     ] as const,
 });
 export type ConfirmPaymentResult = typeof ConfirmPaymentResult;
+
+export const CreatePayoutResult = createUnionType({
+  name: 'CreatePayoutResult',
+  description: 'The payout, or an expected failure.',
+  types: () => [PayoutSuccess, ...CREATE_FAILURES] as const,
+});
+export type CreatePayoutResult = typeof CreatePayoutResult;

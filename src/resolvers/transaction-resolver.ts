@@ -1,0 +1,82 @@
+import { Arg, Ctx, Query, Resolver, Root, Subscription } from 'type-graphql';
+import type { Payment, Payout } from '../schema/methods/method-types';
+import type { PaymentResource } from '../schema/payment';
+import type { PayoutResource } from '../schema/payout';
+import { UUID } from '../schema/scalars';
+import { checkBatchSize, lookupKey } from './bad-request';
+import type { OperationContext } from './context';
+import { RequiresScope, type SubscriptionArgs } from './root-fields';
+
+interface TransactionKind {
+  kind: 'payment' | 'payout';
+  type: () => typeof Payment | typeof Payout;
+  /** Section of the specification about the lookup. */
+  section: string;
+}
+
+type Found = Promise<PaymentResource | PayoutResource | null>;
+
+/** Returns a resolver of the lookups `payment`, `payments` and the subscription `paymentUpdated`, or those of payouts. */
+export function transactionResolver({ kind, type, section }: TransactionKind): new () => object {
+  const CanRead = () => RequiresScope(`${kind}s:read`, `${kind}s:read:own`);
+  const Channel = () => Arg('channel', () => UUID, { description: `The merchant channel of the ${kind}.` });
+  const idDescription = `The id of the ${kind} at the service.`;
+
+  @Resolver()
+  class TransactionResolver {
+    @CanRead()
+    @Query(type, {
+      name: kind,
+      nullable: true,
+      description: `A ${kind} by transactionId, externalId or both, which must then belong together. Null if the service finds none (spec ${section}); it may find a new ${kind} only after a delay.`,
+    })
+    lookUp(
+      @Ctx() context: OperationContext,
+      @Channel() channel: string,
+      @Arg('transactionId', () => UUID, { nullable: true, description: idDescription })
+      transactionId?: string,
+      @Arg('externalId', () => String, {
+        nullable: true,
+        description: "The identifier in the client's system.",
+      })
+      externalId?: string,
+    ): Found {
+      return context.visible(kind).load(lookupKey(channel, transactionId, externalId));
+    }
+
+    @CanRead()
+    @Query(() => [type()], {
+      name: `${kind}s`,
+      nullable: 'items',
+      description: `Up to 100 ${kind}s in the order of transactionIds. Null if not found; a failed lookup is null with one error at its path.`,
+    })
+    lookUpAll(
+      @Ctx() context: OperationContext,
+      @Channel() channel: string,
+      @Arg('transactionIds', () => [UUID], {
+        description: `The ids of the ${kind}s at the service, at most 100.`,
+      })
+      transactionIds: string[],
+    ): Found[] {
+      checkBatchSize(transactionIds);
+      const transactions = context.visible(kind);
+      return transactionIds.map((transactionId) => transactions.load({ channel, transactionId }));
+    }
+
+    @CanRead()
+    @Subscription(type, {
+      name: `${kind}Updated`,
+      subscribe: ({ args, context }: SubscriptionArgs) =>
+        context.visible(kind).watch(args.channel, args.transactionId),
+      description: `The current state of a ${kind}, then every change; completes after COMPLETED or FAILED. Slow clients may miss states but never the last (docs/live-updates.md). NOT_FOUND if the service finds none.`,
+    })
+    updated(
+      @Channel() _channel: string,
+      @Arg('transactionId', () => UUID, { description: idDescription }) _transactionId: string,
+      @Root() transaction: PaymentResource | PayoutResource,
+    ): PaymentResource | PayoutResource {
+      return transaction;
+    }
+  }
+  return TransactionResolver;
+}

@@ -1,0 +1,142 @@
+import { InputType, ObjectType } from 'type-graphql';
+import { passThrough, readPhone } from '../../redaction/text';
+import { ServiceField, valueOrNull, type Lazy } from '../lazy-field';
+import { ProvideCodeAction } from '../next-action';
+import { NullableField } from '../nullable-field';
+import { PaymentResource, PaymentState, StateField } from '../payment';
+import { PayoutResource } from '../payout';
+import { IsEmail, IsText, PhoneField, TextField } from '../rules';
+import { CodeConfirmationInput } from './code-confirmation';
+import {
+  defineMethod,
+  maskAllButLastFour,
+  type MethodDefinition,
+  type PaymentMethodDefinition,
+  type PayoutMethodDefinition,
+} from './method-definition';
+
+@InputType({ description: 'A mobile wallet, server-to-server (spec 2.5).' })
+export class WalletAccountInput {
+  @TextField("The payer's account number at the wallet.", IsText(64)) account!: string;
+}
+
+@InputType({
+  description:
+    'A mobile wallet of Bangladesh, server-to-server (spec 2.5): nextAction names the account to pay to, then the payer provides a code for confirmPayment.',
+})
+export class BangladeshWalletInput {
+  @TextField("The payer's first name.") firstName!: string;
+  @TextField("The payer's surname.") surname!: string;
+  @PhoneField('payer') phone!: string;
+  @TextField("The payer's email address.", IsEmail()) email!: string;
+}
+
+@InputType({ description: 'A payout to a mobile wallet (spec 2.8).' })
+export class WalletPayoutInput {
+  @TextField("The recipient's account number at the wallet.", IsText(64)) accountNumber!: string;
+}
+
+/** Fields of payments from a wallet that needs only an account number. */
+@ObjectType()
+export abstract class AccountPayment extends PaymentResource {
+  @ServiceField("The payer's account number at the wallet; null in the redirect flow.", { read: passThrough })
+  account?: string;
+}
+
+/** Fields of payments from a wallet of Bangladesh. */
+@ObjectType()
+export abstract class BangladeshWalletPayment extends PaymentResource {
+  @ServiceField("The payer's first name; null in the redirect flow.") firstName?: string;
+  @ServiceField("The payer's surname; null in the redirect flow.") surname?: string;
+  @ServiceField("The payer's phone number; null in the redirect flow.", { read: readPhone }) phone?: string;
+  @ServiceField("The payer's email address; null in the redirect flow.") email?: string;
+
+  @ServiceField('The account to which the payer has to send the money; null in the redirect flow.', {
+    from: (method, response) => method['account'] ?? response['account'],
+    read: passThrough,
+  })
+  account?: Lazy<string>;
+
+  @StateField() declare state?: Lazy<PaymentState>;
+}
+
+/** Declares a payout field whose value only the create call contains. */
+export const PayoutDetailField = (description: string): PropertyDecorator =>
+  NullableField(`${description}; null unless this gateway created the payout.`);
+
+/** Declares the field `accountMask` of payouts to an account. */
+export const AccountMaskField = (): PropertyDecorator =>
+  PayoutDetailField('The last four characters of the account, the others masked');
+
+/** Fields of payouts to a wallet. */
+@ObjectType()
+export abstract class WalletPayout extends PayoutResource {
+  @AccountMaskField() accountMask?: string | null;
+}
+
+interface Wallet<P extends PaymentResource> {
+  /** The wire type. */
+  type: string;
+  brand: string;
+  payment: new (definition: PaymentMethodDefinition) => P;
+  payout: new (definition: PayoutMethodDefinition) => WalletPayout;
+}
+
+/** Returns the payout definition of a wallet, which needs only an account number (spec 2.8). */
+const walletPayout = ({ type, payout }: Wallet<PaymentResource>, title: string, currency: string) => ({
+  description: `${title}.`,
+  payout,
+  currency,
+  input: { input: WalletPayoutInput, description: `To an account at ${title}. ${currency}.` },
+  publicDetails: (input: WalletPayoutInput) => ({ accountMask: maskAllButLastFour(input.accountNumber) }),
+  sandbox: { type, currency, required: ['account_number'] },
+});
+
+/** Returns the definition of a wallet of Pakistan, which needs only an account number. */
+export function pakistanWallet(wallet: Wallet<AccountPayment>): MethodDefinition {
+  const { type, brand, payment } = wallet;
+  const currency = 'PKR';
+  return defineMethod(type, {
+    payment: {
+      description: `${brand} wallet (Pakistan).`,
+      payment,
+      currency,
+      redirect: 'The payer enters the account on the hosted page.',
+      input: { input: WalletAccountInput, description: `${brand} wallet with the account number. PKR.` },
+      sandbox: { type, currency, redirect: [], direct: { required: ['account'] }, echo: ['account'] },
+    },
+    payout: walletPayout(wallet, `${brand} wallet (Pakistan)`, currency),
+  });
+}
+
+/** Returns the definition of bkash, nagad or rocket, which differ only in their names. */
+export function bangladeshWallet(wallet: Wallet<BangladeshWalletPayment>): MethodDefinition {
+  const { type, brand, payment } = wallet;
+  return defineMethod(type, {
+    payment: {
+      description: `${brand} wallet (Bangladesh).`,
+      payment,
+      redirect: 'The payer pays from the wallet on the hosted page.',
+      input: { input: BangladeshWalletInput, description: `${brand} wallet without the hosted page.` },
+      confirmation: {
+        input: CodeConfirmationInput,
+        description: `For ${brand}: the code.`,
+        // The service calls the payer's code transaction_id here (spec 4.5).
+        toWire: (input: CodeConfirmationInput) => ({ transaction_id: input.code }),
+        confirmsState: PaymentState.WAITING_FOR_CODE,
+        action: ({ account }: BangladeshWalletPayment) =>
+          Object.assign(new ProvideCodeAction(), { account: valueOrNull(account) }),
+      },
+      sandbox: {
+        type,
+        redirect: [],
+        direct: { required: ['first_name', 'surname', 'phone', 'email'], state: 'waiting_for_code' },
+        confirmField: 'transaction_id',
+        echo: ['first_name', 'surname', 'phone', 'email'],
+        adds: ({ pseudoRandomDigits }) => ({ account: `017${pseudoRandomDigits(8, 'account')}` }),
+        topLevelAccount: true,
+      },
+    },
+    payout: walletPayout(wallet, `${brand} wallet (Bangladesh)`, 'BDT'),
+  });
+}
