@@ -14,21 +14,13 @@ export class OverlappingFields {
 
   constructor(private readonly fragments: Fragments) {}
 
-  /**
-   * Adds the pairs in an operation or fragment, or in selection sets that are merged.
-   * @throws LimitExceededError as soon as there are too many pairs
-   */
+  /** Adds the pairs in selection sets that are merged. Throws a LimitExceededError as soon as there are too many. */
   add(...sets: SelectionSetNode[]): void {
-    const groups = new Map<string, FieldNode[]>();
     const spread = new Set<string>();
-    for (const field of sets.flatMap((set) => [...fieldsIn(set, this.fragments, spread)])) {
-      const name = (field.alias ?? field.name).value;
-      const group = groups.get(name);
-      if (group) group.push(field);
-      else groups.set(name, [field]);
-    }
+    const fields = sets.flatMap((set) => [...fieldsIn(set, this.fragments, spread)]);
     this.#addPairs(spread.size);
-    for (const group of groups.values()) this.#addGroup(group);
+    for (const group of Map.groupBy(fields, ({ alias, name }) => (alias ?? name).value).values())
+      this.#addGroup(group);
   }
 
   #addGroup(group: readonly FieldNode[]): void {
