@@ -1,6 +1,7 @@
 import {
   execute,
   getArgumentValues,
+  getVariableValues,
   type DocumentNode,
   type ExecutionResult,
   type FieldNode,
@@ -12,7 +13,6 @@ import { PrecomputedResult } from '../../resolvers/root-fields';
 import { costCalculator } from '../limits/operation-cost';
 import { fragmentsOf } from '../limits/selection-size';
 import { fallBack, Fallback, SelectionCompiler, type ValueReader } from './selection';
-import { variablesReader, type ReadVariables } from './variables';
 
 type Variables = Record<string, unknown>;
 
@@ -35,7 +35,6 @@ export class PreparedOperation {
   readonly type: OperationDefinitionNode['operation'];
   readonly name: string | null;
   readonly costOf: ReturnType<typeof costCalculator>;
-  readonly readVariables: ReadVariables;
   #compiled: CompiledOperation | null;
 
   constructor(private readonly validated: ValidatedOperation) {
@@ -43,8 +42,14 @@ export class PreparedOperation {
     this.type = operation.operation;
     this.name = operation.name?.value ?? null;
     this.costOf = costCalculator(schema, document, operation);
-    this.readVariables = variablesReader(schema, operation);
     this.#compiled = compileOperation(validated);
+  }
+
+  /** Coerces the variables of a request. Returns null if one is invalid. */
+  readVariables(given: Variables): Variables | null {
+    const { schema, operation } = this.validated;
+    const { variableDefinitions = [] } = operation;
+    return getVariableValues(schema, variableDefinitions, given, { maxErrors: 1 }).coerced ?? null;
   }
 
   /** Executes the operation with the variables as the client sent them, and as readVariables() returned them. */
