@@ -59,7 +59,7 @@ export const bugs = [
   {
     id: 'limit-ambiguous-json',
     promise: 'A JSON body that repeats a name in one object is refused.',
-    file: 'src/http/server/json-body.ts',
+    file: 'src/http/server/app.ts',
     find: 'if (!error && hasDuplicateNames(text, value))',
     replace: 'if (error && hasDuplicateNames(text, value))',
     tests: ['test/http/requests.slow.test.ts'],

@@ -18,16 +18,7 @@ const MAX_SEEN_ONCE = 5000;
 const MAX_ACCEPT_HEADERS = 100;
 const MAX_ACCEPT_LENGTH = 300;
 
-interface CacheOptions {
-  rate: RateLimit;
-  operationLog: LogOperation;
-  formatError: FormatError;
-}
-
-interface OperationRequest extends AdmittedRequest {
-  accept: string | undefined;
-  context(): OperationContext;
-}
+type OperationRequest = AdmittedRequest & { accept: string | undefined; context(): OperationContext };
 
 const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;
 
@@ -46,7 +37,9 @@ export class CompiledOperationCache {
   /** Number of operations that were executed without Apollo. */
   executedCount = 0;
 
-  constructor(private readonly options: CacheOptions) {}
+  constructor(
+    private readonly options: { rate: RateLimit; operationLog: LogOperation; formatError: FormatError },
+  ) {}
 
   /** Apollo plugin that compiles an operation when Apollo has validated it for the second time. */
   readonly compileRepeatedOperations: ApolloServerPlugin<OperationContext> = {

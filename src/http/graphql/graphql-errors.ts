@@ -42,18 +42,16 @@ function callerMessage(message: string, error: unknown, fallback: string): strin
 
 const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha. \d+ tokens/;
 const INVALID_VALUE = /^((Argument|Variable) "|Too many errors processing variables)/;
-
-/** Apollo's errors about automatic persisted queries have no code. */
+/** Messages of Apollo about automatic persisted queries. */
 const PERSISTED_QUERY_ERROR = /^(Unsupported persisted query version|provided sha does not match query)$/;
 
-/** Returns the code of an error. Errors that graphql-js throws during execution have no code of their own. */
+/** Returns the code of an error. Some errors of graphql-js and Apollo have no code of their own. */
 function codeOf(cause: unknown, formattedCode: unknown): string {
-  if (cause instanceof GraphQLError) {
-    if (TOO_MANY_TOKENS.test(cause.message)) return 'OPERATION_TOO_LARGE';
-    const hasCode = cause.extensions['code'] !== undefined;
-    if (!hasCode && INVALID_VALUE.test(cause.message)) return 'BAD_USER_INPUT';
-    if (!hasCode && PERSISTED_QUERY_ERROR.test(cause.message)) return 'BAD_REQUEST';
-  }
+  if (!(cause instanceof GraphQLError)) return String(formattedCode ?? '');
+  const { message, extensions } = cause;
+  if (TOO_MANY_TOKENS.test(message)) return 'OPERATION_TOO_LARGE';
+  if (extensions['code'] === undefined && INVALID_VALUE.test(message)) return 'BAD_USER_INPUT';
+  if (extensions['code'] === undefined && PERSISTED_QUERY_ERROR.test(message)) return 'BAD_REQUEST';
   return String(formattedCode ?? '');
 }
 
