@@ -10,7 +10,6 @@ import {
   parse,
   type GraphQLInputType,
   type GraphQLScalarType,
-  type OperationDefinitionNode,
 } from 'graphql';
 import { pino } from 'pino';
 import { errorFormatter } from '../../src/http/graphql/apollo-server';
@@ -18,7 +17,6 @@ import { digestOf, DocumentLimits } from '../../src/http/limits/document-limits'
 import { operationLog } from '../../src/http/graphql/operation-log';
 import { PreparedOperation } from '../../src/http/compiled/prepared-operation';
 import { CompiledOperationCache } from '../../src/http/compiled/compiled-operation-cache';
-import { variablesReader } from '../../src/http/compiled/variables';
 import { RateLimit } from '../../src/http/limits/rate-limit';
 import { gatewaySchema } from '../../src/resolvers';
 import type { OperationContext } from '../../src/resolvers/context';
@@ -108,9 +106,9 @@ describe('Variables of a compiled operation', () => {
     'query ($input: [[UUID!]!], $other: PaymentMethodInput) { __typename }',
     `query ($input: UUID! = "${CHANNEL}", $other: Int = 3, $more: [String] = ["a"]) { __typename }`,
   ])('are accepted and coerced as graphql-js does: %s', (query) => {
-    const [operation] = parse(query).definitions as [OperationDefinitionNode];
-    const definitions = operation.variableDefinitions ?? [];
-    const read = variablesReader(schema, operation);
+    const known = knownOf({ query });
+    const definitions = known.operation.variableDefinitions ?? [];
+    const prepared = new PreparedOperation(known);
     const typeOf = (text: string): Arbitrary<unknown> => {
       const type = schema.getType(/\w+/.exec(text)?.[0] ?? '');
       const arbitrary = type ? valuesOf(type as GraphQLInputType) : ANY;
@@ -126,7 +124,7 @@ describe('Variables of a compiled operation', () => {
       fc.property(given, (values) => {
         const sent = asJson(values);
         const { coerced, errors } = getVariableValues(schema, definitions, sent);
-        const own = read(sent);
+        const own = prepared.readVariables(sent);
         if (errors) return expect(own).toBeNull();
         fitting += 1;
         expect(own).toEqual(coerced);

@@ -43,7 +43,7 @@ export const bugs = [
   {
     id: 'limit-rate-of-lookups',
     promise: 'Every lookup of an operation counts against the rate limit.',
-    file: 'src/http/limits/cost-limit-plugin.ts',
+    file: 'src/http/limits/operation-cost.ts',
     find: 'if (points > 0) await rate.consume(contextValue.caller, points);',
     replace: '',
     tests: ['test/compiled/differential.slow.test.ts', 'test/http/overload.test.ts'],
@@ -51,7 +51,7 @@ export const bugs = [
   {
     id: 'limit-rate-of-money',
     promise: 'A call that moves money costs five points of the rate limit.',
-    file: 'src/http/limits/rate-limit.ts',
+    file: 'src/http/limits/operation-cost.ts',
     find: 'const POINTS_PER_MONEY_CALL = 5;',
     replace: 'const POINTS_PER_MONEY_CALL = 1;',
     tests: ['test/http/overload.test.ts'],
@@ -59,7 +59,7 @@ export const bugs = [
   {
     id: 'limit-ambiguous-json',
     promise: 'A JSON body that repeats a name in one object is refused.',
-    file: 'src/http/server/json-body.ts',
+    file: 'src/http/server/app.ts',
     find: 'if (!error && hasDuplicateNames(text, value))',
     replace: 'if (error && hasDuplicateNames(text, value))',
     tests: ['test/http/requests.slow.test.ts'],

@@ -1,16 +1,15 @@
 import type { ApolloServerPlugin } from '@apollo/server';
-import type { ExecutionResult, GraphQLFormattedError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { OperationContext } from '../../resolvers/context';
 import { isObject } from '../../shared/wire-object';
 import type { AdmittedRequest } from '../graphql/admission';
+import type { FormatError } from '../graphql/apollo-server';
 import type { LogOperation } from '../graphql/operation-log';
-import { remainingPoints } from '../limits/cost-limit-plugin';
 import { digestOf } from '../limits/document-limits';
+import { remainingPoints } from '../limits/operation-cost';
 import type { RateLimit } from '../limits/rate-limit';
 import { PreparedOperation } from './prepared-operation';
 
-/** Maximum number of compiled operations in the cache. */
 const MAX_OPERATIONS = 1000;
 /** Maximum total length of their documents. An operation takes about 100 times as much memory as its document. */
 const MAX_DOCUMENT_CHARACTERS = 500_000;
@@ -19,25 +18,7 @@ const MAX_SEEN_ONCE = 5000;
 const MAX_ACCEPT_HEADERS = 100;
 const MAX_ACCEPT_LENGTH = 300;
 
-/** Formats an error for the caller of the operation. */
-export type FormatError = (formatted: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
-
-interface CacheOptions {
-  rate: RateLimit;
-  operationLog: LogOperation;
-  formatError: FormatError;
-}
-
-interface OperationRequest extends AdmittedRequest {
-  accept: string | undefined;
-  context(): OperationContext;
-}
-
-/** An HTTP response with status 200. */
-interface CompiledResponse {
-  contentType: string;
-  body: string;
-}
+type OperationRequest = AdmittedRequest & { accept: string | undefined; context(): OperationContext };
 
 const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;
 
@@ -53,30 +34,25 @@ export class CompiledOperationCache {
   });
   readonly #seenOnce = new LRUCache<string, true>({ max: MAX_SEEN_ONCE });
   readonly #contentTypeByAccept = new LRUCache<string, string>({ max: MAX_ACCEPT_HEADERS });
-  #executedCount = 0;
+  /** Number of operations that were executed without Apollo. */
+  executedCount = 0;
 
-  constructor(private readonly options: CacheOptions) {}
+  constructor(
+    private readonly options: { rate: RateLimit; operationLog: LogOperation; formatError: FormatError },
+  ) {}
 
   /** Apollo plugin that compiles an operation when Apollo has validated it for the second time. */
   readonly compileRepeatedOperations: ApolloServerPlugin<OperationContext> = {
-    requestDidStart: () =>
-      Promise.resolve({
-        didResolveOperation: ({ schema, document, operation, source, request }) => {
-          if (operation && operation.operation !== 'subscription') {
-            const key = keyOf(digestOf(source), request.operationName);
-            const compile = (): PreparedOperation => new PreparedOperation({ schema, document, operation });
-            if (this.#seenOnce.has(key)) this.#operations.set(key, compile(), { size: source.length });
-            else this.#seenOnce.set(key, true);
-          }
-          return Promise.resolve();
-        },
-      }),
+    requestDidStart: async () => ({
+      didResolveOperation: async ({ schema, document, operation, source, request }) => {
+        if (!operation || operation.operation === 'subscription') return;
+        const key = keyOf(digestOf(source), request.operationName);
+        if (!this.#seenOnce.has(key)) return void this.#seenOnce.set(key, true);
+        const compiled = new PreparedOperation({ schema, document, operation });
+        this.#operations.set(key, compiled, { size: source.length });
+      },
+    }),
   };
-
-  /** Number of operations that were executed without Apollo. */
-  get executedCount(): number {
-    return this.#executedCount;
-  }
 
   /** Records the content type that Apollo sent for an Accept header. */
   recordContentType(accept: string | undefined, contentType: unknown): void {
@@ -84,8 +60,11 @@ export class CompiledOperationCache {
       this.#contentTypeByAccept.set(accept ?? '', contentType);
   }
 
-  /** Executes a compiled operation. Returns null, and executes nothing, if Apollo has to execute the operation. */
-  async tryExecute({ params, digest, accept, context }: OperationRequest): Promise<CompiledResponse | null> {
+  /**
+   * Executes a compiled operation. Returns a response for status 200, or null, without executing anything, if Apollo
+   * has to execute the operation.
+   */
+  async tryExecute({ params, digest, accept, context }: OperationRequest) {
     const contentType = this.#contentTypeByAccept.get(accept ?? '');
     const operation = this.#find(params, digest);
     if (contentType === undefined || !operation) return null;
@@ -96,33 +75,23 @@ export class CompiledOperationCache {
     const startedAt = performance.now();
     const contextValue = context();
     if (points > 0 && !(await this.options.rate.tryConsume(contextValue.caller, points))) return null;
-    this.#executedCount += 1;
-    const { data, errors } = this.#toPublicResult(await operation.run(contextValue, given, variables));
+    this.executedCount += 1;
+    const result = await operation.run(contextValue, given, variables);
+    const errors = result.errors?.map((error) => {
+      const { code = 'INTERNAL_SERVER_ERROR', ...extensions } = error.extensions;
+      return this.options.formatError({ ...error.toJSON(), extensions: { code, ...extensions } }, error);
+    });
     const { type, name } = operation;
     this.options.operationLog({ context: contextValue, operation: type, name, startedAt, errors });
-    return { contentType, body: `${JSON.stringify({ errors, data })}\n` };
+    return { contentType, body: `${JSON.stringify({ errors, data: result.data })}\n` };
   }
 
   /** Returns the compiled operation; undefined if there is none, or if Apollo has to check the request. */
-  #find(
-    { operationName, variables, extensions }: AdmittedRequest['params'],
-    digest: string | null,
-  ): PreparedOperation | undefined {
+  #find({ operationName, variables, extensions }: AdmittedRequest['params'], digest: string | null) {
     if (digest === null || !isObject(variables ?? {})) return undefined;
     if (!isAbsent(operationName) && typeof operationName !== 'string') return undefined;
     if (!isAbsent(extensions) && (!isObject(extensions) || extensions['persistedQuery'])) return undefined;
     return this.#operations.get(keyOf(digest, operationName));
-  }
-
-  /** Formats the errors of a result for the caller. */
-  #toPublicResult({ data, errors }: ExecutionResult) {
-    return {
-      data,
-      errors: errors?.map((error) => {
-        const { code = 'INTERNAL_SERVER_ERROR', ...extensions } = error.extensions;
-        return this.options.formatError({ ...error.toJSON(), extensions: { code, ...extensions } }, error);
-      }),
-    };
   }
 }
 

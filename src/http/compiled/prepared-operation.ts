@@ -1,16 +1,18 @@
 import {
   execute,
+  getArgumentValues,
+  getVariableValues,
   type DocumentNode,
   type ExecutionResult,
+  type FieldNode,
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
 import type { OperationContext } from '../../resolvers/context';
 import { PrecomputedResult } from '../../resolvers/root-fields';
-import { costCalculator, type CostOf } from '../limits/operation-cost';
-import { compileOperation, type CompiledOperation } from './compiled-operation';
-import { Fallback } from './selection';
-import { variablesReader, type ReadVariables } from './variables';
+import { costCalculator } from '../limits/operation-cost';
+import { fragmentsOf } from '../limits/selection-size';
+import { fallBack, Fallback, SelectionCompiler, type ValueReader } from './selection';
 
 type Variables = Record<string, unknown>;
 
@@ -20,12 +22,19 @@ interface ValidatedOperation {
   operation: OperationDefinitionNode;
 }
 
+/** A compiled query or mutation. It has at most one root field besides `__typename`. */
+interface CompiledOperation {
+  /** Calls the resolver of the root field, if there is one. Throws before the call if an argument is invalid. */
+  callResolver(context: OperationContext, variables: Variables): unknown;
+  /** Selects the response data from the resolved value. Throws a Fallback if graphql-js has to do it. */
+  read: (value: unknown) => Variables;
+}
+
 /** A query or mutation. Everything that does not depend on the caller or the variables has been computed. */
 export class PreparedOperation {
   readonly type: OperationDefinitionNode['operation'];
   readonly name: string | null;
-  readonly costOf: CostOf;
-  readonly readVariables: ReadVariables;
+  readonly costOf: ReturnType<typeof costCalculator>;
   #compiled: CompiledOperation | null;
 
   constructor(private readonly validated: ValidatedOperation) {
@@ -33,15 +42,17 @@ export class PreparedOperation {
     this.type = operation.operation;
     this.name = operation.name?.value ?? null;
     this.costOf = costCalculator(schema, document, operation);
-    this.readVariables = variablesReader(schema, operation);
-    this.#compiled = compileOperation(schema, document, operation);
+    this.#compiled = compileOperation(validated);
   }
 
-  /**
-   * Executes the operation.
-   * @param given the variables as the client sent them
-   * @param variables the result of readVariables(given)
-   */
+  /** Coerces the variables of a request. Returns null if one is invalid. */
+  readVariables(given: Variables): Variables | null {
+    const { schema, operation } = this.validated;
+    const { variableDefinitions = [] } = operation;
+    return getVariableValues(schema, variableDefinitions, given, { maxErrors: 1 }).coerced ?? null;
+  }
+
+  /** Executes the operation with the variables as the client sent them, and as readVariables() returned them. */
   async run(context: OperationContext, given: Variables, variables: Variables): Promise<ExecutionResult> {
     const compiled = this.#compiled;
     let precomputed: PrecomputedResult | undefined;
@@ -67,4 +78,45 @@ export class PreparedOperation {
       contextValue: context,
     });
   }
+}
+
+/**
+ * Compiles an operation. Returns null if graphql-js has to execute it, because it has introspection, several root
+ * fields (whose errors have an order), directives or a very large selection.
+ */
+function compileOperation(validated: ValidatedOperation): CompiledOperation | null {
+  try {
+    return compile(validated);
+  } catch (error) {
+    if (error instanceof Fallback) return null;
+    throw error;
+  }
+}
+
+/** Passed as GraphQLResolveInfo, which no resolver of this gateway uses. */
+const NO_INFO = undefined as never;
+
+function compile({ schema, document, operation }: ValidatedOperation): CompiledOperation {
+  const type = operation.operation === 'mutation' ? schema.getMutationType() : schema.getQueryType();
+  const fragments = fragmentsOf(document);
+  const parts = [operation, ...(operation.variableDefinitions ?? []), ...fragments.values()];
+  if (!type || parts.some(({ directives }) => directives?.length)) return fallBack();
+  const selections = new SelectionCompiler(schema, fragments);
+  const selected = [...selections.fieldsOf(type, [operation.selectionSet])];
+  const isTypename = ([node]: readonly FieldNode[]): boolean => node?.name.value === '__typename';
+  const [root, ...others] = selected.filter(([, nodes]) => !isTypename(nodes));
+  if (others.length > 0) return fallBack();
+  const [rootKey, nodes = []] = root ?? [];
+  const [node] = nodes;
+  const field = node && type.getFields()[node.name.value];
+  if (root && !field?.resolve) return fallBack();
+  const readRoot: ValueReader = field ? selections.reader(field.type, nodes) : () => null;
+  return {
+    callResolver: (context, variables) =>
+      node && field?.resolve?.(undefined, getArgumentValues(field, node, variables), context, NO_INFO),
+    read: (value) => {
+      const rootData = readRoot(value);
+      return Object.fromEntries(selected.map(([key]) => [key, key === rootKey ? rootData : type.name]));
+    },
+  };
 }

@@ -11,6 +11,7 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
+  type InlineFragmentNode,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
@@ -26,19 +27,17 @@ export class Fallback extends Error {
   static readonly INSTANCE = new Fallback();
 }
 
+/** Throws the Fallback. Handles the rejection of a promise, because an unhandled rejection would end the process. */
+export function fallBack(value?: unknown): never {
+  if (value instanceof Promise) value.catch(() => undefined);
+  throw Fallback.INSTANCE;
+}
+
 /** Whether graphql-js would await a value, call it, or treat it as an error. */
 const needsGraphqlJs = (value: unknown): boolean =>
   typeof value === 'function' ||
-  (typeof value === 'object' &&
-    value !== null &&
-    (value instanceof Error || typeof (value as { then?: unknown }).then === 'function'));
-
-interface SelectedField {
-  /** The response name: the alias or, without an alias, the name. */
-  key: string;
-  name: string;
-  read: ValueReader;
-}
+  value instanceof Error ||
+  (typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function');
 
 /** Maximum number of fields, counting a fragment for each type. All fields of all payment types are about 300. */
 const MAX_FIELDS = 1000;
@@ -54,43 +53,45 @@ export class SelectionCompiler {
 
   /**
    * Returns the fields that selection sets select from an object of a type, by response name, in response order.
-   * @throws Fallback if a selection has a directive, or if there are too many fields
+   * Throws a Fallback if a selection has a directive, or if there are too many fields.
    */
   fieldsOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ReadonlyMap<string, FieldNode[]> {
     const fields = new Map<string, FieldNode[]>();
     const spread = new Set<string>();
     const add = (selection: SelectionNode): void => {
-      if (selection.directives?.length) throw Fallback.INSTANCE;
+      if (selection.directives?.length) fallBack();
       if (selection.kind === Kind.FIELD) {
         const key = (selection.alias ?? selection.name).value;
         this.#fieldCount += 1;
-        if (this.#fieldCount > MAX_FIELDS || key === '__proto__') throw Fallback.INSTANCE;
-        const nodes = fields.get(key);
-        if (nodes) nodes.push(selection);
-        else fields.set(key, [selection]);
-        return;
+        if (this.#fieldCount > MAX_FIELDS || key === '__proto__') fallBack();
+        fields.set(key, [...(fields.get(key) ?? []), selection]);
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+        addFragment(selection);
+      } else if (!spread.has(selection.name.value)) {
+        spread.add(selection.name.value);
+        const fragment = this.fragments.get(selection.name.value);
+        if (fragment) addFragment(fragment);
       }
-      const fragment =
-        selection.kind === Kind.INLINE_FRAGMENT ? selection : this.#fragment(selection.name.value, spread);
-      if (fragment && this.#conditionMatches(fragment.typeCondition?.name.value, type))
-        fragment.selectionSet.selections.forEach(add);
+    };
+    const addFragment = ({
+      typeCondition,
+      selectionSet,
+    }: InlineFragmentNode | FragmentDefinitionNode): void => {
+      const condition = typeCondition ? this.schema.getType(typeCondition.name.value) : type;
+      if (condition === type || (isAbstractType(condition) && this.schema.isSubType(condition, type)))
+        selectionSet.selections.forEach(add);
     };
     sets.forEach(({ selections }) => selections.forEach(add));
     return fields;
   }
 
+  /** Returns a reader for the value of a field that is selected by these nodes. */
   reader(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueReader {
-    const read = this.#nullableReader(getNullableType(type), nodes);
-    if (!isNonNullType(type)) return read;
-    return (value) => read(value) ?? fallBack();
-  }
-
-  #nullableReader(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueReader {
-    const read = this.#nonNullReader(type, nodes);
+    const read = this.#nonNullReader(getNullableType(type), nodes);
+    const isRequired = isNonNullType(type);
     return (value) => {
-      if (value === null || value === undefined) return null;
-      if (needsGraphqlJs(value)) return fallBackFrom(value);
-      return read(value);
+      if (value === null || value === undefined) return isRequired ? fallBack() : null;
+      return needsGraphqlJs(value) ? fallBack(value) : read(value);
     };
   }
 
@@ -112,7 +113,7 @@ export class SelectionCompiler {
     const { resolveType } = type;
     return (value) => {
       const name = resolveType?.(value, undefined, undefined as never, type);
-      if (typeof name !== 'string') throw Fallback.INSTANCE;
+      if (typeof name !== 'string') return fallBack();
       let read = readers.get(name);
       if (!read) {
         const concrete = this.schema.getPossibleTypes(type).find((possible) => possible.name === name);
@@ -125,43 +126,19 @@ export class SelectionCompiler {
 
   #objectReader(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ValueReader {
     const definitions = type.getFields();
-    const steps = [...this.fieldsOf(type, sets)].map(([key, nodes]): SelectedField => {
+    const steps = [...this.fieldsOf(type, sets)].map(([key, nodes]) => {
       const name = nodes[0]?.name.value ?? '';
       if (name === '__typename') return { key, name, read: () => type.name };
       const field = definitions[name];
-      if (!field || field.resolve || field.args.length > 0) throw Fallback.INSTANCE;
+      if (!field || field.resolve || field.args.length > 0) return fallBack();
       return { key, name, read: this.reader(field.type, nodes) };
     });
-    if (type.isTypeOf) throw Fallback.INSTANCE;
+    if (type.isTypeOf) fallBack();
     return (value) => {
-      if (typeof value !== 'object') throw Fallback.INSTANCE;
+      if (typeof value !== 'object') fallBack();
       const selected: Record<string, unknown> = {};
       for (const { key, name, read } of steps) selected[key] = read((value as Record<string, unknown>)[name]);
       return selected;
     };
   }
-
-  /** Returns a fragment if it is spread for the first time; otherwise undefined. */
-  #fragment(name: string, spread: Set<string>): FragmentDefinitionNode | undefined {
-    if (spread.has(name)) return undefined;
-    spread.add(name);
-    return this.fragments.get(name);
-  }
-
-  /** Whether a fragment with this type condition applies to objects of the type. */
-  #conditionMatches(condition: string | undefined, type: GraphQLObjectType): boolean {
-    if (condition === undefined || condition === type.name) return true;
-    const named = this.schema.getType(condition);
-    return isAbstractType(named) && this.schema.isSubType(named, type);
-  }
-}
-
-/** Throws the Fallback. Handles the rejection of a promise, because an unhandled rejection would end the process. */
-function fallBackFrom(value: unknown): never {
-  if (value instanceof Promise) value.catch(() => undefined);
-  throw Fallback.INSTANCE;
-}
-
-function fallBack(): never {
-  throw Fallback.INSTANCE;
 }

@@ -2,7 +2,7 @@ import type { Caller } from '../../auth/caller';
 import { digestOf, type DocumentLimits } from '../limits/document-limits';
 import type { RateLimit } from '../limits/rate-limit';
 import type { PersistedOperations } from '../persisted/persisted-operations';
-import { invalidDocument, tooLarge } from './http-error';
+import { RequestError } from './http-error';
 import type { GraphQLRequestParams } from './request-params';
 
 /** A request that passed the checks of Admission, with its document in place of a persisted id. */
@@ -12,15 +12,11 @@ export interface AdmittedRequest {
   digest: string | null;
 }
 
-interface AdmissionParts {
-  limits: DocumentLimits;
-  persisted: PersistedOperations;
-  rate: RateLimit;
-}
-
 /** Applies the rate limit, persisted operations and document limits to the requests of every transport. */
 export class Admission {
-  constructor(private readonly parts: AdmissionParts) {}
+  constructor(
+    private readonly parts: { limits: DocumentLimits; persisted: PersistedOperations; rate: RateLimit },
+  ) {}
 
   /** Admits a request. Throws a RequestError if the request is rejected. */
   async admit(params: GraphQLRequestParams, caller: Caller): Promise<AdmittedRequest> {
@@ -31,8 +27,10 @@ export class Admission {
     if (typeof resolved.query !== 'string') return { params: resolved, digest: null };
     const digest = digestOf(resolved.query);
     const checked = limits.check(resolved.query, digest);
-    if (!checked.ok)
-      throw checked.rule === 'cardNumbers' ? invalidDocument(checked.message) : tooLarge(checked.message);
+    if (!checked.ok) {
+      const code = checked.rule === 'cardNumbers' ? 'GRAPHQL_VALIDATION_FAILED' : 'OPERATION_TOO_LARGE';
+      throw new RequestError(400, code, checked.message);
+    }
     return { params: resolved, digest };
   }
 }

@@ -5,21 +5,21 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import type { GraphQLSchema } from 'graphql';
+import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { OperationContext } from '../../resolvers/context';
 import { MAX_TOKENS } from '../limits/document-limits';
-import type { PublicCode } from './error-codes';
-import { toPublicError } from './graphql-errors';
+import { errorLocation, toPublicError } from './graphql-errors';
 import { operationLogPlugin, type LogOperation } from './operation-log';
-import type { FormatError } from '../compiled/compiled-operation-cache';
-import { costLimitPlugin } from '../limits/cost-limit-plugin';
+import { costLimitPlugin } from '../limits/operation-cost';
 import type { RateLimit } from '../limits/rate-limit';
 import { landingPagePlugin, type LandingPageOptions } from '../server/landing-page';
 import { requestContext } from '../server/request-context';
-import { errorLocation } from './error-location';
 
-export interface ApolloOptions extends LandingPageOptions {
+/** Formats an error for the caller of the operation. */
+export type FormatError = (formatted: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
+
+interface ApolloOptions extends LandingPageOptions {
   schema: GraphQLSchema;
   introspection: boolean;
   log: Logger;
@@ -80,29 +80,23 @@ function apolloLogger(log: Logger) {
 }
 
 /** Codes of errors in a document or its variables, as opposed to errors in the request. */
-const DOCUMENT_ERROR_CODES: ReadonlySet<unknown> = new Set<PublicCode>([
-  'GRAPHQL_PARSE_FAILED',
-  'GRAPHQL_VALIDATION_FAILED',
-  'BAD_USER_INPUT',
-]);
+const DOCUMENT_ERROR_CODE = /^(GRAPHQL_PARSE_FAILED|GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT)$/;
 
 /**
  * Apollo plugin that sends document errors with status 200 if the client accepts application/json, but not the media
  * type of GraphQL over HTTP. Such clients treat other statuses as network errors (GraphQL over HTTP, 6.4.1).
  */
 const statusForJsonClients: ApolloServerPlugin<OperationContext> = {
-  async requestDidStart() {
-    return {
-      async willSendResponse({ request, response: { body, http } }) {
-        const accept = request.http?.headers.get('accept') ?? '';
-        const isPlainJson =
-          accept.includes('application/json') && !accept.includes('application/graphql-response+json');
-        const errors = body.kind === 'single' ? (body.singleResult.errors ?? []) : [];
-        const isDocumentError =
-          errors.length > 0 &&
-          errors.every(({ extensions }) => DOCUMENT_ERROR_CODES.has(extensions?.['code']));
-        if (http.status === 400 && isDocumentError && isPlainJson) http.status = 200;
-      },
-    };
-  },
+  requestDidStart: async () => ({
+    async willSendResponse({ request, response: { body, http } }) {
+      const accept = request.http?.headers.get('accept') ?? '';
+      const isPlainJson =
+        accept.includes('application/json') && !accept.includes('application/graphql-response+json');
+      const errors = body.kind === 'single' ? (body.singleResult.errors ?? []) : [];
+      const isDocumentError =
+        errors.length > 0 &&
+        errors.every(({ extensions }) => DOCUMENT_ERROR_CODE.test(String(extensions?.['code'])));
+      if (http.status === 400 && isDocumentError && isPlainJson) http.status = 200;
+    },
+  }),
 };

@@ -4,7 +4,7 @@ import { ServiceError, type ServiceErrorKind } from '../../datasources/payment-s
 import { AccessError } from '../../auth/caller';
 import type { PublicCode, PublicExtensions } from './error-codes';
 import { publicMessage, publicVariableMessage } from '../../redaction/graphql-message';
-import { extensionsOf, RequestError, toRequestError } from './http-error';
+import { RequestError, toRequestError } from './http-error';
 import { valueErrors } from './value-errors';
 
 /** Translates every error to a GraphQL error for the caller: code, message and extensions. */
@@ -33,17 +33,6 @@ const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
 export const INTERNAL_ERROR =
   'Internal error in the gateway; a create or confirm may have been executed. Repeat a create with the same key only, and look a payment up before confirming it again.';
 
-/** Codes of errors that may have `extensions.fields`. */
-const VALUE_ERROR_CODES: ReadonlySet<string> = new Set<PublicCode>([
-  'BAD_USER_INPUT',
-  'GRAPHQL_VALIDATION_FAILED',
-]);
-
-const locationOf = ({ locations, path }: GraphQLFormattedError) => ({
-  ...(locations && { locations }),
-  ...(path && { path }),
-});
-
 function callerMessage(message: string, error: unknown, fallback: string): string {
   const inner = error instanceof GraphQLError ? error.originalError : undefined;
   if (inner instanceof GraphQLError && message.startsWith('Variable "'))
@@ -53,50 +42,41 @@ function callerMessage(message: string, error: unknown, fallback: string): strin
 
 const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha. \d+ tokens/;
 const INVALID_VALUE = /^((Argument|Variable) "|Too many errors processing variables)/;
+/** Messages of Apollo about automatic persisted queries. */
+const PERSISTED_QUERY_ERROR = /^(Unsupported persisted query version|provided sha does not match query)$/;
 
-/** Messages of Apollo's errors about automatic persisted queries. These errors have no code. */
-const PERSISTED_QUERY_ERRORS: ReadonlySet<string> = new Set([
-  'Unsupported persisted query version',
-  'provided sha does not match query',
-]);
-
-/** Returns the code of an error. Errors that graphql-js throws during execution have no code of their own. */
+/** Returns the code of an error. Some errors of graphql-js and Apollo have no code of their own. */
 function codeOf(cause: unknown, formattedCode: unknown): string {
-  if (cause instanceof GraphQLError) {
-    if (TOO_MANY_TOKENS.test(cause.message)) return 'OPERATION_TOO_LARGE';
-    const hasCode = cause.extensions['code'] !== undefined;
-    if (!hasCode && INVALID_VALUE.test(cause.message)) return 'BAD_USER_INPUT';
-    if (!hasCode && PERSISTED_QUERY_ERRORS.has(cause.message)) return 'BAD_REQUEST';
-  }
+  if (!(cause instanceof GraphQLError)) return String(formattedCode ?? '');
+  const { message, extensions } = cause;
+  if (TOO_MANY_TOKENS.test(message)) return 'OPERATION_TOO_LARGE';
+  if (extensions['code'] === undefined && INVALID_VALUE.test(message)) return 'BAD_USER_INPUT';
+  if (extensions['code'] === undefined && PERSISTED_QUERY_ERROR.test(message)) return 'BAD_REQUEST';
   return String(formattedCode ?? '');
 }
 
-/** An error for the caller, to which the request id has yet to be added. */
-interface PublicError extends GraphQLFormattedError {
-  extensions: Omit<PublicExtensions, 'requestId'>;
-}
-
-/** Translates an error for the caller. Calls `reportBug` if the error is unexpected. */
+/** Translates an error for the caller, without the request id. Calls `reportBug` if the error is unexpected. */
 export function toPublicError(
   formatted: GraphQLFormattedError,
   error: unknown,
   reportBug: (cause: unknown) => void,
-): PublicError {
+): GraphQLFormattedError & { extensions: Omit<PublicExtensions, 'requestId'> } {
   const cause = unwrapResolverError(error);
-  const location = locationOf(formatted);
+  const { locations, path } = formatted;
+  const location = { ...(locations && { locations }), ...(path && { path }) };
   const rejection = cause instanceof AccessError ? toRequestError(cause) : cause;
   if (rejection instanceof RequestError)
-    return { message: rejection.message, ...location, extensions: extensionsOf(rejection.options) };
+    return { message: rejection.message, ...location, extensions: rejection.publicExtensions };
   if (cause instanceof ServiceError) {
     const { kind, message, retryAfterMs } = cause;
-    const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-    return { message, ...location, extensions: { ...SERVICE_ERRORS[kind], ...wait } };
+    const extensions = { ...SERVICE_ERRORS[kind], ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    return { message, ...location, extensions };
   }
   const code = codeOf(cause, formatted.extensions?.['code']);
   const fallback = CALLER_ERROR_MESSAGES[code];
   if (fallback !== undefined) {
     const message = callerMessage(formatted.message, error, fallback);
-    const fields = VALUE_ERROR_CODES.has(code) ? valueErrors(cause) : undefined;
+    const fields = valueErrors(cause);
     const extensions = { code: code as PublicCode, retryable: false, ...(fields && { fields }) };
     return { message, ...location, extensions };
   }
@@ -109,4 +89,12 @@ export function toPublicError(
     ...location,
     extensions: { code: 'INTERNAL_SERVER_ERROR', retryable: false },
   };
+}
+
+/** Returns the name and stack frames of an unexpected error for the log. Its message may contain secrets. */
+export function errorLocation(cause: unknown): object {
+  if (!(cause instanceof Error)) return {};
+  const lines = (cause.stack ?? '').split('\n');
+  const frames = lines.filter((line) => line.startsWith('    at ')).map((line) => line.trim());
+  return { name: cause.name, frames };
 }

@@ -1,7 +1,7 @@
 import type { ApolloServer } from '@apollo/server';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import fastifyCors from '@fastify/cors';
-import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Authenticator } from '../../auth/authenticator';
 import { AccessError, type Caller } from '../../auth/caller';
 import type { ContextFactory, OperationContext } from '../../resolvers/context';
@@ -58,17 +58,14 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
       });
     }
     scope.decorateRequest('caller', null);
-    scope.addHook('onRequest', (_request, _reply, done) => void nextEventLoopTurn().then(() => done()));
-    scope.addHook('onRequest', (request, reply, done) => {
+    scope.addHook('onRequest', async (request, reply) => {
+      await nextEventLoopTurn();
       // Other routes, such as health checks, respond under load too.
       options.checkLoad();
       checkHeadersAndUrl(request);
       if (authenticator.isDisabled && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST_ERROR;
-      if (options.hasLandingPage && wantsLandingPage(request)) {
-        void reply.headers(LANDING_PAGE_HEADERS);
-        return done();
-      }
-      authenticate(options, request, done);
+      if (options.hasLandingPage && wantsLandingPage(request)) void reply.headers(LANDING_PAGE_HEADERS);
+      else await authenticate(options, request);
     });
     sse.addRoute(scope);
     scope.route({
@@ -78,11 +75,8 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
         const { method, caller, id, ip, headers } = request;
         const admitted = caller && (await admit(admission, request, caller));
         if (method !== 'POST' || !admitted) return apolloHandler.call(this, request, reply) as unknown;
-        const response = await compiled.tryExecute({
-          ...admitted,
-          accept: headers.accept,
-          context: () => contextFor({ requestId: id, caller, ip }),
-        });
+        const context = () => contextFor({ requestId: id, caller, ip });
+        const response = await compiled.tryExecute({ ...admitted, accept: headers.accept, context });
         if (response) {
           void reply.type(response.contentType);
           return response.body;
@@ -96,63 +90,41 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
   });
 }
 
-const FORBIDDEN_HOST_ERROR = new RequestError({
-  status: 403,
-  code: 'FORBIDDEN',
-  message: 'Authentication is off, so the Host header must name this machine, such as localhost.',
-});
+const FORBIDDEN_HOST_ERROR = new RequestError(
+  403,
+  'FORBIDDEN',
+  'Authentication is off, so the Host header must name this machine, such as localhost.',
+);
 
-/** Counts a header. Does not use headersDistinct, which would stay in memory as long as the request of a stream. */
-function countHeader(name: string, rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const raw = rawHeaders[index] ?? '';
-    if (raw.length === name.length && raw.toLowerCase() === name) count += 1;
-  }
-  return count;
-}
-
-/** The last valid URL. Most requests have the same URL, which is then not parsed again. */
-let lastValidUrl = { url: '', base: '' };
+/** Whether a header occurs twice. Does not use headersDistinct, which a request of a stream would keep in memory. */
+const isRepeated = (name: string, rawHeaders: readonly string[]): boolean =>
+  rawHeaders.filter(
+    (raw, index) => index % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name,
+  ).length > 1;
 
 function checkHeadersAndUrl({ raw, url, protocol, hostname }: FastifyRequest): void {
-  for (const name of ['Host', 'Authorization']) {
-    if (countHeader(name.toLowerCase(), raw.rawHeaders) > 1)
-      throw badRequest(`There is more than one ${name} header.`);
-  }
-  const base = `${protocol}://${hostname}/`;
-  if (url === lastValidUrl.url && base === lastValidUrl.base) return;
-  if (!URL.canParse(url, base)) throw badRequest('The URL or the Host header is invalid.');
-  lastValidUrl = { url, base };
+  for (const name of ['host', 'authorization'])
+    if (isRepeated(name, raw.rawHeaders)) throw badRequest(`There is more than one ${name} header.`);
+  if (!URL.canParse(url, `${protocol}://${hostname}/`))
+    throw badRequest('The URL or the Host header is invalid.');
 }
 
 /** Whether Apollo would respond with the landing page, even if the request has a query. */
 const wantsLandingPage = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');
 
-/** Authenticates the caller. Calls `done` synchronously for an API key, because awaiting a promise takes time. */
-function authenticate(
+async function authenticate(
   { authenticator, onUnauthenticated, connections }: GraphqlRouteOptions,
   request: FastifyRequest,
-  done: HookHandlerDoneFunction,
-): void {
-  const reject = (error: unknown): void => {
-    onUnauthenticated();
-    done(error instanceof AccessError ? toRequestError(error) : (error as Error));
-  };
-  const accept = (caller: Caller): void => {
+): Promise<void> {
+  try {
+    const caller = await authenticator.authenticate(request.headers.authorization);
     request.caller = caller;
     connections.setCaller(request.raw.socket, caller.id);
-    done();
-  };
-  let caller: Caller | Promise<Caller>;
-  try {
-    caller = authenticator.authenticate(request.headers.authorization);
   } catch (error) {
-    return reject(error);
+    onUnauthenticated();
+    throw error instanceof AccessError ? toRequestError(error) : error;
   }
-  if (caller instanceof Promise) caller.then(accept, reject);
-  else accept(caller);
 }
 
 /** Admits a request and replaces a persisted id by its document. Returns null if Apollo has to reject the request. */

@@ -9,8 +9,11 @@ export const loggableName = (name: unknown): string | undefined =>
     ? name
     : undefined;
 
-interface LoggedOperation {
-  context: Pick<OperationContext, 'requestId' | 'caller'>;
+type LogContext = Pick<OperationContext, 'requestId' | 'caller'>;
+
+/** Logs an ended query or mutation. */
+export type LogOperation = (ended: {
+  context: LogContext;
   /** Type of the operation; undefined if the document does not determine the operation. */
   operation: `${OperationTypeNode}` | undefined;
   /** Name of the operation, as the client sent it. */
@@ -18,10 +21,7 @@ interface LoggedOperation {
   /** Time of the start by performance.now(). */
   startedAt: number;
   errors: readonly GraphQLFormattedError[] | undefined;
-}
-
-/** Logs an ended query or mutation. */
-export type LogOperation = (ended: LoggedOperation) => void;
+}) => void;
 
 /** Counts an ended operation in the metrics. `seconds` is its duration; undefined if it is not measured. */
 export type CountOperation = (
@@ -31,30 +31,36 @@ export type CountOperation = (
   seconds: number | undefined,
 ) => void;
 
-/** Returns the code of the first error; undefined if there is no error. */
-export const firstErrorCode = ([first]: readonly Pick<GraphQLFormattedError, 'extensions'>[]):
-  string | undefined => first && String(first.extensions?.['code']);
+/** Returns the codes of errors. */
+export const codesOf = (errors: readonly Pick<GraphQLFormattedError, 'extensions'>[] = []): string[] =>
+  errors.map(({ extensions }) => String(extensions?.['code']));
 
-const NO_ERRORS: readonly GraphQLFormattedError[] = [];
+interface EndedOperation {
+  operation: string | undefined;
+  name: string | undefined;
+  ms: number;
+  /** Number of results of a subscription. */
+  results?: number;
+  codes: readonly string[];
+}
 
-/** Returns a function that logs each operation in one line, never with its document, variables or result. */
+/** Logs an ended operation in one line, never with its document, variables or result. */
+export function writeLogLine(log: Logger, { requestId, caller }: LogContext, ended: EndedOperation): void {
+  const { operation, name, results, codes } = ended;
+  const errors = codes.length > 0 ? codes : undefined;
+  const ms = Math.round(ended.ms);
+  log.info({ requestId, caller: caller.id, operation, name, ms, results, errors }, 'operation');
+}
+
+/** Returns a function that counts and logs each query and mutation. */
 export const operationLog =
   (log: Logger, count: CountOperation = () => undefined): LogOperation =>
-  ({ context, operation, name: given, startedAt, errors = NO_ERRORS }) => {
+  ({ context, operation, name: given, startedAt, errors }) => {
     const name = loggableName(given);
     const ms = performance.now() - startedAt;
-    count(operation, name, firstErrorCode(errors), ms / 1000);
-    log.info(
-      {
-        requestId: context.requestId,
-        caller: context.caller.id,
-        operation,
-        name,
-        ms: Math.round(ms),
-        errors: errors.length > 0 ? errors.map(({ extensions }) => extensions?.['code']) : undefined,
-      },
-      'operation',
-    );
+    const codes = codesOf(errors);
+    count(operation, name, codes[0], ms / 1000);
+    writeLogLine(log, context, { operation, name, ms, codes });
   };
 
 /** Returns an Apollo plugin that logs every operation that Apollo has handled. */

@@ -11,22 +11,20 @@ export interface GraphQLRequestParams {
   documentId?: unknown;
 }
 
-function isPercentEncodedUtf8(url: string): boolean {
-  if (/[^\x21-\x7e]/.test(url)) return false;
+/** Whether a text is percent-encoded UTF-8. */
+export function isDecodable(text: string): boolean {
   try {
-    decodeURIComponent(url);
+    decodeURIComponent(text);
     return true;
   } catch {
     return false;
   }
 }
 
-/**
- * Parses the parameters in the URL of a GET request.
- * @throws RequestError if the URL is not UTF-8 or has a duplicate parameter, or if a parameter is not valid JSON
- */
+/** Parses the parameters in the URL of a GET request. Throws a RequestError if they are invalid or ambiguous. */
 export function parseGetParams(url: string): GraphQLRequestParams {
-  if (!isPercentEncodedUtf8(url)) throw badRequest('The URL is not percent-encoded UTF-8.');
+  if (/[^\x21-\x7e]/.test(url) || !isDecodable(url))
+    throw badRequest('The URL is not percent-encoded UTF-8.');
   const { searchParams } = new URL(url, 'http://gateway/');
   if (new Set(searchParams.keys()).size < searchParams.size)
     throw badRequest('The URL has a duplicate parameter.');

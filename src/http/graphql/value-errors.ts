@@ -27,11 +27,6 @@ const MESSAGE_RULES: readonly (readonly [RegExp, ValueRule])[] = [
 const MISSING_ARGUMENT =
   /^Field "[^"]*" argument "([^"]*)" of type "[^"]*" is required, but it was not provided\.$/;
 
-const ruleOf = (error: GraphQLError, reason: string): string | undefined => {
-  const { rule } = error.extensions;
-  return typeof rule === 'string' ? rule : MESSAGE_RULES.find(([pattern]) => pattern.test(reason))?.[1];
-};
-
 interface ValueLocation {
   /** Offset of the value's first character in the document; identifies the value. */
   start: number | undefined;
@@ -41,7 +36,7 @@ interface ValueLocation {
   path: readonly string[];
 }
 
-/** Locations are cached, because all errors of an operation have the same source. */
+/** Locations by document, because all errors of an operation have the same source. */
 const locationsBySource = new WeakMap<Source, readonly ValueLocation[]>();
 
 /** Returns the locations of all argument values and variable defaults of a document, and of all values inside them. */
@@ -89,11 +84,9 @@ function pathInVariable(message: string, reason: string): string[] {
 /** Returns the paths of an invalid value in a variable, one for each use of the variable in the document. */
 function pathsOfVariable(variable: string, error: GraphQLError, reason: string): (readonly string[])[] {
   const field = /must be non-null/.test(reason) ? undefined : fieldNameIn(reason);
+  const below = pathInVariable(error.message, reason);
   // The field is redacted, because it is a key of the caller's JSON, which may be anything, such as a security code.
-  const below = [
-    ...pathInVariable(error.message, reason),
-    ...(field === undefined ? [] : [redactGraphqlName(field)]),
-  ];
+  if (field !== undefined) below.push(redactGraphqlName(field));
   const locations = error.source ? locationsOf(error.source) : [];
   const uses = locations.filter((location) => location.variable === variable).map(({ path }) => path);
   return (uses.length > 0 ? uses : [[variable]]).map((path) => [...path, ...below]);
@@ -118,12 +111,13 @@ export function valueErrors(error: unknown): InvalidValue[] | undefined {
   const { originalError, message } = error;
   const isWrapped = originalError instanceof GraphQLError && message.startsWith('Variable "');
   const reason = isWrapped ? originalError.message : message;
-  const rule = ruleOf(error, reason);
-  if (rule === undefined) return undefined;
+  const rule = error.extensions['rule'] ?? MESSAGE_RULES.find(([pattern]) => pattern.test(reason))?.[1];
+  if (typeof rule !== 'string') return undefined;
   const paths =
     node?.kind === Kind.VARIABLE_DEFINITION
       ? pathsOfVariable(node.variable.name.value, error, reason)
       : pathsOfLiteral(error, reason);
+  if (paths.length === 0) return undefined;
   const distinct = new Map(paths.map(publicPath).map((path) => [path.join('.'), path]));
-  return paths.length === 0 ? undefined : [...distinct.values()].map((path) => ({ path, rule }));
+  return [...distinct.values()].map((path) => ({ path, rule }));
 }

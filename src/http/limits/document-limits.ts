@@ -8,13 +8,14 @@ import {
   Source,
   TokenKind,
   type DocumentNode,
+  type FieldNode,
   type OperationDefinitionNode,
+  type SelectionSetNode,
   type Token,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { graphqlNameContainsPan } from '../../redaction/pan';
 import { assertLimit, DOCUMENT_RULES, LimitExceededError, type DocumentRuleName } from './limits';
-import { OverlappingFields } from './overlapping-fields';
 import { fieldsIn, fragmentsOf, SelectionSizes, type Fragments } from './selection-size';
 
 /** Whether a document is accepted; if not, the limit that it exceeds and a message without any part of the document. */
@@ -25,8 +26,6 @@ export const MAX_TOKENS: number = DOCUMENT_RULES.tokens.limit;
 
 const MAX_CACHED_RESULTS = 2000;
 
-const ACCEPTED: CheckResult = { ok: true };
-
 /** Returns the cache key of a document. The document itself is not the key, because it may contain secrets. */
 export const digestOf = (source: string): string => hash('sha256', source, 'base64');
 
@@ -34,10 +33,7 @@ export const digestOf = (source: string): string => hash('sha256', source, 'base
 export class DocumentLimits {
   readonly #results = new LRUCache<string, CheckResult>({ max: MAX_CACHED_RESULTS });
 
-  /**
-   * Checks a document. Accepts a document with a syntax error, because the parser reports the error with its location.
-   * @param digest digestOf(source)
-   */
+  /** Checks a document. Accepts one with a syntax error, because the parser reports the error with its location. */
   check(source: string, digest = digestOf(source)): CheckResult {
     const result = this.#results.get(digest) ?? checkUncached(source);
     this.#results.set(digest, result);
@@ -49,40 +45,42 @@ function checkUncached(source: string): CheckResult {
   try {
     checkText(source);
     checkDocument(parse(source, { noLocation: true }));
-    return ACCEPTED;
   } catch (error) {
     if (error instanceof LimitExceededError) return { ok: false, rule: error.rule, message: error.message };
-    if (error instanceof GraphQLError) return ACCEPTED;
-    throw error;
+    if (!(error instanceof GraphQLError)) throw error;
   }
+  return { ok: true };
 }
 
 const LINE_END = /\r\n|[\n\r]/;
 const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-/** Checks lines, tokens, names and nesting, before the recursive parser reads the document. */
-function checkText(text: string): void {
-  assertLimit('lines', text.split(LINE_END, DOCUMENT_RULES.lines.limit + 1).length);
+/** Yields each token of a document, and the number of brackets that are then open. Throws at an invalid token. */
+export function* tokensOf(text: string): Generator<{ token: Token; depth: number }, void> {
   const lexer = new Lexer(new Source(text));
-  let tokens = 0;
   let depth = 0;
   for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
-    tokens += 1;
-    assertLimit('tokens', tokens);
-    if (token.kind === TokenKind.NAME) checkName(token);
     if (OPENING.has(token.kind)) depth += 1;
     if (CLOSING.has(token.kind)) depth -= 1;
-    assertLimit('nesting', depth);
+    yield { token, depth };
   }
 }
 
-function checkName({ value }: Token): void {
-  assertLimit('name', value.length);
-  if (graphqlNameContainsPan(value)) throw new LimitExceededError('cardNumbers');
+/** Checks lines, tokens, names and nesting, before the recursive parser reads the document. */
+function checkText(text: string): void {
+  assertLimit('lines', text.split(LINE_END, DOCUMENT_RULES.lines.limit + 1).length);
+  let tokens = 0;
+  for (const { token, depth } of tokensOf(text)) {
+    tokens += 1;
+    assertLimit('tokens', tokens);
+    if (token.kind === TokenKind.NAME) {
+      assertLimit('name', token.value.length);
+      if (graphqlNameContainsPan(token.value)) throw new LimitExceededError('cardNumbers');
+    }
+    assertLimit('nesting', depth);
+  }
 }
-
-const NO_FRAGMENTS: Fragments = new Map();
 
 function checkDocument(document: DocumentNode): void {
   const executable = document.definitions.filter((definition) => 'selectionSet' in definition);
@@ -90,7 +88,7 @@ function checkDocument(document: DocumentNode): void {
   assertLimit('operations', operations.length);
   assertLimit('fragments', executable.length - operations.length);
   const fields = executable.flatMap(({ selectionSet }) => [
-    ...fieldsIn(selectionSet, NO_FRAGMENTS, new Set(), true),
+    ...fieldsIn(selectionSet, new Map(), new Set(), true),
   ]);
   assertLimit('aliases', fields.filter(({ alias }) => alias).length);
   const fragments = fragmentsOf(document);
@@ -118,7 +116,7 @@ function checkRootFields(
     // Mutations are counted before merging: the number of payments must not depend on how fields are merged.
     assertLimit('mutations', fields.filter(({ name }) => name.value !== '__typename').length);
   }
-  const introspections = fields.filter(({ name }) => name.value === '__schema' || name.value === '__type');
+  const introspections = fields.filter(({ name }) => /^__(schema|type)$/.test(name.value));
   assertLimit('introspections', introspections.length);
   const size = sizes.of({
     kind: Kind.SELECTION_SET,
@@ -127,4 +125,47 @@ function checkRootFields(
   assertLimit('introspected', size.selections);
   assertLimit('introspectionAliases', size.aliases);
   assertLimit('introspectionLists', size.lists);
+}
+
+/**
+ * Counts the pairs that the validation rule OverlappingFieldsCanBeMerged compares: fields with the same response name
+ * in one selection set and its fragments, these fragments, and then the fields in the merged selection sets below.
+ */
+class OverlappingFields {
+  #pairs = 0;
+  readonly #ids = new Map<FieldNode, number>();
+  /** Groups of fields that have been counted. A group counts once, because the rule caches compared fragments. */
+  readonly #visited = new Set<string>();
+
+  constructor(private readonly fragments: Fragments) {}
+
+  /** Adds the pairs in selection sets that are merged. Throws a LimitExceededError as soon as there are too many. */
+  add(...sets: SelectionSetNode[]): void {
+    const spread = new Set<string>();
+    const fields = sets.flatMap((set) => [...fieldsIn(set, this.fragments, spread)]);
+    this.#addPairs(spread.size);
+    for (const group of Map.groupBy(fields, ({ alias, name }) => (alias ?? name).value).values())
+      this.#addGroup(group);
+  }
+
+  #addGroup(group: readonly FieldNode[]): void {
+    const sets = group.flatMap(({ selectionSet }) => selectionSet ?? []);
+    if (group.length === 1 && sets.length === 0) return;
+    const key = group.map((field) => this.#idOf(field)).join();
+    if (this.#visited.has(key)) return;
+    this.#visited.add(key);
+    this.#addPairs(group.length);
+    if (sets.length > 0) this.add(...sets);
+  }
+
+  #addPairs(count: number): void {
+    this.#pairs += (count * (count - 1)) / 2;
+    assertLimit('comparisons', this.#pairs);
+  }
+
+  #idOf(field: FieldNode): number {
+    const id = this.#ids.get(field) ?? this.#ids.size;
+    this.#ids.set(field, id);
+    return id;
+  }
 }

@@ -1,12 +1,6 @@
-interface DocumentRule {
-  limit: number;
-  /** The counted unit; part of the error message. */
-  unit: string;
-}
-
 /**
- * The limits on documents, in the order in which they are checked. They were set by measuring what clients need and
- * what an accepted document costs at most (docs/decisions/0009-document-limits.md).
+ * The limits on documents, in the order in which they are checked, and the counted units, which are part of the
+ * messages. They were set by measuring what clients need and what an accepted document costs at most (ADR 9).
  */
 export const DOCUMENT_RULES = {
   // graphql-js counts lines from the top for each error that it locates. A query for all fields of an attempt has 1100.
@@ -44,7 +38,7 @@ export const DOCUMENT_RULES = {
   introspectionLists: { limit: 3, unit: 'levels of nested list fields in introspection' },
   // Validation compares each pair, and the selections of both fields. Selecting all fields of all payment types makes 4300.
   comparisons: { limit: 20_000, unit: 'pairs of fields with the same response name' },
-} as const satisfies Record<string, DocumentRule>;
+} as const satisfies Record<string, { limit: number; unit: string }>;
 
 export type DocumentRuleName = keyof typeof DOCUMENT_RULES;
 

@@ -1,19 +1,29 @@
+import type { ApolloServerPlugin } from '@apollo/server';
 import {
   getArgumentValues,
   getNullableType,
+  getVariableValues,
   isListType,
   type DocumentNode,
   type FieldNode,
   type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
-  type SelectionSetNode,
 } from 'graphql';
+import type { OperationContext } from '../../resolvers/context';
 import { ATTEMPTS_PAGE } from '../../schema/attempt';
+import { badRequest, RequestError } from '../graphql/http-error';
+import type { RateLimit } from './rate-limit';
 import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selection-size';
 
+/** Maximum number of lookups of an operation: five lists of ids of the maximum length. */
+const MAX_LOOKUPS = 500;
+/** Maximum number of values in a response, which blocks the event loop while it is written. */
+const MAX_VALUES = 300_000;
+/** Points of a mutation, which makes several requests and two journal writes. A lookup costs one point. */
+const POINTS_PER_MONEY_CALL = 5;
+
 export interface OperationCost {
-  /** Number of transactions to look up. */
   lookups: number;
   /** Number of mutations; every mutation moves money. */
   moneyCalls: number;
@@ -21,30 +31,32 @@ export interface OperationCost {
   values: number;
 }
 
-type CountLookups = (variables: Record<string, unknown>) => number;
-
-/** The fields of an attempt that look a transaction up. */
-const TRANSACTION_FIELDS: ReadonlySet<string> = new Set(['payment', 'payout']);
-
-const selectsTransaction = (set: SelectionSetNode, fragments: Fragments): boolean =>
-  [...fieldsIn(set, fragments, new Set(), true)].some(({ name }) => TRANSACTION_FIELDS.has(name.value));
+/** Computes a cost from the coerced variables of an operation, defaults included. */
+type FromVariables<T> = (variables: Record<string, unknown>) => T;
 
 /** Returns a function that counts the lookups of a root field: one, one per id in a list, or one per attempt. */
-function lookupCounter(field: FieldNode, root: GraphQLObjectType, fragments: Fragments): CountLookups {
+function lookupCounter(
+  field: FieldNode,
+  root: GraphQLObjectType,
+  fragments: Fragments,
+): FromVariables<number> {
   const definition = root.getFields()[field.name.value];
   if (!definition) return () => 0;
+  const selected = field.selectionSet ? fieldsIn(field.selectionSet, fragments, new Set(), true) : [];
   const isPage =
     definition.name === 'attempts' &&
-    !!field.selectionSet &&
-    selectsTransaction(field.selectionSet, fragments);
+    [...selected].some(({ name }) => name.value === 'payment' || name.value === 'payout');
   const hasList = definition.args.some(({ type }) => isListType(getNullableType(type)));
   if (!isPage && !hasList) return () => 1;
   return (variables) => {
     try {
       const values = getArgumentValues(definition, field, variables);
-      if (isPage) return attemptsPageSize(values['first']);
+      if (isPage) {
+        const first = typeof values['first'] === 'number' ? values['first'] : ATTEMPTS_PAGE.default;
+        return Math.min(Math.max(first, 1), ATTEMPTS_PAGE.max);
+      }
       const lists = Object.values(values).filter(Array.isArray);
-      return lists.length === 0 ? 1 : lists.reduce((sum, list) => sum + list.length, 0);
+      return lists.length === 0 ? 1 : lists.flat().length;
     } catch {
       // Invalid arguments are rejected when the field is resolved, before any lookup.
       return 1;
@@ -52,18 +64,12 @@ function lookupCounter(field: FieldNode, root: GraphQLObjectType, fragments: Fra
   };
 }
 
-const attemptsPageSize = (first: unknown): number =>
-  Math.min(Math.max(typeof first === 'number' ? first : ATTEMPTS_PAGE.default, 1), ATTEMPTS_PAGE.max);
-
-/** Computes the cost of an operation from its coerced variables, defaults included. */
-export type CostOf = (variables: Record<string, unknown>) => OperationCost;
-
 /** Returns a function that computes the cost of an operation. The document must be valid. */
 export function costCalculator(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-): CostOf {
+): FromVariables<OperationCost> {
   const root = schema.getRootType(operation.operation);
   const fragments = fragmentsOf(document);
   const fields = [...fieldsIn(operation.selectionSet, fragments)].filter(
@@ -73,12 +79,12 @@ export function costCalculator(
     return () => ({ lookups: 0, moneyCalls: fields.length, values: 0 });
   const sizes = new SelectionSizes(fragments);
   const counts = fields.map((field) => ({
-    lookups: lookupCounter(field, root, fragments),
+    lookupsFor: lookupCounter(field, root, fragments),
     selections: field.selectionSet ? sizes.of(field.selectionSet).selections : 1,
   }));
   return (variables) => {
     const cost = { lookups: 0, moneyCalls: 0, values: 0 };
-    for (const { lookups: lookupsFor, selections } of counts) {
+    for (const { lookupsFor, selections } of counts) {
       const lookups = lookupsFor(variables);
       cost.lookups += lookups;
       cost.values += lookups * selections;
@@ -86,3 +92,41 @@ export function costCalculator(
     return cost;
   };
 }
+
+/** Returns the points of an operation besides the one consumed at admission; null if the operation exceeds a limit. */
+export const remainingPoints = (cost: OperationCost): number | null =>
+  exceededLimitMessage(cost) === null ? pointsOf(cost) : null;
+
+const pointsOf = ({ lookups, moneyCalls }: OperationCost): number =>
+  Math.max(0, lookups + moneyCalls * POINTS_PER_MONEY_CALL - 1);
+
+function exceededLimitMessage({ lookups, values }: OperationCost): string | null {
+  if (lookups > MAX_LOOKUPS) return `The operation looks up more than ${MAX_LOOKUPS} transactions.`;
+  if (values <= MAX_VALUES) return null;
+  return `The response could have more than ${MAX_VALUES} values (selected fields times transactions).`;
+}
+
+/** Apollo plugin that, before execution, rejects operations above a limit and consumes the points of the others. */
+export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationContext> => ({
+  requestDidStart: async () => ({
+    async didResolveOperation({ schema, document, operation, request, contextValue }) {
+      // Apollo reports that the operation is missing.
+      if (!operation) return;
+      if (operation.operation === 'subscription')
+        throw badRequest(
+          'Send subscriptions to /graphql over WebSocket, or to /graphql/stream for server-sent events.',
+        );
+      const { variableDefinitions = [] } = operation;
+      const { coerced } = getVariableValues(schema, variableDefinitions, request.variables ?? {}, {
+        maxErrors: 1,
+      });
+      // graphql-js reports invalid variables and executes nothing.
+      if (!coerced) return;
+      const cost = costCalculator(schema, document, operation)(coerced);
+      const message = exceededLimitMessage(cost);
+      if (message !== null) throw new RequestError(400, 'OPERATION_TOO_LARGE', message);
+      const points = pointsOf(cost);
+      if (points > 0) await rate.consume(contextValue.caller, points);
+    },
+  }),
+});

@@ -25,9 +25,8 @@ export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   );
 
 /**
- * Yields the fields of a selection set and of its fragments. Visits each fragment once.
- * @param visited the names of the fragments visited so far, to which further names are added
- * @param isDeep whether to include the fields within fields
+ * Yields the fields of a selection set and of its fragments, and with `isDeep` the fields within these. Visits each
+ * fragment once: `visited` has the names of the fragments visited so far, to which further names are added.
  */
 export function* fieldsIn(
   { selections }: SelectionSetNode,
@@ -54,7 +53,6 @@ interface SelectionSize {
   aliases: number;
   /** Depth of nested list fields in introspection. */
   lists: number;
-  /** Depth of nested selection sets. */
   nesting: number;
 }
 
@@ -68,29 +66,24 @@ const LIST_FIELDS: ReadonlySet<string> = new Set(
     .map(({ name }) => name),
 );
 
-/** Measures selection sets, visiting every fragment once. */
+/** Measures selection sets. Visits every fragment once. */
 export class SelectionSizes {
   readonly #fragmentSizes = new Map<string, SelectionSize>();
 
   constructor(private readonly fragments: Fragments) {}
 
-  /**
-   * Returns the size of a selection set.
-   * @param level depth of the selection set; 1 for the outermost
-   * @throws LimitExceededError if selection sets are nested too deep, as in a fragment cycle
-   */
+  /** Returns the size of a selection set at a depth. Throws a LimitExceededError if it is too deep, as in a cycle. */
   of(set: SelectionSetNode, level = 1): SelectionSize {
     assertLimit('nesting', level);
-    const size = { ...EMPTY_SIZE };
+    const size = { ...EMPTY_SIZE, nesting: 1 };
     for (const selection of set.selections) {
       const inner = this.#sizeWithin(selection, level);
-      const field = selection.kind === Kind.FIELD ? selection : undefined;
+      const { alias, name } = selection.kind === Kind.FIELD ? selection : {};
       size.selections += 1 + inner.selections;
-      size.aliases += (field?.alias ? 1 : 0) + inner.aliases;
-      size.lists = Math.max(size.lists, (LIST_FIELDS.has(field?.name.value ?? '') ? 1 : 0) + inner.lists);
-      size.nesting = Math.max(size.nesting, inner.nesting);
+      size.aliases += inner.aliases + (alias ? 1 : 0);
+      size.lists = Math.max(size.lists, inner.lists + (name && LIST_FIELDS.has(name.value) ? 1 : 0));
+      size.nesting = Math.max(size.nesting, inner.nesting + 1);
     }
-    size.nesting += 1;
     return size;
   }
 

@@ -58,7 +58,7 @@ export interface DocumentError {
   error: GraphQLError;
 }
 
-/** Validates a document with one rule at a time, so that each error is returned with its rule. */
+/** Validates a document with one rule at a time, so that each error has its rule. */
 export function documentErrors(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -81,7 +81,7 @@ export function validateOperation(schema: GraphQLSchema, { id, name, body }: Man
     if (!document.definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION))
       return [`${subject}: the document has no operation`];
     return documentErrors(schema, document).map(
-      ({ rule, message }) => `${subject}: ${rule.name}: ${message}`,
+      (found) => `${subject}: ${found.rule.name}: ${found.message}`,
     );
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;

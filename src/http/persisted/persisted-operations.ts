@@ -1,21 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { GraphQLError, Lexer, Source, TokenKind, type GraphQLSchema } from 'graphql';
+import { GraphQLError, TokenKind, type GraphQLSchema } from 'graphql';
 import type { CallerKind } from '../../auth/caller';
-import type { PersistedMode } from '../../config/types';
+import type { LimitsConfig, PersistedMode } from '../../config/types';
 import { decodeUtf8OrThrow } from '../../shared/json-text';
 import { isObject } from '../../shared/wire-object';
 import { badRequest, RequestError } from '../graphql/http-error';
 import { loggableName } from '../graphql/operation-log';
 import type { GraphQLRequestParams } from '../graphql/request-params';
+import { tokensOf } from '../limits/document-limits';
 import { parseManifest, validateOperation, type ManifestOperation } from './manifest';
 
 interface PersistedOptions {
-  settings: {
-    /** The path of the manifest; null: every operation is allowed. */
-    manifest: string | null;
-    modeForFrontends: PersistedMode;
-    modeForServices: PersistedMode;
-  };
+  /** `manifest` is the path of the manifest; null: every operation is allowed. */
+  settings: LimitsConfig['persisted'];
   schema: GraphQLSchema;
   /** Called for every allowed operation that is not in the manifest (mode `warn`). `name` is null if not loggable. */
   onUnlisted(name: string | null): void;
@@ -40,8 +37,8 @@ export class PersistedOperations {
   }
 
   /**
-   * Replaces the id of an operation by its document.
-   * @throws RequestError if the id is unknown or contradicts the document, or if the operation is not allowed
+   * Replaces the id of an operation by its document. Throws a RequestError if the id is unknown or contradicts the
+   * document, or if the operation is not allowed.
    */
   resolve(params: GraphQLRequestParams, kind: CallerKind): GraphQLRequestParams {
     const { manifest, modeForFrontends, modeForServices } = this.options.settings;
@@ -62,23 +59,23 @@ export class PersistedOperations {
     const { query, documentId, extensions } = params;
     const ids = [documentId, persistedQueryHash(extensions)].filter((id) => typeof id === 'string');
     const [byId, ...others] = ids.map((id) => this.#byId.get(bareId(id)));
-    if (others.some((other) => other !== byId)) throw contradictionError();
+    if (others.some((other) => other !== byId)) throw CONTRADICTION;
     if (query === undefined || query === null || query === '') return byId ?? rejectUnknownId(params, mode);
     if (byId) {
-      if (this.#findByText(query) !== byId) throw contradictionError();
+      if (this.#findByText(query) !== byId) throw CONTRADICTION;
       return byId;
     }
     if (mode === 'allow') return undefined;
     const listed = this.#findByText(query);
     if (listed) return listed;
-    if (mode === 'require') throw notListedError();
+    if (mode === 'require') throw NOT_LISTED;
     this.options.onUnlisted(loggableName(params.operationName) ?? null);
     return undefined;
   }
 
   #findByText(query: unknown): ManifestOperation | undefined {
     if (typeof query !== 'string') return undefined;
-    return this.#byText.get(query) ?? this.#byNormalized.get(normalizeDocument(query) ?? query);
+    return this.#byText.get(query) ?? this.#byNormalized.get(normalizeDocument(query));
   }
 
   /** Adds an operation. Returns an error message if its id belongs to another document; otherwise no message. */
@@ -87,7 +84,7 @@ export class PersistedOperations {
     const id = bareId(operation.id);
     const known = this.#byId.get(id);
     if (known) return known.body === body ? [] : [`operation ${id}: two different documents have this id`];
-    const normalized = normalizeDocument(body) ?? body;
+    const normalized = normalizeDocument(body);
     // Several ids may belong to one document.
     const same = this.#byNormalized.get(normalized) ?? operation;
     this.#byId.set(id, same);
@@ -106,29 +103,22 @@ export function persistedQueryHash(extensions: unknown): unknown {
 /** Returns an id without the prefix "sha256:", which GraphQL over HTTP and graphql-codegen use, but not Apollo. */
 const bareId = (id: string): string => (/^sha256:[0-9a-f]{64}$/.test(id) ? id.slice('sha256:'.length) : id);
 
-const OPENING: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.PAREN_L, TokenKind.BRACKET_L]);
-const CLOSING: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.PAREN_R, TokenKind.BRACKET_R]);
-
 /**
- * Returns a document without insignificant characters and with sorted definitions; undefined if it has an invalid
+ * Returns a document without insignificant characters and with sorted definitions; unchanged if it has an invalid
  * token. Uses the lexer, because printing a deeply nested document takes seconds.
  */
-function normalizeDocument(text: string): string | undefined {
-  const lexer = new Lexer(new Source(text));
+function normalizeDocument(text: string): string {
   const definitions: string[] = [];
   let tokens: string[] = [];
-  let depth = 0;
   try {
-    for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
+    for (const { token, depth } of tokensOf(text)) {
       tokens.push(text.slice(token.start, token.end));
-      if (OPENING.has(token.kind)) depth += 1;
-      if (CLOSING.has(token.kind)) depth -= 1;
       if (depth > 0 || token.kind !== TokenKind.BRACE_R) continue;
       definitions.push(tokens.join(' '));
       tokens = [];
     }
   } catch (error) {
-    if (error instanceof GraphQLError) return undefined;
+    if (error instanceof GraphQLError) return text;
     throw error;
   }
   return [...definitions.sort(), ...tokens].join('\n');
@@ -137,25 +127,19 @@ function normalizeDocument(text: string): string | undefined {
 /** Rejects a request without a document and a known id. Leaves hashes to Apollo unless the mode is `require`. */
 function rejectUnknownId({ documentId, extensions }: GraphQLRequestParams, mode: PersistedMode): undefined {
   const hasHash = typeof persistedQueryHash(extensions) === 'string';
-  if (typeof documentId === 'string' || (hasHash && mode === 'require')) throw unknownIdError();
-  if (mode === 'require') throw notListedError();
+  if (typeof documentId === 'string' || (hasHash && mode === 'require')) throw UNKNOWN_ID;
+  if (mode === 'require') throw NOT_LISTED;
 }
 
-const notListedError = (): RequestError =>
-  new RequestError({
-    status: 400,
-    code: 'PERSISTED_OPERATION_REQUIRED',
-    message: 'Only operations of the manifest are allowed, and this operation is not in it.',
-  });
+const NOT_LISTED = new RequestError(
+  400,
+  'PERSISTED_OPERATION_REQUIRED',
+  'Only operations of the manifest are allowed, and this operation is not in it.',
+);
 
-const contradictionError = (): RequestError =>
-  badRequest('The ids and the document of the request belong to different operations.');
+const CONTRADICTION = badRequest('The ids and the document of the request belong to different operations.');
 
-/** Returns the error for an unknown id. Clients compare its message, which is Apollo's, and then send the document. */
-export const unknownIdError = (): RequestError =>
-  new RequestError({
-    status: 200,
-    code: 'PERSISTED_QUERY_NOT_FOUND',
-    message: 'PersistedQueryNotFound',
-    retryAfterMs: 0,
-  });
+/** Error for an unknown id. Clients compare its message, which is Apollo's, and then send the document. */
+export const UNKNOWN_ID = new RequestError(200, 'PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound', {
+  retryAfterMs: 0,
+});

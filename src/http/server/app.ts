@@ -7,12 +7,12 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify';
 import type { Logger } from 'pino';
-import { errorLocation } from '../graphql/error-location';
-import { INTERNAL_ERROR } from '../graphql/graphql-errors';
-import { overloaded, RequestError } from '../graphql/http-error';
+import { decodeUtf8, hasDuplicateNames } from '../../shared/json-text';
+import { errorLocation, INTERNAL_ERROR } from '../graphql/graphql-errors';
+import { badRequest, OVERLOADED, RequestError } from '../graphql/http-error';
+import { isDecodable } from '../graphql/request-params';
 import type { Connections } from './connections';
 import type { EventLoopLag } from './event-loop-lag';
-import { addJsonBodyParser } from './json-body';
 import { requestContext } from './request-context';
 import { DEFAULT_HEADERS } from './security-headers';
 
@@ -33,10 +33,7 @@ const wantsWebSocket = ({ url = '', headers }: IncomingMessage): boolean =>
   /^websocket$/i.test(headers.upgrade ?? '') && /^\/graphql(\?|$)/.test(url);
 
 /** Creates the HTTP server below Fastify, with timeouts and connection limits. */
-function createHttpServer(
-  handler: RequestListener,
-  { clientTimeoutMs, connections }: Pick<AppOptions, 'clientTimeoutMs' | 'connections'>,
-): Server {
+function createHttpServer(handler: RequestListener, { clientTimeoutMs, connections }: AppOptions): Server {
   const server: Server = createServer(
     {
       requestTimeout: clientTimeoutMs,
@@ -57,25 +54,21 @@ function createHttpServer(
 }
 
 /** Creates a web server without routes, with request ids, security headers, timeouts, limits and GraphQL errors. */
-export function createApp({
-  log,
-  trustedProxies,
-  clientTimeoutMs,
-  connections,
-}: AppOptions): FastifyInstance {
+export function createApp(options: AppOptions): FastifyInstance {
+  const { log, trustedProxies } = options;
   const app: FastifyInstance = fastify({
     // Fastify would log URLs, which contain the variables of GET requests.
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => randomUUID(),
-    serverFactory: (handler) => createHttpServer(handler, { clientTimeoutMs, connections }),
+    serverFactory: (handler) => createHttpServer(handler, options),
     // Called for URLs that Fastify cannot route. Its own response would quote the URL.
     frameworkErrors: (error, request, reply) =>
       void sendError(request, setDefaultHeaders(request, reply), toHttpError(error.statusCode ?? 400)),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     // graceful-shutdown.ts responds instead, because Fastify's response is not a GraphQL error.
     return503OnClosing: false,
-    rewriteUrl: ({ url = '/' }) => (isDecodable(url) ? url : '/'),
+    rewriteUrl: ({ url = '/' }) => (isDecodable(url.replace(/[?#].*$/s, '')) ? url : '/'),
   });
   app.addHook('onRequest', (request, reply, done) => {
     setDefaultHeaders(request, reply);
@@ -93,9 +86,34 @@ export function createApp({
   return app;
 }
 
+/** Whether a content type allows UTF-8, the only charset of JSON (RFC 8259, 8.1). */
+const isUtf8Type = (type = ''): boolean =>
+  !/charset/i.test(type) || !/charset/i.test(type.replace(/;\s*charset=("?)utf-?8\1\s*(?=;|$)/gi, ''));
+
+/** Adds the parser of bodies: JSON in UTF-8 without duplicate names. A byte order mark is ignored (RFC 8259, 8.1). */
+function addJsonBodyParser(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    if (!isUtf8Type(request.headers['content-type'])) return done(NOT_UTF8);
+    const text = decodeUtf8(body);
+    if (text === undefined) return done(badRequest('The body is not valid UTF-8.'));
+    void parse(request, text, (error, value: unknown) => {
+      if (!error && hasDuplicateNames(text, value))
+        return done(badRequest('The body has a JSON object with a duplicate name.'));
+      done(error, value);
+    });
+  });
+}
+
+const NOT_UTF8 = new RequestError(
+  415,
+  'BAD_REQUEST',
+  'The body must be in UTF-8: content-type application/json without another charset.',
+);
+
 const sendError = (request: FastifyRequest, reply: FastifyReply, error: RequestError): FastifyReply =>
   reply
-    .code(error.options.status)
+    .code(error.status)
     .headers(error.headers)
     .type(errorContentType(request.headers.accept))
     .send(error.body(request.id));
@@ -106,23 +124,13 @@ const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 const errorContentType = (accept = ''): string =>
   `${accept.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`;
 
-function isDecodable(url: string): boolean {
-  if (!url.includes('%')) return true;
-  try {
-    decodeURIComponent(url.replace(/[?#].*$/s, ''));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Returns a function that throws a RequestError while the event loop lags too much, after calling onRejected. */
 export const loadCheck =
   (lag: EventLoopLag, onRejected: () => void): (() => void) =>
   () => {
     if (!lag.isTooHigh()) return;
     onRejected();
-    throw overloaded();
+    throw OVERLOADED;
   };
 
 const setDefaultHeaders = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
@@ -138,10 +146,10 @@ const MESSAGE_BY_STATUS: Readonly<Record<number, string>> = {
 };
 
 const toHttpError = (status: number): RequestError =>
-  new RequestError({
+  new RequestError(
     status,
-    code: status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_REQUEST',
-    message: MESSAGE_BY_STATUS[status] ?? `The request was rejected with HTTP status ${status}.`,
-  });
+    status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_REQUEST',
+    MESSAGE_BY_STATUS[status] ?? `The request was rejected with HTTP status ${status}.`,
+  );
 
 const NOT_FOUND = toHttpError(404);

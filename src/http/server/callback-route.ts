@@ -8,16 +8,15 @@ const SMALL_BODY_BYTES = 64 * 1024;
 /** Captures the part of the path after /callbacks/. Some clients send an absolute URL in the request line. */
 const CALLBACK_URL = /^(?:https?:\/\/[^/?#]*)?\/callbacks\/([^?#]*)/;
 
-interface CallbackOptions {
-  /** Called with the token of the URL, which may be forged. Returns at once and never throws. */
-  onCallback(token: string): void;
-}
-
 /**
  * Adds /callbacks/<token>, by which the payment service reports changes. Callers are not authenticated, so every
  * request gets the same empty response, and its body is not read. Must be added before routes and scopes with hooks.
+ * `onCallback` is called with the token of the URL, which may be forged; it returns at once and never throws.
  */
-export function addCallbacks(app: FastifyInstance, { onCallback }: CallbackOptions): void {
+export function addCallbacks(
+  app: FastifyInstance,
+  { onCallback }: { onCallback(token: string): void },
+): void {
   // A hook responds before the body arrives, and to methods and paths (such as `%zz`) that no route can have.
   app.addHook('onRequest', (request, reply, done) => {
     const token = CALLBACK_URL.exec(request.originalUrl)?.[1];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { RequestError } from '../graphql/http-error';
+import { notExecuted } from '../graphql/http-error';
 import { DEFAULT_HEADERS } from './security-headers';
 
 /** Maximum number of refused connections that are still open. Each holds a file descriptor. */
@@ -8,12 +8,7 @@ const MAX_OPEN_REFUSED = 32;
 /** How long a refused client may take to read the response, in milliseconds. */
 const LINGER_MS = 1000;
 
-const TOO_MANY_CONNECTIONS = new RequestError({
-  status: 503,
-  code: 'SERVICE_UNAVAILABLE',
-  message: 'The gateway has too many connections; the request was not executed. Repeat it unchanged.',
-  retryAfterMs: 1000,
-});
+const TOO_MANY_CONNECTIONS = notExecuted('The gateway has too many connections');
 
 /** Returns the HTTP response to a refused client, whose request is not read. */
 function rejectionResponse(): string {

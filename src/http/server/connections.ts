@@ -3,16 +3,10 @@ import type { Socket } from 'node:net';
 import { addressMatcher, clientNetwork } from './client-address';
 import { ConnectionRefuser } from './connection-refuser';
 
-/**
- * Why a connection was refused. `dropped`: it was closed without a response, because too many refused connections are
- * open. `accept_failed`: the operating system failed, for example because no file descriptor is free.
- */
+/** `dropped`: without a response. `accept_failed`: the system failed, for example because no file descriptor is free. */
 type RefusalReason = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
 
-/**
- * Why the server closed a connection. `evicted`: it was idle at the connection limit. `write_timeout`, `unread_limit`:
- * the client did not read its responses. `pipeline_limit`: it had too many pipelined requests.
- */
+/** `evicted`: idle at the connection limit. `write_timeout`, `unread_limit`: the client did not read its responses. */
 type CloseReason = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
 
 export interface ClientConnection {
@@ -42,12 +36,6 @@ export interface ConnectionListener {
   connectionClosed(reason: CloseReason): void;
 }
 
-interface NetworkConnections {
-  count: number;
-  /** See Connections.#unused. */
-  readonly unused: Set<ClientConnection>;
-}
-
 /** Whether a connection waits for its next request or, before authentication, for a body or connection_init. */
 const isIdle = ({ isUpgraded, latest, callerId }: ClientConnection): boolean =>
   isUpgraded
@@ -66,7 +54,7 @@ export class Connections {
   readonly #open = new Map<Socket, ClientConnection>();
   /** Connections on which no complete request header has arrived yet, oldest first. */
   readonly #unused = new Set<ClientConnection>();
-  readonly #networks = new Map<string, NetworkConnections>();
+  readonly #networks = new Map<string, { count: number; readonly unused: Set<ClientConnection> }>();
   readonly #refuser = new ConnectionRefuser();
 
   constructor(
@@ -158,10 +146,7 @@ export class Connections {
       this.listener.connectionRejected(this.#refuser.refuse(socket) ? refusal : 'dropped');
       return false;
     }
-    const initial = { latest: undefined, waiting: 0, isUpgraded: false, callerId: undefined };
-    const connection = { socket, network, ...initial };
-    this.#add(connection);
-    socket.once('close', () => this.#remove(connection));
+    this.#add({ socket, network, latest: undefined, waiting: 0, isUpgraded: false, callerId: undefined });
     return true;
   }
 
@@ -197,6 +182,7 @@ export class Connections {
   }
 
   #add(connection: ClientConnection): void {
+    connection.socket.once('close', () => this.#remove(connection));
     this.#open.set(connection.socket, connection);
     this.#unused.add(connection);
     if (connection.network === null) return;

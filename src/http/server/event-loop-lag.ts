@@ -5,21 +5,19 @@ const SAMPLE_INTERVAL_MS = 1000;
 
 /** Measures the mean event loop delay of the last second. Opens no file, unlike packages that also measure memory. */
 export class EventLoopLag {
-  readonly #maxMs: number;
   readonly #histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #timer: NodeJS.Timeout | undefined;
   #meanMs = 0;
 
   /** @param maxMs mean delay above which the lag is too high; 0: never */
-  constructor(maxMs: number) {
-    this.#maxMs = maxMs;
+  constructor(private readonly maxMs: number) {
     if (maxMs === 0) return;
     this.#histogram.enable();
     this.#timer = setInterval(() => this.#sample(), SAMPLE_INTERVAL_MS).unref();
   }
 
   isTooHigh(): boolean {
-    return this.#maxMs > 0 && this.#meanMs > this.#maxMs;
+    return this.maxMs > 0 && this.#meanMs > this.maxMs;
   }
 
   stop(): void {

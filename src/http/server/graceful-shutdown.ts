@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Server, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { sleep } from '../../shared/timeout';
-import { RequestError } from '../graphql/http-error';
+import { notExecuted } from '../graphql/http-error';
 import type { ClientConnection, Connections } from './connections';
 
 /** Maximum duration of an event loop iteration without new connections that counts as quiet. */
@@ -11,12 +12,7 @@ const MAX_QUIET_MS = 0.1;
 const MAX_REQUEST_WAIT_MS = 1000;
 const POLL_INTERVAL_MS = 10;
 
-export const SHUTTING_DOWN = new RequestError({
-  status: 503,
-  code: 'SERVICE_UNAVAILABLE',
-  message: 'The gateway is shutting down; the request was not executed. Repeat it unchanged.',
-  retryAfterMs: 1000,
-});
+export const SHUTTING_DOWN = notExecuted('The gateway is shutting down');
 
 /** Moves clients to other instances and closes connections without interrupting a request. */
 export class GracefulShutdown {
@@ -38,10 +34,7 @@ export class GracefulShutdown {
       this.#onRequest(request.socket, response),
     );
     app.addHook('onRequest', (_request, _reply, done) => done(this.#closing ? SHUTTING_DOWN : undefined));
-    app.addHook('preClose', (done) => {
-      this.#closeConnections();
-      done();
-    });
+    app.addHook('preClose', async () => this.#closeConnections());
   }
 
   /** Whether every response closes its connection, because drain() was called. */
@@ -63,12 +56,13 @@ export class GracefulShutdown {
     const closeBy = performance.now() + maxWaitMs;
     // Closing resets connections that are not accepted yet, so wait until there are hardly any.
     while (performance.now() < closeBy && !(await this.#isNextIterationQuiet()));
-    // net.Server.close() closes the listener at once. http.Server.close() would first close idle connections, and meanwhile more
-    // connections could arrive and be reset.
+    // http.Server.close() would first close idle connections, and connections that arrive meanwhile would be reset.
     Server.prototype.close.call(this.app.server);
     this.app.server.closeIdleConnections();
     const deadline = performance.now() + Math.min(maxWaitMs, MAX_REQUEST_WAIT_MS);
-    while (this.#isAwaitingRequest() && performance.now() < deadline) await sleep(POLL_INTERVAL_MS);
+    const isAwaitingRequest = (): boolean =>
+      this.#httpConnections().some(({ latest }) => !latest?.req.complete);
+    while (isAwaitingRequest() && performance.now() < deadline) await sleep(POLL_INTERVAL_MS);
   }
 
   /** Returns all connections except WebSockets, which WebSocketHandler closes. */
@@ -85,13 +79,10 @@ export class GracefulShutdown {
   }
 
   async #isNextIterationQuiet(): Promise<boolean> {
-    const { startedAt, accepted } = { startedAt: performance.now(), accepted: this.#accepted };
-    await new Promise((resolve) => setImmediate(resolve));
+    const accepted = this.#accepted;
+    const startedAt = performance.now();
+    await setImmediate();
     return accepted === this.#accepted && performance.now() - startedAt < MAX_QUIET_MS;
-  }
-
-  #isAwaitingRequest(): boolean {
-    return this.#httpConnections().some(({ latest }) => !latest?.req.complete);
   }
 
   /** Closes connections that serve a request after their latest response, and destroys all others. */

@@ -1,10 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
-/** The state that /readyz reports. */
 export interface HealthParts {
   /** Code of the reason why the journal cannot be written; null if it can be written. Cached. */
   journalReason(): string | null;
-  /** Whether at least one circuit breaker of the payment service is open. */
   isServiceDown(): boolean;
   /** Whether no clock has stepped recently. A step only delays the release of idempotency keys. */
   isClockSteady(): boolean;

@@ -6,36 +6,33 @@ import { STARTER_DOCUMENT, STARTER_VARIABLES } from './starter-document';
 export interface LandingPageOptions {
   /** Whether browsers get Apollo Sandbox at /graphql. Its scripts are loaded from the internet. */
   hasLandingPage: boolean;
-  /** Whether there is a page at /explorer. */
+  /** Whether there is a page at /explorer, to which the landing page links until its scripts are loaded. */
   hasExplorer: boolean;
 }
 
-type Plugin = ApolloServerPlugin;
-
-/** Serves Apollo Sandbox at /graphql if `hasLandingPage`. Until its scripts are loaded, the page links to the explorer, if there is one. */
-export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOptions): Plugin {
+/** Serves Apollo Sandbox at /graphql if `hasLandingPage`. */
+export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOptions): ApolloServerPlugin {
   if (!hasLandingPage) return ApolloServerPluginLandingPageDisabled();
-  const sandbox: Plugin = ApolloServerPluginLandingPageLocalDefault({
+  const sandbox: ApolloServerPlugin = ApolloServerPluginLandingPageLocalDefault({
     footer: false,
     includeCookies: false,
     document: STARTER_DOCUMENT,
     variables: STARTER_VARIABLES,
     embed: { runTelemetry: false },
   });
-  return hasExplorer ? withExplorerLink(sandbox) : sandbox;
+  if (!hasExplorer) return sandbox;
+  return {
+    ...sandbox,
+    serverWillStart: async (service) => {
+      const listener = await sandbox.serverWillStart?.(service);
+      const page = await listener?.renderLandingPage?.();
+      if (!listener || !page) throw new TypeError('Apollo Server has no landing page.');
+      const { html } = page;
+      const htmlWithLink = async () => addLink(typeof html === 'string' ? html : await html());
+      return { ...listener, renderLandingPage: async () => ({ html: htmlWithLink }) };
+    },
+  };
 }
-
-const withExplorerLink = (sandbox: Plugin): Plugin => ({
-  ...sandbox,
-  serverWillStart: async (service) => {
-    const listener = await sandbox.serverWillStart?.(service);
-    const page = await listener?.renderLandingPage?.();
-    if (!listener || !page) throw new TypeError('Apollo Server has no landing page.');
-    const { html } = page;
-    const htmlWithLink = async (): Promise<string> => addLink(typeof html === 'string' ? html : await html());
-    return { ...listener, renderLandingPage: () => Promise.resolve({ html: htmlWithLink }) };
-  },
-});
 
 /**
  * Adds a link to the text that Apollo's page shows until its scripts are loaded. The frame for Apollo Sandbox would

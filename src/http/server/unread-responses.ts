@@ -1,45 +1,31 @@
+import type { LimitsConfig } from '../../config/types';
 import type { ClientConnection, Connections } from './connections';
 
-export interface UnreadLimits {
-  /** How long a client may take to read a response, in milliseconds. */
-  clientTimeoutMs: number;
-  /** Maximum number of bytes buffered for all callers together. */
-  maxUnreadBytes: number;
-  /** Maximum number of bytes buffered for one caller. */
-  maxUnreadBytesPerCaller: number;
-}
+export type UnreadLimits = Pick<
+  LimitsConfig,
+  'clientTimeoutMs' | 'maxUnreadBytes' | 'maxUnreadBytesPerCaller'
+>;
 
 /** Interval of the checks. A process writes at most some tens of megabytes between two checks. */
 const CHECK_INTERVAL_MS = 250;
-
-interface Backlog {
-  connection: ClientConnection;
-  bytes: number;
-}
 
 /** A position in the data written to a connection. The data before it must be flushed within the timeout. */
 interface FlushMark {
   /** Total bytes written to the connection when the mark was set. */
   written: number;
-  /** Number of checks since the mark was set. */
   checks: number;
 }
 
-/** Closes connections whose clients do not read, to limit the amount of buffered data and the time for which it is buffered. */
+/** Closes connections whose clients do not read, to limit how much data is buffered, and for how long. */
 export class UnreadResponses {
-  /** The timeout as a number of checks, because clocks may step. */
-  readonly #maxChecks: number;
   /** Marks of the connections that had buffered data at the last check. */
   #marks = new Map<ClientConnection, FlushMark>();
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer = setInterval(() => this.#check(), CHECK_INTERVAL_MS).unref();
 
   constructor(
     private readonly connections: Connections,
     private readonly limits: UnreadLimits,
-  ) {
-    this.#maxChecks = Math.ceil(limits.clientTimeoutMs / CHECK_INTERVAL_MS);
-    this.#timer = setInterval(() => this.#check(), CHECK_INTERVAL_MS).unref();
-  }
+  ) {}
 
   get bytes(): number {
     let sum = 0;
@@ -52,43 +38,41 @@ export class UnreadResponses {
   }
 
   #check(): void {
-    const backlogs: Backlog[] = [];
+    // The timeout is a number of checks, because clocks may step.
+    const maxChecks = Math.ceil(this.limits.clientTimeoutMs / CHECK_INTERVAL_MS);
     const marks = new Map<ClientConnection, FlushMark>();
     for (const connection of this.connections.all()) {
-      const bytes = connection.socket.writableLength;
-      if (bytes === 0) continue;
-      const mark = this.#markOf(connection, bytes);
-      if (mark.checks > this.#maxChecks) {
-        this.connections.reset(connection, 'write_timeout');
-      } else {
-        marks.set(connection, mark);
-        backlogs.push({ connection, bytes });
-      }
+      if (connection.socket.writableLength === 0) continue;
+      const mark = this.#markOf(connection);
+      if (mark.checks > maxChecks) this.connections.reset(connection, 'write_timeout');
+      else marks.set(connection, mark);
     }
     this.#marks = marks;
-    if (backlogs.length > 0) this.#enforceByteLimits(backlogs);
+    if (marks.size > 0) this.#enforceByteLimits([...marks.keys()]);
   }
 
   /** Returns the previous mark if data before it is still buffered; otherwise a new mark. */
-  #markOf(connection: ClientConnection, bytes: number): FlushMark {
-    const written = connection.socket.bytesWritten;
+  #markOf(connection: ClientConnection): FlushMark {
+    const { bytesWritten: written, writableLength } = connection.socket;
     const mark = this.#marks.get(connection);
-    const isOld = mark !== undefined && written - bytes < mark.written;
+    const isOld = mark !== undefined && written - writableLength < mark.written;
     return isOld ? { ...mark, checks: mark.checks + 1 } : { written, checks: 0 };
   }
 
   /** Closes the connections with the most unread bytes until each caller, and all together, are within their limits. */
-  #enforceByteLimits(backlogs: Backlog[]): void {
+  #enforceByteLimits(unread: ClientConnection[]): void {
     const { maxUnreadBytes, maxUnreadBytesPerCaller } = this.limits;
     const perCaller = new Map<string, number>();
     let total = 0;
-    for (const { connection, bytes } of backlogs) {
+    for (const connection of unread) {
       const caller = callerOf(connection);
+      const bytes = connection.socket.writableLength;
       perCaller.set(caller, (perCaller.get(caller) ?? 0) + bytes);
       total += bytes;
     }
-    for (const { connection, bytes } of backlogs.sort((one, other) => other.bytes - one.bytes)) {
+    for (const connection of unread.sort((a, b) => b.socket.writableLength - a.socket.writableLength)) {
       const caller = callerOf(connection);
+      const bytes = connection.socket.writableLength;
       const ofCaller = perCaller.get(caller) ?? 0;
       if (ofCaller <= maxUnreadBytesPerCaller && total <= maxUnreadBytes) continue;
       this.connections.reset(connection, 'unread_limit');

@@ -3,25 +3,14 @@ import type { Socket } from 'node:net';
 import { CloseCode, type WebSocket as Transport } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import type { Caller } from '../../auth/caller';
-import { decodeUtf8, parseJson, DuplicateNameError } from '../../shared/json-text';
+import { decodeUtf8OrThrow, parseJson } from '../../shared/json-text';
 import type { ResultStream } from './result-stream';
 
 /** Maximum number of bytes buffered for a client that sends messages or pings. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
-/** Whether a message is JSON with a duplicate name. graphql-ws rejects messages that are not JSON. */
-function hasDuplicateName(text: string): boolean {
-  try {
-    parseJson(text);
-    return false;
-  } catch (error) {
-    return error instanceof DuplicateNameError;
-  }
-}
-
 /** A WebSocket of one caller: the transport that graphql-ws uses. */
 export class Connection implements Transport {
-  readonly socket: WebSocket;
   /** The TCP connection below the WebSocket. */
   readonly tcpSocket: Socket;
   readonly ip: string;
@@ -31,17 +20,17 @@ export class Connection implements Transport {
   caller?: Caller;
   releaseQuota?: () => void;
   /** The open subscriptions. graphql-ws does not end a subscription whose id the client has reused. */
-  readonly #streams = new Set<ResultStream>();
+  readonly streams = new Set<ResultStream>();
   #isAlive = true;
 
-  constructor(socket: WebSocket, { socket: tcpSocket, headers }: IncomingMessage) {
-    this.socket = socket;
+  constructor(
+    readonly socket: WebSocket,
+    { socket: tcpSocket, headers }: IncomingMessage,
+  ) {
     this.tcpSocket = tcpSocket;
     this.ip = tcpSocket.remoteAddress ?? '';
     this.authorization = headers.authorization;
-    socket.on('pong', () => {
-      this.#isAlive = true;
-    });
+    socket.on('pong', () => (this.#isAlive = true));
     socket.on('ping', () => this.#enforceBackpressure());
     // ws closes the connection after a protocol error of the client.
     socket.on('error', () => undefined);
@@ -53,9 +42,7 @@ export class Connection implements Transport {
 
   /** Sends a message. Resolves when it is written to the socket; only then is the next result computed. */
   send(text: string): Promise<void> {
-    return new Promise((resolve) => {
-      this.socket.send(text, () => resolve());
-    });
+    return new Promise((resolve) => this.socket.send(text, () => resolve()));
   }
 
   close(code: number, reason: string): void {
@@ -66,10 +53,14 @@ export class Connection implements Transport {
     this.socket.on('message', (data: RawData) => {
       if (!this.#enforceBackpressure()) return;
       this.#isAlive = true;
-      // ws validates UTF-8 in text frames only.
-      const text = decodeUtf8(data as Buffer);
-      if (text === undefined || hasDuplicateName(text))
+      let text: string;
+      try {
+        // ws validates UTF-8 in text frames only, and graphql-ws accepts duplicate names.
+        text = decodeUtf8OrThrow(data as Buffer);
+        parseJson(text);
+      } catch {
         return this.close(CloseCode.BadRequest, 'Invalid message received');
+      }
       handle(text).catch(() => this.close(CloseCode.InternalServerError, 'Internal error'));
     });
   }
@@ -81,17 +72,10 @@ export class Connection implements Transport {
     this.socket.ping();
   }
 
-  /** Starts a subscription and ends it when the connection closes. */
-  startSubscription(start: (onEnd: (stream: ResultStream) => void) => ResultStream): ResultStream {
-    const stream = start((ended) => void this.#streams.delete(ended));
-    this.#streams.add(stream);
-    return stream;
-  }
-
   /** Releases the quota and ends all subscriptions. Must be called when the connection was closed. */
   onClosed(): void {
     this.releaseQuota?.();
-    for (const stream of this.#streams) void stream.return();
+    for (const stream of this.streams) void stream.return();
   }
 
   /** Terminates the connection if the client sends but does not read. Returns whether the connection is still open. */

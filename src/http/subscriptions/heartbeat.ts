@@ -11,9 +11,8 @@ export class Heartbeat {
   ) {}
 
   /**
-   * Adds a connection.
-   * @param ping sends a ping, or closes the connection if the client has not responded to the previous ping
-   * @returns a function that removes the connection
+   * Adds a connection, and returns a function that removes it. `ping` sends a ping, or closes the connection if the
+   * client has not responded to the previous ping.
    */
   add(ping: () => void): () => void {
     this.#pings.add(ping);

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import type { Authenticator } from '../../auth/authenticator';
-import { errorLocation } from '../graphql/error-location';
 import type { Connections } from '../server/connections';
 import { Heartbeat } from './heartbeat';
 import { QuotaLimiter } from './quota-limiter';
@@ -16,7 +15,6 @@ interface SubscriptionServerOptions extends Omit<SubscriptionOptions, 'documents
   maxSubscriptions: number;
   maxSubscriptionsPerClient: number;
   heartbeatMs: number;
-  /** Called when authentication fails. */
   onUnauthenticated(): void;
   /** Called when a limit of subscriptions or connections is reached. */
   onLimitReached(): void;
@@ -25,29 +23,26 @@ interface SubscriptionServerOptions extends Omit<SubscriptionOptions, 'documents
 
 /** Serves subscriptions over WebSocket and server-sent events, with the same checks and limits. */
 export function startSubscriptions(app: FastifyInstance, options: SubscriptionServerOptions) {
-  const { schema, introspection, clock, heartbeatMs, authenticator, corsOrigins } = options;
+  const { authenticator, corsOrigins, connections, log, onUnauthenticated } = options;
   const limits = {
     all: options.maxSubscriptions,
     perCaller: options.maxSubscriptionsPerClient,
     onRejected: options.onLimitReached,
   };
   const subscriptions = new QuotaLimiter(limits);
-  const heartbeat = new Heartbeat(clock, heartbeatMs);
-  const service = new SubscriptionService({
-    ...options,
-    documents: new SubscriptionDocuments(schema, introspection),
-    quota: subscriptions,
-  });
-  const sse = new SseHandler({ service, heartbeat });
+  const heartbeat = new Heartbeat(options.clock, options.heartbeatMs);
+  const documents = new SubscriptionDocuments(options.schema, options.introspection);
+  const service = new SubscriptionService({ ...options, documents, quota: subscriptions });
+  const sse = new SseHandler(service, heartbeat);
   const sockets = new WebSocketHandler({
     service,
     authenticator,
-    onUnauthenticated: options.onUnauthenticated,
-    onIdentified: (socket, callerId) => options.connections.setCaller(socket, callerId),
-    heartbeat,
     quota: new QuotaLimiter(limits),
-    isOriginAllowed: (origin) => corsOrigins.includes(origin),
-    reportBug: (error) => options.log.error(errorLocation(error), 'unexpected error at connection_init'),
+    heartbeat,
+    corsOrigins,
+    connections,
+    log,
+    onUnauthenticated,
   });
   app.server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
   return {

@@ -1,21 +1,12 @@
 import { RequestError } from '../graphql/http-error';
 
-interface QuotaLimits {
-  /** Maximum of all callers together. */
-  all: number;
-  perCaller: number;
-  /** Called for every rejection. */
-  onRejected(): void;
-}
-
-const RETRY_AFTER_MS = 10_000;
-
 /** Limits the number of concurrent subscriptions, or of WebSocket connections, per caller and in total. */
 export class QuotaLimiter {
   readonly #openByCaller = new Map<string, number>();
   #openTotal = 0;
 
-  constructor(private readonly limits: QuotaLimits) {}
+  /** `all` is the maximum of all callers together; `onRejected` is called for every rejection. */
+  constructor(private readonly limits: { all: number; perCaller: number; onRejected(): void }) {}
 
   get open(): number {
     return this.#openTotal;
@@ -43,6 +34,6 @@ export class QuotaLimiter {
   #reject(subject: string, limit: number): RequestError {
     this.limits.onRejected();
     const message = `${subject} has reached its limit of ${limit} concurrent subscriptions or connections.`;
-    return new RequestError({ status: 429, code: 'RATE_LIMITED', message, retryAfterMs: RETRY_AFTER_MS });
+    return new RequestError(429, 'RATE_LIMITED', message, { retryAfterMs: 10_000 });
   }
 }

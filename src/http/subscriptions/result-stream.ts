@@ -5,7 +5,6 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 export class SubscriptionError extends Error {
   constructor(readonly errors: readonly GraphQLError[]) {
     super('The subscription has ended with an error.');
-    this.name = 'SubscriptionError';
   }
 }
 
@@ -28,7 +27,7 @@ const DONE: Step = { done: true, value: undefined };
  * The results of a subscription, without consecutive duplicates. The first next() subscribes. return() ends the
  * subscription at once, even while next() waits for a result.
  */
-export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, void> {
+export class ResultStream implements AsyncIterableIterator<ExecutionResult, undefined, void> {
   #source: AsyncIterator<ExecutionResult> | undefined;
   #latestDigest = '';
   #error: unknown;
@@ -48,7 +47,9 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
         const step = await this.#source.next();
         if (step.done || this.#isDone) break;
         const result = this.options.toResult(step.value);
-        if (this.#isDuplicate(result)) continue;
+        const digest = hash('sha1', JSON.stringify(result), 'base64');
+        if (digest === this.#latestDigest) continue;
+        this.#latestDigest = digest;
         this.resultCount += 1;
         return { done: false, value: result };
       }
@@ -70,17 +71,8 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
     this.#close();
   }
 
-  async throw(error: unknown): Promise<Step> {
-    this.fail(error);
-    return DONE;
-  }
-
   [Symbol.asyncIterator](): this {
     return this;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.return();
   }
 
   async #subscribe(): Promise<AsyncIterator<ExecutionResult>> {
@@ -104,13 +96,5 @@ export class ResultStream implements AsyncGenerator<ExecutionResult, undefined, 
     if (this.#error !== undefined) this.#errors = this.options.toPublicErrors(this.#error);
     void this.#source?.return?.();
     this.options.onClosed(this.#errors);
-  }
-
-  /** Whether a result equals the previous one. Stores its digest for the next comparison. */
-  #isDuplicate(result: ExecutionResult): boolean {
-    const digest = hash('sha1', JSON.stringify(result), 'base64');
-    const isSame = digest === this.#latestDigest;
-    this.#latestDigest = digest;
-    return isSame;
   }
 }

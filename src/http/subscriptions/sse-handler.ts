@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { isObject } from '../../shared/wire-object';
 import { badRequest, CREDENTIALS_REQUIRED, RequestError } from '../graphql/http-error';
@@ -6,11 +7,6 @@ import { SHUTTING_DOWN } from '../server/graceful-shutdown';
 import type { Heartbeat } from './heartbeat';
 import { SubscriptionError } from './result-stream';
 import type { SubscriptionService } from './subscription-service';
-
-interface SseOptions {
-  service: SubscriptionService;
-  heartbeat: Heartbeat;
-}
 
 const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -23,7 +19,10 @@ export class SseHandler {
   readonly #streams = new Set<FastifyReply['raw']>();
   #isClosing = false;
 
-  constructor(private readonly options: SseOptions) {}
+  constructor(
+    private readonly service: SubscriptionService,
+    private readonly heartbeat: Heartbeat,
+  ) {}
 
   /** Adds the route. The scope must authenticate callers. */
   addRoute(scope: FastifyInstance): void {
@@ -38,13 +37,13 @@ export class SseHandler {
         if (!isObject(params)) throw badRequest('The body must be a JSON object with a query.');
         // Validated here, because prepare() would report the error in the stream.
         validateParams(params);
-        const prepared = await this.options.service.prepare(params, { caller, ip, requestId: id });
+        const prepared = await this.service.prepare(params, { caller, ip, requestId: id });
         reply.hijack();
         const { raw } = reply;
         // The client may have disconnected, or the shutdown may have begun, during the checks.
         if (raw.destroyed || this.#isClosing) return void raw.destroy();
-        const results = 'schema' in prepared ? this.options.service.start(prepared) : yieldErrors(prepared);
-        raw.writeHead(200, { ...headersOf(reply), ...SSE_HEADERS });
+        const results = 'schema' in prepared ? this.service.start(prepared) : yieldErrors(prepared);
+        raw.writeHead(200, { ...reply.getHeaders(), ...SSE_HEADERS } as OutgoingHttpHeaders);
         // Without this the response would keep the headers in memory as long as the stream lasts.
         raw.flushHeaders();
         // Not awaited, because the handler would keep the request in memory as long as the stream lasts.
@@ -63,24 +62,22 @@ export class SseHandler {
     for (const raw of this.#streams) raw.end();
   }
 
-  async #sendResults(raw: FastifyReply['raw'], results: AsyncGenerator<object, undefined>): Promise<void> {
+  async #sendResults(raw: FastifyReply['raw'], results: AsyncIterableIterator<object>): Promise<void> {
     this.#streams.add(raw);
     let isAlive = true;
-    const stopPinging = this.options.heartbeat.add(() => {
+    const stopPinging = this.heartbeat.add(() => {
       if (raw.writableEnded) return;
       // The client has not read the previous ping.
       if (!isAlive) return void raw.destroy();
       isAlive = false;
-      raw.write(':\n\n', () => {
-        isAlive = true;
-      });
+      raw.write(':\n\n', () => (isAlive = true));
     });
     // Ignores errors of writes after the client has disconnected.
     raw.on('error', () => undefined);
     raw.once('close', () => {
       stopPinging();
       this.#streams.delete(raw);
-      void results.return(undefined);
+      void results.return?.();
     });
     // Some browsers treat the stream as open only after the first bytes have arrived.
     await writeAndDrain(raw, ':\n\n');
@@ -96,9 +93,8 @@ export class SseHandler {
 }
 
 /** Yields the errors of a subscription that could not be started, as its only result. */
-async function* yieldErrors(errors: readonly Error[]): AsyncGenerator<object, undefined> {
+async function* yieldErrors(errors: readonly Error[]) {
   yield { errors };
-  return undefined;
 }
 
 const eventOf = (event: string, data?: object): string =>
@@ -111,12 +107,8 @@ const writeAndDrain = (raw: FastifyReply['raw'], text: string): Promise<void> =>
     else resolve();
   });
 
-/** Returns the headers that Fastify would send. */
-const headersOf = (reply: FastifyReply): Record<string, string> =>
-  Object.fromEntries(Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)]));
-
-const NOT_ACCEPTABLE = new RequestError({
-  status: 406,
-  code: 'BAD_REQUEST',
-  message: 'Subscriptions are sent as text/event-stream: the Accept header must allow this type.',
-});
+const NOT_ACCEPTABLE = new RequestError(
+  406,
+  'BAD_REQUEST',
+  'Subscriptions are sent as text/event-stream: the Accept header must allow this type.',
+);

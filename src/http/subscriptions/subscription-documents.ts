@@ -21,14 +21,16 @@ import { badRequest } from '../graphql/http-error';
 const MAX_CACHED_CHARACTERS = 2_000_000;
 const MAX_VALIDATION_ERRORS = 20;
 
-const withCode = (error: GraphQLError, code: PublicCode, message = error.message): GraphQLError =>
-  new GraphQLError(message, {
-    nodes: error.nodes,
-    source: error.source,
-    positions: error.positions,
-    originalError: error.originalError,
-    extensions: { ...error.extensions, code },
+function withCode(error: GraphQLError, code: PublicCode, message = error.message): GraphQLError {
+  const { nodes, source, positions, originalError, extensions } = error;
+  return new GraphQLError(message, {
+    nodes,
+    source,
+    positions,
+    originalError,
+    extensions: { ...extensions, code },
   });
+}
 
 /** Forbids @skip and @include at the root of a subscription, as the next edition of the GraphQL specification does. */
 const noConditionalRootField: ValidationRule = (context) => ({
@@ -55,50 +57,48 @@ const noConditionalRootField: ValidationRule = (context) => ({
 
 /** Parses and validates the documents of subscriptions. */
 export class SubscriptionDocuments {
-  readonly #schema: GraphQLSchema;
-  readonly #introspection: boolean;
-  readonly #rules: typeof specifiedRules;
+  readonly #rules: readonly ValidationRule[];
   readonly #cache = new LRUCache<string, DocumentNode>({
     maxSize: MAX_CACHED_CHARACTERS,
     sizeCalculation: (_document, text) => text.length,
   });
 
-  constructor(schema: GraphQLSchema, introspection: boolean) {
-    this.#schema = schema;
-    this.#introspection = introspection;
-    const rules = [...specifiedRules, noConditionalRootField];
-    this.#rules = introspection ? rules : [...rules, NoSchemaIntrospectionCustomRule];
+  constructor(
+    private readonly schema: GraphQLSchema,
+    private readonly introspection: boolean,
+  ) {
+    const hidden = introspection ? [] : [NoSchemaIntrospectionCustomRule];
+    this.#rules = [...specifiedRules, noConditionalRootField, ...hidden];
   }
 
-  /** Parses and validates a document within the document limits. Returns the document, or errors if it is rejected. */
-  read(text: string, operationName: string | undefined): DocumentNode | readonly GraphQLError[] {
-    const known = this.#cache.get(text);
-    const document = known ?? this.#parse(text);
-    if (document instanceof GraphQLError) return [document];
-    if (!known) {
-      const errors = validate(this.#schema, document, this.#rules, { maxErrors: MAX_VALIDATION_ERRORS });
-      if (errors.length > 0) return errors.map((error) => this.#validationError(error));
-      this.#cache.set(text, document);
-    }
+  /** Returns a document in which the operation is a valid subscription. Otherwise throws an AggregateError. */
+  read(text: string, operationName: string | undefined): DocumentNode {
+    const document = this.#cache.get(text) ?? this.#parse(text);
     const operation = getOperationAST(document, operationName);
-    if (!operation) return [withCode(missingOperation(operationName), 'OPERATION_RESOLUTION_FAILURE')];
-    return operation.operation === OperationTypeNode.SUBSCRIPTION ? document : [NOT_A_SUBSCRIPTION];
+    if (!operation)
+      throw new AggregateError([withCode(missingOperation(operationName), 'OPERATION_RESOLUTION_FAILURE')]);
+    if (operation.operation !== OperationTypeNode.SUBSCRIPTION)
+      throw new AggregateError([NOT_A_SUBSCRIPTION]);
+    return document;
+  }
+
+  #parse(text: string): DocumentNode {
+    try {
+      const document = parse(text, { maxTokens: MAX_TOKENS });
+      const errors = validate(this.schema, document, this.#rules, { maxErrors: MAX_VALIDATION_ERRORS });
+      if (errors.length > 0) throw new AggregateError(errors.map((error) => this.#validationError(error)));
+      this.#cache.set(text, document);
+      return document;
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error;
+      throw new AggregateError([withCode(error, 'GRAPHQL_PARSE_FAILED')], undefined, { cause: error });
+    }
   }
 
   /** Adds the code to a validation error. Removes suggestions of names if introspection is off. */
   #validationError(error: GraphQLError): GraphQLError {
-    const message = this.#introspection ? error.message : error.message.replace(/ ?Did you mean .+\?$/s, '');
+    const message = this.introspection ? error.message : error.message.replace(/ ?Did you mean .+\?$/s, '');
     return withCode(error, 'GRAPHQL_VALIDATION_FAILED', message);
-  }
-
-  #parse(text: string): DocumentNode | GraphQLError {
-    try {
-      return parse(text, { maxTokens: MAX_TOKENS });
-    } catch (error) {
-      return error instanceof GraphQLError
-        ? withCode(error, 'GRAPHQL_PARSE_FAILED')
-        : new GraphQLError('The document cannot be parsed.');
-    }
   }
 }
 

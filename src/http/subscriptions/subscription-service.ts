@@ -1,17 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { GraphQLError, subscribe, type ExecutionArgs, type GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { Authenticator } from '../../auth/authenticator';
 import { AccessError, type Caller } from '../../auth/caller';
-import type { ContextFactory, OperationContext } from '../../resolvers/context';
+import type { ContextFactory, OperationContext, RequestIdentity } from '../../resolvers/context';
 import type { Clock } from '../../shared/clock';
 import type { Admission } from '../graphql/admission';
-import { errorLocation } from '../graphql/error-location';
+import { errorLocation } from '../graphql/graphql-errors';
 import { toPublicError } from '../graphql/graphql-errors';
 import { RequestError } from '../graphql/http-error';
-import { firstErrorCode, loggableName, type CountOperation } from '../graphql/operation-log';
+import { codesOf, loggableName, writeLogLine, type CountOperation } from '../graphql/operation-log';
 import { validateParams, type GraphQLRequestParams } from '../graphql/request-params';
-import { persistedQueryHash, unknownIdError } from '../persisted/persisted-operations';
+import { persistedQueryHash, UNKNOWN_ID } from '../persisted/persisted-operations';
 import { requestContext } from '../server/request-context';
 import type { QuotaLimiter } from './quota-limiter';
 import { ResultStream } from './result-stream';
@@ -25,8 +24,6 @@ interface SubscriptionTrace {
   settled(name: string | undefined, codes: readonly unknown[]): void;
 }
 
-type StartTrace = () => SubscriptionTrace;
-
 export interface SubscriptionOptions {
   schema: GraphQLSchema;
   documents: SubscriptionDocuments;
@@ -38,14 +35,7 @@ export interface SubscriptionOptions {
   count: CountOperation;
   clock: Clock;
   log: Logger;
-  startTrace?: StartTrace | undefined;
-}
-
-interface Subscriber {
-  caller: Caller;
-  ip: string;
-  /** Id of the HTTP request; generated if absent. */
-  requestId?: string;
+  startTrace?: (() => SubscriptionTrace) | undefined;
 }
 
 /** A subscription that passed all checks. */
@@ -54,7 +44,6 @@ export type PreparedSubscription = ExecutionArgs & {
   trace: SubscriptionTrace | undefined;
 };
 
-/** The interval at which the credentials of subscribers are checked again. */
 const CREDENTIALS_CHECK_INTERVAL_MS = 1000;
 
 /** Starts subscriptions of every transport. Checks credentials again while a subscription is open. */
@@ -67,61 +56,50 @@ export class SubscriptionService {
   /** Checks a request like a query. Returns errors, formatted for the caller, if the request is rejected. */
   async prepare(
     params: GraphQLRequestParams,
-    { caller, ip, requestId = randomUUID() }: Subscriber,
+    identity: RequestIdentity,
   ): Promise<PreparedSubscription | readonly GraphQLError[]> {
+    const { caller, requestId } = identity;
     const { schema, documents, admission, contextFor } = this.options;
     const trace = this.options.startTrace?.();
-    const fail = (causes: readonly unknown[]): readonly GraphQLError[] => {
-      const errors = causes.map((cause) => this.#toPublic(cause, requestId));
-      this.options.count(undefined, undefined, firstErrorCode(errors), undefined);
-      this.#log({ requestId, caller, trace }, params.operationName, { ms: 0, results: 0, errors });
-      return errors;
-    };
     try {
       validateParams(params);
       this.#requireCurrentCredentials(caller);
       this.options.checkLoad();
       const { query, operationName, variables } = (await admission.admit(params, caller)).params;
       // Automatic persisted queries are registered by POST to /graphql only. Clients then send the document here.
-      if (!query && typeof persistedQueryHash(params.extensions) === 'string') throw unknownIdError();
+      if (!query && typeof persistedQueryHash(params.extensions) === 'string') throw UNKNOWN_ID;
       if (typeof query !== 'string' || query === '') throw NO_QUERY;
       const name = typeof operationName === 'string' ? operationName : undefined;
-      const document = documents.read(query, name);
-      if (!('kind' in document)) return fail(document);
       return {
         schema,
-        document,
+        document: documents.read(query, name),
         operationName: name,
         variableValues: variables as ExecutionArgs['variableValues'],
-        contextValue: contextFor({ requestId, caller, ip }),
+        contextValue: contextFor(identity),
         trace,
       };
     } catch (error) {
+      const errors = this.#toPublicErrors(error, requestId);
       // As for queries, rejected requests are not logged, because there may be many.
       if (error instanceof RequestError) {
-        trace?.settled(loggableName(params.operationName), [error.options.code]);
-        return [this.#toPublic(error, requestId)];
+        trace?.settled(loggableName(params.operationName), [error.code]);
+        return errors;
       }
-      return fail([error]);
+      this.options.count(undefined, undefined, codesOf(errors)[0], undefined);
+      this.#log({ requestId, caller }, params.operationName, { ms: 0, results: 0, errors, trace });
+      return errors;
     }
   }
 
   /**
    * Returns the stream of a subscription. The stream throws a SubscriptionError if the subscription ends with errors.
-   * @param onEnd called once when the stream has ended
+   * Calls `onEnd` once when the stream has ended.
    */
-  start(
-    prepared: PreparedSubscription,
-    onEnd: (stream: ResultStream) => void = () => undefined,
-  ): ResultStream {
+  start(prepared: PreparedSubscription, onEnd: () => unknown = () => undefined): ResultStream {
     const { contextValue, operationName, trace } = prepared;
     const { caller, requestId } = contextValue;
     const startedAt = performance.now();
     let release = (): void => undefined;
-    const toPublicErrors = (cause: unknown): readonly GraphQLError[] =>
-      (cause instanceof AggregateError ? (cause.errors as unknown[]) : [cause]).map((error) =>
-        this.#toPublic(error, requestId),
-      );
     const stream = new ResultStream({
       open: () =>
         requestContext.run({ requestId }, async () => {
@@ -130,20 +108,20 @@ export class SubscriptionService {
           this.#scheduleCredentialsCheck();
           return trace ? trace.within(() => subscribe(prepared)) : subscribe(prepared);
         }),
-      toPublicErrors,
+      toPublicErrors: (cause) => this.#toPublicErrors(cause, requestId),
       toResult: ({ data, errors }) => {
         this.#requireCurrentCredentials(caller);
-        const publicErrors = errors?.flatMap(toPublicErrors);
-        trace?.settled(loggableName(operationName), (publicErrors ?? []).map(codeOf));
+        const publicErrors = errors && this.#toPublicErrors(new AggregateError(errors), requestId);
+        trace?.settled(loggableName(operationName), codesOf(publicErrors));
         return { data, ...(publicErrors && { errors: publicErrors }) };
       },
       onClosed: (errors) => {
         release();
         this.#open.delete(stream);
-        onEnd(stream);
-        const ms = Math.round(performance.now() - startedAt);
-        this.options.count('subscription', loggableName(operationName), firstErrorCode(errors), undefined);
-        this.#log({ caller, requestId, trace }, operationName, { ms, results: stream.resultCount, errors });
+        onEnd();
+        this.options.count('subscription', loggableName(operationName), codesOf(errors)[0], undefined);
+        const ms = performance.now() - startedAt;
+        this.#log(contextValue, operationName, { ms, results: stream.resultCount, errors, trace });
       },
     });
     return stream;
@@ -171,59 +149,42 @@ export class SubscriptionService {
     });
   }
 
-  #toPublic(cause: unknown, requestId: string): GraphQLError {
+  /** Formats an error for the caller, or all errors of an AggregateError. */
+  #toPublicErrors(cause: unknown, requestId: string): readonly GraphQLError[] {
+    if (cause instanceof AggregateError)
+      return cause.errors.flatMap((error: unknown) => this.#toPublicErrors(error, requestId));
     const error = cause instanceof GraphQLError ? cause : undefined;
-    const formatted = error?.toJSON() ?? { message: '' };
-    const { message, extensions } = toPublicError(formatted, cause, (bug) =>
+    const { message, extensions } = toPublicError(error?.toJSON() ?? { message: '' }, cause, (bug) =>
       this.options.log.error({ requestId, ...errorLocation(bug) }, 'unexpected error in a subscription'),
     );
     const { nodes, source, positions, path } = error ?? {};
-    return new GraphQLError(message, {
-      nodes,
-      source,
-      positions,
-      path,
-      extensions: { ...extensions, requestId },
-    });
+    const extensionsWithId = { ...extensions, requestId };
+    return [new GraphQLError(message, { nodes, source, positions, path, extensions: extensionsWithId })];
   }
 
-  /** Logs an ended subscription in one line, never with its document, variables or results. */
   #log(
-    {
-      requestId,
-      caller,
-      trace,
-    }: Pick<OperationContext, 'requestId' | 'caller'> & Pick<PreparedSubscription, 'trace'>,
+    context: Pick<OperationContext, 'requestId' | 'caller'>,
     operationName: unknown,
-    { ms, results, errors }: SubscriptionSummary,
+    { ms, results, errors, trace }: EndedSubscription,
   ): void {
     const name = loggableName(operationName);
-    const codes = errors.map(codeOf);
-    const line = {
-      requestId,
-      caller: caller.id,
-      operation: 'subscription',
-      name,
-      ms,
-      results,
-      errors: codes.length > 0 ? codes : undefined,
-    };
-    const write = (): void => this.options.log.info(line, 'operation');
+    const codes = codesOf(errors);
+    const write = (): void =>
+      writeLogLine(this.options.log, context, { operation: 'subscription', name, ms, results, codes });
     if (!trace) return write();
     trace.within(write);
     trace.settled(name, codes);
   }
 }
 
+interface EndedSubscription {
+  ms: number;
+  results: number;
+  errors: readonly GraphQLError[];
+  trace: SubscriptionTrace | undefined;
+}
+
 /** Message for callers whose connection or subscription is ended because their credentials are no longer valid. */
 export const CREDENTIALS_EXPIRED = 'The credentials have expired or were revoked.';
 
 const NO_QUERY = new GraphQLError('The request has no query.', { extensions: { code: 'BAD_REQUEST' } });
-
-const codeOf = ({ extensions }: GraphQLError): unknown => extensions['code'];
-
-interface SubscriptionSummary {
-  ms: number;
-  results: number;
-  errors: readonly GraphQLError[];
-}

@@ -1,21 +1,24 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { CloseCode, handleProtocols, makeServer, type Context, type Server } from 'graphql-ws';
+import type { Logger } from 'pino';
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
 import type { Authenticator } from '../../auth/authenticator';
 import { AccessError } from '../../auth/caller';
-import { isLoopbackHost, isOwnOrigin } from '../server/origin-check';
+import { errorLocation } from '../graphql/graphql-errors';
 import { RequestError, toRequestError } from '../graphql/http-error';
+import type { Connections } from '../server/connections';
+import { isLoopbackHost, isOwnOrigin } from '../server/origin-check';
 import { Connection } from './connection';
 import type { Heartbeat } from './heartbeat';
+import type { QuotaLimiter } from './quota-limiter';
+import { SubscriptionError } from './result-stream';
 import {
   CREDENTIALS_EXPIRED,
   type PreparedSubscription,
   type SubscriptionService,
 } from './subscription-service';
-import { SubscriptionError } from './result-stream';
-import type { QuotaLimiter } from './quota-limiter';
 
 interface WebSocketOptions {
   service: SubscriptionService;
@@ -23,14 +26,12 @@ interface WebSocketOptions {
   /** Limits the number of connections, with and without subscriptions. */
   quota: QuotaLimiter;
   heartbeat: Heartbeat;
-  /** Whether a page of another origin may connect. */
-  isOriginAllowed(origin: string): boolean;
+  /** Other origins whose pages may connect. */
+  corsOrigins: readonly string[];
+  connections: Connections;
+  log: Logger;
   /** Called when authentication fails. */
   onUnauthenticated(): void;
-  /** Called when a connection was authenticated. */
-  onIdentified(tcpSocket: Socket, callerId: string): void;
-  /** Called for unexpected errors. */
-  reportBug(error: unknown): void;
 }
 
 /** Maximum length of the reason of a close frame, for which the protocol allows 123 bytes. */
@@ -73,26 +74,25 @@ export class WebSocketHandler {
       onSubscribe: async ({ extra }, id, payload) => {
         const { caller, ip, socket } = extra;
         if (!caller) return socket.close(CloseCode.Unauthorized, 'Unauthorized');
-        if (id.length > MAX_ID_LENGTH)
-          return socket.close(
-            CloseCode.BadRequest,
-            `The id of the subscribe message has more than ${MAX_ID_LENGTH} characters.`,
-          );
+        const longId = `The id of the subscribe message has more than ${MAX_ID_LENGTH} characters.`;
+        if (id.length > MAX_ID_LENGTH) return socket.close(CloseCode.BadRequest, longId);
         if (!options.authenticator.areCredentialsStillValid(caller)) closeExpired(socket);
-        const prepared = await service.prepare(payload, { caller, ip });
+        const prepared = await service.prepare(payload, { caller, ip, requestId: randomUUID() });
         // Frees the document, because graphql-ws keeps the payload as long as the subscription lasts.
         Reflect.set(payload, 'query', '');
         return 'schema' in prepared ? { ...prepared, connection: extra } : prepared;
       },
       subscribe: (args) => {
         const { connection, ...prepared } = args as PreparedSubscription & { connection: Connection };
-        return connection.startSubscription((onEnd) => service.start(prepared, onEnd));
+        const stream = service.start(prepared, () => connection.streams.delete(stream));
+        connection.streams.add(stream);
+        return stream;
       },
       // graphql-ws would send only the message of the SubscriptionError.
       onError: (_context, _id, _payload, errors) =>
         errors
           .flatMap((error) =>
-            error.originalError instanceof SubscriptionError ? error.originalError.errors : [error],
+            error.originalError instanceof SubscriptionError ? error.originalError.errors : error,
           )
           .map((error) => error.toJSON()),
     });
@@ -139,7 +139,7 @@ export class WebSocketHandler {
     if (this.options.authenticator.isDisabled && !isLoopbackHost(host)) return '403 Forbidden';
     // The origin is checked here, because browsers send no CORS preflight before a WebSocket.
     const isForeign = origin !== undefined && !isOwnOrigin(origin, host);
-    return isForeign && !this.options.isOriginAllowed(origin) ? '403 Forbidden' : undefined;
+    return isForeign && !this.options.corsOrigins.includes(origin) ? '403 Forbidden' : undefined;
   }
 
   #serve(socket: WebSocket, request: IncomingMessage): void {
@@ -163,16 +163,15 @@ export class WebSocketHandler {
     const { connectionParams, extra } = context;
     const { authenticator, quota } = this.options;
     try {
-      const caller = await authenticator.authenticate(
-        authorizationOf(connectionParams) ?? extra.authorization,
-      );
+      const authorization = authorizationOf(connectionParams) ?? extra.authorization;
+      const caller = await authenticator.authenticate(authorization);
       // A connection has no leeway after the expiry of its token, unlike a single request.
       if (!authenticator.areCredentialsStillValid(caller))
         throw new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED);
       if (extra.socket.readyState !== extra.socket.OPEN) return false;
       extra.releaseQuota = quota.acquire(caller.id);
       extra.caller = caller;
-      this.options.onIdentified(extra.tcpSocket, caller.id);
+      this.options.connections.setCaller(extra.tcpSocket, caller.id);
       // Credentials are not kept in memory.
       extra.authorization = undefined;
       Reflect.deleteProperty(context, 'connectionParams');
@@ -181,11 +180,11 @@ export class WebSocketHandler {
       if (error instanceof AccessError) this.options.onUnauthenticated();
       const rejection = error instanceof AccessError ? toRequestError(error) : error;
       if (!(rejection instanceof RequestError)) {
-        this.options.reportBug(error);
+        this.options.log.error(errorLocation(error), 'unexpected error at connection_init');
         throw error;
       }
-      const { code, message, retryAfterMs } = rejection.options;
-      const closeCode = retryAfterMs === undefined ? CloseCode.Unauthorized : TRY_AGAIN_LATER;
+      const { code, message, publicExtensions } = rejection;
+      const closeCode = publicExtensions.retryable ? TRY_AGAIN_LATER : CloseCode.Unauthorized;
       extra.socket.close(closeCode, `${code}: ${message}`.slice(0, MAX_REASON_LENGTH));
       return false;
     }
