@@ -3,7 +3,7 @@ import { REDACTED } from '../shared/secret';
 import { isPrintable } from '../shared/text';
 import { isUuid } from '../shared/uuid';
 import { isObject, snakeCase, wireText, type WireObject } from '../shared/wire-object';
-import { findInDecodings, findMatches, mergeSpans, replaceSpans, type Finder } from './decodings';
+import { findInDecodings, findMatches, redactSpans, type Finder } from './decodings';
 import { containsPan, findCardNumbers } from './pan';
 
 /**
@@ -32,7 +32,7 @@ export function redactText(text: string): string {
   if (text.length < MIN_SECRET_LENGTH) return text;
   if (text.length > MAX_SEARCHED_LENGTH) return REDACTED;
   const spans = findInDecodings(text, (decoded) => [...findCardNumbers(decoded), ...findTokens(decoded)]);
-  return replaceSpans(text, mergeSpans(spans), REDACTED);
+  return redactSpans(text, spans);
 }
 
 export function redactFreeText(value: unknown): string | null {
