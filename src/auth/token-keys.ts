@@ -5,14 +5,14 @@ import {
   type JSONWebKeySet,
   type JWTVerifyGetKey,
 } from 'jose';
-import type { Clock, Timer } from '../shared/clock';
-import { decodeUtf8, parseJson } from '../shared/json-text';
+import type { Clock } from '../shared/clock';
+import { decodeUtf8OrThrow, parseJson } from '../shared/json-text';
 import { AccessError } from './caller';
 
-interface TokenKeysOptions {
+export interface TokenKeysOptions {
   jwksUrl: string;
-  /** Maximum age in milliseconds up to which a key set is used while no newer one can be loaded. */
-  maxStaleMs: number;
+  /** Maximum age in seconds up to which a key set is used while no newer one can be loaded. */
+  maxStaleKeysSeconds: number;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
   /** Logs that the key set could not be loaded. */
   warn(message: string): void;
@@ -105,7 +105,7 @@ export class TokenKeys {
   }
 
   #usableKeys(): KeySet | undefined {
-    return this.#keysAge() < this.options.maxStaleMs ? this.#keys : undefined;
+    return this.#keysAge() < this.options.maxStaleKeysSeconds * 1000 ? this.#keys : undefined;
   }
 
   /** Returns the load in flight, or starts one; undefined if the last load ended or failed too recently for another. */
@@ -144,12 +144,10 @@ export class TokenKeys {
     const { clock } = this.options;
     const leftMs = load ? load.startedAt + MAX_LOAD_WAIT_MS - clock.now() : 0;
     if (!load || leftMs <= 0) return;
-    let timer: Timer | undefined;
-    const timedOut = new Promise<void>((resolve) => {
-      timer = clock.after(Math.min(leftMs, MAX_LOAD_WAIT_MS), resolve);
-    });
+    const { promise: timedOut, resolve } = Promise.withResolvers<undefined>();
+    const timer = clock.after(Math.min(leftMs, MAX_LOAD_WAIT_MS), () => resolve(undefined));
     await Promise.race([load.done, timedOut]);
-    timer?.cancel();
+    timer.cancel();
   }
 }
 
@@ -181,7 +179,5 @@ async function readText({ body }: Response): Promise<string> {
     if (size > MAX_KEYS_BYTES) throw new Error('The key set is too large.');
     chunks.push(chunk);
   }
-  const text = decodeUtf8(Buffer.concat(chunks));
-  if (text === undefined) throw new Error('The key set is not UTF-8.');
-  return text;
+  return decodeUtf8OrThrow(Buffer.concat(chunks));
 }
