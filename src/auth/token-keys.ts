@@ -41,32 +41,25 @@ interface KeySet {
   requestedAtMonotonic: number;
 }
 
-interface Load {
-  startedAt: number;
-  done: Promise<void>;
-}
-
 /** The public keys of the token issuer (JWKS, RFC 7517). They are refreshed only when they are used. */
 export class TokenKeys {
   #keys: KeySet | undefined;
-  #load: Load | undefined;
+  /** The load in flight. Resolves when it ends, at the latest MAX_LOAD_WAIT_MS after its start. */
+  #load: Promise<void> | undefined;
   #lastLoad = { endedAt: -Infinity, failed: false };
 
   constructor(private readonly options: TokenKeysOptions) {
     this.#startLoad(0);
   }
 
-  /**
-   * Finds the key that verifies a token. Loads the key set again if the key is unknown.
-   * @throws AccessError KEYS_UNAVAILABLE if there is no usable key set; an error of jose if the key set lacks the key
-   */
+  /** Finds the key of a token. @throws AccessError KEYS_UNAVAILABLE, or an error of jose if the key set lacks the key */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const keys = await this.#currentKeys();
     try {
       return await keys.find(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      await this.#waitFor(this.#startLoad(UNKNOWN_KEY_COOLDOWN_MS));
+      await this.#startLoad(UNKNOWN_KEY_COOLDOWN_MS);
       if (this.#keys === keys || !this.#keys) throw error;
       return this.#keys.find(header, token);
     }
@@ -84,7 +77,7 @@ export class TokenKeys {
       const wasFailing = this.#lastLoad.failed;
       const load = this.#startLoad(0);
       // If the last load failed, wait only if there is no usable key set.
-      if (!this.#usableKeys() || (age >= MAX_UNREFRESHED_AGE_MS && !wasFailing)) await this.#waitFor(load);
+      if (!this.#usableKeys() || (age >= MAX_UNREFRESHED_AGE_MS && !wasFailing)) await load;
     }
     const keys = this.#usableKeys();
     if (keys) return keys;
@@ -109,21 +102,28 @@ export class TokenKeys {
   }
 
   /** Returns the load in flight, or starts one; undefined if the last load ended or failed too recently for another. */
-  #startLoad(cooldownMs: number): Load | undefined {
+  #startLoad(cooldownMs: number): Promise<void> | undefined {
     if (this.#load) return this.#load;
-    const startedAt = this.options.clock.now();
+    const { clock } = this.options;
     const { endedAt, failed } = this.#lastLoad;
-    const since = startedAt - endedAt;
+    const since = clock.now() - endedAt;
     if (since >= 0 && since < (failed ? FAILURE_COOLDOWN_MS : cooldownMs)) return undefined;
-    this.#load = { startedAt, done: this.#reload(startedAt) };
+    this.#load = new Promise((resolve) => {
+      const timer = clock.after(MAX_LOAD_WAIT_MS, resolve);
+      void this.#reload().finally(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
     return this.#load;
   }
 
-  async #reload(requestedAt: number): Promise<void> {
+  async #reload(): Promise<void> {
     const { jwksUrl, clock, warn } = this.options;
     const abort = new AbortController();
     const timer = clock.after(LOAD_TIMEOUT_MS, () => abort.abort());
     let failed = false;
+    const requestedAt = clock.now();
     const requestedAtMonotonic = clock.monotonic();
     try {
       const published = await fetchKeys(jwksUrl, abort.signal);
@@ -137,17 +137,6 @@ export class TokenKeys {
       this.#lastLoad = { endedAt: clock.now(), failed };
       this.#load = undefined;
     }
-  }
-
-  /** Waits until the load ends, but at most until MAX_LOAD_WAIT_MS after its start. */
-  async #waitFor(load: Load | undefined): Promise<void> {
-    const { clock } = this.options;
-    const leftMs = load ? load.startedAt + MAX_LOAD_WAIT_MS - clock.now() : 0;
-    if (!load || leftMs <= 0) return;
-    const { promise: timedOut, resolve } = Promise.withResolvers<undefined>();
-    const timer = clock.after(Math.min(leftMs, MAX_LOAD_WAIT_MS), () => resolve(undefined));
-    await Promise.race([load.done, timedOut]);
-    timer.cancel();
   }
 }
 

@@ -4,10 +4,8 @@ import { findInDecodings, findMatches, NO_SPANS, redactSpans, type Finder, type 
 import { DIGIT_RUNS, hasEnoughPanDigits } from './pan';
 import { redactJson } from './text';
 
-/**
- * Removes known secrets from responses of the payment service: the card number and security code of the request, tokens
- * of callback URLs, and the credentials of the gateway. The texts of all fields are searched.
- */
+// Removes known secrets from responses of the payment service: the card number and security code of the request, tokens of
+// callback URLs, and the credentials of the gateway. The texts of all fields are searched.
 
 type Redactor = (text: string) => string;
 
@@ -165,10 +163,7 @@ function manyTextsFinder(values: readonly string[]): Finder {
   return unionFinder([(text) => (mayContain(text) ? findText(text) : NO_SPANS), ...digits.map(secretFinder)]);
 }
 
-/**
- * Redacts names and values of a response.
- * @param verified top-level fields that are not redacted, because their values equal those of the request
- */
+/** Redacts names and values of a response, except the fields `verified`, whose values equal those of the request. */
 export function redactResponse(
   response: WireObject,
   sensitive: SensitiveValues,

@@ -6,10 +6,8 @@ import { isObject, snakeCase, wireText, type WireObject } from '../shared/wire-o
 import { findInDecodings, findMatches, redactSpans, type Finder } from './decodings';
 import { containsPan, findCardNumbers } from './pan';
 
-/**
- * Reads text fields of payment service responses. Card numbers and tokens are redacted in free text, but not in payment
- * details such as account numbers, because one in ten looks like a card number by chance (table in docs/redaction.md).
- */
+// Reads text fields of payment service responses. Card numbers and tokens are redacted in free text, but not in payment
+// details such as account numbers, because one in ten looks like a card number by chance (table in docs/redaction.md).
 
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 

@@ -6,10 +6,7 @@ import { decodeUtf8OrThrow } from './json-text';
 
 interface HotReloadedFileOptions<T> {
   path: string;
-  /**
-   * Parses the file. Throws an Error whose message describes the problem and contains no secrets.
-   * @param readReferenced reads another file, which is then also watched
-   */
+  /** Parses the file. Files that it reads are watched too. Throws an Error whose message contains no secrets. */
   read(text: string, readReferenced: (path: string) => string): T;
   /** Called after every reload that failed (the previous value stays) or changed the contents. */
   onReload(event: { applied: true } | { applied: false; why: string }): void;

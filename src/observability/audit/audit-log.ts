@@ -89,11 +89,7 @@ export class AuditLog {
     }
   }
 
-  /**
-   * Opens the file; creates it and its folder if needed.
-   * @param options default: anybody may create the file, no rotation, no key
-   * @throws AuditLogError if nothing can be written to the file
-   */
+  /** Opens the file; creates it and its folder if needed. @throws AuditLogError if nothing can be written to the file */
   static open(
     file: string,
     onProblem: (problem: AuditProblem) => void,

@@ -67,10 +67,7 @@ export class Verifier {
   /** Line numbers of partial lines after the last complete one. */
   #partialLines: number[] = [];
 
-  /**
-   * @param key value of AUDIT_LOG_KEY; null if it is not set
-   * @param expected hashes of lines that must occur in the files
-   */
+  /** @param expected hashes of lines that must occur in the files */
   constructor(
     private readonly report: (finding: Finding) => void,
     private readonly key: string | null,

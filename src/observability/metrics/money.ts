@@ -52,11 +52,7 @@ export function paymentMetrics(registry: Registry) {
     initial: ['done', 'failed'],
   });
   return {
-    /**
-     * Counts a mutation that moves money and has ended.
-     * @param outcome the name of the result's type, or the code of the error
-     * @param replayed whether nothing was sent, because the key had been used for the same input
-     */
+    /** Counts a mutation that has ended. `outcome` is the name of the result's type, or the code of the error. */
     mutationEnded: (call: string, outcome: string, replayed: boolean): void =>
       calls.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
     /** Counts a lookup for an unknown outcome. */

@@ -14,10 +14,7 @@ export class JournalSpans {
 
   constructor(private readonly spans: Spans) {}
 
-  /**
-   * Wraps a journal so that each of its calls runs in a span.
-   * @param system value of the attribute db.system.name
-   */
+  /** Wraps a journal so that each of its calls runs in a span. `system` is the attribute db.system.name. */
   traceJournal<J extends object>(journal: J, system: 'sqlite' | 'postgresql'): J {
     return new Proxy(journal, {
       get: (target, name) => {

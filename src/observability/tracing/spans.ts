@@ -11,10 +11,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-/**
- * Returns the code of an error, or its name if it has no code; `_OTHER` if that is not an identifier. The message is
- * not exported, because it may contain payment data.
- */
+/** Returns the code or name of an error, or `_OTHER`; not the message, because it may contain payment data. */
 function errorTypeOf(error: unknown): string {
   const { code, name } = error instanceof Error ? (error as Error & { code?: unknown }) : {};
   const word = typeof code === 'string' ? code : name;
@@ -68,11 +65,7 @@ export class Spans {
     return this.#active.run(trace.setSpan(ROOT_CONTEXT, span), work);
   }
 
-  /**
-   * Runs a function in a client span, a child of the active span. Without a recorded active span, creates no span.
-   * @param attributes called only if there is a span
-   * @param onResult adds the result to the span
-   */
+  /** Runs a function in a client span below the active span; without a span if the active one is not recorded. */
   async runAsClientSpan<T>(
     name: string,
     attributes: () => Attributes,
