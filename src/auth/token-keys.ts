@@ -49,7 +49,7 @@ export class TokenKeys {
   #lastLoad = { endedAt: -Infinity, failed: false };
 
   constructor(private readonly options: TokenKeysOptions) {
-    this.#startLoad(0);
+    void this.#startLoad(0);
   }
 
   /** Finds the key of a token. @throws AccessError KEYS_UNAVAILABLE, or an error of jose if the key set lacks the key */
@@ -67,7 +67,7 @@ export class TokenKeys {
 
   /** Whether the usable key set has a key with this thumbprint. Also starts a refresh if one is due. */
   hasThumbprint(thumbprint: string): boolean {
-    if (this.#keysAge() >= REFRESH_AGE_MS) this.#startLoad(0);
+    if (this.#keysAge() >= REFRESH_AGE_MS) void this.#startLoad(0);
     return this.#usableKeys()?.thumbprints.has(thumbprint) ?? false;
   }
 

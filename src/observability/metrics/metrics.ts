@@ -1,7 +1,7 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import { paymentMetrics, registerPaymentGauges, type JournalAndAuditState } from './money';
 import { operationMetrics } from './operations';
-import { registerGauges } from './register';
+import { registerCollected } from './register';
 import { registerServiceGauges, serviceMetrics, type ServiceState } from './service';
 import {
   registerClientKeyGauges,
@@ -24,7 +24,7 @@ function processMetrics(): Registry {
   collectDefaultMetrics({ register: processRegistry });
   for (const { name } of processRegistry.getMetricsAsArray())
     if (EXCLUDED_METRICS.test(name)) processRegistry.removeSingleMetric(name);
-  registerGauges(processRegistry, {
+  registerCollected(processRegistry, {
     paygraph_time_seconds: {
       help: 'System clock of this instance, in seconds since 1970.',
       read: () => Date.now() / 1000,

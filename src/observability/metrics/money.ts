@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { boundedLabel, registerCounter, registerGauges, registerLabelledCounter } from './register';
+import { boundedLabel, registerCollected, registerLabelledCounter } from './register';
 
 /** Unknown outcomes of one kind (payments or payouts) in the journal. */
 interface UnknownOutcomes {
@@ -99,12 +99,6 @@ function journalCallMetrics(registry: Registry) {
 
 /** Registers the gauges of journal and audit log. All instances that share a journal show the same unknown outcomes. */
 export function registerPaymentGauges(registry: Registry, state: JournalAndAuditState): void {
-  registerCounter(
-    registry,
-    'paygraph_audit_gaps_total',
-    'Mutations that move money, and recovered outcomes, that could not be written to the audit log.',
-    state.auditGaps,
-  );
   // One call to the journal for both gauges of a scrape. If it fails they have no value: the previous one would look current.
   let reading: Promise<readonly UnknownOutcomes[]> | undefined;
   const byKind = async (valueOf: (outcomes: UnknownOutcomes) => number) => {
@@ -114,7 +108,11 @@ export function registerPaymentGauges(registry: Registry, state: JournalAndAudit
       .finally(() => (reading = undefined));
     return Object.fromEntries((await reading).map((outcomes) => [outcomes.kind, valueOf(outcomes)]));
   };
-  registerGauges(registry, {
+  registerCollected(registry, {
+    paygraph_audit_gaps_total: {
+      help: 'Mutations that move money, and recovered outcomes, that could not be written to the audit log.',
+      read: state.auditGaps,
+    },
     paygraph_audit_log_disk_free_bytes: {
       help: 'Free bytes on the disk of the audit log.',
       read: state.auditDiskFree,

@@ -30,33 +30,22 @@ export function registerLabelledCounter<V extends string>(
   return (value) => counter.inc({ [label]: value });
 }
 
-/** Registers a counter. `read` is called at each scrape and returns the total. */
-export function registerCounter(registry: Registry, name: string, help: string, read: () => number): void {
-  new Counter({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(read());
-    },
-  });
-}
+/** The value of a metric: null for none. Of a metric with a label: the numbers by label value. */
+type MetricValue = number | null | Readonly<Record<string, number>>;
 
-/** The value of a gauge: null for none. Of a gauge with a label: the numbers by label value. */
-type GaugeValue = number | null | Readonly<Record<string, number>>;
-
-interface GaugeOptions {
+interface CollectedMetric {
   help: string;
   label?: string;
-  /** Called at each scrape. */
-  read(): GaugeValue | Promise<GaugeValue>;
+  read(): MetricValue | Promise<MetricValue>;
 }
 
-/** Registers gauges by their names. */
-export function registerGauges(registry: Registry, gauges: Readonly<Record<string, GaugeOptions>>): void {
-  for (const [name, { help, label = '', read }] of Object.entries(gauges))
-    new Gauge({
+/** Registers metrics that are read at each scrape: counters if their names end in _total, otherwise gauges. */
+export function registerCollected(
+  registry: Registry,
+  metrics: Readonly<Record<string, CollectedMetric>>,
+): void {
+  for (const [name, { help, label = '', read }] of Object.entries(metrics))
+    new (name.endsWith('_total') ? Counter : Gauge)({
       name,
       help,
       labelNames: label === '' ? [] : [label],
@@ -65,8 +54,8 @@ export function registerGauges(registry: Registry, gauges: Readonly<Record<strin
         const value = await read();
         this.reset();
         if (value === null) this.remove();
-        else if (typeof value === 'number') this.set(value);
-        else for (const [key, number] of Object.entries(value)) this.set({ [label]: key }, number);
+        else if (typeof value === 'number') this.inc(value);
+        else for (const [key, number] of Object.entries(value)) this.inc({ [label]: key }, number);
       },
     });
 }

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { registerGauges } from './register';
+import { registerCollected } from './register';
 
 /** State of the connection to the payment service. */
 export interface ServiceState {
@@ -50,7 +50,7 @@ export function serviceMetrics(registry: Registry) {
 export function registerServiceGauges(registry: Registry, state: ServiceState): void {
   const mapValues = <T>(values: Readonly<Record<string, T>>, read: (value: T) => number) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, read(value)]));
-  registerGauges(registry, {
+  registerCollected(registry, {
     paygraph_service_breaker_open: {
       help: '1 while a circuit breaker is open (requests to the payment service are rejected) or half open (one probing request is sent); otherwise 0.',
       label: 'breaker',

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { registerCounter, registerGauges, registerLabelledCounter } from './register';
+import { registerCollected, registerLabelledCounter } from './register';
 
 /** State of the HTTP server. */
 export interface ServerState {
@@ -60,7 +60,7 @@ export function serverMetrics(registry: Registry) {
 
 /** Registers the gauges of the HTTP server. */
 export function registerServerGauges(registry: Registry, state: ServerState): void {
-  registerGauges(registry, {
+  registerCollected(registry, {
     paygraph_subscriptions: { help: 'Open subscriptions.', read: state.subscriptions },
     paygraph_subscriptions_max: {
       help: 'Maximum number of open subscriptions (MAX_SUBSCRIPTIONS).',
@@ -80,13 +80,11 @@ export function registerServerGauges(registry: Registry, state: ServerState): vo
       help: 'Response bytes that are buffered because clients have not read them.',
       read: state.unreadBytes,
     },
+    paygraph_compiled_operations_total: {
+      help: 'Operations that were executed as compiled operations, without Apollo Server.',
+      read: state.compiledOperations,
+    },
   });
-  registerCounter(
-    registry,
-    'paygraph_compiled_operations_total',
-    'Operations that were executed as compiled operations, without Apollo Server.',
-    state.compiledOperations,
-  );
 }
 
 /** Registers the gauges of client keys. Both labels are names that the operator chose in CLIENT_KEYS_FILE. */
