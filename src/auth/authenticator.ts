@@ -24,17 +24,14 @@ const NO_CREDENTIALS_MESSAGE = 'Credentials are required in the form "Authorizat
 export class Authenticator {
   readonly #keys: HotReloadedFile<ApiKeyStore> | undefined;
   readonly #tokens: JwtVerifier | undefined;
-  readonly #clock: Pick<Clock, 'now'>;
-  readonly #log: Logger;
   /** Last use of each key in ms since 1970. The SHA-256 identifies the key, because a reload replaces the entries. */
   readonly #lastUsedAt = new Map<string, number>();
   /** Last log line about each expired key in ms since 1970, by the SHA-256 of the key. */
   readonly #expiredLoggedAt = new Map<string, number>();
 
   /** Throws if the file of client keys cannot be read or is invalid. */
-  constructor({ clientKeysFile, tokens, clock, log }: AuthenticatorOptions) {
-    this.#clock = clock;
-    this.#log = log;
+  constructor(private readonly options: AuthenticatorOptions) {
+    const { clientKeysFile, tokens, clock, log } = options;
     if (clientKeysFile !== null) {
       this.#keys = new HotReloadedFile({
         path: clientKeysFile,
@@ -75,7 +72,7 @@ export class Authenticator {
     if (this.#tokens && JwtVerifier.isJwt(credentials)) return this.#tokens.verify(credentials);
     const key = this.#keys?.value.find(credentials);
     if (!key || this.#isExpired(key)) throw new AccessError('BAD_CREDENTIALS', BAD_KEY_MESSAGE);
-    this.#lastUsedAt.set(key.caller.credential ?? '', this.#clock.now());
+    this.#lastUsedAt.set(key.caller.credential ?? '', this.options.clock.now());
     return key.caller;
   }
 
@@ -91,12 +88,12 @@ export class Authenticator {
 
   /** Whether a key has expired. Logs the use of an expired key, at most once per interval. */
   #isExpired({ caller, label }: ClientKey): boolean {
-    const now = this.#clock.now();
+    const now = this.options.clock.now();
     if (caller.expiresAt === null || caller.expiresAt > now) return false;
     const { credential = '' } = caller;
     if (now - (this.#expiredLoggedAt.get(credential) ?? -Infinity) >= EXPIRED_LOG_INTERVAL_MS) {
       this.#expiredLoggedAt.set(credential, now);
-      this.#log.warn(
+      this.options.log.warn(
         { event: 'client_key_expired', caller: caller.id, label },
         'rejected a client key that has expired; the client needs a new one',
       );
@@ -106,7 +103,7 @@ export class Authenticator {
 
   /** Whether the credentials of an authenticated caller are still accepted: neither expired, revoked nor changed. */
   areCredentialsStillValid(caller: Caller): boolean {
-    if (caller.expiresAt !== null && caller.expiresAt <= this.#clock.now()) return false;
+    if (caller.expiresAt !== null && caller.expiresAt <= this.options.clock.now()) return false;
     if (caller.kind === 'frontend') return this.#tokens?.isSigningKeyInUse(caller) ?? false;
     return caller.kind !== 'service' || (this.#keys?.value.isStillValid(caller) ?? false);
   }

@@ -1,4 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../shared/json-text';
 import { isObject } from '../shared/wire-object';
 import { SCOPES, isScope, parseChannels, type Caller, type Scope } from './caller';
@@ -15,8 +16,7 @@ export interface ClientKey {
   createdAt: number | null;
 }
 
-const REQUIRED_FIELDS = ['id', 'keySha256', 'scopes', 'channels'];
-const ENTRY_FIELDS = [...REQUIRED_FIELDS, 'label', 'createdAt', 'expiresAt'];
+const ENTRY_FIELDS = ['id', 'keySha256', 'scopes', 'channels', 'label', 'createdAt', 'expiresAt'];
 
 /** Allowed form of client ids and labels. */
 const NAME_PATTERN = /^[\w.-]{1,64}$/;
@@ -27,16 +27,8 @@ const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 
-function parseScopes(value: unknown): Set<Scope> | undefined {
-  return Array.isArray(value) && value.every(isString) && value.every(isScope) ? new Set(value) : undefined;
-}
-
-/** Converts an optional time to milliseconds since 1970. Returns null if it is absent, undefined if it is invalid. */
-function parseTime(value: unknown): number | null | undefined {
-  if (value === undefined) return null;
-  const time = isString(value) && TIME_PATTERN.test(value) ? Date.parse(value) : NaN;
-  return Number.isNaN(time) ? undefined : time;
-}
+const isScopeList = (value: unknown): value is Scope[] =>
+  Array.isArray(value) && value.every(isString) && value.every(isScope);
 
 /** Parses an entry. Throws an Error whose message names the entry, the field and the rule, never a value. */
 function parseEntry(entry: unknown, index: number): ClientKey {
@@ -46,15 +38,17 @@ function parseEntry(entry: unknown, index: number): ClientKey {
   if (!isString(id) || !NAME_PATTERN.test(id)) throw invalid(`id: ${NAME_RULE}`);
   if (!isString(keySha256) || !/^[0-9a-f]{64}$/i.test(keySha256))
     throw invalid('keySha256: expected the SHA-256 of the key as 64 hexadecimal digits');
-  const parsedScopes = parseScopes(scopes);
-  if (!parsedScopes) throw invalid(`scopes: expected a list with any of ${Object.keys(SCOPES).join(', ')}`);
+  if (!isScopeList(scopes))
+    throw invalid(`scopes: expected a list with any of ${Object.keys(SCOPES).join(', ')}`);
   const parsedChannels = parseChannels(channels);
   if (!parsedChannels) throw invalid('channels: expected ["*"] or a list of UUIDs');
   if (label !== undefined && (!isString(label) || !NAME_PATTERN.test(label)))
     throw invalid(`label: ${NAME_RULE}`);
   const [createdAt, expiresAt] = ['createdAt', 'expiresAt'].map((name) => {
-    const time = parseTime(times[name]);
-    if (time === undefined) throw invalid(`${name}: expected a time such as 2027-01-31T12:00:00Z`);
+    const value = times[name];
+    if (value === undefined) return null;
+    const time = isString(value) && TIME_PATTERN.test(value) ? Date.parse(value) : NaN;
+    if (Number.isNaN(time)) throw invalid(`${name}: expected a time such as 2027-01-31T12:00:00Z`);
     return time;
   });
   if (Object.keys(entry).some((name) => !ENTRY_FIELDS.includes(name)))
@@ -62,7 +56,7 @@ function parseEntry(entry: unknown, index: number): ClientKey {
   const caller: Caller = {
     kind: 'service',
     id: `service:${id}`,
-    scopes: parsedScopes,
+    scopes: new Set(scopes),
     channels: parsedChannels,
     credential: keySha256.toLowerCase(),
     expiresAt: expiresAt ?? null,
@@ -91,30 +85,18 @@ export class ApiKeyStore {
   /** Returns the entry of a key, even if the key has expired. Takes the same time for every key. */
   find(key: string): ClientKey | undefined {
     const presented = sha256(key);
-    return this.all.reduce<ClientKey | undefined>(
-      (found, entry) => (timingSafeEqual(entry.digest, presented) ? entry : found),
-      undefined,
-    );
+    return this.all.filter(({ digest }) => timingSafeEqual(digest, presented))[0];
   }
 
   /** Whether the file still has the key that authenticated the caller, with the same id, rights and expiry. */
   isStillValid(caller: Caller): boolean {
     const known = this.#validByCaller.get(caller);
     if (known !== undefined) return known;
-    const isValid = this.all.some((entry) => isSameCaller(entry.caller, caller));
+    const isValid = this.all.some((entry) => isDeepStrictEqual(entry.caller, caller));
     this.#validByCaller.set(caller, isValid);
     return isValid;
   }
 }
-
-const sortedText = (set: '*' | ReadonlySet<string>): string => (set === '*' ? set : [...set].sort().join());
-
-const isSameCaller = (a: Caller, b: Caller): boolean =>
-  a.credential === b.credential &&
-  a.id === b.id &&
-  a.expiresAt === b.expiresAt &&
-  sortedText(a.scopes) === sortedText(b.scopes) &&
-  sortedText(a.channels) === sortedText(b.channels);
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 

@@ -5,14 +5,14 @@ import {
   type JSONWebKeySet,
   type JWTVerifyGetKey,
 } from 'jose';
-import type { Clock, Timer } from '../shared/clock';
-import { decodeUtf8, parseJson } from '../shared/json-text';
+import type { Clock } from '../shared/clock';
+import { decodeUtf8OrThrow, parseJson } from '../shared/json-text';
 import { AccessError } from './caller';
 
-interface TokenKeysOptions {
+export interface TokenKeysOptions {
   jwksUrl: string;
-  /** Maximum age in milliseconds up to which a key set is used while no newer one can be loaded. */
-  maxStaleMs: number;
+  /** Maximum age in seconds up to which a key set is used while no newer one can be loaded. */
+  maxStaleKeysSeconds: number;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
   /** Logs that the key set could not be loaded. */
   warn(message: string): void;
@@ -41,32 +41,25 @@ interface KeySet {
   requestedAtMonotonic: number;
 }
 
-interface Load {
-  startedAt: number;
-  done: Promise<void>;
-}
-
 /** The public keys of the token issuer (JWKS, RFC 7517). They are refreshed only when they are used. */
 export class TokenKeys {
   #keys: KeySet | undefined;
-  #load: Load | undefined;
+  /** The load in flight. Resolves when it ends, at the latest MAX_LOAD_WAIT_MS after its start. */
+  #load: Promise<void> | undefined;
   #lastLoad = { endedAt: -Infinity, failed: false };
 
   constructor(private readonly options: TokenKeysOptions) {
-    this.#startLoad(0);
+    void this.#startLoad(0);
   }
 
-  /**
-   * Finds the key that verifies a token. Loads the key set again if the key is unknown.
-   * @throws AccessError KEYS_UNAVAILABLE if there is no usable key set; an error of jose if the key set lacks the key
-   */
+  /** Finds the key of a token. @throws AccessError KEYS_UNAVAILABLE, or an error of jose if the key set lacks the key */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const keys = await this.#currentKeys();
     try {
       return await keys.find(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      await this.#waitFor(this.#startLoad(UNKNOWN_KEY_COOLDOWN_MS));
+      await this.#startLoad(UNKNOWN_KEY_COOLDOWN_MS);
       if (this.#keys === keys || !this.#keys) throw error;
       return this.#keys.find(header, token);
     }
@@ -74,7 +67,7 @@ export class TokenKeys {
 
   /** Whether the usable key set has a key with this thumbprint. Also starts a refresh if one is due. */
   hasThumbprint(thumbprint: string): boolean {
-    if (this.#keysAge() >= REFRESH_AGE_MS) this.#startLoad(0);
+    if (this.#keysAge() >= REFRESH_AGE_MS) void this.#startLoad(0);
     return this.#usableKeys()?.thumbprints.has(thumbprint) ?? false;
   }
 
@@ -84,7 +77,7 @@ export class TokenKeys {
       const wasFailing = this.#lastLoad.failed;
       const load = this.#startLoad(0);
       // If the last load failed, wait only if there is no usable key set.
-      if (!this.#usableKeys() || (age >= MAX_UNREFRESHED_AGE_MS && !wasFailing)) await this.#waitFor(load);
+      if (!this.#usableKeys() || (age >= MAX_UNREFRESHED_AGE_MS && !wasFailing)) await load;
     }
     const keys = this.#usableKeys();
     if (keys) return keys;
@@ -105,25 +98,32 @@ export class TokenKeys {
   }
 
   #usableKeys(): KeySet | undefined {
-    return this.#keysAge() < this.options.maxStaleMs ? this.#keys : undefined;
+    return this.#keysAge() < this.options.maxStaleKeysSeconds * 1000 ? this.#keys : undefined;
   }
 
   /** Returns the load in flight, or starts one; undefined if the last load ended or failed too recently for another. */
-  #startLoad(cooldownMs: number): Load | undefined {
+  #startLoad(cooldownMs: number): Promise<void> | undefined {
     if (this.#load) return this.#load;
-    const startedAt = this.options.clock.now();
+    const { clock } = this.options;
     const { endedAt, failed } = this.#lastLoad;
-    const since = startedAt - endedAt;
+    const since = clock.now() - endedAt;
     if (since >= 0 && since < (failed ? FAILURE_COOLDOWN_MS : cooldownMs)) return undefined;
-    this.#load = { startedAt, done: this.#reload(startedAt) };
+    this.#load = new Promise((resolve) => {
+      const timer = clock.after(MAX_LOAD_WAIT_MS, resolve);
+      void this.#reload().finally(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
     return this.#load;
   }
 
-  async #reload(requestedAt: number): Promise<void> {
+  async #reload(): Promise<void> {
     const { jwksUrl, clock, warn } = this.options;
     const abort = new AbortController();
     const timer = clock.after(LOAD_TIMEOUT_MS, () => abort.abort());
     let failed = false;
+    const requestedAt = clock.now();
     const requestedAtMonotonic = clock.monotonic();
     try {
       const published = await fetchKeys(jwksUrl, abort.signal);
@@ -137,19 +137,6 @@ export class TokenKeys {
       this.#lastLoad = { endedAt: clock.now(), failed };
       this.#load = undefined;
     }
-  }
-
-  /** Waits until the load ends, but at most until MAX_LOAD_WAIT_MS after its start. */
-  async #waitFor(load: Load | undefined): Promise<void> {
-    const { clock } = this.options;
-    const leftMs = load ? load.startedAt + MAX_LOAD_WAIT_MS - clock.now() : 0;
-    if (!load || leftMs <= 0) return;
-    let timer: Timer | undefined;
-    const timedOut = new Promise<void>((resolve) => {
-      timer = clock.after(Math.min(leftMs, MAX_LOAD_WAIT_MS), resolve);
-    });
-    await Promise.race([load.done, timedOut]);
-    timer?.cancel();
   }
 }
 
@@ -181,7 +168,5 @@ async function readText({ body }: Response): Promise<string> {
     if (size > MAX_KEYS_BYTES) throw new Error('The key set is too large.');
     chunks.push(chunk);
   }
-  const text = decodeUtf8(Buffer.concat(chunks));
-  if (text === undefined) throw new Error('The key set is not UTF-8.');
-  return text;
+  return decodeUtf8OrThrow(Buffer.concat(chunks));
 }

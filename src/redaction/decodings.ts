@@ -1,7 +1,8 @@
-/**
- * The decodings of a text are the text itself and the text with percent-encoding, HTML entities, escapes and digits of
- * other scripts decoded, even if nested. Secrets are searched for in every decoding; a match is a span of the text.
- */
+import { LRUCache } from 'lru-cache';
+import { REDACTED } from '../shared/secret';
+
+// The decodings of a text are the text itself and the text with percent-encoding, HTML entities, escapes and digits of other
+// scripts decoded, even if nested. Secrets are searched for in every decoding; a match is a span of the text.
 
 /** A part of a text, in UTF-16 units; `to` is exclusive. */
 export type Span = readonly [from: number, to: number];
@@ -76,22 +77,14 @@ function computePlainForm(character: string): string {
   return form.length <= MAX_NFKC_LENGTH ? form : character;
 }
 
-const PLAIN_FORMS = new Map<string, string>();
-const MAX_CACHED_FORMS = 4096;
+const plainForms = new LRUCache<string, string>({ max: 4096, memoMethod: computePlainForm });
 
 /**
  * Returns the NFKC form of a character, for example of a fullwidth or circled one, with ASCII digits for the digits of all
  * scripts; '' for an invisible character. A form longer than MAX_NFKC_LENGTH is not used.
  */
-function plainForm(character: string): string {
-  if (character <= '\x7f') return character;
-  const known = PLAIN_FORMS.get(character);
-  if (known !== undefined) return known;
-  const form = computePlainForm(character);
-  if (PLAIN_FORMS.size >= MAX_CACHED_FORMS) PLAIN_FORMS.clear();
-  PLAIN_FORMS.set(character, form);
-  return form;
-}
+const plainForm = (character: string): string =>
+  character <= '\x7f' ? character : plainForms.memo(character);
 
 function decodeOnce(source: DecodedText): DecodedText {
   let text = '';
@@ -136,37 +129,32 @@ function decodingsOf(text: string): DecodedText[] {
   return decodings;
 }
 
-/** Runs a finder on every decoding of a text. Returns spans of the text itself; they may overlap (see mergeSpans). */
+/** Runs a finder on every decoding of a text. Returns spans of the text itself; they may overlap. */
 export function findInDecodings(text: string, find: Finder): readonly Span[] {
   const found = find(text);
   if (!mayBeEncoded(text)) return found;
   const encoded = decodingsOf(text).flatMap(({ text: decoded, starts, ends }) =>
     find(decoded).map(([from, to]): Span => [starts[from] ?? 0, ends[to - 1] ?? text.length]),
   );
-  return encoded.length === 0 ? found : mergeSpans([...found, ...encoded]);
+  return encoded.length === 0 ? found : [...found, ...encoded];
 }
 
-/** Returns spans in order, with overlapping ones merged. */
-export function mergeSpans(spans: readonly Span[]): readonly Span[] {
-  if (spans.length < 2) return spans;
+/** Redacts the spans of a text, of which those that overlap are redacted as one. */
+export function redactSpans(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text;
   const merged: Span[] = [];
   for (const [from, to] of spans.toSorted(([a], [b]) => a - b)) {
     const last = merged.at(-1);
     if (last && from < last[1]) merged.splice(-1, 1, [last[0], Math.max(to, last[1])]);
     else merged.push([from, to]);
   }
-  return merged;
-}
-
-/** Replaces each span of a text. The spans must be in order and must not overlap. */
-export function replaceSpans(text: string, spans: readonly Span[], replacement: string): string {
-  let left = '';
+  let shown = '';
   let at = 0;
-  for (const [from, to] of spans) {
-    left += text.slice(at, from) + replacement;
+  for (const [from, to] of merged) {
+    shown += text.slice(at, from) + REDACTED;
     at = to;
   }
-  return at === 0 ? text : left + text.slice(at);
+  return shown + text.slice(at);
 }
 
 /** Returns the spans of all matches of a pattern, which must have the flag g. */

@@ -1,10 +1,8 @@
 import { REDACTED } from '../shared/secret';
 import { containsToken } from './text';
 
-/**
- * Error messages of graphql-js quote values, whole objects and parts of the document. This file rebuilds the messages
- * from their fixed words and from GraphQL names, without values.
- */
+// Error messages of graphql-js quote values, whole objects and parts of the document. This file rebuilds the messages from
+// their fixed words and from GraphQL names, without values.
 
 const GRAPHQL_NAME = /^[$@]?[_A-Za-z][_0-9A-Za-z]{0,127}$/;
 const TYPE = /^\[*[_A-Za-z][_0-9A-Za-z]{0,127}[!\]]*$/;
@@ -56,10 +54,7 @@ export function publicMessage(message: string): string | undefined {
   return rebuildSentence(message);
 }
 
-/**
- * Returns the message about an invalid variable without its value. graphql-js writes value, then path, then reason.
- * @param reason the message of the inner error, with which the outer message ends
- */
+/** Returns the message about an invalid variable without its value. graphql-js writes value, then path, then reason. */
 export function publicVariableMessage(message: string, reason: string): string {
   const [, variable = ''] = /^Variable "([^"]*)"/.exec(message) ?? [];
   const inner = publicMessage(reason);

@@ -1,21 +1,11 @@
 import { REDACTED } from '../shared/secret';
 import type { WireObject } from '../shared/wire-object';
-import {
-  findInDecodings,
-  findMatches,
-  mergeSpans,
-  NO_SPANS,
-  replaceSpans,
-  type Finder,
-  type Span,
-} from './decodings';
+import { findInDecodings, findMatches, NO_SPANS, redactSpans, type Finder, type Span } from './decodings';
 import { DIGIT_RUNS, hasEnoughPanDigits } from './pan';
 import { redactJson } from './text';
 
-/**
- * Removes known secrets from responses of the payment service: the card number and security code of the request, tokens
- * of callback URLs, and the credentials of the gateway. The texts of all fields are searched.
- */
+// Removes known secrets from responses of the payment service: the card number and security code of the request, tokens of
+// callback URLs, and the credentials of the gateway. The texts of all fields are searched.
 
 type Redactor = (text: string) => string;
 
@@ -46,15 +36,11 @@ function findInRun(run: string, start: number, number: string): readonly Span[] 
 
 /** Returns a finder of a card number, however its digits are grouped. */
 function cardNumberFinder(number: string): Finder {
-  const encoded = textFinder(encodings(number));
-  return (text) => {
-    if (text.length < number.length) return NO_SPANS;
-    const spans = hasEnoughPanDigits(text)
+  const findGrouped: Finder = (text) =>
+    hasEnoughPanDigits(text)
       ? Array.from(text.matchAll(DIGIT_RUNS), ({ 0: run, index }) => findInRun(run, index, number)).flat()
       : NO_SPANS;
-    const more = encoded(text);
-    return more.length === 0 ? spans : mergeSpans([...spans, ...more]);
-  };
+  return unionFinder([findGrouped, textFinder(encodings(number))]);
 }
 
 /** Returns a finder of whole texts in which the digits of a card number occur with anything between them. */
@@ -98,8 +84,7 @@ export function createRedactor({ secrets = [], credentials = [], isToken }: Sens
   const find = unionFinder(finders);
   const findSpreadDigits = unionFinder(secrets.filter(isCardNumber).map(spreadDigitsFinder));
   return (text) => {
-    const spans = findInDecodings(text, find);
-    const left = spans.length === 0 ? text : replaceSpans(text, mergeSpans(spans), REDACTED);
+    const left = redactSpans(text, findInDecodings(text, find));
     return findInDecodings(left, findSpreadDigits).length === 0 ? left : REDACTED;
   };
 }
@@ -171,18 +156,14 @@ function buildPrefilter(values: readonly string[]): (text: string) => boolean {
 /** Returns a finder of any of many values. It is fast, because few texts pass its prefilter. */
 function manyTextsFinder(values: readonly string[]): Finder {
   const digits = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
-  const texts = values
-    .filter((value) => !digits.includes(value))
-    .flatMap((value) => [value, ...encodings(value)]);
+  const others = values.filter((value) => !digits.includes(value));
+  const texts = others.flatMap((value) => [value, ...encodings(value)]);
   const mayContain = buildPrefilter(texts);
   const findText = textFinder(texts);
   return unionFinder([(text) => (mayContain(text) ? findText(text) : NO_SPANS), ...digits.map(secretFinder)]);
 }
 
-/**
- * Redacts names and values of a response.
- * @param verified top-level fields that are not redacted, because their values equal those of the request
- */
+/** Redacts names and values of a response, except the fields `verified`, whose values equal those of the request. */
 export function redactResponse(
   response: WireObject,
   sensitive: SensitiveValues,

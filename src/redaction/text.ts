@@ -3,13 +3,11 @@ import { REDACTED } from '../shared/secret';
 import { isPrintable } from '../shared/text';
 import { isUuid } from '../shared/uuid';
 import { isObject, snakeCase, wireText, type WireObject } from '../shared/wire-object';
-import { findInDecodings, findMatches, mergeSpans, replaceSpans, type Finder } from './decodings';
+import { findInDecodings, findMatches, redactSpans, type Finder } from './decodings';
 import { containsPan, findCardNumbers } from './pan';
 
-/**
- * Reads text fields of payment service responses. Card numbers and tokens are redacted in free text, but not in payment
- * details such as account numbers, because one in ten looks like a card number by chance (table in docs/redaction.md).
- */
+// Reads text fields of payment service responses. Card numbers and tokens are redacted in free text, but not in payment
+// details such as account numbers, because one in ten looks like a card number by chance (table in docs/redaction.md).
 
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
@@ -32,7 +30,7 @@ export function redactText(text: string): string {
   if (text.length < MIN_SECRET_LENGTH) return text;
   if (text.length > MAX_SEARCHED_LENGTH) return REDACTED;
   const spans = findInDecodings(text, (decoded) => [...findCardNumbers(decoded), ...findTokens(decoded)]);
-  return replaceSpans(text, mergeSpans(spans), REDACTED);
+  return redactSpans(text, spans);
 }
 
 export function redactFreeText(value: unknown): string | null {

@@ -6,10 +6,7 @@ import { decodeUtf8OrThrow } from './json-text';
 
 interface HotReloadedFileOptions<T> {
   path: string;
-  /**
-   * Parses the file. Throws an Error whose message describes the problem and contains no secrets.
-   * @param readReferenced reads another file, which is then also watched
-   */
+  /** Parses the file. Files that it reads are watched too. Throws an Error whose message contains no secrets. */
   read(text: string, readReferenced: (path: string) => string): T;
   /** Called after every reload that failed (the previous value stays) or changed the contents. */
   onReload(event: { applied: true } | { applied: false; why: string }): void;
@@ -22,11 +19,9 @@ const STABLE_MS = 100;
 /** Maximum number of consecutive reads while the files keep changing. */
 const MAX_READS = 5;
 
-/** Identity of each file's version before the file was read, by path; an error code if it could not be read. */
-type FileVersions = Map<string, string>;
-
 interface ReadResult<T> {
-  versions: FileVersions;
+  /** Identity of each file's version before the file was read, by path; an error code if it could not be read. */
+  versions: Map<string, string>;
   /** Digest of all files; undefined if one could not be read or parsed. */
   digest: string | undefined;
   outcome: { value: T } | { error: unknown };
@@ -34,7 +29,6 @@ interface ReadResult<T> {
 
 /** A file that is read by the constructor, and again whenever it or a referenced file changes. */
 export class HotReloadedFile<T> {
-  readonly #options: HotReloadedFileOptions<T>;
   #lastRead: ReadResult<T>;
   #value: T;
   /** Versions of all files at the last poll, while they are changing. */
@@ -43,8 +37,7 @@ export class HotReloadedFile<T> {
   #isClosed = false;
 
   /** Throws if the file cannot be read or parsed. */
-  constructor(options: HotReloadedFileOptions<T>) {
-    this.#options = options;
+  constructor(private readonly options: HotReloadedFileOptions<T>) {
     this.#lastRead = readStable(options);
     if ('error' in this.#lastRead.outcome) throw this.#lastRead.outcome.error;
     this.#value = this.#lastRead.outcome.value;
@@ -78,13 +71,13 @@ export class HotReloadedFile<T> {
 
   #reload(): void {
     const digestBefore = this.#lastRead.digest;
-    this.#lastRead = readStable(this.#options);
+    this.#lastRead = readStable(this.options);
     const { digest, outcome } = this.#lastRead;
     if ('error' in outcome) {
-      this.#options.onReload({ applied: false, why: describeFileError(outcome.error) });
+      this.options.onReload({ applied: false, why: describeFileError(outcome.error) });
     } else if (digest !== digestBefore) {
       this.#value = outcome.value;
-      this.#options.onReload({ applied: true });
+      this.options.onReload({ applied: true });
     }
   }
 }
@@ -99,7 +92,7 @@ function readStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
 }
 
 function readOnce<T>({ path, read }: HotReloadedFileOptions<T>): ReadResult<T> {
-  const versions: FileVersions = new Map();
+  const versions = new Map<string, string>();
   const hash = createHash('sha256');
   const readFile = (file: string): string => {
     versions.set(file, readVersionSync(file));

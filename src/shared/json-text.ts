@@ -59,15 +59,13 @@ function countColons(text: string): number {
 /** Iterative, because the value may be deeply nested. */
 function countNames(value: unknown): number {
   let names = 0;
-  const open: unknown[] = [value];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
     if (typeof next !== 'object' || next === null) continue;
-    const isList = Array.isArray(next);
-    for (const name in next) {
-      if (!isList) names += 1;
-      const inner = (next as Record<string, unknown>)[name];
-      if (typeof inner === 'object') open.push(inner);
-    }
+    const values: unknown[] = Object.values(next);
+    if (!Array.isArray(next)) names += values.length;
+    for (const inner of values) if (typeof inner === 'object') open.push(inner);
   }
   return names;
 }

@@ -6,16 +6,14 @@ export interface PostgresHost {
   port: number;
 }
 
-/** `target_session_attrs`, as in libpq. */
-type SessionAttributes = 'any' | 'read-write' | 'primary';
-
 /** A parsed and validated connection string of PostgreSQL. */
 export interface PostgresUrl {
   /** Connection string for the driver; with the first host only. */
   connectionString: string;
   /** All hosts in order; empty if there is only one host. */
   hosts: readonly PostgresHost[];
-  attributes: SessionAttributes;
+  /** `target_session_attrs`, as in libpq. */
+  attributes: 'any' | 'read-write' | 'primary';
   /** Timeout in ms of connecting to one of several hosts. */
   connectTimeoutMs: number;
 }
@@ -23,13 +21,17 @@ export interface PostgresUrl {
 /** An invalid connection string. The message names the invalid part and the rule, but no value. */
 export class PostgresUrlError extends Error {}
 
+function requireThat(isValid: boolean, rule: string): asserts isValid {
+  if (!isValid) throw new PostgresUrlError(`expected ${rule}`);
+}
+
 const DEFAULT_PORT = 5432;
-const DEFAULT_CONNECT_TIMEOUT_MS = 2_000;
+const DEFAULT_CONNECT_TIMEOUT_SECONDS = '2';
 const MAX_CONNECT_TIMEOUT_SECONDS = 60;
 const MAX_HOSTS = 10;
 
-const RESERVED_CHARACTERS_MESSAGE =
-  'expected reserved characters, for example in the password, to be percent-encoded: / as %2F, ? as %3F, # as %23, @ as %40';
+const RESERVED_CHARACTERS_RULE =
+  'reserved characters, for example in the password, to be percent-encoded: / as %2F, ? as %3F, # as %23, @ as %40';
 
 const URL_PATTERN = /^(postgres(?:ql)?:\/\/)(?=.)(?:([^/?#]*)@)?([^/?#@]*)([^]*)$/;
 const HOST_PATTERN = /^(\[[\da-f:.]+\]|[\w.-]{1,253})(?::(.*))?$/i;
@@ -47,17 +49,15 @@ const ALLOWED_URL_PARAMETERS: ReadonlyMap<string, readonly string[] | null> = ne
   ].map((name): [string, null] => [name, null]),
 ]);
 
-/** Returns the first error; the driver would ignore an unknown name, and require TLS for an unknown sslmode. */
-function parameterError(parameters: URLSearchParams): string | undefined {
+/** Checks names and values; the driver would ignore an unknown name, and require TLS for an unknown sslmode. */
+function checkParameters(parameters: URLSearchParams): void {
   for (const [name, value] of parameters) {
     const values = ALLOWED_URL_PARAMETERS.get(name);
-    if (values === undefined) {
-      const shownName = /^\w{1,63}$/.test(name) ? name : 'one parameter';
-      return `expected only known parameters; ${shownName} is none of ${[...ALLOWED_URL_PARAMETERS.keys()].join(', ')}`;
-    }
-    if (values && !values.includes(value)) return `expected ${name} to be one of ${values.join(', ')}`;
+    const shownName = /^\w{1,63}$/.test(name) ? name : 'one parameter';
+    const knownNames = [...ALLOWED_URL_PARAMETERS.keys()].join(', ');
+    requireThat(values !== undefined, `only known parameters; ${shownName} is none of ${knownNames}`);
+    requireThat(values?.includes(value) ?? true, `${name} to be one of ${values?.join(', ')}`);
   }
-  return undefined;
 }
 
 /** Replaces prefer, require and verify-ca by verify-full, because the driver treats them alike but prints a warning. */
@@ -70,24 +70,25 @@ const normalizeSslMode = (connectionString: string): string =>
  */
 export function readPostgresUrl(text: string): PostgresUrl {
   const [, scheme = '', user, authority = '', rest = ''] = URL_PATTERN.exec(text) ?? [];
-  if (scheme === '') throw new PostgresUrlError('expected postgres://<user>@<host>:<port>/<database>');
+  requireThat(scheme !== '', 'postgres://<user>@<host>:<port>/<database>');
   // An unencoded reserved character has ended the part before the path too early.
-  if (rest.includes('@')) throw new PostgresUrlError(RESERVED_CHARACTERS_MESSAGE);
+  requireThat(!rest.includes('@'), RESERVED_CHARACTERS_RULE);
   const parts = authority.split(',');
   const hasOneHost = parts.length === 1;
-  if (parts.length > MAX_HOSTS) throw new PostgresUrlError(`expected at most ${MAX_HOSTS} hosts`);
+  requireThat(parts.length <= MAX_HOSTS, `at most ${MAX_HOSTS} hosts`);
   const hosts = hasOneHost ? [] : parts.map(readHost);
   if (hasOneHost) checkPort(/:([^:\]]*)$/.exec(authority)?.[1], 'the port');
   if (user !== undefined) checkPercentEncoding(user);
-  const connectionString = hasOneHost
-    ? text
-    : `${scheme}${user === undefined ? '' : `${user}@`}${parts[0]}${rest}`;
-  if (!URL.canParse(connectionString)) throw new PostgresUrlError('expected a name or an IP address as host');
+  const prefix = user === undefined ? scheme : `${scheme}${user}@`;
+  const connectionString = `${prefix}${parts[0]}${rest}`;
+  requireThat(URL.canParse(connectionString), 'a name or an IP address as host');
   const { searchParams } = new URL(connectionString);
-  const error = parameterError(searchParams);
-  if (error !== undefined) throw new PostgresUrlError(error);
-  if (!hasOneHost && (searchParams.has('host') || searchParams.has('port')))
-    throw new PostgresUrlError('expected no parameters host and port, as several hosts precede the path');
+  checkParameters(searchParams);
+  const hasHostParameter = searchParams.has('host') || searchParams.has('port');
+  requireThat(
+    hasOneHost || !hasHostParameter,
+    'no parameters host and port, as several hosts precede the path',
+  );
   return {
     connectionString: normalizeSslMode(connectionString),
     hosts,
@@ -97,16 +98,14 @@ export function readPostgresUrl(text: string): PostgresUrl {
 
 function readHost(text: string, index: number): PostgresHost {
   const [, host, port] = HOST_PATTERN.exec(text) ?? [];
-  if (host === undefined)
-    throw new PostgresUrlError(`expected a name or an IP address (IPv6 in brackets) as host ${index + 1}`);
+  requireThat(host !== undefined, `a name or an IP address (IPv6 in brackets) as host ${index + 1}`);
   checkPort(port, `the port of host ${index + 1}`);
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port: port ? Number(port) : DEFAULT_PORT };
 }
 
 function checkPort(port: string | undefined, name: string): void {
-  if (!port) return;
-  if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535)
-    throw new PostgresUrlError(`expected ${name} to be a number from 1 to 65535`);
+  const isValid = !port || (/^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535);
+  requireThat(isValid, `${name} to be a number from 1 to 65535`);
 }
 
 function checkPercentEncoding(user: string): void {
@@ -117,31 +116,23 @@ function checkPercentEncoding(user: string): void {
   }
 }
 
-const isAttributes = (text: string): text is SessionAttributes =>
+const isAttributes = (text: string): text is PostgresUrl['attributes'] =>
   ['any', 'read-write', 'primary'].includes(text);
 
 function readConnectionParameters(parameters: URLSearchParams, hasOneHost: boolean) {
   // The default of libpq is `any`, but the gateway cannot use a read-only standby, which may be among several hosts.
   const attributes = parameters.get('target_session_attrs') ?? (hasOneHost ? 'any' : 'read-write');
-  if (!isAttributes(attributes))
-    throw new PostgresUrlError(
-      'expected target_session_attrs to be read-write or primary, because the gateway writes',
-    );
-  if (attributes === 'any' && !hasOneHost)
-    throw new PostgresUrlError(
-      'with several hosts, expected target_session_attrs to be read-write or primary: target_session_attrs=any could connect the gateway to a read-only standby',
-    );
-  if (hasOneHost) return { attributes, connectTimeoutMs: DEFAULT_CONNECT_TIMEOUT_MS };
-  if ((parameters.get('load_balance_hosts') ?? 'disable') !== 'disable')
-    throw new PostgresUrlError(
-      'expected load_balance_hosts to be disable, because hosts are tried in their order',
-    );
-  const text = parameters.get('connect_timeout') ?? String(DEFAULT_CONNECT_TIMEOUT_MS / 1000);
+  requireThat(
+    isAttributes(attributes) && (hasOneHost || attributes !== 'any'),
+    'target_session_attrs to be read-write or primary, because the gateway writes; any is for a single host',
+  );
+  const balancing = parameters.get('load_balance_hosts') ?? 'disable';
+  const isOrdered = hasOneHost || balancing === 'disable';
+  requireThat(isOrdered, 'load_balance_hosts to be disable, because hosts are tried in their order');
+  const text = (hasOneHost ? null : parameters.get('connect_timeout')) ?? DEFAULT_CONNECT_TIMEOUT_SECONDS;
   const seconds = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (seconds < 1 || seconds > MAX_CONNECT_TIMEOUT_SECONDS)
-    throw new PostgresUrlError(
-      `expected connect_timeout to be from 1 to ${MAX_CONNECT_TIMEOUT_SECONDS} seconds`,
-    );
+  const isTimeout = seconds >= 1 && seconds <= MAX_CONNECT_TIMEOUT_SECONDS;
+  requireThat(isTimeout, `connect_timeout to be from 1 to ${MAX_CONNECT_TIMEOUT_SECONDS} seconds`);
   return { attributes, connectTimeoutMs: seconds * 1000 };
 }
 

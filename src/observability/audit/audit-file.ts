@@ -1,16 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  statSync,
-  writeSync,
-  type Stats,
-} from 'node:fs';
+import fs, { type Stats } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
@@ -24,49 +12,46 @@ const LOCK_TIMEOUT_MS = 2000;
 export type FileCreator = 'anybody' | 'folder owner';
 
 /** Creates an error that states a reason, but not the path. */
-const errorWithCode = (code: string): Error => Object.assign(new Error(code), { code });
+export const errorWithCode = (code: string): Error => Object.assign(new Error(code), { code });
 
 /** Creates the folder of a file if it is missing. Creates no folders above it: the path is then probably wrong. */
 function createParentFolder(file: string): void {
-  if (!existsSync(path.dirname(file))) mkdirSync(path.dirname(file));
+  if (!fs.existsSync(path.dirname(file))) fs.mkdirSync(path.dirname(file));
 }
 
 /** An append-only file. */
 export class AuditFile {
-  readonly #path: string;
   readonly #fd: number;
   readonly #statsAtOpen: Stats;
-
-  private constructor(file: string, fd: number) {
-    this.#path = file;
-    this.#fd = fd;
-    this.#statsAtOpen = fstatSync(fd);
-  }
 
   /**
    * Opens the file; creates it and its folder if needed. Throws if that is not possible.
    * @param creator `folder owner`: other users may not create the file, because the gateway could then not write to it
    */
-  static open(file: string, creator: FileCreator): AuditFile {
+  constructor(
+    private readonly file: string,
+    creator: FileCreator,
+  ) {
     createParentFolder(file);
     // Only a regular file can be read again, and opening a FIFO would block.
-    const existing = statSync(file, { throwIfNoEntry: false });
+    const existing = fs.statSync(file, { throwIfNoEntry: false });
     if (existing && !existing.isFile())
       throw errorWithCode(existing.isDirectory() ? 'EISDIR' : 'not a regular file');
-    const isFolderOwner = statSync(path.dirname(file)).uid === process.geteuid?.();
+    const isFolderOwner = fs.statSync(path.dirname(file)).uid === process.geteuid?.();
     if (!existing && creator === 'folder owner' && !isFolderOwner)
       throw errorWithCode('it does not exist, and only the owner of its folder may create it');
-    return new AuditFile(file, openSync(file, 'a+', FILE_MODE));
+    this.#fd = fs.openSync(file, 'a+', FILE_MODE);
+    this.#statsAtOpen = fs.fstatSync(this.#fd);
   }
 
   /** Length in bytes. */
   get size(): number {
-    return fstatSync(this.#fd).size;
+    return fs.fstatSync(this.#fd).size;
   }
 
   /** Whether the path still leads to this file. */
   isInPlace(): boolean {
-    const found = statSync(this.#path, { throwIfNoEntry: false });
+    const found = fs.statSync(this.file, { throwIfNoEntry: false });
     return found?.ino === this.#statsAtOpen.ino && found.dev === this.#statsAtOpen.dev;
   }
 
@@ -74,25 +59,25 @@ export class AuditFile {
   readBefore(end: number, length: number): string {
     const start = Math.max(0, end - length);
     const bytes = Buffer.alloc(end - start);
-    return bytes.toString('latin1', 0, readSync(this.#fd, bytes, 0, bytes.length, start));
+    return bytes.toString('latin1', 0, fs.readSync(this.#fd, bytes, 0, bytes.length, start));
   }
 
   /** Appends a text with one write. Throws if not all of it was written; a part may then be in the file. */
   append(text: string): void {
-    if (writeSync(this.#fd, text, null, 'latin1') < text.length)
+    if (fs.writeSync(this.#fd, text, null, 'latin1') < text.length)
       throw errorWithCode('a line was written partially');
   }
 
   close(): void {
-    closeSync(this.#fd);
+    fs.closeSync(this.#fd);
   }
 
   /** Gives another file the permissions, group and owner of this one, as far as this process may set them. */
   copyAccessTo(fd: number): void {
     const { uid, gid, mode } = this.#statsAtOpen;
     try {
-      fchmodSync(fd, mode & 0o777);
-      fchownSync(fd, process.geteuid?.() === 0 ? uid : -1, gid);
+      fs.fchmodSync(fd, mode & 0o777);
+      fs.fchownSync(fd, process.geteuid?.() === 0 ? uid : -1, gid);
     } catch {
       // Not permitted, for example because another user owns that file. Its owner has already set them.
     }
@@ -114,13 +99,13 @@ export class WriterLock {
   }
 
   /** Runs a function while holding the lock. Throws if the lock is not free within LOCK_TIMEOUT_MS. */
-  withLock<T>(file: AuditFile, write: () => T): T {
-    const inode = statSync(this.#path, { throwIfNoEntry: false })?.ino;
-    const database =
-      this.#database && inode !== undefined && inode === this.#inode ? this.#database : this.#open(file);
+  withLock(file: AuditFile, write: () => void): void {
+    const inode = fs.statSync(this.#path, { throwIfNoEntry: false })?.ino;
+    const isInPlace = inode !== undefined && inode === this.#inode;
+    const database = this.#database && isInPlace ? this.#database : this.#open(file);
     database.exec('BEGIN EXCLUSIVE');
     try {
-      return write();
+      write();
     } finally {
       database.exec('ROLLBACK');
     }
@@ -135,10 +120,10 @@ export class WriterLock {
     this.close();
     // The folder may have been removed with the file.
     createParentFolder(this.#path);
-    const fd = openSync(this.#path, 'a', FILE_MODE);
+    const fd = fs.openSync(this.#path, 'a', FILE_MODE);
     file.copyAccessTo(fd);
-    this.#inode = fstatSync(fd).ino;
-    closeSync(fd);
+    this.#inode = fs.fstatSync(fd).ino;
+    fs.closeSync(fd);
     this.#database = new DatabaseSync(this.#path, { timeout: LOCK_TIMEOUT_MS });
     // Otherwise a transaction writes a journal file, which is slower and fails on a full disk.
     this.#database.exec('PRAGMA journal_mode = MEMORY');

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
 import process from 'node:process';
 import { getSystemErrorMessage } from 'node:util';
-import { AuditFile, WriterLock, type FileCreator } from './audit-file';
+import { AuditFile, WriterLock, errorWithCode, type FileCreator } from './audit-file';
 import { redactEntry, redactOutcomeEntry, type AuditEntry, type OutcomeEntry } from './entry';
 import { NO_HASH, lineOf, readLine, type AuditLine } from './line';
 import { deleteOldestRotated, renameWithTime, type Rotation } from './rotation';
@@ -47,8 +47,7 @@ function reasonOf(error: unknown): string {
 const TAIL_BYTES = 8192;
 
 const hostName = (): string =>
-  os
-    .hostname()
+  hostname()
     .replace(/[^\w.-]/g, '_')
     .slice(0, 255) || '_';
 
@@ -59,9 +58,6 @@ const hostName = (): string =>
 export class AuditLog {
   /** Id of this process start. */
   readonly #writer = randomBytes(8).toString('hex');
-  readonly #path: string;
-  readonly #onProblem: (problem: AuditProblem) => void;
-  readonly #options: AuditOptions;
   readonly #lock: WriterLock;
   #file: AuditFile;
   /** The last line of the chain, as far as this process has read the file. */
@@ -77,33 +73,31 @@ export class AuditLog {
   #gaps = 0;
   #isClosed = false;
 
-  private constructor(file: string, onProblem: (problem: AuditProblem) => void, options: AuditOptions) {
-    this.#path = file;
-    this.#onProblem = onProblem;
-    this.#options = options;
+  private constructor(
+    private readonly path: string,
+    private readonly onProblem: (problem: AuditProblem) => void,
+    private readonly options: AuditOptions,
+  ) {
     this.#rotateAtBytes = options.rotation?.maxBytes ?? Infinity;
-    this.#lock = new WriterLock(file);
-    this.#file = AuditFile.open(file, options.creator);
+    this.#lock = new WriterLock(path);
+    this.#file = new AuditFile(path, options.creator);
+    try {
+      this.#lock.withLock(this.#file, () => this.#appendOpening());
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
   }
 
-  /**
-   * Opens the file; creates it and its folder if needed.
-   * @param options default: anybody may create the file, no rotation, no key
-   * @throws AuditLogError if nothing can be written to the file
-   */
+  /** Opens the file; creates it and its folder if needed. @throws AuditLogError if nothing can be written to the file */
   static open(
     file: string,
     onProblem: (problem: AuditProblem) => void,
     { creator = 'anybody', rotation = null, key = null }: Partial<AuditOptions> = {},
   ): AuditLog {
-    let log: AuditLog | undefined;
     try {
-      const opened = new AuditLog(file, onProblem, { creator, rotation, key });
-      log = opened;
-      opened.#lock.withLock(opened.#file, () => opened.#appendOpening());
-      return opened;
+      return new AuditLog(file, onProblem, { creator, rotation, key });
     } catch (error) {
-      if (log) log.#release();
       throw new AuditLogError(error);
     }
   }
@@ -114,23 +108,19 @@ export class AuditLog {
   }
 
   /** Returns the free bytes on the disk of the file; null if they cannot be read. */
-  async diskFree(): Promise<number | null> {
-    try {
-      const { bavail, bsize } = await statfs(path.dirname(this.#path));
-      return bavail * bsize;
-    } catch {
-      return null;
-    }
+  diskFree(): Promise<number | null> {
+    return statfs(dirname(this.path)).then(
+      ({ bavail, bsize }) => bavail * bsize,
+      () => null,
+    );
   }
 
   /** Writes the closing line and closes the file. Never rejects. */
-  close(): Promise<void> {
-    if (!this.#isClosed) {
-      this.#tryToAppendClosing(() => this.#write('closed', {}));
-      this.#release();
-    }
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#tryToAppendClosing(() => this.#write('closed', {}));
+    this.#release();
     this.#isClosed = true;
-    return Promise.resolve();
   }
 
   /** Records a mutation. Never throws: an entry that could not be written is reported to onProblem. */
@@ -165,7 +155,7 @@ export class AuditLog {
   }
 
   #write(event: AuditLine['event'], fields: object): void {
-    if (this.#isClosed) throw Object.assign(new Error(), { code: 'the audit log is closed' });
+    if (this.#isClosed) throw errorWithCode('the audit log is closed');
     this.#lock.withLock(this.#file, () => {
       if (!this.#file.isInPlace())
         this.#continueInNextFile('the audit log file was moved or removed; new lines go to a new file');
@@ -187,7 +177,7 @@ export class AuditLog {
     const { text, hash } = lineOf(
       { writer: this.#writer, seq, torn: isTorn || undefined, ...fields },
       this.#last.hash,
-      this.#options.key,
+      this.options.key,
     );
     this.#file.append(isTorn ? `\n${text}` : text);
     this.#last = { seq, hash };
@@ -211,12 +201,12 @@ export class AuditLog {
   }
 
   #rotate(): void {
-    if (!this.#options.rotation) return;
-    const { maxBytes, keepFiles } = this.#options.rotation;
+    if (!this.options.rotation) return;
+    const { maxBytes, keepFiles } = this.options.rotation;
     try {
-      const rotated = renameWithTime(this.#path, this.#writer);
+      const rotated = renameWithTime(this.path, this.#writer);
       this.#continueInNextFile(`the audit log was rotated to ${rotated}`);
-      const deleted = keepFiles === null ? [] : deleteOldestRotated(this.#path, keepFiles);
+      const deleted = keepFiles === null ? [] : deleteOldestRotated(this.path, keepFiles);
       if (deleted.length > 0)
         this.#report(`deleted rotated files beyond AUDIT_LOG_KEEP_FILES: ${deleted.join(', ')}`);
     } catch (error) {
@@ -229,7 +219,7 @@ export class AuditLog {
   /** Continues in the file that is now at the path, which another process may have created. */
   #continueInNextFile(message: string): void {
     this.#readLinesOfOthers();
-    const next = AuditFile.open(this.#path, this.#options.creator);
+    const next = new AuditFile(this.path, this.options.creator);
     this.#report(message);
     if (next.size === 0) this.#tryToAppendClosing(() => this.#append({ event: 'closed' }));
     this.#file.close();
@@ -253,7 +243,7 @@ export class AuditLog {
 
   #report(why: string, entry?: object): void {
     try {
-      this.#onProblem({ why, ...(entry && { entry }) });
+      this.onProblem({ why, ...(entry && { entry }) });
     } catch {
       // There is nobody else to notify.
     }

@@ -16,22 +16,11 @@ export interface AuditEntry {
   replayed?: boolean;
   transactionId: string | null;
   requestId: string;
-  /** IP address of the caller. */
   ip?: string;
 }
 
-/** Kind of an audit entry about an outcome that was unknown when its mutation ended. */
-export type OutcomeEvent =
-  /** An instance found the outcome later. */
-  | 'recovered'
-  /** An operator decided the outcome. Written before the journal is changed. */
-  | 'settled'
-  /** The journal rejected the outcome of the previous `settled` entry. */
-  | 'not_settled'
-  /** An operator proposed the outcome; another operator has to approve it. */
-  | 'proposed'
-  /** The proposal of an outcome was withdrawn. */
-  | 'withdrawn';
+/** Event of an audit entry about an outcome that was unknown when its mutation ended (docs/audit-log.md). */
+export type OutcomeEvent = 'recovered' | 'settled' | 'not_settled' | 'proposed' | 'withdrawn';
 
 /** Audit entry of an outcome that was found, proposed or decided after its mutation had ended. */
 export interface OutcomeEntry {
@@ -66,14 +55,12 @@ export interface OutcomeEntry {
 /** Space for a reason of 255 characters, each written as \uXXXX. */
 const MAX_REASON_BYTES = 255 * 6;
 
-type Redact = (text: string, maxBytes: number) => string;
-
 /** Redacts a value that may be null or undefined, which it returns unchanged. */
-const redactOptional = <T extends null | undefined>(
-  redact: Redact,
-  text: string | T,
+const redactOptional = (
+  redact: typeof redactForAudit,
+  text: string | null | undefined,
   maxBytes: number,
-): string | T => (typeof text === 'string' ? redact(text, maxBytes) : text);
+): string | null | undefined => (typeof text === 'string' ? redact(text, maxBytes) : text);
 
 const redactAmount = (currency: string, value: string) => ({
   currency: redactForAudit(currency, 16),

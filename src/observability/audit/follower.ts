@@ -13,19 +13,11 @@ interface OpenFile {
   rest: string;
 }
 
-interface NextFile {
-  name: string;
-  inode: number | undefined;
-}
-
 /** Reads an audit log while it grows, and continues in the next file after a rotation without losing a line. */
 export class Follower {
-  readonly #path: string;
   #current: OpenFile | undefined;
 
-  constructor(file: string) {
-    this.#path = file;
-  }
+  constructor(private readonly file: string) {}
 
   /** Returns complete lines that it has not returned before, each with its line feed; '' if there are none. */
   read(): string {
@@ -33,12 +25,17 @@ export class Follower {
     const next = this.#nextFile();
     const text = this.#current ? readNextLines(this.#current) : '';
     if (text !== '' || next === undefined) return text;
-    const opened = openFile(next);
-    // If the next file was rotated or deleted meanwhile, the next call finds the file after it.
-    if (opened === undefined) return '';
+    const [name, inode] = next;
+    if (inode === undefined || inodeOf(name) === undefined) return '';
+    const fd = openSync(name, 'r');
+    if (fstatSync(fd).ino !== inode) {
+      // The next file was rotated or deleted meanwhile. The next call finds the file after it.
+      closeSync(fd);
+      return '';
+    }
     this.close();
-    this.#current = opened;
-    return readNextLines(opened);
+    this.#current = { fd, inode, position: 0, rest: '' };
+    return readNextLines(this.#current);
   }
 
   close(): void {
@@ -47,27 +44,18 @@ export class Follower {
   }
 
   /** Returns the file to read after the current one; undefined while the newest file is the current one or empty. */
-  #nextFile(): NextFile | undefined {
-    const found = statSync(this.#path, { throwIfNoEntry: false });
+  #nextFile(): [name: string, inode: number | undefined] | undefined {
+    const found = statSync(this.file, { throwIfNoEntry: false });
     if (!found?.size || found.ino === this.#current?.inode) return undefined;
-    const rotated = rotatedFiles(this.#path).map((name) => path.join(path.dirname(this.#path), name));
+    const rotated = rotatedFiles(this.file).map((name) => path.join(path.dirname(this.file), name));
     const place = rotated.findIndex((name) => inodeOf(name) === this.#current?.inode);
     // If the current file has been deleted meanwhile, the oldest that is left follows it.
     const name = this.#current && rotated[place + 1];
-    return name === undefined ? { name: this.#path, inode: found.ino } : { name, inode: inodeOf(name) };
+    return name === undefined ? [this.file, found.ino] : [name, inodeOf(name)];
   }
 }
 
 const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino;
-
-/** Opens a file. Returns undefined if its name now leads to another file, or to none. */
-function openFile({ name, inode }: NextFile): OpenFile | undefined {
-  if (inode === undefined || inodeOf(name) === undefined) return undefined;
-  const fd = openSync(name, 'r');
-  if (fstatSync(fd).ino === inode) return { fd, inode, position: 0, rest: '' };
-  closeSync(fd);
-  return undefined;
-}
 
 function readNextLines(file: OpenFile): string {
   const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, Math.max(0, fstatSync(file.fd).size - file.position)));

@@ -29,10 +29,7 @@ export interface AuditLine {
 /** Takes the place of the previous hash in the first line of a chain. */
 export const NO_HASH = '';
 
-/**
- * Returns the hash of a line: HMAC-SHA256 if there is a key (AUDIT_LOG_KEY), otherwise SHA-256.
- * @param previous the hash of the previous line
- */
+/** Returns the hash of a line: HMAC-SHA256 if there is a key, otherwise SHA-256. `previous`: hash of the line before. */
 export function hashOf(previous: string, body: string, key: string | null): string {
   const text = `${previous}\n${body}`;
   return key === null ? hash('sha256', text) : createHmac('sha256', key).update(text).digest('hex');

@@ -55,9 +55,7 @@ export class Verifier {
   /** Number of entries that could not be written, according to the lines. */
   missed = 0;
   readonly #writers = new Map<string, Writer>();
-  readonly #report: (finding: Finding) => void;
   readonly #expected: Set<string>;
-  readonly #key: string | null;
   #file: FileSummary = { name: '', lines: 0, calls: 0 };
   /** Number of the current line in the file, empty lines included. */
   #lineNumber = 0;
@@ -69,13 +67,12 @@ export class Verifier {
   /** Line numbers of partial lines after the last complete one. */
   #partialLines: number[] = [];
 
-  /**
-   * @param key value of AUDIT_LOG_KEY; null if it is not set
-   * @param expected hashes of lines that must occur in the files
-   */
-  constructor(report: (finding: Finding) => void, key: string | null, expected: readonly string[] = []) {
-    this.#report = report;
-    this.#key = key;
+  /** @param expected hashes of lines that must occur in the files */
+  constructor(
+    private readonly report: (finding: Finding) => void,
+    private readonly key: string | null,
+    expected: readonly string[] = [],
+  ) {
     this.#expected = new Set(expected);
   }
 
@@ -88,10 +85,7 @@ export class Verifier {
     return [...this.#expected];
   }
 
-  /**
-   * Verifies a file, with each byte read as one character. Rejects if the file cannot be read.
-   * @param onRead called with the number of bytes read so far
-   */
+  /** Verifies a file. Rejects if it cannot be read. Calls `onRead` with the number of bytes read so far. */
   async verifyFile(name: string, onRead: (bytes: number) => void = () => undefined): Promise<void> {
     this.#file = { name, lines: 0, calls: 0 };
     this.files.push(this.#file);
@@ -99,6 +93,7 @@ export class Verifier {
     this.#previousFileHash = this.#last?.hash;
     let rest = '';
     let bytes = 0;
+    // In latin1, each byte is one character.
     for await (const chunk of createReadStream(name, 'latin1') as AsyncIterable<string>) {
       const texts = (rest + chunk).split('\n');
       rest = (texts.pop() ?? '').slice(0, MAX_LINE_LENGTH);
@@ -127,8 +122,14 @@ export class Verifier {
         'files_out_of_order',
         'an earlier file continues this one: the files were not given in order, oldest first.',
       );
-    const isInPlace = this.#file.lines === 0 ? this.#checkFirst(line) : this.#checkNext(line);
-    if (isInPlace) this.#last = { seq: line.seq, hash: line.hash };
+    const isMoved = this.#file.lines > 0 && line.seq <= (this.#last?.seq ?? -1);
+    if (isMoved)
+      this.#fault('out_of_place', `this line was copied or moved: it has number ${line.seq} in the chain.`);
+    else {
+      if (this.#file.lines === 0) this.#checkFirst(line);
+      else this.#checkNext(line);
+      this.#last = { seq: line.seq, hash: line.hash };
+    }
     this.missed += line.missed ?? 0;
     this.#count(line);
   }
@@ -147,25 +148,27 @@ export class Verifier {
     else if (known && event === 'closed') known.isClosed = true;
   }
 
-  /** Checks the first line of a file. Always returns true: the chain continues from this line. */
-  #checkFirst(line: AuditLine): boolean {
+  /** Checks the first line of a file. The chain continues from this line in any case. */
+  #checkFirst(line: AuditLine): void {
     const { seq, continues = NO_HASH } = line;
+    if (continues === NO_HASH && seq > 0)
+      return this.#fault(
+        'lines_missing',
+        `${linesAre(seq)} missing before this one or in an unchecked older file.`,
+      );
     if (continues !== NO_HASH) this.#checkContinued(continues);
-    else if (seq > 0) {
-      this.#fault('lines_missing', `${linesAre(seq)} missing before this one or in an unchecked older file.`);
-      return true;
-    } else if (this.files.length > 1)
+    else if (this.files.length > 1)
       this.#note('new_chain', 'a new chain begins here, so missing lines before it cannot be detected.');
     this.#checkHash(continues, line);
-    return true;
   }
 
   #checkContinued(continues: string): void {
     if (this.#previousFileHash === continues) return;
-    if (this.#previousFileHash !== undefined) {
-      this.#fault('lines_missing', 'lines are missing between the end of the previous file and this line.');
-      return;
-    }
+    if (this.#previousFileHash !== undefined)
+      return this.#fault(
+        'lines_missing',
+        'lines are missing between the end of the previous file and this line.',
+      );
     this.#continuedFileHashes.add(continues);
     this.#note(
       'continues_older_file',
@@ -173,23 +176,18 @@ export class Verifier {
     );
   }
 
-  /** Checks a further line of a file. Returns false if the line does not belong here. */
-  #checkNext(line: AuditLine): boolean {
+  /** Checks a further line of a file. */
+  #checkNext(line: AuditLine): void {
     const last = this.#last ?? { seq: -1, hash: NO_HASH };
     const missing = line.seq - last.seq - 1;
-    if (missing < 0) {
-      this.#fault('out_of_place', `this line was copied or moved: it has number ${line.seq} in the chain.`);
-      return false;
-    }
     if (missing > 0) this.#fault('lines_missing', `${linesAre(missing)} missing before this one.`);
     else this.#checkHash(last.hash, line);
     if (line.continues !== undefined && this.#previousFileHash !== undefined)
       this.#checkContinued(line.continues);
-    return true;
   }
 
   #checkHash(previous: string, { body, hash }: AuditLine): void {
-    if (hashOf(previous, body, this.#key) !== hash)
+    if (hashOf(previous, body, this.key) !== hash)
       this.#fault(
         'changed',
         'this line or the one before it was changed, or it was written with another AUDIT_LOG_KEY.',
@@ -198,21 +196,17 @@ export class Verifier {
 
   #reportPartial(isExplained: (place: number) => boolean): void {
     for (const place of this.#partialLines.splice(0)) {
-      if (isExplained(place))
-        this.#note(
-          'cut_off',
-          'this line was written partially (crash or full disk): its entry is missing.',
-          place,
-        );
+      const crashed = 'this line was written partially (crash or full disk): its entry is missing.';
+      if (isExplained(place)) this.#note('cut_off', crashed, place);
       else this.#fault('cut_off', 'this line was cut off after it had been written.', place);
     }
   }
 
   #fault(code: FindingCode, message: string, line = this.#lineNumber): void {
-    this.#report({ isFault: true, code, file: this.#file.name, line, message });
+    this.report({ isFault: true, code, file: this.#file.name, line, message });
   }
 
   #note(code: FindingCode, message: string, line = this.#lineNumber): void {
-    this.#report({ isFault: false, code, file: this.#file.name, line, message });
+    this.report({ isFault: false, code, file: this.#file.name, line, message });
   }
 }

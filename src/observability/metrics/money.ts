@@ -1,26 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { boundedLabel, registerCounter, registerGauge } from './register';
-
-/** Counts mutations that move money, journal calls and recovery. */
-export interface PaymentMetrics {
-  /**
-   * Counts a mutation that moves money and has ended.
-   * @param outcome the name of the result's type, or the code of the error
-   * @param replayed whether nothing was sent, because the key had been used for the same input
-   */
-  mutationEnded(call: string, outcome: string, replayed: boolean): void;
-  /**
-   * Records a journal call that has ended.
-   * @param failure code of the reason of a failure, used as a label; null on success
-   */
-  journalCallEnded(call: string, failure: string | null, seconds: number): void;
-  /** Counts a lookup for an unknown outcome. */
-  onRecovery(kind: string, result: string): void;
-  /** Counts a run of the reconciler. `done` is false if the journal failed. */
-  onReconcilerRun(done: boolean): void;
-  /** Counts a step of a clock, which is `system` or `journal`. */
-  onClockStep(clock: string): void;
-}
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { boundedLabel, registerCollected, registerLabelledCounter } from './register';
 
 /** Unknown outcomes of one kind (payments or payouts) in the journal. */
 interface UnknownOutcomes {
@@ -32,9 +11,7 @@ interface UnknownOutcomes {
 
 /** State of journal and audit log. */
 export interface JournalAndAuditState {
-  /** Whether the journal could be written at its last check. */
   isJournalUp: () => boolean;
-  /** Whether the fence of the journal is up. */
   isFenceUp: () => boolean;
   /** Returns one entry for each kind. Rejects if the journal cannot be read. */
   unknownOutcomes: () => Promise<readonly UnknownOutcomes[]>;
@@ -50,125 +27,114 @@ const MAX_OUTCOME_LABELS = 40;
 
 /** Mutations whose unknown outcomes are counted from 0, so that Prometheus sees the first one as an increase. */
 const MONEY_MUTATIONS = ['createPayment', 'confirmPayment', 'createPayout'];
-const OUTCOME_UNKNOWN = 'OutcomeUnknownError';
 
-export function paymentMetrics(registry: Registry): PaymentMetrics {
-  const registers = [registry];
+/** Creates the metrics of mutations that move money, of recovery and of journal calls. */
+export function paymentMetrics(registry: Registry) {
   const calls = new Counter({
     name: 'paygraph_mutations_total',
     help: 'Mutations that move money, by outcome. replayed: the result is that of an earlier call with the same key.',
     labelNames: ['call', 'outcome', 'replayed'],
-    registers,
+    registers: [registry],
   });
-  for (const call of MONEY_MUTATIONS) calls.inc({ call, outcome: OUTCOME_UNKNOWN, replayed: 'false' }, 0);
+  for (const call of MONEY_MUTATIONS)
+    calls.inc({ call, outcome: 'OutcomeUnknownError', replayed: 'false' }, 0);
   const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
   const recoveries = new Counter({
     name: 'paygraph_reconciliations_total',
     help: 'Lookups for unknown outcomes, by result.',
     labelNames: ['kind', 'result'],
-    registers,
+    registers: [registry],
   });
-  const runs = new Counter({
+  const reconcilerRun = registerLabelledCounter(registry, {
     name: 'paygraph_reconciler_runs_total',
     help: 'Runs of the reconciler, which recovers unknown outcomes. failed: a journal call failed.',
-    labelNames: ['result'],
-    registers,
+    label: 'result',
+    initial: ['done', 'failed'],
   });
-  for (const result of ['done', 'failed']) runs.inc({ result }, 0);
-  const steps = new Counter({
-    name: 'paygraph_clock_steps_total',
-    help: "Steps of more than a second of the machine's wall clock (system) or of the journal's clock (journal). After a step, no idempotency key is released for UNKNOWN_SETTLE_SECONDS.",
-    labelNames: ['clock'],
-    registers,
-  });
-  for (const clock of ['system', 'journal']) steps.inc({ clock }, 0);
   return {
-    onClockStep: (clock) => steps.inc({ clock }),
-    mutationEnded: (call, outcome, replayed) =>
+    /** Counts a mutation that has ended. `outcome` is the name of the result's type, or the code of the error. */
+    mutationEnded: (call: string, outcome: string, replayed: boolean): void =>
       calls.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
-    onRecovery: (kind, result) => recoveries.inc({ kind, result }),
-    onReconcilerRun: (done) => runs.inc({ result: done ? 'done' : 'failed' }),
-    journalCallEnded: journalCallMetrics(registers),
+    /** Counts a lookup for an unknown outcome. */
+    onRecovery: (kind: string, result: string): void => recoveries.inc({ kind, result }),
+    /** Counts a run of the reconciler. `done` is false if the journal failed. */
+    onReconcilerRun: (done: boolean): void => reconcilerRun(done ? 'done' : 'failed'),
+    /** Counts a step of a clock. */
+    onClockStep: registerLabelledCounter<string>(registry, {
+      name: 'paygraph_clock_steps_total',
+      help: "Steps of more than a second of the machine's wall clock (system) or of the journal's clock (journal). After a step, no idempotency key is released for UNKNOWN_SETTLE_SECONDS.",
+      label: 'clock',
+      initial: ['system', 'journal'],
+    }),
+    journalCallEnded: journalCallMetrics(registry),
   };
 }
 
-function journalCallMetrics(registers: Registry[]): PaymentMetrics['journalCallEnded'] {
+function journalCallMetrics(registry: Registry) {
   const duration = new Histogram({
     name: 'paygraph_journal_call_duration_seconds',
     help: 'Duration of journal calls, including failed ones.',
     labelNames: ['call'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
-    registers,
+    registers: [registry],
   });
   const errors = new Counter({
     name: 'paygraph_journal_errors_total',
     help: 'Failed journal calls.',
     labelNames: ['call'],
-    registers,
+    registers: [registry],
   });
-  const failures = new Counter({
+  const countFailure = registerLabelledCounter<string>(registry, {
     name: 'paygraph_journal_failures_total',
     help: 'Failed journal calls, by reason.',
-    labelNames: ['reason'],
-    registers,
+    label: 'reason',
   });
-  return (call, failure, seconds) => {
+  /** @param failure code of the reason of a failure, used as a label; null on success */
+  return (call: string, failure: string | null, seconds: number): void => {
     duration.observe({ call }, seconds);
     errors.inc({ call }, failure ? 1 : 0);
-    if (failure) failures.inc({ reason: failure });
+    if (failure) countFailure(failure);
   };
 }
 
-/**
- * Registers the gauges of journal and audit log. All instances that share a journal show the same unknown outcomes.
- * @returns a function that reads the journal; call it before each scrape. It never rejects.
- */
-export function registerPaymentGauges(registry: Registry, state: JournalAndAuditState): () => Promise<void> {
-  const registers = [registry];
-  registerCounter(
-    registry,
-    'paygraph_audit_gaps_total',
-    'Mutations that move money, and recovered outcomes, that could not be written to the audit log.',
-    state.auditGaps,
-  );
-  registerGauge(
-    registry,
-    'paygraph_audit_log_disk_free_bytes',
-    'Free bytes on the disk of the audit log.',
-    state.auditDiskFree,
-  );
-  registerGauge(
-    registry,
-    'paygraph_journal_up',
-    '1 if the journal could be written at its last check; otherwise 0, and no payment or payout is created.',
-    () => Number(state.isJournalUp()),
-  );
-  registerGauge(
-    registry,
-    'paygraph_journal_fence_up',
-    '1 while the journal may lack recent attempts, and every create is looked up before it is sent; otherwise 0.',
-    () => Number(state.isFenceUp()),
-  );
-  const unknown = new Gauge({
-    name: 'paygraph_unknown_outcomes',
-    help: 'Creates with an unknown outcome in the journal, of all instances.',
-    labelNames: ['kind'],
-    registers,
-  });
-  const age = new Gauge({
-    name: 'paygraph_unknown_outcome_oldest_age_seconds',
-    help: 'Age of the oldest create with an unknown outcome in the journal, of all instances; 0 if there is none.',
-    labelNames: ['kind'],
-    registers,
-  });
-  return async () => {
-    const found = await state.unknownOutcomes().catch(() => []);
-    // If the journal cannot be read, the gauges have no value, because the previous value would look current.
-    unknown.reset();
-    age.reset();
-    for (const { kind, count, oldestAt } of found) {
-      unknown.set({ kind }, count);
-      age.set({ kind }, oldestAt === null ? 0 : Math.max(0, state.now() - oldestAt) / 1000);
-    }
+/** Registers the gauges of journal and audit log. All instances that share a journal show the same unknown outcomes. */
+export function registerPaymentGauges(registry: Registry, state: JournalAndAuditState): void {
+  // One call to the journal for both gauges of a scrape. If it fails they have no value: the previous one would look current.
+  let reading: Promise<readonly UnknownOutcomes[]> | undefined;
+  const byKind = async (valueOf: (outcomes: UnknownOutcomes) => number) => {
+    reading ??= state
+      .unknownOutcomes()
+      .catch(() => [])
+      .finally(() => (reading = undefined));
+    return Object.fromEntries((await reading).map((outcomes) => [outcomes.kind, valueOf(outcomes)]));
   };
+  registerCollected(registry, {
+    paygraph_audit_gaps_total: {
+      help: 'Mutations that move money, and recovered outcomes, that could not be written to the audit log.',
+      read: state.auditGaps,
+    },
+    paygraph_audit_log_disk_free_bytes: {
+      help: 'Free bytes on the disk of the audit log.',
+      read: state.auditDiskFree,
+    },
+    paygraph_journal_up: {
+      help: '1 if the journal could be written at its last check; otherwise 0, and no payment or payout is created.',
+      read: () => Number(state.isJournalUp()),
+    },
+    paygraph_journal_fence_up: {
+      help: '1 while the journal may lack recent attempts, and every create is looked up before it is sent; otherwise 0.',
+      read: () => Number(state.isFenceUp()),
+    },
+    paygraph_unknown_outcomes: {
+      help: 'Creates with an unknown outcome in the journal, of all instances.',
+      label: 'kind',
+      read: () => byKind(({ count }) => count),
+    },
+    paygraph_unknown_outcome_oldest_age_seconds: {
+      help: 'Age of the oldest create with an unknown outcome in the journal, of all instances; 0 if there is none.',
+      label: 'kind',
+      read: () =>
+        byKind(({ oldestAt }) => (oldestAt === null ? 0 : Math.max(0, state.now() - oldestAt) / 1000)),
+    },
+  });
 }

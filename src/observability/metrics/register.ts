@@ -3,65 +3,59 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 /** Label value that replaces unknown values and values beyond a limit. */
 export const OTHER = 'other';
 
-/**
- * Returns a function that limits the values of a label: it keeps the first ones and replaces further ones by `other`.
- * @param max maximum number of distinct values
- */
+/** Returns a function that keeps the first `max` distinct values of a label and replaces further ones by `other`. */
 export function boundedLabel(max: number): (value: string) => string {
   const known = new Set<string>();
   return (value) => {
-    if (known.has(value)) return value;
-    if (known.size >= max) return OTHER;
-    known.add(value);
-    return value;
+    if (known.size < max) known.add(value);
+    return known.has(value) ? value : OTHER;
   };
 }
 
-/** Registers a gauge that is read at each scrape. It has no value while `read` returns null. */
-export function registerGauge(
-  registry: Registry,
-  name: string,
-  help: string,
-  read: () => number | null | Promise<number | null>,
-): void {
-  new Gauge({
-    name,
-    help,
-    registers: [registry],
-    async collect() {
-      const value = await read();
-      if (value === null) this.remove();
-      else this.set(value);
-    },
-  });
+interface LabelledCounterOptions<V> {
+  name: string;
+  help: string;
+  label: string;
+  /** Label values that are counted from 0, so that Prometheus sees the first event as an increase. */
+  initial?: readonly V[];
 }
 
-/** Registers a gauge with one label. `read` is called at each scrape and returns a number for each label value. */
-export function registerLabelledGauge(
+/** Registers a counter with one label. Returns a function that counts an event with this label value. */
+export function registerLabelledCounter<V extends string>(
   registry: Registry,
-  { name, help, label }: { name: string; help: string; label: string },
-  read: () => Readonly<Record<string, number>>,
-): void {
-  new Gauge({
-    name,
-    help,
-    labelNames: [label],
-    registers: [registry],
-    collect() {
-      for (const [value, count] of Object.entries(read())) this.set({ [label]: value }, count);
-    },
-  });
+  { name, help, label, initial = [] }: LabelledCounterOptions<V>,
+): (value: V) => void {
+  const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
+  for (const value of initial) counter.inc({ [label]: value }, 0);
+  return (value) => counter.inc({ [label]: value });
 }
 
-/** Registers a counter. `read` is called at each scrape and returns the total. */
-export function registerCounter(registry: Registry, name: string, help: string, read: () => number): void {
-  new Counter({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(read());
-    },
-  });
+/** The value of a metric: null for none. Of a metric with a label: the numbers by label value. */
+type MetricValue = number | null | Readonly<Record<string, number>>;
+
+interface CollectedMetric {
+  help: string;
+  label?: string;
+  read(): MetricValue | Promise<MetricValue>;
+}
+
+/** Registers metrics that are read at each scrape: counters if their names end in _total, otherwise gauges. */
+export function registerCollected(
+  registry: Registry,
+  metrics: Readonly<Record<string, CollectedMetric>>,
+): void {
+  for (const [name, { help, label = '', read }] of Object.entries(metrics))
+    new (name.endsWith('_total') ? Counter : Gauge)({
+      name,
+      help,
+      labelNames: label === '' ? [] : [label],
+      registers: [registry],
+      async collect() {
+        const value = await read();
+        this.reset();
+        if (value === null) this.remove();
+        else if (typeof value === 'number') this.inc(value);
+        else for (const [key, number] of Object.entries(value)) this.inc({ [label]: key }, number);
+      },
+    });
 }

@@ -1,13 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { registerGauge, registerLabelledGauge } from './register';
-
-/** Records requests to the payment service. */
-export interface ServiceMetrics {
-  /** Records a request that has ended. `call` and `result` become labels, so they must have few values. */
-  requestEnded(call: string, result: string, seconds: number): void;
-  /** Counts the retry of a lookup. */
-  lookupRetried(): void;
-}
+import { registerCollected } from './register';
 
 /** State of the connection to the payment service. */
 export interface ServiceState {
@@ -16,12 +8,11 @@ export interface ServiceState {
   /** Returns for each bulkhead, by its name, the numbers of requests in flight (`inFlight`) and queued (`waiting`). */
   lanes(): Readonly<Record<string, { inFlight: number; waiting: number }>>;
   /** Returns the absolute correction of the timestamps in signatures, in seconds. */
-  clockSkew: () => number;
+  clockSkew(): number;
 }
 
-const UNAUTHORIZED_RESULT = 'unauthorized';
-
-export function serviceMetrics(registry: Registry): ServiceMetrics {
+/** Creates the metrics of requests to the payment service. */
+export function serviceMetrics(registry: Registry) {
   const registers = [registry];
   const duration = new Histogram({
     name: 'paygraph_service_request_duration_seconds',
@@ -43,53 +34,41 @@ export function serviceMetrics(registry: Registry): ServiceMetrics {
   // Finding a series by its labels takes longer than adding to it.
   const observers = new Map<string, (seconds: number) => void>();
   return {
-    requestEnded: (call, result, seconds) => {
+    /** Records a request that has ended. `call` and `result` become labels, so they must have few values. */
+    requestEnded: (call: string, result: string, seconds: number): void => {
       const series = `${call} ${result}`;
       let observe = observers.get(series);
       if (!observe) observers.set(series, (observe = duration.labels(call, result).observe));
       observe(seconds);
-      if (result === UNAUTHORIZED_RESULT) unauthorized.inc();
+      if (result === 'unauthorized') unauthorized.inc();
     },
-    lookupRetried: () => retries.inc(),
+    lookupRetried: (): void => retries.inc(),
   };
 }
 
 /** Registers the gauges of the connection to the payment service. */
 export function registerServiceGauges(registry: Registry, state: ServiceState): void {
-  const byLane = (countOf: (lane: { inFlight: number; waiting: number }) => number): Record<string, number> =>
-    Object.fromEntries(Object.entries(state.lanes()).map(([name, lane]) => [name, countOf(lane)]));
-  registerLabelledGauge(
-    registry,
-    {
-      name: 'paygraph_service_breaker_open',
+  const mapValues = <T>(values: Readonly<Record<string, T>>, read: (value: T) => number) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, read(value)]));
+  registerCollected(registry, {
+    paygraph_service_breaker_open: {
       help: '1 while a circuit breaker is open (requests to the payment service are rejected) or half open (one probing request is sent); otherwise 0.',
       label: 'breaker',
+      read: () => mapValues(state.breakers(), Number),
     },
-    () =>
-      Object.fromEntries(Object.entries(state.breakers()).map(([name, isOpen]) => [name, Number(isOpen)])),
-  );
-  registerLabelledGauge(
-    registry,
-    {
-      name: 'paygraph_service_requests_in_flight',
+    paygraph_service_requests_in_flight: {
       help: 'Requests to the payment service in flight, by bulkhead.',
       label: 'lane',
+      read: () => mapValues(state.lanes(), ({ inFlight }) => inFlight),
     },
-    () => byLane(({ inFlight }) => inFlight),
-  );
-  registerLabelledGauge(
-    registry,
-    {
-      name: 'paygraph_service_requests_queued',
+    paygraph_service_requests_queued: {
       help: 'Requests to the payment service that wait in the queue of their bulkhead.',
       label: 'lane',
+      read: () => mapValues(state.lanes(), ({ waiting }) => waiting),
     },
-    () => byLane(({ waiting }) => waiting),
-  );
-  registerGauge(
-    registry,
-    'paygraph_service_clock_skew_seconds',
-    'Absolute clock correction of signature timestamps after the payment service rejected them, in seconds; 0 if none.',
-    state.clockSkew,
-  );
+    paygraph_service_clock_skew_seconds: {
+      help: 'Absolute clock correction of signature timestamps after the payment service rejected them, in seconds; 0 if none.',
+      read: () => state.clockSkew(),
+    },
+  });
 }

@@ -1,6 +1,6 @@
-import { SpanKind, type Attributes, type Link, type SpanContext } from '@opentelemetry/api';
+import { SpanKind, type Attributes, type SpanContext } from '@opentelemetry/api';
 import { LRUCache } from 'lru-cache';
-import { errorTypeOf, markFailed, type Spans } from './spans';
+import { endAfter, markFailed, type Spans } from './spans';
 
 /** Maximum number of creates whose span context is kept, for links from background work. */
 const MAX_CREATE_SPANS = 5000;
@@ -10,17 +10,11 @@ const UNTRACED: ReadonlySet<string | symbol> = new Set(['ping', 'close', 'renew'
 
 /** Creates spans of journal calls and of background work on an attempt. */
 export class JournalSpans {
-  readonly #spans: Spans;
   readonly #createSpans = new LRUCache<string, SpanContext>({ max: MAX_CREATE_SPANS });
 
-  constructor(spans: Spans) {
-    this.#spans = spans;
-  }
+  constructor(private readonly spans: Spans) {}
 
-  /**
-   * Wraps a journal so that each of its calls runs in a span.
-   * @param system value of the attribute db.system.name
-   */
+  /** Wraps a journal so that each of its calls runs in a span. `system` is the attribute db.system.name. */
   traceJournal<J extends object>(journal: J, system: 'sqlite' | 'postgresql'): J {
     return new Proxy(journal, {
       get: (target, name) => {
@@ -28,35 +22,25 @@ export class JournalSpans {
         if (typeof value !== 'function') return value;
         const method = value.bind(target) as (...args: unknown[]) => Promise<unknown>;
         if (UNTRACED.has(name)) return method;
-        return (...args: unknown[]) => this.#call(String(name), system, () => method(...args), args[0]);
+        const operation = String(name);
+        const attributes = { 'db.system.name': system, 'db.operation.name': operation };
+        return (...args: unknown[]) => {
+          const span = this.spans.current;
+          if (name === 'insertAttempt' && span?.isRecording())
+            this.#createSpans.set((args[0] as { id: string }).id, span.spanContext());
+          const call = () => method(...args);
+          return this.spans.runAsClientSpan(`journal ${operation}`, () => attributes, call);
+        };
       },
     });
   }
 
   /** Runs background work as a trace of its own, with a link to the span that created the attempt if that is known. */
-  async background<T>(
-    { name, attempt }: { name: string; attempt?: string },
-    work: () => Promise<T>,
-  ): Promise<T> {
+  background<T>({ name, attempt }: { name: string; attempt?: string }, work: () => Promise<T>): Promise<T> {
     const context = attempt === undefined ? undefined : this.#createSpans.get(attempt);
-    const links: Link[] = context ? [{ context }] : [];
-    const span = this.#spans.begin(name, { kind: SpanKind.INTERNAL, links });
-    try {
-      return await this.#spans.withActiveSpan(span, work);
-    } catch (error) {
-      markFailed(span, errorTypeOf(error));
-      throw error;
-    } finally {
-      span.end();
-    }
-  }
-
-  #call<T>(name: string, system: string, work: () => Promise<T>, firstArgument: unknown): Promise<T> {
-    const span = this.#spans.current;
-    if (name === 'insertAttempt' && span?.isRecording())
-      this.#createSpans.set((firstArgument as { id: string }).id, span.spanContext());
-    const attributes = { 'db.system.name': system, 'db.operation.name': name };
-    return this.#spans.runAsClientSpan(`journal ${name}`, () => ({ attributes }), work);
+    const links = context ? [{ context }] : [];
+    const span = this.spans.begin(name, { kind: SpanKind.INTERNAL, links });
+    return endAfter(span, () => this.spans.withActiveSpan(span, work));
   }
 }
 
@@ -75,16 +59,15 @@ interface ServiceCall {
 
 /** Creates spans of payment service requests by OpenTelemetry's HTTP client conventions; url.full is omitted. */
 export class ServiceSpans {
-  readonly #spans: Spans;
-  readonly #notFoundStatus: number;
   readonly #server: Attributes;
   /** Number of times that a request was sent. A retry passes the same object. */
   readonly #sendCounts = new WeakMap<ServiceCall, number>();
 
-  constructor(spans: Spans, { baseUrl, notFoundStatus }: TracedService) {
-    const { hostname, port, protocol } = new URL(baseUrl);
-    this.#spans = spans;
-    this.#notFoundStatus = notFoundStatus;
+  constructor(
+    private readonly spans: Spans,
+    private readonly service: TracedService,
+  ) {
+    const { hostname, port, protocol } = new URL(service.baseUrl);
     this.#server = {
       'server.address': hostname,
       'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
@@ -103,15 +86,10 @@ export class ServiceSpans {
       ...this.#server,
       ...(resends > 0 && { 'http.request.resend_count': resends }),
     });
-    return this.#spans.runAsClientSpan(
-      `${method} ${template}`,
-      () => ({ attributes: attributes() }),
-      exchange,
-      (span, { status }) => {
-        span.setAttribute('http.response.status_code', status);
-        const isNotFound = method === 'GET' && status === this.#notFoundStatus;
-        if (status >= 400 && !isNotFound) markFailed(span, String(status));
-      },
-    );
+    return this.spans.runAsClientSpan(`${method} ${template}`, attributes, exchange, (span, { status }) => {
+      span.setAttribute('http.response.status_code', status);
+      const isNotFound = method === 'GET' && status === this.service.notFoundStatus;
+      if (status >= 400 && !isNotFound) markFailed(span, String(status));
+    });
   }
 }

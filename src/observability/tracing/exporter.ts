@@ -30,21 +30,20 @@ const MAX_BATCH_SPANS = 512;
 const WARN_INTERVAL_MS = 60_000;
 
 /** Number of spans that could not be exported, and the reason why the last of them were not. */
-export interface LostSpans {
-  spans: number;
-  why: string;
-}
+export type LostSpans = Readonly<{ spans: number; why: string }>;
 
 /** Exports spans to the collector and reports how many could not be exported. */
 export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implements SpanExporter {
   readonly #agent: HttpAgent;
-  readonly #warn: (lost: LostSpans) => void;
-  readonly #now: () => number;
   #lost = 0;
   #warnedAt = -Infinity;
 
   /** @param warn called at most once a minute, with the spans that were lost since its last call */
-  constructor({ url, headers }: TracingSettings, now: () => number, warn: (lost: LostSpans) => void) {
+  constructor(
+    { url, headers }: TracingSettings,
+    private readonly now: () => number,
+    private readonly warn: (lost: LostSpans) => void,
+  ) {
     const agent = new (url.startsWith('https:') ? HttpsAgent : HttpAgent)({ keepAlive: true });
     const revealed = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
     // Not OTLPTraceExporter, which adds headers and compression from the environment.
@@ -64,8 +63,6 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
     );
     super(delegate);
     this.#agent = agent;
-    this.#now = now;
-    this.#warn = warn;
   }
 
   override export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
@@ -82,10 +79,10 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
 
   #addLost(spans: number, error: unknown): void {
     this.#lost += spans;
-    const now = this.#now();
+    const now = this.now();
     if (now - this.#warnedAt < WARN_INTERVAL_MS) return;
     this.#warnedAt = now;
-    this.#warn({ spans: this.#lost, why: errorReason(error) });
+    this.warn({ spans: this.#lost, why: errorReason(error) });
     this.#lost = 0;
   }
 }
@@ -97,12 +94,10 @@ function errorReason(error: unknown): string {
   return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : 'UNAVAILABLE';
 }
 
-const PARENT_BASED = 'parentbased_';
-
 /** Creates the sampler for a value of OTEL_TRACES_SAMPLER. */
 function samplerOf(name: string, ratio: number): Sampler {
-  if (name.startsWith(PARENT_BASED))
-    return new ParentBasedSampler({ root: samplerOf(name.slice(PARENT_BASED.length), ratio) });
+  const [, rootName] = /^parentbased_(.*)$/.exec(name) ?? [];
+  if (rootName !== undefined) return new ParentBasedSampler({ root: samplerOf(rootName, ratio) });
   if (name === 'traceidratio') return new TraceIdRatioBasedSampler(ratio);
   return name === 'always_off' ? new AlwaysOffSampler() : new AlwaysOnSampler();
 }
@@ -117,16 +112,17 @@ export function createTracerProvider(settings: TracingSettings, exporter: SpanEx
     ...settings.resourceAttributes,
     'service.name': settings.serviceName,
   };
-  const processor = new BatchSpanProcessor({
-    exporter,
-    maxQueueSize: MAX_QUEUED_SPANS,
-    maxExportBatchSize: MAX_BATCH_SPANS,
-    exportTimeoutMillis: EXPORT_TIMEOUT_MS + 2000,
-  });
   return new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes(ownAttributes)),
     sampler: samplerOf(settings.sampler, settings.samplingRatio),
     spanLimits: { attributeValueLengthLimit: 256 },
-    spanProcessors: [processor],
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter,
+        maxQueueSize: MAX_QUEUED_SPANS,
+        maxExportBatchSize: MAX_BATCH_SPANS,
+        exportTimeoutMillis: EXPORT_TIMEOUT_MS + 2000,
+      }),
+    ],
   });
 }

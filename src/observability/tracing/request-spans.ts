@@ -1,6 +1,7 @@
 import { ROOT_CONTEXT, defaultTextMapGetter, type Attributes, type Span } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { boundedLabel, OTHER } from '../metrics/register';
 import { markFailed, type Spans } from './spans';
 
 /** The result of an operation. Except for the name of the operation, it contains nothing that the caller wrote. */
@@ -15,23 +16,18 @@ export interface EndedOperation {
 
 /** Maximum number of distinct operation names in span names; other spans are named by the type of their operation. */
 const MAX_OPERATION_NAMES = 200;
-const DEFAULT_SPAN_NAME = 'GraphQL Operation';
 const MAX_CODES = 8;
-
-/** Whether a code is that of an error of the gateway or of a system behind it, rather than of the caller. */
-const isServerError = (code: string): boolean => /^(SERVICE_|INTERNAL_)/.test(code);
+/** Codes of errors of the gateway or of a system behind it, rather than of the caller. */
+const SERVER_ERROR = /^(SERVICE_|INTERNAL_)/;
 
 /** Creates the spans of GraphQL operations. */
 export class RequestSpans {
-  readonly #spans: Spans;
-  readonly #names = new Set<string>();
+  readonly #boundedName = boundedLabel(MAX_OPERATION_NAMES);
   readonly #open = new WeakMap<FastifyRequest, Span>();
   readonly #annotated = new WeakSet<Span>();
   readonly #propagator = new W3CTraceContextPropagator();
 
-  constructor(spans: Spans) {
-    this.#spans = spans;
-  }
+  constructor(private readonly spans: Spans) {}
 
   /** Adds a span, a child of the traceparent, for each authenticated request. Call it before routes are added. */
   instrument(app: FastifyInstance): void {
@@ -40,11 +36,11 @@ export class RequestSpans {
       if (!caller) return done();
       const parent = this.#propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
       // The other routes are for subscriptions, whose spans end before their responses.
-      if (routeOptions.url !== '/graphql') return this.#spans.withContext(parent, done);
+      if (routeOptions.url !== '/graphql') return this.spans.withContext(parent, done);
       const attributes = { 'http.request.method': method, 'http.route': routeOptions.url };
-      const span = this.#spans.begin(DEFAULT_SPAN_NAME, { attributes }, parent);
+      const span = this.spans.begin('GraphQL Operation', { attributes }, parent);
       this.#open.set(request, span);
-      this.#spans.withActiveSpan(span, done);
+      this.spans.withActiveSpan(span, done);
     });
     app.addHook('onSend', (request, { statusCode }, _payload, done) => {
       const span = this.#open.get(request);
@@ -60,9 +56,9 @@ export class RequestSpans {
 
   /** Starts the span of a subscription. It ends with the first result, because a span is exported after its end. */
   subscription() {
-    const span = this.#spans.beginInContext('subscription');
+    const span = this.spans.begin('subscription', {}, this.spans.context);
     return {
-      within: <T>(work: () => T): T => this.#spans.withActiveSpan(span, work),
+      within: <T>(work: () => T): T => this.spans.withActiveSpan(span, work),
       settled: (name: string | undefined, codes: readonly unknown[]): void => {
         if (!span.isRecording()) return;
         this.#annotate(span, { type: 'subscription', name, codes });
@@ -73,7 +69,7 @@ export class RequestSpans {
 
   /** Adds an operation and its result to the active span. */
   ended(operation: EndedOperation): void {
-    const span = this.#spans.current;
+    const span = this.spans.current;
     if (span?.isRecording()) this.#annotate(span, operation);
   }
 
@@ -81,21 +77,15 @@ export class RequestSpans {
     this.#annotated.add(span);
     const attributes: Attributes = {};
     if (type !== undefined) {
-      span.updateName(this.#spanNameOf(type, name));
+      const fullName = name === undefined ? OTHER : this.#boundedName(`${type} ${name}`);
+      span.updateName(fullName === OTHER ? type : fullName);
       attributes['graphql.operation.type'] = type;
     }
     if (name !== undefined) attributes['graphql.operation.name'] = name;
     const errorCodes = [...new Set(codes.filter((code) => typeof code === 'string'))].slice(0, MAX_CODES);
     if (errorCodes.length > 0) attributes['paygraph.error.codes'] = errorCodes;
     span.setAttributes(attributes);
-    const error = errorCodes.find(isServerError);
+    const error = errorCodes.find((code) => SERVER_ERROR.test(code));
     if (error !== undefined) markFailed(span, error);
-  }
-
-  #spanNameOf(type: string, name: string | undefined): string {
-    if (name === undefined) return type;
-    const fullName = `${type} ${name}`;
-    if (this.#names.size < MAX_OPERATION_NAMES) this.#names.add(fullName);
-    return this.#names.has(fullName) ? fullName : type;
   }
 }

@@ -4,17 +4,15 @@ import {
   SpanKind,
   SpanStatusCode,
   trace,
+  type Attributes,
   type Context,
   type Span,
   type SpanOptions,
   type Tracer,
 } from '@opentelemetry/api';
 
-/**
- * Returns the code of an error, or its name if it has no code; `_OTHER` if that is not an identifier. The message is
- * not exported, because it may contain payment data.
- */
-export function errorTypeOf(error: unknown): string {
+/** Returns the code or name of an error, or `_OTHER`; not the message, because it may contain payment data. */
+function errorTypeOf(error: unknown): string {
   const { code, name } = error instanceof Error ? (error as Error & { code?: unknown }) : {};
   const word = typeof code === 'string' ? code : name;
   return word !== undefined && /^[A-Za-z]\w{0,63}$/.test(word) ? word : '_OTHER';
@@ -24,29 +22,37 @@ export function errorTypeOf(error: unknown): string {
 export const markFailed = (span: Span, code: string): Span =>
   span.setAttribute('error.type', code).setStatus({ code: SpanStatusCode.ERROR });
 
+/** Runs work, marks the span as failed if it rejects, and ends the span. */
+export async function endAfter<T>(span: Span, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    markFailed(span, errorTypeOf(error));
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
 /** Starts spans and tracks the active span. */
 export class Spans {
-  readonly #tracer: Tracer;
   readonly #active = new AsyncLocalStorage<Context>();
 
-  constructor(tracer: Tracer) {
-    this.#tracer = tracer;
+  constructor(private readonly tracer: Tracer) {}
+
+  /** The active context; undefined if there is none. */
+  get context(): Context | undefined {
+    return this.#active.getStore();
   }
 
   /** The active span, which may have ended; undefined if there is none. */
   get current(): Span | undefined {
-    const context = this.#active.getStore();
-    return context && trace.getSpan(context);
+    return this.context && trace.getSpan(this.context);
   }
 
   /** Starts a span: a server span without a parent, if nothing else is given. */
   begin(name: string, options: SpanOptions, parent: Context = ROOT_CONTEXT): Span {
-    return this.#tracer.startSpan(name, { kind: SpanKind.SERVER, ...options }, parent);
-  }
-
-  /** Starts a span as a child of the context that withContext() has set. */
-  beginInContext(name: string): Span {
-    return this.begin(name, {}, this.#active.getStore());
+    return this.tracer.startSpan(name, { kind: SpanKind.SERVER, ...options }, parent);
   }
 
   /** Runs a function with a context as the active one. */
@@ -59,29 +65,19 @@ export class Spans {
     return this.#active.run(trace.setSpan(ROOT_CONTEXT, span), work);
   }
 
-  /**
-   * Runs a function in a client span, a child of the active span. Without a recorded active span, creates no span.
-   * @param options called only if there is a span
-   * @param onResult adds the result to the span
-   */
+  /** Runs a function in a client span below the active span; without a span if the active one is not recorded. */
   async runAsClientSpan<T>(
     name: string,
-    options: () => SpanOptions,
+    attributes: () => Attributes,
     work: () => Promise<T>,
     onResult?: (span: Span, result: T) => void,
   ): Promise<T> {
-    const context = this.#active.getStore();
-    if (!context || !trace.getSpan(context)?.isRecording()) return work();
-    const span = this.#tracer.startSpan(name, { kind: SpanKind.CLIENT, ...options() }, context);
-    try {
+    if (!this.current?.isRecording()) return work();
+    const span = this.begin(name, { kind: SpanKind.CLIENT, attributes: attributes() }, this.context);
+    return endAfter(span, async () => {
       const result = await work();
       onResult?.(span, result);
       return result;
-    } catch (error) {
-      markFailed(span, errorTypeOf(error));
-      throw error;
-    } finally {
-      span.end();
-    }
+    });
   }
 }

@@ -1,5 +1,4 @@
 import { isSpanContextValid } from '@opentelemetry/api';
-import type { FastifyInstance } from 'fastify';
 import { pino, type Logger } from 'pino';
 import { JournalSpans, ServiceSpans, type TracedService } from './client-spans';
 import { CollectorExporter, createTracerProvider } from './exporter';
@@ -9,19 +8,7 @@ import { withTimeout } from '../../shared/timeout';
 import { Spans } from './spans';
 
 /** Tracing of the gateway (docs/tracing.md). */
-export interface Tracing {
-  /** Returns a child of a log whose lines contain the ids of the active span. */
-  withTraceIds(log: Logger): Logger;
-  /** Adds a span for each authenticated request of an app. Call it before routes are added. */
-  instrument(app: FastifyInstance): void;
-  ended: RequestSpans['ended'];
-  subscription: RequestSpans['subscription'];
-  send: ServiceSpans['send'];
-  traceJournal: JournalSpans['traceJournal'];
-  background: JournalSpans['background'];
-  /** Exports the remaining spans, but waits at most `flushMs`. Never rejects. */
-  close(): Promise<void>;
-}
+export type Tracing = ReturnType<typeof startTracing>;
 
 interface TracingOptions {
   settings: TracingSettings;
@@ -34,7 +21,7 @@ interface TracingOptions {
 }
 
 /** Starts tracing: spans are exported to the collector of the settings. */
-export function startTracing({ settings, service, log, now, flushMs }: TracingOptions): Tracing {
+export function startTracing({ settings, service, log, now, flushMs }: TracingOptions) {
   const exporter = new CollectorExporter(settings, now, (lost) =>
     log.warn({ event: 'trace_export_failed', ...lost }, 'export of trace spans to the collector failed'),
   );
@@ -44,14 +31,15 @@ export function startTracing({ settings, service, log, now, flushMs }: TracingOp
   const journals = new JournalSpans(spans);
   const calls = new ServiceSpans(spans, service);
   return {
-    withTraceIds: (plain) => withTraceIds(plain, spans),
-    instrument: (app) => requests.instrument(app),
-    ended: (operation) => requests.ended(operation),
-    subscription: () => requests.subscription(),
-    send: (call, exchange) => calls.send(call, exchange),
-    traceJournal: (journal, system) => journals.traceJournal(journal, system),
-    background: (what, work) => journals.background(what, work),
-    close: async () => {
+    withTraceIds: (plain: Logger): Logger => withTraceIds(plain, spans),
+    instrument: requests.instrument.bind(requests),
+    ended: requests.ended.bind(requests),
+    subscription: requests.subscription.bind(requests),
+    send: calls.send.bind(calls),
+    traceJournal: journals.traceJournal.bind(journals),
+    background: journals.background.bind(journals),
+    /** Exports the remaining spans, but waits at most `flushMs`. Never rejects. */
+    close: async (): Promise<void> => {
       // The exporter itself reports failed exports.
       await withTimeout(flushMs, provider.shutdown()).catch(() => undefined);
       exporter.destroy();
