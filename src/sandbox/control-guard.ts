@@ -7,10 +7,10 @@ const LOOPBACK_HOST = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1
  * Rejects requests that pages of other sites cause in the developer's browser by cross-site requests or DNS rebinding,
  * because the control plane has no password.
  */
-export function guardControl(request: FastifyRequest, ownUrl: string): void {
+export function guardControl(request: FastifyRequest): void {
   const { host = '', origin } = request.headers;
   const isFromBrowser = origin !== undefined || request.headers['sec-fetch-site'] !== undefined;
-  if (isFromBrowser && !isOwnHost(host, ownUrl)) throw forbidden();
+  if (isFromBrowser && !LOOPBACK_HOST.test(URL.parse(`http://${host}`)?.hostname ?? '')) throw forbidden();
   // Links to the console are allowed; the same-origin policy protects responses to GET.
   if (request.method !== 'GET') rejectCrossSite(request);
 }
@@ -26,11 +26,6 @@ export function rejectCrossSite(request: FastifyRequest): void {
 /** Rejects a form without `Origin` or `Sec-Fetch-Site: same-origin`, because any site can make browsers send a form. */
 export function guardForm({ headers }: FastifyRequest): void {
   if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbidden();
-}
-
-function isOwnHost(host: string, ownUrl: string): boolean {
-  const name = URL.parse(`http://${host}`)?.hostname ?? '';
-  return LOOPBACK_HOST.test(name) || name === new URL(ownUrl).hostname;
 }
 
 const forbidden = (): SandboxHttpError =>
