@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { SandboxControl, TransactionSummary } from './control';
-import { FAULT_KINDS, type RequestCounts } from './faults';
+import { FAULTS, type RequestCounts } from './faults';
 import { html, hashedElement, sendPage, type Html } from './html';
 
 const MAX_TRANSACTIONS = 50;
@@ -86,7 +86,7 @@ export function sendConsole(reply: FastifyReply, control: SandboxControl): Fasti
       <button name="ms" value="3600000">Advance 1 h</button>
     </form>
     <h2>Inject a fault into the next requests</h2>
-    ${faultForm()}
+    ${FAULT_FORM}
     <div id="faults" data-live>${pendingFaults(control)}</div>
     <h2>Transactions</h2>
     <div class="scroll">
@@ -106,8 +106,7 @@ export function sendConsole(reply: FastifyReply, control: SandboxControl): Fasti
   return sendPage(reply, { title: 'Sandbox', body, wide: true, script: SCRIPT });
 }
 
-function trafficSummary(counts: RequestCounts): Html {
-  const { payment, payout } = counts;
+function trafficSummary({ payment, payout }: RequestCounts): Html {
   return html`<p>
     Payments: ${payment.created} created; requests: ${payment.creates} creates, ${payment.lookups} lookups,
     ${payment.confirms} confirms. Payouts: ${payout.created} created; requests: ${payout.creates} creates,
@@ -120,45 +119,30 @@ function clockText(aheadMs: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s ahead of the real time.`;
 }
 
-const optionTags = (words: readonly string[]): Html[] => words.map((word) => html`<option>${word}</option>`);
+const select = (label: string, name: string, values: readonly string[]): Html =>
+  html`<label
+    >${label}<select name="${name}">
+      ${values.map((value) => html`<option>${value}</option>`)}
+    </select></label
+  >`;
 
-function faultForm(): Html {
-  return html`<form method="post" action="/_sandbox/faults">
-    <label
-      >Operation
-      <select name="operation">
-        ${optionTags(['create', 'lookup', 'confirm'])}
-      </select></label
-    >
-    <label
-      >Resource
-      <select name="resource">
-        <option value="">payments and payouts</option>
-        ${optionTags(['payment', 'payout'])}
-      </select></label
-    >
-    <label
-      >Fault
-      <select name="fault">
-        ${optionTags(FAULT_KINDS)}
-      </select></label
-    >
-    <label>Number of requests <input name="times" type="number" min="1" value="1" /></label>
-    <label>Delay in ms (for delay only) <input name="ms" type="number" min="0" value="1000" /></label>
-    <label
-      >HTTP status (for status only) <input name="status" type="number" min="400" max="599" value="503"
-    /></label>
-    <button>Inject</button>
-  </form>`;
-}
+const FAULT_FORM = html`<form method="post" action="/_sandbox/faults">
+  ${select('Operation', 'operation', ['create', 'lookup', 'confirm'])}
+  ${select('Resource (empty: both)', 'resource', ['', 'payment', 'payout'])}
+  ${select('Fault', 'fault', FAULTS)}
+  <label>Number of requests <input name="times" type="number" min="1" value="1" /></label>
+  <label>Delay in ms (for delay only) <input name="ms" type="number" min="0" value="1000" /></label>
+  <label>HTTP status (for status only) <input name="status" type="number" value="503" /></label>
+  <button>Inject</button>
+</form>`;
 
 function pendingFaults(control: SandboxControl): Html[] {
-  return control.faults().map(
-    (one) =>
-      html`<p>
-        <small>Pending: ${one.fault} for ${one.times} ${one.resource} ${one.operation} request(s)</small>
-      </p>`,
-  );
+  return control
+    .faults()
+    .map(
+      ({ fault, times, resource, operation }) =>
+        html`<p><small>Pending: ${fault} for ${times} ${resource} ${operation} request(s)</small></p>`,
+    );
 }
 
 function transactionRow(one: TransactionSummary): Html {

@@ -3,14 +3,14 @@ import type { WireObject } from '../shared/wire-object';
 import { isJson, rawBody } from './api';
 import { sendConsole } from './console-page';
 import type { SandboxControl } from './control';
-import { guardControl, guardForm, rejectCrossSite } from './control-guard';
-import { FAULT_KINDS, type Fault } from './faults';
+import { FAULTS, type Fault } from './faults';
 import { receivedValue, uuid } from './field-rules';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import type { LiveEvents } from './live-events';
 import { parseJsonObject, readObject, type ObjectReader } from './object-reader';
 
 const DAY_MS = 86_400_000;
+const LOOPBACK_HOST = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 interface ControlRoutesParts {
   control: SandboxControl;
@@ -51,6 +51,34 @@ export function addControlRoutes(app: FastifyInstance, { control, live }: Contro
   });
   post('/reset', readNothing, () => control.reset());
 }
+
+/**
+ * Rejects requests that pages of other sites cause in the developer's browser by cross-site requests or DNS rebinding,
+ * because the control plane has no password.
+ */
+function guardControl(request: FastifyRequest): void {
+  const { host = '', origin } = request.headers;
+  const isFromBrowser = origin !== undefined || request.headers['sec-fetch-site'] !== undefined;
+  if (isFromBrowser && !LOOPBACK_HOST.test(URL.parse(`http://${host}`)?.hostname ?? '')) throw forbidden();
+  // Links to the console are allowed; the same-origin policy protects responses to GET.
+  if (request.method !== 'GET') rejectCrossSite(request);
+}
+
+/** Rejects cross-site requests from browsers. */
+function rejectCrossSite(request: FastifyRequest): void {
+  const { host = '', origin } = request.headers;
+  const site = request.headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw forbidden();
+  if (origin !== undefined && URL.parse(origin)?.host !== host.toLowerCase()) throw forbidden();
+}
+
+/** Rejects a form without `Origin` or `Sec-Fetch-Site: same-origin`, because any site can make browsers send a form. */
+function guardForm({ headers }: FastifyRequest): void {
+  if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbidden();
+}
+
+const forbidden = (): SandboxHttpError =>
+  new SandboxHttpError(403, 'The control plane does not accept requests from other sites');
 
 /** Streams change events to the console. Rejects other sites, whose pages could otherwise hold connections open. */
 function sendEvents(live: LiveEvents, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -103,7 +131,7 @@ function readDeclineError(reader: ObjectReader) {
 const readFault = (reader: ObjectReader): Fault => ({
   operation: reader.oneOf('operation', ['create', 'lookup', 'confirm']) ?? 'create',
   resource: reader.has('resource') ? reader.oneOf('resource', ['payment', 'payout']) : undefined,
-  fault: reader.oneOf('fault', FAULT_KINDS) ?? 'delay',
+  fault: reader.oneOf('fault', FAULTS) ?? 'delay',
   times: reader.integer('times', { min: 1, max: 10_000, defaultValue: 1 }),
   ms: reader.integer('ms', { min: 0, max: DAY_MS, defaultValue: 1000 }),
   status: reader.integer('status', { min: 400, max: 599, defaultValue: 503 }),

@@ -2,16 +2,10 @@ import type { FastifyReply } from 'fastify';
 import type { Clock } from '../shared/clock';
 import type { WireObject } from '../shared/wire-object';
 import type { SimulatedOutcome } from './final-states';
+import { SandboxHttpError } from './http-error';
 import type { TransactionKind } from './transaction';
 
-export const FAULT_KINDS = [
-  'cut_before',
-  'cut_after',
-  'error_after',
-  'truncated',
-  'delay',
-  'status',
-] as const;
+export const FAULTS = ['cut_before', 'cut_after', 'error_after', 'truncated', 'delay', 'status'] as const;
 
 const COUNTER_NAMES = { create: 'creates', lookup: 'lookups', confirm: 'confirms' } as const;
 
@@ -22,7 +16,7 @@ export interface Fault {
   operation: Operation;
   /** The resource of these requests; payments and payouts if absent. */
   resource?: TransactionKind;
-  fault: (typeof FAULT_KINDS)[number];
+  fault: (typeof FAULTS)[number];
   /** Number of requests into which the fault is still to be injected. */
   times: number;
   /** Delay in ms of the fault `delay`. */
@@ -44,7 +38,8 @@ const MAX_FAULTS = 100;
 /** Counts requests and injects faults into them. */
 export class FaultInjector {
   counts = zeroCounts();
-  private faults: Fault[] = [];
+  /** Faults that are still to be injected. */
+  pending: Fault[] = [];
 
   /** @param onChange called when counts or faults have changed */
   constructor(private readonly onChange: () => void) {}
@@ -53,12 +48,12 @@ export class FaultInjector {
   countAndTakeFault(resource: TransactionKind, operation: Operation): Fault | undefined {
     this.counts[resource][COUNTER_NAMES[operation]] += 1;
     this.onChange();
-    const fault = this.faults.find(
+    const fault = this.pending.find(
       (one) => one.operation === operation && (one.resource === undefined || one.resource === resource),
     );
     if (!fault) return undefined;
     fault.times -= 1;
-    this.faults = this.faults.filter((one) => one.times > 0);
+    this.pending = this.pending.filter((one) => one.times > 0);
     return fault;
   }
 
@@ -67,20 +62,15 @@ export class FaultInjector {
     this.onChange();
   }
 
-  /** Adds a fault. Returns false if too many faults are pending. */
-  inject(fault: Fault): boolean {
-    if (this.faults.length >= MAX_FAULTS) return false;
-    this.faults.push({ ...fault });
+  inject(fault: Fault): void {
+    if (this.pending.length >= MAX_FAULTS)
+      throw new SandboxHttpError(409, 'Too many faults are pending; a reset removes them');
+    this.pending.push({ ...fault });
     this.onChange();
-    return true;
-  }
-
-  pendingFaults(): Fault[] {
-    return structuredClone(this.faults);
   }
 
   clear(): void {
-    this.faults = [];
+    this.pending = [];
     this.counts = zeroCounts();
     this.onChange();
   }

@@ -1,10 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import fastify, {
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-} from 'fastify';
+import fastify from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SandboxMethods } from '../schema/methods/sandbox-behaviour';
 import { systemClock, type Clock } from '../shared/clock';
 import { addApi, ALLOWED_METHODS } from './api';

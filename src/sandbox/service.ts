@@ -11,16 +11,8 @@ import type { Lifecycle } from './lifecycle';
 import { readObject } from './object-reader';
 import { readLookup, readPaymentRequest, readPayoutRequest } from './requests';
 import type { Store } from './store';
-import {
-  awaitsConfirm,
-  isHidden,
-  methodView,
-  microsecondDate,
-  type Payment,
-  type Payout,
-  type Transaction,
-  type TransactionKind,
-} from './transaction';
+import { awaitsConfirm, isHidden, methodView, microsecondDate } from './transaction';
+import type { Payment, Payout, Transaction, TransactionKind } from './transaction';
 
 interface PaymentServiceParts {
   methods: SandboxMethods;
