@@ -14,7 +14,7 @@ interface ApiParts {
   service: PaymentService;
   faults: FaultInjector;
   clock: Clock;
-  /** Clock for checking the age of request timestamps. Unlike `clock`, it is not advanced by the control plane. */
+  /** Clock for the age of request timestamps. Unlike `clock`, it is not advanced by the control plane. */
   realTime: Clock;
 }
 

@@ -12,13 +12,8 @@ import { parseJsonObject, readObject, type ObjectReader } from './object-reader'
 const DAY_MS = 86_400_000;
 const LOOPBACK_HOST = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-interface ControlRoutesParts {
-  control: SandboxControl;
-  live: LiveEvents;
-}
-
 /** Adds the control plane to a scope of its own, because the guard applies to every route of the scope. */
-export function addControlRoutes(app: FastifyInstance, { control, live }: ControlRoutesParts): void {
+export function addControlRoutes(app: FastifyInstance, control: SandboxControl, live: LiveEvents): void {
   app.addHook('onRequest', async (request) => guardControl(request));
   app.get('/', (_request, reply) => sendConsole(reply, control));
   app.get('/events', (request, reply) => sendEvents(live, request, reply));

@@ -75,7 +75,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   app.get('/healthz', () => ({ status: 'ok' }));
   if (jwks) addJwks(app, jwks);
   if (options.control) {
-    const routes = async (scope: FastifyInstance) => addControlRoutes(scope, { control, live });
+    const routes = async (scope: FastifyInstance) => addControlRoutes(scope, control, live);
     app.register(routes, { prefix: '/_sandbox' });
   }
   url = `${await app.listen({ host, port })}/`;

@@ -14,7 +14,7 @@ interface TransactionSearch {
 export class Store {
   private readonly byId = new Map<string, Transaction>();
   private readonly byExternalId = new Map<string, Transaction[]>();
-  /** Queues of transactions by id; pop() removes the oldest. Unlike Map, they find it in constant time. */
+  /** Queues by transaction id. LRUCache.pop() finds the oldest entry in constant time, unlike a Map's iterator. */
   private readonly open: LRUCache<string, Transaction>;
   private readonly settled: LRUCache<string, Transaction>;
 
