@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { isHidden, type TransactionKind, type Transaction } from './transaction';
 
 interface TransactionSearch {
@@ -14,20 +13,14 @@ interface TransactionSearch {
 export class Store {
   private readonly byId = new Map<string, Transaction>();
   private readonly byExternalId = new Map<string, Transaction[]>();
-  /** Queues by transaction id. LRUCache.pop() finds the oldest entry in constant time, unlike a Map's iterator. */
-  private readonly open: LRUCache<string, Transaction>;
-  private readonly settled: LRUCache<string, Transaction>;
+  private readonly settled = new Set<Transaction>();
 
-  constructor(private readonly maxTransactions: number) {
-    this.open = new LRUCache({ max: maxTransactions });
-    this.settled = new LRUCache({ max: maxTransactions });
-  }
+  constructor(private readonly maxTransactions: number) {}
 
   add(transaction: Transaction): void {
     if (this.byId.size >= this.maxTransactions) this.evict();
     const { id, externalId } = transaction;
     this.byId.set(id, transaction);
-    this.open.set(id, transaction);
     if (externalId === undefined) return;
     const sharing = this.byExternalId.get(externalId);
     if (sharing) sharing.push(transaction);
@@ -36,7 +29,7 @@ export class Store {
 
   /** Records that a transaction has reached a final state, so that it may be evicted before open ones. */
   markSettled(transaction: Transaction): void {
-    if (this.open.delete(transaction.id)) this.settled.set(transaction.id, transaction);
+    if (this.byId.has(transaction.id)) this.settled.add(transaction);
   }
 
   get(id: string): Transaction | undefined {
@@ -67,13 +60,13 @@ export class Store {
     for (const { timer } of this.byId.values()) timer?.cancel();
     this.byId.clear();
     this.byExternalId.clear();
-    this.open.clear();
     this.settled.clear();
   }
 
   private evict(): void {
-    const transaction = this.settled.pop() ?? this.open.pop();
+    const [transaction] = this.settled.size > 0 ? this.settled : this.byId.values();
     if (!transaction) return;
+    this.settled.delete(transaction);
     transaction.timer?.cancel();
     this.byId.delete(transaction.id);
     const externalId = transaction.externalId ?? '';
