@@ -1,8 +1,7 @@
 import { DOC_EXPLORER_PLUGIN, useDocExplorerActions } from '@graphiql/plugin-doc-explorer';
 import { useGraphiQL, useGraphiQLActions, type GraphiQLPlugin } from '@graphiql/react';
-import { PAGE_CONFIG } from './page-config';
-import { isNarrow } from './narrow';
-import { AMOUNT_RULES, createExamples, type MethodExamples, type Example, type Examples } from './operations';
+import { AMOUNT_RULES, createExamples, type Example, type MethodExamples } from './operations';
+import { isNarrow, PAGE_CONFIG } from './page';
 
 /** The channel of the examples: in the sandbox every channel exists, elsewhere the user has to fill it in. */
 const CHANNEL = PAGE_CONFIG.sandbox ? '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10' : 'the UUID of your channel';
@@ -18,22 +17,17 @@ const fresh = (): string => {
 const externalId = fresh();
 
 /** Returns the examples, with new idempotency keys on each call. */
-export const currentExamples = (): Examples => createExamples({ channel: CHANNEL, externalId, fresh });
+export const currentExamples = () => createExamples({ channel: CHANNEL, externalId, fresh });
 
-/** Returns one example, with new idempotency keys. */
-const exampleNamed = (name: string): Example | undefined => {
-  const { tour, more, payments, payouts } = currentExamples();
-  const all = [...tour, ...more, ...[...payments, ...payouts].flatMap(({ operations }) => operations)];
-  return all.find((operation) => operation.name === name);
-};
-
-/** Returns a function that opens an example in a new tab. */
+/** Returns a function that opens an example in a new tab, with new idempotency keys. */
 function useOpen(): (name: string) => void {
   const { addTab, updateActiveTabValues, setVisiblePlugin } = useGraphiQLActions();
   const queryEditor = useGraphiQL((state) => state.queryEditor);
   const variableEditor = useGraphiQL((state) => state.variableEditor);
   return (name) => {
-    const operation = exampleNamed(name);
+    const { tour, more, payments, payouts } = currentExamples();
+    const all = [...tour, ...more, ...[...payments, ...payouts].flatMap(({ operations }) => operations)];
+    const operation = all.find((each) => each.name === name);
     if (!operation) return;
     const { query } = operation;
     const variables = JSON.stringify(operation.variables, null, 2);

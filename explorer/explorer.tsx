@@ -2,11 +2,10 @@ import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 import { useGraphiQL } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
 import { useEffect, useMemo, useState } from 'react';
-import { PAGE_CONFIG } from './page-config';
 import { gatewayFetcher } from './fetcher';
 import { KnownIds } from './known-ids';
-import { isNarrow } from './narrow';
 import { currentExamples, READY_PLUGIN } from './examples-panel';
+import { isNarrow, PAGE_CONFIG } from './page';
 import { createStorage } from './storage';
 
 const ids = new KnownIds();

@@ -11,19 +11,17 @@ const hasAuthorization = (headers: object): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 
 /** Returns the document (undefined if it is invalid) and the name of the operation to execute. */
-function readOperation({
-  query,
-  operationName,
-}: FetcherParams): [DocumentNode | undefined, string | undefined] {
+function readOperation(params: FetcherParams): [DocumentNode | undefined, string | undefined] {
+  const operationName = params.operationName ?? undefined;
   try {
-    const document = parse(query);
+    const document = parse(params.query);
     const names = document.definitions.flatMap((one) =>
       one.kind === Kind.OPERATION_DEFINITION ? one.name?.value : [],
     );
     // After a change of tabs GraphiQL briefly has the operation name of the previous tab.
-    return [document, names.length === 1 ? names[0] : (operationName ?? undefined)];
+    return [document, names.length === 1 ? names[0] : operationName];
   } catch {
-    return [undefined, operationName ?? undefined];
+    return [undefined, operationName];
   }
 }
 

@@ -18,14 +18,6 @@ export interface MethodExamples {
   operations: Example[];
 }
 
-export interface Examples {
-  /** The initial tabs, in the order in which to run them. */
-  tour: Example[];
-  more: Example[];
-  payments: MethodExamples[];
-  payouts: MethodExamples[];
-}
-
 interface ExampleContext {
   /** The merchant channel of all examples. */
   channel: string;
@@ -82,18 +74,16 @@ type PaymentFacts = (typeof payments)[number];
 
 const REDIRECT = 'Redirect';
 
-const isRedirect = (method: object): boolean => 'redirect' in method;
-
 const confirmPayment = (context: ExampleContext, { type, confirmation, fields }: PaymentFacts): Example => {
-  const [create, name] = [`Create${wordOf(type)}`, `Confirm${wordOf(type)}`];
-  const text = `Run ${create} first; the id of its payment is then filled in.`;
+  const create = `Create${wordOf(type)}`;
+  const name = `Confirm${wordOf(type)}`;
   return {
     name,
     title: 'Confirm',
     query: mutation({
       name,
       field: 'confirmPayment',
-      comment: text,
+      comment: `Run ${create} first; the id of its payment is then filled in.`,
       selection: payment(ofType(type, fields), ['AwaitProviderAction']),
     }),
     variables: { input: { channel: context.channel, transactionId: `{{${create}}}`, confirmation } },
@@ -103,18 +93,15 @@ const confirmPayment = (context: ExampleContext, { type, confirmation, fields }:
 function paymentMethod(context: ExampleContext, facts: PaymentFacts): MethodExamples {
   const { type, about, fields, samples, confirmation } = facts;
   const operations = samples.map(({ currency, method, nextActions }) => {
-    const redirect = isRedirect(method);
-    const name = `Create${wordOf(type)}${redirect ? 'Redirect' : ''}`;
+    const redirect = 'redirect' in method;
     // In the redirect flow these fields are null until the payer has entered them, unless there is no other flow.
     const own = redirect && samples.length > 1 ? '' : ofType(type, fields);
-    const [text, title] = [`${about} ${ONCE}`, redirect ? REDIRECT : 'Create'];
-    const amount = { currency, value: '100.00' };
     return createPayment(context, {
-      name,
-      title,
-      comment: text,
+      name: `Create${wordOf(type)}${redirect ? 'Redirect' : ''}`,
+      title: redirect ? REDIRECT : 'Create',
+      comment: `${about} ${ONCE}`,
       selection: payment(own, nextActions),
-      amount,
+      amount: { currency, value: '100.00' },
       method,
     });
   });
@@ -128,28 +115,25 @@ const payoutMethod = (
 ): MethodExamples => ({
   type,
   about,
-  operations: samples.map(({ currency, method }) => {
-    const name = `Create${type}`;
-    return {
-      name,
-      title: 'Create',
-      query: mutation({
-        name,
-        field: 'createPayout',
-        comment: `${about} ${ONCE}`,
-        selection: payout(ofType(type, fields)),
-      }),
-      variables: {
-        input: {
-          idempotencyKey: context.fresh(),
-          channel: context.channel,
-          externalId: context.fresh(),
-          amount: { currency, value: '1500.00' },
-          method,
-        },
+  operations: samples.map(({ currency, method }) => ({
+    name: `Create${type}`,
+    title: 'Create',
+    query: mutation({
+      name: `Create${type}`,
+      field: 'createPayout',
+      comment: `${about} ${ONCE}`,
+      selection: payout(ofType(type, fields)),
+    }),
+    variables: {
+      input: {
+        idempotencyKey: context.fresh(),
+        channel: context.channel,
+        externalId: context.fresh(),
+        amount: { currency, value: '1500.00' },
+        method,
       },
-    };
-  }),
+    },
+  })),
 });
 
 const watch = (context: ExampleContext, kind: 'Payment' | 'Payout'): Example => {
@@ -185,10 +169,8 @@ const attempts = ({ channel }: ExampleContext): Example => ({
   name: 'Attempts',
   title: 'What was created here',
   query: `${comment('Lists every create with its outcome, newest first, whether or not its response arrived. Null filters match all.')}
-query Attempts($channel: UUID!, $outcome: AttemptOutcome, $operation: AttemptOperation, $externalId: String,
-  $startedAfter: Timestamp, $startedBefore: Timestamp, $after: String) {
-  attempts(channel: $channel, outcome: $outcome, operation: $operation, externalId: $externalId,
-    startedAfter: $startedAfter, startedBefore: $startedBefore, first: 10, after: $after) {
+query Attempts($channel: UUID!, $outcome: AttemptOutcome, $operation: AttemptOperation, $after: String) {
+  attempts(channel: $channel, outcome: $outcome, operation: $operation, first: 10, after: $after) {
     edges {
       node {
         idempotencyKey operation externalId outcome startedAt settledAt
@@ -199,21 +181,13 @@ query Attempts($channel: UUID!, $outcome: AttemptOutcome, $operation: AttemptOpe
   }
 }
 `,
-  variables: {
-    channel,
-    outcome: null,
-    operation: null,
-    externalId: null,
-    startedAfter: null,
-    startedBefore: null,
-    after: null,
-  },
+  variables: { channel, outcome: null, operation: null, after: null },
 });
 
 const FOLLOW = 'Then run WatchPayment: the end comes within 5 seconds.';
 
-/** Returns all examples, with new idempotency keys. */
-export function createExamples(context: ExampleContext): Examples {
+/** Returns all examples, with new idempotency keys. `tour` has the initial tabs, in the order in which to run them. */
+export function createExamples(context: ExampleContext) {
   const methods = payments.map((facts) => paymentMethod(context, facts));
   const upi = methods.find(({ type }) => type === 'UpiPayment')?.operations ?? [];
   return {

@@ -1,13 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../shared/clock';
 import type { WireObject } from '../shared/wire-object';
-import { respondWithFaults, type SandboxResponse } from './exchange';
-import type { FaultInjector, Operation } from './fault-injector';
+import { respondWithFaults, type FaultInjector, type Operation, type SandboxResponse } from './faults';
 import { invalidRequest } from './http-error';
-import { readLookupQuery } from './lookup-query';
+import { parseJsonObject } from './object-reader';
+import { parseQuery } from './requests';
 import type { PaymentService } from './service';
 import { authenticate, type Keys } from './signature';
-import { parseStrictJson } from './strict-json';
 import type { TransactionKind } from './transaction';
 
 interface ApiParts {
@@ -15,15 +14,8 @@ interface ApiParts {
   service: PaymentService;
   faults: FaultInjector;
   clock: Clock;
-  /** Clock for checking the age of request timestamps. Unlike `clock`, it is not advanced by the control plane. */
+  /** Clock for the age of request timestamps. Unlike `clock`, it is not advanced by the control plane. */
   realTime: Clock;
-}
-
-interface Endpoint {
-  url: string;
-  resource: TransactionKind;
-  operation: Operation;
-  handle(request: FastifyRequest): SandboxResponse;
 }
 
 const PAYMENT = '/api/v1/payment/';
@@ -37,59 +29,33 @@ export const ALLOWED_METHODS: ReadonlyMap<string, string> = new Map([
   [PAYOUT, 'GET, POST'],
 ]);
 
-export function addApi(app: FastifyInstance, parts: ApiParts): void {
-  const { service } = parts;
-  const lookUp = (resource: TransactionKind) => (request: FastifyRequest) =>
-    service.lookUp(resource, readLookupQuery(rawQuery(request)));
-  const endpoints: Endpoint[] = [
-    { url: PAYMENT, resource: 'payment', operation: 'lookup', handle: lookUp('payment') },
-    { url: PAYOUT, resource: 'payout', operation: 'lookup', handle: lookUp('payout') },
-    {
-      url: PAYMENT,
-      resource: 'payment',
-      operation: 'create',
-      handle: (request) => service.createPayment(jsonBody(request)),
-    },
-    {
-      url: CONFIRM,
-      resource: 'payment',
-      operation: 'confirm',
-      handle: (request) => service.confirm(jsonBody(request)),
-    },
-    {
-      url: PAYOUT,
-      resource: 'payout',
-      operation: 'create',
-      handle: (request) => service.createPayout(jsonBody(request)),
-    },
-  ];
-  for (const endpoint of endpoints) {
-    const method = endpoint.operation === 'lookup' ? 'GET' : 'POST';
-    const { url } = endpoint;
-    app.route({ method, url, handler: (request, reply) => respond({ request, reply, endpoint }, parts) });
-  }
+export function addApi(app: FastifyInstance, { keys, service, faults, clock, realTime }: ApiParts): void {
+  /** Adds an endpoint. `handle` gets the fields of the query string or the body. */
+  const add = (
+    url: string,
+    resource: TransactionKind,
+    operation: Operation,
+    handle: (fields: WireObject) => SandboxResponse,
+  ): void => {
+    const isLookup = operation === 'lookup';
+    const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+      const data = isLookup ? Buffer.from(rawQuery(request)) : rawBody(request);
+      authenticate({ headers: request.headers, data }, keys, realTime.now());
+      const injected = faults.countAndTakeFault(resource, operation);
+      const fields = () => (isLookup ? parseQuery(rawQuery(request)) : jsonBody(request));
+      await respondWithFaults(reply, { injected, clock }, () => handle(fields()));
+      return reply;
+    };
+    app.route({ method: isLookup ? 'GET' : 'POST', url, handler });
+  };
+  add(PAYMENT, 'payment', 'lookup', (query) => service.lookUp('payment', query));
+  add(PAYMENT, 'payment', 'create', (body) => service.createPayment(body));
+  add(CONFIRM, 'payment', 'confirm', (body) => service.confirm(body));
+  add(PAYOUT, 'payout', 'lookup', (query) => service.lookUp('payout', query));
+  add(PAYOUT, 'payout', 'create', (body) => service.createPayout(body));
 }
 
-interface EndpointCall {
-  request: FastifyRequest;
-  reply: FastifyReply;
-  endpoint: Endpoint;
-}
-
-async function respond({ request, reply, endpoint }: EndpointCall, parts: ApiParts): Promise<FastifyReply> {
-  const { resource, operation } = endpoint;
-  const data = operation === 'lookup' ? Buffer.from(rawQuery(request)) : rawBody(request);
-  authenticate({ headers: request.headers, data }, parts.keys, parts.realTime.now());
-  const injected = parts.faults.countAndTakeFault(resource, operation);
-  await respondWithFaults(reply, { injected, clock: parts.clock }, () => endpoint.handle(request));
-  return reply;
-}
-
-function rawQuery(request: FastifyRequest): string {
-  const url = request.raw.url ?? '';
-  const questionMark = url.indexOf('?');
-  return questionMark < 0 ? '' : url.slice(questionMark + 1);
-}
+const rawQuery = ({ url }: FastifyRequest): string => /\?(.*)/s.exec(url)?.[1] ?? '';
 
 export const rawBody = ({ body }: FastifyRequest): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 
@@ -98,5 +64,5 @@ export const isJson = ({ headers }: FastifyRequest): boolean =>
 
 function jsonBody(request: FastifyRequest): WireObject {
   if (!isJson(request)) throw invalidRequest({ 'Content-Type': 'must be application/json' });
-  return parseStrictJson(rawBody(request));
+  return parseJsonObject(rawBody(request));
 }

@@ -1,32 +1,21 @@
 import type { WireObject } from '../shared/wire-object';
-import { methodView, type Payment, type Payout } from './transaction';
-import { pick } from './wire-object';
-
-/** Returns the URL of the hosted page of a payment. */
-export const redirectUrl = (baseUrl: string, payment: Payment): string => `${baseUrl}pay/${payment.id}`;
-
-const methodType = ({ outcome, type }: Payment): string => outcome.typeOverride ?? type;
-
-interface PaymentBodyOptions {
-  baseUrl: string;
-  isLookup: boolean;
-}
+import type { Payment, Payout } from './transaction';
 
 /** Returns the full payment, as in responses to creates and lookups (spec 2.3). */
-export function paymentBody(payment: Payment, { baseUrl, isLookup }: PaymentBodyOptions): WireObject {
+export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): WireObject {
   const { method, request, added, state } = payment;
   const account = method.topLevelAccount && payment.flow === 'direct' ? added['account'] : undefined;
   return {
     status: payment.outcome.statusOverride ?? payment.status,
     transaction_id: payment.id,
     amount: payment.amount,
-    redirect_url: redirectUrl(baseUrl, payment),
+    redirect_url: payment.redirectUrl,
     channel: payment.channel,
     payment_method: {
       type: methodType(payment),
       ...pick(request, method.echo),
       ...added,
-      ...(isLookup && method.onLookup?.(methodView(payment))),
+      ...addedByLookup,
       ...(state && { state }),
     },
     create_date: payment.createDate,
@@ -36,17 +25,10 @@ export function paymentBody(payment: Payment, { baseUrl, isLookup }: PaymentBody
 }
 
 /** Returns the response to a confirm: one of two short forms, never the full payment (spec 4.5). */
-export function confirmBody(payment: Payment, baseUrl: string): WireObject {
-  const { status, id, state, request } = payment;
-  if (status === 'completed') {
-    return {
-      status,
-      transaction_id: id,
-      amount: payment.amount,
-      redirect_url: redirectUrl(baseUrl, payment),
-      create_date: payment.createDate,
-    };
-  }
+export function confirmBody(payment: Payment): WireObject {
+  const { status, id, state, request, amount, redirectUrl, createDate } = payment;
+  if (status === 'completed')
+    return { status, transaction_id: id, amount, redirect_url: redirectUrl, create_date: createDate };
   const { confirmField, echo } = payment.method;
   // In the specification, only the examples of upi and dcb repeat the payer's fields.
   const repeated = confirmField === 'utr' || confirmField === 'code' ? pick(request, echo) : {};
@@ -54,13 +36,11 @@ export function confirmBody(payment: Payment, baseUrl: string): WireObject {
 }
 
 /** Returns the response to a payout create. Its `external_id` is always null (spec 4.2). */
-export function payoutCreatedBody(payout: Payout): WireObject {
-  return {
-    status: payout.outcome.statusOverride ?? payout.status,
-    transaction_id: payout.id,
-    external_id: null,
-  };
-}
+export const payoutCreatedBody = ({ status, id, outcome }: Payout): WireObject => ({
+  status: outcome.statusOverride ?? status,
+  transaction_id: id,
+  external_id: null,
+});
 
 /** Returns the response to a payout lookup (spec 4.1). */
 export function payoutBody(payout: Payout): WireObject {
@@ -73,4 +53,12 @@ export function payoutBody(payout: Payout): WireObject {
     external_id: payout.externalId ?? null,
     ...(payout.error && { error: payout.error }),
   };
+}
+
+const methodType = ({ outcome, type }: Payment): string => outcome.typeOverride ?? type;
+
+/** Returns an object with those of the named fields that are present. */
+function pick(from: WireObject, names: readonly string[]): WireObject {
+  const present = names.filter((name) => Object.hasOwn(from, name));
+  return Object.fromEntries(present.map((name) => [name, from[name]]));
 }

@@ -9,40 +9,30 @@ export const frozenClock = (at: number): Clock => ({
 
 interface PendingTimer {
   due: number;
-  run: () => void;
-  handle: Timer;
+  run(): void;
 }
 
 /** A clock that follows a base clock and can also be advanced. Advancing fires all timers that become due. */
 export class AdvancingClock implements Clock {
-  private offset = 0;
-  private readonly pending = new Set<PendingTimer>();
+  /** Milliseconds by which this clock is ahead of its base clock. */
+  aheadMs = 0;
+  /** The pending timers, each with its timer of the base clock. */
+  private readonly pending = new Map<PendingTimer, Timer>();
 
   constructor(private readonly base: Clock) {}
 
   now(): number {
-    return this.base.now() + this.offset;
+    return this.base.now() + this.aheadMs;
   }
 
   monotonic(): number {
-    return this.base.monotonic() + this.offset;
-  }
-
-  /** Milliseconds by which this clock is ahead of its base clock. */
-  get aheadMs(): number {
-    return this.offset;
+    return this.base.monotonic() + this.aheadMs;
   }
 
   after(ms: number, run: () => void): Timer {
-    const timer: PendingTimer = { due: this.now() + ms, run, handle: { cancel: () => undefined } };
-    this.pending.add(timer);
+    const timer = { due: this.now() + ms, run };
     this.schedule(timer);
-    return {
-      cancel: () => {
-        this.pending.delete(timer);
-        timer.handle.cancel();
-      },
-    };
+    return { cancel: () => this.cancel(timer) };
   }
 
   /** Moves the clock forward and fires the timers that become due. Returns how many fired. */
@@ -53,44 +43,52 @@ export class AdvancingClock implements Clock {
     for (let due = this.timersDueBy(target); due.length > 0; due = this.timersDueBy(target)) {
       for (const timer of due) {
         if (!this.pending.has(timer)) continue;
-        this.offset += Math.max(0, timer.due - this.now());
+        this.aheadMs += Math.max(0, timer.due - this.now());
         this.fire(timer);
         fired += 1;
       }
     }
-    this.offset += Math.max(0, target - this.now());
+    this.aheadMs += Math.max(0, target - this.now());
     this.reschedule();
     return fired;
   }
 
   /** Resets the clock to the time of its base clock. Timers keep their due times. */
   resetOffset(): void {
-    this.offset = 0;
+    this.aheadMs = 0;
     this.reschedule();
   }
 
   /** Cancels all timers. */
   stop(): void {
-    for (const timer of this.pending) timer.handle.cancel();
-    this.pending.clear();
+    for (const timer of this.pending.keys()) this.cancel(timer);
   }
 
   private timersDueBy(target: number): PendingTimer[] {
-    return [...this.pending].filter((timer) => timer.due <= target).sort((a, b) => a.due - b.due);
+    return [...this.pending.keys()].filter(({ due }) => due <= target).sort((a, b) => a.due - b.due);
   }
 
   private fire(timer: PendingTimer): void {
-    timer.handle.cancel();
-    if (this.pending.delete(timer)) timer.run();
+    this.cancel(timer);
+    timer.run();
+  }
+
+  private cancel(timer: PendingTimer): void {
+    this.pending.get(timer)?.cancel();
+    this.pending.delete(timer);
   }
 
   private schedule(timer: PendingTimer): void {
-    timer.handle = this.base.after(Math.max(0, timer.due - this.now()), () => this.fire(timer));
+    const delay = Math.max(0, timer.due - this.now());
+    this.pending.set(
+      timer,
+      this.base.after(delay, () => this.fire(timer)),
+    );
   }
 
   private reschedule(): void {
-    for (const timer of this.pending) {
-      timer.handle.cancel();
+    for (const [timer, ofBase] of this.pending) {
+      ofBase.cancel();
       this.schedule(timer);
     }
   }

@@ -1,12 +1,77 @@
 import type { FastifyReply } from 'fastify';
-import { CONSOLE_SCRIPT } from './console-script';
 import type { SandboxControl, TransactionSummary } from './control';
-import { FAULT_KINDS, type RequestCounts } from './fault-injector';
+import { FAULTS, type RequestCounts } from './faults';
 import { html, hashedElement, sendPage, type Html } from './html';
 
 const MAX_TRANSACTIONS = 50;
 const COLUMNS = ['Created', 'Kind', 'Id', 'External id', 'Method', 'Amount', 'Status', ''];
-const SCRIPT = hashedElement('script', CONSOLE_SCRIPT);
+
+/**
+ * The script of the console page. After each event it fetches the page and updates the elements that show state. Hidden
+ * tabs close their event stream, because a browser opens only six connections to one host.
+ */
+const SCRIPT = hashedElement(
+  'script',
+  `
+'use strict';
+const status = document.getElementById('status');
+let source, retryTimer, busy = false, stale = false;
+
+const setStatus = (text) => { if (status.textContent !== text) status.textContent = text; };
+
+const show = (page) => {
+  const action = document.activeElement?.form?.getAttribute('action');
+  for (const part of document.querySelectorAll('[data-live]')) {
+    const fresh = page.getElementById(part.id);
+    if (fresh && !part.isEqualNode(fresh)) part.replaceChildren(...fresh.childNodes);
+  }
+  if (!action || document.activeElement !== document.body) return;
+  document.querySelector('form[action="' + CSS.escape(action) + '"] button')?.focus({ preventScroll: true });
+};
+
+const refresh = async () => {
+  stale = true;
+  if (busy) return;
+  busy = true;
+  try {
+    while (stale) {
+      stale = false;
+      const response = await fetch('/_sandbox/', { signal: AbortSignal.timeout(10000) });
+      if (!response.ok) throw new Error(response.statusText);
+      show(new DOMParser().parseFromString(await response.text(), 'text/html'));
+    }
+    if (source.readyState === EventSource.OPEN) setStatus('Live.');
+  } catch {
+    reconnect();
+  } finally {
+    busy = false;
+  }
+};
+
+const disconnect = (text) => {
+  clearTimeout(retryTimer);
+  source?.close();
+  setStatus(text);
+};
+
+// EventSource does not retry after a response that is not an event stream.
+const reconnect = () => {
+  disconnect('Not live: reconnecting.');
+  retryTimer = setTimeout(listen, 1000);
+};
+
+const listen = () => {
+  if (document.hidden) return;
+  disconnect(status.textContent);
+  source = new EventSource('/_sandbox/events');
+  source.onopen = source.onmessage = refresh;
+  source.onerror = reconnect;
+};
+
+document.addEventListener('visibilitychange', () => (document.hidden ? disconnect('Not live.') : listen()));
+listen();
+`,
+);
 
 /** Sends the console page. On changes, its script updates the children of elements that have `data-live` and an id. */
 export function sendConsole(reply: FastifyReply, control: SandboxControl): FastifyReply {
@@ -21,7 +86,7 @@ export function sendConsole(reply: FastifyReply, control: SandboxControl): Fasti
       <button name="ms" value="3600000">Advance 1 h</button>
     </form>
     <h2>Inject a fault into the next requests</h2>
-    ${faultForm()}
+    ${FAULT_FORM}
     <div id="faults" data-live>${pendingFaults(control)}</div>
     <h2>Transactions</h2>
     <div class="scroll">
@@ -38,11 +103,10 @@ export function sendConsole(reply: FastifyReply, control: SandboxControl): Fasti
     </div>
     <h2>Reset</h2>
     <form method="post" action="/_sandbox/reset"><button>Remove transactions and faults</button></form>`;
-  return sendPage(reply, { status: 200, page: { title: 'Sandbox', body, wide: true, script: SCRIPT } });
+  return sendPage(reply, { title: 'Sandbox', body, wide: true, script: SCRIPT });
 }
 
-function trafficSummary(counts: RequestCounts): Html {
-  const { payment, payout } = counts;
+function trafficSummary({ payment, payout }: RequestCounts): Html {
   return html`<p>
     Payments: ${payment.created} created; requests: ${payment.creates} creates, ${payment.lookups} lookups,
     ${payment.confirms} confirms. Payouts: ${payout.created} created; requests: ${payout.creates} creates,
@@ -50,62 +114,35 @@ function trafficSummary(counts: RequestCounts): Html {
   </p>`;
 }
 
-const TIME_UNITS = [
-  ['d', 86_400],
-  ['h', 3600],
-  ['min', 60],
-  ['s', 1],
-] as const;
-
 function clockText(aheadMs: number): string {
-  let rest = Math.round(aheadMs / 1000);
-  const words: string[] = [];
-  for (const [unit, seconds] of TIME_UNITS) {
-    if (rest >= seconds) words.push(`${Math.floor(rest / seconds)} ${unit}`);
-    rest %= seconds;
-  }
-  return words.length > 0 ? `${words.join(' ')} ahead of the real time.` : 'Same as the real time.';
+  const seconds = Math.round(aheadMs / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s ahead of the real time.`;
 }
 
-const optionTags = (words: readonly string[]): Html[] => words.map((word) => html`<option>${word}</option>`);
+const select = (label: string, name: string, values: readonly string[]): Html =>
+  html`<label
+    >${label}<select name="${name}">
+      ${values.map((value) => html`<option>${value}</option>`)}
+    </select></label
+  >`;
 
-function faultForm(): Html {
-  return html`<form method="post" action="/_sandbox/faults">
-    <label
-      >Operation
-      <select name="operation">
-        ${optionTags(['create', 'lookup', 'confirm'])}
-      </select></label
-    >
-    <label
-      >Resource
-      <select name="resource">
-        <option value="">payments and payouts</option>
-        ${optionTags(['payment', 'payout'])}
-      </select></label
-    >
-    <label
-      >Fault
-      <select name="fault">
-        ${optionTags(FAULT_KINDS)}
-      </select></label
-    >
-    <label>Number of requests <input name="times" type="number" min="1" value="1" /></label>
-    <label>Delay in ms (for delay only) <input name="ms" type="number" min="0" value="1000" /></label>
-    <label
-      >HTTP status (for status only) <input name="status" type="number" min="400" max="599" value="503"
-    /></label>
-    <button>Inject</button>
-  </form>`;
-}
+const FAULT_FORM = html`<form method="post" action="/_sandbox/faults">
+  ${select('Operation', 'operation', ['create', 'lookup', 'confirm'])}
+  ${select('Resource (empty: both)', 'resource', ['', 'payment', 'payout'])}
+  ${select('Fault', 'fault', FAULTS)}
+  <label>Number of requests <input name="times" type="number" min="1" value="1" /></label>
+  <label>Delay in ms (for delay only) <input name="ms" type="number" min="0" value="1000" /></label>
+  <label>HTTP status (for status only) <input name="status" type="number" value="503" /></label>
+  <button>Inject</button>
+</form>`;
 
 function pendingFaults(control: SandboxControl): Html[] {
-  return control.faults().map(
-    (one) =>
-      html`<p>
-        <small>Pending: ${one.fault} for ${one.times} ${one.resource} ${one.operation} request(s)</small>
-      </p>`,
-  );
+  return control
+    .faults()
+    .map(
+      ({ fault, times, resource, operation }) =>
+        html`<p><small>Pending: ${fault} for ${times} ${resource} ${operation} request(s)</small></p>`,
+    );
 }
 
 function transactionRow(one: TransactionSummary): Html {
@@ -119,14 +156,10 @@ function transactionRow(one: TransactionSummary): Html {
     <td class="id">${one.externalId ?? ''}</td>
     <td>${one.type}</td>
     <td>${value} ${currency}</td>
-    <td class="status">${withBreakOpportunities(status.join(', '))}</td>
+    <td class="status">${status.join(', ')}</td>
     <td>${isOpen ? actionButtons(one) : undefined}</td>
   </tr> `;
 }
-
-/** Returns a text in which lines may break after underscores. */
-const withBreakOpportunities = (text: string): Html[] =>
-  text.split(/(?<=_)/).map((word) => html`${word}<wbr />`);
 
 function actionButtons(one: TransactionSummary): Html[] {
   const actions = one.kind === 'payment' ? ['settle', 'decline', 'underpay'] : ['settle', 'decline'];

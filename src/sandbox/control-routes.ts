@@ -1,69 +1,79 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isObject, type WireObject } from '../shared/wire-object';
+import type { WireObject } from '../shared/wire-object';
 import { isJson, rawBody } from './api';
 import { sendConsole } from './console-page';
 import type { SandboxControl } from './control';
-import { guardControl, guardForm, rejectCrossSite } from './control-guard';
-import { FAULT_KINDS, type Fault } from './fault-injector';
-import { plainText, receivedValue, uuid } from './field-rules';
+import { FAULTS, type Fault } from './faults';
+import { receivedValue, uuid } from './field-rules';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import type { LiveEvents } from './live-events';
-import { ObjectReader, Problems } from './object-reader';
-import { parseStrictJson } from './strict-json';
+import { parseJsonObject, readObject, type ObjectReader } from './object-reader';
 
 const DAY_MS = 86_400_000;
-
-interface ControlRoutesParts {
-  control: SandboxControl;
-  live: LiveEvents;
-  baseUrl(): string;
-}
-
-interface RequestAndReply {
-  request: FastifyRequest<{ Params: { id: string } }>;
-  reply: FastifyReply;
-}
-
-/** Carries out a control request. `fields` are those of its body; `id` is the transaction id in its path, if any. */
-type Action = (fields: WireObject, id: string) => unknown;
+const LOOPBACK_HOST = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** Adds the control plane to a scope of its own, because the guard applies to every route of the scope. */
-export function addControlRoutes(app: FastifyInstance, { control, live, baseUrl }: ControlRoutesParts): void {
-  app.addHook('onRequest', async (request) => guardControl(request, baseUrl()));
+export function addControlRoutes(app: FastifyInstance, control: SandboxControl, live: LiveEvents): void {
+  app.addHook('onRequest', async (request) => guardControl(request));
   app.get('/', (_request, reply) => sendConsole(reply, control));
   app.get('/events', (request, reply) => sendEvents(live, request, reply));
-  app.get('/transactions', ({ query }) => {
-    const { limit, before } = readPaging(isObject(query) ? { ...query } : {});
+  app.get<{ Querystring: WireObject }>('/transactions', ({ query }) => {
+    const { limit, before } = readObject(query, readPaging);
     return { transactions: control.transactions(limit, before) };
   });
   app.get('/counts', () => control.counts());
   app.get('/faults', () => ({ faults: control.faults() }));
 
-  const post = (path: string, action: Action) =>
-    app.post<{ Params: { id: string } }>(path, (request, reply) => performAction({ request, reply }, action));
-  post('/transactions/:id/settle', (fields, id) => {
-    readFields(fields, () => undefined);
-    return control.settle(id);
-  });
-  post('/transactions/:id/decline', (fields, id) => control.decline(id, readDeclineError(fields)));
-  post('/transactions/:id/underpay', (fields, id) =>
-    control.underpay(
-      id,
-      readFields(fields, (reader) => reader.optional('received', receivedValue)),
-    ),
-  );
-  post('/clock/advance', (fields) =>
-    control.advance(readFields(fields, (reader) => reader.integer('ms', { min: 0, max: 400 * DAY_MS }))),
-  );
-  post('/faults', (fields) => {
-    control.inject(readFault(fields));
+  /** Adds a route that reads the fields of the body, and then acts on the transaction whose id is in the path, if any. */
+  const post = <T>(
+    path: string,
+    read: (reader: ObjectReader) => T,
+    act: (input: T, id: string) => unknown,
+  ): void => {
+    app.post<{ Params: { id: string } }>(path, (request, reply) => {
+      const { fields, isForm } = readBody(request);
+      const result = act(readObject(fields, read), request.params.id);
+      return isForm ? reply.redirect('/_sandbox/', 303) : reply.send(result ?? {});
+    });
+  };
+  post('/transactions/:id/settle', readNothing, (_input, id) => control.settle(id));
+  post('/transactions/:id/decline', readDeclineError, (error, id) => control.decline(id, error));
+  post('/transactions/:id/underpay', readReceived, (received, id) => control.underpay(id, received));
+  post('/clock/advance', readDuration, (ms) => control.advance(ms));
+  post('/faults', readFault, (fault) => {
+    control.inject(fault);
     return { faults: control.faults() };
   });
-  post('/reset', (fields) => {
-    readFields(fields, () => undefined);
-    control.reset();
-  });
+  post('/reset', readNothing, () => control.reset());
 }
+
+/**
+ * Rejects requests that pages of other sites cause in the developer's browser by cross-site requests or DNS rebinding,
+ * because the control plane has no password.
+ */
+function guardControl(request: FastifyRequest): void {
+  const { host = '', origin } = request.headers;
+  const isFromBrowser = origin !== undefined || request.headers['sec-fetch-site'] !== undefined;
+  if (isFromBrowser && !LOOPBACK_HOST.test(URL.parse(`http://${host}`)?.hostname ?? '')) throw forbidden();
+  // Links to the console are allowed; the same-origin policy protects responses to GET.
+  if (request.method !== 'GET') rejectCrossSite(request);
+}
+
+/** Rejects cross-site requests from browsers. */
+function rejectCrossSite(request: FastifyRequest): void {
+  const { host = '', origin } = request.headers;
+  const site = request.headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw forbidden();
+  if (origin !== undefined && URL.parse(origin)?.host !== host.toLowerCase()) throw forbidden();
+}
+
+/** Rejects a form without `Origin` or `Sec-Fetch-Site: same-origin`, because any site can make browsers send a form. */
+function guardForm({ headers }: FastifyRequest): void {
+  if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbidden();
+}
+
+const forbidden = (): SandboxHttpError =>
+  new SandboxHttpError(403, 'The control plane does not accept requests from other sites');
 
 /** Streams change events to the console. Rejects other sites, whose pages could otherwise hold connections open. */
 function sendEvents(live: LiveEvents, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -81,16 +91,10 @@ function sendEvents(live: LiveEvents, request: FastifyRequest, reply: FastifyRep
   return reply;
 }
 
-function performAction({ request, reply }: RequestAndReply, action: Action): FastifyReply {
-  const { fields, isForm } = readBody(request);
-  const result = action(fields, request.params.id);
-  return isForm ? reply.redirect('/_sandbox/', 303) : reply.code(200).send(result ?? {});
-}
-
 /** Reads the fields of a request body, which is JSON or a form of the console. */
 function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolean } {
   const bytes = rawBody(request);
-  if (isJson(request)) return { fields: bytes.length === 0 ? {} : parseStrictJson(bytes), isForm: false };
+  if (isJson(request)) return { fields: bytes.length === 0 ? {} : parseJsonObject(bytes), isForm: false };
   const type = request.headers['content-type'] ?? '';
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) {
     throw invalidRequest({ 'Content-Type': 'must be application/json' });
@@ -101,35 +105,29 @@ function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolea
   return { fields: Object.fromEntries(fields), isForm: true };
 }
 
-function readFields<T>(fields: WireObject, read: (reader: ObjectReader) => T): T {
-  const problems = new Problems();
-  const reader = new ObjectReader(fields, problems);
-  const result = read(reader);
-  reader.finish();
-  problems.throwIfAny();
-  return result;
+const readNothing = () => undefined;
+
+const readPaging = (reader: ObjectReader) => ({
+  limit: reader.integer('limit', { min: 1, max: 500, defaultValue: 50 }),
+  before: reader.optional('before', uuid),
+});
+
+const readReceived = (reader: ObjectReader) => reader.optional('received', receivedValue);
+
+const readDuration = (reader: ObjectReader) => reader.integer('ms', { min: 0, max: 400 * DAY_MS });
+
+function readDeclineError(reader: ObjectReader) {
+  const code = reader.optional('code');
+  const message = reader.optional('message');
+  if (code === undefined && message === undefined) return undefined;
+  return { code: code ?? 'DECLINED_GENERIC', message: message ?? 'The payment was declined' };
 }
 
-const readDeclineError = (fields: WireObject) =>
-  readFields(fields, (reader) => {
-    const code = reader.optional('code', plainText);
-    const message = reader.optional('message', plainText);
-    if (code === undefined && message === undefined) return undefined;
-    return { code: code ?? 'DECLINED_GENERIC', message: message ?? 'The payment was declined' };
-  });
-
-const readPaging = (query: WireObject) =>
-  readFields(query, (reader) => ({
-    limit: reader.integer('limit', { min: 1, max: 500, defaultValue: 50 }),
-    before: reader.optional('before', uuid),
-  }));
-
-const readFault = (fields: WireObject): Fault =>
-  readFields(fields, (reader) => ({
-    operation: reader.oneOf('operation', ['create', 'lookup', 'confirm']) ?? 'create',
-    resource: reader.has('resource') ? reader.oneOf('resource', ['payment', 'payout']) : undefined,
-    fault: reader.oneOf('fault', FAULT_KINDS) ?? 'delay',
-    times: reader.integer('times', { min: 1, max: 10_000, defaultValue: 1 }),
-    ms: reader.integer('ms', { min: 0, max: DAY_MS, defaultValue: 1000 }),
-    status: reader.integer('status', { min: 400, max: 599, defaultValue: 503 }),
-  }));
+const readFault = (reader: ObjectReader): Fault => ({
+  operation: reader.oneOf('operation', ['create', 'lookup', 'confirm']) ?? 'create',
+  resource: reader.has('resource') ? reader.oneOf('resource', ['payment', 'payout']) : undefined,
+  fault: reader.oneOf('fault', FAULTS) ?? 'delay',
+  times: reader.integer('times', { min: 1, max: 10_000, defaultValue: 1 }),
+  ms: reader.integer('ms', { min: 0, max: DAY_MS, defaultValue: 1000 }),
+  status: reader.integer('status', { min: 400, max: 599, defaultValue: 503 }),
+});

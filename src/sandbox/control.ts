@@ -1,26 +1,11 @@
 import type { CallbackSender } from './callbacks';
 import type { AdvancingClock } from './clock';
-import type { RequestCounts, Fault, FaultInjector } from './fault-injector';
-import { mispaidAmount, type TransactionError } from './final-states';
+import type { RequestCounts, Fault, FaultInjector } from './faults';
+import type { TransactionError } from './final-states';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import type { Lifecycle } from './lifecycle';
 import type { Store } from './store';
-import type { TransactionKind, Transaction } from './transaction';
-
-/** A transaction in responses of the control plane. */
-export interface TransactionSummary {
-  kind: TransactionKind;
-  transactionId: string;
-  externalId: string | null;
-  channel: string;
-  type: string;
-  flow: 'redirect' | 'direct' | null;
-  amount: Transaction['amount'];
-  status: string;
-  state: string | null;
-  error: TransactionError | null;
-  createDate: string;
-}
+import type { Transaction } from './transaction';
 
 interface ControlParts {
   store: Store;
@@ -54,8 +39,7 @@ export class SandboxControl {
   underpay(id: string, received?: string): TransactionSummary {
     return this.changeTransaction(id, (transaction) => {
       if (transaction.kind !== 'payment') throw invalidRequest({ id: 'must be a payment' });
-      const amount = received ?? mispaidAmount(transaction.amount.value, 'less');
-      this.parts.lifecycle.mispay(transaction, amount);
+      this.parts.lifecycle.mispay(transaction, received);
     });
   }
 
@@ -72,12 +56,11 @@ export class SandboxControl {
   }
 
   inject(fault: Fault): void {
-    if (!this.parts.faults.inject(fault))
-      throw new SandboxHttpError(409, 'Too many faults are pending; a reset removes them');
+    this.parts.faults.inject(fault);
   }
 
   faults(): Fault[] {
-    return this.parts.faults.pendingFaults();
+    return structuredClone(this.parts.faults.pending);
   }
 
   counts(): RequestCounts {
@@ -93,28 +76,32 @@ export class SandboxControl {
     this.parts.onChange();
   }
 
-  private changeTransaction(id: string, act: (transaction: Transaction) => void): TransactionSummary {
+  private changeTransaction(id: string, change: (transaction: Transaction) => void): TransactionSummary {
     const transaction = this.parts.store.get(id);
     if (!transaction) throw new SandboxHttpError(404, 'There is no transaction with this id');
-    act(transaction);
+    change(transaction);
     return summaryOf(transaction);
   }
 }
 
-function summaryOf(transaction: Transaction): TransactionSummary {
+/** A transaction in responses of the control plane. */
+export type TransactionSummary = ReturnType<typeof summaryOf>;
+
+function summaryOf(transaction: Transaction) {
   const { kind, id, channel, type, amount, status, createDate } = transaction;
+  const { externalId = null, error = null } = transaction;
   const { flow = null, state = null } = transaction.kind === 'payment' ? transaction : {};
   return {
     kind,
     transactionId: id,
-    externalId: transaction.externalId ?? null,
+    externalId,
     channel,
     type,
     flow,
     amount,
     status,
     state,
-    error: transaction.error ?? null,
+    error,
     createDate,
   };
 }

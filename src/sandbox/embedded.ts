@@ -1,41 +1,25 @@
 import { sandboxMethods } from '../schema/methods';
 import { errorCode } from '../shared/error-code';
+import type { Secret } from '../shared/secret';
 import type { SandboxLogger } from './logger';
-import { startSandbox, type Sandbox } from './server';
+import { startSandbox, type Sandbox, type SandboxOptions } from './server';
 
-interface EmbeddedOptions {
-  port: number;
+interface EmbeddedOptions extends Pick<SandboxOptions, 'port' | 'control' | 'jwks'> {
   /** Whether to use any free port if `port` is in use. */
   anyPortIfTaken: boolean;
-  control: boolean;
-  /** A key set (JWKS) and the path at which it is served. */
-  jwks?: { file: string; path: string };
-}
-
-interface Credentials {
-  apiKey: { reveal(): string };
-  secretKey: { reveal(): string };
 }
 
 /** Starts the sandbox in this process. It listens on 127.0.0.1. */
 export async function startEmbeddedSandbox(
   { port, anyPortIfTaken, control, jwks }: EmbeddedOptions,
-  { apiKey, secretKey }: Credentials,
+  credentials: { apiKey: Secret; secretKey: Secret },
   logger: SandboxLogger,
 ): Promise<Sandbox> {
-  const start = (onPort: number): Promise<Sandbox> =>
-    startSandbox({
-      methods: sandboxMethods(),
-      host: '127.0.0.1',
-      port: onPort,
-      apiKey: apiKey.reveal(),
-      secretKey: secretKey.reveal(),
-      control,
-      jwks,
-      logger,
-    });
-  return start(port).catch((error: unknown) => {
-    if (anyPortIfTaken && errorCode(error) === 'EADDRINUSE') return start(0);
+  const apiKey = credentials.apiKey.reveal();
+  const secretKey = credentials.secretKey.reveal();
+  const options = { methods: sandboxMethods(), host: '127.0.0.1', apiKey, secretKey, control, jwks, logger };
+  return startSandbox({ ...options, port }).catch((error: unknown) => {
+    if (anyPortIfTaken && errorCode(error) === 'EADDRINUSE') return startSandbox({ ...options, port: 0 });
     throw error;
   });
 }

@@ -75,54 +75,48 @@ label { display: grid; font-size: .8rem; color: var(--soft); }
 `,
 );
 
-export interface Page {
+interface Page {
+  /** HTTP status, by default 200. */
+  status?: number;
   title: string;
   body: Html;
   wide?: boolean;
   /** Script at the end of the page. It may send requests only to the sandbox. */
   script?: HashedElement;
+  /** CSP source to which a submitted form may redirect, because browsers apply form-action to redirects, too. */
+  formTarget?: string;
 }
 
-export function renderPage(page: Page): string {
-  return html`<!doctype html>
+export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
+  const { status = 200, title, body, wide, script, formTarget } = page;
+  const formAction = formTarget ? `'self' ${formTarget}` : "'self'";
+  const scripts = script ? ` script-src ${script.source}; connect-src 'self';` : '';
+  const text = html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
-        <title>${page.title}</title>
+        <title>${title}</title>
         ${STYLE.element}
       </head>
       <body>
-        <main class="${page.wide ? 'wide' : ''}">${page.body}</main>
-        ${page.script?.element}
+        <main class="${wide ? 'wide' : ''}">${body}</main>
+        ${script?.element}
       </body>
     </html> `.text;
-}
-
-export interface PageResponse {
-  status: number;
-  page: Page;
-  /** CSP source to which a submitted form may redirect, because browsers apply form-action to redirects, too. */
-  formTarget?: string;
-}
-
-export function sendPage(reply: FastifyReply, { status, page, formTarget }: PageResponse): FastifyReply {
-  const formAction = ["'self'", formTarget].filter(Boolean).join(' ');
-  const scripts = page.script ? ` script-src ${page.script.source}; connect-src 'self';` : '';
-  const policy = `default-src 'none'; style-src ${STYLE.source};${scripts} form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`;
   return reply
     .code(status)
     .headers({
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policy,
+      'content-security-policy': `default-src 'none'; style-src ${STYLE.source};${scripts} form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`,
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
       // With the policy `no-referrer`, browsers submit forms with `Origin: null`, which the console rejects.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
     })
-    .send(renderPage(page));
+    .send(text);
 }
 
 /** Returns the origin of a URL as a CSP source, or only its scheme if CSP has no syntax for the origin. */

@@ -10,10 +10,9 @@ export class SandboxHttpError extends Error {
   }
 
   body(): Record<string, unknown> {
-    return this.errors ? { message: this.message, errors: this.errors } : { message: this.message };
+    return { message: this.message, errors: this.errors };
   }
 }
 
-export function invalidRequest(errors: Record<string, string>): SandboxHttpError {
-  return new SandboxHttpError(400, 'The request is invalid', errors);
-}
+export const invalidRequest = (errors: Record<string, string>): SandboxHttpError =>
+  new SandboxHttpError(400, 'The request is invalid', errors);

@@ -1,8 +1,8 @@
 import type { Clock } from '../shared/clock';
-import { MAX_SETTLE_AFTER_MS, mispaidAmount, type TransactionError } from './final-states';
+import { mispaidAmount, type TransactionError } from './final-states';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import type { Store } from './store';
-import { isSettled, methodView, type Payment, type Transaction } from './transaction';
+import { awaitsConfirm, isSettled, methodView, type Payment, type Transaction } from './transaction';
 
 /** Values of the confirm field (such as a UTR) with a special effect; with any other value, the payment completes. */
 const REJECTED_CODE = '000000';
@@ -25,11 +25,8 @@ export class Lifecycle {
   /** Stores a new transaction and schedules its end, unless its amount prevents it or only the payer can end it. */
   begin(transaction: Transaction): void {
     this.parts.store.add(transaction);
-    const { finalState } = transaction.outcome;
-    if (finalState.kind === 'never') return;
-    const isForced = finalState.kind !== 'complete';
-    const delay = Math.min(this.parts.settleAfterMs, MAX_SETTLE_AFTER_MS);
-    if (isForced || !needsPayer(transaction)) this.scheduleEnd(transaction, delay);
+    if (transaction.outcome.neverEnds || (completes(transaction) && needsPayer(transaction))) return;
+    this.scheduleEnd(transaction, this.parts.settleAfterMs);
   }
 
   /** Makes a pending payment `processing`, because the payer has opened the hosted page. */
@@ -44,18 +41,17 @@ export class Lifecycle {
     const field = payment.method.confirmField;
     if (field && code === REJECTED_CODE) throw invalidRequest({ [field]: 'was rejected' });
     const isSlow = code === SLOW_CODE;
-    const succeeds = payment.outcome.finalState.kind === 'complete';
     // Otherwise the payment waits for the provider, for example because the confirm has no code.
-    if (succeeds && field && !isSlow) return this.complete(payment);
+    if (completes(payment) && field && !isSlow) return this.complete(payment);
     payment.state = 'waiting_for_provider';
     this.parts.onChange(payment);
-    if (succeeds) this.scheduleEnd(payment, this.parts.settleAfterMs * (isSlow ? 2 : 1));
+    if (completes(payment)) this.scheduleEnd(payment, this.parts.settleAfterMs * (isSlow ? 2 : 1));
   }
 
   /** Ends the payment, because the payer pressed Pay. It stays `processing` if its amount prevents its end. */
   pay(payment: Payment): void {
-    if (payment.outcome.finalState.kind !== 'never') return this.end(payment);
-    if (payment.status === 'processing' && needsNoConfirm(payment)) return;
+    if (!payment.outcome.neverEnds) return this.end(payment);
+    if (payment.status === 'processing' && !awaitsConfirm(payment)) return;
     payment.status = 'processing';
     if (payment.state) payment.state = 'waiting_for_provider';
     this.parts.onChange(payment);
@@ -63,23 +59,24 @@ export class Lifecycle {
 
   /** Ends a transaction with the final state that its amount selects; completes it if the amount selects none. */
   end(transaction: Transaction): void {
-    this.throwIfSettled(transaction);
-    const { finalState } = transaction.outcome;
-    if (finalState.kind === 'fail') this.decline(transaction, finalState.error);
-    else if (finalState.kind === 'mispay' && transaction.kind === 'payment')
-      this.mispay(transaction, mispaidAmount(transaction.amount.value, finalState.received));
+    throwIfSettled(transaction);
+    const { error, mispaid } = transaction.outcome;
+    if (error) this.decline(transaction, error);
+    else if (mispaid && transaction.kind === 'payment')
+      this.mispay(transaction, mispaidAmount(transaction.amount.value, mispaid));
     else this.complete(transaction);
   }
 
   decline(transaction: Transaction, error: TransactionError = GENERIC_DECLINE): void {
-    this.throwIfSettled(transaction);
+    throwIfSettled(transaction);
     transaction.status = 'failed';
     transaction.error = error;
     this.finish(transaction);
   }
 
-  mispay(payment: Payment, received: string): void {
-    this.throwIfSettled(payment);
+  /** Makes a payment mispaid. `received` is the received amount, by default half of the amount. */
+  mispay(payment: Payment, received = mispaidAmount(payment.amount.value, 'less')): void {
+    throwIfSettled(payment);
     payment.status = 'mispaid';
     payment.amount = { ...payment.amount, received };
     this.finish(payment);
@@ -106,19 +103,18 @@ export class Lifecycle {
     transaction.timer?.cancel();
     transaction.timer = this.parts.clock.after(ms, () => this.end(transaction));
   }
-
-  private throwIfSettled(transaction: Transaction): void {
-    if (isSettled(transaction)) throw new SandboxHttpError(409, 'The transaction already has a final status');
-  }
 }
 
+function throwIfSettled(transaction: Transaction): void {
+  if (isSettled(transaction)) throw new SandboxHttpError(409, 'The transaction already has a final status');
+}
+
+/** Whether the amount of a transaction lets it complete. */
+const completes = ({ outcome }: Transaction): boolean =>
+  !outcome.error && !outcome.mispaid && !outcome.neverEnds;
+
+/** Whether a transaction ends only after an action of the payer: on the hosted page, or a confirm. */
 function needsPayer(transaction: Transaction): boolean {
   if (transaction.kind === 'payout') return false;
-  if (transaction.flow === 'redirect') return true;
-  return transaction.state !== undefined && !needsNoConfirm(transaction);
-}
-
-/** Whether no confirm is needed, or it has been received already. */
-function needsNoConfirm(payment: Payment): boolean {
-  return payment.state === undefined || payment.state === 'waiting_for_provider';
+  return transaction.flow === 'redirect' || awaitsConfirm(transaction);
 }

@@ -13,12 +13,11 @@ export class LiveEvents {
   private readonly listeners = new Set<Writable>();
   private pendingEvent: Timer | undefined;
   private heartbeat: Timer | undefined;
-  private isClosed = false;
 
   constructor(private readonly realTime: Clock) {}
 
   get hasCapacity(): boolean {
-    return !this.isClosed && this.listeners.size < MAX_LISTENERS;
+    return this.listeners.size < MAX_LISTENERS;
   }
 
   addListener(stream: Writable): void {
@@ -38,7 +37,6 @@ export class LiveEvents {
   }
 
   close(): void {
-    this.isClosed = true;
     for (const stream of this.listeners) {
       stream.end();
       this.remove(stream);

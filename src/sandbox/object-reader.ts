@@ -1,32 +1,42 @@
+import { decodeUtf8, parseJson } from '../shared/json-text';
 import { isObject, type WireObject } from '../shared/wire-object';
 import { plainText, type Rule } from './field-rules';
-import { invalidRequest } from './http-error';
+import { invalidRequest, type SandboxHttpError } from './http-error';
 
-/** Collects the first violated rule of each field path, so that one response names all invalid fields. */
-export class Problems {
-  private readonly rules = new Map<string, string>();
-
-  add(path: string, rule: string): void {
-    if (!this.rules.has(path)) this.rules.set(path, rule);
+/** Parses a JSON object in UTF-8. Throws a 400 error if it is another value or has duplicate names. */
+export function parseJsonObject(bytes: Buffer): WireObject {
+  let value: unknown;
+  try {
+    value = parseJson(decodeUtf8(bytes) ?? '');
+  } catch {
+    // The parser's message quotes the text, which must not be logged or returned.
   }
+  if (!isObject(value))
+    throw invalidRequest({ body: 'must be a JSON object in UTF-8 without duplicate names' });
+  return value;
+}
 
-  throwIfAny(): void {
-    if (this.rules.size > 0) throw invalidRequest(Object.fromEntries(this.rules));
-  }
+/** Returns what `read` returns. Throws a 400 error if it recorded problems or did not read all fields. */
+export function readObject<T>(source: WireObject, read: (reader: ObjectReader) => T): T {
+  const reader = new ObjectReader(source);
+  const result = read(reader);
+  reader.rejectUnread();
+  reader.throwIfInvalid();
+  return result;
 }
 
 /** Returns an unknown name if it looks like a field name; otherwise `(unnamed)`, because it may contain a secret. */
 const publicName = (name: string): string =>
   /^[A-Za-z_][\w-]{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : '(unnamed)';
 
-/** Reads an object field by field and records problems. `finish` records a problem for each field that was not read. */
+/** Reads an object field by field, and records the first violated rule of each field, to report all in one response. */
 export class ObjectReader {
   private readonly readNames = new Set<string>();
 
   constructor(
     private readonly source: WireObject,
-    private readonly problems: Problems,
     private readonly path = '',
+    private readonly problems = new Map<string, string>(),
   ) {}
 
   has(name: string): boolean {
@@ -55,10 +65,10 @@ export class ObjectReader {
 
   /** Reads a required string that must be one of `values`. */
   oneOf<const T extends string>(name: string, values: readonly T[]): T | undefined {
-    const find = (text: string) => values.find((value) => value === text);
-    return find(
-      this.required(name, (text) => (find(text) ? undefined : `must be one of ${values.join(', ')}`)),
-    );
+    const text = this.required(name);
+    const value = values.find((each) => each === text);
+    if (!value) this.addProblem(name, `must be one of ${values.join(', ')}`);
+    return value;
   }
 
   /** Reads an integer within bounds. Forms send it as a string of digits. */
@@ -72,22 +82,34 @@ export class ObjectReader {
     return bounds.min;
   }
 
-  object(name: string): { reader: ObjectReader; fields: WireObject } {
+  /** Reads a required object. Returns a reader of its fields, whose problems belong to this reader. */
+  object(name: string): ObjectReader {
     const value = this.take(name);
-    if (value === undefined) this.addProblem(name, 'is required');
-    else if (!isObject(value)) this.addProblem(name, 'must be an object');
-    const fields = isObject(value) ? value : {};
-    return { reader: new ObjectReader(fields, this.problems, `${this.path}${name}.`), fields };
+    if (!isObject(value)) this.addProblem(name, value === undefined ? 'is required' : 'must be an object');
+    return new ObjectReader(isObject(value) ? value : {}, `${this.path}${name}.`, this.problems);
+  }
+
+  /** Returns the fields that have not been read. */
+  unread(): WireObject {
+    return Object.fromEntries(Object.entries(this.source).filter(([name]) => !this.readNames.has(name)));
+  }
+
+  /** Records a problem for each field that has not been read. */
+  rejectUnread(): void {
+    for (const name of Object.keys(this.unread())) this.addProblem(publicName(name), 'is unknown');
   }
 
   addProblem(name: string, rule: string): void {
-    this.problems.add(this.path + name, rule);
+    if (!this.problems.has(this.path + name)) this.problems.set(this.path + name, rule);
   }
 
-  finish(): void {
-    for (const name of Object.keys(this.source)) {
-      if (!this.readNames.has(name)) this.addProblem(publicName(name), 'is unknown');
-    }
+  throwIfInvalid(): void {
+    if (this.problems.size > 0) throw this.error();
+  }
+
+  /** Returns a 400 error with the problems of all fields. */
+  error(): SandboxHttpError {
+    return invalidRequest(Object.fromEntries(this.problems));
   }
 
   private take(name: string): unknown {

@@ -1,10 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import fastify, {
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-} from 'fastify';
+import fastify from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SandboxMethods } from '../schema/methods/sandbox-behaviour';
 import { systemClock, type Clock } from '../shared/clock';
 import { addApi, ALLOWED_METHODS } from './api';
@@ -12,9 +8,7 @@ import { CallbackSender } from './callbacks';
 import { AdvancingClock } from './clock';
 import { SandboxControl } from './control';
 import { addControlRoutes } from './control-routes';
-import { sendJson } from './exchange';
-import { FaultInjector } from './fault-injector';
-import { MAX_SETTLE_AFTER_MS } from './final-states';
+import { FaultInjector, sendJson } from './faults';
 import { addHostedPage } from './hosted-page';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import { Lifecycle } from './lifecycle';
@@ -25,6 +19,7 @@ import { Store } from './store';
 import { microsecondDate } from './transaction';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
+const NOTHING_HERE = { message: 'There is nothing at this address' };
 
 export interface SandboxOptions {
   methods: SandboxMethods;
@@ -33,14 +28,12 @@ export interface SandboxOptions {
   port: number;
   apiKey: string;
   secretKey: string;
-  /** Base URL for payers' browsers, with a slash at the end. Default: the address on which the sandbox listens. */
-  publicUrl?: string;
   /** Whether to serve the control plane at /_sandbox/. */
   control?: boolean;
   /** File with a key set (JWKS), which is read for each request, and the path at which it is served. */
   jwks?: { file: string; path: string } | undefined;
   clock?: Clock;
-  /** Time in ms until a transaction that needs no action of the payer ends; at most 5000, by default 1500. */
+  /** Time in ms until a transaction that needs no action of the payer ends; by default 1500. */
   settleAfterMs?: number;
   maxTransactions?: number;
   logger?: SandboxLogger;
@@ -55,27 +48,9 @@ export interface Sandbox {
 }
 
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { methods, host, port, logger, jwks } = options;
+  const { clock: realTime = systemClock, settleAfterMs = 1500, maxTransactions = 100_000 } = options;
   let url = '';
-  const parts = createParts(options, () => options.publicUrl ?? url);
-  const { app, clock, callbacks, control, live } = parts;
-  await app.listen({ host: options.host, port: options.port });
-  url = serverUrl(app, options.host);
-  const close = async () => {
-    clock.stop();
-    callbacks.stop();
-    live.close();
-    await app.close();
-  };
-  return { url, control, close };
-}
-
-/** Creates and connects the parts of a sandbox. `baseUrl` is called only after the server has started to listen. */
-function createParts(options: SandboxOptions, baseUrl: () => string) {
-  const { methods, logger, maxTransactions = 100_000, settleAfterMs = 1500 } = options;
-  if (!(settleAfterMs >= 0 && settleAfterMs <= MAX_SETTLE_AFTER_MS)) {
-    throw new RangeError(`settleAfterMs must be from 0 to ${MAX_SETTLE_AFTER_MS}`);
-  }
-  const realTime = options.clock ?? systemClock;
   const clock = new AdvancingClock(realTime);
   const callbacks = new CallbackSender({ clock, realTime, logger });
   const store = new Store(maxTransactions);
@@ -92,18 +67,25 @@ function createParts(options: SandboxOptions, baseUrl: () => string) {
     },
   });
   const control = new SandboxControl({ store, lifecycle, faults, clock, callbacks, onChange });
-  const service = new PaymentService({ methods, store, lifecycle, faults, clock, baseUrl });
+  const service = new PaymentService({ methods, store, lifecycle, faults, clock, baseUrl: () => url });
 
   const app = createBareServer(logger);
   addApi(app, { keys: options, service, faults, clock, realTime });
-  addHostedPage(app, { store, lifecycle });
+  addHostedPage(app, store, lifecycle);
   app.get('/healthz', () => ({ status: 'ok' }));
-  if (options.jwks) addJwks(app, options.jwks);
+  if (jwks) addJwks(app, jwks);
   if (options.control) {
-    const routes = async (scope: FastifyInstance) => addControlRoutes(scope, { control, live, baseUrl });
+    const routes = async (scope: FastifyInstance) => addControlRoutes(scope, control, live);
     app.register(routes, { prefix: '/_sandbox' });
   }
-  return { app, clock, callbacks, control, live };
+  url = `${await app.listen({ host, port })}/`;
+  const close = async () => {
+    clock.stop();
+    callbacks.stop();
+    live.close();
+    await app.close();
+  };
+  return { url, control, close };
 }
 
 /** Serves a key set. Responds with 404 if its file cannot be read. */
@@ -122,7 +104,7 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     frameworkErrors: (_error, _request, reply: FastifyReply) => {
-      sendJson(reply, 404, { message: 'There is nothing at this address' });
+      sendJson(reply, 404, NOTHING_HERE);
       return reply;
     },
   });
@@ -142,24 +124,18 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
 
 function respondNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const allow = ALLOWED_METHODS.get(request.url.split('?', 1)[0] ?? '');
-  if (allow) {
-    sendJson(reply.header('allow', allow), 405, { message: 'The method is not allowed here' });
-  } else {
-    sendJson(reply, 404, { message: 'There is nothing at this address' });
-  }
+  if (allow) sendJson(reply.header('allow', allow), 405, { message: 'The method is not allowed here' });
+  else sendJson(reply, 404, NOTHING_HERE);
   return reply;
 }
 
 function respondError(error: FastifyError, reply: FastifyReply, logger?: SandboxLogger): void {
   const httpError = toHttpError(error);
+  if (httpError) return sendJson(reply, httpError.status, httpError.body());
   // The message of an unexpected error may contain input of the client; its stack frames do not.
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
-  if (!httpError) logger?.error({ error: error.name, frames }, 'unexpected error in the sandbox');
-  sendJson(
-    reply,
-    httpError?.status ?? 500,
-    httpError?.body() ?? { message: 'An internal error of the sandbox' },
-  );
+  logger?.error({ error: error.name, frames }, 'unexpected error in the sandbox');
+  sendJson(reply, 500, { message: 'An internal error of the sandbox' });
 }
 
 /** Returns the HTTP error for an error of the sandbox or an error of Fastify about a body; otherwise undefined. */
@@ -169,11 +145,4 @@ function toHttpError(error: FastifyError): SandboxHttpError | undefined {
   if (error.statusCode === 415) return invalidRequest({ 'Content-Type': 'must be application/json' });
   if (error.statusCode === 400) return invalidRequest({ body: 'cannot be read' });
   return undefined;
-}
-
-function serverUrl(app: FastifyInstance, host: string): string {
-  const address = app.server.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/`;
 }

@@ -7,7 +7,7 @@ export interface Keys {
   secretKey: string;
 }
 
-export interface SignedRequest {
+interface SignedRequest {
   headers: IncomingHttpHeaders;
   /** The signed bytes after the timestamp (spec section 5): the query string or the body. */
   data: Buffer;
@@ -40,9 +40,8 @@ function requiredHeader(headers: IncomingHttpHeaders, name: string): string {
   return value;
 }
 
-function unauthenticated(errors?: Record<string, string>): SandboxHttpError {
-  return new SandboxHttpError(401, 'Authentication failed', errors);
-}
+const unauthenticated = (errors?: Record<string, string>): SandboxHttpError =>
+  new SandboxHttpError(401, 'Authentication failed', errors);
 
 /** Compares in constant time. Hashes the texts first, because timingSafeEqual requires equal lengths. */
 function isSameText(given: string, expected: string): boolean {

@@ -8,24 +8,18 @@ import type { WireObject } from '../shared/wire-object';
 import type { Timer } from '../shared/clock';
 import type { SimulatedOutcome, TransactionError } from './final-states';
 
-export type PaymentStatus = 'pending' | 'processing' | 'completed' | 'failed' | 'mispaid';
-export type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed';
-
-export interface Amount {
-  currency: string;
-  value: string;
-  received?: string;
-}
+type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed';
+export type PaymentStatus = PayoutStatus | 'mispaid';
 
 interface Common {
   id: string;
   /** Channel id, in upper or lower case as sent by the client. */
   channel: string;
   externalId?: string;
-  amount: Amount;
+  amount: { currency: string; value: string; received?: string };
   /** `payment_method.type` or `payout_method.type`. */
   type: string;
-  /** The method's fields, with card data masked or removed. */
+  /** The method's fields, with a masked card number and without the security code. */
   request: WireObject;
   callbackUrl?: string;
   createDate: string;
@@ -42,6 +36,8 @@ export interface Payment extends Common {
   method: SandboxPaymentMethod;
   flow: 'redirect' | 'direct';
   state?: WireState;
+  /** URL of the hosted page. */
+  redirectUrl: string;
   returnUrl?: string;
   /** Fields of `payment_method` that the service added. */
   added: WireObject;
@@ -58,9 +54,15 @@ export type TransactionKind = Transaction['kind'];
 export const isSettled = ({ status }: Transaction): boolean =>
   status !== 'pending' && status !== 'processing';
 
+export const isHidden = ({ hiddenUntil }: Transaction, now: number): boolean =>
+  hiddenUntil !== undefined && hiddenUntil > now;
+
+/** Whether a payment waits for a confirm. */
+export const awaitsConfirm = ({ state }: Payment): boolean =>
+  state !== undefined && state !== 'waiting_for_provider';
+
 /** Returns what the functions of a method's sandbox behaviour may read of a transaction. */
-export function methodView(transaction: Pick<Common, 'id' | 'request' | 'amount'>): SandboxTransaction {
-  const { id, request, amount } = transaction;
+export function methodView({ id, request, amount }: Transaction): SandboxTransaction {
   return { id, request, amount, pseudoRandomDigits: (count, label) => pseudoRandomDigits(id, count, label) };
 }
 

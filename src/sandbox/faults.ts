@@ -1,0 +1,120 @@
+import type { FastifyReply } from 'fastify';
+import type { Clock } from '../shared/clock';
+import type { WireObject } from '../shared/wire-object';
+import type { SimulatedOutcome } from './final-states';
+import { SandboxHttpError } from './http-error';
+import type { TransactionKind } from './transaction';
+
+export const FAULTS = ['cut_before', 'cut_after', 'error_after', 'truncated', 'delay', 'status'] as const;
+
+const COUNTER_NAMES = { create: 'creates', lookup: 'lookups', confirm: 'confirms' } as const;
+
+export type Operation = keyof typeof COUNTER_NAMES;
+
+/** A fault that is injected into the next matching requests, whatever their amounts. */
+export interface Fault {
+  operation: Operation;
+  /** The resource of these requests; payments and payouts if absent. */
+  resource?: TransactionKind;
+  fault: (typeof FAULTS)[number];
+  /** Number of requests into which the fault is still to be injected. */
+  times: number;
+  /** Delay in ms of the fault `delay`. */
+  ms?: number;
+  /** HTTP status of the response to the fault `status`. */
+  status?: number;
+}
+
+function zeroCounts() {
+  const zero = () => ({ creates: 0, created: 0, lookups: 0, confirms: 0 });
+  return { payment: zero(), payout: zero() };
+}
+
+/** `creates` counts create requests, `created` the transactions that they created. */
+export type RequestCounts = ReturnType<typeof zeroCounts>;
+
+const MAX_FAULTS = 100;
+
+/** Counts requests and injects faults into them. */
+export class FaultInjector {
+  counts = zeroCounts();
+  /** Faults that are still to be injected. */
+  pending: Fault[] = [];
+
+  /** @param onChange called when counts or faults have changed */
+  constructor(private readonly onChange: () => void) {}
+
+  /** Counts an authenticated request. Returns the first injected fault that matches the request, and uses it once. */
+  countAndTakeFault(resource: TransactionKind, operation: Operation): Fault | undefined {
+    this.counts[resource][COUNTER_NAMES[operation]] += 1;
+    this.onChange();
+    const fault = this.pending.find(
+      (one) => one.operation === operation && (one.resource === undefined || one.resource === resource),
+    );
+    if (!fault) return undefined;
+    fault.times -= 1;
+    this.pending = this.pending.filter((one) => one.times > 0);
+    return fault;
+  }
+
+  countCreated(resource: TransactionKind): void {
+    this.counts[resource].created += 1;
+    this.onChange();
+  }
+
+  inject(fault: Fault): void {
+    if (this.pending.length >= MAX_FAULTS)
+      throw new SandboxHttpError(409, 'Too many faults are pending; a reset removes them');
+    this.pending.push({ ...fault });
+    this.onChange();
+  }
+
+  clear(): void {
+    this.pending = [];
+    this.counts = zeroCounts();
+    this.onChange();
+  }
+}
+
+/** A response, and the fault that the amount of the transaction selects. */
+export interface SandboxResponse {
+  status: number;
+  body: WireObject;
+  fault?: SimulatedOutcome['fault'];
+}
+
+/** Runs `work` and sends its response. An injected fault takes effect before, after or instead of `work`. */
+export async function respondWithFaults(
+  reply: FastifyReply,
+  { injected, clock }: { injected: Fault | undefined; clock: Clock },
+  work: () => SandboxResponse,
+): Promise<void> {
+  if (injected?.fault === 'delay') {
+    await new Promise<void>((resolve) => clock.after(injected.ms ?? 0, resolve));
+  }
+  if (injected?.fault === 'cut_before') return cutConnection(reply);
+  if (injected?.fault === 'status') return sendFault(reply, injected.status ?? 503);
+  const { status, body, fault = injected?.fault } = work();
+  if (fault === 'cut_before' || fault === 'cut_after') return cutConnection(reply);
+  if (fault === 'error_after') return sendFault(reply, 500);
+  const text = JSON.stringify(body);
+  sendText(reply, status, fault === 'truncated' ? text.slice(0, Math.floor(text.length / 2)) : text);
+}
+
+export function sendJson(reply: FastifyReply, status: number, body: WireObject): void {
+  sendText(reply, status, JSON.stringify(body));
+}
+
+function sendText(reply: FastifyReply, status: number, text: string): void {
+  reply.code(status).header('content-type', 'application/json; charset=utf-8').send(text);
+}
+
+function sendFault(reply: FastifyReply, status: number): void {
+  sendJson(reply, status, { message: 'This response is a simulated fault' });
+}
+
+/** Closes the connection without a response. */
+function cutConnection(reply: FastifyReply): void {
+  reply.hijack();
+  reply.raw.destroy();
+}

@@ -1,0 +1,122 @@
+import type { SandboxMethods, SandboxPaymentMethod } from '../schema/methods/sandbox-behaviour';
+import type { WireObject } from '../shared/wire-object';
+import { redactCardData, withoutCardData } from './cards';
+import { amountValue, currencyCode, freeText, httpUrl, methodFieldRule, uuid } from './field-rules';
+import { invalidRequest } from './http-error';
+import { ObjectReader, readObject } from './object-reader';
+
+/** Reads a payment request. The method's fields have a masked card number and no security code. */
+export function readPaymentRequest(body: WireObject, methods: SandboxMethods['payments']) {
+  const reader = new ObjectReader(body);
+  const { part, type, method, ...common } = readCommonFields(reader, 'payment_method', methods);
+  const externalId = reader.optional('external_id');
+  const returnUrl = reader.optional('return_url', httpUrl);
+  reader.rejectUnread();
+  if (!method) {
+    part.addProblem('type', 'is not a known method');
+    throw part.error();
+  }
+  const fields = part.unread();
+  const { flow, hasDirectFlowFields } = flowOf(method, Object.keys(fields));
+  readMethodFields(part, flow === 'direct' ? method.direct : { required: method.redirect });
+  if (!method.anyFields) part.rejectUnread();
+  reader.throwIfInvalid();
+  const request = method.anyFields ? redactCardData(fields) : withoutCardData(fields);
+  return { ...common, type, method, externalId, returnUrl, flow, hasDirectFlowFields, request };
+}
+
+/** Reads a payout request. Unknown payout types are valid and may have any fields (spec 2.8, "or others"). */
+export function readPayoutRequest(body: WireObject, methods: SandboxMethods['payouts']) {
+  const reader = new ObjectReader(body);
+  const { part, method, ...common } = readCommonFields(reader, 'payout_method', methods);
+  const externalId = reader.required('external_id');
+  reader.rejectUnread();
+  const fields = part.unread();
+  if (method) {
+    readMethodFields(part, method);
+    part.rejectUnread();
+  }
+  reader.throwIfInvalid();
+  return { ...common, externalId, request: method ? withoutCardData(fields) : redactCardData(fields) };
+}
+
+function readCommonFields<M extends { currency?: string }>(
+  reader: ObjectReader,
+  methodField: 'payment_method' | 'payout_method',
+  methods: ReadonlyMap<string, M>,
+) {
+  const channel = reader.required('channel', uuid);
+  const part = reader.object(methodField);
+  const type = part.required('type');
+  const method = methods.get(type);
+  const amount = readAmount(reader.object('amount'), method?.currency);
+  const callbackUrl = reader.optional('callback_url', httpUrl);
+  reader.optional('description', freeText);
+  return { channel, part, type, method, amount, callbackUrl };
+}
+
+function readAmount(reader: ObjectReader, onlyCurrency: string | undefined) {
+  const currency = reader.required('currency', currencyCode);
+  const value = reader.required('value', amountValue);
+  if (onlyCurrency && currency !== onlyCurrency) {
+    reader.addProblem('currency', `must be ${onlyCurrency} for this method`);
+  }
+  reader.rejectUnread();
+  return { currency, value };
+}
+
+/**
+ * Returns the flow of a payment request: `direct` if the method has no redirect flow, or if it has both and the request
+ * has a field that the redirect flow does not have; otherwise `redirect`. `hasDirectFlowFields` is whether the response
+ * has the fields that the server-to-server flow adds (spec 2.5 note 1).
+ */
+function flowOf({ redirect, direct }: SandboxPaymentMethod, names: readonly string[]) {
+  if (direct && (!redirect || names.some((name) => !redirect.includes(name)))) {
+    return { flow: 'direct', hasDirectFlowFields: true } as const;
+  }
+  const directNames = direct && [...direct.required, ...(direct.optional ?? [])];
+  const hasDirectFlowFields =
+    directNames?.length === redirect?.length && directNames?.every((name) => redirect?.includes(name));
+  return { flow: 'redirect', hasDirectFlowFields } as const;
+}
+
+function readMethodFields(
+  reader: ObjectReader,
+  { required = [], optional = [] }: { required?: readonly string[]; optional?: readonly string[] } = {},
+): void {
+  for (const name of required) reader.required(name, methodFieldRule(name));
+  for (const name of optional) reader.optional(name, methodFieldRule(name));
+}
+
+/** Reads the parameters of a lookup. */
+export const readLookup = (query: WireObject) =>
+  readObject(query, (reader) => {
+    const channel = reader.required('channel', uuid);
+    const transactionId = reader.optional('transaction_id', uuid);
+    const externalId = reader.optional('external_id');
+    if (transactionId === undefined && externalId === undefined) {
+      reader.addProblem('transaction_id', 'is required if external_id is absent');
+    }
+    return { channel, transactionId, externalId };
+  });
+
+/** Parses a query string without its question mark. Throws a 400 error if it is malformed or has duplicate names. */
+export function parseQuery(text: string): Record<string, string> {
+  const fields = new Map<string, string>();
+  for (const pair of text === '' ? [] : text.split('&')) {
+    const equals = pair.indexOf('=');
+    if (equals < 1) throw invalidRequest({ query: 'must be name=value pairs' });
+    const name = decodeQueryPart(pair.slice(0, equals));
+    if (fields.has(name)) throw invalidRequest({ query: 'must not contain a name twice' });
+    fields.set(name, decodeQueryPart(pair.slice(equals + 1)));
+  }
+  return Object.fromEntries(fields);
+}
+
+function decodeQueryPart(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw invalidRequest({ query: 'must be percent-encoded UTF-8' });
+  }
+}
