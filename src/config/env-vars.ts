@@ -1,5 +1,4 @@
 import * as parsers from './parsers';
-import type { AnySetting } from './env-reader';
 import { SAMPLERS } from './types';
 
 /** Every setting, in the order of docs/configuration.md, which is generated from this table. */
@@ -60,7 +59,7 @@ export const SETTINGS = {
     description:
       'JSON fields that every response of the payment service with SERVICE_NOT_FOUND_STATUS has. A response without them is attributed to a proxy in front of the service and never releases an idempotency key.',
     whenUnset: 'any JSON object counts as a response of the service',
-    parser: parsers.listOf('names of JSON fields', parsers.parseJsonFieldName),
+    parser: parsers.listOf('names of JSON fields', parsers.isJsonFieldName),
   },
   DATABASE_URL: {
     description:
@@ -137,17 +136,17 @@ export const SETTINGS = {
     description:
       'Allowed hosts of returnUrl and callbackUrl; *.shop.example matches every name below shop.example.',
     whenUnset: 'any public host',
-    parser: parsers.listOf('host names', parsers.parseHostNamePattern),
+    parser: parsers.listOf('host names', parsers.isHostNamePattern),
   },
   CORS_ORIGINS: {
     description: 'Web origins whose pages may call the gateway from a browser (CORS).',
     whenUnset: "none; Apollo's explorers with the embedded sandbox",
-    parser: parsers.listOf('origins such as https://shop.example', parsers.parseWebOrigin),
+    parser: parsers.listOf('origins such as https://shop.example', parsers.isWebOrigin),
   },
   TRUSTED_PROXIES: {
     description:
       'Addresses or networks of proxies. Their X-Forwarded-For header is trusted, and MAX_CONNECTIONS_PER_ADDRESS does not apply to them.',
-    parser: parsers.listOf('IP addresses or networks such as 10.0.0.0/8', parsers.parseIpNetwork),
+    parser: parsers.listOf('IP addresses or networks such as 10.0.0.0/8', parsers.isIpNetwork),
   },
   RATE_LIMIT_PER_MINUTE: {
     description:
@@ -382,4 +381,4 @@ export const SETTINGS = {
     default: '1',
     parser: parsers.decimalFraction,
   },
-} satisfies Record<string, AnySetting>;
+} satisfies Record<string, parsers.Setting<unknown>>;
