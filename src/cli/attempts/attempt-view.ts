@@ -1,6 +1,5 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import { labelOf } from '../terminal';
-import { csvLine } from './csv';
 
 const timeOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 export const timeOrDash = (ms: number | null): string => timeOrNull(ms) ?? '-';
@@ -49,6 +48,15 @@ const CSV_COLUMNS = [
   ...['channel', 'method', 'externalId', 'client', 'idempotencyKey'],
 ];
 
+/** Start of a cell that a spreadsheet evaluates as a formula. A caller may choose such a key or external id. */
+const FORMULA_START = /^[=+\-@\t\r]/;
+
+/** Returns a cell of CSV (RFC 4180), with an apostrophe before text that looks like a formula. */
+function csvCell(text: string): string {
+  const safe = FORMULA_START.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
 /** Returns attempts as CSV for `attempts settle --file`; an operator fills in outcome and transactionId before. */
 export function attemptsCsv(attempts: readonly Attempt[]): string {
   const rows = attempts.map((attempt) => {
@@ -56,5 +64,5 @@ export function attemptsCsv(attempts: readonly Attempt[]): string {
     const cells = new Map(Object.entries({ ...fields, ...amount }));
     return CSV_COLUMNS.map((column) => String(cells.get(column) ?? ''));
   });
-  return [CSV_COLUMNS, ...rows].map(csvLine).join('\n');
+  return [CSV_COLUMNS, ...rows].map((cells) => cells.map(csvCell).join(',')).join('\n');
 }

@@ -1,4 +1,5 @@
 import type { Attempt } from '../../datasources/journal/journal';
+import { EXIT } from '../context';
 import type { Terminal } from '../terminal';
 import { attemptJson, mutationOf, summaryOf } from './attempt-view';
 import type { PlannedSettle, SettleState } from './settle-plan';
@@ -13,37 +14,23 @@ const STATE_LABELS: Readonly<Record<SettleState, string>> = {
   refused: 'REFUSED',
 };
 
-/** Total amount of the attempts with the same mutation and currency. */
-interface Total {
-  operation: string;
-  currency: string;
-  attempts: number;
-  /** The sum, a decimal with two places. */
-  value: string;
-}
-
 /** Converts a decimal with at most two places to hundredths. */
 function centsOf(value: string): bigint {
   const [whole = '0', decimals = ''] = value.split('.');
   return BigInt(`${whole}${decimals.padEnd(2, '0')}`);
 }
 
-/** Returns the sums of the amounts of attempts, by mutation and currency. */
-export function totalsOf(attempts: readonly Attempt[]): Total[] {
+/** Returns the sums of the amounts of attempts, by mutation and currency. `value`: a decimal with two places. */
+export function totalsOf(attempts: readonly Attempt[]) {
   const groups = Map.groupBy(attempts, (attempt) => `${mutationOf(attempt)} ${attempt.currency}`);
   return [...groups].map(([group, members]) => {
     const [operation = '', currency = ''] = group.split(' ');
     const sum = String(members.reduce((total, { value }) => total + centsOf(value), 0n)).padStart(3, '0');
-    return {
-      operation,
-      currency,
-      attempts: members.length,
-      value: `${sum.slice(0, -2)}.${sum.slice(-2)}`,
-    };
+    return { operation, currency, attempts: members.length, value: `${sum.slice(0, -2)}.${sum.slice(-2)}` };
   });
 }
 
-export const describeTotals = (totals: readonly Total[]): string[] =>
+export const describeTotals = (totals: ReturnType<typeof totalsOf>): string[] =>
   totals.map(
     ({ operation, currency, attempts, value }) => `  ${operation}: ${attempts} (total ${value} ${currency})`,
   );
@@ -52,8 +39,7 @@ function describePlanned({ line, name, request, attempt, state, message }: Plann
   const parts = [
     line === null ? '' : `line ${line}: `,
     attempt ? summaryOf(attempt) : name,
-    request ? ` -> ${request.outcome}` : '',
-    request?.transactionId ? ` ${request.transactionId}` : '',
+    request ? ` -> ${request.outcome} ${request.transactionId ?? ''}`.trimEnd() : '',
     `  ${STATE_LABELS[state]}`,
     message === null ? '' : `: ${message}`,
   ];
@@ -78,21 +64,24 @@ interface Options {
   proposal?: string | undefined;
 }
 
-/** Prints each request with its state, their number by state, and the amounts that are settled, proposed or ready. */
-export function printReport(terminal: Terminal, planned: readonly PlannedSettle[], options: Options): void {
+/**
+ * Prints each request with its state, their number by state, and the amounts that are settled, proposed or ready.
+ * @returns the exit code of the command
+ */
+export function printReport(terminal: Terminal, planned: readonly PlannedSettle[], options: Options): number {
   const { json, isCarriedOut, proposal = null } = options;
-  const states = (Object.keys(STATE_LABELS) as SettleState[]).map(
-    (name) => [name, planned.filter(({ state }) => state === name).length] as const,
-  );
-  const counts = Object.fromEntries(states.filter(([, count]) => count > 0));
+  const numberOf = (state: SettleState): number => planned.filter((each) => each.state === state).length;
+  const states = (Object.keys(STATE_LABELS) as SettleState[]).filter((state) => numberOf(state) > 0);
   const counted = planned.filter(({ state }) => ['ready', 'settled', 'proposed'].includes(state));
   const totals = totalsOf(counted.flatMap(({ attempt }) => attempt ?? []));
-  if (json)
-    return terminal.printJson({ isCarriedOut, proposal, counts, totals, results: planned.map(plannedJson) });
-  if (planned.length === 0) return;
-  for (const each of planned) terminal.print(describePlanned(each));
-  terminal.print('');
-  for (const [state, count] of Object.entries(counts))
-    terminal.print(`${count} ${STATE_LABELS[state as SettleState]}`);
-  for (const total of describeTotals(totals)) terminal.print(total);
+  if (json) {
+    const counts = Object.fromEntries(states.map((state) => [state, numberOf(state)]));
+    terminal.printJson({ isCarriedOut, proposal, counts, totals, results: planned.map(plannedJson) });
+  } else if (planned.length > 0) {
+    for (const each of planned) terminal.print(describePlanned(each));
+    terminal.print('');
+    for (const state of states) terminal.print(`${numberOf(state)} ${STATE_LABELS[state]}`);
+    for (const total of describeTotals(totals)) terminal.print(total);
+  }
+  return numberOf('refused') > 0 ? EXIT.failed : EXIT.done;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AuditLog, OutcomeEntry } from '../../observability/audit/audit-log';
+import type { AuditLog } from '../../observability/audit/audit-log';
 import type { Attempt, Outcome } from '../../datasources/journal/journal';
 import type { ProposedSettle } from '../../datasources/journal/settlement-proposals';
 import { sleep } from '../../shared/timeout';
@@ -23,30 +23,15 @@ const CLAIM_RETRY_INTERVAL_MS = 250;
 /** How long after it was made a proposal can be approved. */
 const PROPOSAL_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-interface EntryFacts {
-  attempt: Attempt;
-  request: Pick<SettleRequest, 'outcome' | 'transactionId'>;
-  decision: Decision;
-}
-
-/** Returns the entry of the audit log about an operator's decision on an attempt. */
-export function auditEntry(
-  event: OutcomeEntry['event'],
-  { attempt, request, decision: { operator, reason, proposal } }: EntryFacts,
-): OutcomeEntry {
-  return {
-    event,
-    who: auditName(operator.user),
-    sudoUser: operator.sudoUser ?? undefined,
-    by: operator.givenName ?? undefined,
-    reason,
-    attempt,
-    outcome: request.outcome,
-    transactionId: request.transactionId,
-    proposal: proposal?.id,
-    proposedBy: proposal?.proposedBy,
-  };
-}
+/** Returns the fields of an audit entry that say who decided what and why. */
+export const decisionFields = ({ operator, reason, proposal }: Decision) => ({
+  who: auditName(operator.user),
+  sudoUser: operator.sudoUser ?? undefined,
+  by: operator.givenName ?? undefined,
+  reason,
+  proposal: proposal?.id,
+  proposedBy: proposal?.proposedBy,
+});
 
 /**
  * Settles all requests in state `ready`, one at a time. Each is written to the audit log before the journal. If journal
@@ -92,8 +77,9 @@ async function settleOne(
       ? refused(current, 'Another process (an instance or a command) holds this attempt: repeat the command.')
       : current;
   }
-  const entry = auditEntry('settled', { attempt: claimed, request, decision });
-  audit.recordOperatorAction(entry);
+  const entry = { ...decisionFields(decision), attempt: claimed };
+  const { outcome, transactionId } = request;
+  audit.recordOperatorAction({ ...entry, event: 'settled', outcome, transactionId });
   const isRecorded = await journal
     .recordOutcome(attempt.id, outcomeOf(request, Math.floor(await journal.time())))
     .catch(() => true);
@@ -149,14 +135,16 @@ export async function proposePlanned(
   const results = planned.map((each): PlannedSettle => {
     const { state, attempt, request } = each;
     if (state !== 'ready' || !attempt || !request) return each;
-    audit.recordOperatorAction({ ...auditEntry('proposed', { attempt, request, decision }), proposal: id });
+    const { outcome, transactionId, status } = request;
+    const entry = { ...decisionFields(decision), proposal: id, attempt, outcome, transactionId };
+    audit.recordOperatorAction({ ...entry, event: 'proposed' });
     rows.push({
       id,
       attemptId: attempt.id,
       service: session.service,
-      outcome: request.outcome,
-      transactionId: request.transactionId,
-      status: request.status,
+      outcome,
+      transactionId,
+      status,
       reason,
       proposedBy: operator.user,
       sudoUser: operator.sudoUser,

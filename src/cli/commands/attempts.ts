@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { attemptsCsv, attemptJson, describeAttempt, summaryOf } from '../attempts/attempt-view';
 import { NO_ATTEMPT_MESSAGE, Session } from '../attempts/session';
 import { EXIT, type Context } from '../context';
