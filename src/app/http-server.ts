@@ -104,12 +104,20 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
 
 /** Creates the web server without routes, and what its routes need. */
 async function createServer(parts: BaseParts) {
-  const { config, log, metrics } = parts;
+  const { config, log, clock, metrics } = parts;
   const { limits } = config;
   const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
-  const authenticator = readAuthenticator(parts);
+  const authenticator = readSettingFile('CLIENT_KEYS_FILE', () => {
+    const { clientKeysFile, tokens } = config.access;
+    return new Authenticator({ clientKeysFile, tokens, clock, log });
+  });
+  metrics.registerClientKeyGauges(() => authenticator.clientKeys());
   const rate = new RateLimit(limits.ratePerMinute, () => metrics.server.rejected('rate_limited'));
-  const persisted = readPersistedOperations(parts, schema);
+  const onUnlisted = (name: string | null): void =>
+    log.warn({ event: 'operation_not_persisted', name }, 'allowed operation is not in PERSISTED_OPERATIONS');
+  const persisted = readSettingFile('PERSISTED_OPERATIONS', () => {
+    return new PersistedOperations({ settings: limits.persisted, schema, onUnlisted });
+  });
   const admission = new Admission({ limits: new DocumentLimits(), persisted, rate });
   const { apollo, compiled } = await startApollo(parts, schema, rate);
   const connections = createConnections(parts);
@@ -244,20 +252,4 @@ function readSettingFile<T>(setting: string, read: () => T): T {
   } catch (error) {
     throw new ConfigError([`${setting}: ${describeFileError(error)}.`]);
   }
-}
-
-function readPersistedOperations({ config, log }: BaseParts, schema: GraphQLSchema) {
-  const settings = config.limits.persisted;
-  const onUnlisted = (name: string | null): void =>
-    log.warn({ event: 'operation_not_persisted', name }, 'allowed operation is not in PERSISTED_OPERATIONS');
-  const read = () => new PersistedOperations({ settings, schema, onUnlisted });
-  return readSettingFile('PERSISTED_OPERATIONS', read);
-}
-
-function readAuthenticator({ config, clock, log, metrics }: BaseParts): Authenticator {
-  const { clientKeysFile, tokens } = config.access;
-  const read = () => new Authenticator({ clientKeysFile, tokens, clock, log });
-  const authenticator = readSettingFile('CLIENT_KEYS_FILE', read);
-  metrics.registerClientKeyGauges(() => authenticator.clientKeys());
-  return authenticator;
 }

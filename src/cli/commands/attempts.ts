@@ -1,4 +1,4 @@
-import { attemptsCsv, attemptJson, describeAttempt, summaryOf } from '../attempts/attempt-view';
+import { attemptsCsv, attemptJson, describeAttempt, summaryOf } from '../attempts/report';
 import { NO_ATTEMPT_MESSAGE, Session } from '../attempts/session';
 import { EXIT, type Context } from '../context';
 

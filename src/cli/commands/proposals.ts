@@ -1,11 +1,10 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import type { ProposedSettle } from '../../datasources/journal/settlement-proposals';
-import { attemptJson, timeOrDash } from '../attempts/attempt-view';
 import { auditName, mayBeSamePerson, readGivenName, readOperator, readReason } from '../attempts/operator';
+import { attemptJson, describeTotals, printReport, timeOrDash, totalsOf } from '../attempts/report';
 import { Session } from '../attempts/session';
 import { decisionFields, settlePlanned } from '../attempts/settle';
 import { planOne, toRequest, type PlannedSettle } from '../attempts/settle-plan';
-import { describeTotals, printReport, totalsOf } from '../attempts/settle-report';
 import { EXIT, type Context } from '../context';
 
 /** The rows of one proposal. */

@@ -1,10 +1,9 @@
-import { attemptJson, describeAttempt } from '../attempts/attempt-view';
 import { readGivenName, readOperator, readReason } from '../attempts/operator';
+import { attemptJson, describeAttempt, printReport } from '../attempts/report';
 import { Session } from '../attempts/session';
 import { settlePlanned, proposePlanned } from '../attempts/settle';
 import { readSettleFile } from '../attempts/settle-file';
 import { planFile, planOne, toRequest, type PlannedSettle } from '../attempts/settle-plan';
-import { printReport } from '../attempts/settle-report';
 import { EXIT, UsageError, type Context } from '../context';
 import { readDuration } from '../options';
 import type { Terminal } from '../terminal';
