@@ -7,9 +7,8 @@ import type { Setting } from './parsers';
 type Settings = typeof SETTINGS;
 type Name = keyof Settings;
 
-/** Type of the value of a setting; includes undefined if the setting has no default. */
-type SettingValue<S> =
-  S extends Setting<infer T> ? (S extends { default: string } ? T : T | undefined) : never;
+/** Type of the value of a setting; includes null if the setting has no default. */
+type SettingValue<S> = S extends Setting<infer T> ? (S extends { default: string } ? T : T | null) : never;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -24,14 +23,14 @@ export class EnvReader {
     return !!this.env[name] || this.#fileOf(name) !== undefined;
   }
 
-  /** Returns the value of a setting, or its default if it is not set or invalid. Adds to `errors` if it is invalid. */
+  /** Returns the value of a setting; its default, or null, if it is not set or invalid. Adds to `errors` if it is invalid. */
   get<N extends Name>(name: N): SettingValue<Settings[N]> {
     const { parser, default: fallback }: Setting<unknown> = SETTINGS[name];
     const text = this.text(name);
     const value = text === undefined ? undefined : parser.parse(text);
     if (text !== undefined && value === undefined)
       this.addError(name, parser.describeError?.(text) ?? `expected ${parser.expected}`);
-    return (value ?? (fallback && parser.parse(fallback))) as SettingValue<Settings[N]>;
+    return (value ?? (fallback ? parser.parse(fallback) : null)) as SettingValue<Settings[N]>;
   }
 
   /** Returns the unparsed text of a setting, from its variable or <NAME>_FILE; undefined if neither is set. */

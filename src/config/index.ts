@@ -39,7 +39,7 @@ export const settingsReader = (env: Environment = process.env): EnvReader => new
 const usesSandbox = (env: EnvReader): boolean => !env.has('SERVICE_BASE_URL');
 
 function readService(env: EnvReader) {
-  const credentialsFile = env.get('SERVICE_CREDENTIALS_FILE') ?? null;
+  const credentialsFile = env.get('SERVICE_CREDENTIALS_FILE');
   if (!usesSandbox(env) && credentialsFile === null) {
     for (const name of ['SERVICE_API_KEY', 'SERVICE_SECRET_KEY'] as const)
       if (!env.has(name)) env.addError(name, `required with SERVICE_BASE_URL; set it or ${name}_FILE`);
@@ -58,10 +58,10 @@ function readService(env: EnvReader) {
 
 function readAuditRotation(env: EnvReader) {
   const megabytes = env.get('AUDIT_LOG_ROTATE_MB');
-  const keepFiles = env.get('AUDIT_LOG_KEEP_FILES') ?? null;
+  const keepFiles = env.get('AUDIT_LOG_KEEP_FILES');
   if (keepFiles !== null && !env.has('AUDIT_LOG_ROTATE_MB'))
     env.addError('AUDIT_LOG_ROTATE_MB', 'required with AUDIT_LOG_KEEP_FILES');
-  return megabytes === undefined ? null : { maxBytes: megabytes * 1_000_000, keepFiles };
+  return megabytes === null ? null : { maxBytes: megabytes * 1_000_000, keepFiles };
 }
 
 function readJournal(env: EnvReader, secretKey: Secret) {
@@ -91,7 +91,7 @@ function readSandbox(env: EnvReader) {
 }
 
 function readAccess(env: EnvReader) {
-  const clientKeysFile = env.get('CLIENT_KEYS_FILE') ?? null;
+  const clientKeysFile = env.get('CLIENT_KEYS_FILE');
   const jwksUrl = env.get('AUTH_JWKS_URL');
   const issuer = env.get('AUTH_ISSUER');
   const audience = env.get('AUTH_AUDIENCE');
@@ -122,12 +122,12 @@ const readLimits = (env: EnvReader) => ({
   ratePerMinute: usesSandbox(env) && !env.has('RATE_LIMIT_PER_MINUTE') ? 0 : env.get('RATE_LIMIT_PER_MINUTE'),
   maxEventLoopLagMs: env.get('MAX_EVENT_LOOP_LAG_MS'),
   clientTimeoutMs: env.get('CLIENT_TIMEOUT_MS'),
-  maxConnections: env.get('MAX_CONNECTIONS') ?? null,
-  maxConnectionsPerAddress: env.get('MAX_CONNECTIONS_PER_ADDRESS') ?? null,
+  maxConnections: env.get('MAX_CONNECTIONS'),
+  maxConnectionsPerAddress: env.get('MAX_CONNECTIONS_PER_ADDRESS'),
   maxUnreadBytes: env.get('MAX_UNREAD_BYTES'),
   maxUnreadBytesPerCaller: env.get('MAX_UNREAD_BYTES_PER_CALLER'),
   persisted: {
-    manifest: env.get('PERSISTED_OPERATIONS') ?? null,
+    manifest: env.get('PERSISTED_OPERATIONS'),
     modeForFrontends: env.get('PERSISTED_OPERATIONS_FRONTENDS'),
     modeForServices: env.get('PERSISTED_OPERATIONS_SERVICES'),
   },
@@ -149,7 +149,7 @@ function readTracing(env: EnvReader): TracingSettings | null {
     sampler: env.get('OTEL_TRACES_SAMPLER'),
     samplingRatio: env.get('OTEL_TRACES_SAMPLER_ARG'),
   };
-  return url === undefined ? null : { url, ...settings };
+  return url === null ? null : { url, ...settings };
 }
 
 function readWarnings(env: EnvReader): string[] {
@@ -176,7 +176,7 @@ export function readConfig(source?: Environment) {
     host: env.get('HOST'),
     port: env.get('PORT'),
     reusePort: env.get('REUSE_PORT'),
-    metricsPort: env.get('METRICS_PORT') ?? null,
+    metricsPort: env.get('METRICS_PORT'),
     service,
     journal: readJournal(env, service.secretKey),
     /** Null if SERVICE_BASE_URL is set: no sandbox is started. */
@@ -201,12 +201,12 @@ export function readConfig(source?: Environment) {
       outageMs: env.get('SUBSCRIPTION_OUTAGE_SECONDS') * 1000,
     },
     tracing: readTracing(env),
-    publicUrl: env.get('PUBLIC_URL') ?? null,
+    publicUrl: env.get('PUBLIC_URL'),
     auditFile: env.get('AUDIT_LOG_FILE'),
-    auditKey: env.get('AUDIT_LOG_KEY') ?? null,
+    auditKey: env.get('AUDIT_LOG_KEY'),
     /** Null: the gateway does not rotate the audit log. */
     auditRotation: readAuditRotation(env),
-    metricsToken: env.get('METRICS_TOKEN') ?? null,
+    metricsToken: env.get('METRICS_TOKEN'),
     introspection: env.get('INTROSPECTION') ?? isSandbox,
     subgraph: env.get('SUBGRAPH'),
     explorer: env.get('EXPLORER') ?? isSandbox,
@@ -249,12 +249,12 @@ export function readToolConfig(source: Environment = process.env) {
   const config = {
     journalUrl: env.get('DATABASE_URL'),
     fenceMs: env.get('FENCE_SECONDS') * 1000,
-    serviceBaseUrl: env.get('SERVICE_BASE_URL') ?? null,
+    serviceBaseUrl: env.get('SERVICE_BASE_URL'),
     auditFile: env.get('AUDIT_LOG_FILE'),
-    auditKey: env.get('AUDIT_LOG_KEY') ?? null,
+    auditKey: env.get('AUDIT_LOG_KEY'),
     sandboxPort: env.get('SANDBOX_PORT'),
     settleApproval: env.get('SETTLE_APPROVAL'),
-    metricsToken: env.get('METRICS_TOKEN') ?? null,
+    metricsToken: env.get('METRICS_TOKEN'),
     sudoUser: source['SUDO_USER'] || null,
   };
   if (env.errors.length > 0) throw new ConfigError(env.errors);

@@ -14,18 +14,18 @@ export interface Operator {
   givenName: string | null;
 }
 
-/** Returns the operator who runs this process. A user who is not in the user database is called `uid <number>`. */
-export function readOperator(sudoUser: string | null, givenName: string | null): Operator {
+/**
+ * Returns the operator who runs this process. A user who is not in the user database is called `uid <number>`.
+ * @param by the option --by. @throws UsageError if the audit log cannot record it
+ */
+export function readOperator(sudoUser: string | null, by: string | undefined): Operator {
+  const givenName = by === undefined ? null : recordableText('--by', by, 64);
   try {
     return { user: os.userInfo().username, sudoUser, givenName };
   } catch {
     return { user: `uid ${process.geteuid?.() ?? 'unknown'}`, sudoUser, givenName };
   }
 }
-
-/** Returns the value of --by, trimmed. @throws UsageError if the audit log cannot record it */
-export const readGivenName = (by: string | undefined): string | null =>
-  by === undefined ? null : recordableText('--by', by, 64);
 
 /** Returns the value of --reason, trimmed. @throws UsageError if the audit log cannot record it */
 export const readReason = (reason: string): string => recordableText('--reason', reason, 255);

@@ -91,7 +91,7 @@ export async function planFile(session: Session, lines: readonly FileLine[]): Pr
   const planned: PlannedSettle[] = [];
   const seen = new Map<string, number>();
   for (const each of lines) {
-    session.context.terminal.showProgress(`Checking ${planned.length + 1} of ${lines.length} …`);
+    session.terminal.showProgress(`Checking ${planned.length + 1} of ${lines.length} …`);
     const { line, key, request } = each;
     planned.push(
       request ? refusedIfConflict(await planOne(session, request, line), { line, key }, seen) : each,

@@ -3,13 +3,12 @@ import type { AuditLog } from '../../observability/audit/audit-log';
 import type { Attempt, Outcome } from '../../datasources/journal/journal';
 import type { ProposedSettle } from '../../datasources/journal/settlement-proposals';
 import { sleep } from '../../shared/timeout';
-import { auditName, type Operator } from './operator';
+import { auditName } from './operator';
 import type { Session } from './session';
 import { isSettledAs, planOne, refused, type PlannedSettle, type SettleRequest } from './settle-plan';
 
-/** The operator who settles attempts, and the reason. */
+/** Why attempts are settled. */
 export interface Decision {
-  operator: Operator;
   reason: string;
   /** The proposal that is approved or withdrawn, and the user who made it; absent if there is none. */
   proposal?: { id: string; proposedBy: string };
@@ -24,7 +23,7 @@ const CLAIM_RETRY_INTERVAL_MS = 250;
 const PROPOSAL_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** Returns the fields of an audit entry that say who decided what and why. */
-export const decisionFields = ({ operator, reason, proposal }: Decision) => ({
+export const decisionFields = ({ operator }: Session, { reason, proposal }: Decision) => ({
   who: auditName(operator.user),
   sudoUser: operator.sudoUser ?? undefined,
   by: operator.givenName ?? undefined,
@@ -47,7 +46,7 @@ export async function settlePlanned(
   const results: PlannedSettle[] = [];
   let failure: string | undefined;
   for (const each of planned) {
-    session.context.terminal.showProgress(`Settling ${results.length + 1} of ${planned.length} …`);
+    session.terminal.showProgress(`Settling ${results.length + 1} of ${planned.length} …`);
     let result = each;
     if (each.state === 'ready') {
       try {
@@ -77,7 +76,7 @@ async function settleOne(
       ? refused(current, 'Another process (an instance or a command) holds this attempt: repeat the command.')
       : current;
   }
-  const entry = { ...decisionFields(decision), attempt: claimed };
+  const entry = { ...decisionFields(session, decision), attempt: claimed };
   const { outcome, transactionId } = request;
   audit.recordOperatorAction({ ...entry, event: 'settled', outcome, transactionId });
   const isRecorded = await journal
@@ -127,7 +126,7 @@ export async function proposePlanned(
   planned: readonly PlannedSettle[],
   decision: Decision,
 ): Promise<{ id: string; results: PlannedSettle[] }> {
-  const { operator, reason } = decision;
+  const { operator } = session;
   const id = randomUUID();
   const proposedAt = Date.now();
   const audit = session.openAuditLog();
@@ -136,7 +135,7 @@ export async function proposePlanned(
     const { state, attempt, request } = each;
     if (state !== 'ready' || !attempt || !request) return each;
     const { outcome, transactionId, status } = request;
-    const entry = { ...decisionFields(decision), proposal: id, attempt, outcome, transactionId };
+    const entry = { ...decisionFields(session, decision), proposal: id, attempt, outcome, transactionId };
     audit.recordOperatorAction({ ...entry, event: 'proposed' });
     rows.push({
       id,
@@ -145,7 +144,7 @@ export async function proposePlanned(
       outcome,
       transactionId,
       status,
-      reason,
+      reason: decision.reason,
       proposedBy: operator.user,
       sudoUser: operator.sudoUser,
       givenName: operator.givenName,

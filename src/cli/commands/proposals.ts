@@ -1,8 +1,8 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import type { ProposedSettle } from '../../datasources/journal/settlement-proposals';
-import { auditName, mayBeSamePerson, readGivenName, readOperator, readReason } from '../attempts/operator';
+import { auditName, mayBeSamePerson, readReason } from '../attempts/operator';
 import { attemptJson, describeTotals, printReport, timeOrDash, totalsOf } from '../attempts/report';
-import { Session } from '../attempts/session';
+import { openSession, type Session } from '../attempts/session';
 import { decisionFields, settlePlanned } from '../attempts/settle';
 import { planOne, toRequest, type PlannedSettle } from '../attempts/settle-plan';
 import { EXIT, type Context } from '../context';
@@ -49,7 +49,7 @@ interface JsonOption {
 
 /** Runs `paygraph attempts proposals`. */
 export async function listProposals(context: Context, { json }: JsonOption): Promise<number> {
-  await using session = await Session.open(context);
+  await using session = await openSession(context);
   const rows = await (await session.openProposals()).list(session.service, Date.now());
   const proposals = [];
   for (const group of Map.groupBy(rows, ({ id }) => id).values())
@@ -82,17 +82,15 @@ export async function approve(
   id: string,
   { by, json }: JsonOption & { by?: string },
 ): Promise<number> {
-  const givenName = readGivenName(by);
-  await using session = await Session.open(context);
-  const operator = readOperator(session.config.sudoUser, givenName);
+  await using session = await openSession(context, by);
   const { proposals, rows, proposal } = await openProposal(session, id);
   const { proposedBy, sudoUser, givenName: proposerName, reason } = rows[0];
-  if (mayBeSamePerson(operator, { user: proposedBy, sudoUser, givenName: proposerName }))
+  if (mayBeSamePerson(session.operator, { user: proposedBy, sudoUser, givenName: proposerName }))
     throw new Error('Another person has to approve: you made the proposal, as this user or through sudo.');
   const planned: PlannedSettle[] = [];
   for (const { attemptId, outcome, transactionId, status } of rows)
     planned.push(await planOne(session, toRequest({ attempt: attemptId, outcome, transactionId, status })));
-  const results = await settlePlanned(session, planned, { operator, reason, proposal });
+  const results = await settlePlanned(session, planned, { reason, proposal });
   for (const { state, attempt } of results)
     if (state !== 'refused' && attempt) await proposals.remove(id, attempt.id);
   return printReport(context.terminal, results, { json, isCarriedOut: true });
@@ -105,13 +103,11 @@ export async function withdraw(
   options: { by?: string; reason: string },
 ): Promise<number> {
   const reason = readReason(options.reason);
-  const givenName = readGivenName(options.by);
-  await using session = await Session.open(context);
-  const { journal, service, config } = session;
-  const operator = readOperator(config.sudoUser, givenName);
+  await using session = await openSession(context, options.by);
+  const { journal, service } = session;
   const { proposals, rows, proposal } = await openProposal(session, id);
   const audit = session.openAuditLog();
-  const entry = { ...decisionFields({ operator, reason, proposal }), event: 'withdrawn' as const };
+  const entry = { ...decisionFields(session, { reason, proposal }), event: 'withdrawn' as const };
   for (const { attemptId, outcome, transactionId } of rows) {
     const attempt = await journal.findById(service, attemptId);
     if (attempt) audit.recordOperatorAction({ ...entry, attempt, outcome, transactionId });

@@ -1,6 +1,6 @@
-import { readGivenName, readOperator, readReason } from '../attempts/operator';
+import { readReason } from '../attempts/operator';
 import { attemptJson, describeAttempt, printReport } from '../attempts/report';
-import { Session } from '../attempts/session';
+import { openSession, type Session } from '../attempts/session';
 import { settlePlanned, proposePlanned } from '../attempts/settle';
 import { readSettleFile } from '../attempts/settle-file';
 import { planFile, planOne, toRequest, type PlannedSettle } from '../attempts/settle-plan';
@@ -35,10 +35,9 @@ export async function settle(
 ): Promise<number> {
   const { json, yes } = options;
   const reason = readReason(options.reason);
-  const givenName = readGivenName(options.by);
   const isSingle = attempt !== undefined;
   const plan = readPlan(attempt, outcome ?? '', options);
-  await using session = await Session.open(context);
+  await using session = await openSession(context, options.by);
   const { terminal } = context;
   let planned = await plan(session);
   if (!isSingle && !yes) {
@@ -46,12 +45,10 @@ export async function settle(
     terminal.printMessage('Nothing was changed. Repeat the command with --yes to settle.');
     return code;
   }
-  const { sudoUser, settleApproval } = session.config;
-  const decision = { operator: readOperator(sudoUser, givenName), reason };
   let proposal: string | undefined;
-  if (!settleApproval) planned = await settlePlanned(session, planned, decision);
+  if (!session.config.settleApproval) planned = await settlePlanned(session, planned, { reason });
   else if (planned.some(({ state }) => state === 'ready'))
-    ({ id: proposal, results: planned } = await proposePlanned(session, planned, decision));
+    ({ id: proposal, results: planned } = await proposePlanned(session, planned, { reason }));
   if (isSingle && proposal === undefined) return printSettled(terminal, planned, json);
   const code = printReport(terminal, planned, { json, isCarriedOut: true, proposal });
   if (proposal !== undefined)

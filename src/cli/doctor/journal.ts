@@ -68,10 +68,10 @@ const checkTables = (state: PostgresState): Finding =>
 
 function checkDurability({ isDurable, hasOnlyAsynchronousStandbys }: PostgresState): Finding {
   const crash = 'A crash of PostgreSQL could lose what it has committed, so nothing is created.';
-  if (!isDurable) return failed('journal_not_durable', crash);
-  if (!hasOnlyAsynchronousStandbys) return ok('PostgreSQL keeps what it commits.');
   const failover = 'PostgreSQL has standbys, but no synchronous one: a failover loses the latest attempts.';
-  return warning('asynchronous_standby', failover);
+  if (!isDurable) return failed('journal_not_durable', crash);
+  if (hasOnlyAsynchronousStandbys) return warning('asynchronous_standby', failover);
+  return ok('PostgreSQL keeps what it commits.');
 }
 
 function checkNotifications({ canListen }: PostgresState): Finding {
