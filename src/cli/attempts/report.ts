@@ -5,8 +5,7 @@ import type { PlannedSettle, SettleState } from './settle-plan';
 
 const timeOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 export const timeOrDash = (ms: number | null): string => timeOrNull(ms) ?? '-';
-const mutationOf = ({ kind }: Pick<Attempt, 'kind'>): string =>
-  kind === 'payment' ? 'createPayment' : 'createPayout';
+const mutationOf = ({ kind }: Attempt): string => (kind === 'payment' ? 'createPayment' : 'createPayout');
 
 export const attemptJson = (attempt: Attempt) => ({
   id: attempt.id,
@@ -35,15 +34,10 @@ export function describeAttempt(attempt: Attempt): string {
 }
 
 /** Returns the main fields of an attempt in one line. */
-export const summaryOf = ({ id, kind, startedAt, value, currency, method, externalId }: Attempt): string =>
-  [
-    id,
-    timeOrDash(startedAt),
-    kind.padEnd(7),
-    `${value} ${currency}`.padEnd(16),
-    method.padEnd(15),
-    externalId,
-  ].join('  ');
+export function summaryOf({ id, kind, startedAt, value, currency, method, externalId }: Attempt): string {
+  const amount = `${value} ${currency}`.padEnd(16);
+  return [id, timeOrDash(startedAt), kind.padEnd(7), amount, method.padEnd(15), externalId].join('  ');
+}
 
 const CSV_COLUMNS = [
   ...['id', 'outcome', 'transactionId', 'operation', 'startedAt', 'value', 'currency'],
