@@ -13,6 +13,7 @@ import { Metrics } from '../observability/metrics/metrics';
 import { startOperations } from '../core';
 import type { Tracing } from '../observability/tracing/start-tracing';
 import { startWebServer, type WebServer } from './http-server';
+import type { BaseParts } from './parts';
 
 /** A gateway that is listening. Closing it waits for work in flight. */
 export type Gateway = WebServer;
@@ -20,7 +21,7 @@ export type Gateway = WebServer;
 /** Opens the journal at a URL. */
 export type OpenJournal = (url: string) => Promise<Journal>;
 
-export interface GatewayDependencies {
+interface GatewayDependencies {
   open?: OpenJournal | undefined;
   /** Identifies this run of the sandbox in the journal, because the sandbox loses its transactions when it stops. */
   sandboxId?: string | undefined;
@@ -41,17 +42,16 @@ export async function startGateway(
   try {
     const tracing = await openTracing(config, log, clock);
     closers.push(async () => tracing?.close());
-    if (tracing) log = tracing.withTraceIds(log);
     const metrics = new Metrics();
-    const service = createPaymentServiceClient(config, clock, log, { metrics, around: tracing?.send });
+    const parts = { config, log: tracing?.withTraceIds(log) ?? log, clock, metrics, tracing };
+    const service = createPaymentServiceClient(parts);
     closers.push(() => service.close());
-    const connection = await openMonitoredJournal(config, open, { metrics, tracing, clock, log });
-    closers.push(() => connection.close());
-    const audit = openAudit(config, log);
+    const { journal, journalReason, close: closeJournal } = await openMonitoredJournal(parts, open);
+    closers.push(closeJournal);
+    const audit = openAudit(parts);
     closers.push(() => audit.close());
-    const notifier = openNotifier(config, clock, log);
+    const notifier = openNotifier(parts);
     closers.push(() => notifier.close());
-    const { journal, reason: journalReason } = connection;
     const serviceName = config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl;
     const operations = startOperations({
       payments: service.payments,
@@ -62,7 +62,7 @@ export async function startGateway(
       clock,
       settings: operationSettings(config),
       service: serviceName,
-      warn: (facts, message) => log.warn(facts, message),
+      warn: (facts, message) => parts.log.warn(facts, message),
       background: tracing?.background,
       observer: createObserver(metrics, audit),
     });
@@ -75,9 +75,8 @@ export async function startGateway(
       auditDiskFree: () => audit.diskFree(),
       now: () => clock.now(),
     });
-    const { isDown: isServiceDown } = service;
-    const parts = { config, log, clock, operations, audit, journalReason, isServiceDown, metrics, tracing };
-    const web = await startWebServer(parts);
+    const served = { operations, audit, journalReason, isServiceDown: service.isDown };
+    const web = await startWebServer(parts, served);
     closers.push(() => web.close());
     let closed: Promise<void> | undefined;
     return { ...web, close: () => (closed ??= closeAll()) };
@@ -101,22 +100,15 @@ const operationSettings = ({ service, journal, urls, watching, publicUrl }: Conf
   publicUrl,
 });
 
-const createObserver = (
-  { payments: paymentMetrics, server: serverMetrics }: Metrics,
-  audit: AuditLog,
-): OperationsOptions['observer'] => ({
-  onRecovery: paymentMetrics.onRecovery,
-  onReconcilerRun: paymentMetrics.onReconcilerRun,
-  onClockStep: paymentMetrics.onClockStep,
-  onPoll: serverMetrics.onPoll,
-  onOutcomeRecovered: ({ instance, attempt, outcome, transactionId }) =>
-    audit.recordRecovery({
-      event: 'recovered',
-      who: `instance:${instance}`,
-      attempt,
-      outcome,
-      transactionId,
-    }),
+const createObserver = ({ payments, server }: Metrics, audit: AuditLog): OperationsOptions['observer'] => ({
+  onRecovery: payments.onRecovery,
+  onReconcilerRun: payments.onReconcilerRun,
+  onClockStep: payments.onClockStep,
+  onPoll: server.onPoll,
+  onOutcomeRecovered: ({ instance, attempt, outcome, transactionId }) => {
+    const who = `instance:${instance}`;
+    audit.recordRecovery({ event: 'recovered', who, attempt, outcome, transactionId });
+  },
 });
 
 /** Starts tracing if it is configured. Otherwise, returns undefined and does not load the SDK. */
@@ -128,9 +120,9 @@ async function openTracing(config: Config, log: Logger, clock: Clock): Promise<T
   return startTracing({ settings, service, log, now: () => clock.now(), flushMs: shutdownGraceMs / 4 });
 }
 
-const openNotifier = ({ journal }: Config, clock: Clock, log: Logger): ChangeNotifier =>
+const openNotifier = ({ config, clock, log }: BaseParts): ChangeNotifier =>
   createNotifier({
-    databaseUrl: journal.url.reveal(),
+    databaseUrl: config.journal.url.reveal(),
     clock,
     onConnectionChange: (isConnected) =>
       isConnected
@@ -142,7 +134,8 @@ const openNotifier = ({ journal }: Config, clock: Clock, log: Logger): ChangeNot
   });
 
 /** Opens the audit log. Throws a ConfigError that names the setting if that fails. */
-function openAudit({ auditFile, auditRotation: rotation, auditKey }: Config, log: Logger): AuditLog {
+function openAudit({ config, log }: BaseParts): AuditLog {
+  const { auditFile, auditRotation: rotation, auditKey } = config;
   const onProblem = (problem: AuditProblem): void =>
     problem.entry ? log.error(problem, 'audit entry not written') : log.warn(problem, 'audit log problem');
   try {

@@ -1,9 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import type { Logger } from 'pino';
 import { Authenticator } from '../auth/authenticator';
 import type { AuditLog } from '../observability/audit/audit-log';
-import type { Clock } from '../shared/clock';
 import { ConfigError, type Config } from '../config';
 import { Admission } from '../http/graphql/admission';
 import { createApolloServer, errorFormatter } from '../http/graphql/apollo-server';
@@ -24,12 +22,11 @@ import { CompiledOperationCache } from '../http/compiled/compiled-operation-cach
 import { RateLimit } from '../http/limits/rate-limit';
 import { UnreadResponses } from '../http/server/unread-responses';
 import type { Operations } from '../core';
-import type { Metrics } from '../observability/metrics/metrics';
 import { gatewaySchema, subgraphSchema } from '../resolvers';
 import { contextFactory } from '../resolvers/context';
-import type { Tracing } from '../observability/tracing/start-tracing';
 import { describeFileError } from '../shared/hot-reloaded-file';
 import { createMetricsServer } from './metrics-server';
+import type { BaseParts } from './parts';
 
 /** The gateway's web server, which is listening. */
 export interface WebServer {
@@ -48,51 +45,34 @@ export interface WebServer {
   abandon(): void;
 }
 
-interface WebServerParts {
-  config: Config;
-  log: Logger;
-  clock: Clock;
+/** What the web server serves. */
+interface ServedParts {
   operations: Operations;
   audit: AuditLog;
   /** Returns why the journal cannot be written; null if it can. */
   journalReason(): string | null;
   isServiceDown(): boolean;
-  metrics: Metrics;
-  tracing: Tracing | undefined;
 }
 
-/** Maximum share of the connections that one address may have if MAX_CONNECTIONS_PER_ADDRESS is not set. */
-const MAX_SHARE_PER_ADDRESS = 0.75;
-
 /** Builds the web server and listens. */
-export async function startWebServer(parts: WebServerParts): Promise<WebServer> {
-  const { config, log, operations, metrics, tracing } = parts;
-  const { limits } = config;
-  const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
-  const authenticator = readAuthenticator(parts);
-  const rate = new RateLimit(limits.ratePerMinute, () => metrics.server.rejected('rate_limited'));
-  const persisted = readPersistedOperations(parts, schema);
-  const admission = new Admission({ limits: new DocumentLimits(), persisted, rate });
-  const { apollo, compiled } = await startApollo(parts, schema, rate);
-  const connections = createConnections(parts);
-  const unread = new UnreadResponses(connections, limits);
-  const lag = new EventLoopLag(limits.maxEventLoopLagMs);
-  const { trustedProxies, clientTimeoutMs } = limits;
-  const app = createApp({ log, trustedProxies, clientTimeoutMs, connections });
+export async function startWebServer(parts: BaseParts, served: ServedParts): Promise<WebServer> {
+  const { config, metrics, tracing } = parts;
+  const { operations, journalReason, isServiceDown } = served;
+  const server = await createServer(parts);
+  const { app, apollo, compiled, authenticator, connections, lag, unread } = server;
   const shutdown = new GracefulShutdown(app, connections);
   tracing?.instrument(app);
   addCallbacks(app, { onCallback: (token) => operations.callbacks.onCallback(token) });
   const metricsServer = createMetricsServer(app, parts, {
-    journalReason: parts.journalReason,
-    isServiceDown: parts.isServiceDown,
+    journalReason,
+    isServiceDown,
     isClockSteady: () => operations.isClockSteady(),
     fence: () => operations.fence(),
     isDraining: () => shutdown.isDraining,
   });
   if (config.explorer)
     addExplorer(app, { isSandbox: config.sandbox !== null, requiresCredentials: !authenticator.isDisabled });
-  const server = { app, schema, apollo, compiled, admission, authenticator, connections, lag };
-  const subscriptions = await addGraphqlRoutes(parts, server);
+  const subscriptions = await addGraphqlRoutes(parts, served, server);
   metrics.registerServerGauges({
     subscriptions: subscriptions.open,
     maxSubscriptions: config.subscriptions.maxSubscriptions,
@@ -119,25 +99,44 @@ export async function startWebServer(parts: WebServerParts): Promise<WebServer> 
     subscriptions.abandon();
     app.server.closeAllConnections();
   };
-  return { url: urls.url, metricsUrl: urls.metricsUrl, drain: () => shutdown.drain(), close, abandon };
+  return { ...urls, drain: () => shutdown.drain(), close, abandon };
 }
 
-interface GraphqlServer {
-  app: FastifyInstance;
-  schema: GraphQLSchema;
-  apollo: ReturnType<typeof createApolloServer>;
-  compiled: CompiledOperationCache;
-  admission: Admission;
-  authenticator: Authenticator;
-  connections: Connections;
-  lag: EventLoopLag;
+/** Creates the web server without routes, and what its routes need. */
+async function createServer(parts: BaseParts) {
+  const { config, log, clock, metrics } = parts;
+  const { limits } = config;
+  const schema = config.subgraph ? subgraphSchema() : gatewaySchema();
+  const authenticator = readSettingFile('CLIENT_KEYS_FILE', () => {
+    const { clientKeysFile, tokens } = config.access;
+    return new Authenticator({ clientKeysFile, tokens, clock, log });
+  });
+  metrics.registerClientKeyGauges(() => authenticator.clientKeys());
+  const rate = new RateLimit(limits.ratePerMinute, () => metrics.server.rejected('rate_limited'));
+  const onUnlisted = (name: string | null): void =>
+    log.warn({ event: 'operation_not_persisted', name }, 'allowed operation is not in PERSISTED_OPERATIONS');
+  const persisted = readSettingFile('PERSISTED_OPERATIONS', () => {
+    return new PersistedOperations({ settings: limits.persisted, schema, onUnlisted });
+  });
+  const admission = new Admission({ limits: new DocumentLimits(), persisted, rate });
+  const { apollo, compiled } = await startApollo(parts, schema, rate);
+  const connections = createConnections(parts);
+  const unread = new UnreadResponses(connections, limits);
+  const lag = new EventLoopLag(limits.maxEventLoopLagMs);
+  const { trustedProxies, clientTimeoutMs } = limits;
+  const app = createApp({ log, trustedProxies, clientTimeoutMs, connections });
+  return { app, schema, apollo, compiled, admission, authenticator, connections, unread, lag };
 }
 
 /** Adds /graphql, with subscriptions over WebSockets and server-sent events. */
-async function addGraphqlRoutes(parts: WebServerParts, server: GraphqlServer) {
-  const { config, log, clock, operations, audit, metrics, tracing } = parts;
-  const { app, admission, authenticator, connections } = server;
+async function addGraphqlRoutes(
+  { config, log, clock, metrics, tracing }: BaseParts,
+  { operations, audit }: ServedParts,
+  server: Awaited<ReturnType<typeof createServer>>,
+) {
+  const { app, schema, apollo, compiled, admission, authenticator, connections } = server;
   const { corsOrigins } = config.limits;
+  const { maxSubscriptions, maxSubscriptionsPerClient, heartbeatMs } = config.subscriptions;
   const contextFor = contextFactory(operations, (entry) => {
     audit.record(entry);
     metrics.payments.mutationEnded(entry.operation, entry.outcome, entry.replayed === true);
@@ -145,15 +144,15 @@ async function addGraphqlRoutes(parts: WebServerParts, server: GraphqlServer) {
   const checkLoad = loadCheck(server.lag, () => metrics.server.rejected('overloaded'));
   const onUnauthenticated = (): void => metrics.server.rejected('unauthenticated');
   const subscriptions = startSubscriptions(app, {
-    schema: server.schema,
+    schema,
     introspection: config.introspection,
     admission,
     authenticator,
     contextFor,
     corsOrigins,
-    maxSubscriptions: config.subscriptions.maxSubscriptions,
-    maxSubscriptionsPerClient: config.subscriptions.maxSubscriptionsPerClient,
-    heartbeatMs: config.subscriptions.heartbeatMs,
+    maxSubscriptions,
+    maxSubscriptionsPerClient,
+    heartbeatMs,
     checkLoad,
     onUnauthenticated,
     onLimitReached: () => metrics.server.rejected('subscription_limit'),
@@ -164,8 +163,8 @@ async function addGraphqlRoutes(parts: WebServerParts, server: GraphqlServer) {
     startTrace: tracing?.subscription,
   });
   await addGraphql(app, {
-    apollo: server.apollo,
-    compiled: server.compiled,
+    apollo,
+    compiled,
     contextFor,
     authenticator,
     admission,
@@ -196,8 +195,11 @@ async function listen(
   return { url: urlOf(app), metricsUrl: metricsServer && urlOf(metricsServer) };
 }
 
+/** Maximum share of the connections that one address may have if MAX_CONNECTIONS_PER_ADDRESS is not set. */
+const MAX_SHARE_PER_ADDRESS = 0.75;
+
 /** Creates the connection limits: MAX_CONNECTIONS, but no more than the file descriptors of this process allow. */
-function createConnections({ config, metrics, log, clock }: WebServerParts): Connections {
+function createConnections({ config, metrics, log, clock }: BaseParts): Connections {
   const { maxConnections: wanted, maxConnectionsPerAddress, trustedProxies } = config.limits;
   const capacity = connectionCapacity(descriptorLimit());
   const maxConnections = Math.min(wanted ?? capacity, capacity);
@@ -205,39 +207,36 @@ function createConnections({ config, metrics, log, clock }: WebServerParts): Con
     const facts = { event: 'descriptor_limit_low', wanted, maxConnections };
     log.warn(facts, 'MAX_CONNECTIONS reduced: at most 18000 and what the file descriptor limit allows');
   }
+  const perAddress = maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_SHARE_PER_ADDRESS);
   return new Connections(
-    {
-      maxConnections,
-      maxConnectionsPerAddress: maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_SHARE_PER_ADDRESS),
-      trustedProxies,
-    },
+    { maxConnections, maxConnectionsPerAddress: perAddress, trustedProxies },
     connectionLog(log, clock, metrics.server),
   );
 }
 
 /** Starts Apollo Server and the cache of compiled operations. */
-async function startApollo(parts: WebServerParts, schema: GraphQLSchema, rate: RateLimit) {
-  const { config, log, metrics, tracing } = parts;
-  const logOperation = operationLog(log, metrics.operationEnded);
-  const endedLog: LogOperation = (operation) => {
-    logOperation(operation);
+async function startApollo(
+  { config, log, metrics, tracing }: BaseParts,
+  schema: GraphQLSchema,
+  rate: RateLimit,
+) {
+  const logEnded = operationLog(log, metrics.operationEnded);
+  const logOperation: LogOperation = (operation) => {
+    logEnded(operation);
     if (!tracing) return;
     const { operation: type, name, errors = [] } = operation;
-    tracing.ended({
-      type,
-      name: loggableName(name),
-      codes: errors.map(({ extensions }) => extensions?.['code']),
-    });
+    const codes = errors.map(({ extensions }) => extensions?.['code']);
+    tracing.ended({ type, name: loggableName(name), codes });
   };
   const formatError = errorFormatter(log);
-  const compiled = new CompiledOperationCache({ rate, operationLog: endedLog, formatError });
+  const compiled = new CompiledOperationCache({ rate, operationLog: logOperation, formatError });
   const apollo = createApolloServer({
     schema,
     introspection: config.introspection,
     hasExplorer: config.explorer,
     hasLandingPage: config.sandbox !== null,
     log,
-    operationLog: endedLog,
+    operationLog: logOperation,
     formatError,
     rate,
     compilePlugin: compiled.compileRepeatedOperations,
@@ -253,20 +252,4 @@ function readSettingFile<T>(setting: string, read: () => T): T {
   } catch (error) {
     throw new ConfigError([`${setting}: ${describeFileError(error)}.`]);
   }
-}
-
-function readPersistedOperations({ config, log }: WebServerParts, schema: GraphQLSchema) {
-  const settings = config.limits.persisted;
-  const onUnlisted = (name: string | null): void =>
-    log.warn({ event: 'operation_not_persisted', name }, 'allowed operation is not in PERSISTED_OPERATIONS');
-  const read = () => new PersistedOperations({ settings, schema, onUnlisted });
-  return readSettingFile('PERSISTED_OPERATIONS', read);
-}
-
-function readAuthenticator({ config, clock, log, metrics }: WebServerParts): Authenticator {
-  const { clientKeysFile, tokens } = config.access;
-  const read = () => new Authenticator({ clientKeysFile, tokens, clock, log });
-  const authenticator = readSettingFile('CLIENT_KEYS_FILE', read);
-  metrics.registerClientKeyGauges(() => authenticator.clientKeys());
-  return authenticator;
 }

@@ -1,38 +1,19 @@
-import type { Logger } from 'pino';
-import type { Clock } from '../shared/clock';
-import { ConfigError, type Config } from '../config';
+import { ConfigError } from '../config';
 import type { Journal } from '../datasources/journal/journal';
-import { journalErrorText, isPermanent, type JournalReason } from '../datasources/journal/journal-error';
+import { journalErrorText, isPermanent } from '../datasources/journal/journal-error';
 import { JournalMonitor } from '../datasources/journal/journal-monitor';
 import { JournalOpenError } from '../datasources/journal/journal-open-error';
 import { instrumentJournal } from '../datasources/journal/instrumented-journal';
-import type { Metrics } from '../observability/metrics/metrics';
-import type { Tracing } from '../observability/tracing/start-tracing';
-
-interface Observers {
-  metrics: Metrics;
-  tracing: Tracing | undefined;
-  clock: Clock;
-  log: Logger;
-}
-
-/** An open journal whose availability is monitored. */
-interface JournalConnection {
-  journal: Journal;
-  /** Returns why the journal could not be written at the last check; null if it could. */
-  reason(): JournalReason | null;
-  close(): Promise<void>;
-}
+import type { BaseParts } from './parts';
 
 /**
  * Opens the journal, with metrics and traces of its calls, and starts its write checks. Throws a ConfigError if
  * DATABASE_URL cannot be used.
  */
 export async function openMonitoredJournal(
-  config: Config,
+  { config, metrics, tracing, clock, log }: BaseParts,
   open: (url: string) => Promise<Journal>,
-  { metrics, tracing, clock, log }: Observers,
-): Promise<JournalConnection> {
+) {
   const url = config.journal.url.reveal();
   const opened = await open(url).catch((error: unknown) => {
     throw error instanceof JournalOpenError ? new ConfigError([error.message]) : error;
@@ -53,5 +34,7 @@ export async function openMonitoredJournal(
     await close();
     throw new ConfigError([`DATABASE_URL: ${journalErrorText(currentError)}.`]);
   }
-  return { journal, reason: () => monitor.currentError?.reason ?? null, close };
+  /** Returns why the journal could not be written at the last check; null if it could. */
+  const journalReason = () => monitor.currentError?.reason ?? null;
+  return { journal, journalReason, close };
 }

@@ -1,26 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
-import type { Config } from '../config';
 import { createApp } from '../http/server/app';
 import { Connections } from '../http/server/connections';
 import { addHealth, type HealthParts } from '../http/server/health';
 import { addMetrics } from '../http/server/metrics-route';
-import type { Metrics } from '../observability/metrics/metrics';
-
-interface MetricsServerParts {
-  config: Config;
-  metrics: Metrics;
-  log: Logger;
-}
-
-function addMonitoring(
-  app: FastifyInstance,
-  { config, metrics }: MetricsServerParts,
-  health: HealthParts,
-): void {
-  addHealth(app, health);
-  addMetrics(app, { page: () => metrics.page(), token: config.metricsToken?.reveal() ?? null });
-}
+import type { BaseParts } from './parts';
 
 /** Maximum number of connections to the server at METRICS_PORT. */
 const MAX_METRICS_CONNECTIONS = 32;
@@ -32,21 +15,22 @@ const MAX_METRICS_CONNECTIONS = 32;
  */
 export function createMetricsServer(
   app: FastifyInstance,
-  parts: MetricsServerParts,
+  { config, log, metrics }: BaseParts,
   health: HealthParts,
 ): FastifyInstance | null {
-  const { config, log } = parts;
+  const options = { page: () => metrics.page(), token: config.metricsToken?.reveal() ?? null };
+  addHealth(app, health);
   if (config.metricsPort === null) {
-    addMonitoring(app, parts, health);
+    addMetrics(app, options);
     return null;
   }
-  addHealth(app, health);
   const connections = new Connections(
     { maxConnections: MAX_METRICS_CONNECTIONS, maxConnectionsPerAddress: 0, trustedProxies: [] },
     { connectionRejected: () => undefined, connectionClosed: () => undefined },
   );
   const { clientTimeoutMs } = config.limits;
   const server = createApp({ log, trustedProxies: [], clientTimeoutMs, connections });
-  addMonitoring(server, parts, health);
+  addHealth(server, health);
+  addMetrics(server, options);
   return server;
 }

@@ -1,20 +1,15 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../shared/clock';
 import { ConfigError, SANDBOX_CREDENTIALS, type Config } from '../config';
 import { ServiceClient } from '../datasources/payment-service/client';
 import { Credentials, type CredentialEvent } from '../datasources/payment-service/credentials';
 import { PaymentService } from '../datasources/payment-service/payments';
 import { PayoutService } from '../datasources/payment-service/payouts';
-import { ServiceTransport, type RequestInterceptor } from '../datasources/payment-service/http/transport';
+import { ServiceTransport } from '../datasources/payment-service/http/transport';
 import { CallbackTokens } from '../core/callbacks/callback-tokens';
 import { requestContext } from '../http/server/request-context';
-import type { Metrics } from '../observability/metrics/metrics';
 import { describeFileError } from '../shared/hot-reloaded-file';
-import { pollAfter, type PollAfter } from '../shared/poll-after';
-
-/** Returns the poll intervals for callers that do not subscribe: those of the gateway right after a change. */
-const pollAfterFor = ({ watching: { schedule } }: Config): PollAfter =>
-  pollAfter({ payer: schedule.payer[0]?.everyMs ?? 0, provider: schedule.provider[0]?.everyMs ?? 0 });
+import { pollAfter } from '../shared/poll-after';
+import type { BaseParts } from './parts';
 
 const CREDENTIALS_FILE = 'SERVICE_CREDENTIALS_FILE';
 
@@ -56,28 +51,13 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
   }
 }
 
-interface Observers {
-  metrics: Metrics;
-  /** Wraps every request to trace it. */
-  around?: RequestInterceptor | undefined;
-}
-
 /** Creates the client of the payment service. Throws a ConfigError if the credentials cannot be used. */
-export function createPaymentServiceClient(
-  config: Config,
-  clock: Clock,
-  log: Logger,
-  { metrics, around }: Observers,
-) {
+export function createPaymentServiceClient({ config, clock, log, metrics, tracing }: BaseParts) {
   const { baseUrl, timeoutMs, notFoundStatus, notFoundFields } = config.service;
   const credentials = openCredentials(config, log);
-  const transport = new ServiceTransport({
-    baseUrl,
-    timeoutMs,
-    credentials,
-    now: () => clock.now(),
-    interceptor: around,
-  });
+  const now = (): number => clock.now();
+  const interceptor = tracing?.send;
+  const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now, interceptor });
   const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
   const isToken = (text: string): boolean => callbackTokens.read(text) !== null;
   const secrets = { credentials, isToken: config.publicUrl === null ? undefined : isToken };
@@ -90,18 +70,20 @@ export function createPaymentServiceClient(
     ended: (call, result, ms) => metrics.service.requestEnded(call, result, ms / 1000),
     retried: () => metrics.service.lookupRetried(),
   });
-  const isDown = (): boolean => Object.values(transport.policy.breakers()).includes(true);
   metrics.registerServiceGauges({
     breakers: () => transport.policy.breakers(),
     lanes: () => transport.policy.lanes(),
     clockSkew: () => Math.abs(transport.skewMs) / 1000,
   });
+  // Callers that do not subscribe poll as often as the gateway does right after a change.
+  const [payer, provider] = [config.watching.schedule.payer[0], config.watching.schedule.provider[0]];
+  const intervals = pollAfter({ payer: payer?.everyMs ?? 0, provider: provider?.everyMs ?? 0 });
   return {
-    payments: new PaymentService(client, pollAfterFor(config)),
+    payments: new PaymentService(client, intervals),
     payouts: new PayoutService(client),
     callbackTokens,
     /** Whether a circuit breaker is open. */
-    isDown,
+    isDown: (): boolean => Object.values(transport.policy.breakers()).includes(true),
     /** Resolves when requests in flight have ended. */
     close: async (): Promise<void> => {
       credentials.close();

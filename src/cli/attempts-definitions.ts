@@ -1,10 +1,7 @@
 import type { Command } from 'commander';
 import { JSON_OPTION, addCommand, type Actions } from './command-definitions';
 
-const OPERATOR_NAME_OPTION = [
-  '--by <name>',
-  'your name if people share an account; 1 to 64 characters',
-] as const;
+const BY_OPTION = ['--by <name>', 'your name if people share an account; 1 to 64 characters'] as const;
 const REASON_OPTION = ['--reason <text>', 'for the audit log: 1 to 255 characters, no card numbers'] as const;
 const ATTEMPT_HELP = 'the id or the idempotency key of the attempt';
 const PROPOSAL_ARGUMENT = ['<proposal>', 'the id of the proposal, which attempts proposals prints'] as const;
@@ -29,7 +26,7 @@ SERVICE_BASE_URL, AUDIT_LOG_FILE). Ask the provider of the payment service befor
 }
 
 function defineList(attempts: Command, { handler }: Actions): void {
-  const load = async () => import('./commands/attempts.js');
+  const load = () => import('./commands/attempts.js');
   addCommand(attempts, 'list', { summary: 'list attempts of unknown outcome, oldest first' })
     .option(...JSON_OPTION)
     .option(
@@ -37,13 +34,11 @@ function defineList(attempts: Command, { handler }: Actions): void {
       'print CSV; fill in the columns outcome and transactionId, then pass the file to settle --file',
     )
     .option('--jsonl', 'print one JSON object per line for settle --file')
-    .action(handler(async (context, options) => (await load()).listAttempts(context, options)));
+    .action(handler(load, 'listAttempts'));
   addCommand(attempts, 'show', { summary: 'show one attempt' })
     .argument('<attempt>', ATTEMPT_HELP)
     .option(...JSON_OPTION)
-    .action(
-      handler(async (context, name: string, options) => (await load()).showAttempt(context, name, options)),
-    );
+    .action(handler(load, 'showAttempt'));
 }
 
 function defineSettle(attempts: Command, { handler }: Actions): void {
@@ -70,7 +65,7 @@ skipped. --all settles as not_sent only.`,
     .argument('[attempt]', ATTEMPT_HELP)
     .argument('[outcome]', 'succeeded, or not_sent if the service has no transaction, which frees the key')
     .requiredOption(...REASON_OPTION)
-    .option(...OPERATOR_NAME_OPTION)
+    .option(...BY_OPTION)
     .option('--transaction-id <uuid>', 'the id of the transaction at the service; required with succeeded')
     .option('--status <word>', 'the status word of the service for the transaction', 'processing')
     .option('--file <file>', 'settle the attempts of a .csv or .jsonl file')
@@ -80,30 +75,26 @@ skipped. --all settles as not_sent only.`,
     .option('--channel <uuid>', 'with --all: only attempts of this merchant channel')
     .option('--yes', 'with --file or --all: settle the attempts; without --yes only a preview is printed')
     .option(...JSON_OPTION)
-    .action(
-      handler(async (context, attempt: string | undefined, outcome: string | undefined, options) =>
-        (await import('./commands/settle.js')).settle(context, [attempt, outcome], options),
-      ),
-    );
+    .action(handler(() => import('./commands/settle.js'), 'settle'));
 }
 
 function defineProposals(attempts: Command, { handler }: Actions): void {
-  const load = async () => import('./commands/proposals.js');
+  const load = () => import('./commands/proposals.js');
   addCommand(attempts, 'proposals', { summary: 'list proposals that wait for approval (SETTLE_APPROVAL=on)' })
     .option(...JSON_OPTION)
-    .action(handler(async (context, options) => (await load()).listProposals(context, options)));
+    .action(handler(load, 'listProposals'));
   addCommand(attempts, 'approve', {
     summary: 'approve the proposal of another user and settle its attempts',
     description: `Approves the proposal of another user and settles its attempts. The proposer cannot approve it, not even with another --by or
 through sudo. A proposal expires after 24 hours.`,
   })
     .argument(...PROPOSAL_ARGUMENT)
-    .option(...OPERATOR_NAME_OPTION)
+    .option(...BY_OPTION)
     .option(...JSON_OPTION)
-    .action(handler(async (context, id: string, options) => (await load()).approve(context, id, options)));
+    .action(handler(load, 'approve'));
   addCommand(attempts, 'withdraw', { summary: 'delete a proposal without settling its attempts' })
     .argument(...PROPOSAL_ARGUMENT)
     .requiredOption(...REASON_OPTION)
-    .option(...OPERATOR_NAME_OPTION)
-    .action(handler(async (context, id: string, options) => (await load()).withdraw(context, id, options)));
+    .option(...BY_OPTION)
+    .action(handler(load, 'withdraw'));
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import {
@@ -22,15 +22,6 @@ import {
 import { documentErrors, type DocumentError } from '../http/persisted/manifest';
 import { publicMessage } from '../redaction/graphql-message';
 import { InputError, causeCode } from './context';
-
-/** A GraphQL operation in the form in which a client sends it. */
-export interface ClientOperation {
-  /** SHA-256 of the body in hexadecimal. */
-  id: string;
-  name: string;
-  type: string;
-  body: string;
-}
 
 /** How a client changes documents before it sends them. */
 interface ClientBehavior {
@@ -162,20 +153,18 @@ function usedFragments(definition: DefinitionNode, all: Fragments, used = new Se
   return used;
 }
 
-function toClientOperation(
-  operation: OperationDefinitionNode,
-  fragments: Fragments,
-  client: ClientBehavior,
-): ClientOperation {
+/** Returns an operation in the form in which a client sends it. `id`: SHA-256 of the body in hexadecimal. */
+function toClientOperation(operation: OperationDefinitionNode, fragments: Fragments, client: ClientBehavior) {
   const used = [...usedFragments(operation, fragments)];
   if (client.sortsFragments) used.sort();
   const definitions = [operation, ...used.flatMap((name) => fragments.get(name) ?? [])];
   const body = definitions
     .map((each) => print(client.addsTypename(operation) ? addTypenames(each, client) : each))
     .join(client.separator);
-  const id = createHash('sha256').update(body).digest('hex');
-  return { id, name: operation.name?.value ?? '', type: operation.operation, body };
+  return { id: hash('sha256', body), name: operation.name?.value ?? '', type: operation.operation, body };
 }
+
+export type ClientOperation = ReturnType<typeof toClientOperation>;
 
 /** Reads the operations in files. Returns them as a client sends them, sorted by name. @throws InvalidDocumentsError */
 export function readClientOperations(

@@ -13,7 +13,7 @@ const SCOPE_HELP_LINES = Object.entries(SCOPES).map(
   ([scope, text]) => `  ${scope.padEnd(20)} ${text.replaceAll('. ', `.\n${' '.repeat(23)}`)}`,
 );
 
-const load = async () => import('./commands/client-key.js');
+const load = () => import('./commands/client-key.js');
 
 /** Defines the commands for the keys of internal services (clients). */
 export function defineClientKey(program: Command, actions: Actions): void {
@@ -43,11 +43,7 @@ function defineNewAndRotate(clientKey: Command, { handler }: Actions): void {
     .option('--file <clients.json>', 'CLIENT_KEYS_FILE to add the entry to; created if it does not exist')
     // Commander reports lists with spaces as excess arguments; the message of the command is clearer.
     .allowExcessArguments()
-    .action(
-      handler(async (context, _id: string, options, command: Command) =>
-        (await load()).newKey(context, command.args, options),
-      ),
-    );
+    .action(handler(load, 'newKey'));
   addCommand(clientKey, 'rotate', {
     summary: 'create another key of a client',
     description: `Creates another key of a client, with the rights of its newest one. The client keeps its idempotency keys. The old key
@@ -58,7 +54,7 @@ works until it expires or is revoked.`,
     .option(...LABEL_OPTION)
     .option('--expires-in <time>', 'lifetime of the new key, such as 90d; that of the newest key if omitted')
     .option('--old-expires-in <time>', 'lifetime left for the other keys, such as 7d; unchanged if omitted')
-    .action(handler(async (context, id: string, options) => (await load()).rotateKey(context, id, options)));
+    .action(handler(load, 'rotateKey'));
 }
 
 function defineListAndRevoke(clientKey: Command, { handler }: Actions): void {
@@ -72,7 +68,7 @@ function defineListAndRevoke(clientKey: Command, { handler }: Actions): void {
       collectValues,
     )
     .option(...JSON_OPTION)
-    .action(handler(async (context, options) => (await load()).listKeys(context, options)));
+    .action(handler(load, 'listKeys'));
   addCommand(clientKey, 'revoke', {
     summary: 'remove a key from the file; running gateways then reject the key within seconds',
   })
@@ -80,5 +76,5 @@ function defineListAndRevoke(clientKey: Command, { handler }: Actions): void {
     .requiredOption(...KEYS_FILE_OPTION)
     .option('--key <label>', 'label of the key; required if the client has several')
     .option('--all', 'revoke all keys of the client')
-    .action(handler(async (context, id: string, options) => (await load()).revokeKey(context, id, options)));
+    .action(handler(load, 'revokeKey'));
 }

@@ -4,14 +4,16 @@ import type { Context } from './context';
 /** Names of the commands that run until a signal. */
 export type ServerName = 'start' | 'sandbox';
 
-type ActionHandler = Parameters<Command['action']>[0];
+/** The implementation of a command: gets the arguments and options from Commander, and returns the exit code. */
+type CommandFunction = (context: Context, ...args: never[]) => number | Promise<number>;
 
-/** Connects the definitions of commands with their implementations, whose modules are loaded when a command runs. */
+/** Connects the definitions of commands with their implementations. */
 export interface Actions {
-  /** Returns the Commander handler that runs a command. The command resolves with its exit code. */
-  handler(
-    command: (context: Context, ...args: Parameters<ActionHandler>) => number | Promise<number>,
-  ): ActionHandler;
+  /** Returns the Commander handler of a command: it loads the module of the command and calls this function of it. */
+  handler<N extends string>(
+    load: () => Promise<Record<N, CommandFunction>>,
+    functionName: N,
+  ): Parameters<Command['action']>[0];
   startServer(name: ServerName): Promise<void>;
 }
 
@@ -72,21 +74,16 @@ Exit code: 0 no check failed (there may be warnings), 1 a check failed, 2 the se
   })
     .option('--channel <uuid>', 'merchant channel of lookups with the default credentials; random if omitted')
     .option(...JSON_OPTION)
-    .action(
-      handler(async (context, options) => (await import('./commands/doctor.js')).doctor(context, options)),
-    );
+    .action(handler(() => import('./commands/doctor.js'), 'doctor'));
 }
 
-export function defineMigrate(program: Command, { handler }: Actions): void {
+export function defineMigrateAndFence(program: Command, { handler }: Actions): void {
   addCommand(program, 'migrate', {
     summary: 'migrate the tables of the journal',
     description:
       'Migrates the tables of the journal at DATABASE_URL. The gateway also does this when it starts.',
     examples: ['paygraph migrate'],
-  }).action(handler(async (context) => (await import('./commands/migrate.js')).migrate(context)));
-}
-
-export function defineFence(program: Command, { handler }: Actions): void {
+  }).action(handler(() => import('./commands/journal.js'), 'migrate'));
   addCommand(program, 'fence', {
     summary: 'show, raise or lower the fence of the journal',
     description: `Shows, raises or lowers the fence of the journal at DATABASE_URL. While it is up, every create is looked up at the payment
@@ -96,11 +93,7 @@ only if the journal certainly lacks nothing (docs/exactly-once.md). Gateways not
     examples: ['paygraph fence', 'paygraph fence on', 'paygraph fence off'],
   })
     .argument('[on|off]', 'raise or lower the fence')
-    .action(
-      handler(async (context, action) =>
-        (await import('./commands/fence.js')).fence(context, action as string | undefined),
-      ),
-    );
+    .action(handler(() => import('./commands/journal.js'), 'fence'));
 }
 
 export function defineAudit(program: Command, { handler }: Actions): void {
@@ -124,23 +117,14 @@ lines cut off at the end. --expect also accepts the hash of a single line.`,
     .argument('[files...]', 'the files, oldest first; AUDIT_LOG_FILE if omitted')
     .option('--expect <hash>', 'fail unless this seal or hash is found; may be repeated', collectValues)
     .option(...JSON_OPTION)
-    .action(
-      handler(
-        async (context, files: string[], { expect = [], json }: { expect?: string[]; json?: boolean }) =>
-          (await import('./commands/audit.js')).verify(context, files, { expect, json }),
-      ),
-    );
+    .action(handler(() => import('./commands/audit.js'), 'verify'));
   addCommand(audit, 'follow', {
     summary: 'print lines of the audit log as they are written, for a log shipper',
     description: `Prints the audit log from the start of the current file, then new lines as they are written, also after a rotation.
 On SIGTERM it prints the lines written so far and ends.`,
   })
     .argument('[file]', 'the file; AUDIT_LOG_FILE if omitted')
-    .action(
-      handler(async (context, file: string | undefined) =>
-        (await import('./commands/audit-follow.js')).follow(context, file),
-      ),
-    );
+    .action(handler(() => import('./commands/audit.js'), 'follow'));
 }
 
 export function definePersist(program: Command, { handler }: Actions): void {
@@ -165,11 +149,7 @@ is written, 1 a document is invalid, 2 an argument is wrong.`,
       'apollo',
     )
     .option('--out <file>', 'the manifest to write', 'persisted-operations.json')
-    .action(
-      handler(async (context, paths: string[], options) =>
-        (await import('./commands/persist.js')).persist(context, paths, options),
-      ),
-    );
+    .action(handler(() => import('./commands/persist.js'), 'persist'));
 }
 
 export function defineDevToken(program: Command, { handler }: Actions): void {
@@ -196,9 +176,5 @@ For development only: a gateway with SERVICE_BASE_URL does not start with this i
       'lifetime, for example 30s or 15m, at most 24h; a negative value creates an expired token',
       '1h',
     )
-    .action(
-      handler(async (context, options) =>
-        (await import('./commands/dev-token.js')).devToken(context, options),
-      ),
-    );
+    .action(handler(() => import('./commands/dev-token.js'), 'devToken'));
 }

@@ -2,12 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { InputError, causeCode } from './context';
 
-const UNIT_MS = new Map([
-  ['s', 1000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-  ['d', 86_400_000],
-]);
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A hundred years. A longer duration is rejected, because it is probably a mistake. */
 const MAX_DURATION_MS = 36_525 * 86_400_000;
@@ -15,7 +10,7 @@ const MAX_DURATION_MS = 36_525 * 86_400_000;
 /** Returns the duration in ms of an option such as 90d, 12h, 15m, 30s or -5m. @throws InputError if malformed */
 export function readDuration(option: string, text: string): number {
   const [, count, unit = ''] = /^(-?\d{1,9})([smhd])$/.exec(text) ?? [];
-  const ms = Number(count) * (UNIT_MS.get(unit) ?? NaN);
+  const ms = Number(count) * (UNIT_MS[unit] ?? NaN);
   if (Number.isNaN(ms) || Math.abs(ms) > MAX_DURATION_MS)
     throw new InputError(`${option}: expected a duration up to 100 years, such as 90d, 12h, 15m or 30s.`);
   return ms;

@@ -1,3 +1,4 @@
+import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command, CommanderError } from 'commander';
@@ -10,8 +11,7 @@ import { defineClientKey } from './client-key-definitions';
 import {
   defineAudit,
   defineDevToken,
-  defineFence,
-  defineMigrate,
+  defineMigrateAndFence,
   definePersist,
   defineServersAndDoctor,
   type Actions,
@@ -57,8 +57,7 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'printMessage'>, 
     .showHelpAfterError(HELP_HINT)
     .exitOverride();
   defineServersAndDoctor(program, actions);
-  defineMigrate(program, actions);
-  defineFence(program, actions);
+  defineMigrateAndFence(program, actions);
   defineAttempts(program, actions);
   defineClientKey(program, actions);
   defineDevToken(program, actions);
@@ -100,9 +99,10 @@ export async function runCommand(
   let code: number | null = EXIT.done;
   const program = commandLine(context.terminal, {
     handler:
-      (command) =>
+      (load, functionName) =>
       async (...parameters) => {
-        code = await command(context, ...parameters);
+        const command = (await load())[functionName];
+        code = await command(context, ...(parameters as never[]));
       },
     startServer: async (name) => {
       code = null;

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import process from 'node:process';
 import { styleText } from 'node:util';
 
@@ -17,20 +16,18 @@ export const labelOf = (name: string): string =>
 
 /** Writes results to standard output, and messages and progress to standard error. */
 export class Terminal {
-  readonly #out: OutputStream;
-  readonly #err: OutputStream;
   #progressShownAt = -Infinity;
   #isShowingProgress = false;
 
-  constructor(out: OutputStream, err: OutputStream) {
-    this.#out = out;
-    this.#err = err;
-  }
+  constructor(
+    private readonly out: OutputStream,
+    private readonly err: OutputStream,
+  ) {}
 
   /** Prints a result to standard output. */
   print(text: string): void {
     this.endProgress();
-    this.#out.write(`${text}\n`);
+    this.out.write(`${text}\n`);
   }
 
   printJson(value: unknown): void {
@@ -40,24 +37,24 @@ export class Terminal {
   /** Prints a message to standard error. */
   printMessage(text: string): void {
     this.endProgress();
-    this.#err.write(`${text}\n`);
+    this.err.write(`${text}\n`);
   }
 
   /** Shows progress in one line, which the next output replaces. Does nothing if standard error is not a terminal. */
   showProgress(text: string): void {
-    if (!this.#err.isTTY || performance.now() - this.#progressShownAt < PROGRESS_INTERVAL_MS) return;
+    if (!this.err.isTTY || performance.now() - this.#progressShownAt < PROGRESS_INTERVAL_MS) return;
     this.#progressShownAt = performance.now();
     this.#isShowingProgress = true;
-    this.#err.write(ERASE_LINE + text);
+    this.err.write(ERASE_LINE + text);
   }
 
   endProgress(): void {
-    if (this.#isShowingProgress) this.#err.write(ERASE_LINE);
+    if (this.#isShowingProgress) this.err.write(ERASE_LINE);
     this.#isShowingProgress = false;
   }
 
   /** Returns the text in a style such as a colour; unchanged if stdout is not a terminal or NO_COLOR is set. */
   styled(style: Parameters<typeof styleText>[0], text: string): string {
-    return this.#out.isTTY ? styleText(style, text, { stream: process.stdout }) : text;
+    return this.out.isTTY ? styleText(style, text, { stream: process.stdout }) : text;
   }
 }

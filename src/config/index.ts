@@ -4,19 +4,15 @@ import { isLoopback } from '../shared/loopback';
 import { Secret } from '../shared/secret';
 import { EnvReader, type Environment } from './env-reader';
 import { SETTINGS } from './env-vars';
-import { readTracing } from './tracing';
-import type {
-  AccessConfig,
-  Config,
-  JournalConfig,
-  LimitsConfig,
-  SandboxConfig,
-  ServiceConfig,
-  ToolConfig,
-} from './types';
+import type { TracingSettings } from './types';
 
-export type * from './types';
 export type { Environment } from './env-reader';
+
+/** All settings of the gateway, validated; docs/configuration.md describes them. */
+export type Config = ReturnType<typeof readConfig>;
+
+/** The settings that operator commands use. */
+export type ToolConfig = ReturnType<typeof readToolConfig>;
 
 /** Thrown if settings are missing or invalid. The message lists every error and contains no values. */
 export class ConfigError extends Error {
@@ -36,21 +32,21 @@ export const SANDBOX_CREDENTIALS = {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const APOLLO_ORIGINS = ['https://studio.apollographql.com', 'https://sandbox.embed.apollographql.com'];
 
-type Reader = EnvReader<typeof SETTINGS>;
-
 /** Returns a reader of single settings. It does not check whether settings fit together. */
-export const settingsReader = (env: Environment): Reader => new EnvReader(env, SETTINGS);
+export const settingsReader = (env: Environment = process.env): EnvReader => new EnvReader(env);
 
-function readService(env: Reader): ServiceConfig {
-  const baseUrl = env.get('SERVICE_BASE_URL') ?? '';
-  const credentialsFile = env.get('SERVICE_CREDENTIALS_FILE') ?? null;
-  if (env.has('SERVICE_BASE_URL') && credentialsFile === null) {
-    for (const name of ['SERVICE_API_KEY', 'SERVICE_SECRET_KEY'] as const) {
+/** The sandbox is embedded if there is no real payment service. */
+const usesSandbox = (env: EnvReader): boolean => !env.has('SERVICE_BASE_URL');
+
+function readService(env: EnvReader) {
+  const credentialsFile = env.get('SERVICE_CREDENTIALS_FILE');
+  if (!usesSandbox(env) && credentialsFile === null) {
+    for (const name of ['SERVICE_API_KEY', 'SERVICE_SECRET_KEY'] as const)
       if (!env.has(name)) env.addError(name, `required with SERVICE_BASE_URL; set it or ${name}_FILE`);
-    }
   }
   return {
-    baseUrl,
+    /** With the embedded sandbox: empty until the sandbox has started. */
+    baseUrl: env.get('SERVICE_BASE_URL') ?? '',
     apiKey: env.get('SERVICE_API_KEY') ?? SANDBOX_CREDENTIALS.apiKey,
     secretKey: env.get('SERVICE_SECRET_KEY') ?? SANDBOX_CREDENTIALS.secretKey,
     credentialsFile,
@@ -60,22 +56,22 @@ function readService(env: Reader): ServiceConfig {
   };
 }
 
-function readAuditRotation(env: Reader): Config['auditRotation'] {
+function readAuditRotation(env: EnvReader) {
   const megabytes = env.get('AUDIT_LOG_ROTATE_MB');
-  const keepFiles = env.get('AUDIT_LOG_KEEP_FILES') ?? null;
+  const keepFiles = env.get('AUDIT_LOG_KEEP_FILES');
   if (keepFiles !== null && !env.has('AUDIT_LOG_ROTATE_MB'))
     env.addError('AUDIT_LOG_ROTATE_MB', 'required with AUDIT_LOG_KEEP_FILES');
-  return megabytes === undefined ? null : { maxBytes: megabytes * 1_000_000, keepFiles };
+  return megabytes === null ? null : { maxBytes: megabytes * 1_000_000, keepFiles };
 }
 
-function readJournal(env: Reader, { secretKey }: ServiceConfig): JournalConfig {
-  if (env.has('SERVICE_CREDENTIALS_FILE') && !env.has('SERVICE_SECRET_KEY') && !env.has('FINGERPRINT_KEY')) {
+function readJournal(env: EnvReader, secretKey: Secret) {
+  if (env.has('SERVICE_CREDENTIALS_FILE') && !env.has('SERVICE_SECRET_KEY') && !env.has('FINGERPRINT_KEY'))
     env.addError(
       'FINGERPRINT_KEY',
       'required with SERVICE_CREDENTIALS_FILE if SERVICE_SECRET_KEY is not set',
     );
-  }
   return {
+    /** May contain a password. */
     url: env.get('DATABASE_URL'),
     settleMs: env.get('UNKNOWN_SETTLE_SECONDS') * 1000,
     fenceMs: env.get('FENCE_SECONDS') * 1000,
@@ -85,112 +81,112 @@ function readJournal(env: Reader, { secretKey }: ServiceConfig): JournalConfig {
   };
 }
 
-function readSandbox(env: Reader): SandboxConfig | null {
+function readSandbox(env: EnvReader) {
   const port = env.get('SANDBOX_PORT');
   const control = env.get('SANDBOX_CONTROL');
-  if (env.has('SERVICE_BASE_URL')) return null;
+  if (!usesSandbox(env)) return null;
   // With tokens of the development issuer, AUTH_JWKS_URL contains the port.
   const isPortFixed = env.has('SANDBOX_PORT') || env.get('AUTH_ISSUER') === DEV_ISSUER;
   return { port, anyPortIfTaken: !isPortFixed, control };
 }
 
-function readAccess(env: Reader): AccessConfig {
-  const clientKeysFile = env.get('CLIENT_KEYS_FILE') ?? null;
+function readAccess(env: EnvReader) {
+  const clientKeysFile = env.get('CLIENT_KEYS_FILE');
   const jwksUrl = env.get('AUTH_JWKS_URL');
   const issuer = env.get('AUTH_ISSUER');
   const audience = env.get('AUTH_AUDIENCE');
-  const names = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'] as const;
-  const setNames = names.filter((name) => env.has(name));
-  if (setNames.length > 0) {
-    names
-      .filter((name) => !env.has(name))
-      .forEach((name) => env.addError(name, `required with ${setNames.join(' and ')}`));
-  }
   const maxLifetimeSeconds = env.get('AUTH_MAX_TOKEN_LIFETIME_SECONDS');
   const maxStaleKeysSeconds = env.get('AUTH_MAX_STALE_KEYS_SECONDS');
-  const tokens =
-    jwksUrl && issuer && audience
-      ? { jwksUrl, issuer, audience, maxLifetimeSeconds, maxStaleKeysSeconds }
-      : null;
-  if (issuer === DEV_ISSUER && env.has('SERVICE_BASE_URL'))
+  const names = ['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'] as const;
+  const setNames = names.filter((name) => env.has(name));
+  for (const name of names)
+    if (setNames.length > 0 && !env.has(name)) env.addError(name, `required with ${setNames.join(' and ')}`);
+  if (issuer === DEV_ISSUER && !usesSandbox(env))
     env.addError('AUTH_ISSUER', `${DEV_ISSUER} is not allowed with SERVICE_BASE_URL: set your own issuer`);
-  if (env.has('SERVICE_BASE_URL') && !env.has('CLIENT_KEYS_FILE') && setNames.length === 0) {
+  if (!usesSandbox(env) && !env.has('CLIENT_KEYS_FILE') && setNames.length === 0)
     env.addError(
       'CLIENT_KEYS_FILE',
       'a gateway with SERVICE_BASE_URL must authenticate callers: set CLIENT_KEYS_FILE (npm run client-key -- new <id> creates a key), or set AUTH_JWKS_URL, AUTH_ISSUER and AUTH_AUDIENCE',
     );
-  }
+  /** Verification of the tokens of frontends; null: tokens are not accepted. */
+  const tokens =
+    jwksUrl && issuer && audience
+      ? { jwksUrl, issuer, audience, maxLifetimeSeconds, maxStaleKeysSeconds }
+      : null;
   return { clientKeysFile, tokens };
 }
 
-const readLimits = (env: Reader, isSandbox: boolean): LimitsConfig => ({
-  corsOrigins: env.get('CORS_ORIGINS') ?? (isSandbox ? APOLLO_ORIGINS : []),
+const readLimits = (env: EnvReader) => ({
+  corsOrigins: env.get('CORS_ORIGINS') ?? (usesSandbox(env) ? APOLLO_ORIGINS : []),
   trustedProxies: env.get('TRUSTED_PROXIES') ?? [],
-  ratePerMinute: isSandbox && !env.has('RATE_LIMIT_PER_MINUTE') ? 0 : env.get('RATE_LIMIT_PER_MINUTE'),
+  ratePerMinute: usesSandbox(env) && !env.has('RATE_LIMIT_PER_MINUTE') ? 0 : env.get('RATE_LIMIT_PER_MINUTE'),
   maxEventLoopLagMs: env.get('MAX_EVENT_LOOP_LAG_MS'),
   clientTimeoutMs: env.get('CLIENT_TIMEOUT_MS'),
-  maxConnections: env.get('MAX_CONNECTIONS') ?? null,
-  maxConnectionsPerAddress: env.get('MAX_CONNECTIONS_PER_ADDRESS') ?? null,
+  maxConnections: env.get('MAX_CONNECTIONS'),
+  maxConnectionsPerAddress: env.get('MAX_CONNECTIONS_PER_ADDRESS'),
   maxUnreadBytes: env.get('MAX_UNREAD_BYTES'),
   maxUnreadBytesPerCaller: env.get('MAX_UNREAD_BYTES_PER_CALLER'),
   persisted: {
-    manifest: env.get('PERSISTED_OPERATIONS') ?? null,
+    manifest: env.get('PERSISTED_OPERATIONS'),
     modeForFrontends: env.get('PERSISTED_OPERATIONS_FRONTENDS'),
     modeForServices: env.get('PERSISTED_OPERATIONS_SERVICES'),
   },
 });
 
-/** Prefixes of settings. An unknown variable with one of them is probably a misspelt setting. */
-const SETTING_PREFIXES = [
-  ...['SERVICE_', 'SANDBOX_', 'JOURNAL_', 'DATABASE_', 'PAYOUT_', 'UNKNOWN_', 'FINGERPRINT_', 'AUTH_'],
-  ...['CLIENT_KEYS', 'CORS_', 'PERSISTED_', 'RATE_LIMIT', 'AUDIT_', 'TRUSTED_PROX', 'ALLOWED_URL'],
-  ...['PUBLIC_URL', 'POLL_INTERVALS', 'SUBSCRIPTION_', 'MAX_SUBSCRIPTIONS', 'MAX_CONNECTIONS', 'MAX_UNREAD'],
-  ...['SUBGRAPH', 'OTEL_', 'METRICS_', 'FENCE_'],
-];
+/** Reads the settings of tracing. Null if it is off. */
+function readTracing(env: EnvReader): TracingSettings | null {
+  // Only validated: the exporter supports one protocol.
+  env.get('OTEL_EXPORTER_OTLP_PROTOCOL');
+  const base = env.get('OTEL_EXPORTER_OTLP_ENDPOINT');
+  const url =
+    env.get('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? (base && `${base.replace(/\/*$/, '/')}v1/traces`);
+  const attributes = env.get('OTEL_RESOURCE_ATTRIBUTES') ?? {};
+  const { 'service.name': name = 'paygraph', ...resourceAttributes } = attributes;
+  const settings = {
+    headers: env.get('OTEL_EXPORTER_OTLP_HEADERS') ?? {},
+    serviceName: env.get('OTEL_SERVICE_NAME') ?? name,
+    resourceAttributes,
+    sampler: env.get('OTEL_TRACES_SAMPLER'),
+    samplingRatio: env.get('OTEL_TRACES_SAMPLER_ARG'),
+  };
+  return url === null ? null : { url, ...settings };
+}
 
-/** Variables with such a prefix that are no settings: systemd sets JOURNAL_STREAM. */
-const FOREIGN_NAMES = ['JOURNAL_STREAM'];
-
-function warningsOf(
-  env: Reader,
-  { sandbox, journal, reusePort }: Pick<Config, 'sandbox' | 'journal' | 'reusePort'>,
-): string[] {
-  const warnings = env.unknownNameWarnings(SETTING_PREFIXES, FOREIGN_NAMES);
-  if (reusePort && journal.url.reveal().startsWith('file:')) {
+function readWarnings(env: EnvReader): string[] {
+  const warnings = env.unknownNameWarnings();
+  if (env.get('REUSE_PORT') && env.get('DATABASE_URL').reveal().startsWith('file:'))
     warnings.push(
       'REUSE_PORT is on, but DATABASE_URL is a SQLite file. Instances that share a port need one PostgreSQL journal.',
     );
-  }
-  if (sandbox && (env.has('SERVICE_API_KEY') || env.has('SERVICE_SECRET_KEY'))) {
+  if (usesSandbox(env) && (env.has('SERVICE_API_KEY') || env.has('SERVICE_SECRET_KEY')))
     warnings.push('Credentials are set, but SERVICE_BASE_URL is not: the gateway uses the embedded sandbox.');
-  }
   return warnings;
 }
 
 /** Whether the settings accept callers without authentication. */
-export const allowsUnauthenticatedCallers = ({ clientKeysFile, tokens }: AccessConfig): boolean =>
-  !clientKeysFile && !tokens;
-
-/** Returns the environment variables of this process. */
-export const environment = (): Environment => process.env;
+export const allowsUnauthenticatedCallers = (access: ReturnType<typeof readAccess>): boolean =>
+  !access.clientKeysFile && !access.tokens;
 
 /** Reads and checks every setting. Throws one ConfigError with all errors if a setting is missing or invalid. */
-export function readConfig(source: Environment = process.env): Config {
+export function readConfig(source?: Environment) {
   const env = settingsReader(source);
-  const sandbox = readSandbox(env);
-  const isSandbox = sandbox !== null;
+  const isSandbox = usesSandbox(env);
   const service = readService(env);
-  const access = readAccess(env);
   const config = {
     host: env.get('HOST'),
     port: env.get('PORT'),
     reusePort: env.get('REUSE_PORT'),
+    metricsPort: env.get('METRICS_PORT'),
     service,
-    journal: readJournal(env, service),
-    sandbox,
-    access,
-    urls: { allowsLoopback: isSandbox, hosts: env.get('ALLOWED_URL_HOSTS') ?? null },
-    limits: readLimits(env, isSandbox),
+    journal: readJournal(env, service.secretKey),
+    /** Null if SERVICE_BASE_URL is set: no sandbox is started. */
+    sandbox: readSandbox(env),
+    access: readAccess(env),
+    urls: {
+      allowsLoopback: isSandbox,
+      hosts: env.get('ALLOWED_URL_HOSTS')?.map((host) => host.toLowerCase()) ?? null,
+    },
+    limits: readLimits(env),
     subscriptions: {
       maxSubscriptions: env.get('MAX_SUBSCRIPTIONS'),
       maxSubscriptionsPerClient: env.get('MAX_SUBSCRIPTIONS_PER_CLIENT'),
@@ -205,12 +201,12 @@ export function readConfig(source: Environment = process.env): Config {
       outageMs: env.get('SUBSCRIPTION_OUTAGE_SECONDS') * 1000,
     },
     tracing: readTracing(env),
-    publicUrl: env.get('PUBLIC_URL') ?? null,
+    publicUrl: env.get('PUBLIC_URL'),
     auditFile: env.get('AUDIT_LOG_FILE'),
-    auditKey: env.get('AUDIT_LOG_KEY') ?? null,
+    auditKey: env.get('AUDIT_LOG_KEY'),
+    /** Null: the gateway does not rotate the audit log. */
     auditRotation: readAuditRotation(env),
-    metricsPort: env.get('METRICS_PORT') ?? null,
-    metricsToken: env.get('METRICS_TOKEN') ?? null,
+    metricsToken: env.get('METRICS_TOKEN'),
     introspection: env.get('INTROSPECTION') ?? isSandbox,
     subgraph: env.get('SUBGRAPH'),
     explorer: env.get('EXPLORER') ?? isSandbox,
@@ -220,16 +216,15 @@ export function readConfig(source: Environment = process.env): Config {
   };
   // Only validated: operator commands use it.
   env.get('SETTLE_APPROVAL');
-  if (allowsUnauthenticatedCallers(access) && !isLoopback(config.host)) {
+  if (allowsUnauthenticatedCallers(config.access) && !isLoopback(config.host))
     env.addError(
       'HOST',
       'expected a loopback address, because callers are not authenticated; set CLIENT_KEYS_FILE or AUTH_JWKS_URL to allow others',
     );
-  }
   // A required setting may be missing because its name is misspelt.
-  if (env.errors.length > 0)
-    throw new ConfigError([...env.errors, ...env.unknownNameWarnings(SETTING_PREFIXES, FOREIGN_NAMES)]);
-  return Object.freeze({ ...config, warnings: warningsOf(env, config) });
+  if (env.errors.length > 0) throw new ConfigError([...env.errors, ...env.unknownNameWarnings()]);
+  /** `warnings`: suspicious settings, as sentences for the log without values. */
+  return Object.freeze({ ...config, warnings: readWarnings(env) });
 }
 
 const STANDALONE_SANDBOX_SETTINGS = [
@@ -249,17 +244,17 @@ export const secretFiles = (env: Environment = process.env): { setting: string; 
   });
 
 /** Reads the settings that operator commands use. Throws a ConfigError if one is invalid. */
-export function readToolConfig(source: Environment = process.env): ToolConfig {
+export function readToolConfig(source: Environment = process.env) {
   const env = settingsReader(source);
-  const config: ToolConfig = {
+  const config = {
     journalUrl: env.get('DATABASE_URL'),
     fenceMs: env.get('FENCE_SECONDS') * 1000,
-    serviceBaseUrl: env.get('SERVICE_BASE_URL') ?? null,
+    serviceBaseUrl: env.get('SERVICE_BASE_URL'),
     auditFile: env.get('AUDIT_LOG_FILE'),
-    auditKey: env.get('AUDIT_LOG_KEY') ?? null,
+    auditKey: env.get('AUDIT_LOG_KEY'),
     sandboxPort: env.get('SANDBOX_PORT'),
     settleApproval: env.get('SETTLE_APPROVAL'),
-    metricsToken: env.get('METRICS_TOKEN') ?? null,
+    metricsToken: env.get('METRICS_TOKEN'),
     sudoUser: source['SUDO_USER'] || null,
   };
   if (env.errors.length > 0) throw new ConfigError(env.errors);

@@ -13,6 +13,18 @@ export interface Parser<T> {
   describeError?(text: string): string;
 }
 
+/** Definition of one environment variable; docs/configuration.md is generated from it. */
+export interface Setting<T> {
+  description: string;
+  /** The text that is parsed if the variable is not set. */
+  default?: string;
+  /** Text in docs/configuration.md for a setting that has no default and is not set; 'none' if omitted. */
+  whenUnset?: string;
+  parser: Parser<T>;
+  /** The value is never printed, and <NAME>_FILE may name a file that contains it. */
+  secret?: true;
+}
+
 const patternParser = (expected: string, pattern: RegExp): Parser<string> => ({
   expected,
   parse: (text) => (pattern.test(text) ? text : undefined),
@@ -41,12 +53,12 @@ export const onOff: Parser<boolean> = {
   parse: (text) => ({ on: true, off: false })[text],
 };
 
-/** Returns a parser of a list. `items`: plural name of its items. `toItem` returns undefined if an item is invalid. */
-export const listOf = <T>(items: string, toItem: (text: string) => T | undefined): Parser<readonly T[]> => ({
+/** Returns a parser of a list. `items`: plural name of its items. */
+export const listOf = (items: string, isItem: (text: string) => boolean): Parser<readonly string[]> => ({
   expected: `${items}, separated by commas`,
   parse: (text) => {
-    const values = text.split(',').map((item) => toItem(item.trim()));
-    return values.every((value) => value !== undefined) ? values : undefined;
+    const values = text.split(',').map((item) => item.trim());
+    return values.every(isItem) ? values : undefined;
   },
 });
 
@@ -60,21 +72,17 @@ export const apiCredential: Parser<Secret> = {
   parse: (text) => (/^[\x21-\x7e]{1,1024}$/.test(text) ? new Secret(text) : undefined),
 };
 
-export const parseJsonFieldName = (text: string): string | undefined =>
-  /^[\w.-]{1,64}$/.test(text) ? text : undefined;
+export const isJsonFieldName = (text: string): boolean => /^[\w.-]{1,64}$/.test(text);
 
-export const parseHostNamePattern = (text: string): string | undefined =>
-  /^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(text) ? text.toLowerCase() : undefined;
+export const isHostNamePattern = (text: string): boolean => /^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(text);
 
-export const parseWebOrigin = (text: string): string | undefined =>
-  URL.canParse(text) && new URL(text).origin === text ? text : undefined;
+export const isWebOrigin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text;
 
-export function parseIpNetwork(text: string): string | undefined {
-  const [address = '', bits, ...more] = text.split('/');
+export function isIpNetwork(text: string): boolean {
+  const [address = '', bits = '0', ...more] = text.split('/');
   const version = isIP(address);
-  if (version === 0 || more.length > 0) return undefined;
-  const fits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
-  return fits ? text : undefined;
+  if (version === 0 || more.length > 0) return false;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128);
 }
 
 /** Returns why a database URL is invalid, without a password; undefined if it is valid. */
@@ -108,12 +116,7 @@ interface UrlRules {
 }
 
 /** Returns a parser of absolute URLs without credentials and fragment. */
-const urlParser = ({
-  expected,
-  allowQuery = false,
-  allowAnyHttp = false,
-  toValue,
-}: UrlRules): Parser<string> => ({
+const urlParser = ({ expected, allowQuery, allowAnyHttp, toValue }: UrlRules): Parser<string> => ({
   expected,
   parse: (text) => {
     if (!URL.canParse(text)) return undefined;

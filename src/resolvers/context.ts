@@ -9,7 +9,7 @@ import { createAuditedRunner } from './audit-mutations';
 import { VisibleTransactions } from './visible-transactions';
 
 /** Id, caller and client address of an authenticated GraphQL request. */
-interface RequestIdentity {
+export interface RequestIdentity {
   requestId: string;
   caller: Caller;
   /** IP address of the client. */

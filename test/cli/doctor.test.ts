@@ -6,7 +6,7 @@ import path from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { Check } from '../../src/cli/doctor/check';
 import { CHECKS, runChecks } from '../../src/cli/doctor/run-checks';
-import { checkServiceConnection } from '../../src/cli/doctor/service-connection';
+import { checkServiceConnection } from '../../src/cli/doctor/network';
 import { readConfig } from '../../src/config';
 import { writeLog } from '../audit/support/files';
 import { readPage } from '../docs/support/markdown';

@@ -14,12 +14,12 @@ export interface Operator {
   givenName: string | null;
 }
 
-/** Maximum lengths of --reason and --by in UTF-16 code units. */
-const MAX_REASON_LENGTH = 255;
-const MAX_GIVEN_NAME_LENGTH = 64;
-
-/** Returns the operator who runs this process. A user who is not in the user database is called `uid <number>`. */
-export function readOperator(sudoUser: string | null, givenName: string | null): Operator {
+/**
+ * Returns the operator who runs this process. A user who is not in the user database is called `uid <number>`.
+ * @param by the option --by. @throws UsageError if the audit log cannot record it
+ */
+export function readOperator(sudoUser: string | null, by: string | undefined): Operator {
+  const givenName = by === undefined ? null : recordableText('--by', by, 64);
   try {
     return { user: os.userInfo().username, sudoUser, givenName };
   } catch {
@@ -27,13 +27,10 @@ export function readOperator(sudoUser: string | null, givenName: string | null):
   }
 }
 
-/** Returns the value of --by, trimmed. @throws UsageError if the audit log cannot record it */
-export const readGivenName = (by: string | undefined): string | null =>
-  by === undefined ? null : recordableText('--by', by, MAX_GIVEN_NAME_LENGTH);
-
 /** Returns the value of --reason, trimmed. @throws UsageError if the audit log cannot record it */
-export const readReason = (reason: string): string => recordableText('--reason', reason, MAX_REASON_LENGTH);
+export const readReason = (reason: string): string => recordableText('--reason', reason, 255);
 
+/** @param maxLength in UTF-16 code units */
 function recordableText(option: string, given: string, maxLength: number): string {
   const text = given.trim();
   if (text.length === 0 || text.length > maxLength || !isPrintable(text))

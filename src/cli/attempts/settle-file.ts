@@ -3,7 +3,6 @@ import path from 'node:path';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { parseJson, decodeUtf8OrThrow } from '../../shared/json-text';
 import { InputError, UsageError } from '../context';
-import { parseCsv } from './csv';
 import { toRequest, type FileLine } from './settle-plan';
 
 type Column = 'id' | 'key' | 'outcome' | 'transactionId' | 'status';
@@ -34,16 +33,35 @@ function readFields(cells: readonly [name: string, value: unknown][]): Fields {
   return fields;
 }
 
-/** A row of a file. */
+/** A row of a file. `read` returns its fields. @throws UsageError if the row is malformed */
 interface Row {
   line: number;
-  /** Returns the fields. @throws UsageError if the row is malformed */
   read(): Fields;
 }
 
+/** Matches a quoted or plain cell of CSV (RFC 4180) and the comma or line end after it. */
+const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
+
+/** Parses CSV; skips records with only blank cells. `line`: number of the first line of a record, from 1. */
+function parseCsv(text: string): { line: number; cells: string[] }[] {
+  const records: { line: number; cells: string[] }[] = [];
+  let line = 1;
+  let record = { line, cells: [] as string[] };
+  CELL.lastIndex = 0;
+  while (CELL.lastIndex < text.length || record.cells.length > 0) {
+    const [whole, quoted, plain = '', end] = CELL.exec(text) ?? [];
+    if (whole === undefined) throw new InputError(`Line ${line} of the CSV file: malformed quotes.`);
+    record.cells.push(quoted?.replaceAll('""', '"') ?? plain);
+    line += whole.split('\n').length - 1;
+    if (end === ',') continue;
+    if (record.cells.some((cell) => cell.trim() !== '')) records.push(record);
+    record = { line, cells: [] };
+  }
+  return records;
+}
+
 function csvRows(text: string): Row[] {
-  const [header, ...records] = parseCsv(text);
-  const names = header?.cells ?? [];
+  const [{ cells: names } = { cells: [] }, ...records] = parseCsv(text);
   const columns = readFields(names.map((name) => [name, '']));
   if (!('outcome' in columns) || !('id' in columns || 'key' in columns))
     throw new InputError('Line 1 of the CSV file must name the columns id (or idempotencyKey) and outcome.');
@@ -56,12 +74,12 @@ function csvRows(text: string): Row[] {
   }));
 }
 
-function jsonLinesRows(text: string): Row[] {
-  const rows = text.split('\n').map((line, index) => ({ line: index + 1, text: line }));
-  return rows
-    .filter((row) => row.text.trim() !== '')
-    .map(({ line, text: json }) => ({ line, read: () => readFields(Object.entries(readObject(json))) }));
-}
+const jsonLinesRows = (text: string): Row[] =>
+  text
+    .split('\n')
+    .map((json, index) => ({ json, line: index + 1 }))
+    .filter(({ json }) => json.trim() !== '')
+    .map(({ json, line }) => ({ line, read: () => readFields(Object.entries(readObject(json))) }));
 
 function readObject(json: string): object {
   try {
@@ -74,24 +92,19 @@ function readObject(json: string): object {
 }
 
 function readRow({ line, read }: Row, defaultStatus: string): FileLine {
-  const result: FileLine = { line, name: '', key: null, request: null, error: null };
+  const facts = { line, name: '', key: null as string | null, request: null, attempt: null };
   try {
     const { id = '', key = '', outcome = '', transactionId, status } = read();
-    result.name = id || key;
-    if (id && key) result.key = key;
-    const isLeftUnknown = result.name !== '' && ['', 'unknown'].includes(outcome);
-    if (!isLeftUnknown)
-      result.request = toRequest({
-        attempt: result.name,
-        outcome,
-        transactionId,
-        status: status || defaultStatus,
-      });
+    facts.name = id || key;
+    if (id && key) facts.key = key;
+    if (facts.name !== '' && ['', 'unknown'].includes(outcome))
+      return { ...facts, state: 'left_unknown', message: null };
+    const fields = { attempt: facts.name, outcome, transactionId, status: status || defaultStatus };
+    return { ...facts, request: toRequest(fields), state: 'ready', message: null };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    result.error = error.message;
+    return { ...facts, state: 'refused', message: error.message };
   }
-  return result;
 }
 
 /** Reads a .csv or .jsonl file. The result contains errors of lines. @throws InputError if the file is unusable */

@@ -1,14 +1,11 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import { readStatus } from '../../redaction/text';
-import { isUuid } from '../../schema/scalars';
+import { isUuid } from '../../shared/uuid';
 import { UsageError } from '../context';
 import { NO_ATTEMPT_MESSAGE, type Session } from './session';
 
-/** A request to settle one attempt. */
-export type SettleRequest = {
-  /** The id or the idempotency key of the attempt. */
-  attempt: string;
-} & (
+/** A request to settle the attempt with this id or idempotency key. */
+export type SettleRequest = { attempt: string } & (
   | { outcome: 'not_sent'; transactionId: null; status: null }
   /** `status`: status of the transaction as the payment service writes it. */
   | { outcome: 'succeeded'; transactionId: string; status: string }
@@ -57,11 +54,9 @@ export interface PlannedSettle {
   message: string | null;
 }
 
-export const refused = (planned: PlannedSettle, message: string): PlannedSettle => ({
-  ...planned,
-  state: 'refused',
-  message,
-});
+export function refused(planned: PlannedSettle, message: string): PlannedSettle {
+  return { ...planned, state: 'refused', message };
+}
 
 /** Whether an attempt already has the outcome and the transaction id that a settle request asks for. */
 export const isSettledAs = (attempt: Attempt, { outcome, transactionId }: SettleRequest): boolean =>
@@ -74,48 +69,33 @@ export async function planOne(
   line: number | null = null,
 ): Promise<PlannedSettle> {
   const attempt = await session.findAttempt(request.attempt);
-  const planned: PlannedSettle = {
-    line,
-    name: request.attempt,
-    request,
-    attempt,
-    state: 'ready',
-    message: null,
-  };
+  const { attempt: name, transactionId } = request;
+  const planned: PlannedSettle = { line, name, request, attempt, state: 'ready', message: null };
   if (!attempt) return refused(planned, NO_ATTEMPT_MESSAGE);
   if (isSettledAs(attempt, request)) return { ...planned, state: 'already_settled' };
   if (attempt.outcome !== 'unknown')
     return refused(planned, `The outcome is already ${attempt.outcome}; only unknown ones can be settled.`);
   const { journal, service } = session;
-  const { transactionId } = request;
   const other = transactionId && (await journal.findByTransaction(service, attempt.kind, transactionId));
   return other ? refused(planned, 'Another attempt created this transaction.') : planned;
 }
 
-/** One line of a file. If request and error are null, its attempt is left unknown. */
-export interface FileLine {
-  line: number;
-  /** The id of the attempt as in the file, or its idempotency key if the line has no id. */
-  name: string;
-  /** The idempotency key if the line has both; it must be the key of the attempt with this id. */
-  key: string | null;
-  request: SettleRequest | null;
-  /** Why the line is malformed; null if it is not. */
-  error: string | null;
-}
+/**
+ * A line of a file, whose attempt is not looked up yet. `name`: the id in the file, or the idempotency key if there is no
+ * id. `key`: the idempotency key if the line has both; it must be the key of the attempt with this id.
+ */
+export type FileLine = PlannedSettle & { line: number; key: string | null };
 
 /** Compares the lines of a file with the journal and with each other. */
 export async function planFile(session: Session, lines: readonly FileLine[]): Promise<PlannedSettle[]> {
   const planned: PlannedSettle[] = [];
   const seen = new Map<string, number>();
-  for (const { line, name, key, request, error } of lines) {
-    session.context.terminal.showProgress(`Checking ${planned.length + 1} of ${lines.length} …`);
-    if (request) {
-      planned.push(refusedIfConflict(await planOne(session, request, line), key, seen));
-      continue;
-    }
-    const state = error === null ? 'left_unknown' : 'refused';
-    planned.push({ line, name, request, attempt: null, state, message: error });
+  for (const each of lines) {
+    session.terminal.showProgress(`Checking ${planned.length + 1} of ${lines.length} …`);
+    const { line, key, request } = each;
+    planned.push(
+      request ? refusedIfConflict(await planOne(session, request, line), { line, key }, seen) : each,
+    );
   }
   return planned;
 }
@@ -126,17 +106,17 @@ export async function planFile(session: Session, lines: readonly FileLine[]): Pr
  */
 function refusedIfConflict(
   planned: PlannedSettle,
-  key: string | null,
+  { line, key }: Pick<FileLine, 'line' | 'key'>,
   seen: Map<string, number>,
 ): PlannedSettle {
-  const { attempt, request, line } = planned;
-  if (!attempt || line === null) return planned;
+  const { attempt, request } = planned;
+  if (!attempt) return planned;
   const names = [`attempt ${attempt.id}`];
   if (request?.transactionId) names.push(`${attempt.kind} ${request.transactionId}`);
   const earlier = names.map((name) => seen.get(name)).find((found) => found !== undefined);
   for (const name of names) if (!seen.has(name)) seen.set(name, line);
   if (earlier !== undefined) return refused(planned, `Line ${earlier} has the same attempt or transaction.`);
-  // csvLine() writes an apostrophe before a key that looks like a formula.
+  // attemptsCsv() writes an apostrophe before a key that looks like a formula.
   const keyMatches = key === null || [attempt.key, `'${attempt.key}`].some((known) => known.trim() === key);
   return keyMatches ? planned : refused(planned, 'The attempt with this id has another idempotency key.');
 }

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { AuditLog, OutcomeEntry } from '../../observability/audit/audit-log';
+import type { AuditLog } from '../../observability/audit/audit-log';
 import type { Attempt, Outcome } from '../../datasources/journal/journal';
 import type { ProposedSettle } from '../../datasources/journal/settlement-proposals';
 import { sleep } from '../../shared/timeout';
-import { auditName, type Operator } from './operator';
+import { auditName } from './operator';
 import type { Session } from './session';
 import { isSettledAs, planOne, refused, type PlannedSettle, type SettleRequest } from './settle-plan';
 
-/** The operator who settles attempts, and the reason. */
+/** Why attempts are settled. */
 export interface Decision {
-  operator: Operator;
   reason: string;
   /** The proposal that is approved or withdrawn, and the user who made it; absent if there is none. */
   proposal?: { id: string; proposedBy: string };
@@ -23,30 +22,15 @@ const CLAIM_RETRY_INTERVAL_MS = 250;
 /** How long after it was made a proposal can be approved. */
 const PROPOSAL_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-interface EntryFacts {
-  attempt: Attempt;
-  request: Pick<SettleRequest, 'outcome' | 'transactionId'>;
-  decision: Decision;
-}
-
-/** Returns the entry of the audit log about an operator's decision on an attempt. */
-export function auditEntry(
-  event: OutcomeEntry['event'],
-  { attempt, request, decision: { operator, reason, proposal } }: EntryFacts,
-): OutcomeEntry {
-  return {
-    event,
-    who: auditName(operator.user),
-    sudoUser: operator.sudoUser ?? undefined,
-    by: operator.givenName ?? undefined,
-    reason,
-    attempt,
-    outcome: request.outcome,
-    transactionId: request.transactionId,
-    proposal: proposal?.id,
-    proposedBy: proposal?.proposedBy,
-  };
-}
+/** Returns the fields of an audit entry that say who decided what and why. */
+export const decisionFields = ({ operator }: Session, { reason, proposal }: Decision) => ({
+  who: auditName(operator.user),
+  sudoUser: operator.sudoUser ?? undefined,
+  by: operator.givenName ?? undefined,
+  reason,
+  proposal: proposal?.id,
+  proposedBy: proposal?.proposedBy,
+});
 
 /**
  * Settles all requests in state `ready`, one at a time. Each is written to the audit log before the journal. If journal
@@ -62,7 +46,7 @@ export async function settlePlanned(
   const results: PlannedSettle[] = [];
   let failure: string | undefined;
   for (const each of planned) {
-    session.context.terminal.showProgress(`Settling ${results.length + 1} of ${planned.length} …`);
+    session.terminal.showProgress(`Settling ${results.length + 1} of ${planned.length} …`);
     let result = each;
     if (each.state === 'ready') {
       try {
@@ -92,8 +76,9 @@ async function settleOne(
       ? refused(current, 'Another process (an instance or a command) holds this attempt: repeat the command.')
       : current;
   }
-  const entry = auditEntry('settled', { attempt: claimed, request, decision });
-  audit.recordOperatorAction(entry);
+  const entry = { ...decisionFields(session, decision), attempt: claimed };
+  const { outcome, transactionId } = request;
+  audit.recordOperatorAction({ ...entry, event: 'settled', outcome, transactionId });
   const isRecorded = await journal
     .recordOutcome(attempt.id, outcomeOf(request, Math.floor(await journal.time())))
     .catch(() => true);
@@ -141,7 +126,7 @@ export async function proposePlanned(
   planned: readonly PlannedSettle[],
   decision: Decision,
 ): Promise<{ id: string; results: PlannedSettle[] }> {
-  const { operator, reason } = decision;
+  const { operator } = session;
   const id = randomUUID();
   const proposedAt = Date.now();
   const audit = session.openAuditLog();
@@ -149,15 +134,17 @@ export async function proposePlanned(
   const results = planned.map((each): PlannedSettle => {
     const { state, attempt, request } = each;
     if (state !== 'ready' || !attempt || !request) return each;
-    audit.recordOperatorAction({ ...auditEntry('proposed', { attempt, request, decision }), proposal: id });
+    const { outcome, transactionId, status } = request;
+    const entry = { ...decisionFields(session, decision), proposal: id, attempt, outcome, transactionId };
+    audit.recordOperatorAction({ ...entry, event: 'proposed' });
     rows.push({
       id,
       attemptId: attempt.id,
       service: session.service,
-      outcome: request.outcome,
-      transactionId: request.transactionId,
-      status: request.status,
-      reason,
+      outcome,
+      transactionId,
+      status,
+      reason: decision.reason,
       proposedBy: operator.user,
       sudoUser: operator.sudoUser,
       givenName: operator.givenName,

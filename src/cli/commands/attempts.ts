@@ -1,6 +1,5 @@
-import 'reflect-metadata';
-import { attemptsCsv, attemptJson, describeAttempt, summaryOf } from '../attempts/attempt-view';
-import { NO_ATTEMPT_MESSAGE, Session } from '../attempts/session';
+import { attemptsCsv, attemptJson, describeAttempt, summaryOf } from '../attempts/report';
+import { NO_ATTEMPT_MESSAGE, openSession } from '../attempts/session';
 import { EXIT, type Context } from '../context';
 
 interface ListOptions {
@@ -11,7 +10,7 @@ interface ListOptions {
 
 /** Runs `paygraph attempts list`. */
 export async function listAttempts(context: Context, { json, jsonl, csv }: ListOptions): Promise<number> {
-  await using session = await Session.open(context);
+  await using session = await openSession(context);
   const unknown = await session.unknownAttempts();
   const { terminal } = context;
   if (csv) terminal.print(attemptsCsv(unknown));
@@ -26,7 +25,7 @@ export async function listAttempts(context: Context, { json, jsonl, csv }: ListO
 
 /** Runs `paygraph attempts show`. Rejects if the attempt is not found. */
 export async function showAttempt(context: Context, name: string, { json }: ListOptions): Promise<number> {
-  await using session = await Session.open(context);
+  await using session = await openSession(context);
   const attempt = await session.findAttempt(name);
   if (!attempt) throw new Error(NO_ATTEMPT_MESSAGE);
   if (json) context.terminal.printJson(attemptJson(attempt));

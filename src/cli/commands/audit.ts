@@ -1,92 +1,43 @@
-import 'reflect-metadata';
 import { statSync } from 'node:fs';
-import { Verifier, type FileSummary, type Finding, type Writer } from '../../observability/audit/verifier';
+import process from 'node:process';
 import { readToolConfig } from '../../config';
-import { EXIT, InputError, UsageError, type Context } from '../context';
+import { Follower } from '../../observability/audit/follower';
+import { Verifier, type FileSummary, type Finding } from '../../observability/audit/verifier';
+import { sleep } from '../../shared/timeout';
+import { EXIT, InputError, UsageError, causeCode, type Context } from '../context';
 import type { Terminal } from '../terminal';
 
 /** Maximum number of faults that are printed; also of notes, and of processes. */
 const MAX_PRINTED = 20;
+const FOLLOW_INTERVAL_MS = 500;
 
-const countOf = (count: number, what: string): string =>
-  count === 1 ? `1 ${what}` : `${count} ${what.endsWith('s') ? `${what}e` : what}s`;
+interface VerifyOptions {
+  /** Seals or hashes of lines that must be found. */
+  expect?: readonly string[];
+  json?: boolean;
+}
 
-/** The first faults and notes, and the numbers of all. */
-class Findings {
-  readonly first: Finding[] = [];
-  faults = 0;
-  notes = 0;
-
-  readonly add = (finding: Finding): void => {
-    const count = finding.isFault ? (this.faults += 1) : (this.notes += 1);
-    if (count <= MAX_PRINTED) this.first.push(finding);
+/** Runs `paygraph audit verify`. Resolves with exit code 1 if lines are missing or changed. */
+export async function verify(
+  { terminal, env }: Context,
+  files: readonly string[],
+  { expect = [], json }: VerifyOptions,
+): Promise<number> {
+  const { auditFile, auditKey } = readToolConfig(env);
+  if (!expect.every((hash) => /^[0-9a-f]{64}$/i.test(hash)))
+    throw new UsageError('--expect: expected a seal or the hash of a line, 64 hexadecimal digits.');
+  const findings = { faults: 0, notes: 0, first: [] as Finding[] };
+  const onFinding = (finding: Finding): void => {
+    const count = (findings[finding.isFault ? 'faults' : 'notes'] += 1);
+    if (count <= MAX_PRINTED) findings.first.push(finding);
   };
-
-  describe(): string[] {
-    const lines = this.first.map(
-      ({ isFault, file, line, message }) =>
-        `${isFault ? 'FAULT' : 'note '}  ${file}, line ${line}: ${message}`,
-    );
-    if (this.faults > MAX_PRINTED) lines.push(`FAULT  … and ${this.faults - MAX_PRINTED} more faults.`);
-    if (this.notes > MAX_PRINTED) lines.push(`note   … and ${this.notes - MAX_PRINTED} more notes.`);
-    return lines;
-  }
-}
-
-function describeFile({ name, lines, calls, first, last, seal }: FileSummary): string {
-  if (seal === undefined) return `${name}: no lines`;
-  return [
-    `${name}: ${countOf(lines, 'line')}, ${calls} of them calls that move money`,
-    `  first line  ${first ?? '-'}`,
-    `  last line   ${last ?? '-'}`,
-    `  seal        ${seal}`,
-  ].join('\n');
-}
-
-function describeWriters(writers: readonly Writer[]): string[] {
-  const open = writers.filter(({ isClosed }) => !isClosed);
-  const lines = open
-    .slice(0, MAX_PRINTED)
-    .map(
-      ({ pid, host, opened }) =>
-        `note   process ${pid} on ${host}, since ${opened}, has not closed the log: it is running or was killed.`,
-    );
-  if (open.length > MAX_PRINTED) lines.push(`note   … and ${open.length - MAX_PRINTED} more processes.`);
-  return [...lines, `Written by ${countOf(writers.length, 'process')}; still open: ${open.length}.`];
-}
-
-/** Returns the result of `audit verify` as text. */
-function describeResult(verifier: Verifier, findings: Findings, faults: number): string {
-  const { writers, missed, files, notFound } = verifier;
-  return [
-    ...findings.describe(),
-    ...describeWriters(writers),
-    ...(missed > 0
-      ? [`note   Calls missing because writing failed: ${missed}. The log of the gateway contains them.`]
-      : []),
-    ...files.map(describeFile),
-    ...notFound.map(
-      (hash) => `FAULT  no line has the expected hash ${hash}: lines are missing or were changed.`,
-    ),
-    faults === 0
-      ? `Nothing ${missed > 0 ? 'else ' : ''}is missing or changed.`
-      : `THE AUDIT LOG WAS CHANGED: ${countOf(faults, 'fault')}.`,
-  ].join('\n');
-}
-
-/** Returns the result of `audit verify` for JSON output, with the first faults and notes. */
-function resultJson(verifier: Verifier, findings: Findings, faults: number): object {
-  const { writers, missed, files, notFound } = verifier;
-  return {
-    isWhole: faults === 0,
-    faults,
-    notes: findings.notes,
-    findings: findings.first,
-    missingSeals: notFound,
-    callsNotWritten: missed,
-    writers: { total: writers.length, open: writers.filter(({ isClosed }) => !isClosed) },
-    files,
-  };
+  const expected = expect.map((hash) => hash.toLowerCase());
+  const verifier = new Verifier(onFinding, auditKey?.reveal() ?? null, expected);
+  for (const file of files.length > 0 ? files : [auditFile]) await verifyFile(file, verifier, terminal);
+  const result = resultOf(verifier, findings);
+  if (json) terminal.printJson(result);
+  else terminal.print(describeResult(result).join('\n'));
+  return result.isWhole ? EXIT.done : EXIT.failed;
 }
 
 async function verifyFile(file: string, verifier: Verifier, terminal: Terminal): Promise<void> {
@@ -94,30 +45,82 @@ async function verifyFile(file: string, verifier: Verifier, terminal: Terminal):
   const onRead = (bytes: number): void =>
     terminal.showProgress(`${file}: ${total === 0 ? 100 : Math.floor((100 * bytes) / total)} %`);
   await verifier.verifyFile(file, onRead).catch((error: unknown) => {
-    const { code } = Object.assign({ code: 'unknown' }, error);
-    throw new InputError(`${file} cannot be read (${code}).`);
+    throw new InputError(`${file} cannot be read (${causeCode(error)}).`);
   });
 }
 
-function readExpectedHashes(texts: readonly string[]): string[] {
-  if (texts.every((text) => /^[0-9a-f]{64}$/i.test(text))) return texts.map((text) => text.toLowerCase());
-  throw new UsageError('--expect: expected a seal or the hash of a line, 64 hexadecimal digits.');
+/** Returns the result as --json prints it. `findings`: the first faults and the first notes. */
+const resultOf = (
+  { writers, files, missed, notFound }: Verifier,
+  { faults, notes, first }: { faults: number; notes: number; first: readonly Finding[] },
+) => ({
+  isWhole: faults + notFound.length === 0,
+  faults: faults + notFound.length,
+  notes,
+  findings: first,
+  missingSeals: notFound,
+  callsNotWritten: missed,
+  writers: { total: writers.length, open: writers.filter(({ isClosed }) => !isClosed) },
+  files,
+});
+
+function describeResult(result: ReturnType<typeof resultOf>): string[] {
+  const { faults, notes, findings, missingSeals, callsNotWritten, writers, files } = result;
+  const omitted = (label: string, count: number, what: string): string[] =>
+    count > MAX_PRINTED ? [`${label}  … and ${count - MAX_PRINTED} more ${what}.`] : [];
+  const missedCalls = `note   Calls missing because writing failed: ${callsNotWritten}. The log of the gateway contains them.`;
+  return [
+    ...findings.map(
+      ({ isFault, file, line, message }) =>
+        `${isFault ? 'FAULT' : 'note '}  ${file}, line ${line}: ${message}`,
+    ),
+    ...omitted('FAULT', faults - missingSeals.length, 'faults'),
+    ...omitted('note ', notes, 'notes'),
+    ...writers.open
+      .slice(0, MAX_PRINTED)
+      .map(
+        ({ pid, host, opened }) =>
+          `note   process ${pid} on ${host}, since ${opened}, has not closed the log: it is running or was killed.`,
+      ),
+    ...omitted('note ', writers.open.length, 'processes'),
+    `Processes that wrote the log: ${writers.total}; still open: ${writers.open.length}.`,
+    ...(callsNotWritten > 0 ? [missedCalls] : []),
+    ...files.flatMap(describeFile),
+    ...missingSeals.map(
+      (hash) => `FAULT  no line has the expected hash ${hash}: lines are missing or were changed.`,
+    ),
+    faults === 0
+      ? `Nothing ${callsNotWritten > 0 ? 'else ' : ''}is missing or changed.`
+      : `THE AUDIT LOG WAS CHANGED. Faults: ${faults}.`,
+  ];
 }
 
-interface Options {
-  expect: readonly string[];
-  json?: boolean;
+function describeFile({ name, lines, calls, first, last, seal }: FileSummary): string[] {
+  if (seal === undefined) return [`${name}: no lines`];
+  return [
+    `${name}: ${lines} lines, ${calls} of them calls that move money`,
+    `  first line  ${first ?? '-'}`,
+    `  last line   ${last ?? '-'}`,
+    `  seal        ${seal}`,
+  ];
 }
 
-/** Runs `paygraph audit verify`. Resolves with exit code 1 if lines are missing or changed. */
-export async function verify(context: Context, files: readonly string[], options: Options): Promise<number> {
-  const { terminal, env } = context;
-  const { auditFile, auditKey } = readToolConfig(env);
-  const findings = new Findings();
-  const verifier = new Verifier(findings.add, auditKey?.reveal() ?? null, readExpectedHashes(options.expect));
-  for (const file of files.length > 0 ? files : [auditFile]) await verifyFile(file, verifier, terminal);
-  const faults = findings.faults + verifier.notFound.length;
-  if (options.json) terminal.printJson(resultJson(verifier, findings, faults));
-  else terminal.print(describeResult(verifier, findings, faults));
-  return faults === 0 ? EXIT.done : EXIT.failed;
+/** Runs `paygraph audit follow`. On SIGTERM, prints the lines written so far and ends. */
+export async function follow({ terminal, env }: Context, file: string | undefined): Promise<number> {
+  const follower = new Follower(file ?? readToolConfig(env).auditFile);
+  const stop = new AbortController();
+  process.once('SIGTERM', () => stop.abort());
+  const printNew = (): boolean => {
+    const lines = follower.read();
+    if (lines !== '') terminal.print(lines.slice(0, -1));
+    return lines !== '';
+  };
+  while (!stop.signal.aborted) {
+    // After new lines it waits too, so that the process handles signals and pending writes.
+    const waitMs = printNew() ? 0 : FOLLOW_INTERVAL_MS;
+    await sleep(waitMs, undefined, { signal: stop.signal }).catch(() => undefined);
+  }
+  while (printNew());
+  follower.close();
+  return EXIT.done;
 }

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import type { Command } from 'commander';
 import { SCOPES } from '../../auth/caller';
 import { ApiKeyStore, newClientKey, type ClientKey } from '../../auth/client-keys';
 import { readToolConfig } from '../../config';
@@ -21,10 +22,7 @@ function readEntries(file: string): KeyEntry[] {
     const text = decodeUtf8OrThrow(readFileSync(file));
     const keys = new ApiKeyStore(text).all;
     const entries = parseJson(text) as KeyEntry['entry'][];
-    return entries.flatMap((entry, index) => {
-      const key = keys[index];
-      return key ? [{ entry, key }] : [];
-    });
+    return keys.map((key, index) => ({ key, entry: entries[index] as KeyEntry['entry'] }));
   } catch (error) {
     throw new InputError(`${file}: ${describeFileError(error)}.`);
   }
@@ -59,12 +57,6 @@ interface KeyOptions {
   expiresIn?: string;
 }
 
-interface NewOptions extends KeyOptions {
-  scopes?: string;
-  channels?: string;
-  file?: string;
-}
-
 /** Creates a key and its entry in CLIENT_KEYS_FILE. @throws InputError if the entry would be invalid */
 function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions) {
   const now = Date.now();
@@ -72,13 +64,9 @@ function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions)
   if (lifetime !== undefined && lifetime <= 0)
     throw new InputError('--expires-in: expected a positive duration.');
   const { key, entry } = newClientKey(id);
-  const created = {
-    ...rights,
-    ...entry,
-    ...(label !== undefined && { label }),
-    createdAt: timeText(now),
-    ...(lifetime !== undefined && { expiresAt: timeText(now + lifetime) }),
-  };
+  // JSON omits what is undefined.
+  const expiresAt = lifetime === undefined ? undefined : timeText(now + lifetime);
+  const created = { ...rights, ...entry, label, createdAt: timeText(now), expiresAt };
   validate([created]);
   return { key, entry: created };
 }
@@ -88,10 +76,11 @@ const keyText = (id: string, key: string): string => `Key of ${id}, which is not
 /** Runs `paygraph client-key new`. */
 export function newKey(
   { terminal }: Context,
-  [id = '', ...more]: readonly string[],
-  options: NewOptions,
+  id: string,
+  options: KeyOptions & { scopes?: string; channels?: string; file?: string },
+  { args }: Command,
 ): number {
-  if (more.length > 0)
+  if (args.length > 1)
     throw new UsageError(
       'Unexpected argument: give one client id, and separate scopes and channels by commas without spaces.',
     );
@@ -100,14 +89,9 @@ export function newKey(
   if (entries.some(({ entry }) => entry.id === id))
     throw new InputError(`${file} already has a client with this id: use client-key rotate.`);
   // Scopes that end in `:own` are left out, because the scopes without it include them.
-  const defaultScopes = Object.keys(SCOPES).filter(
-    (scope) => scope !== 'cards:direct' && !scope.endsWith(':own'),
-  );
-  const rights = {
-    scopes: scopes === undefined ? defaultScopes : readList(scopes),
-    channels: readList(channels),
-  };
-  const { key, entry } = createKey(id, rights, options);
+  const isDefault = (scope: string): boolean => scope !== 'cards:direct' && !scope.endsWith(':own');
+  const granted = scopes === undefined ? Object.keys(SCOPES).filter(isDefault) : readList(scopes);
+  const { key, entry } = createKey(id, { scopes: granted, channels: readList(channels) }, options);
   if (file === undefined)
     terminal.print(`${keyText(id, key)}Entry for CLIENT_KEYS_FILE:\n${JSON.stringify(entry, null, 2)}`);
   else {
@@ -133,11 +117,8 @@ export function rotateKey(
   const entries = readEntries(file);
   const newest = keysOfClient(entries, id, file).at(-1) as KeyEntry;
   const { scopes, channels } = newest.entry;
-  const { key, entry } = createKey(
-    id,
-    { scopes, channels },
-    { label: options.label, expiresIn: options.expiresIn ?? lifetimeOf(newest.key) },
-  );
+  const expiresIn = options.expiresIn ?? lifetimeOf(newest.key);
+  const { key, entry } = createKey(id, { scopes, channels }, { label: options.label, expiresIn });
   const oldLifetime = oldExpiresIn === undefined ? Infinity : readDuration('--old-expires-in', oldExpiresIn);
   if (oldLifetime < 0) throw new InputError('--old-expires-in: expected 0s (expire immediately) or more.');
   const oldExpiry = Date.now() + oldLifetime;
@@ -167,11 +148,8 @@ export function revokeKey(
     throw new InputError(`${id} has no key with this label. Its keys: ${labelsOf(clientKeys)}.`);
   if (revoked.length > 1 && !all)
     throw new InputError(`${id} has several keys: use --key (${labelsOf(clientKeys)}) or --all.`);
-  const remaining = entries.filter((each) => !revoked.includes(each));
-  writeEntries(
-    file,
-    remaining.map(({ entry }) => entry),
-  );
+  const remaining = entries.filter((each) => !revoked.includes(each)).map(({ entry }) => entry);
+  writeEntries(file, remaining);
   terminal.print(
     `Revoked keys of ${id}: ${labelsOf(revoked)}. Keys left: ${clientKeys.length - revoked.length}. Gateways that use ${file} reject the revoked keys within seconds.`,
   );
@@ -182,7 +160,7 @@ const METRICS_TIMEOUT_MS = 10_000;
 const LAST_USE_SAMPLE =
   /^paygraph_client_key_last_used_timestamp_seconds\{client="([\w.-]+)",key="([\w.-]+)"\} ([\d.e+]+)$/gm;
 
-async function readMetrics(url: string, headers: Record<string, string>): Promise<string> {
+async function readMetrics(url: string, headers: { authorization?: string }): Promise<string> {
   if (!URL.canParse(url)) throw new InputError('--metrics: expected the URL of /metrics of an instance.');
   const { origin, pathname } = new URL(url);
   let reason: string;
@@ -199,7 +177,7 @@ async function readMetrics(url: string, headers: Record<string, string>): Promis
 /** Returns the last use of each key at any instance, in ms since 1970, by client id and label. */
 async function readLastUses(urls: readonly string[], { env }: Context): Promise<Map<string, number>> {
   const token = readToolConfig(env).metricsToken?.reveal();
-  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   const pages = await Promise.all(urls.map((url) => readMetrics(url, headers)));
   const lastUses = new Map<string, number>();
   for (const [, client, label, seconds] of pages.join('\n').matchAll(LAST_USE_SAMPLE)) {
@@ -215,25 +193,15 @@ function tableOf(objects: readonly Readonly<Record<string, unknown>>[]): string 
   const rows = objects.map((object) => names.map((name) => String(object[name] ?? '-')));
   const lines = [names.map((name) => labelOf(name).toUpperCase()), ...rows];
   const widths = names.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
-  return lines
-    .map((cells) =>
-      cells
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const padded = lines.map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)));
+  return padded.map((cells) => cells.join('  ').trimEnd()).join('\n');
 }
 
-interface ListOptions {
-  file: string;
-  /** URLs of /metrics, one for each instance. */
-  metrics?: readonly string[];
-  json?: boolean;
-}
-
-/** Runs `paygraph client-key list`. */
-export async function listKeys(context: Context, { file, metrics, json }: ListOptions): Promise<number> {
+/** Runs `paygraph client-key list`. `metrics`: URLs of /metrics, one for each instance. */
+export async function listKeys(
+  context: Context,
+  { file, metrics, json }: { file: string; metrics?: readonly string[]; json?: boolean },
+): Promise<number> {
   const timeOrNull = (ms: number | null | undefined): string | null =>
     ms === null || ms === undefined ? null : timeText(ms);
   const entries = readEntries(file);

@@ -1,14 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import {
-  SignJWT,
-  calculateJwkThumbprint,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  type CryptoKey,
-  type JWK,
-} from 'jose';
+import { SignJWT, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import { isScope, parseChannels, SCOPES } from '../../auth/caller';
 import {
   DEV_AUDIENCE,
@@ -21,13 +13,11 @@ import { readToolConfig } from '../../config';
 import { EXIT, InputError, causeCode, type Context } from '../context';
 import { readDuration, readList, replaceFile } from '../options';
 
+/** The options, as `paygraph dev-token --help` describes them. */
 interface DevTokenOptions {
   sub: string;
-  /** Scopes separated by spaces or commas. */
   scope: string;
-  /** UUIDs separated by commas, or `*`. */
   channels: string;
-  /** A lifetime such as 1h; negative for an expired token. */
   expiresIn: string;
 }
 
@@ -45,12 +35,12 @@ async function createKey(): Promise<JWK> {
 }
 
 /** Reads the private key, or creates it if there is none. Writes its public key to DEV_JWKS_FILE. */
-async function loadSigningKey(): Promise<{ kid: string; privateKey: CryptoKey }> {
+async function loadSigningKey() {
   try {
     const jwk = existsSync(DEV_KEY_FILE)
       ? (JSON.parse(readFileSync(DEV_KEY_FILE, 'utf8')) as JWK)
       : await createKey();
-    const privateKey = (await importJWK(jwk, ALGORITHM)) as CryptoKey;
+    const privateKey = await importJWK(jwk, ALGORITHM);
     const kid = await calculateJwkThumbprint(jwk);
     const { kty, crv, x, y } = jwk;
     const keys = [{ kty, crv, x, y, kid, alg: ALGORITHM, use: 'sig' }];

@@ -1,16 +1,12 @@
-import 'reflect-metadata';
 import { ConfigError, readConfig, secretFiles } from '../../config';
-import { isUuid } from '../../schema/scalars';
+import { isUuid } from '../../shared/uuid';
 import { EXIT, UsageError, type Context } from '../context';
 import { failed, type Finding } from '../doctor/check';
 import { CHECKS, runChecks, type NamedFinding } from '../doctor/run-checks';
 import type { Terminal } from '../terminal';
 
-interface Options {
-  channel?: string;
-  json?: boolean;
-}
-
+const STATUS_WIDTH = 9;
+const NAME_WIDTH = 20;
 const STYLES: Readonly<Record<Finding['status'], Parameters<Terminal['styled']>[0]>> = {
   ok: 'green',
   warning: 'yellow',
@@ -19,7 +15,10 @@ const STYLES: Readonly<Record<Finding['status'], Parameters<Terminal['styled']>[
 };
 
 /** Runs `paygraph doctor`. */
-export async function doctor({ terminal, env }: Context, { channel, json }: Options): Promise<number> {
+export async function doctor(
+  { terminal, env }: Context,
+  { channel, json }: { channel?: string; json?: boolean },
+): Promise<number> {
   if (channel !== undefined && !isUuid(channel)) throw new UsageError('--channel: expected a UUID.');
   try {
     const config = readConfig(env);
@@ -30,38 +29,26 @@ export async function doctor({ terminal, env }: Context, { channel, json }: Opti
     return findings.some(({ status }) => status === 'failed') ? EXIT.failed : EXIT.done;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    printReport(terminal, error.errors.map(settingError), json);
+    const named = (message: string) => ({ check: 'settings', ...failed('setting_invalid', message) });
+    printReport(terminal, error.errors.map(named), json);
     return EXIT.misused;
   }
 }
 
-const settingError = (message: string): NamedFinding => ({
-  check: 'settings',
-  ...failed('setting_invalid', message),
-});
-
 function printReport(terminal: Terminal, findings: readonly NamedFinding[], json = false): void {
   const count = (status: Finding['status']): number =>
     findings.filter((finding) => finding.status === status).length;
-  const counts = {
-    ok: count('ok'),
-    warnings: count('warning'),
-    failed: count('failed'),
-    skipped: count('skipped'),
-  };
-  if (json) return terminal.printJson({ ...counts, findings });
-  for (const finding of findings) terminal.print(describeFinding(finding, terminal));
-  const { warnings } = counts;
-  terminal.print(
-    `\n${counts.ok} ok, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}, ${counts.failed} failed, ${counts.skipped} skipped.`,
-  );
-}
-
-const STATUS_WIDTH = 9;
-const NAME_WIDTH = 20;
-const INDENT = ' '.repeat(STATUS_WIDTH + NAME_WIDTH);
-
-function describeFinding({ check, status, message, remedy }: NamedFinding, terminal: Terminal): string {
-  const line = `${terminal.styled(STYLES[status], status.padEnd(STATUS_WIDTH))}${check.padEnd(NAME_WIDTH)}${message}`;
-  return remedy === undefined ? line : `${line}\n${INDENT}→ ${remedy}`;
+  const [ok, warnings, failures, skipped] = [
+    count('ok'),
+    count('warning'),
+    count('failed'),
+    count('skipped'),
+  ];
+  if (json) return terminal.printJson({ ok, warnings, failed: failures, skipped, findings });
+  for (const { check, status, message, remedy } of findings) {
+    const label = terminal.styled(STYLES[status], status.padEnd(STATUS_WIDTH));
+    terminal.print(`${label}${check.padEnd(NAME_WIDTH)}${message}`);
+    if (remedy !== undefined) terminal.print(`${' '.repeat(STATUS_WIDTH + NAME_WIDTH)}→ ${remedy}`);
+  }
+  terminal.print(`\n${ok} ok, ${warnings} with a warning, ${failures} failed, ${skipped} skipped.`);
 }

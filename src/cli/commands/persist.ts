@@ -1,15 +1,13 @@
-import 'reflect-metadata';
 import { gatewaySchema } from '../../resolvers';
 import { CLIENTS, findDocumentFiles, readClientOperations, type ClientOperation } from '../client-documents';
 import { EXIT, InputError, UsageError, type Context } from '../context';
 import { replaceFile } from '../options';
 
+/** Functions that return the manifest, by --format. */
 const FORMATS = {
-  apollo: (operations: readonly ClientOperation[]): object => ({
-    format: 'apollo-persisted-query-manifest',
-    version: 1,
-    operations,
-  }),
+  apollo: (operations: readonly ClientOperation[]): object => {
+    return { format: 'apollo-persisted-query-manifest', version: 1, operations };
+  },
   codegen: (operations: readonly ClientOperation[]): object =>
     Object.fromEntries(operations.map(({ id, body }) => [id, body])),
 };
@@ -19,14 +17,12 @@ function choose<T extends object>(option: string, value: string, choices: T): T[
   throw new UsageError(`${option}: expected ${Object.keys(choices).join(' or ')}.`);
 }
 
-interface Options {
-  client: string;
-  format: string;
-  out: string;
-}
-
 /** Runs `paygraph persist`. @throws InvalidDocumentsError if a document is invalid; then nothing is written */
-export function persist({ terminal }: Context, paths: readonly string[], options: Options): number {
+export function persist(
+  { terminal }: Context,
+  paths: readonly string[],
+  options: { client: string; format: string; out: string },
+): number {
   const client = choose('--client', options.client, CLIENTS);
   const manifestOf = choose('--format', options.format, FORMATS);
   const files = findDocumentFiles(paths);

@@ -1,39 +1,24 @@
-import 'reflect-metadata';
 import type { Attempt } from '../../datasources/journal/journal';
 import type { ProposedSettle } from '../../datasources/journal/settlement-proposals';
-import { attemptJson, timeOrDash } from '../attempts/attempt-view';
-import { auditName, mayBeSamePerson, readGivenName, readOperator, readReason } from '../attempts/operator';
-import { Session } from '../attempts/session';
-import { auditEntry, settlePlanned } from '../attempts/settle';
+import { auditName, mayBeSamePerson, readReason } from '../attempts/operator';
+import { attemptJson, describeTotals, printReport, timeOrDash, totalsOf } from '../attempts/report';
+import { openSession, type Session } from '../attempts/session';
+import { decisionFields, settlePlanned } from '../attempts/settle';
 import { planOne, toRequest, type PlannedSettle } from '../attempts/settle-plan';
-import { describeTotals, printReport, totalsOf } from '../attempts/settle-report';
 import { EXIT, type Context } from '../context';
 
-type Rows = readonly [ProposedSettle, ...ProposedSettle[]];
+/** The rows of one proposal. */
+type Rows = [ProposedSettle, ...ProposedSettle[]];
 
-/** The rows of one proposal, and the attempts that still exist, by id. */
-interface Proposal {
-  rows: Rows;
-  attempts: Map<string, Attempt>;
-}
-
-async function readProposals(session: Session): Promise<Proposal[]> {
-  const { journal, service } = session;
-  const rows = await (await session.openProposals()).list(service, Date.now());
-  const proposals: Proposal[] = [];
-  for (const group of Map.groupBy(rows, ({ id }) => id).values()) {
-    const attempts = new Map<string, Attempt>();
-    for (const { attemptId } of group) {
-      const attempt = await journal.findById(service, attemptId);
-      if (attempt) attempts.set(attemptId, attempt);
-    }
-    proposals.push({ rows: group as [ProposedSettle, ...ProposedSettle[]], attempts });
-  }
-  return proposals;
-}
-
-const proposalJson = ({ rows, attempts }: Proposal) => {
+async function proposalJson({ journal, service }: Session, rows: Rows) {
   const { id, proposedBy, sudoUser, givenName, reason, proposedAt, expiresAt } = rows[0];
+  const found: Attempt[] = [];
+  const attempts = [];
+  for (const { attemptId, outcome, transactionId } of rows) {
+    const attempt = await journal.findById(service, attemptId);
+    if (attempt) found.push(attempt);
+    attempts.push({ id: attemptId, outcome, transactionId, attempt: attempt && attemptJson(attempt) });
+  }
   return {
     id,
     proposedBy,
@@ -42,22 +27,19 @@ const proposalJson = ({ rows, attempts }: Proposal) => {
     reason,
     proposedAt: timeOrDash(proposedAt),
     expiresAt: timeOrDash(expiresAt),
-    totals: totalsOf([...attempts.values()]),
-    attempts: rows.map(({ attemptId, outcome, transactionId }) => {
-      const attempt = attempts.get(attemptId);
-      return { id: attemptId, outcome, transactionId, attempt: attempt ? attemptJson(attempt) : null };
-    }),
+    totals: totalsOf(found),
+    attempts,
   };
-};
+}
 
-function describeProposal({ rows, attempts }: Proposal): string {
-  const { id, proposedBy, sudoUser, givenName, reason, expiresAt } = rows[0];
-  const names = [sudoUser && `sudo by ${sudoUser}`, givenName].filter(Boolean).join(', ');
+function describeProposal(proposal: Awaited<ReturnType<typeof proposalJson>>): string {
+  const { id, proposedBy, sudoUser, by, reason, expiresAt, totals, attempts } = proposal;
+  const names = [sudoUser && `sudo by ${sudoUser}`, by].filter(Boolean).join(', ');
   const proposer = names === '' ? proposedBy : `${proposedBy} (${names})`;
   return [
-    `${id}  attempts: ${rows.length}, proposed by ${proposer}, expires ${timeOrDash(expiresAt)}: ${reason}`,
-    ...describeTotals(totalsOf([...attempts.values()])),
-    ...rows.map((row) => `   ${row.attemptId} -> ${row.outcome} ${row.transactionId ?? ''}`.trimEnd()),
+    `${id}  attempts: ${attempts.length}, proposed by ${proposer}, expires ${expiresAt}: ${reason}`,
+    ...describeTotals(totals),
+    ...attempts.map((each) => `   ${each.id} -> ${each.outcome} ${each.transactionId ?? ''}`.trimEnd()),
   ].join('\n');
 }
 
@@ -67,14 +49,15 @@ interface JsonOption {
 
 /** Runs `paygraph attempts proposals`. */
 export async function listProposals(context: Context, { json }: JsonOption): Promise<number> {
-  await using session = await Session.open(context);
-  const proposals = await readProposals(session);
+  await using session = await openSession(context);
+  const rows = await (await session.openProposals()).list(session.service, Date.now());
+  const proposals = [];
+  for (const group of Map.groupBy(rows, ({ id }) => id).values())
+    proposals.push(await proposalJson(session, group as Rows));
   const { terminal } = context;
-  if (json) terminal.printJson(proposals.map(proposalJson));
-  else
-    terminal.print(
-      proposals.length === 0 ? 'No proposal waits for approval.' : proposals.map(describeProposal).join('\n'),
-    );
+  if (json) terminal.printJson(proposals);
+  else if (proposals.length === 0) terminal.print('No proposal waits for approval.');
+  else terminal.print(proposals.map(describeProposal).join('\n'));
   return EXIT.done;
 }
 
@@ -99,21 +82,18 @@ export async function approve(
   id: string,
   { by, json }: JsonOption & { by?: string },
 ): Promise<number> {
-  const givenName = readGivenName(by);
-  await using session = await Session.open(context);
-  const operator = readOperator(session.config.sudoUser, givenName);
+  await using session = await openSession(context, by);
   const { proposals, rows, proposal } = await openProposal(session, id);
   const { proposedBy, sudoUser, givenName: proposerName, reason } = rows[0];
-  if (mayBeSamePerson(operator, { user: proposedBy, sudoUser, givenName: proposerName }))
+  if (mayBeSamePerson(session.operator, { user: proposedBy, sudoUser, givenName: proposerName }))
     throw new Error('Another person has to approve: you made the proposal, as this user or through sudo.');
   const planned: PlannedSettle[] = [];
   for (const { attemptId, outcome, transactionId, status } of rows)
     planned.push(await planOne(session, toRequest({ attempt: attemptId, outcome, transactionId, status })));
-  const results = await settlePlanned(session, planned, { operator, reason, proposal });
+  const results = await settlePlanned(session, planned, { reason, proposal });
   for (const { state, attempt } of results)
     if (state !== 'refused' && attempt) await proposals.remove(id, attempt.id);
-  printReport(context.terminal, results, { json, isCarriedOut: true });
-  return results.some(({ state }) => state === 'refused') ? EXIT.failed : EXIT.done;
+  return printReport(context.terminal, results, { json, isCarriedOut: true });
 }
 
 /** Runs `paygraph attempts withdraw`. Rejects if the proposal does not exist. */
@@ -123,18 +103,14 @@ export async function withdraw(
   options: { by?: string; reason: string },
 ): Promise<number> {
   const reason = readReason(options.reason);
-  const givenName = readGivenName(options.by);
-  await using session = await Session.open(context);
-  const { journal, service, config } = session;
-  const operator = readOperator(config.sudoUser, givenName);
+  await using session = await openSession(context, options.by);
+  const { journal, service } = session;
   const { proposals, rows, proposal } = await openProposal(session, id);
   const audit = session.openAuditLog();
-  for (const request of rows) {
-    const attempt = await journal.findById(service, request.attemptId);
-    if (attempt)
-      audit.recordOperatorAction(
-        auditEntry('withdrawn', { attempt, request, decision: { operator, reason, proposal } }),
-      );
+  const entry = { ...decisionFields(session, { reason, proposal }), event: 'withdrawn' as const };
+  for (const { attemptId, outcome, transactionId } of rows) {
+    const attempt = await journal.findById(service, attemptId);
+    if (attempt) audit.recordOperatorAction({ ...entry, attempt, outcome, transactionId });
   }
   await proposals.remove(id);
   context.terminal.print('The proposal was withdrawn.');

@@ -1,70 +1,64 @@
-import 'reflect-metadata';
-import { attemptJson, describeAttempt } from '../attempts/attempt-view';
-import { readGivenName, readOperator, readReason } from '../attempts/operator';
-import { Session } from '../attempts/session';
+import { readReason } from '../attempts/operator';
+import { attemptJson, describeAttempt, printReport } from '../attempts/report';
+import { openSession, type Session } from '../attempts/session';
 import { settlePlanned, proposePlanned } from '../attempts/settle';
 import { readSettleFile } from '../attempts/settle-file';
 import { planFile, planOne, toRequest, type PlannedSettle } from '../attempts/settle-plan';
-import { printReport } from '../attempts/settle-report';
 import { EXIT, UsageError, type Context } from '../context';
 import { readDuration } from '../options';
-import { isUuid } from '../../schema/scalars';
+import type { Terminal } from '../terminal';
+import { isUuid } from '../../shared/uuid';
 
-interface FilterOptions {
-  olderThan?: string;
-  kind?: string;
-  channel?: string;
-}
-
-interface SettleOptions extends FilterOptions {
+interface SettleOptions {
   reason: string;
   by?: string;
   transactionId?: string;
   status: string;
   file?: string;
   all?: boolean;
+  olderThan?: string;
+  kind?: string;
+  channel?: string;
   yes?: boolean;
   json?: boolean;
 }
 
-type SettleArgs = readonly [attempt?: string, outcome?: string];
 /** Looks up the attempts and decides which of them can be settled. */
 type Plan = (session: Session) => Promise<PlannedSettle[]>;
 
 /** Runs `paygraph attempts settle` for one attempt, for those in a file, or for those that --all selects. */
-export async function settle(context: Context, args: SettleArgs, options: SettleOptions): Promise<number> {
+export async function settle(
+  context: Context,
+  attempt: string | undefined,
+  outcome: string | undefined,
+  options: SettleOptions,
+): Promise<number> {
   const { json, yes } = options;
   const reason = readReason(options.reason);
-  const givenName = readGivenName(options.by);
-  const plan = readPlan(args, options);
-  const isSingle = args[0] !== undefined;
-  await using session = await Session.open(context);
-  let planned = await plan(session);
+  const isSingle = attempt !== undefined;
+  const plan = readPlan(attempt, outcome ?? '', options);
+  await using session = await openSession(context, options.by);
   const { terminal } = context;
+  let planned = await plan(session);
   if (!isSingle && !yes) {
-    printReport(terminal, planned, { json, isCarriedOut: false });
+    const code = printReport(terminal, planned, { json, isCarriedOut: false });
     terminal.printMessage('Nothing was changed. Repeat the command with --yes to settle.');
-    return exitCode(planned);
+    return code;
   }
-  const { sudoUser, settleApproval } = session.config;
-  const decision = { operator: readOperator(sudoUser, givenName), reason };
   let proposal: string | undefined;
-  if (!settleApproval) planned = await settlePlanned(session, planned, decision);
+  if (!session.config.settleApproval) planned = await settlePlanned(session, planned, { reason });
   else if (planned.some(({ state }) => state === 'ready'))
-    ({ id: proposal, results: planned } = await proposePlanned(session, planned, decision));
-  if (isSingle && proposal === undefined) return printSettled(context, planned, json);
-  printReport(terminal, planned, { json, isCarriedOut: true, proposal });
+    ({ id: proposal, results: planned } = await proposePlanned(session, planned, { reason }));
+  if (isSingle && proposal === undefined) return printSettled(terminal, planned, json);
+  const code = printReport(terminal, planned, { json, isCarriedOut: true, proposal });
   if (proposal !== undefined)
     terminal.printMessage(
       `Nothing is settled yet: another user has to run "paygraph attempts approve ${proposal}" within 24 hours.`,
     );
-  return exitCode(planned);
+  return code;
 }
 
-const exitCode = (planned: readonly PlannedSettle[]): number =>
-  planned.some(({ state }) => state === 'refused') ? EXIT.failed : EXIT.done;
-
-function printSettled({ terminal }: Context, [planned]: readonly PlannedSettle[], json = false): number {
+function printSettled(terminal: Terminal, [planned]: readonly PlannedSettle[], json = false): number {
   if (!planned?.attempt || planned.message !== null) throw new Error(planned?.message ?? '');
   if (json) terminal.printJson(attemptJson(planned.attempt));
   else terminal.print(describeAttempt(planned.attempt));
@@ -74,7 +68,7 @@ function printSettled({ terminal }: Context, [planned]: readonly PlannedSettle[]
 }
 
 /** Validates arguments and options before the journal is opened. @throws UsageError or InputError */
-function readPlan([attempt, outcome = '']: SettleArgs, options: SettleOptions): Plan {
+function readPlan(attempt: string | undefined, outcome: string, options: SettleOptions): Plan {
   const { file, all, transactionId, status } = options;
   if ([file !== undefined, all === true, attempt !== undefined].filter(Boolean).length !== 1)
     throw new UsageError('Expected either an attempt with its outcome, or --file, or --all.');
@@ -89,7 +83,7 @@ function readPlan([attempt, outcome = '']: SettleArgs, options: SettleOptions): 
 }
 
 /** Plans to settle attempts as not_sent. For succeeded each needs its own transaction id, which --all cannot give. */
-function planAll({ olderThan, kind, channel }: FilterOptions): Plan {
+function planAll({ olderThan, kind, channel }: SettleOptions): Plan {
   if (olderThan === undefined) throw new UsageError('--all requires --older-than, such as 90m, 2h or 3d.');
   const olderThanMs = readDuration('--older-than', olderThan);
   if (olderThanMs <= 0) throw new UsageError('--older-than: expected a positive duration.');
@@ -104,13 +98,10 @@ function planAll({ olderThan, kind, channel }: FilterOptions): Plan {
         (kind === undefined || attempt.kind === kind) &&
         (channel === undefined || attempt.channel.toLowerCase() === channel.toLowerCase()),
     );
-    return selected.map((attempt) => ({
-      line: null,
-      name: attempt.id,
-      request: { attempt: attempt.id, outcome: 'not_sent', transactionId: null, status: null },
-      attempt,
-      state: 'ready',
-      message: null,
-    }));
+    return selected.map((attempt) => {
+      const { id } = attempt;
+      const request = { attempt: id, outcome: 'not_sent', transactionId: null, status: null } as const;
+      return { line: null, name: id, request, attempt, state: 'ready', message: null };
+    });
   };
 }

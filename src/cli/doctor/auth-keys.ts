@@ -47,19 +47,15 @@ export async function checkTokenKeys({ config }: CheckContext): Promise<Finding[
     if (usable > 0) return [ok(`AUTH_JWKS_URL: ${usable} of ${keys.length} keys are usable.`)];
     return [failed('token_keys_unusable', `AUTH_JWKS_URL: none of ${keys.length} keys is usable.`)];
   } catch (error) {
-    return [
-      failed(
-        'token_keys_unavailable',
-        `The public keys at AUTH_JWKS_URL cannot be loaded (${describeLoadError(error)}).`,
-      ),
-    ];
+    const message = `The public keys at AUTH_JWKS_URL cannot be loaded (${describeLoadError(error)}).`;
+    return [failed('token_keys_unavailable', message)];
   }
 }
 
-const describeLoadError = (error: unknown): string => {
+function describeLoadError(error: unknown): string {
   if (error instanceof SyntaxError) return 'not JSON';
   return error instanceof Error && /^status \d{3}$/.test(error.message) ? error.message : causeCode(error);
-};
+}
 
 async function isUsableKey(key: JWK): Promise<boolean> {
   if (key.kty === 'oct' || (key.use !== undefined && key.use !== 'sig')) return false;

@@ -1,5 +1,8 @@
 import type { Config } from '../../config';
 
+const RESTRICT_MODE =
+  'chmod 600, as the user of the gateway; in Kubernetes set defaultMode: 0400 for the volume.';
+
 /** The remedy of every problem that the doctor reports, by the code of the problem. */
 export const REMEDIES = {
   setting_invalid: 'See docs/configuration.md. The other checks need valid settings.',
@@ -45,10 +48,8 @@ export const REMEDIES = {
   token_keys_unusable: 'The issuer has to sign tokens with RS256, ES256 or EdDSA.',
   token_keys_unavailable:
     'Check AUTH_JWKS_URL and the connection to the identity provider. Until then a gateway that starts rejects all tokens with 503; a running one uses its cached keys for at most AUTH_MAX_STALE_KEYS_SECONDS.',
-  world_writable:
-    'chmod 600, as the user of the gateway; in Kubernetes set defaultMode: 0400 for the volume.',
-  world_readable:
-    'chmod 600, as the user of the gateway; in Kubernetes set defaultMode: 0400 for the volume.',
+  world_writable: RESTRICT_MODE,
+  world_readable: RESTRICT_MODE,
   not_readable: 'Make the user of the gateway the owner of the file (chown).',
   not_writable: 'Make the user of the gateway the owner (chown), or mount the disk read-write.',
   not_a_file: 'Correct the path in the setting.',

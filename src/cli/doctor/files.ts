@@ -48,8 +48,7 @@ export function checkDiskSpace(file: string): Finding {
   const free = Math.floor((bavail * bsize) / MIB);
   const message = `The disk of ${folder} has ${free} MiB free.`;
   if (free >= WARN_BELOW_MIB) return ok(message);
-  const report = free < FAIL_BELOW_MIB ? failed : warning;
-  return report('disk_space_low', message);
+  return (free < FAIL_BELOW_MIB ? failed : warning)('disk_space_low', message);
 }
 
 /** Checks that the audit log can be written, and its disk. Only `paygraph audit verify` checks the content. */
@@ -64,34 +63,28 @@ export function checkAuditLogFile({ config }: CheckContext): Finding[] {
 /** Checks that this user can read each sensitive file, and that not every user of this machine can read or write it. */
 export function checkFilePermissions(context: CheckContext): Finding[] {
   const files = sensitiveFiles(context).filter(([, file]) => existsSync(file));
-  if (files.length === 0)
-    return [
-      skipped(
-        'File permissions were not checked: none of the secret files, key files, journal and audit log exists yet.',
-      ),
-    ];
+  const none =
+    'File permissions were not checked: none of the secret files, key files, journal and audit log exists yet.';
+  if (files.length === 0) return [skipped(none)];
   const findings = files.flatMap(([name, file]) => checkFileMode(name, file));
-  return findings.length > 0
-    ? findings
-    : [ok(`Not open to every user of this machine: ${files.map(([name]) => name).join(', ')}.`)];
+  const names = files.map(([name]) => name).join(', ');
+  return findings.length > 0 ? findings : [ok(`Not open to every user of this machine: ${names}.`)];
 }
 
 /** Returns the names and paths of files that only the user of the gateway should access. A path may be empty. */
 function sensitiveFiles({ config, secretFiles }: CheckContext): [name: string, file: string][] {
   const { credentialsFile } = config.service;
-  const { clientKeysFile } = config.access;
   const journalUrl = config.journal.url.reveal();
-  return [
-    ...secretFiles.map(({ setting, path: file }): [string, string] => [setting, file]),
+  const files: [name: string, file: string][] = [
     ['SERVICE_CREDENTIALS_FILE', credentialsFile ?? ''],
-    ...credentialFiles(credentialsFile).map((file): [string, string] => [
-      `${file} (SERVICE_CREDENTIALS_FILE)`,
-      file,
-    ]),
-    ['CLIENT_KEYS_FILE', clientKeysFile ?? ''],
+    ['CLIENT_KEYS_FILE', config.access.clientKeysFile ?? ''],
     ['the journal (DATABASE_URL)', journalUrl.startsWith('file:') ? journalUrl.slice('file:'.length) : ''],
     ['AUDIT_LOG_FILE', config.auditFile],
   ];
+  for (const { setting, path: file } of secretFiles) files.push([setting, file]);
+  for (const file of credentialFiles(credentialsFile))
+    files.push([`${file} (SERVICE_CREDENTIALS_FILE)`, file]);
+  return files;
 }
 
 /** Returns the files that SERVICE_CREDENTIALS_FILE names; none if it is invalid, which checkCredentials reports. */

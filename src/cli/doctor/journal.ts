@@ -28,9 +28,9 @@ export async function checkJournal({ config, now }: CheckContext): Promise<Findi
   return [...findings, checkMigrations(state), unknown];
 }
 
+/** `state` is undefined if the journal does not exist yet or cannot be read. */
 interface JournalInspection {
   findings: Finding[];
-  /** Undefined if the journal does not exist yet or cannot be read. */
   state?: JournalState;
 }
 
@@ -46,9 +46,7 @@ async function checkSqlite(file: string): Promise<JournalInspection> {
     return { findings: [access, disk], state };
   } catch (error) {
     const { message, errcode } = error as { message: string; errcode?: number };
-    const reason = journalErrorText(
-      describeJournalError(errcode === undefined ? error : sqliteError(message, errcode, file)),
-    );
+    const reason = journalErrorText(describeJournalError(sqliteError(message, errcode, file)));
     return { findings: [failed('sqlite_unusable', `DATABASE_URL: ${file} is unusable: ${reason}.`), disk] };
   }
 }
@@ -58,14 +56,8 @@ async function checkPostgres(url: string): Promise<JournalInspection> {
     const state = await inspectPostgres(url, QUERY_TIMEOUT_MS);
     return { findings: [checkTables(state), checkDurability(state), checkNotifications(state)], state };
   } catch (error) {
-    return {
-      findings: [
-        failed(
-          'postgres_unusable',
-          `DATABASE_URL: PostgreSQL cannot be used: ${journalErrorText(describeJournalError(error))}.`,
-        ),
-      ],
-    };
+    const reason = journalErrorText(describeJournalError(error));
+    return { findings: [failed('postgres_unusable', `DATABASE_URL: PostgreSQL cannot be used: ${reason}.`)] };
   }
 }
 
@@ -75,35 +67,25 @@ const checkTables = (state: PostgresState): Finding =>
     : failed('tables_not_writable', 'The tables of the journal are not writable.');
 
 function checkDurability({ isDurable, hasOnlyAsynchronousStandbys }: PostgresState): Finding {
-  if (!isDurable)
-    return failed(
-      'journal_not_durable',
-      'A crash of PostgreSQL could lose what it has committed, so nothing is created.',
-    );
-  if (!hasOnlyAsynchronousStandbys) return ok('PostgreSQL keeps what it commits.');
-  return warning(
-    'asynchronous_standby',
-    'PostgreSQL has standbys, but no synchronous one: a failover loses the latest attempts.',
-  );
+  const crash = 'A crash of PostgreSQL could lose what it has committed, so nothing is created.';
+  const failover = 'PostgreSQL has standbys, but no synchronous one: a failover loses the latest attempts.';
+  if (!isDurable) return failed('journal_not_durable', crash);
+  if (hasOnlyAsynchronousStandbys) return warning('asynchronous_standby', failover);
+  return ok('PostgreSQL keeps what it commits.');
 }
 
 function checkNotifications({ canListen }: PostgresState): Finding {
   if (canListen === null) return skipped('LISTEN and NOTIFY were not checked: the server is a standby.');
   if (canListen) return ok('LISTEN and NOTIFY work.');
-  return warning(
-    'no_notifications',
-    'LISTEN and NOTIFY do not work: instances cannot notify each other of changes.',
-  );
+  const message = 'LISTEN and NOTIFY do not work: instances cannot notify each other of changes.';
+  return warning('no_notifications', message);
 }
 
-function checkMigrations({ pendingMigrations, unknownMigrations }: JournalState): Finding {
-  if (unknownMigrations.length > 0)
-    return failed(
-      'journal_newer',
-      `A newer version of the gateway has migrated the tables (${unknownMigrations.join(', ')}).`,
-    );
-  if (pendingMigrations.length > 0)
-    return warning('migrations_pending', `Migrations are pending: ${pendingMigrations.join(', ')}.`);
+function checkMigrations({ pendingMigrations: pending, unknownMigrations: newer }: JournalState): Finding {
+  const message = `A newer version of the gateway has migrated the tables (${newer.join(', ')}).`;
+  if (newer.length > 0) return failed('journal_newer', message);
+  if (pending.length > 0)
+    return warning('migrations_pending', `Migrations are pending: ${pending.join(', ')}.`);
   return ok('All migrations of the journal are applied.');
 }
 

@@ -1,10 +1,61 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import net from 'node:net';
+import tls from 'node:tls';
+import { withTimeout } from '../../shared/timeout';
 import { causeCode } from '../context';
-import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
+import {
+  SKIPPED_WITHOUT_SERVICE,
+  failed,
+  ok,
+  skipped,
+  warning,
+  type CheckContext,
+  type Finding,
+} from './check';
 
-const RESPONSE_TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 5_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Numbers of days until the certificate expires. */
+const WARN_BELOW_DAYS = 21;
+const FAIL_BELOW_DAYS = 3;
+
+/** Returns the host of a URL; IPv6 addresses without brackets. */
+const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
+
+/** Checks that the payment service accepts connections and, over https, that its certificate is valid for a while. */
+export async function checkServiceConnection({ config, now }: CheckContext): Promise<Finding[]> {
+  if (config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
+  const { baseUrl } = config.service;
+  const host = hostOf(baseUrl);
+  const { port: givenPort, protocol } = new URL(baseUrl);
+  const isTls = protocol === 'https:';
+  const port = Number(givenPort || (isTls ? 443 : 80));
+  const at = `${host}, port ${port}`;
+  const servername = net.isIP(host) ? '' : host;
+  const socket = isTls ? tls.connect({ host, port, servername }) : net.connect({ host, port });
+  try {
+    await withTimeout(TIMEOUT_MS, once(socket, isTls ? 'secureConnect' : 'connect'));
+    const accepted = ok(`${at} accepts connections.`);
+    if (!(socket instanceof tls.TLSSocket)) return [accepted];
+    const remainingMs = Date.parse(socket.getPeerCertificate().valid_to) - now();
+    return [accepted, checkCertificateExpiry(host, Math.floor(remainingMs / DAY_MS))];
+  } catch (error) {
+    const code = causeCode(error);
+    const isTlsError = /^ERR_|CERT|VERIFY|SIGNATURE/.test(code);
+    return isTlsError
+      ? [failed('certificate_invalid', `SERVICE_BASE_URL: the certificate of ${at} is rejected (${code}).`)]
+      : [failed('service_unreachable', `SERVICE_BASE_URL: no connection to ${at} (${code}).`)];
+  } finally {
+    socket.destroy();
+  }
+}
+
+function checkCertificateExpiry(host: string, days: number): Finding {
+  const message = `The certificate of ${host} expires in ${days} days.`;
+  if (days >= WARN_BELOW_DAYS) return ok(message);
+  return (days < FAIL_BELOW_DAYS ? failed : warning)('certificate_expires', message);
+}
 
 /** Checks that PORT, and SANDBOX_PORT if it is fixed, are free or in use by a running paygraph. */
 export async function checkPorts({ config: { host, port, sandbox } }: CheckContext): Promise<Finding[]> {
@@ -35,7 +86,7 @@ async function isPaygraph(host: string, port: number): Promise<boolean> {
   const isWildcard = ['0.0.0.0', '::'].includes(host);
   const name = isWildcard ? '127.0.0.1' : net.isIPv6(host) ? `[${host}]` : host;
   try {
-    const signal = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(`http://${name}:${port}/healthz`, { signal });
     return (await response.text()) === '{"status":"ok"}';
   } catch {
@@ -58,7 +109,7 @@ export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): P
     return [
       skipped('PUBLIC_URL is not set: the gateway requests no callbacks and finds changes by polling.'),
     ];
-  const host = new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = hostOf(publicUrl);
   try {
     const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
     const isPrivate = addresses.every((each) => PRIVATE_IPS.check(each, net.isIPv6(each) ? 'ipv6' : 'ipv4'));
@@ -73,7 +124,7 @@ export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): P
 
 async function checkCallbackUrl(publicUrl: string): Promise<Finding> {
   try {
-    const signal = AbortSignal.timeout(RESPONSE_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const { status } = await fetch(`${publicUrl}/callbacks/doctor`, { signal, redirect: 'manual' });
     if (status === 204) return ok('A running gateway accepts callbacks at PUBLIC_URL.');
     return warning('no_callbacks', `A callback to PUBLIC_URL got the status ${status} instead of 204.`);

@@ -1,13 +1,12 @@
+import { connectionCapacity, descriptorLimit } from '../../shared/file-descriptors';
 import { TimeoutError, withTimeout } from '../../shared/timeout';
 import { causeCode } from '../context';
 import { checkClientKeys, checkTokenKeys } from './auth-keys';
-import { failed, type Check, type CheckContext, type Finding } from './check';
+import { failed, ok, warning, type Check, type CheckContext, type Finding } from './check';
 import { checkAuditLogFile, checkFilePermissions } from './files';
 import { checkJournal } from './journal';
-import { checkPorts, checkPublicUrl } from './network';
+import { checkPorts, checkPublicUrl, checkServiceConnection } from './network';
 import { checkCredentials } from './service-credentials';
-import { checkServiceConnection } from './service-connection';
-import { checkSettings } from './settings';
 
 /** Every check, in the order of the report. */
 export const CHECKS: readonly Check[] = [
@@ -35,21 +34,29 @@ export async function runChecks(
   context: CheckContext,
   timeoutMs = CHECK_TIMEOUT_MS,
 ): Promise<NamedFinding[]> {
-  const results = await Promise.all(
-    checks.map(async (check) => {
-      const findings = await runCheck(check, context, timeoutMs);
-      return findings.map((finding) => ({ check: check.name, ...finding }));
-    }),
-  );
-  return results.flat();
+  const results = checks.map(async ({ name, run }) => {
+    const running = Promise.resolve().then(() => run(context));
+    const findings = await withTimeout(timeoutMs, running).catch((error: unknown) =>
+      error instanceof TimeoutError
+        ? [failed('timeout', `The check did not finish within ${timeoutMs / 1000} s.`)]
+        : [failed('check_error', `The check failed unexpectedly (${causeCode(error)}).`)],
+    );
+    return findings.map((finding) => ({ check: name, ...finding }));
+  });
+  return (await Promise.all(results)).flat();
 }
 
-async function runCheck(check: Check, context: CheckContext, timeoutMs: number): Promise<Finding[]> {
-  try {
-    return await withTimeout(timeoutMs, Promise.resolve(check.run(context)));
-  } catch (error) {
-    if (error instanceof TimeoutError)
-      return [failed('timeout', `The check did not finish within ${timeoutMs / 1000} s.`)];
-    return [failed('check_error', `The check failed unexpectedly (${causeCode(error)}).`)];
+/** Reports suspicious settings, and limits that exceed the number of file descriptors of this process. */
+function checkSettings({ config }: CheckContext): Finding[] {
+  const findings = config.warnings.map((message) => warning('suspicious_setting', message));
+  const capacity = connectionCapacity(descriptorLimit());
+  const limits = {
+    MAX_CONNECTIONS: config.limits.maxConnections ?? 0,
+    MAX_SUBSCRIPTIONS: config.subscriptions.maxSubscriptions,
+  };
+  for (const [name, limit] of Object.entries(limits)) {
+    const message = `${name} is ${limit}, but the limit of file descriptors allows ${capacity} client connections.`;
+    if (limit > capacity) findings.push(warning('descriptor_limit_low', message));
   }
+  return findings.length > 0 ? findings : [ok('All settings are valid.')];
 }

@@ -41,11 +41,8 @@ function openCredentials({ config, channel }: CheckContext) {
   // A key that is not set has the default, which is the key of the sandbox.
   const isSet = apiKey !== SANDBOX_CREDENTIALS.apiKey && secretKey !== SANDBOX_CREDENTIALS.secretKey;
   const settings = isSet ? { apiKey, secretKeys: [secretKey] } : undefined;
-  const credentials = new Credentials({
-    file: credentialsFile,
-    settings,
-    onCredentialEvent: () => undefined,
-  });
+  const onCredentialEvent = (): void => undefined;
+  const credentials = new Credentials({ file: credentialsFile, settings, onCredentialEvent });
   const channels = new Map<string, string>();
   const defaultChannel = channel ?? randomUUID();
   if (credentials.signersFor(defaultChannel)) channels.set('default', defaultChannel);
@@ -110,10 +107,8 @@ function findingForStatus(entry: string, status: number, notFoundStatus: number)
   if (status === notFoundStatus) return ok(`${lookup} is accepted (${status}: no such payment).`);
   if (status === 401) return failed('credentials_rejected', `${lookup} is rejected (401).`);
   if (status >= 500) return failed('service_error', `${lookup} failed with the status ${status}.`);
-  return warning(
-    'unexpected_status',
-    `${lookup} of a payment that does not exist has the status ${status} instead of ${notFoundStatus}.`,
-  );
+  const message = `${lookup} of a payment that does not exist has the status ${status} instead of ${notFoundStatus}.`;
+  return warning('unexpected_status', message);
 }
 
 function checkClock(skewMs: number | undefined): Finding {
@@ -122,6 +117,5 @@ function checkClock(skewMs: number | undefined): Finding {
   if (Math.abs(skewMs) < WARN_FROM_SKEW_MS) return ok('The clock agrees with that of the service.');
   const direction = skewMs < 0 ? 'behind' : 'ahead of';
   const message = `The clock is ${Math.round(Math.abs(skewMs) / 1000)} s ${direction} that of the service.`;
-  const report = Math.abs(skewMs) >= FAIL_FROM_SKEW_MS ? failed : warning;
-  return report('clock_skew', message);
+  return (Math.abs(skewMs) >= FAIL_FROM_SKEW_MS ? failed : warning)('clock_skew', message);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { GraphQLError, TokenKind, type GraphQLSchema } from 'graphql';
 import type { CallerKind } from '../../auth/caller';
-import type { LimitsConfig, PersistedMode } from '../../config/types';
+import type { PersistedMode } from '../../config/types';
 import { decodeUtf8OrThrow } from '../../shared/json-text';
 import { isObject } from '../../shared/wire-object';
 import { badRequest, RequestError } from '../graphql/http-error';
@@ -12,7 +12,12 @@ import { parseManifest, validateOperation, type ManifestOperation } from './mani
 
 interface PersistedOptions {
   /** `manifest` is the path of the manifest; null: every operation is allowed. */
-  settings: LimitsConfig['persisted'];
+  settings: {
+    /** The path of the manifest; null: every operation is allowed. */
+    manifest: string | null;
+    modeForFrontends: PersistedMode;
+    modeForServices: PersistedMode;
+  };
   schema: GraphQLSchema;
   /** Called for every allowed operation that is not in the manifest (mode `warn`). `name` is null if not loggable. */
   onUnlisted(name: string | null): void;

@@ -1,10 +1,13 @@
-import type { LimitsConfig } from '../../config/types';
 import type { ClientConnection, Connections } from './connections';
 
-export type UnreadLimits = Pick<
-  LimitsConfig,
-  'clientTimeoutMs' | 'maxUnreadBytes' | 'maxUnreadBytesPerCaller'
->;
+export interface UnreadLimits {
+  /** How long a client may take to read a response, in milliseconds. */
+  clientTimeoutMs: number;
+  /** Maximum number of bytes buffered for all callers together. */
+  maxUnreadBytes: number;
+  /** Maximum number of bytes buffered for one caller. */
+  maxUnreadBytesPerCaller: number;
+}
 
 /** Interval of the checks. A process writes at most some tens of megabytes between two checks. */
 const CHECK_INTERVAL_MS = 250;

@@ -1,9 +1,17 @@
-import 'reflect-metadata';
 import { readToolConfig } from '../../config';
 import { openJournal } from '../../datasources/journal/create-journal';
 import type { JournalState } from '../../datasources/journal/fence';
-import type { Journal } from '../../datasources/journal/journal';
 import { EXIT, JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
+
+/** Runs `paygraph migrate`. Rejects if the journal cannot be opened. */
+export async function migrate({ terminal, env }: Context): Promise<number> {
+  const { journalUrl } = readToolConfig(env);
+  terminal.showProgress('Migrating the tables of the journal …');
+  const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
+  await journal.ping().finally(() => journal.close());
+  terminal.print('All migrations are applied.');
+  return EXIT.done;
+}
 
 /** Runs `paygraph fence [on|off]`. Rejects if the journal cannot be read or written. */
 export async function fence({ terminal, env }: Context, action: string | undefined): Promise<number> {
@@ -13,14 +21,12 @@ export async function fence({ terminal, env }: Context, action: string | undefin
   const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {
     if (action) await journal.setFence(action === 'on' ? 'operator' : null);
-    terminal.print(describeFence(await journal.readState(), await currentTime(journal), fenceMs));
+    terminal.print(describeFence(await journal.readState(), await journal.time(), fenceMs));
     return EXIT.done;
   } finally {
     await journal.close();
   }
 }
-
-const currentTime = async (journal: Journal): Promise<number> => Math.floor(await journal.time());
 
 function describeFence({ fence }: JournalState, now: number, fenceMs: number): string {
   const until = (fence?.since ?? 0) + fenceMs;

@@ -1,0 +1,14 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config';
+import type { Metrics } from '../observability/metrics/metrics';
+import type { Tracing } from '../observability/tracing/start-tracing';
+import type { Clock } from '../shared/clock';
+
+/** What every part of the gateway is built from. */
+export interface BaseParts {
+  config: Config;
+  log: Logger;
+  clock: Clock;
+  metrics: Metrics;
+  tracing: Tracing | undefined;
+}

@@ -1,0 +1,146 @@
+import type { Attempt } from '../../datasources/journal/journal';
+import { EXIT } from '../context';
+import { labelOf, type Terminal } from '../terminal';
+import type { PlannedSettle, SettleState } from './settle-plan';
+
+const timeOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+export const timeOrDash = (ms: number | null): string => timeOrNull(ms) ?? '-';
+const mutationOf = ({ kind }: Attempt): string => (kind === 'payment' ? 'createPayment' : 'createPayout');
+
+export const attemptJson = (attempt: Attempt) => ({
+  id: attempt.id,
+  idempotencyKey: attempt.key,
+  client: attempt.client,
+  operation: mutationOf(attempt),
+  outcome: attempt.outcome,
+  channel: attempt.channel,
+  method: attempt.method,
+  externalId: attempt.externalId,
+  amount: { value: attempt.value, currency: attempt.currency },
+  transactionId: attempt.transactionId,
+  startedAt: timeOrNull(attempt.startedAt),
+  settledAt: timeOrNull(attempt.settledAt),
+  checks: attempt.recheckCount,
+  nextRecheckAt: timeOrNull(attempt.nextRecheckAt),
+});
+
+/** Returns an attempt as text, one field per line. */
+export function describeAttempt(attempt: Attempt): string {
+  const { amount, ...fields } = attemptJson(attempt);
+  const lines = Object.entries({ ...fields, amount: `${amount.value} ${amount.currency}` }).map(
+    ([name, value]) => `${`${labelOf(name)}:`.padEnd(18)}${value ?? '-'}`,
+  );
+  return lines.join('\n');
+}
+
+/** Returns the main fields of an attempt in one line. */
+export function summaryOf({ id, kind, startedAt, value, currency, method, externalId }: Attempt): string {
+  const amount = `${value} ${currency}`.padEnd(16);
+  return [id, timeOrDash(startedAt), kind.padEnd(7), amount, method.padEnd(15), externalId].join('  ');
+}
+
+const CSV_COLUMNS = [
+  ...['id', 'outcome', 'transactionId', 'operation', 'startedAt', 'value', 'currency'],
+  ...['channel', 'method', 'externalId', 'client', 'idempotencyKey'],
+];
+
+/** Start of a cell that a spreadsheet evaluates as a formula. A caller may choose such a key or external id. */
+const FORMULA_START = /^[=+\-@\t\r]/;
+
+/** Returns a cell of CSV (RFC 4180), with an apostrophe before text that looks like a formula. */
+function csvCell(text: string): string {
+  const safe = FORMULA_START.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Returns attempts as CSV for `attempts settle --file`; an operator fills in outcome and transactionId before. */
+export function attemptsCsv(attempts: readonly Attempt[]): string {
+  const rows = attempts.map((attempt) => {
+    const { amount, ...fields } = attemptJson(attempt);
+    const cells = new Map(Object.entries({ ...fields, ...amount }));
+    return CSV_COLUMNS.map((column) => String(cells.get(column) ?? ''));
+  });
+  return [CSV_COLUMNS, ...rows].map((cells) => cells.map(csvCell).join(',')).join('\n');
+}
+
+/** Labels of the states, in the order of the report. */
+const STATE_LABELS: Readonly<Record<SettleState, string>> = {
+  ready: 'can be settled',
+  settled: 'settled',
+  proposed: 'proposed',
+  already_settled: 'already has this outcome',
+  left_unknown: 'left unknown: the file gives no outcome',
+  refused: 'REFUSED',
+};
+
+/** Converts a decimal with at most two places to hundredths. */
+function centsOf(value: string): bigint {
+  const [whole = '0', decimals = ''] = value.split('.');
+  return BigInt(`${whole}${decimals.padEnd(2, '0')}`);
+}
+
+/** Returns the sums of the amounts of attempts, by mutation and currency. `value`: a decimal with two places. */
+export function totalsOf(attempts: readonly Attempt[]) {
+  const groups = Map.groupBy(attempts, (attempt) => `${mutationOf(attempt)} ${attempt.currency}`);
+  return [...groups].map(([group, members]) => {
+    const [operation = '', currency = ''] = group.split(' ');
+    const sum = String(members.reduce((total, { value }) => total + centsOf(value), 0n)).padStart(3, '0');
+    return { operation, currency, attempts: members.length, value: `${sum.slice(0, -2)}.${sum.slice(-2)}` };
+  });
+}
+
+export const describeTotals = (totals: ReturnType<typeof totalsOf>): string[] =>
+  totals.map(
+    ({ operation, currency, attempts, value }) => `  ${operation}: ${attempts} (total ${value} ${currency})`,
+  );
+
+function describePlanned({ line, name, request, attempt, state, message }: PlannedSettle): string {
+  const parts = [
+    line === null ? '' : `line ${line}: `,
+    attempt ? summaryOf(attempt) : name,
+    request ? ` -> ${request.outcome} ${request.transactionId ?? ''}`.trimEnd() : '',
+    `  ${STATE_LABELS[state]}`,
+    message === null ? '' : `: ${message}`,
+  ];
+  return parts.join('');
+}
+
+const plannedJson = ({ line, name, request, attempt, state, message }: PlannedSettle) => ({
+  line,
+  attempt: attempt ? attemptJson(attempt) : null,
+  name,
+  outcome: request?.outcome ?? null,
+  transactionId: request?.transactionId ?? null,
+  state,
+  message,
+});
+
+interface Options {
+  json?: boolean | undefined;
+  /** False for a preview. True if requests were settled or proposed. */
+  isCarriedOut: boolean;
+  /** The id of the proposal that was stored; undefined if none was. */
+  proposal?: string | undefined;
+}
+
+/**
+ * Prints each request with its state, their number by state, and the amounts that are settled, proposed or ready.
+ * @returns the exit code of the command
+ */
+export function printReport(terminal: Terminal, planned: readonly PlannedSettle[], options: Options): number {
+  const { json, isCarriedOut, proposal = null } = options;
+  const numberOf = (state: SettleState): number => planned.filter((each) => each.state === state).length;
+  const states = (Object.keys(STATE_LABELS) as SettleState[]).filter((state) => numberOf(state) > 0);
+  const counted = planned.filter(({ state }) => ['ready', 'settled', 'proposed'].includes(state));
+  const totals = totalsOf(counted.flatMap(({ attempt }) => attempt ?? []));
+  if (json) {
+    const counts = Object.fromEntries(states.map((state) => [state, numberOf(state)]));
+    terminal.printJson({ isCarriedOut, proposal, counts, totals, results: planned.map(plannedJson) });
+  } else if (planned.length > 0) {
+    for (const each of planned) terminal.print(describePlanned(each));
+    terminal.print('');
+    for (const state of states) terminal.print(`${numberOf(state)} ${STATE_LABELS[state]}`);
+    for (const total of describeTotals(totals)) terminal.print(total);
+  }
+  return numberOf('refused') > 0 ? EXIT.failed : EXIT.done;
+}
