@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import {
+  MINUTE,
+  SETTLE,
+  loseHiddenResponse,
+  loseResponse,
+  untilOutcome,
+} from '../exactly-once/support/creates';
 import { status } from '../support/payment-service/faults';
 import { CHANNEL, type Kind } from '../support/caller';
 import { until } from '../support/latch';
 import { describeSqlite, describeStores, newKey, type Harness } from '../support/harness';
 import { callsOf, objectsOf, temporaryLog, verify } from './support/files';
-
-const SETTLE_MS = 900_000;
 
 const recoveredIn = (file: string, key: string) =>
   objectsOf(file).filter((line) => line.event === 'recovered' && line.key === key);
@@ -27,32 +32,12 @@ describeStores('The audit log', (rigs) => {
     expect((await verify(file)).faults).toEqual([]);
   });
 
-  /** Loses the response to a create that the service has carried out, and hides the transaction from lookups. */
-  async function lose(kind: Kind, key: string): Promise<{ transactionId: string; hiddenLookups: number }> {
-    first.service.ledger.lag = { ms: 0, lookups: 1000 };
-    first.service.next(`create-${kind}`, { acts: true, reply: (connection) => connection.reset() });
-    expect(await first.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
-    first.service.ledger.lag = { ms: 0, lookups: 0 };
-    return first.service.created(key)[0]!;
-  }
-
-  /** Advances the clock of both instances until the attempt has this outcome. */
-  const untilSettled = (key: string, outcome: string, stepMs = 1_000) =>
-    until(
-      () => {
-        first.clock.advance(stepMs);
-        return first.attempt(key);
-      },
-      (attempt) => attempt?.outcome === outcome,
-    );
-
   test.each<Kind>(['payment', 'payout'])(
     'has one line for a recovered %s, although two instances look for it',
     async (kind) => {
       const key = newKey();
-      const created = await lose(kind, key);
-      created.hiddenLookups = 0;
-      await untilSettled(key, 'SUCCEEDED');
+      const transactionId = (await loseHiddenResponse(first, kind, key))();
+      await untilOutcome(first, key, 'SUCCEEDED');
       const lines = await until(
         () => recoveredIn(file, key),
         ({ length }) => length > 0,
@@ -68,20 +53,18 @@ describeStores('The audit log', (rigs) => {
           amount: { currency: 'INR', value: '10.00' },
           oldOutcome: 'unknown',
           outcome: 'succeeded',
-          transactionId: created.transactionId,
+          transactionId,
         },
       ]);
       // Later recovery rounds of both instances add no line.
-      await untilSettled(key, 'SUCCEEDED');
+      await untilOutcome(first, key, 'SUCCEEDED');
       expect(recoveredIn(file, key)).toHaveLength(1);
     },
   );
 
   test('has one line for an outcome that a repeated call recovers, besides the lines of the calls', async () => {
     const key = newKey();
-    const created = await lose('payment', key);
-    created.hiddenLookups = 0;
-    const { transactionId } = created;
+    const transactionId = (await loseHiddenResponse(first, 'payment', key))();
     const again = await Promise.all([first, second, first].map((rig) => rig.create('payment', key)));
     expect(again.some(({ result }) => result === 'PaymentSuccess')).toBe(true);
     await until(
@@ -94,10 +77,9 @@ describeStores('The audit log', (rigs) => {
 
   test('has one line for a payment that is settled as not sent', async () => {
     const key = newKey();
-    first.service.next('create-payment', { acts: false, reply: (connection) => connection.reset() });
-    expect(await first.create('payment', key)).toMatchObject({ result: 'OutcomeUnknownError' });
-    first.clock.advance(SETTLE_MS);
-    await untilSettled(key, 'NOT_SENT', 60_000);
+    await loseResponse(first, 'payment', key);
+    first.clock.advance(SETTLE);
+    await untilOutcome(first, key, 'NOT_SENT', MINUTE);
     await until(
       () => recoveredIn(file, key),
       ({ length }) => length > 0,
@@ -107,7 +89,7 @@ describeStores('The audit log', (rigs) => {
 
   test('has no line for a recovery if an operator has settled the attempt before', async () => {
     const key = newKey();
-    const created = await lose('payment', key);
+    const show = await loseHiddenResponse(first, 'payment', key);
     const [row] = await first.store.rows(`SELECT seq FROM attempts WHERE key = '${key}'`);
     // The lookup of the repeated create is held until the operator has settled the attempt.
     const held = Promise.withResolvers<undefined>();
@@ -115,7 +97,7 @@ describeStores('The audit log', (rigs) => {
     first.service.plan((purpose) => {
       if (purpose !== 'look-up-payment') return undefined;
       looked.resolve(undefined);
-      created.hiddenLookups = 0;
+      show();
       return { acts: true, first: held.promise };
     });
     const again = first.create('payment', key);

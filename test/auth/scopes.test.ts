@@ -5,7 +5,14 @@ import { guardRootFields } from '../../src/resolvers/root-fields';
 import { ALL_SCOPES, OWN_SCOPES } from '../support/credentials';
 import { DOCUMENTS, redirectCall, validCall, type MutationCall } from '../support/calls';
 import { OURS, startAuthHarness, bearer, clientOf, keyOf } from './support/harness';
-import { GATEWAY_CALLS, sendRootCall, byName, unusedNames, type RootCall } from './support/root-calls';
+import {
+  GATEWAY_CALLS,
+  rootFieldsOf,
+  sendRootCall,
+  byName,
+  unusedNames,
+  type RootCall,
+} from './support/root-calls';
 
 const SCOPES = [...ALL_SCOPES, ...OWN_SCOPES];
 const SINGLE = SCOPES.map((scope) => clientOf(`only-${scope.replaceAll(':', '-')}`, { scopes: [scope] }));
@@ -66,11 +73,6 @@ async function expectRefused(id: string, call: RootCall): Promise<void> {
   (await ask(id, call)).expectForbidden();
   expect(harness.service.requests).toHaveLength(0);
 }
-
-const rootFieldsOf = (schema: GraphQLSchema) =>
-  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((root) =>
-    Object.values(root?.getFields() ?? {}),
-  );
 
 describe('The scopes of the root fields', () => {
   test('are in the description of each field', () => {

@@ -23,16 +23,12 @@ import {
   sendRootCall,
   byName,
   isSubscription,
+  rootFieldsOf,
   unusedNames,
   type Names,
 } from './support/root-calls';
 
 const as = (id: string): Credentials => bearer(keyOf(id));
-
-const rootFieldsOf = (schema: ReturnType<typeof gatewaySchema>) =>
-  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((root) =>
-    Object.values(root?.getFields() ?? {}),
-  );
 
 test('The tested calls include every root field, and every field that finds an existing transaction', () => {
   const fields = rootFieldsOf(subgraphSchema()).map(({ name }) => name);

@@ -1,6 +1,6 @@
 import { createInput, CHANNEL } from '../support/caller';
 import { AUTHORIZED, clientKeysFile } from '../support/credentials';
-import { API_KEY, SECRET_KEY, testSettings, testService } from '../support/gateway';
+import { serviceSettings, testService } from '../support/gateway';
 import type { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { listening, startProgram, type ChildProgram } from '../support/program';
 import { exchange } from './support/exchange';
@@ -22,12 +22,8 @@ describe('A gateway process', () => {
     service = await testService(lookupReply);
     const key = READER.authorization.slice('Bearer '.length);
     program = startProgram({
-      ...testSettings(),
-      PORT: '0',
+      ...serviceSettings(service.url),
       CLIENT_KEYS_FILE: clientKeysFile({ id: 'reader', key, scopes: ['payments:read'] }),
-      SERVICE_BASE_URL: service.url,
-      SERVICE_API_KEY: API_KEY,
-      SERVICE_SECRET_KEY: SECRET_KEY,
     });
     const url = `${await listening(program)}/graphql`;
     ask = (query, variables, headers = AUTHORIZED) => exchange(url, { headers, body: { query, variables } });

@@ -165,8 +165,6 @@ afterEach(() => {
   }
 });
 
-afterAll(() => {});
-
 const CALLS: [string, Mutation, string][] = [
   ['a create of a payment', 'createPayment', 'other'],
   ['a create of a payout', 'createPayout', 'other'],

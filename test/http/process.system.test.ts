@@ -5,7 +5,7 @@ import { WireClient } from '../subscriptions/support/wire-client';
 import { Caller, CHANNEL, createInput, type CallResult } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
 import { latch, until, type Latch } from '../support/latch';
-import { API_KEY, SECRET_KEY, closeAfterTests, testGateway, testSettings } from '../support/gateway';
+import { closeAfterTests, serviceSettings, testGateway } from '../support/gateway';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { Program, listening, startWithDescriptorLimit } from '../support/program';
 import { post, raw } from '../support/raw';
@@ -239,11 +239,7 @@ test('A gateway with 128 file descriptors serves while 160 connections send noth
   const DESCRIPTORS = 128;
   service = closeAfterTests(await FakePaymentService.start());
   const program = startWithDescriptorLimit(DESCRIPTORS, {
-    ...testSettings(),
-    PORT: '0',
-    SERVICE_BASE_URL: service.url,
-    SERVICE_API_KEY: API_KEY,
-    SERVICE_SECRET_KEY: SECRET_KEY,
+    ...serviceSettings(service.url),
     SERVICE_TIMEOUT_MS: '60000',
     PAYOUT_PREFLIGHT: 'off',
   });

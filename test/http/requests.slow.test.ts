@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { serverAudits } from 'graphql-http';
-import { exchange } from '../auth/support/raw-socket';
+import { exchange } from '../support/wire';
 import { MUTATIONS, anyBody, anyDocument, brokenDocument, mutationCall } from '../adversarial/fuzz';
 import {
   LOG_BREAKS,
@@ -67,13 +67,6 @@ describe('GraphQL over HTTP', () => {
   test.each(audits.map(({ id, name, fn }) => [id, name, fn] as const))('%s %s', async (_id, _name, audit) => {
     const result = await audit();
     expect(result.status === 'ok' ? result.status : `${result.status}: ${result.reason}`).toBe('ok');
-  });
-
-  test('executes no operation by HEAD', async () => {
-    const request = `${server.client.url}?query=${encodeURIComponent('{ __typename }')}`;
-    const response = await fetch(request, { method: 'HEAD', headers: { ...AUTHORIZED, ...PREFLIGHT } });
-    expect([200, 400, 404, 405]).toContain(response.status);
-    expect(await response.text()).toBe('');
   });
 });
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/shared/clock';
 import { AUTHORIZED } from '../support/credentials';
 import { until } from '../support/latch';
-import { API_KEY, SECRET_KEY, testSettings } from '../support/gateway';
+import { serviceSettings } from '../support/gateway';
 import { listening, startProgram } from '../support/program';
 import { EventStream } from './support/event-stream';
 import { startHarness, startHarnessOn, subscription } from './support/harness';
@@ -16,11 +16,7 @@ async function opened(url: string, payload: object): Promise<EventStream> {
 test('SIGTERM closes WebSockets with 1001, ends streams without completion, and ends the process', async () => {
   const harness = await startHarnessOn(systemClock);
   const program = startProgram({
-    ...testSettings(),
-    PORT: '0',
-    SERVICE_BASE_URL: harness.service.url,
-    SERVICE_API_KEY: API_KEY,
-    SERVICE_SECRET_KEY: SECRET_KEY,
+    ...serviceSettings(harness.service.url),
     SHUTDOWN_GRACE_MS: '600000',
   });
   const url = `${await listening(program)}/graphql`;

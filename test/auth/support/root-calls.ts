@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { GraphQLSchema } from 'graphql';
 import { encodeNodeId } from '../../../src/schema/node';
 import { WireClient } from '../../subscriptions/support/wire-client';
 import { DOCUMENTS, redirectCall, validCall, type Json, type MutationCall } from '../../support/calls';
@@ -167,6 +168,11 @@ export const ROOT_CALLS: RootCall[] = [
 export const GATEWAY_CALLS = ROOT_CALLS.filter(({ field }) => field !== '_entities');
 
 export const byName = (calls: readonly RootCall[]) => calls.map((call) => [call.name, call] as const);
+
+export const rootFieldsOf = (schema: GraphQLSchema) =>
+  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((root) =>
+    Object.values(root?.getFields() ?? {}),
+  );
 
 export const isSubscription = ({ document }: RootCall): boolean => document.startsWith('subscription');
 
