@@ -15,7 +15,7 @@ export const bugs = [
   {
     id: 'fence-random-external-id',
     promise: 'The same key leads to the same external id.',
-    file: 'src/core/create/external-id.ts',
+    file: 'src/core/create/keyed-hashes.ts',
     find: '.update(JSON.stringify([service, client, key]))',
     replace: '.update(JSON.stringify([service, client, key, Math.random()]))',
     tests: fence,

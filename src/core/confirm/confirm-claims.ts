@@ -72,11 +72,8 @@ export class ConfirmClaims {
 
   #recordLater(id: string, result: ConfirmResult): void {
     this.#unrecorded.set(id, result);
-    if (!this.#retry) this.#retry = this.#scheduleRetry();
-  }
-
-  #scheduleRetry(): Timer {
-    return this.#session.clock.after(RETRY_EVERY_MS, () => {
+    if (this.#retry) return;
+    this.#retry = this.#session.clock.after(RETRY_EVERY_MS, () => {
       this.#retry = undefined;
       void this.flushUnrecorded();
     });

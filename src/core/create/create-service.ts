@@ -2,12 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Attempt, BeginResult, NewAttempt } from '../../datasources/journal/journal';
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { MoneySlot } from '../../datasources/payment-service/client';
-import type { FieldError } from '../../schema/user-errors';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { sleep, withTimeout } from '../../shared/timeout';
-import type { CreatePlan, CreateResult, Try } from './create-plan';
-import type { ExternalIds } from './external-id';
-import { differingParts, type Fingerprints } from './fingerprint';
+import type { CreatePlan, CreateResult } from './create-plan';
+import { differingParts, type KeyedHashes } from './keyed-hashes';
 import { findLostCreate, inProgress } from './lost-create';
 import type { Transaction } from '../recovery/transaction-matcher';
 import type { OutcomeRecovery } from '../recovery/outcome-recovery';
@@ -16,17 +14,22 @@ import type { JournalSession } from '../journal-session';
 interface CreateServiceOptions {
   session: JournalSession;
   recovery: OutcomeRecovery;
-  fingerprints: Fingerprints;
-  externalIds: ExternalIds;
+  hashes: KeyedHashes;
   timeoutMs: number;
 }
 
-/** Maximum time in ms for which a create call waits for lookups after the service's response was lost. */
+/** Maximum time in ms of lookups after a lost response; also at most 90 % of the request timeout. */
 const MAX_RECOVERY_MS = 3000;
 const FIRST_LOOKUP_PAUSE_MS = 200;
 
 /** Allowance for a busy process, in ms: time between writing the attempt and the start of the request timeout. */
 const BUSY_ALLOWANCE_MS = 550;
+
+/** One try of a create. `fenceSince`: start of the fence that was known when it began. */
+interface Try {
+  isLast: boolean;
+  fenceSince: number;
+}
 
 /** Whether the key of an attempt may be used again. */
 const isKeyReleased = ({ outcome }: Attempt): boolean => outcome === 'rejected' || outcome === 'not_sent';
@@ -37,9 +40,14 @@ export class CreateService {
 
   constructor(private readonly options: CreateServiceOptions) {}
 
-  /** Sends the create, or replays an earlier one with the same key. Continues if the caller disconnects. */
+  /**
+   * Sends the create, or replays an earlier one with the same key. Continues if the caller disconnects. Never sends an
+   * invalid input, but it may have been valid when it was first sent, for example with a card that has expired since.
+   */
   create<T extends Transaction>(plan: CreatePlan<T>): Promise<CreateResult<T>> {
     const work = this.options.session.withLeaseRenewal(async () => {
+      if (plan.errors.length > 0)
+        return (await this.#replayInvalid(plan)) ?? { kind: 'invalid' as const, errors: plan.errors };
       // An earlier attempt may release the key meanwhile. The create is then tried once more.
       const result = (await this.#tryCreate(plan, false)) ?? (await this.#tryCreate(plan, true));
       return result ?? { kind: 'in_progress' as const };
@@ -47,24 +55,13 @@ export class CreateService {
     return this.#inFlight.track(work);
   }
 
-  /**
-   * Replays an earlier create with the same key; null if there is none. Never sends one. For an input that is invalid
-   * now but may have been valid when it was first sent, for example with a card that has expired since.
-   */
-  async replay<T extends Transaction>(
-    plan: CreatePlan<T>,
-    errors: readonly FieldError[],
-  ): Promise<CreateResult<T> | null> {
-    const { session } = this.options;
+  async #replayInvalid<T extends Transaction>(plan: CreatePlan<T>): Promise<CreateResult<T> | undefined> {
     // The journal has no attempt with an invalid key.
-    if (errors.some(({ path }) => path[0] === 'idempotencyKey')) return null;
-    const work = session.withLeaseRenewal(async () => {
-      const existing = await this.#findActive(plan);
-      if (!existing) return null;
-      await session.waitForClockSync();
-      return (await this.#replay(existing, plan)) ?? null;
-    });
-    return this.#inFlight.track(work);
+    if (plan.errors.some(({ path }) => path[0] === 'idempotencyKey')) return undefined;
+    const existing = await this.#findActive(plan);
+    if (!existing) return undefined;
+    await this.options.session.waitForClockSync();
+    return this.#replay(existing, plan);
   }
 
   /** Resolves when no create is in flight. */
@@ -107,10 +104,7 @@ export class CreateService {
     return begun.kind === 'started' ? undefined : this.#onNotBegun(begun, plan, current);
   }
 
-  /**
-   * While the fence is up: records and replays what a lost attempt created with this key. Null if there is nothing, so that
-   * the create may be sent; undefined if it has to be tried again.
-   */
+  /** Replays what a lost attempt with this key created. Null: nothing, the create may be sent. Undefined: try again. */
   async #replayLost<T extends Transaction>(
     plan: CreatePlan<T>,
     current: Try,
@@ -144,10 +138,7 @@ export class CreateService {
     return undefined;
   }
 
-  /**
-   * Handles an external id that is taken. If an attempt with the same key took it, replays that attempt. Undefined if
-   * that attempt has released key and external id meanwhile, unless this is the last try.
-   */
+  /** Replays an attempt with this key that took the external id. Undefined: it has released both, and a retry may succeed. */
   async #onExternalIdTaken<T extends Transaction>(
     plan: CreatePlan<T>,
     { isLast, fenceSince }: Try,
@@ -173,7 +164,7 @@ export class CreateService {
   }
 
   #newAttempt({ input, ...plan }: CreatePlan<Transaction>, fenceSince: number): NewAttempt {
-    const { session, fingerprints, externalIds, timeoutMs } = this.options;
+    const { session, hashes, timeoutMs } = this.options;
     const { service } = session;
     const { client, key } = plan;
     const now = session.clock.now();
@@ -183,10 +174,10 @@ export class CreateService {
       client,
       key,
       kind: plan.matcher.kind,
-      fingerprint: fingerprints.of(input),
+      fingerprint: hashes.ofCreate(input),
       channel: input.channel,
       method: plan.method,
-      externalId: input.externalId ?? externalIds.of({ service, client, key }),
+      externalId: input.externalId ?? hashes.externalIdOf({ service, client, key }),
       currency: input.amount.currency,
       value: input.amount.value,
       publicDetails: JSON.stringify(plan.publicDetails),
@@ -236,10 +227,7 @@ export class CreateService {
     return this.#recoverLostResponse(attempt, plan);
   }
 
-  /**
-   * Handles a lost response: looks the transaction up for at most 3 seconds and at most 90 % of the request timeout, then
-   * leaves it to the background recovery (src/core/recovery).
-   */
+  /** Handles a lost response: looks the transaction up for a short time, then leaves it to src/core/recovery. */
   async #recoverLostResponse<T extends Transaction>(
     attempt: NewAttempt,
     { matcher }: CreatePlan<T>,
@@ -264,9 +252,9 @@ export class CreateService {
     attempt: Attempt,
     plan: CreatePlan<T>,
   ): Promise<CreateResult<T> | undefined> {
-    const { session, fingerprints, recovery } = this.options;
+    const { session, hashes, recovery } = this.options;
     const { matcher, input, method } = plan;
-    if (attempt.kind !== matcher.kind || !fingerprints.matches(attempt, input, method))
+    if (attempt.kind !== matcher.kind || !hashes.matches(attempt, input, method))
       return { kind: 'conflict', differing: differingParts(attempt, input, method) };
     if (attempt.outcome === 'succeeded') {
       return { kind: 'success', found: await matcher.current(attempt), replayed: true };

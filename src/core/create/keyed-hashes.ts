@@ -1,0 +1,101 @@
+import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import type { Attempt, AttemptKey, ConfirmedPayment } from '../../datasources/journal/journal';
+
+/** The parts of a create's input that its fingerprint covers; without security codes. */
+export interface CanonicalInput {
+  kind: string;
+  channel: string;
+  amount: { currency: string; value: string };
+  /** The external id that the caller supplied; null if the gateway generates one. */
+  externalId: string | null;
+  method: Record<string, unknown>;
+  returnUrl?: string | null;
+  callbackUrl?: string | null;
+  description?: string | null;
+}
+
+/** The parts of a confirm that its input hash covers. `fields`: the payer's input, with wire names. */
+type CanonicalConfirm = ConfirmedPayment & { method: string; fields: Record<string, unknown> };
+
+/** Returns canonical JSON: with sorted fields, and without fields that are null or undefined. */
+function canonicalText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  const fields: string[] = [];
+  for (const name of Object.keys(value).sort()) {
+    const inner = (value as Record<string, unknown>)[name];
+    if (inner !== null && inner !== undefined) fields.push(`${JSON.stringify(name)}:${canonicalText(inner)}`);
+  }
+  return `{${fields.join()}}`;
+}
+
+const deriveKey = (secret: string, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
+
+/** Keyed hashes, which recognise an input without storing it. The key prevents guessing a card number from a hash. */
+export class KeyedHashes {
+  readonly #fingerprintKey: KeyObject;
+  /** Identifies the key of the fingerprints without revealing it. */
+  readonly #keyId: string;
+  readonly #externalIdKey: KeyObject;
+
+  /** @param secret any secret that all instances share and that does not change; the keys are derived from it */
+  constructor(secret: string) {
+    const key = deriveKey(secret, 'paygraph fingerprint');
+    this.#fingerprintKey = createSecretKey(key);
+    this.#keyId = createHash('sha256').update('paygraph key id').update(key).digest('hex').slice(0, 8);
+    this.#externalIdKey = createSecretKey(deriveKey(secret, 'paygraph external id'));
+  }
+
+  /** Returns the fingerprint of the input of a create. */
+  ofCreate(input: CanonicalInput): string {
+    return this.#fingerprint(canonicalText(input));
+  }
+
+  /** Returns the fingerprint of the input of a confirm; equal inputs for different payments have different ones. */
+  ofConfirm(confirm: CanonicalConfirm): string {
+    // The prefix prevents collisions with creates, whose text begins with a brace.
+    return this.#fingerprint(`confirm ${canonicalText(confirm)}`);
+  }
+
+  /** Whether a fingerprint was made with this key. Those of other keys cannot be compared. */
+  isComparable(fingerprint: string): boolean {
+    return fingerprint.startsWith(`${this.#keyId}.`);
+  }
+
+  #fingerprint(text: string): string {
+    return `${this.#keyId}.${createHmac('sha256', this.#fingerprintKey).update(text).digest('hex')}`;
+  }
+
+  /** Whether an attempt has this input. If its hash has another key, only the fields in the journal are compared. */
+  matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {
+    if (this.isComparable(attempt.fingerprint)) return attempt.fingerprint === this.ofCreate(input);
+    return differingParts(attempt, input, method).length === 0;
+  }
+
+  /**
+   * Returns the external id of a create without one: a UUID of version 8 (RFC 9562, 5.8). The same idempotency key always
+   * leads to the same id, so that a create can be found at the service even if the journal has lost it.
+   */
+  externalIdOf({ service, client, key }: AttemptKey): string {
+    const hash = createHmac('sha256', this.#externalIdKey)
+      .update(JSON.stringify([service, client, key]))
+      .digest();
+    hash.writeUInt8(0x80 | (hash.readUInt8(6) & 0x0f), 6);
+    hash.writeUInt8(0x80 | (hash.readUInt8(8) & 0x3f), 8);
+    return hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  }
+}
+
+/** Returns the names of the parts of an input that differ from the attempt's fields in the journal. */
+export function differingParts(attempt: Attempt, input: CanonicalInput, method: string): string[] {
+  const { amount, externalId } = input;
+  const isSame = {
+    operation: attempt.kind === input.kind,
+    channel: attempt.channel === input.channel,
+    method: attempt.method === method,
+    amount: attempt.currency === amount.currency && attempt.value === amount.value,
+    externalId: externalId === null || attempt.externalId === externalId,
+  };
+  return Object.entries(isSame).flatMap(([part, same]) => (same ? [] : [part]));
+}
