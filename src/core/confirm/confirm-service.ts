@@ -5,25 +5,28 @@ import type {
   ConfirmResult,
   ConfirmedInput,
 } from '../../datasources/journal/journal';
+import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { ConfirmRequest, PaymentService } from '../../datasources/payment-service/payments';
 import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/payment';
 import { valueOrNull } from '../../schema/lazy-field';
 import { InFlightCounter } from '../../shared/in-flight-counter';
-import { ConfirmClaims, notCarriedOutResult, type ConfirmClaimsOptions } from './confirm-claims';
+import { ConfirmClaims, notCarriedOutResult } from './confirm-claims';
 import { sleep, withTimeout } from '../../shared/timeout';
 import type { KeyedHashes } from '../create/keyed-hashes';
+import type { JournalSession } from '../journal-session';
 
 /** The result of a confirm for the caller. */
 export type ConfirmOutcome =
   | { kind: 'success'; found: PaymentResource; replayed: boolean }
-  | { kind: 'refused'; httpStatus: number; message: string }
-  | { kind: 'in_progress' }
-  | { kind: 'unknown' };
+  | Exclude<MutationOutcome<never>, { kind: 'accepted' }>
+  | { kind: 'in_progress' };
 
-interface ConfirmServiceOptions extends ConfirmClaimsOptions {
+interface ConfirmServiceOptions {
+  session: JournalSession;
   payments: PaymentService;
   hashes: KeyedHashes;
   timeoutMs: number;
+  warn(facts: object, message: string): void;
 }
 
 /** Delay in ms before each lookup after a lost response. */
@@ -57,7 +60,7 @@ export class ConfirmService {
   readonly #inFlight = new InFlightCounter();
 
   constructor(private readonly options: ConfirmServiceOptions) {
-    this.#claims = new ConfirmClaims(options);
+    this.#claims = new ConfirmClaims(options.session, options.warn);
   }
 
   /** Confirms a payment, or replays an earlier confirm with the same input. Continues if the caller disconnects. */
