@@ -5,8 +5,7 @@ import { systemClock, type Clock } from '../shared/clock';
 import { ConfigError, type Config } from '../config';
 import { createPaymentServiceClient } from './payment-service';
 import type { Journal } from '../datasources/journal/journal';
-import type { ChangeNotifier } from '../datasources/change-notifier/change-notifier';
-import { createNotifier } from '../datasources/change-notifier/create-notifier';
+import { createNotifier, type ChangeNotifier } from '../datasources/change-notifier/change-notifier';
 import { openJournal } from '../datasources/journal/create-journal';
 import { openMonitoredJournal } from './journal';
 import { Metrics } from '../observability/metrics/metrics';
@@ -60,7 +59,7 @@ export async function startGateway(
       journal,
       notifier,
       clock,
-      settings: operationSettings(config),
+      config,
       service: serviceName,
       warn: (facts, message) => parts.log.warn(facts, message),
       background: tracing?.background,
@@ -87,18 +86,6 @@ export async function startGateway(
 }
 
 type OperationsOptions = Parameters<typeof startOperations>[0];
-
-const operationSettings = ({ service, journal, urls, watching, publicUrl }: Config) => ({
-  timeoutMs: service.timeoutMs,
-  settleMs: journal.settleMs,
-  keepMs: journal.keepMs,
-  fenceMs: journal.fenceMs,
-  preflight: journal.payoutPreflight,
-  fingerprintKey: journal.fingerprintKey,
-  urls,
-  polling: watching,
-  publicUrl,
-});
 
 const createObserver = ({ payments, server }: Metrics, audit: AuditLog): OperationsOptions['observer'] => ({
   onRecovery: payments.onRecovery,

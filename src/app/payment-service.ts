@@ -60,7 +60,10 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
   const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now, interceptor });
   const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
   const isToken = (text: string): boolean => callbackTokens.read(text) !== null;
-  const secrets = { credentials, isToken: config.publicUrl === null ? undefined : isToken };
+  const secrets = () => ({
+    credentials: credentials.allSecrets,
+    isToken: config.publicUrl === null ? undefined : isToken,
+  });
   const client = new ServiceClient(transport, { status: notFoundStatus, fields: notFoundFields }, secrets, {
     failed: (failure) =>
       log.warn(

@@ -5,7 +5,7 @@ import {
   type AttemptPage,
   type TransactionRef,
 } from '../datasources/journal/journal';
-import { ServiceError } from '../datasources/payment-service/service-error';
+import { notTriedError } from '../datasources/payment-service/service-error';
 import { withTimeout } from '../shared/timeout';
 import type { JournalSession } from './journal-session';
 
@@ -43,7 +43,7 @@ export class AttemptOperations {
         error instanceof JournalBusy
           ? 'Too many queries for lists of attempts are in progress. Try again later.'
           : "The gateway's journal cannot be read. Try again later.";
-      throw new ServiceError('UNAVAILABLE', message, 1000, true);
+      throw notTriedError(message);
     });
   }
 }

@@ -1,13 +1,12 @@
 import type { Attempt, AttemptKind } from '../datasources/journal/journal';
-import type { ClockSource } from './clock-guard';
+import type { Clock, Timer } from '../shared/clock';
+import type { ClockSource } from './clocks';
 
 /** Runs background work, in a span of its own if tracing is on. `attempt` is the id of the attempt concerned. */
 export type BackgroundRunner = <T>(
   span: { name: string; attempt?: string },
   work: () => Promise<T>,
 ) => Promise<T>;
-
-export const runUntraced: BackgroundRunner = (_span, work) => work();
 
 /** Result of one recovery. `not_sent`: nothing was created; the key is free. `missing`: the outcome stays unknown. */
 export type RecoveryKind = 'found' | 'not_sent' | 'missing';
@@ -34,4 +33,34 @@ export interface BackgroundObserver {
   onReconcilerRun(isOk: boolean): void;
   onClockStep(source: ClockSource): void;
   onPoll(kind: AttemptKind, result: PollResult): void;
+}
+
+/** Runs work again and again: after `firstDelayMs`, and then after the delay in ms with which the last run resolved. */
+export class RepeatedJob {
+  #timer: Timer | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  /** @param run must not reject */
+  constructor(
+    private readonly clock: Pick<Clock, 'after'>,
+    firstDelayMs: number,
+    private readonly run: () => Promise<number>,
+  ) {
+    this.#schedule(firstDelayMs);
+  }
+
+  /** Starts no further run. Resolves when the current run has ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    await this.#running;
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#isStopped) return;
+    this.#timer = this.clock.after(delayMs, () => {
+      this.#running = this.run().then((nextDelayMs) => this.#schedule(nextDelayMs));
+    });
+  }
 }

@@ -1,14 +1,11 @@
 import type { Fence, JournalState } from '../datasources/journal/fence';
 import type { Journal } from '../datasources/journal/journal';
-import type { Timer } from '../shared/clock';
-import type { JournalClock } from './journal-clock';
+import { RepeatedJob } from './background';
+import type { JournalClock } from './clocks';
 
 const REFRESH_EVERY_MS = 1000;
 
-/**
- * Time in ms after the fence went up in which nothing is created. Every instance notices the fence within it, and writes its
- * creates in flight to the journal again.
- */
+/** Time in ms without creates after the fence went up, in which every instance writes its creates in flight again. */
 const SETTLING_MS = 2000;
 
 /** An instance that starts later than this after the fence went up has nothing to wait for. */
@@ -20,14 +17,12 @@ export type ActiveFence = Fence & { until: number };
 interface JournalFenceOptions {
   journal: Pick<Journal, 'readState' | 'setFence'>;
   clock: JournalClock;
-  /** How long the fence stays up, in ms. */
   fenceMs: number;
   warn(facts: object, message: string): void;
 }
 
 /** This instance's view of the fence of the journal, read every second. See docs/exactly-once.md. */
 export class JournalFence {
-  readonly #options: JournalFenceOptions;
   #state: JournalState | undefined;
   /** End of the time in which nothing is created, by the monotonic clock. */
   #settlesAt = -Infinity;
@@ -36,20 +31,17 @@ export class JournalFence {
   #reading: Promise<void> | undefined;
   /** The read that follows the present one, shared by all who ask meanwhile. */
   #nextRead: Promise<void> | undefined;
-  #onRaised: (fence: Fence) => Promise<void> = () => Promise.resolve();
-  #timer: Timer | undefined;
-  #isStopped = false;
-
-  constructor(options: JournalFenceOptions) {
-    this.#options = options;
-    // The journal monitor logs the reason of a failure.
-    this.refresh().catch(() => undefined);
-    this.#schedule();
-  }
-
   /** Called when this instance notices that the fence went up, and again each second while it rejects. */
-  onRaised(listener: (fence: Fence) => Promise<void>): void {
-    this.#onRaised = listener;
+  onRaised: () => Promise<void> = () => Promise.resolve();
+  readonly #job: RepeatedJob;
+
+  constructor(private readonly options: JournalFenceOptions) {
+    // The journal monitor logs the reason of a failure.
+    const refresh = (): Promise<void> => this.refresh().catch(() => undefined);
+    void refresh();
+    this.#job = new RepeatedJob(options.clock, REFRESH_EVERY_MS, () =>
+      refresh().then(() => REFRESH_EVERY_MS),
+    );
   }
 
   get isKnown(): boolean {
@@ -65,18 +57,18 @@ export class JournalFence {
   get active(): ActiveFence | null {
     const fence = this.#state?.fence;
     if (!fence) return null;
-    const until = fence.since + this.#options.fenceMs;
-    return this.#options.clock.now() < until ? { ...fence, until } : null;
+    const until = fence.since + this.options.fenceMs;
+    return this.options.clock.now() < until ? { ...fence, until } : null;
   }
 
   /** Whether this instance has noticed the fence so recently that other instances may not know it yet. */
   get isSettling(): boolean {
-    return this.active !== null && this.#options.clock.monotonic() < this.#settlesAt;
+    return this.active !== null && this.options.clock.monotonic() < this.#settlesAt;
   }
 
   /** Earliest creation time of a transaction that an attempt may have created which the journal has lost. */
   get lostSince(): number {
-    return this.since - this.#options.fenceMs;
+    return this.since - this.options.fenceMs;
   }
 
   /** Reads the fence now. Rejects if the journal cannot be read. */
@@ -96,7 +88,7 @@ export class JournalFence {
   }
 
   async #read(): Promise<void> {
-    const { journal, clock } = this.#options;
+    const { journal, clock } = this.options;
     const before = this.#state;
     let state = await journal.readState();
     if (before && state.lastSequence < before.lastSequence && state.fence?.since === before.fence?.since) {
@@ -110,15 +102,10 @@ export class JournalFence {
       this.#mustNotify = true;
       this.#report();
     }
+    const { active } = this;
     if (!this.#mustNotify) return;
-    this.#mustNotify = await this.#notify();
-  }
-
-  /** Returns whether it has to be repeated. */
-  async #notify(): Promise<boolean> {
-    const fence = this.active;
-    if (!fence) return false;
-    return this.#onRaised(fence).then(
+    const notified = active ? this.onRaised() : Promise.resolve();
+    this.#mustNotify = await notified.then(
       () => false,
       () => true,
     );
@@ -126,17 +113,17 @@ export class JournalFence {
 
   /** Raises the fence unless it is up. Rejects if the journal cannot be written. */
   async raise(): Promise<void> {
-    if (!this.active) await this.#options.journal.setFence('attempt_missing');
+    if (!this.active) await this.options.journal.setFence('attempt_missing');
     await this.refresh();
   }
 
-  stop(): void {
-    this.#isStopped = true;
-    this.#timer?.cancel();
+  /** Starts no further read. Resolves when the current one has ended. */
+  stop(): Promise<void> {
+    return this.#job.stop();
   }
 
   #report(): void {
-    const { warn } = this.#options;
+    const { warn } = this.options;
     const { active } = this;
     if (!active) return warn({ event: 'journal_fence_lowered' }, 'journal fence lowered');
     const { reason, since, until } = active;
@@ -144,17 +131,6 @@ export class JournalFence {
       { event: 'journal_fence_raised', reason, since: isoTime(since), until: isoTime(until) },
       'journal fence raised: the journal may lack recent attempts; every create is looked up before it is sent',
     );
-  }
-
-  #schedule(): void {
-    this.#timer = this.#options.clock.after(REFRESH_EVERY_MS, () => {
-      void this.refresh()
-        // The journal monitor logs the reason.
-        .catch(() => undefined)
-        .finally(() => {
-          if (!this.#isStopped) this.#schedule();
-        });
-    });
   }
 }
 

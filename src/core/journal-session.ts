@@ -4,16 +4,15 @@ import {
   MAX_LEASE_MS,
   type Attempt,
   type BeginResult,
-  type Claim,
   type Journal,
   type NewAttempt,
   type Outcome,
   type SentAttempt,
 } from '../datasources/journal/journal';
 import { AttemptMissing } from '../datasources/journal/fence';
-import { ServiceError } from '../datasources/payment-service/service-error';
+import { notTriedError } from '../datasources/payment-service/service-error';
 import { withTimeout } from '../shared/timeout';
-import type { JournalClock } from './journal-clock';
+import type { JournalClock } from './clocks';
 import type { JournalFence } from './journal-fence';
 
 /** Added to the time limit of a journal call, in case the journal does not enforce it. */
@@ -40,13 +39,9 @@ interface UnrecordedOutcome {
   queuedAt: number;
 }
 
-interface JournalSessionOptions {
-  journal: Journal;
-  clock: JournalClock;
-  fence: JournalFence;
-  service: string;
+type JournalSessionOptions = Pick<JournalSession, 'journal' | 'clock' | 'fence' | 'service'> & {
   warn(facts: object, message: string): void;
-}
+};
 
 /** Whether the attempt was certainly or possibly sent. */
 const isOfSentAttempt = ({ outcome: { outcome } }: UnrecordedOutcome): boolean =>
@@ -59,7 +54,6 @@ export class JournalSession {
   readonly fence: JournalFence;
   /** Identifies the payment service and its credentials in the journal. */
   readonly service: string;
-  /** Id of this instance. */
   readonly owner = randomUUID();
   readonly #warn: JournalSessionOptions['warn'];
   /** By attempt id, in the order in which they are tried. */
@@ -75,10 +69,10 @@ export class JournalSession {
     this.fence = fence;
     this.service = service;
     this.#warn = warn;
-    fence.onRaised(async () => {
+    fence.onRaised = async () => {
       const sent = [...this.#unrecorded.values()].filter(isOfSentAttempt).map(({ attempt }) => attempt);
       await Promise.all([...this.#begun.values(), ...sent].map((attempt) => this.#insertAgain(attempt)));
-    });
+    };
   }
 
   /** Time in ms after which a journal call without a result counts as failed. */
@@ -91,11 +85,6 @@ export class JournalSession {
     return this.clock.now() + this.timeoutMs + LEASE_MS;
   }
 
-  newClaim(leaseMs: number): Claim {
-    const now = this.clock.now();
-    return { service: this.service, owner: this.owner, now, leaseUntil: now + leaseMs };
-  }
-
   /** Awaits journal work that must succeed before a request is sent. Throws UNAVAILABLE on failure or timeout. */
   async failClosed<T>(work: Promise<T>): Promise<T> {
     try {
@@ -103,8 +92,9 @@ export class JournalSession {
     } catch {
       // The journal monitor logs the reason.
       work.catch(() => undefined);
-      const message = "The gateway's journal cannot be reached; this call sent nothing. Repeat it unchanged.";
-      throw new ServiceError('UNAVAILABLE', message, 1000, true);
+      throw notTriedError(
+        "The gateway's journal cannot be reached; this call sent nothing. Repeat it unchanged.",
+      );
     }
   }
 
@@ -148,7 +138,7 @@ export class JournalSession {
 
   /** Throws UNAVAILABLE if the fence is so new that other instances may not know it. */
   requireSettledFence(): void {
-    if (this.fence.isSettling) throw new ServiceError('UNAVAILABLE', FENCE_SETTLING_MESSAGE, 1000, true);
+    if (this.fence.isSettling) throw notTriedError(FENCE_SETTLING_MESSAGE);
   }
 
   /** Whether the attempt is still in progress and owned by this instance; false if the journal cannot be read. */
@@ -186,7 +176,11 @@ export class JournalSession {
       if (!isRecorded || (mayInsertTakeEffect && now - queuedAt <= REPEAT_RECORD_FOR_MS))
         this.#unrecorded.set(id, unrecorded);
     };
-    await Promise.all(this.#byUrgency().slice(0, MAX_CONCURRENT_RECORDS).map(record));
+    // First those of attempts that were sent, each group oldest first.
+    const byUrgency = [...this.#unrecorded].sort(
+      ([, a], [, b]) => Number(isOfSentAttempt(b)) - Number(isOfSentAttempt(a)),
+    );
+    await Promise.all(byUrgency.slice(0, MAX_CONCURRENT_RECORDS).map(record));
   }
 
   /**
@@ -246,14 +240,6 @@ export class JournalSession {
         'the journal lost an attempt, and another one was sent with its idempotency key: compare both at the payment service',
       );
     return isSame;
-  }
-
-  /** Queued outcomes: first those of attempts that were sent, oldest first. */
-  #byUrgency(): [string, UnrecordedOutcome][] {
-    const { sent = [], other = [] } = Object.groupBy(this.#unrecorded, ([, unrecorded]) =>
-      isOfSentAttempt(unrecorded) ? 'sent' : 'other',
-    );
-    return [...sent, ...other];
   }
 
   /** Runs work that holds leases, and renews them every second. */

@@ -1,4 +1,3 @@
-import type { Attempt } from '../datasources/journal/journal';
 import type { PaymentService } from '../datasources/payment-service/payments';
 import {
   selectedConfirmation,
@@ -22,8 +21,7 @@ import {
 } from '../schema/user-errors';
 import type { CallbackHandler } from './callbacks/callback-handler';
 import type { ConfirmService } from './confirm/confirm-service';
-import { toUserError } from './create/create-error';
-import type { CreatePlan } from './create/create-plan';
+import { toUserError, type CreatePlan } from './create/create-plan';
 import type { CreateService } from './create/create-service';
 import type { TransactionMatcher } from './recovery/transaction-matcher';
 import { validateCreate } from './validation/validate-create';
@@ -55,23 +53,18 @@ const success = (payment: PaymentResource, replayed: boolean): PaymentSuccess =>
   Object.assign(new PaymentSuccess(), { payment, replayed });
 
 export class PaymentOperations {
-  /** Lookups of payments and subscriptions to them. */
   readonly feed: TransactionFeed<PaymentResource>;
 
   constructor(private readonly options: PaymentOperationsOptions) {
     const { payments, polling } = options;
-    this.feed = new TransactionFeed(polling, {
-      kind: 'payment',
-      lookUp: (key) => payments.lookUp(key),
-      onSeen: (listener) => payments.onSeen(listener),
-    });
+    this.feed = new TransactionFeed(polling, 'payment', (key) => payments.lookUp(key));
+    payments.onFound = (found, requestedAt) => this.feed.onSnapshot(found, requestedAt);
   }
 
   /** Creates at most one payment per idempotency key. Never sends an invalid input. */
   async create(input: CreatePaymentInput, client: string): Promise<CreatePaymentResult> {
     const { payments, createService, matcher, urls, callbacks } = this.options;
     const method = selectedPaymentMethod(input.method);
-    const errors = validateCreate(input, method, urls);
     const { secrets } = method;
     const requestedAt = performance.now();
     const plan: CreatePlan<PaymentResource> = {
@@ -84,6 +77,7 @@ export class PaymentOperations {
         kind: 'payment',
         method: method.fingerprintFields,
       },
+      errors: validateCreate(input, method, urls),
       publicDetails: {},
       matcher: matcher.withRedaction(secrets),
       queue: payments.queue,
@@ -103,19 +97,13 @@ export class PaymentOperations {
           options,
         ),
     };
-    const result =
-      errors.length > 0 ? await createService.replay(plan, errors) : await createService.create(plan);
-    if (!result) return invalidInput(errors);
-    if (result.kind !== 'success')
-      return toUserError(result, { idempotencyKey: input.idempotencyKey, kind: 'payment' });
+    const result = await createService.create(plan);
+    if (result.kind !== 'success') return toUserError(result, plan);
     this.feed.onMutationResult(result, requestedAt);
     return success(result.found, result.replayed);
   }
 
-  /**
-   * Confirms a payment with the payer's input; one confirm at a time per payment. If the caller may not confirm the
-   * payment, sends no confirm and returns the same result as for a payment that does not exist.
-   */
+  /** Confirms a payment, one confirm at a time. A payment that the caller may not confirm looks as if it did not exist. */
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
     const method = selectedConfirmation(input.confirmation);
     const errors = validateInput(input);
@@ -141,17 +129,23 @@ export class PaymentOperations {
   }
 
   /**
-   * Returns errors if the payment is not on this channel, or if the journal records that it was created with another
-   * method. The service identifies a payment to confirm by its id alone (spec 4.5), so the gateway checks the channel. The
-   * errors do not reveal whether a payment exists on another channel.
+   * Returns errors if the payment is not on this channel, or was made with another method, without revealing whether it exists
+   * on another channel. The service identifies a payment to confirm by its id alone (spec 4.5), so the gateway checks this.
    */
   async #confirmErrors(
     { channel, transactionId }: ConfirmPaymentInput,
     method: SelectedMethod<PaymentMethodDefinition>,
     { anyChannel, createdBy }: ConfirmRights,
   ) {
-    const { payments } = this.options;
-    const attempt = await this.#attemptOf({ channel, transactionId }, createdBy);
+    const { payments, session } = this.options;
+    const { journal, service } = session;
+    const attempt = await session.failClosed(
+      createdBy === null
+        ? journal.findByTransaction(service, 'payment', transactionId)
+        : journal
+            .findCreated({ service, client: createdBy, kind: 'payment' }, [{ channel, transactionId }])
+            .then(([own = null]) => own),
+    );
     if (attempt?.channel === channel) {
       if (attempt.method === method.definition.type) return [];
       const message = `must not be used, because the payment was made by ${attempt.method}.`;
@@ -161,19 +155,5 @@ export class PaymentOperations {
     if (!attempt && createdBy === null && (anyChannel || (await payments.lookUp({ channel, transactionId }))))
       return [];
     return [fieldError(['transactionId'], 'paymentOnChannel', 'must identify a payment on this channel.')];
-  }
-
-  /** Returns the attempt that created a payment, or null. Searches only attempts of `createdBy` unless it is null. */
-  async #attemptOf(
-    { channel, transactionId }: Pick<ConfirmPaymentInput, 'channel' | 'transactionId'>,
-    createdBy: string | null,
-  ): Promise<Attempt | null> {
-    const { session } = this.options;
-    const { journal, service } = session;
-    if (createdBy === null)
-      return session.failClosed(journal.findByTransaction(service, 'payment', transactionId));
-    const creator = { service, client: createdBy, kind: 'payment' } as const;
-    const [own = null] = await session.failClosed(journal.findCreated(creator, [{ channel, transactionId }]));
-    return own;
   }
 }

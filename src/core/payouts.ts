@@ -4,16 +4,13 @@ import { ServiceError } from '../datasources/payment-service/service-error';
 import { selectedPayoutMethod } from '../schema/methods/selected-method';
 import type { PayoutResource } from '../schema/payout';
 import { PayoutSuccess, type CreatePayoutInput, type CreatePayoutResult } from '../schema/mutations';
-import { invalidInput } from '../schema/user-errors';
 import type { CallbackHandler } from './callbacks/callback-handler';
-import { toUserError } from './create/create-error';
-import type { CreatePlan } from './create/create-plan';
+import { toUserError, type CreatePlan } from './create/create-plan';
 import type { CreateService } from './create/create-service';
-import type { TransactionMatcher } from './recovery/transaction-matcher';
+import { knownFromJournal, type TransactionMatcher } from './recovery/transaction-matcher';
 import { validateCreate } from './validation/validate-create';
 import type { JournalSession } from './journal-session';
 import { withTimeout } from '../shared/timeout';
-import { knownFromJournal } from './recovery/payout-matcher';
 import type { UrlPolicy } from '../config/types';
 import { TransactionFeed, type PollingOptions } from './polling/transaction-feed';
 
@@ -39,16 +36,14 @@ const PREFLIGHT_REJECTED_MESSAGE =
   'This call sent no payout: the payment service rejected the lookup of its external id.';
 
 export class PayoutOperations {
-  /** Lookups of payouts and subscriptions to them. */
   readonly feed: TransactionFeed<PayoutResource>;
 
   constructor(private readonly options: PayoutOperationsOptions) {
     const { payouts, polling } = options;
-    this.feed = new TransactionFeed(polling, {
-      kind: 'payout',
-      lookUp: (key) => payouts.lookUp(key, (transactionId) => this.#readDetails(key, transactionId)),
-      onSeen: (listener) => payouts.onSeen(listener),
-    });
+    this.feed = new TransactionFeed(polling, 'payout', (key) =>
+      payouts.lookUp(key, (transactionId) => this.#readDetails(key, transactionId)),
+    );
+    payouts.onFound = (found, requestedAt) => this.feed.onSnapshot(found, requestedAt);
   }
 
   /** Reads the details of a payout that only the journal has; only `isPartial` if the journal fails or is too slow. */
@@ -76,16 +71,16 @@ export class PayoutOperations {
   async create(input: CreatePayoutInput, client: string): Promise<CreatePayoutResult> {
     const { payouts, createService, matcher, preflight, urls, callbacks } = this.options;
     const method = selectedPayoutMethod(input.method);
-    const errors = validateCreate(input, method, urls);
     const { secrets } = method;
-    const { channel, amount, idempotencyKey } = input;
+    const { channel, amount } = input;
     const isExternalIdFree = (externalId: string) => this.#hasNoPayout({ channel, externalId });
     const requestedAt = performance.now();
     const plan: CreatePlan<PayoutResource> = {
       client,
-      key: idempotencyKey,
+      key: input.idempotencyKey,
       method: method.type,
       input: { ...input, kind: 'payout', method: method.fingerprintFields },
+      errors: validateCreate(input, method, urls),
       publicDetails: method.publicDetails,
       matcher: matcher.withRedaction(secrets),
       isExternalIdFree: preflight ? isExternalIdFree : undefined,
@@ -107,10 +102,8 @@ export class PayoutOperations {
           options,
         ),
     };
-    const result =
-      errors.length > 0 ? await createService.replay(plan, errors) : await createService.create(plan);
-    if (!result) return invalidInput(errors);
-    if (result.kind !== 'success') return toUserError(result, { idempotencyKey, kind: 'payout' });
+    const result = await createService.create(plan);
+    if (result.kind !== 'success') return toUserError(result, plan);
     this.feed.onMutationResult(result, requestedAt);
     return Object.assign(new PayoutSuccess(), { payout: result.found, replayed: result.replayed });
   }

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../../src/shared/clock';
-import { createNotifier } from '../../src/datasources/change-notifier/create-notifier';
+import { createNotifier } from '../../src/datasources/change-notifier/change-notifier';
 import { AdvancingClock } from '../../src/sandbox/clock';
 import {
   describePostgres,

@@ -9,13 +9,13 @@ export const bugs = [
     promise: 'While the fence is up, a create is looked up before it is sent.',
     file: 'src/core/create/create-service.ts',
     find: 'if (session.fence.active) {',
-    replace: 'if (session.fence.active && plan.key === "") {',
+    replace: 'if (session.fence.active && this.plan.key === "") {',
     tests: fence,
   },
   {
     id: 'fence-random-external-id',
     promise: 'The same key leads to the same external id.',
-    file: 'src/core/create/external-id.ts',
+    file: 'src/core/create/keyed-hashes.ts',
     find: '.update(JSON.stringify([service, client, key]))',
     replace: '.update(JSON.stringify([service, client, key, Math.random()]))',
     tests: fence,
@@ -32,9 +32,9 @@ export const bugs = [
     id: 'fence-untrusted-lookup-believed',
     promise: 'A lookup that proves nothing does not allow sending.',
     file: 'src/core/create/create-service.ts',
-    find: 'const lost = await findLostCreate(attempt, plan, session.fence.lostSince);',
+    find: 'const lost = await findLostCreate(attempt, this.plan, session.fence.lostSince);',
     replace:
-      "const lost = await findLostCreate(attempt, plan, session.fence.lostSince).catch(() => 'none' as const);",
+      "const lost = await findLostCreate(attempt, this.plan, session.fence.lostSince).catch(() => 'none' as const);",
     tests: fence,
   },
   {

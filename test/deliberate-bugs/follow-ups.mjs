@@ -46,7 +46,7 @@ export const bugs = [
   {
     id: 'match-ignores-rival',
     promise: 'A payment that another key may have created is not matched with an attempt.',
-    file: 'src/core/recovery/payment-matcher.ts',
+    file: 'src/core/recovery/transaction-matcher.ts',
     find: "(await journal.hasRival(attempt)) ? { kind: 'mismatch', why: 'rival' } : { kind: 'found', found }",
     replace: "{ kind: 'found', found }",
     tests: ['test/exactly-once/unknown-outcomes.slow.test.ts'],
@@ -54,7 +54,7 @@ export const bugs = [
   {
     id: 'match-ignores-amount',
     promise: 'A payment of another amount is not matched with a lost create.',
-    file: 'src/core/recovery/payment-matcher.ts',
+    file: 'src/core/recovery/transaction-matcher.ts',
     find: 'normalizeDecimal(amount.value) === attempt.value',
     replace: 'normalizeDecimal(amount.value) !== undefined',
     tests: ['test/gateway/service-responses.slow.test.ts'],
@@ -62,7 +62,7 @@ export const bugs = [
   {
     id: 'match-ignores-age',
     promise: 'A payment that is older than a lost create is not matched with it.',
-    file: 'src/core/recovery/payment-matcher.ts',
+    file: 'src/core/recovery/transaction-matcher.ts',
     find: '? this.#createdSince(found, attempt)',
     replace: '? true',
     tests: ['test/exactly-once/clocks.slow.test.ts', 'test/exactly-once/unknown-outcomes.slow.test.ts'],

@@ -59,7 +59,7 @@ export const bugs = [
   {
     id: 'redact-description',
     promise: 'A card number in a description is refused, because the service stores descriptions in clear.',
-    file: 'src/core/validation/reject-secrets.ts',
+    file: 'src/core/validation/validate-create.ts',
     find: "    [['description'], description],\n",
     replace: '',
     tests: ['test/gateway/secrets.system.test.ts'],
@@ -76,7 +76,7 @@ export const bugs = [
     id: 'redact-query-in-log',
     promise: 'The log line of a failed call holds no id.',
     file: 'src/datasources/payment-service/request-observer.ts',
-    find: "const name = `${isLookup ? 'GET' : 'POST'} ${call.path}`;",
+    find: "const name = `${'query' in call ? 'GET' : 'POST'} ${call.path}`;",
     replace: "const name = 'query' in call ? `GET ${call.path}?${call.query}` : `POST ${call.path}`;",
     tests: ['test/tracing/tracing.slow.test.ts', 'test/gateway/credentials.slow.test.ts'],
   },

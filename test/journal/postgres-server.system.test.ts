@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/shared/clock';
-import { PostgresNotifier } from '../../src/datasources/change-notifier/postgres-notifier';
+import { PostgresNotifier } from '../../src/datasources/change-notifier/change-notifier';
 import { inspectPostgres } from '../../src/datasources/journal/diagnostics';
 import type { Journal } from '../../src/datasources/journal/journal';
 import { describeJournalError } from '../../src/datasources/journal/journal-error';

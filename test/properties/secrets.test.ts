@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { redactForAudit } from '../../src/redaction/audit';
 import { createRedactor } from '../../src/redaction/service-response';
 import { fieldError, validateInput } from '../../src/core/validation/validate-input';
-import { findMisplacedSecrets } from '../../src/core/validation/reject-secrets';
+import { findMisplacedSecrets } from '../../src/core/validation/validate-create';
 import { containsCardNumber, containsPan, passesLuhn } from '../../src/redaction/pan';
 import { CustomFieldsInput } from '../../src/schema/methods/free-fields';
 import { findInDecodings } from '../../src/redaction/decodings';

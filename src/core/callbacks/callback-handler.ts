@@ -31,31 +31,26 @@ const MAX_BUCKETS = 1000;
 /** Limit that keeps capacity of the payment service for the callers' own requests. */
 const MAX_CONCURRENT_LOOKUPS = 16;
 
-/**
- * Handles callbacks of the service (spec 6). A callback only triggers a signed lookup. Its body is not trusted, because
- * the specification does not define a signature.
- */
+/** Handles callbacks (spec 6). They are not signed, so a callback only triggers a signed lookup. */
 export class CallbackHandler {
-  readonly #options: CallbackHandlerOptions;
   readonly #clock: Clock;
   readonly #limit = bulkhead(MAX_CONCURRENT_LOOKUPS, MAX_BUCKETS);
   readonly #buckets = new Map<string, TokenBucket>();
 
-  constructor(options: CallbackHandlerOptions) {
-    this.#options = options;
+  constructor(private readonly options: CallbackHandlerOptions) {
     this.#clock = options.session.clock;
   }
 
   /** Returns the callback URL to send with a create: the caller's, or else this gateway's if PUBLIC_URL is set. */
   callbackUrlFor(attemptId: string, callersUrl: string | null | undefined): string | null | undefined {
-    const { publicUrl, tokens } = this.#options;
+    const { publicUrl, tokens } = this.options;
     if (publicUrl === null || (callersUrl !== null && callersUrl !== undefined)) return callersUrl;
     return `${publicUrl}/callbacks/${tokens.of(attemptId)}`;
   }
 
   /** Schedules a lookup if the token is valid. Returns at once, whether it is valid or not. */
   onCallback(token: string): void {
-    const attemptId = this.#options.tokens.read(token);
+    const attemptId = this.options.tokens.read(token);
     if (attemptId === null) return;
     const bucket = this.#buckets.get(attemptId);
     if (bucket?.isBusy) bucket.mustRepeat = true;
@@ -78,7 +73,7 @@ export class CallbackHandler {
   }
 
   async #lookUp(attemptId: string, bucket: TokenBucket): Promise<void> {
-    const { session, lookUp } = this.#options;
+    const { session, lookUp } = this.options;
     bucket.mustRepeat = false;
     bucket.refilledAt = Math.max(bucket.refilledAt, this.#clock.monotonic()) + LOOKUP_INTERVAL_MS;
     try {

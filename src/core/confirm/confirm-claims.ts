@@ -13,29 +13,22 @@ export const notCarriedOutResult = ({ previousOutcomeUnknown }: ConfirmBeginResu
   confirmed: [],
 });
 
-export interface ConfirmClaimsOptions {
-  session: JournalSession;
-  warn(facts: object, message: string): void;
-}
-
 /** Journal access for confirms. Fails closed before a confirm is sent; never throws after it was sent. */
 export class ConfirmClaims {
-  readonly #session: JournalSession;
-  readonly #warn: ConfirmClaimsOptions['warn'];
   /** Results that the journal may not have recorded, by claim id. */
   readonly #unrecorded = new Map<string, ConfirmResult>();
   #retry: Timer | undefined;
 
-  constructor({ session, warn }: ConfirmClaimsOptions) {
-    this.#session = session;
-    this.#warn = warn;
-  }
+  constructor(
+    private readonly session: JournalSession,
+    private readonly warn: (facts: object, message: string) => void,
+  ) {}
 
   /** Claims a payment; null if another confirm of it is in progress. Throws UNAVAILABLE if the journal fails. */
   async begin(claim: ConfirmClaim): Promise<ConfirmBeginResult | null> {
-    const beginning = this.#session.journal.beginConfirm(claim);
+    const beginning = this.session.journal.beginConfirm(claim);
     try {
-      return await this.#session.failClosed(beginning);
+      return await this.session.failClosed(beginning);
     } catch (error) {
       // The claim may have reached the journal despite the error, so it is released.
       void beginning.then(
@@ -59,12 +52,12 @@ export class ConfirmClaims {
 
   async #record(id: string, result: ConfirmResult): Promise<void> {
     try {
-      await this.#session.journal.endConfirm(id, result);
+      await this.session.journal.endConfirm(id, result);
       this.#unrecorded.delete(id);
     } catch {
       if (!this.#unrecorded.has(id)) {
         const facts = { event: 'confirm_not_recorded', confirm: id, outcome: result.outcome };
-        this.#warn(facts, 'confirm result not recorded in the journal; retrying every second');
+        this.warn(facts, 'confirm result not recorded in the journal; retrying every second');
       }
       this.#recordLater(id, result);
     }
@@ -72,11 +65,8 @@ export class ConfirmClaims {
 
   #recordLater(id: string, result: ConfirmResult): void {
     this.#unrecorded.set(id, result);
-    if (!this.#retry) this.#retry = this.#scheduleRetry();
-  }
-
-  #scheduleRetry(): Timer {
-    return this.#session.clock.after(RETRY_EVERY_MS, () => {
+    if (this.#retry) return;
+    this.#retry = this.session.clock.after(RETRY_EVERY_MS, () => {
       this.#retry = undefined;
       void this.flushUnrecorded();
     });

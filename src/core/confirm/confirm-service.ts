@@ -5,32 +5,35 @@ import type {
   ConfirmResult,
   ConfirmedInput,
 } from '../../datasources/journal/journal';
+import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { ConfirmRequest, PaymentService } from '../../datasources/payment-service/payments';
 import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/payment';
 import { valueOrNull } from '../../schema/lazy-field';
 import { InFlightCounter } from '../../shared/in-flight-counter';
-import { ConfirmClaims, notCarriedOutResult, type ConfirmClaimsOptions } from './confirm-claims';
+import { ConfirmClaims, notCarriedOutResult } from './confirm-claims';
 import { sleep, withTimeout } from '../../shared/timeout';
-import type { Fingerprints } from '../create/fingerprint';
+import type { KeyedHashes } from '../create/keyed-hashes';
+import type { JournalSession } from '../journal-session';
 
 /** The result of a confirm for the caller. */
 export type ConfirmOutcome =
   | { kind: 'success'; found: PaymentResource; replayed: boolean }
-  | { kind: 'refused'; httpStatus: number; message: string }
-  | { kind: 'in_progress' }
-  | { kind: 'unknown' };
+  | Exclude<MutationOutcome<never>, { kind: 'accepted' }>
+  | { kind: 'in_progress' };
 
-interface ConfirmServiceOptions extends ConfirmClaimsOptions {
+interface ConfirmServiceOptions {
+  session: JournalSession;
   payments: PaymentService;
-  fingerprints: Fingerprints;
+  hashes: KeyedHashes;
   timeoutMs: number;
+  warn(facts: object, message: string): void;
 }
 
 /** Delay in ms before each lookup after a lost response. */
 const LOOKUP_DELAYS_MS = [0, 300, 900];
 
-const FINAL_STATUSES: ReadonlySet<PaymentStatus> = new Set([
-  PaymentStatus.COMPLETED,
+/** Statuses that a payment also reaches without a confirm, so that they do not prove that one was carried out. */
+const ENDED_WITHOUT_CONFIRM: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.FAILED,
   PaymentStatus.MISPAID,
 ]);
@@ -51,26 +54,18 @@ interface ConfirmCompletion {
 
 const replay = (found: PaymentResource): ConfirmOutcome => ({ kind: 'success', found, replayed: true });
 
-/** Statuses that a payment also reaches without a confirm, so that they do not prove that one was carried out. */
-const ENDED_WITHOUT_CONFIRM: ReadonlySet<PaymentStatus> = new Set([
-  PaymentStatus.FAILED,
-  PaymentStatus.MISPAID,
-]);
-
 /** Sends one confirm at a time per payment, and none that may already have been carried out. See docs/exactly-once.md. */
 export class ConfirmService {
-  readonly #options: ConfirmServiceOptions;
   readonly #claims: ConfirmClaims;
   readonly #inFlight = new InFlightCounter();
 
-  constructor(options: ConfirmServiceOptions) {
-    this.#options = options;
-    this.#claims = new ConfirmClaims(options);
+  constructor(private readonly options: ConfirmServiceOptions) {
+    this.#claims = new ConfirmClaims(options.session, options.warn);
   }
 
   /** Confirms a payment, or replays an earlier confirm with the same input. Continues if the caller disconnects. */
   confirm(request: ConfirmRequest): Promise<ConfirmOutcome> {
-    return this.#inFlight.track(this.#options.session.withLeaseRenewal(() => this.#claimAndConfirm(request)));
+    return this.#inFlight.track(this.options.session.withLeaseRenewal(() => this.#claimAndConfirm(request)));
   }
 
   /** Resolves when no confirm is in flight and unrecorded results have been tried once more. */
@@ -80,7 +75,7 @@ export class ConfirmService {
   }
 
   async #claimAndConfirm(request: ConfirmRequest): Promise<ConfirmOutcome> {
-    const { session, fingerprints } = this.#options;
+    const { session, hashes } = this.options;
     await session.waitForFence();
     session.requireSettledFence();
     const claim = this.#newClaim(request);
@@ -93,7 +88,7 @@ export class ConfirmService {
       repeated = confirmed.find((each) => each.inputHash === inputHash);
       if (!repeated) {
         if (!begun) return { kind: 'in_progress' };
-        const isComparable = (hash: string): boolean => fingerprints.isComparable(hash);
+        const isComparable = (hash: string): boolean => hashes.isComparable(hash);
         // The fence may have gone up since this instance last read it.
         await session.refreshFence();
         const known = compareHistory(inputHash, begun, confirmed, isComparable);
@@ -112,10 +107,10 @@ export class ConfirmService {
 
   #newClaim(request: ConfirmRequest): ConfirmClaim {
     const { channel, transactionId, fields } = request;
-    const { session, fingerprints } = this.#options;
+    const { session, hashes } = this.options;
     const { service } = session;
     const method = request.definition.type;
-    const inputHash = fingerprints.ofConfirm({ service, channel, transactionId, method, fields });
+    const inputHash = hashes.ofConfirm({ service, channel, transactionId, method, fields });
     return {
       id: randomUUID(),
       service,
@@ -131,7 +126,7 @@ export class ConfirmService {
   /** Sends the confirm, unless the payment shows that this input was carried out before. */
   async #confirm(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
-    const { payments } = this.#options;
+    const { payments } = this.options;
     const mayBeRepeat = history.wasSent || history.isIncomparable;
     const before = mayBeRepeat || history.otherUnresolved ? await payments.lookUp(request) : null;
     const movedOn = before && hasMovedOn(before, request) ? before : null;
@@ -164,7 +159,7 @@ export class ConfirmService {
   /** Handles a rejected confirm. The reason may be that another one was carried out, even one sent by other means. */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
-    const { payments, timeoutMs } = this.#options;
+    const { payments, timeoutMs } = this.options;
     const found = await withTimeout(timeoutMs * 0.9, payments.lookUp(request)).catch(() => null);
     if (!found || !hasMovedOn(found, request) || ENDED_WITHOUT_CONFIRM.has(found.status))
       return { outcome: rejection, result: notCarriedOutResult(begun) };
@@ -178,7 +173,7 @@ export class ConfirmService {
   /** Handles a lost response: looks the payment up; the confirm counts as carried out if the payment has moved on. */
   async #recoverLostResponse(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, claim } = call;
-    const { payments, timeoutMs } = this.#options;
+    const { payments, timeoutMs } = this.options;
     const deadline = performance.now() + timeoutMs * 0.9;
     for (const delay of LOOKUP_DELAYS_MS) {
       if (performance.now() + delay >= deadline) break;
@@ -212,18 +207,16 @@ export class ConfirmService {
   ): ConfirmedInput[] {
     const { service, channel, transactionId } = claim;
     const payment = { service, channel, transactionId };
-    const confirmedAt = this.#options.session.clock.now();
+    const confirmedAt = this.options.session.clock.now();
     return inputHashes.map((inputHash) => ({ ...payment, inputHash, status: rawStatus, confirmedAt }));
   }
 
   /** Returns the current state of a confirmed payment; the recorded state if the lookup fails or finds nothing. */
   async #currentPayment(request: ConfirmRequest, { status }: ConfirmedInput): Promise<PaymentResource> {
-    const { payments } = this.#options;
-    const { channel, transactionId } = request;
+    const { payments } = this.options;
+    const { channel, transactionId, definition } = request;
     const current = await payments.lookUp(request).catch(() => null);
-    return (
-      current ?? payments.fromJournal({ channel, transactionId, definition: request.definition, status })
-    );
+    return current ?? payments.fromJournal(transactionId, status, { channel, definition });
   }
 }
 
@@ -255,7 +248,8 @@ function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean 
   const state = valueOrNull(payment.state);
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;
   return (
-    FINAL_STATUSES.has(payment.status) ||
+    payment.status === PaymentStatus.COMPLETED ||
+    ENDED_WITHOUT_CONFIRM.has(payment.status) ||
     (isKnownState && state !== request.definition.confirmation?.confirmsState)
   );
 }

@@ -1,10 +1,19 @@
 import type { NewAttempt } from '../../datasources/journal/journal';
 import type { MoneySendOptions, SendQueue } from '../../datasources/payment-service/client';
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
+import {
+  createAlreadyInProgress,
+  createOutcomeUnknown,
+  idempotencyConflict,
+  invalidInput,
+  rejectedByService,
+  type FieldError,
+} from '../../schema/user-errors';
 import type { Transaction, TransactionMatcher } from '../recovery/transaction-matcher';
-import type { CanonicalInput } from './fingerprint';
+import { fieldError } from '../validation/validate-input';
+import type { CanonicalInput } from './keyed-hashes';
 
-/** A validated create that is ready to be sent. */
+/** A create that is ready to be sent unless it has errors. */
 export interface CreatePlan<T extends Transaction> {
   client: string;
   /** The idempotency key. */
@@ -12,6 +21,8 @@ export interface CreatePlan<T extends Transaction> {
   /** The method's wire type. */
   method: string;
   input: CanonicalInput;
+  /** Errors of the input. If there are any, the create is never sent, but an earlier one may be replayed. */
+  errors: FieldError[];
   /** The method details that may be shown. */
   publicDetails: object;
   matcher: TransactionMatcher<T>;
@@ -28,6 +39,7 @@ export interface CreatePlan<T extends Transaction> {
 /** The result of a create for the caller. */
 export type CreateResult<T> =
   | { kind: 'success'; found: T; replayed: boolean }
+  | { kind: 'invalid'; errors: FieldError[] }
   | { kind: 'refused'; httpStatus: number; message: string }
   | { kind: 'external_id_taken' }
   /** `differing`: names of the parts of the input that differ from the journal. */
@@ -35,8 +47,26 @@ export type CreateResult<T> =
   | { kind: 'in_progress' }
   | { kind: 'unknown'; externalId: string };
 
-/** One try of a create. `fenceSince`: start of the fence that was known when it began. */
-export interface Try {
-  isLast: boolean;
-  fenceSince: number;
+const EXTERNAL_ID_TAKEN_MESSAGE =
+  'must not have been used before on this channel: there is, or may be, a payout with this external id. Query payout(externalId) and attempts(externalId) first; if they return nothing, ask the operator of the gateway. Use another externalId only for a different payout.';
+
+/** Returns the GraphQL error for a create that did not succeed. */
+export function toUserError(
+  result: Exclude<CreateResult<never>, { kind: 'success' }>,
+  { key, matcher }: Pick<CreatePlan<Transaction>, 'key' | 'matcher'>,
+) {
+  switch (result.kind) {
+    case 'invalid':
+      return invalidInput(result.errors);
+    case 'refused':
+      return rejectedByService(result.httpStatus, result.message);
+    case 'external_id_taken':
+      return invalidInput([fieldError(['externalId'], 'unused', EXTERNAL_ID_TAKEN_MESSAGE)]);
+    case 'conflict':
+      return idempotencyConflict(result.differing);
+    case 'in_progress':
+      return createAlreadyInProgress();
+    case 'unknown':
+      return createOutcomeUnknown({ idempotencyKey: key, externalId: result.externalId }, matcher.kind);
+  }
 }

@@ -1,13 +1,11 @@
 import type { Attempt, BeginResult, NewAttempt } from '../../datasources/journal/journal';
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { MoneySlot } from '../../datasources/payment-service/client';
-import type { FieldError } from '../../schema/user-errors';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { sleep, withTimeout } from '../../shared/timeout';
-import type { CreatePlan, CreateResult, Try } from './create-plan';
-import type { ExternalIds } from './external-id';
+import type { CreatePlan, CreateResult } from './create-plan';
+import { differingParts, type KeyedHashes } from './keyed-hashes';
 import { newAttemptId } from '../../datasources/journal/stored-values';
-import { differingParts, type Fingerprints } from './fingerprint';
 import { findLostCreate, inProgress } from './lost-create';
 import type { Transaction } from '../recovery/transaction-matcher';
 import type { OutcomeRecovery } from '../recovery/outcome-recovery';
@@ -16,12 +14,11 @@ import type { JournalSession } from '../journal-session';
 interface CreateServiceOptions {
   session: JournalSession;
   recovery: OutcomeRecovery;
-  fingerprints: Fingerprints;
-  externalIds: ExternalIds;
+  hashes: KeyedHashes;
   timeoutMs: number;
 }
 
-/** Maximum time in ms for which a create call waits for lookups after the service's response was lost. */
+/** Maximum time in ms of lookups after a lost response; also at most 90 % of the request timeout. */
 const MAX_RECOVERY_MS = 3000;
 const FIRST_LOOKUP_PAUSE_MS = 200;
 
@@ -37,145 +34,139 @@ export class CreateService {
 
   constructor(private readonly options: CreateServiceOptions) {}
 
-  /** Sends the create, or replays an earlier one with the same key. Continues if the caller disconnects. */
-  create<T extends Transaction>(plan: CreatePlan<T>): Promise<CreateResult<T>> {
-    const work = this.options.session.withLeaseRenewal(async () => {
-      // An earlier attempt may release the key meanwhile. The create is then tried once more.
-      const result = (await this.#tryCreate(plan, false)) ?? (await this.#tryCreate(plan, true));
-      return result ?? { kind: 'in_progress' as const };
-    });
-    return this.#inFlight.track(work);
-  }
-
   /**
-   * Replays an earlier create with the same key; null if there is none. Never sends one. For an input that is invalid
-   * now but may have been valid when it was first sent, for example with a card that has expired since.
+   * Sends the create, or replays an earlier one with the same key. Continues if the caller disconnects. Never sends an
+   * invalid input, but it may have been valid when it was first sent, for example with a card that has expired since.
    */
-  async replay<T extends Transaction>(
-    plan: CreatePlan<T>,
-    errors: readonly FieldError[],
-  ): Promise<CreateResult<T> | null> {
-    const { session } = this.options;
-    // The journal has no attempt with an invalid key.
-    if (errors.some(({ path }) => path[0] === 'idempotencyKey')) return null;
-    const work = session.withLeaseRenewal(async () => {
-      const existing = await this.#findActive(plan);
-      if (!existing) return null;
-      await session.waitForClockSync();
-      return (await this.#replay(existing, plan)) ?? null;
-    });
-    return this.#inFlight.track(work);
+  create<T extends Transaction>(plan: CreatePlan<T>): Promise<CreateResult<T>> {
+    const call = new CreateCall(this.options, plan);
+    return this.#inFlight.track(this.options.session.withLeaseRenewal(() => call.run()));
   }
 
   /** Resolves when no create is in flight. */
   drained(): Promise<void> {
     return this.#inFlight.drained();
   }
+}
 
-  /** Tries the create once. Undefined if an earlier attempt has just released the key, so that a retry may succeed. */
-  async #tryCreate<T extends Transaction>(
-    plan: CreatePlan<T>,
-    isLast: boolean,
-  ): Promise<CreateResult<T> | undefined> {
+/** One call of a create. A method without a result found that an earlier attempt has just released the key. */
+class CreateCall<T extends Transaction> {
+  #isLastTry = false;
+  /** Start of the fence that was known when the current try began. */
+  #fenceSince = 0;
+
+  constructor(
+    private readonly options: CreateServiceOptions,
+    private readonly plan: CreatePlan<T>,
+  ) {}
+
+  async run(): Promise<CreateResult<T>> {
+    const { errors } = this.plan;
+    if (errors.length > 0) return (await this.#replayInvalid()) ?? { kind: 'invalid', errors };
+    let result = await this.#try();
+    if (!result) {
+      this.#isLastTry = true;
+      result = await this.#try();
+    }
+    return result ?? { kind: 'in_progress' };
+  }
+
+  async #replayInvalid(): Promise<CreateResult<T> | undefined> {
+    // The journal has no attempt with an invalid key.
+    if (this.plan.errors.some(({ path }) => path[0] === 'idempotencyKey')) return undefined;
+    const existing = await this.#findActive();
+    if (!existing) return undefined;
+    await this.options.session.waitForClockSync();
+    return this.#replay(existing);
+  }
+
+  async #try(): Promise<CreateResult<T> | undefined> {
     const { session } = this.options;
+    const { queue, input } = this.plan;
     await session.waitForClockSync();
     await session.waitForFence();
     // The journal refuses the attempt if the fence goes up after this decision.
-    const current = { isLast, fenceSince: session.fence.since };
+    this.#fenceSince = session.fence.since;
     if (session.fence.active) {
-      const result = await this.#replayLost(plan, current);
+      const result = await this.#replayLost();
       if (result !== null) return result;
-    } else if (!(await this.#passesPreflight(plan))) return this.#onExternalIdTaken(plan, current);
-    if (!plan.queue.hasFreeSlot()) {
+    } else if (!(await this.#passesPreflight())) return this.#onExternalIdTaken();
+    if (!queue.hasFreeSlot()) {
       // A replay needs no slot, so it does not wait for one.
-      const existing = await this.#findActive(plan);
-      if (existing) return this.#replay(existing, plan);
+      const existing = await this.#findActive();
+      if (existing) return this.#replay(existing);
     }
     // Reserve the slot before recording the attempt, because after a crash a recorded attempt may have been sent.
-    const slot = await plan.queue.reserve(plan.input.channel);
+    const slot = await queue.reserve(input.channel);
     let attempt: NewAttempt;
     let begun: BeginResult;
     let outcome: MutationOutcome<T> | undefined;
     try {
-      attempt = this.#newAttempt(plan, current.fenceSince);
+      attempt = this.#newAttempt();
       begun = await session.insertAttempt(attempt);
-      if (begun.kind === 'started') outcome = await this.#send(attempt, plan, slot);
+      if (begun.kind === 'started') outcome = await this.#send(attempt, slot);
     } finally {
       slot.release();
     }
-    if (outcome) return this.#conclude(attempt, plan, outcome);
-    return begun.kind === 'started' ? undefined : this.#onNotBegun(begun, plan, current);
+    if (outcome) return this.#conclude(attempt, outcome);
+    return begun.kind === 'started' ? undefined : this.#onNotBegun(begun);
   }
 
-  /**
-   * While the fence is up: records and replays what a lost attempt created with this key. Null if there is nothing, so that
-   * the create may be sent; undefined if it has to be tried again.
-   */
-  async #replayLost<T extends Transaction>(
-    plan: CreatePlan<T>,
-    current: Try,
-  ): Promise<CreateResult<T> | null | undefined> {
+  /** Replays what a lost attempt with this key created. Null: nothing, so the create may be sent. */
+  async #replayLost(): Promise<CreateResult<T> | null | undefined> {
     const { session, recovery } = this.options;
-    const existing = await this.#findActive(plan);
-    if (existing) return this.#replay(existing, plan);
+    const existing = await this.#findActive();
+    if (existing) return this.#replay(existing);
     session.requireSettledFence();
-    const attempt = this.#newAttempt(plan, current.fenceSince);
-    const lost = await findLostCreate(attempt, plan, session.fence.lostSince);
+    const attempt = this.#newAttempt();
+    const lost = await findLostCreate(attempt, this.plan, session.fence.lostSince);
     if (lost === 'none') return null;
     if (lost === 'conflict') return { kind: lost, differing: [] };
-    if (lost === 'external_id_taken') return this.#onExternalIdTaken(plan, current);
+    if (lost === 'external_id_taken') return this.#onExternalIdTaken();
     const begun = await session.insertAttempt(attempt);
-    if (begun.kind !== 'started') return this.#onNotBegun(begun, plan, current);
+    if (begun.kind !== 'started') return this.#onNotBegun(begun);
     if (await recovery.record(attempt, lost.found))
       return { kind: 'success', found: lost.found, replayed: true };
     // Another key has recorded it meanwhile. Nothing was sent for this one.
-    await session.recordOutcome(attempt, { outcome: 'not_sent', settledAt: session.clock.now() });
+    await this.#settle(attempt, 'not_sent');
     return undefined;
   }
 
-  async #onNotBegun<T extends Transaction>(
-    begun: Exclude<BeginResult, { kind: 'started' }>,
-    plan: CreatePlan<T>,
-    current: Try,
-  ): Promise<CreateResult<T> | undefined> {
-    if (begun.kind === 'exists') return this.#replay(begun.attempt, plan);
-    if (begun.kind === 'reserved') return this.#onExternalIdTaken(plan, current);
+  async #onNotBegun(begun: Exclude<BeginResult, { kind: 'started' }>): Promise<CreateResult<T> | undefined> {
+    if (begun.kind === 'exists') return this.#replay(begun.attempt);
+    if (begun.kind === 'reserved') return this.#onExternalIdTaken();
     await this.options.session.refreshFence();
     return undefined;
   }
 
-  /**
-   * Handles an external id that is taken. If an attempt with the same key took it, replays that attempt. Undefined if
-   * that attempt has released key and external id meanwhile, unless this is the last try.
-   */
-  async #onExternalIdTaken<T extends Transaction>(
-    plan: CreatePlan<T>,
-    { isLast, fenceSince }: Try,
-  ): Promise<CreateResult<T> | undefined> {
-    const attempt = await this.#find(plan);
-    if (attempt && !isKeyReleased(attempt)) return this.#replay(attempt, plan);
-    if (attempt && !isLast) return undefined;
+  /** Replays the attempt that took the external id, if it has the same key. */
+  async #onExternalIdTaken(): Promise<CreateResult<T> | undefined> {
+    const attempt = await this.#find();
+    if (attempt && !isKeyReleased(attempt)) return this.#replay(attempt);
+    if (attempt && !this.#isLastTry) return undefined;
     // The journal may just have lost the attempt that took it.
     const { session } = this.options;
     await session.refreshFence();
-    return session.fence.since === fenceSince || isLast ? { kind: 'external_id_taken' } : undefined;
+    const isFinal = session.fence.since === this.#fenceSince || this.#isLastTry;
+    return isFinal ? { kind: 'external_id_taken' } : undefined;
   }
 
-  #find({ client, key }: CreatePlan<Transaction>): Promise<Attempt | null> {
+  #find(): Promise<Attempt | null> {
     const { session } = this.options;
+    const { client, key } = this.plan;
     return session.failClosed(session.journal.find({ service: session.service, client, key }));
   }
 
   /** Returns the attempt that holds the key; null if the key may be used. */
-  async #findActive(plan: CreatePlan<Transaction>): Promise<Attempt | null> {
-    const attempt = await this.#find(plan);
+  async #findActive(): Promise<Attempt | null> {
+    const attempt = await this.#find();
     return attempt && isKeyReleased(attempt) ? null : attempt;
   }
 
-  #newAttempt({ input, ...plan }: CreatePlan<Transaction>, fenceSince: number): NewAttempt {
-    const { session, fingerprints, externalIds, timeoutMs } = this.options;
+  #newAttempt(): NewAttempt {
+    const { session, hashes, timeoutMs } = this.options;
     const { service } = session;
-    const { client, key } = plan;
+    const { client, key, input, ...plan } = this.plan;
     const now = session.clock.now();
     return {
       id: newAttemptId({ service, client, key }),
@@ -183,10 +174,10 @@ export class CreateService {
       client,
       key,
       kind: plan.matcher.kind,
-      fingerprint: fingerprints.of(input),
+      fingerprint: hashes.ofCreate(input),
       channel: input.channel,
       method: plan.method,
-      externalId: input.externalId ?? externalIds.of({ service, client, key }),
+      externalId: input.externalId ?? hashes.externalIdOf({ service, client, key }),
       currency: input.amount.currency,
       value: input.amount.value,
       publicDetails: JSON.stringify(plan.publicDetails),
@@ -196,60 +187,51 @@ export class CreateService {
       startedAt: now,
       serviceStartedAt: plan.queue.serviceNow(),
       sendUntil: now + session.timeoutMs + BUSY_ALLOWANCE_MS + timeoutMs,
-      fenceSince,
+      fenceSince: this.#fenceSince,
     };
   }
 
   /** Whether no preflight is needed (for example because the key is in use), or the preflight finds no transaction. */
-  async #passesPreflight(plan: CreatePlan<Transaction>): Promise<boolean> {
+  async #passesPreflight(): Promise<boolean> {
+    const { plan } = this;
     const { externalId } = plan.input;
     if (!plan.isExternalIdFree || externalId === null) return true;
-    return (await this.#findActive(plan)) !== null || plan.isExternalIdFree(externalId);
+    return (await this.#findActive()) !== null || plan.isExternalIdFree(externalId);
   }
 
-  async #send<T extends Transaction>(
-    attempt: NewAttempt,
-    plan: CreatePlan<T>,
-    slot: MoneySlot,
-  ): Promise<MutationOutcome<T>> {
-    const { session } = this.options;
-    const mayRepeat = (): Promise<boolean> => session.ownsInProgress(attempt.id);
-    return plan.send(attempt, { slot, mayRepeat }).catch(async (error: unknown) => {
-      await session.recordOutcome(attempt, { outcome: 'not_sent', settledAt: session.clock.now() });
+  #send(attempt: NewAttempt, slot: MoneySlot): Promise<MutationOutcome<T>> {
+    const mayRepeat = (): Promise<boolean> => this.options.session.ownsInProgress(attempt.id);
+    return this.plan.send(attempt, { slot, mayRepeat }).catch(async (error: unknown) => {
+      await this.#settle(attempt, 'not_sent');
       throw error;
     });
   }
 
-  async #conclude<T extends Transaction>(
-    attempt: NewAttempt,
-    plan: CreatePlan<T>,
-    outcome: MutationOutcome<T>,
-  ): Promise<CreateResult<T>> {
-    const { session, recovery } = this.options;
+  #settle(attempt: NewAttempt, outcome: 'rejected' | 'not_sent'): Promise<boolean> {
+    const { session } = this.options;
+    return session.recordOutcome(attempt, { outcome, settledAt: session.clock.now() });
+  }
+
+  async #conclude(attempt: NewAttempt, outcome: MutationOutcome<T>): Promise<CreateResult<T>> {
     if (outcome.kind === 'refused') {
-      await session.recordOutcome(attempt, { outcome: 'rejected', settledAt: session.clock.now() });
+      await this.#settle(attempt, 'rejected');
       return outcome;
     }
+    const { recovery } = this.options;
     // A transaction that another attempt created is not the result of this one.
     if (outcome.kind === 'accepted' && (await recovery.record(attempt, outcome.response)))
       return { kind: 'success', found: outcome.response, replayed: false };
-    return this.#recoverLostResponse(attempt, plan);
+    return this.#recoverLostResponse(attempt);
   }
 
-  /**
-   * Handles a lost response: looks the transaction up for at most 3 seconds and at most 90 % of the request timeout, then
-   * leaves it to the background recovery (src/core/recovery).
-   */
-  async #recoverLostResponse<T extends Transaction>(
-    attempt: NewAttempt,
-    { matcher }: CreatePlan<T>,
-  ): Promise<CreateResult<T>> {
+  /** Handles a lost response: looks the transaction up for a short time, then leaves it to src/core/recovery. */
+  async #recoverLostResponse(attempt: NewAttempt): Promise<CreateResult<T>> {
     const { recovery, timeoutMs } = this.options;
     const begun = inProgress(attempt);
     const deadline = performance.now() + Math.min(MAX_RECOVERY_MS, timeoutMs * 0.9);
     for (let delayMs = FIRST_LOOKUP_PAUSE_MS; ; delayMs *= 2) {
       const leftMs = deadline - performance.now();
-      const match = await withTimeout(leftMs, matcher.find(begun)).catch(() => undefined);
+      const match = await withTimeout(leftMs, this.plan.matcher.find(begun)).catch(() => undefined);
       if (match?.kind === 'found' && (await recovery.record(attempt, match.found)))
         return { kind: 'success', found: match.found, replayed: true };
       if (performance.now() + delayMs >= deadline) break;
@@ -259,18 +241,13 @@ export class CreateService {
     return { kind: 'unknown', externalId: attempt.externalId };
   }
 
-  /** Replays an earlier attempt with this key. Undefined if recovery has released the key. */
-  async #replay<T extends Transaction>(
-    attempt: Attempt,
-    plan: CreatePlan<T>,
-  ): Promise<CreateResult<T> | undefined> {
-    const { session, fingerprints, recovery } = this.options;
-    const { matcher, input, method } = plan;
-    if (attempt.kind !== matcher.kind || !fingerprints.matches(attempt, input, method))
+  async #replay(attempt: Attempt): Promise<CreateResult<T> | undefined> {
+    const { session, hashes, recovery } = this.options;
+    const { matcher, input, method } = this.plan;
+    if (attempt.kind !== matcher.kind || !hashes.matches(attempt, input, method))
       return { kind: 'conflict', differing: differingParts(attempt, input, method) };
-    if (attempt.outcome === 'succeeded') {
+    if (attempt.outcome === 'succeeded')
       return { kind: 'success', found: await matcher.current(attempt), replayed: true };
-    }
     if (attempt.outcome === 'in_progress' && session.isLeased(attempt)) return { kind: 'in_progress' };
     const result = await recovery.recoverNow(attempt, matcher);
     if (result === null) return { kind: 'in_progress' };

@@ -1,16 +1,14 @@
 import { NO_ABSENCE, type Attempt, type NewAttempt } from '../../datasources/journal/journal';
-import { ServiceError } from '../../datasources/payment-service/service-error';
+import { notTriedError, ServiceError } from '../../datasources/payment-service/service-error';
 import type { Transaction } from '../recovery/transaction-matcher';
 import type { CreatePlan } from './create-plan';
 
 const NOT_PROVEN_MESSAGE =
   'The journal may have lost a create with this key, and the lookup at the payment service proves nothing; this call sent nothing. Repeat it unchanged.';
 
-const notProvenError = (): ServiceError => new ServiceError('UNAVAILABLE', NOT_PROVEN_MESSAGE, 1000, true);
-
-/** Throws the error of the service, or UNAVAILABLE if the journal failed. */
-function notProven(error: unknown): never {
-  throw error instanceof ServiceError ? error : notProvenError();
+/** Throws the error of the service, or UNAVAILABLE if there is none. */
+function failNotProven(error?: unknown): never {
+  throw error instanceof ServiceError ? error : notTriedError(NOT_PROVEN_MESSAGE);
 }
 
 /** Returns an attempt as the journal has it right after it was written. */
@@ -28,9 +26,8 @@ export const inProgress = (attempt: NewAttempt): Attempt => ({
 
 /**
  * While the fence is up: looks up what a lost attempt may have created with the key or external id of a create. `none`:
- * nothing, so the create may be sent. `conflict`: a transaction that differs, and that no attempt of the journal created:
- * the key may have been used with another input. Throws UNAVAILABLE if the lookup proves nothing,
- * for example because the service does not show a transaction that it is known to have.
+ * nothing, so the create may be sent. `conflict`: a transaction that differs, and that no attempt of the journal created,
+ * so the key may have been used with another input. Throws UNAVAILABLE if the lookup proves nothing.
  * @param lostSince earliest creation time of what a lost attempt may have created
  */
 export async function findLostCreate<T extends Transaction>(
@@ -41,15 +38,13 @@ export async function findLostCreate<T extends Transaction>(
   const sought = inProgress(attempt);
   // Only this key leads to a derived external id, so what has it is never too old.
   const createdFrom = input.externalId === null ? -Infinity : lostSince;
-  const match = await matcher.find(sought, createdFrom).catch(notProven);
+  const match = await matcher.find(sought, createdFrom).catch(failNotProven);
   if (match.kind === 'found') return { found: match.found };
-  if (
-    match.kind === 'nothing' &&
-    match.isOwn &&
-    (await matcher.findsKnownTransaction(sought).catch(notProven))
-  )
-    return 'none';
-  if (match.kind === 'nothing' || match.why === 'rival') throw notProvenError();
+  if (match.kind === 'nothing') {
+    const isTrusted = match.isOwn && (await matcher.findsKnownTransaction(sought).catch(failNotProven));
+    return isTrusted ? 'none' : failNotProven();
+  }
+  if (match.why === 'rival') failNotProven();
   if (isExternalIdFree) return 'external_id_taken';
   return match.why === undefined ? 'conflict' : 'none';
 }

@@ -1,16 +1,12 @@
 /** Conflating iterator of one subscriber: a slow subscriber misses intermediate values, but never the last one. */
 export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefined> {
-  readonly #onReturn: (iterator: LatestValueIterator<T>) => void;
   #pending: { value: T } | undefined;
   #end: { error?: unknown } | undefined;
   #request: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined;
 
   /** @param onReturn called when the consumer stops iterating */
-  constructor(onReturn: (iterator: LatestValueIterator<T>) => void) {
-    this.#onReturn = onReturn;
-  }
+  constructor(private readonly onReturn: (iterator: LatestValueIterator<T>) => void) {}
 
-  /** Whether a value was ever pushed. */
   hasValue = false;
 
   /** Delivers a value to the consumer. Replaces a value that the consumer has not received yet. */
@@ -36,7 +32,7 @@ export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefine
   return(): Promise<IteratorResult<T, undefined>> {
     this.#pending = undefined;
     this.end();
-    this.#onReturn(this);
+    this.onReturn(this);
     return Promise.resolve({ done: true, value: undefined });
   }
 

@@ -42,35 +42,25 @@ export function hasChanged(before: Snapshot, after: Snapshot): boolean {
   return !isIncomplete(after) && (isIncomplete(before) || comparableText(before) !== comparableText(after));
 }
 
-/** Returns the creation time by the service's clock, in milliseconds since 1970; undefined if it is not known. */
-export function createdAt(snapshot: Snapshot): number | undefined {
-  const date = peek(snapshot, 'createDate');
-  const time = typeof date === 'string' ? Date.parse(date) : NaN;
-  return Number.isNaN(time) ? undefined : time;
-}
+/** Returns the creation time by the service's clock, in milliseconds since 1970; NaN if it is not known. */
+export const createdAt = (snapshot: Snapshot): number => Date.parse(String(peek(snapshot, 'createDate')));
+
+const hash = (text: string, bytes: number): string =>
+  createHash('sha256').update(text).digest().subarray(0, bytes).toString('base64url');
 
 /** Returns a hash of the state: 8 characters of base64url. */
-export const stateHash = (snapshot: Snapshot): string =>
-  createHash('sha256').update(stateText(snapshot)).digest().subarray(0, 6).toString('base64url');
+export const stateHash = (snapshot: Snapshot): string => hash(stateText(snapshot), 6);
 
-/** Returns a hash that identifies a transaction of `scope` without revealing its id. */
+/** Returns a hash that identifies a transaction of `scope` without revealing its id: 22 characters of base64url. */
 export const transactionHash = (scope: string, channel: string, transactionId: string): string =>
-  createHash('sha256')
-    .update(`${scope} ${channel} ${transactionId}`)
-    .digest()
-    .subarray(0, 16)
-    .toString('base64url');
+  hash(`${scope} ${channel} ${transactionId}`, 16);
 
-/**
- * Returns `after`, completed with fields of `before`: the external id, which the service does not return, and the
- * details of a payout if the journal could not be read for `after`.
- */
+/** Returns `after`, completed with the external id and, if the journal could not be read, the details of `before`. */
 export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const { status, rawStatus, error } = after;
   const empty = Object.create(Object.getPrototypeOf(before) as object) as T;
-  const merged = isPartial(after) ? Object.assign(empty, before, { status, rawStatus, error }) : after;
+  const isPartial = after.kind === 'payout' && after.isPartial === true;
+  const merged = isPartial ? Object.assign(empty, before, { status, rawStatus, error }) : after;
   merged.externalId ??= peek(before, 'externalId') as string | null | undefined;
   return merged;
 }
-
-const isPartial = (snapshot: Snapshot): boolean => snapshot.kind === 'payout' && snapshot.isPartial === true;

@@ -12,7 +12,6 @@ import { transactionHash, stateHash, type Snapshot } from './snapshot';
 import { TransactionPoller } from './transaction-poller';
 import type { LatestValueIterator } from './latest-value-iterator';
 
-/** Options that the feeds of payments and payouts share. */
 export interface PollingOptions {
   settings: PollSettings;
   clock: Clock;
@@ -21,15 +20,6 @@ export interface PollingOptions {
   notifier: ChangeNotifier;
   background: BackgroundRunner;
   observer: Pick<BackgroundObserver, 'onPoll'>;
-}
-
-/** The transactions of one kind at the payment service. */
-interface TransactionSource<T extends Snapshot> {
-  kind: T['kind'];
-  /** Returns null if the service has no such transaction. */
-  lookUp(key: LookupKey): Promise<T | null>;
-  /** Sets the listener, which receives the results of all lookups. */
-  onSeen(listener: (found: T, requestedAt: number) => void): void;
 }
 
 /** Limit that keeps capacity of the payment service for the callers' own requests. */
@@ -43,29 +33,24 @@ interface LastStateHashes {
   remote?: string | undefined;
 }
 
-/**
- * Lookups of payments or payouts, and subscriptions to them. Concurrent lookups of a transaction share a request, and
- * its subscribers share a poller. The result of every lookup is passed to the subscribers.
- */
+/** Lookups of payments or payouts, and subscriptions to them. The subscribers of a transaction share one poller. */
 export class TransactionFeed<T extends Snapshot> {
-  readonly #options: PollingOptions;
-  readonly #source: TransactionSource<T>;
   readonly #lookups: LookupCoalescer<T>;
-  /** By channel and transaction id. */
   readonly #pollers = new Map<string, TransactionPoller<T>>();
   /** The same pollers by transaction hash; empty if there can be no other instances. */
   readonly #pollersByHash = new Map<string, TransactionPoller<T>>();
-  /** By transaction hash. */
   readonly #lastHashes = new LRUCache<string, LastStateHashes>({ max: MAX_STORED_HASHES });
   readonly #limit = bulkhead(MAX_CONCURRENT_POLLS, Infinity);
   /** Runs pollers outside the async context of the request that started them. */
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
 
-  constructor(options: PollingOptions, source: TransactionSource<T>) {
-    this.#options = options;
-    this.#source = source;
-    this.#lookups = new LookupCoalescer((key) => source.lookUp(key));
-    source.onSeen((found, requestedAt) => this.#onSnapshot(found, requestedAt));
+  /** @param lookUp returns null if the service has no such transaction */
+  constructor(
+    private readonly options: PollingOptions,
+    private readonly kind: T['kind'],
+    lookUp: (key: LookupKey) => Promise<T | null>,
+  ) {
+    this.#lookups = new LookupCoalescer(lookUp);
   }
 
   /** Looks a transaction up; null if the service has none. Concurrent lookups of one key share a request. */
@@ -88,30 +73,25 @@ export class TransactionFeed<T extends Snapshot> {
     this.#lookups.invalidateChannel(channel);
   }
 
-  /**
-   * Passes the result of a mutation to the subscribers of its transaction. A replayed result may come from the journal,
-   * so it triggers a poll instead.
-   * @param requestedAt start of the mutation, by `performance.now()`
-   */
+  /** Handles the result of a mutation. A replayed result may come from the journal, so it triggers a poll instead. */
   onMutationResult({ found, replayed }: { found: T; replayed: boolean }, requestedAt: number): void {
     this.invalidate(found.channel);
     if (replayed) this.#pollSoon(found.channel, found.transactionId);
-    else this.#onSnapshot(found, requestedAt);
+    else this.onSnapshot(found, requestedAt);
   }
 
-  /** Handles a change that another instance has published. */
   onRemoteChange({ name, state }: StateChange): void {
     this.#lastHashesOf(name).remote = state;
     const poller = this.#pollersByHash.get(name);
     if (poller && (!poller.latest || stateHash(poller.latest) !== state)) poller.pollSoon();
   }
 
-  /** Passes a snapshot to local subscribers, and publishes a change of state to other instances. */
-  #onSnapshot(found: T, requestedAt: number): void {
+  /** Passes a snapshot to subscribers here and elsewhere. @param requestedAt its request's start by `performance.now()` */
+  onSnapshot(found: T, requestedAt: number): void {
     const { channel, transactionId } = found;
     const poller = this.#pollers.get(keyOf(channel, transactionId));
     if (poller) this.#outsideRequests(() => poller.onSnapshot(found, requestedAt));
-    const { notifier } = this.#options;
+    const { notifier } = this.options;
     if (!notifier.hasPeers) return;
     const name = this.#hashOf(channel, transactionId);
     const state = stateHash(found);
@@ -140,8 +120,8 @@ export class TransactionFeed<T extends Snapshot> {
     const key = keyOf(channel, transactionId);
     const existing = this.#pollers.get(key);
     if (existing) return existing;
-    const { settings, clock, notifier, background, observer } = this.#options;
-    const { kind } = this.#source;
+    const { settings, clock, notifier, background, observer } = this.options;
+    const { kind } = this;
     const name = notifier.hasPeers ? this.#hashOf(channel, transactionId) : undefined;
     const poller: TransactionPoller<T> = new TransactionPoller<T>({
       clock,
@@ -166,7 +146,7 @@ export class TransactionFeed<T extends Snapshot> {
   }
 
   #hashOf(channel: string, transactionId: string): string {
-    return transactionHash(`${this.#options.service} ${this.#source.kind}`, channel, transactionId);
+    return transactionHash(`${this.options.service} ${this.kind}`, channel, transactionId);
   }
 }
 

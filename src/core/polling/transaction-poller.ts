@@ -49,7 +49,6 @@ export class TransactionPoller<T extends Snapshot> {
   #changedAt: number | undefined;
   #outage: Outage | undefined;
   #timer: Timer | undefined;
-  /** Whether an early poll is scheduled. */
   #isPollingSoon = false;
   #isPolling = false;
   /** Whether to poll again as soon as the current poll has ended. */
@@ -107,8 +106,8 @@ export class TransactionPoller<T extends Snapshot> {
     const isChanged = !before || hasChanged(before, snapshot);
     this.#latest = { snapshot, receivedAt: performance.now(), receivedAtMonotonic: clock.monotonic() };
     this.#outage = undefined;
-    if (!before)
-      this.#changedAt = clock.monotonic() - Math.max(0, clock.now() - (createdAt(snapshot) ?? Infinity));
+    const ageMs = clock.now() - createdAt(snapshot);
+    if (!before) this.#changedAt = clock.monotonic() - (ageMs > 0 ? ageMs : 0);
     // Other values, such as signed URLs, differ in every response and do not restart the schedule.
     else if (stateText(before) !== stateText(snapshot)) this.#changedAt = clock.monotonic();
     for (const subscriber of this.#subscribers)

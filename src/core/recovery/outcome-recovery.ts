@@ -3,11 +3,12 @@ import {
   NO_ABSENCE,
   type Absence,
   type Attempt,
+  type Claim,
   type Outcome,
   type SentAttempt,
 } from '../../datasources/journal/journal';
 import { InFlightCounter } from '../../shared/in-flight-counter';
-import type { ClockGuard } from '../clock-guard';
+import type { ClockGuard } from '../clocks';
 import { withTimeout } from '../../shared/timeout';
 import type { TransactionMatcher, LookupMatch, Transaction } from './transaction-matcher';
 import type { JournalSession } from '../journal-session';
@@ -30,10 +31,7 @@ type Recovered = Succeeded | { outcome: 'not_sent'; settledAt: number };
 
 const FIRST_RECHECK_DELAY_MS = 500;
 const MAX_RECHECK_DELAY_MS = 60_000;
-/**
- * Time in ms after a recheck is due during which only the instance that made the last counted lookup may count another
- * one, because only it can measure the time since. The journal has the same value for claims.
- */
+/** Time in ms after a recheck is due in which other instances count no lookup. The journal has the same value for claims. */
 const OBSERVER_GRACE_MS = 5000;
 
 /** Minimum number of lookups without a match, spread over the settling time, before a key is released. */
@@ -66,8 +64,11 @@ export class OutcomeRecovery {
   }
 
   /** Returns a claim that outlives the two lookups of one recovery. */
-  newClaim() {
-    return this.options.session.newClaim(this.options.timeoutMs * 2 + 2000);
+  newClaim(): Claim {
+    const { session, timeoutMs } = this.options;
+    const { service, owner, clock } = session;
+    const now = clock.now();
+    return { service, owner, now, leaseUntil: now + timeoutMs * 2 + 2000 };
   }
 
   /** Recovers an attempt that this instance has claimed, and records the result. */

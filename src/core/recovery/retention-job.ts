@@ -1,14 +1,13 @@
-import type { Timer } from '../../shared/clock';
 import type { Journal, PurgeProgress, PurgeTarget } from '../../datasources/journal/journal';
 import { describeJournalError } from '../../datasources/journal/journal-error';
-import type { ClockGuard } from '../clock-guard';
-import type { JournalClock } from '../journal-clock';
+import { RepeatedJob } from '../background';
+import type { ClockGuard, JournalClock } from '../clocks';
 
 interface RetentionJobOptions {
-  journal: Pick<Journal, 'purgeStep'>;
-  clock: Pick<JournalClock, 'now' | 'after' | 'isSynchronized'>;
+  journal: Journal;
+  clock: JournalClock;
   /** Nothing is purged for some time after a clock step (ClockGuard.isSteady). */
-  clockGuard: Pick<ClockGuard, 'isSteady'>;
+  clockGuard: ClockGuard;
   /** Retention period of settled attempts and confirmed inputs, in milliseconds. */
   keepMs: number;
   warn(facts: object, message: string): void;
@@ -32,41 +31,25 @@ const TARGET_STEP_MS = 20;
 const PAUSE_PER_STEP = 4;
 const MIN_PAUSE_MS = 20;
 
-/** Deletes settled attempts, reservations and confirmed inputs after the retention period; one instance at a time. */
-export class RetentionJob {
-  readonly #options: RetentionJobOptions;
-  #timer: Timer | undefined;
-  #step: Promise<void> = Promise.resolve();
-  #isStopped = false;
-  /** Index in TARGETS. */
+/** Starts to delete settled attempts, reservations and confirmed inputs after the retention period. */
+export function startRetentionJob(options: RetentionJobOptions): RepeatedJob {
+  const purge = new Purge(options);
+  return new RepeatedJob(options.clock, FIRST_RUN_DELAY_MS, () => purge.runStep());
+}
+
+/** Deletes expired rows in steps; one instance at a time. */
+class Purge {
   #targetIndex = 0;
   /** Position from which the next step continues; null: from the beginning. */
   #after: string | null = null;
   #stepRows = MIN_STEP_ROWS;
   #failures = 0;
 
-  constructor(options: RetentionJobOptions) {
-    this.#options = options;
-    this.#schedule(FIRST_RUN_DELAY_MS);
-  }
-
-  /** Starts no further step. Resolves when the current step has ended. */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#timer?.cancel();
-    await this.#step;
-  }
-
-  #schedule(delayMs: number): void {
-    if (this.#isStopped) return;
-    this.#timer = this.#options.clock.after(delayMs, () => {
-      this.#step = this.#runStep().then((nextMs) => this.#schedule(nextMs));
-    });
-  }
+  constructor(private readonly options: RetentionJobOptions) {}
 
   /** Runs one step. Never rejects; resolves with the delay before the next one, in milliseconds. */
-  async #runStep(): Promise<number> {
-    const { journal, clock, clockGuard, keepMs, warn } = this.#options;
+  async runStep(): Promise<number> {
+    const { journal, clock, clockGuard, keepMs, warn } = this.options;
     if (!clock.isSynchronized || !clockGuard.isSteady()) return POSTPONED_RUN_DELAY_MS;
     const target = TARGETS[this.#targetIndex] ?? 'attempts';
     const settledBefore = clock.now() - keepMs;

@@ -1,4 +1,12 @@
 import type { Attempt, AttemptKind } from '../../datasources/journal/journal';
+import type { PaymentService } from '../../datasources/payment-service/payments';
+import type { KnownPayout, PayoutService } from '../../datasources/payment-service/payouts';
+import { valueOrNull } from '../../schema/lazy-field';
+import { paymentMethodByType, payoutMethodByType } from '../../schema/methods';
+import type { PaymentResource } from '../../schema/payment';
+import type { PayoutResource } from '../../schema/payout';
+import { normalizeDecimal } from '../../schema/scalars';
+import type { JournalSession } from '../journal-session';
 
 /** Fields that payments and payouts have in common. */
 export interface Transaction {
@@ -6,10 +14,7 @@ export interface Transaction {
   rawStatus: string;
 }
 
-/**
- * Result of a lookup by external id. `mismatch`: the transaction found is not, or not certainly, the one that the attempt
- * created. It may hide the attempt's transaction, so it never counts as evidence of absence.
- */
+/** Result of a lookup by external id. A `mismatch` may hide the attempt's transaction, so it is no evidence of absence. */
 export type LookupMatch<T> =
   | { kind: 'found'; found: T }
   /** `why`: undefined if the transaction differs from the attempt. `rival`: another open attempt may have created it. */
@@ -22,16 +27,144 @@ export interface TransactionMatcher<T extends Transaction> {
   readonly kind: AttemptKind;
   /** Returns a matcher that also redacts these values of the request in responses. */
   withRedaction(secrets: readonly string[]): TransactionMatcher<T>;
-  /**
-   * Looks for the transaction by the attempt's external id. Rejects with a ServiceError, or if the journal fails.
-   * @param createdFrom earliest creation time, if it may be before the attempt: an earlier attempt may have been lost
-   */
+  /** Looks for the transaction by external id. @param createdFrom earliest creation time, if an attempt may have been lost */
   find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<T>>;
-  /**
-   * Whether the service now finds another transaction of this kind and channel that is known to exist; true if none is
-   * known. A service that does not find it has lost data or lags behind. Rejects as `find` does.
-   */
+  /** Whether the service finds another transaction that it is known to have on this channel; true if none is known. */
   findsKnownTransaction(attempt: Attempt): Promise<boolean>;
   /** Returns the transaction of a succeeded attempt in its current state, or as recorded if the lookup fails. */
   current(attempt: Attempt): Promise<T>;
+}
+
+/** Tolerance in ms: a Date header has whole seconds only, and its response needs time to arrive. */
+const DATE_TOLERANCE_MS = 1500;
+/** Clock skew in ms that is tolerated if the service sends no Date header. */
+const MAX_UNKNOWN_SKEW_MS = 5000;
+
+export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
+  readonly kind = 'payment';
+
+  constructor(
+    private readonly payments: PaymentService,
+    private readonly session: JournalSession,
+    private readonly secrets: readonly string[] = [],
+  ) {}
+
+  withRedaction(secrets: readonly string[]): PaymentMatcher {
+    return new PaymentMatcher(this.payments, this.session, secrets);
+  }
+
+  async find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<PaymentResource>> {
+    const { channel, externalId } = attempt;
+    const { journal, service } = this.session;
+    const { found, isOwn } = await this.payments.search({ channel, externalId, secrets: this.secrets });
+    if (!found) return { kind: 'nothing', isOwn };
+    const isRecent =
+      createdFrom === undefined
+        ? this.#createdSince(found, attempt)
+        : !(creationTime(found) < createdFrom - MAX_UNKNOWN_SKEW_MS);
+    if (!isRecent) return { kind: 'mismatch', why: 'older' };
+    const holder = await journal.findByTransaction(service, 'payment', found.transactionId);
+    if (holder && holder.id !== attempt.id) return { kind: 'mismatch', why: 'created_by_another' };
+    if (!matchesAttempt(found, attempt)) return { kind: 'mismatch' };
+    if (holder) return { kind: 'found', found };
+    return (await journal.hasRival(attempt)) ? { kind: 'mismatch', why: 'rival' } : { kind: 'found', found };
+  }
+
+  async findsKnownTransaction(attempt: Attempt): Promise<boolean> {
+    const { channel } = attempt;
+    const transactionId = await this.session.journal.findSucceededOnChannel(attempt);
+    return transactionId === null || (await this.payments.lookUp({ channel, transactionId })) !== null;
+  }
+
+  async current(attempt: Attempt): Promise<PaymentResource> {
+    const { secrets } = this;
+    const { channel, transactionId } = attempt;
+    const now = transactionId
+      ? await this.payments.lookUp({ channel, transactionId, secrets }).catch(() => null)
+      : null;
+    if (now) return Object.assign(now, { externalId: attempt.externalId });
+    return this.payments.fromJournal(transactionId ?? '', attempt.status ?? '', {
+      channel,
+      externalId: attempt.externalId,
+      definition: paymentMethodByType(attempt.method),
+      amount: attempt,
+      secrets,
+    });
+  }
+
+  /** Whether a payment is not older than the attempt: an older one may have the same external id, as ids are reused. */
+  #createdSince(payment: PaymentResource, { startedAt, serviceStartedAt }: Attempt): boolean {
+    const { serviceTime } = payment;
+    const created = creationTime(payment);
+    if (serviceStartedAt !== null) return created >= serviceStartedAt - DATE_TOLERANCE_MS;
+    const elapsed = this.session.clock.elapsedSince(startedAt);
+    if (elapsed === undefined) return false;
+    if (serviceTime === undefined) return created >= startedAt - MAX_UNKNOWN_SKEW_MS;
+    return created >= serviceTime - elapsed - DATE_TOLERANCE_MS;
+  }
+}
+
+/** In ms since 1970 by the service's clock; NaN if the service does not show it. */
+const creationTime = ({ createDate }: PaymentResource): number => Date.parse(valueOrNull(createDate) ?? '');
+
+/** Whether method and amount are those of the attempt. The service client has already compared the channel. */
+function matchesAttempt(payment: PaymentResource, attempt: Attempt): boolean {
+  const amount = valueOrNull(payment.amount);
+  return (
+    payment.wireType === attempt.method &&
+    amount?.currency === attempt.currency &&
+    normalizeDecimal(amount.value) === attempt.value
+  );
+}
+
+/** Returns the details of a payout that only the journal has, because the service never returns them. */
+export const knownFromJournal = (attempt: Attempt): KnownPayout => ({
+  channel: attempt.channel,
+  externalId: attempt.externalId,
+  definition: payoutMethodByType(attempt.method),
+  type: attempt.method,
+  amount: attempt,
+  publicDetails: JSON.parse(attempt.publicDetails) as object,
+});
+
+/** Finds payouts by external id and method, as the service returns neither amount nor time: the preflight excludes others. */
+export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
+  readonly kind = 'payout';
+
+  constructor(
+    private readonly payouts: PayoutService,
+    private readonly session: JournalSession,
+    private readonly secrets: readonly string[] = [],
+  ) {}
+
+  withRedaction(secrets: readonly string[]): PayoutMatcher {
+    return new PayoutMatcher(this.payouts, this.session, secrets);
+  }
+
+  async find(attempt: Attempt): Promise<LookupMatch<PayoutResource>> {
+    const { channel, externalId } = attempt;
+    const known = knownFromJournal(attempt);
+    const key = { channel, externalId, amount: attempt, secrets: this.secrets };
+    const { found, isOwn } = await this.payouts.search(key, () => known);
+    if (!found) return { kind: 'nothing', isOwn };
+    if (found.wireType !== attempt.method) return { kind: 'mismatch' };
+    const { journal, service } = this.session;
+    const holder = await journal.findByTransaction(service, 'payout', found.transactionId);
+    return holder && holder.id !== attempt.id ? { kind: 'mismatch' } : { kind: 'found', found };
+  }
+
+  /** Returns true without a check, because the absence of a payout never counts as evidence. */
+  findsKnownTransaction(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
+  async current(attempt: Attempt): Promise<PayoutResource> {
+    const { secrets } = this;
+    const { channel, transactionId, status } = attempt;
+    const known = knownFromJournal(attempt);
+    const now = transactionId
+      ? await this.payouts.lookUp({ channel, transactionId, secrets }, () => known).catch(() => null)
+      : null;
+    return now ?? this.payouts.fromJournal(transactionId ?? '', status ?? '', known);
+  }
 }

@@ -1,9 +1,12 @@
 import type { UrlPolicy } from '../../config/types';
+import { findInDecodings, NO_SPANS } from '../../redaction/decodings';
+import { containsPan } from '../../redaction/pan';
+import { containsToken } from '../../redaction/text';
 import { payoutMethodByType } from '../../schema/methods';
-import type { SelectedMethod } from '../../schema/methods/selected-method';
 import type { PaymentMethodDefinition, PayoutMethodDefinition } from '../../schema/methods/method-definition';
+import type { SelectedMethod } from '../../schema/methods/selected-method';
+import { isUuid } from '../../schema/scalars';
 import type { FieldError } from '../../schema/user-errors';
-import { findMisplacedSecrets, type StoredInput } from './reject-secrets';
 import { fieldError, validateInput } from './validate-input';
 import { validateUrls, type UrlInput } from './validate-url';
 
@@ -23,7 +26,7 @@ export function validateCreate(
   return [...errors, ...findMisplacedSecrets(input, method, errors)];
 }
 
-/** Checks the rules of the selected method (spec section 8). */
+/** Returns an error for every broken rule of the selected method (spec section 8). */
 function validateMethod(method: Method, amount: { currency: string }): FieldError[] {
   const errors: FieldError[] = [];
   const { currency } = method.definition;
@@ -36,4 +39,53 @@ function validateMethod(method: Method, amount: { currency: string }): FieldErro
     errors.push(fieldError(['method', method.inputField, 'type'], 'knownMethod', message));
   }
   return errors;
+}
+
+const SECRET_MESSAGE =
+  'must not contain a card number, a security code, a key or a token, because it is stored and shown.';
+
+/** Fields of a create that the journal, the audit log or the payment service stores in clear text. */
+interface StoredInput {
+  idempotencyKey: string;
+  externalId?: string | null;
+  description?: string | null;
+}
+
+/** Whether a text, in any decoding, contains the card number of the request or equals its security code. */
+const containsSecret = (text: string, secret: string): boolean =>
+  findInDecodings(text, (decoded) => {
+    const isFound =
+      secret.length > 4 ? decoded.replace(/\D/g, '').includes(secret) : decoded.trim() === secret;
+    return isFound ? [[0, decoded.length]] : NO_SPANS;
+  }).length > 0;
+
+/**
+ * Returns an error for each field that is stored in clear text and contains a secret. A card number that is not in the
+ * request's method counts only if a card scheme issues such numbers, so that order numbers pass.
+ * @param errors errors of other rules; their fields are skipped, because these may be of any length
+ */
+export function findMisplacedSecrets(
+  { idempotencyKey, externalId, description }: StoredInput,
+  method: Pick<SelectedMethod<unknown>, 'inputField' | 'type' | 'secrets'> & { publicDetails?: object },
+  errors: readonly FieldError[] = [],
+): FieldError[] {
+  const rejectedPaths = new Set(errors.map(({ path }) => path.join('.')));
+  const hasSecret = (text: string): boolean => {
+    if (method.secrets.some((secret) => containsSecret(text, secret))) return true;
+    // A UUID with a letter is not checked, because its digits may look like a card number.
+    const isHexUuid = isUuid(text.trim()) && /[a-f]/i.test(text);
+    return !isHexUuid && (containsPan(text) || containsToken(text));
+  };
+  const { inputField, type, publicDetails = {} } = method;
+  const details: [string, unknown][] = [['type', type], ...Object.entries(publicDetails)];
+  const texts: [path: string[], text: unknown][] = [
+    [['idempotencyKey'], idempotencyKey],
+    [['externalId'], externalId],
+    [['description'], description],
+    ...details.map(([name, text]): [string[], unknown] => [['method', inputField, name], text]),
+  ];
+  return texts
+    .filter(([path]) => !rejectedPaths.has(path.join('.')))
+    .filter(([, text]) => typeof text === 'string' && hasSecret(text))
+    .map(([path]) => fieldError(path, 'noSecret', SECRET_MESSAGE));
 }

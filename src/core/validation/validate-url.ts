@@ -1,7 +1,8 @@
-import type { UrlPolicy } from '../../config/types';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import type { UrlPolicy } from '../../config/types';
 import type { InputRule } from '../../schema/input-rules';
 import type { FieldError } from '../../schema/user-errors';
+import { isLoopback } from '../../shared/loopback';
 import { fieldError } from './validate-input';
 
 /** Special-purpose address ranges (IANA registries), which no public host uses, as [network, prefix length]. */
@@ -39,10 +40,6 @@ NOT_PUBLIC_IPV6.forEach(([network, bits]) => notPublic.addSubnet(network, bits, 
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
 /** Host names that resolve only inside a network or on one machine. */
 const INTERNAL_NAMES =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|corp|home|lan|arpa|onion|invalid)$/;
@@ -54,14 +51,8 @@ const AUTHORITY =
 /** Only characters of RFC 3986, section 2; all others must be percent-encoded. */
 const URL_CHARACTERS = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9a-f]{2})+$/i;
 
-interface UrlParts {
-  scheme: string;
-  /** Between "//" and the next "/", "?" or "#", in lower case. */
-  authority: string;
-  rest: string;
-}
-
-function splitUrl(text: string): UrlParts {
+/** Returns the parts of a URL in lower case, except `rest`, which begins at the first "/", "?" or "#". */
+function splitUrl(text: string) {
   const [, scheme = '', authority = '', rest = ''] = /^([^:]*):\/\/([^/?#]*)(.*)$/s.exec(text) ?? [];
   return { scheme: scheme.toLowerCase(), authority: authority.toLowerCase(), rest };
 }
@@ -71,11 +62,6 @@ function hostOf(text: string): string | null {
   return URL.canParse(text) ? new URL(text).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '') : null;
 }
 
-function isLoopbackHost(host: string): boolean {
-  if (isIPv4(host)) return loopback.check(host, 'ipv4');
-  return isIPv6(host) ? host === '::1' : /(^|\.)localhost$/.test(host);
-}
-
 function isPublicHost(host: string): boolean {
   if (isIPv4(host)) return !notPublic.check(host, 'ipv4');
   if (isIPv6(host)) return globalUnicast.check(host, 'ipv6') && !notPublic.check(host, 'ipv6');
@@ -83,7 +69,11 @@ function isPublicHost(host: string): boolean {
 }
 
 /** Whether every URL parser finds the same host. This matters because the service receives the text unchanged. */
-function isUnambiguous(text: string, { authority, rest }: UrlParts, host: string): boolean {
+function isUnambiguous(
+  text: string,
+  { authority, rest }: ReturnType<typeof splitUrl>,
+  host: string,
+): boolean {
   const [, rawHost = ''] = AUTHORITY.exec(authority) ?? [];
   const sameHost = isIPv6(host) ? rawHost.startsWith('[') : rawHost === host;
   // Some parsers accept credentials anywhere before the first slash.
@@ -116,7 +106,7 @@ function brokenRules(text: string, policy: UrlPolicy): UrlRule[] {
   const parts = splitUrl(text);
   const host = hostOf(text);
   if (host === null || !/^https?$/.test(parts.scheme)) return [UNAMBIGUOUS_URL];
-  const isAllowedLoopback = policy.allowsLoopback && isLoopbackHost(host);
+  const isAllowedLoopback = policy.allowsLoopback && (isLoopback(host) || host.endsWith('.localhost'));
   const rules: (UrlRule | false)[] = [
     parts.scheme !== 'https' && !isAllowedLoopback && (policy.allowsLoopback ? HTTPS_OR_LOOPBACK : HTTPS),
     parts.authority.includes('@') && NO_CREDENTIALS,
@@ -127,10 +117,7 @@ function brokenRules(text: string, policy: UrlPolicy): UrlRule[] {
   return rules.filter((rule) => rule !== false);
 }
 
-export interface UrlInput {
-  returnUrl?: string | null;
-  callbackUrl?: string | null;
-}
+export type UrlInput = Partial<Record<'returnUrl' | 'callbackUrl', string | null>>;
 
 /** Returns an error for every broken rule. Does not resolve host names; only an allow list restricts public names. */
 export function validateUrls(input: UrlInput, policy: UrlPolicy): FieldError[] {

@@ -1,3 +1,8 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock, Timer } from '../../shared/clock';
+import { PostgresHosts } from '../journal/postgres/hosts';
+import { ListenConnection } from './postgres-listener';
+
 /** State of a transaction that an instance has observed. Both fields are hashes, so that neither identifies a payer. */
 export interface StateChange {
   /** Hash of the transaction: 22 characters of base64url. */
@@ -15,4 +20,190 @@ export interface ChangeNotifier {
   /** Sets the one listener for changes of other instances. */
   subscribe(onChange: (change: StateChange) => void): void;
   close(): Promise<void>;
+}
+
+const CHANNEL = 'paygraph_changes';
+/** Time in which published changes are collected into one message. */
+const BATCH_WINDOW_MS = 10;
+/** Maximum number of queued changes. The oldest are dropped, for example while disconnected. */
+const MAX_QUEUED = 20_000;
+/** Interval of checks that detect a dead connection. */
+const CHECK_INTERVAL_MS = 30_000;
+const MIN_RETRY_MS = 500;
+const MAX_RETRY_MS = 30_000;
+
+// A message is the sender's id and up to 250 changes, less than the 8000 bytes that PostgreSQL allows.
+const SENDER_LENGTH = 16;
+const TRANSACTION_HASH_LENGTH = 22;
+const CHANGE_LENGTH = 30;
+const MAX_BATCH = 250;
+const CHANGE_PATTERN = /^[\w-]{30}$/;
+const MESSAGE_PATTERN = new RegExp(`^[\\w-]{${SENDER_LENGTH}}(?:[\\w-]{${CHANGE_LENGTH}}){1,${MAX_BATCH}}$`);
+
+/** Decodes a message. Ignores malformed ones, because every user of the database can send messages. */
+function decodeMessage(message: string): StateChange[] {
+  if (!MESSAGE_PATTERN.test(message)) return [];
+  const changes = message.slice(SENDER_LENGTH).match(/.{30}/g) ?? [];
+  return changes.map((text) => ({
+    name: text.slice(0, TRANSACTION_HASH_LENGTH),
+    state: text.slice(TRANSACTION_HASH_LENGTH),
+  }));
+}
+
+/** Notifies the instances that share a PostgreSQL database by LISTEN/NOTIFY, over one connection per instance. */
+export class PostgresNotifier implements ChangeNotifier {
+  readonly hasPeers = true;
+  readonly #hosts: PostgresHosts;
+  readonly #senderId = randomBytes(12).toString('base64url');
+  /** Encoded changes to send, without duplicates. */
+  readonly #queue = new Set<string>();
+  #onChange: (change: StateChange) => void = () => undefined;
+  #connection: ListenConnection | undefined;
+  #isListening = false;
+  #isSending = false;
+  #isConnected = true;
+  /** Consecutive connections that failed or were lost within CHECK_INTERVAL_MS. */
+  #failures = 0;
+  #isClosed = false;
+  #flushTimer: Timer | undefined;
+  /** Timer of the next check of the connection, or of the next attempt to connect. */
+  #timer: Timer | undefined;
+
+  constructor(
+    url: string,
+    private readonly clock: Clock,
+    private readonly onConnectionChange: (isConnected: boolean) => void = () => undefined,
+  ) {
+    this.#hosts = new PostgresHosts(url);
+    this.#connect();
+  }
+
+  publish({ name, state }: StateChange): void {
+    const text = name + state;
+    // A malformed change would shift those after it in the message.
+    const isValid = name.length === TRANSACTION_HASH_LENGTH && CHANGE_PATTERN.test(text);
+    if (this.#isClosed || !isValid) return;
+    // A repeated change moves to the end.
+    this.#queue.delete(text);
+    this.#queue.add(text);
+    const [oldest = ''] = this.#queue;
+    if (this.#queue.size > MAX_QUEUED) this.#queue.delete(oldest);
+    this.#scheduleFlush();
+  }
+
+  subscribe(onChange: (change: StateChange) => void): void {
+    this.#onChange = onChange;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#flushTimer?.cancel();
+    this.#timer?.cancel();
+    this.#queue.clear();
+    await this.#connection?.end();
+  }
+
+  #connect(): void {
+    try {
+      const connection = new ListenConnection(this.#hosts, this.clock, {
+        onMessage: (text) => {
+          if (!text.startsWith(this.#senderId))
+            decodeMessage(text).forEach((change) => this.#onChange(change));
+        },
+        onClose: () => this.#onDisconnected(),
+      });
+      this.#connection = connection;
+      // A failure closes the connection, so #onDisconnected handles it.
+      connection.listen(CHANNEL).then(
+        () => this.#onConnected(),
+        () => undefined,
+      );
+    } catch {
+      // A certificate file named in the connection string cannot be read.
+      this.#onDisconnected();
+    }
+  }
+
+  #onConnected(): void {
+    if (this.#isClosed) return;
+    this.#isListening = true;
+    this.#setConnected(true);
+    this.#scheduleCheck();
+    if (this.#queue.size > 0) this.#scheduleFlush();
+  }
+
+  #onDisconnected(): void {
+    this.#isListening = false;
+    if (this.#isClosed) return;
+    this.#setConnected(false);
+    // Exponential backoff with jitter.
+    const maxDelay = Math.min(MAX_RETRY_MS, 2 * MIN_RETRY_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    this.#timer?.cancel();
+    const delay = MIN_RETRY_MS + Math.random() * (maxDelay - MIN_RETRY_MS);
+    this.#timer = this.clock.after(delay, () => this.#connect());
+  }
+
+  #setConnected(isConnected: boolean): void {
+    if (this.#isConnected === isConnected) return;
+    this.#isConnected = isConnected;
+    this.onConnectionChange(isConnected);
+  }
+
+  #scheduleFlush(): void {
+    if (!this.#isListening) return;
+    this.#flushTimer ??= this.clock.after(BATCH_WINDOW_MS, () => {
+      this.#flushTimer = undefined;
+      void this.#flushOrCheck();
+    });
+  }
+
+  #scheduleCheck(): void {
+    this.#timer = this.clock.after(CHECK_INTERVAL_MS, () => {
+      this.#failures = 0;
+      this.#scheduleCheck();
+      void this.#flushOrCheck();
+    });
+  }
+
+  /** Sends the queued changes; checks the connection if none are queued. */
+  async #flushOrCheck(): Promise<void> {
+    const connection = this.#connection;
+    if (this.#isSending || !this.#isListening || !connection) return;
+    this.#isSending = true;
+    try {
+      do {
+        const changes = [...this.#queue].slice(0, MAX_BATCH);
+        changes.forEach((text) => this.#queue.delete(text));
+        if (changes.length === 0) await connection.check();
+        else await connection.query('SELECT pg_notify($1, $2)', [CHANNEL, this.#senderId + changes.join('')]);
+      } while (this.#queue.size > 0);
+    } catch {
+      // The connection is closed and these changes are lost; the next connection sends the rest.
+    } finally {
+      this.#isSending = false;
+    }
+  }
+}
+
+/** Notifier for a SQLite journal, with which there is only one instance. */
+const NO_PEERS: ChangeNotifier = {
+  hasPeers: false,
+  publish: () => undefined,
+  subscribe: () => undefined,
+  close: () => Promise.resolve(),
+};
+
+interface NotifierOptions {
+  databaseUrl: string;
+  clock: Clock;
+  /** Called with `false` when the connection is lost, and with `true` when it is restored. */
+  onConnectionChange?: ((isConnected: boolean) => void) | undefined;
+}
+
+/** Creates the notifier. With PostgreSQL, it connects to the database, and reconnects until it is closed. */
+export function createNotifier({ databaseUrl, clock, onConnectionChange }: NotifierOptions): ChangeNotifier {
+  return databaseUrl.startsWith('file:')
+    ? NO_PEERS
+    : new PostgresNotifier(databaseUrl, clock, onConnectionChange);
 }

@@ -14,15 +14,15 @@ interface ListenHandlers {
 
 /** A LISTEN/NOTIFY connection to PostgreSQL. Closes at the first error or timeout. */
 export class ListenConnection {
-  readonly #clock: Clock;
   readonly #socket = new Socket();
   readonly #client: Client;
-  readonly #hosts: PostgresHosts;
 
   /** Throws if a certificate file named in the connection string cannot be read. */
-  constructor(hosts: PostgresHosts, clock: Clock, handlers: ListenHandlers) {
-    this.#clock = clock;
-    this.#hosts = hosts;
+  constructor(
+    private readonly hosts: PostgresHosts,
+    private readonly clock: Clock,
+    handlers: ListenHandlers,
+  ) {
     this.#client = hosts.createClient({
       stream: () => this.#socket,
       keepAlive: true,
@@ -45,7 +45,7 @@ export class ListenConnection {
   /** Rejects if the host does not respond or no longer has the required session attributes. */
   async check(): Promise<void> {
     await this.query('SELECT 1');
-    await this.#closeOnFailure(this.#hosts.checkSession(this.#client));
+    await this.#closeOnFailure(this.hosts.checkSession(this.#client));
   }
 
   /** Closes the connection without waiting for a response of the host. */
@@ -57,7 +57,7 @@ export class ListenConnection {
   }
 
   async #closeOnFailure(work: Promise<unknown>): Promise<void> {
-    const timer = this.#clock.after(QUERY_TIMEOUT_MS, () => this.#socket.destroy());
+    const timer = this.clock.after(QUERY_TIMEOUT_MS, () => this.#socket.destroy());
     try {
       await work;
     } catch (error) {

@@ -1,6 +1,5 @@
 import { attemptTables, keyHashOf, STATE_OF } from './attempt-tables';
 import type { Attempt } from './journal';
-import type { MigrationStore } from './migrations';
 import { attemptFromRow, INSERT_COLUMNS, insertColumnValues, IS_OPEN, type Row, type SqlValue } from './rows';
 import { newAttemptId, shortHash, toStoredText, type Dialect } from './stored-values';
 
@@ -8,6 +7,14 @@ import { newAttemptId, shortHash, toStoredText, type Dialect } from './stored-va
  * Copies the attempts of a journal from before the first release. Its table `attempts` becomes `stored_attempts`, and
  * its table `reservations` becomes `reserved_external_ids`.
  */
+
+/** The database that is migrated. */
+export interface MigrationStore {
+  dialect: Dialect;
+  execute(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
+  /** Runs `work` in a transaction that only one process at a time is in. */
+  transaction<T>(work: () => Promise<T>): Promise<T>;
+}
 
 const BATCH_ROWS = 2000;
 

@@ -1,6 +1,6 @@
 import { attemptsView, attemptTables, keyHashOf } from './attempt-tables';
-import { convertAttempts } from './convert-attempts';
-import { HOLDS_EXTERNAL_ID, IS_OPEN, type Row, type SqlValue } from './rows';
+import { convertAttempts, type MigrationStore } from './convert-attempts';
+import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
 import type { Dialect } from './stored-values';
 
 /** Column types by dialect: a time in milliseconds, and the filler of write checks. */
@@ -8,13 +8,6 @@ const COLUMN_TYPES = {
   sqlite: { time: 'INTEGER', filler: 'BLOB' },
   postgres: { time: 'BIGINT', filler: 'TEXT' },
 } as const;
-
-export interface MigrationStore {
-  dialect: Dialect;
-  execute(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
-  /** Runs `work` in a transaction that only one process at a time is in. */
-  transaction<T>(work: () => Promise<T>): Promise<T>;
-}
 
 /** SQL of tables that did not change before the first release; `$time` and `$filler` stand for the column types of the dialect. */
 const TABLES = [

@@ -1,7 +1,8 @@
+import type { SensitiveValues } from '../../redaction/service-response';
 import type { WireObject } from '../../shared/wire-object';
 import {
   isOwnNotFound,
-  notTriedError,
+  notRespondingError,
   parseMutationResponse,
   readLookupResponse,
   toLookupError,
@@ -10,30 +11,18 @@ import {
   type MutationOutcome,
   type NotFoundResponse,
 } from './mapping/responses';
-import type { Credentials } from './credentials';
-import type { BulkheadName, Slot } from './http/resilience';
+import type { BulkheadName } from './http/resilience';
 import { LookupRetries } from './http/retry-budget';
-import {
-  observedResultOfFailure,
-  observedResultOfResponse,
-  reportResult,
-  type RequestObserver,
-} from './request-observer';
+import { reportResult, resultOfFailure, resultOfStatus, type RequestObserver } from './request-observer';
 import type { RawResponse } from './http/http-exchange';
 import { serviceTime, type Call, type SendOptions, type ServiceTransport } from './http/transport';
 
-/** Identifies a transaction by at least one of its ids (spec 4.1, 4.3). */
-export interface LookupKey {
-  channel: string;
-  transactionId?: string;
-  externalId?: string;
-  /** Values of the caller's request that the response must not expose; not sent. */
-  secrets?: readonly string[];
-  /** Expected amount; a response with another amount is invalid. Not sent. */
-  amount?: { currency: string; value: string };
-}
+/** Identifies a transaction by at least one of its ids (spec 4.1, 4.3). `amount` and `secrets` are not sent. */
+export type LookupKey = { channel: string } & Pick<
+  ExpectedFields,
+  'transactionId' | 'externalId' | 'amount' | 'secrets'
+>;
 
-/** The service's response to a lookup. */
 export interface LookupResponse {
   /** Null if there is no such transaction. */
   transaction: WireObject | null;
@@ -44,7 +33,8 @@ export interface LookupResponse {
 }
 
 /** A reserved slot for a request whose attempt is recorded before it is sent. */
-export interface MoneySlot extends Slot {
+export interface MoneySlot {
+  release(): void;
   /** Time by `performance.now()` until which the response must arrive. */
   deadline: number;
   /** Time to sign with, by the wall clock. It was read before the attempt was recorded. */
@@ -64,15 +54,7 @@ export interface MoneySendOptions {
   /** The slot to use; if omitted, the request waits for one. */
   slot?: MoneySlot;
   /** Whether the request may be signed and sent again after a 401; by default it may. */
-  mayRepeat?(): Promise<boolean>;
-}
-
-interface MoneyCall {
-  channel: string;
-  path: string;
-  lane: BulkheadName;
-  body: string;
-  options?: MoneySendOptions | undefined;
+  mayRepeat?: (() => Promise<boolean>) | undefined;
 }
 
 /** Client of the payment service: sends lookups, creates and confirms, and checks and redacts the responses. */
@@ -82,11 +64,8 @@ export class ServiceClient {
   constructor(
     private readonly transport: ServiceTransport,
     private readonly notFound: NotFoundResponse,
-    /** The gateway's own secrets, which responses must not expose. */
-    private readonly gatewaySecrets: {
-      credentials: Pick<Credentials, 'allSecrets'>;
-      isToken?(text: string): boolean;
-    },
+    /** Returns the gateway's own secrets, which responses must not expose. */
+    private readonly gatewaySecrets: () => Pick<SensitiveValues, 'credentials' | 'isToken'>,
     private readonly observer: RequestObserver,
   ) {
     this.#retries = new LookupRetries(() => observer.retried());
@@ -96,7 +75,7 @@ export class ServiceClient {
   lookUp(path: string, key: LookupKey): Promise<LookupResponse> {
     const call = { channel: key.channel, path, query: lookupQuery(key) };
     const read = (raw: RawResponse): LookupResponse => {
-      const json = readLookupResponse(raw, { ...key, ...this.#redactionContext() }, this.notFound.status);
+      const json = readLookupResponse(raw, { ...key, ...this.gatewaySecrets() }, this.notFound.status);
       if (json) this.transport.recordServiceTime(raw);
       const isOwn = json !== null || isOwnNotFound(raw, this.notFound);
       return { transaction: json, isOwn, serviceTime: serviceTime(raw) };
@@ -108,21 +87,20 @@ export class ServiceClient {
     );
   }
 
-  /**
-   * Sends a create or confirm once. Never repeats it, except after a 401 if `mayRepeat` allows it. Throws only if the
-   * service certainly did nothing.
-   */
+  /** Sends a create or confirm once; again only after a 401 if `mayRepeat` allows it. Throws only if nothing was done. */
   postOnce(
-    { lane, options: { slot, mayRepeat } = {}, ...call }: MoneyCall,
+    lane: BulkheadName,
+    call: { channel: string; path: string; body: string },
     expected: ExpectedFields,
+    { slot, mayRepeat }: MoneySendOptions = {},
   ): Promise<MutationOutcome<WireObject>> {
-    const fields = { ...expected, ...this.#redactionContext() };
+    const fields = { ...expected, ...this.gatewaySecrets() };
     const sent = this.#send(call, {
       lane,
       timeoutMs: slot && slot.deadline - performance.now(),
       hasSlot: slot !== undefined,
       signAt: slot?.signAt,
-      ...(mayRepeat && { mayRepeat }),
+      mayRepeat,
     });
     return sent.then((raw) => {
       const outcome = parseMutationResponse(raw, fields);
@@ -139,34 +117,25 @@ export class ServiceClient {
       reserve: async (channel) => {
         const startedAt = performance.now();
         try {
-          const { release } = await transport.reserve(lane);
+          const release = await transport.reserve(lane);
           return { release, deadline: startedAt + transport.timeoutMs, signAt: transport.now() };
         } catch (failure) {
-          const call = { channel, path, body: '' };
-          reportResult(this.observer, call, { startedAt, ...observedResultOfFailure(failure) });
-          throw notTriedError();
+          reportResult(this.observer, { channel, path, body: '' }, startedAt, resultOfFailure(failure));
+          throw notRespondingError();
         }
       },
     };
-  }
-
-  #redactionContext(): Pick<ExpectedFields, 'credentials' | 'isToken'> {
-    const { credentials, isToken } = this.gatewaySecrets;
-    return { credentials: credentials.allSecrets, isToken };
   }
 
   #send(call: Call, options: SendOptions): Promise<RawResponse> {
     const startedAt = performance.now();
     return this.transport.send(call, options).then(
       (raw) => {
-        reportResult(this.observer, call, {
-          startedAt,
-          ...observedResultOfResponse(raw, this.notFound.status),
-        });
+        reportResult(this.observer, call, startedAt, resultOfStatus(raw.status, this.notFound.status));
         return raw;
       },
       (failure: unknown) => {
-        reportResult(this.observer, call, { startedAt, ...observedResultOfFailure(failure) });
+        reportResult(this.observer, call, startedAt, resultOfFailure(failure));
         throw failure;
       },
     );

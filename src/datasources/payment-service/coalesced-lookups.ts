@@ -10,6 +10,12 @@ const cacheKeyOf = ({ channel, transactionId = '', externalId }: LookupKey): str
 
 type LookUp<T> = (key: LookupKey) => Promise<T | null>;
 
+interface SharedLookup<T> {
+  channel: string;
+  /** Cleared when the lookup ends, because V8 may retain a deleted Map entry for a long time. */
+  result: Promise<T | null> | undefined;
+}
+
 /** Coalesces identical lookups in flight into one request, which callers cannot cancel. Results are not cached. */
 export class LookupCoalescer<T> {
   readonly #inFlight = new Map<string, SharedLookup<T>>();
@@ -39,15 +45,6 @@ export class LookupCoalescer<T> {
   }
 }
 
-interface SharedLookup<T> {
-  channel: string;
-  /** Cleared when the lookup ends, because V8 may retain a deleted Map entry for a long time. */
-  result: Promise<T | null> | undefined;
-}
-
-const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new Error('The lookup at the payment service failed.', { cause: error });
-
 export type LookupLimit = () => BulkheadPolicy;
 
 export type Loader<T> = DataLoader<LookupKey, T | null, string>;
@@ -63,7 +60,7 @@ export function createLoader<T>(lookUp: LookUp<T>, limit: LookupLimit): Loader<T
   const loadAll = (keys: readonly LookupKey[]): Promise<(T | null | Error)[]> => {
     // Most operations look up one transaction, for which no limit is needed.
     const run = keys.length === 1 ? lookUp : (key: LookupKey) => limit().execute(() => lookUp(key));
-    return Promise.all(keys.map((key) => run(key).catch(asError)));
+    return Promise.all(keys.map((key) => run(key).catch((error: Error) => error)));
   };
   return new DataLoader(loadAll, { cacheKeyFn: cacheKeyOf });
 }

@@ -1,7 +1,7 @@
 import { errorCode } from '../../shared/error-code';
 import { parseJson } from '../../shared/json-text';
 import { isUuid } from '../../schema/scalars';
-import { isObject, type WireObject } from '../../shared/wire-object';
+import { isObject } from '../../shared/wire-object';
 import { Secret } from '../../shared/secret';
 
 /** Credentials of a channel. There are two secret keys while the key is being rotated, otherwise one. */
@@ -28,27 +28,17 @@ const ENTRY_FIELDS = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
 const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
 const CREDENTIAL_RULE = 'at most 1024 printable ASCII characters without spaces';
 
-/** A field of an entry. Its value is the credential itself or the path of a file. */
+/** A field of an entry. Its value is a credential or a list of them; or paths of files, if there is a `readFile`. */
 interface CredentialField {
-  /** Name of the entry and the field, for error messages. */
   name: string;
   value: unknown;
-  isFile: boolean;
+  readFile: ReadFile | undefined;
 }
 
-/** Returns the one of two alternative fields that an entry has. Throws if it has none or both. */
-function chooseField(entryName: string, entry: WireObject, inline: string, file: string): CredentialField {
-  const given = [inline, file].filter((field) => Object.hasOwn(entry, field));
-  const [field] = given;
-  if (field === undefined || given.length > 1)
-    throw new Error(`${entryName}: expected either ${inline} or ${file}`);
-  return { name: `${entryName}: ${field}`, value: entry[field], isFile: field === file };
-}
-
-function readCredential({ name, value, isFile }: CredentialField, readFile: ReadFile): Secret {
-  const text = isFile ? readCredentialFile(name, value, readFile) : value;
+function readCredential({ name, value, readFile }: CredentialField): Secret {
+  const text = readFile ? readCredentialFile(name, value, readFile) : value;
   if (typeof text !== 'string' || !CREDENTIAL_PATTERN.test(text))
-    throw new Error(`${name}: expected ${isFile ? 'a file of ' : ''}${CREDENTIAL_RULE}`);
+    throw new Error(`${name}: expected ${readFile ? 'a file of ' : ''}${CREDENTIAL_RULE}`);
   return new Secret(text);
 }
 
@@ -62,11 +52,11 @@ function readCredentialFile(name: string, path: unknown, readFile: ReadFile): st
   }
 }
 
-function readSecretKeys({ name, value, isFile }: CredentialField, readFile: ReadFile): Secret[] {
+function readSecretKeys({ name, value, readFile }: CredentialField): Secret[] {
   if (!Array.isArray(value) || value.length < 1 || value.length > 2)
     throw new Error(`${name}: expected a list of one key, or of two while the key is being rotated`);
   const keys = value.map((each: unknown, index) =>
-    readCredential({ name: `${name}[${index}]`, value: each, isFile }, readFile),
+    readCredential({ name: `${name}[${index}]`, value: each, readFile }),
   );
   if (new Set(keys.map((key) => key.reveal())).size < keys.length)
     throw new Error(`${name}: the two keys are the same`);
@@ -77,13 +67,20 @@ function readEntry(name: string, entry: unknown, readFile: ReadFile): Credential
   if (!isObject(entry)) throw new Error(`${name}: expected ${ENTRY_RULE}`);
   if (Object.keys(entry).some((field) => !ENTRY_FIELDS.includes(field)))
     throw new Error(`${name}: has an unknown field; expected ${ENTRY_RULE}`);
+  const choose = (inline: string, file: string): CredentialField => {
+    const [field, other] = [inline, file].filter((each) => Object.hasOwn(entry, each));
+    if (field === undefined || other !== undefined)
+      throw new Error(`${name}: expected either ${inline} or ${file}`);
+    const isFile = field === file;
+    return { name: `${name}: ${field}`, value: entry[field], readFile: isFile ? readFile : undefined };
+  };
   return {
-    apiKey: readCredential(chooseField(name, entry, 'apiKey', 'apiKeyFile'), readFile),
-    secretKeys: readSecretKeys(chooseField(name, entry, 'secretKeys', 'secretKeyFiles'), readFile),
+    apiKey: readCredential(choose('apiKey', 'apiKeyFile')),
+    secretKeys: readSecretKeys(choose('secretKeys', 'secretKeyFiles')),
   };
 }
 
-function readChannelCredentials(channels: unknown, readFile: ReadFile): Map<string, CredentialEntry> {
+function readChannels(channels: unknown, readFile: ReadFile): Map<string, CredentialEntry> {
   if (!isObject(channels)) throw new Error('channels: expected an object with an entry for each channel');
   const entries = new Map<string, CredentialEntry>();
   Object.entries(channels).forEach(([name, entry], index) => {
@@ -96,10 +93,7 @@ function readChannelCredentials(channels: unknown, readFile: ReadFile): Map<stri
   return entries;
 }
 
-/**
- * Parses SERVICE_CREDENTIALS_FILE.
- * @throws an Error that names the entry and the rule, but contains no value; a SyntaxError if the text is not JSON
- */
+/** Parses SERVICE_CREDENTIALS_FILE. Throws an Error that names the entry and the rule, without values; or a SyntaxError. */
 export function readCredentialsFile(text: string, readFile: ReadFile): CredentialTable {
   const file = parseJson(text);
   if (!isObject(file)) throw new Error('expected a JSON object with default and channels');
@@ -107,8 +101,6 @@ export function readCredentialsFile(text: string, readFile: ReadFile): Credentia
     throw new Error('has an unknown field; expected only default and channels');
   return {
     default: Object.hasOwn(file, 'default') ? readEntry('default', file['default'], readFile) : undefined,
-    channels: Object.hasOwn(file, 'channels')
-      ? readChannelCredentials(file['channels'], readFile)
-      : new Map(),
+    channels: Object.hasOwn(file, 'channels') ? readChannels(file['channels'], readFile) : new Map(),
   };
 }

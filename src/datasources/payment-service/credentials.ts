@@ -69,7 +69,6 @@ interface ActiveCredentials {
 
 /** The credentials of all channels, from settings or a hot-reloaded file. */
 export class Credentials {
-  readonly #options: CredentialsOptions;
   readonly #file: HotReloadedFile<ActiveCredentials> | undefined;
   readonly #fixed: ActiveCredentials;
 
@@ -80,9 +79,8 @@ export class Credentials {
   }
 
   /** Reads the file. Throws an Error that describes the problem if the file is invalid. */
-  constructor(options: CredentialsOptions) {
+  constructor(private readonly options: CredentialsOptions) {
     const { file, onCredentialEvent } = options;
-    this.#options = options;
     this.#fixed = this.#activate({ default: undefined, channels: new Map() });
     if (file === null) return;
     const folder = path.dirname(file);
@@ -116,10 +114,9 @@ export class Credentials {
   onAccepted(signers: Signers, signer: Signer): void {
     const secretKey = signers.prefer(signer);
     if (secretKey !== undefined)
-      this.#options.onCredentialEvent({ kind: 'switched', entry: signers.name, secretKey });
+      this.options.onCredentialEvent({ kind: 'switched', entry: signers.name, secretKey });
   }
 
-  /** Stops watching the file. */
   close(): void {
     this.#file?.close();
   }
@@ -129,7 +126,7 @@ export class Credentials {
   }
 
   #activate(table: CredentialTable): ActiveCredentials {
-    const { settings } = this.#options;
+    const { settings } = this.options;
     const before = this.#file?.value;
     const fallback = table.default ?? settings;
     const channels = [...table.channels].map(([channel, entry]): [string, Signers] => {

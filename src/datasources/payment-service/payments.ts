@@ -1,7 +1,6 @@
 import type { PaymentMethodDefinition } from '../../schema/methods/method-definition';
 import type { PollAfter } from '../../shared/poll-after';
 import type { PaymentResource } from '../../schema/payment';
-import { normalizeDecimal } from '../../schema/scalars';
 import type { WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';
 import {
@@ -39,25 +38,18 @@ export interface ConfirmRequest {
   fields: WireObject;
 }
 
-/** A payment as recorded in the journal. */
-export interface JournaledPayment extends KnownPayment {
-  transactionId: string;
-  status: string;
-}
-
-/** Result of a lookup. */
 export interface LookupResult<T> {
   found: T | null;
   /** Whether the service itself responded, because the response of a proxy proves nothing. */
   isOwn: boolean;
 }
 
-/** Called for every transaction that a lookup finds. @param requestedAt start of the lookup by `performance.now()` */
+/** Receives every transaction that a lookup finds. @param requestedAt start of the lookup by `performance.now()` */
 export type FoundListener<T> = (found: T, requestedAt: number) => void;
 
 /** Creates, confirms and looks up payments of the service (spec 4.3 to 4.5). */
 export class PaymentService {
-  #onFound: FoundListener<PaymentResource> = () => undefined;
+  onFound: FoundListener<PaymentResource> = () => undefined;
   readonly queue: SendQueue;
 
   /** @param pollAfter for the next actions of the payments */
@@ -66,11 +58,6 @@ export class PaymentService {
     private readonly pollAfter: PollAfter,
   ) {
     this.queue = client.sendQueue('payment/', 'payments');
-  }
-
-  /** Sets the listener for payments that lookups find. */
-  onSeen(listener: FoundListener<PaymentResource>): void {
-    this.#onFound = listener;
   }
 
   /** POST payment/ (spec 4.4). */
@@ -87,10 +74,8 @@ export class PaymentService {
       callback_url: request.callbackUrl ?? undefined,
       description: request.description ?? undefined,
     });
-    const outcome = await this.client.postOnce(
-      { channel: request.channel, path: 'payment/', lane: 'payments', body, options },
-      request,
-    );
+    const call = { channel: request.channel, path: 'payment/', body };
+    const outcome = await this.client.postOnce('payments', call, request, options);
     return mapAccepted(outcome, (json) => this.#read(json, request));
   }
 
@@ -98,10 +83,8 @@ export class PaymentService {
   async confirm(request: ConfirmRequest): Promise<MutationOutcome<PaymentResource>> {
     const { channel, transactionId, definition, fields } = request;
     const body = JSON.stringify({ id: transactionId, ...fields });
-    const outcome = await this.client.postOnce(
-      { channel, path: 'payment/confirm/', lane: 'payments', body },
-      { channel, transactionId },
-    );
+    const call = { channel, path: 'payment/confirm/', body };
+    const outcome = await this.client.postOnce('payments', call, { channel, transactionId });
     return mapAccepted(outcome, (json) => this.#read(json, { channel, definition }));
   }
 
@@ -118,12 +101,12 @@ export class PaymentService {
     const found = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
     // The listener must not receive an external id that comes from the lookup key and not from the response.
     const { externalId, ...bare } = key;
-    this.#onFound(externalId === undefined ? found : readPayment(json, bare, this.pollAfter), requestedAt);
+    this.onFound(externalId === undefined ? found : readPayment(json, bare, this.pollAfter), requestedAt);
     return { found, isOwn };
   }
 
   /** Builds a payment from journal data, without a request. Its other fields are looked up if they are selected. */
-  fromJournal({ transactionId, status, ...known }: JournaledPayment): PaymentResource {
+  fromJournal(transactionId: string, status: string, known: KnownPayment): PaymentResource {
     return this.#read({ transaction_id: transactionId, status }, known);
   }
 
@@ -131,17 +114,9 @@ export class PaymentService {
     const payment = readPayment(json, known, this.pollAfter);
     if (isPartialResponse(json)) {
       const { channel, transactionId } = payment;
-      addLazyFields(payment, async () => {
-        const { secrets = [] } = known;
-        const found = await this.lookUp({ channel, transactionId, secrets });
-        return found && isOtherAmount(found, known) ? null : found;
-      });
+      const { secrets, amount } = known;
+      addLazyFields(payment, () => this.lookUp({ channel, transactionId, secrets, amount }));
     }
     return payment;
   }
-}
-
-function isOtherAmount({ amount }: PaymentResource, { amount: expected }: KnownPayment): boolean {
-  if (!expected || !amount || amount instanceof Promise) return false;
-  return amount.currency !== expected.currency || normalizeDecimal(amount.value) !== expected.value;
 }

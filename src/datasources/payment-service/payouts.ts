@@ -39,16 +39,11 @@ type KnownOf = (transactionId: string) => KnownPayout | Promise<KnownPayout>;
 
 /** Creates and looks up payouts of the service (spec 4.1, 4.2). */
 export class PayoutService {
-  #onFound: FoundListener<PayoutResource> = () => undefined;
+  onFound: FoundListener<PayoutResource> = () => undefined;
   readonly queue: SendQueue;
 
   constructor(private readonly client: ServiceClient) {
     this.queue = client.sendQueue('payout/', 'payouts');
-  }
-
-  /** Sets the listener for payouts that lookups find. */
-  onSeen(listener: FoundListener<PayoutResource>): void {
-    this.#onFound = listener;
   }
 
   /** POST payout/ (spec 4.2). */
@@ -61,17 +56,12 @@ export class PayoutService {
       payout_method: { type: request.type, ...request.fields },
       callback_url: request.callbackUrl ?? undefined,
     });
-    const outcome = await this.client.postOnce(
-      { channel: request.channel, path: 'payout/', lane: 'payouts', body, options },
-      request,
-    );
+    const call = { channel: request.channel, path: 'payout/', body };
+    const outcome = await this.client.postOnce('payouts', call, request, options);
     return mapAccepted(outcome, (json) => readPayout(json, request));
   }
 
-  /**
-   * GET payout/ (spec 4.1). Returns null if there is no such payout.
-   * @param knownOf returns the known facts about a payout by its transaction id
-   */
+  /** GET payout/ (spec 4.1). Null if there is none. @param knownOf returns the known facts about a payout by its id */
   async lookUp(key: LookupKey, knownOf?: KnownOf): Promise<PayoutResource | null> {
     return (await this.search(key, knownOf)).found;
   }
@@ -83,7 +73,7 @@ export class PayoutService {
     if (!json) return { found: null, isOwn };
     const transactionId = String(json['transaction_id']).toLowerCase();
     const found = readPayout(json, await knownOf(transactionId));
-    this.#onFound(found, requestedAt);
+    this.onFound(found, requestedAt);
     return { found, isOwn };
   }
 

@@ -13,17 +13,21 @@ export type ServiceErrorKind =
   /** The service does not have a transaction that must exist. */
   | 'NOT_FOUND';
 
-/** An error of the service, the network or the credentials. The message is safe for callers. */
+/** An error of the service, the network, the journal or the credentials. The message is safe for callers. */
 export class ServiceError extends Error {
   constructor(
     readonly kind: ServiceErrorKind,
     message: string,
     /** Time in ms after which the caller may retry: the service's Retry-After, or a default. */
     readonly retryAfterMs?: number,
-    /** Whether the gateway sent nothing, because too many requests are queued or a circuit breaker is open. */
+    /** Whether the gateway sent nothing to the service, so that a retry by the gateway is pointless. */
     readonly notTried = false,
   ) {
     super(message);
     this.name = 'ServiceError';
   }
 }
+
+/** Returns the error for a call that sent nothing, and that may be repeated after a second. */
+export const notTriedError = (message: string): ServiceError =>
+  new ServiceError('UNAVAILABLE', message, 1000, true);

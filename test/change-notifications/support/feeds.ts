@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock, type Clock } from '../../../src/shared/clock';
-import type { StateChange, ChangeNotifier } from '../../../src/datasources/change-notifier/change-notifier';
-import { createNotifier } from '../../../src/datasources/change-notifier/create-notifier';
+import {
+  createNotifier,
+  type ChangeNotifier,
+  type StateChange,
+} from '../../../src/datasources/change-notifier/change-notifier';
 import { until } from '../../support/latch';
 import { withClient } from '../../support/stores';
 

@@ -46,22 +46,18 @@ export class RequestFailure extends Error {
 /** Maximum size of a response body, larger than any documented response. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
-const MIN_REMAINING_CAP_MS = 1000;
-
 /** Minimum time in ms left before the deadline to start a request; with less, it is not expected to complete. */
-export const minRemainingMs = (timeoutMs: number): number => Math.min(MIN_REMAINING_CAP_MS, timeoutMs / 4);
+export const minRemainingMs = (timeoutMs: number): number => Math.min(1000, timeoutMs / 4);
 
 export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
 
 /** A request and its response under one deadline. It is a response handler for undici and for PostClient. */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly response: Promise<RawResponse>;
+  readonly #response = Promise.withResolvers<RawResponse>();
   readonly #timer: NodeJS.Timeout;
   /** Latest time to start the request, by `performance.now()`. */
   readonly #startUntil: number;
   readonly #chunks: Buffer[] = [];
-  #resolve!: (response: RawResponse) => void;
-  #reject!: (failure: RequestFailure) => void;
   #controller: Controller | undefined;
   #failure: RequestFailure | undefined;
   #size = 0;
@@ -69,12 +65,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headers: RawResponse['headers'] = {};
 
   constructor(timeoutMs: number) {
-    this.response = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
     this.#timer = setTimeout(() => this.#fail('timeout', 'DEADLINE'), timeoutMs);
     this.#startUntil = performance.now() + timeoutMs - minRemainingMs(timeoutMs);
+  }
+
+  get response(): Promise<RawResponse> {
+    return this.#response.promise;
   }
 
   /** Dispatches the request unless too little time is left. */
@@ -120,7 +116,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // Most responses are one chunk.
     const body = first && !second ? first : Buffer.concat(this.#chunks);
     const response = { status: this.#status, headers: this.#headers, body };
-    void nextEventLoopTurn().then(() => this.#resolve(response));
+    void nextEventLoopTurn().then(() => this.#response.resolve(response));
   }
 
   onResponseError(_controller: Controller | undefined, error: Error): void {
@@ -132,6 +128,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     this.#failure = new RequestFailure(reason, this.#controller === undefined, code);
     this.#controller?.abort(this.#failure);
-    this.#reject(this.#failure);
+    this.#response.reject(this.#failure);
   }
 }

@@ -1,11 +1,52 @@
-import { request } from 'node:http';
-import { util } from 'undici';
+import { Agent, request, type ClientRequestArgs, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { buildConnector, util } from 'undici';
 import { InFlightCounter } from '../../../shared/in-flight-counter';
 import type { Controller, Exchange } from './http-exchange';
-import { PostAgent } from './post-agent';
+import { StandbyConnections } from './standby-connections';
 
-export interface PostRequest {
-  method: 'POST';
+/** An idle connection is closed after this time: most services keep idle connections for several seconds. */
+const MAX_IDLE_MS = 1000;
+
+type OnSocket = (error: Error | null, socket: Duplex) => void;
+
+/** Connections for creates and confirms: recently used, else opened ahead of need, else new (ADR 19). */
+class PostAgent extends Agent {
+  readonly #connect: (callback: buildConnector.Callback) => void;
+  readonly #standby: StandbyConnections;
+
+  constructor({ protocol, hostname, port, host }: URL, connectTimeoutMs: number) {
+    super({ keepAlive: true, scheduling: 'lifo', timeout: MAX_IDLE_MS });
+    // Resumes TLS sessions. Connections this short need no TCP keep-alive.
+    const connect = buildConnector({ timeout: connectTimeoutMs, allowH2: false, keepAlive: false });
+    const target = { protocol, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, host };
+    this.#connect = (callback) => connect(target, callback);
+    this.#standby = new StandbyConnections(this.#connect);
+  }
+
+  override createConnection(_options: ClientRequestArgs, onSocket: OnSocket): undefined {
+    const standby = this.#standby.take();
+    if (standby) onSocket(null, standby);
+    // After an error Node.js does not read the second argument.
+    else this.#connect((...[error, socket]) => onSocket(error, socket as Duplex));
+  }
+
+  /** Whether Node.js may reuse the connection of a response. Node.js itself applies `timeout` of the Keep-Alive header. */
+  override keepSocketAlive(socket: Duplex): boolean {
+    const { res } = (socket as { _httpMessage?: { res?: IncomingMessage } })._httpMessage ?? {};
+    const [, requestsLeft = '1'] = /\bmax=(\d+)/.exec(String(res?.headers['keep-alive'])) ?? [];
+    // Its type lacks the result.
+    const mayReuse: unknown = super.keepSocketAlive(socket);
+    return requestsLeft !== '0' && mayReuse === true;
+  }
+
+  override destroy(): void {
+    this.#standby.close();
+    super.destroy();
+  }
+}
+
+interface PostRequest {
   path: string;
   headers: Record<string, string>;
   body: string;
@@ -36,7 +77,7 @@ export class PostClient {
   }
 
   /** Resolves when the request has ended. Never rejects. */
-  #send({ method, path, headers, body }: PostRequest, exchange: Exchange): Promise<void> {
+  #send({ path, headers, body }: PostRequest, exchange: Exchange): Promise<void> {
     // Node.js writes a list of headers unchanged, without processing each.
     const headerList = Object.entries({
       host: this.#host,
@@ -45,13 +86,11 @@ export class PostClient {
       'content-length': String(Buffer.byteLength(body)),
     }).flat();
     return new Promise((resolve) => {
-      const message = request({ agent: this.#agent, method, path, headers: headerList });
+      const message = request({ agent: this.#agent, method: 'POST', path, headers: headerList });
       const controller: Controller = { abort: () => void message.destroy() };
-      let started: Controller | undefined;
-      const fail = (error: Error): void => exchange.onResponseError(started, error);
+      const fail = (error: Error): void => exchange.onResponseError(controller, error);
       message
         .on('socket', () => {
-          started = controller;
           // Aborts a request whose deadline has passed before anything is written.
           exchange.onRequestStart(controller);
           if (!message.destroyed) message.end(body);

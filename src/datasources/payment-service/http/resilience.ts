@@ -24,12 +24,11 @@ const isTimeout = (error: unknown): boolean => error instanceof RequestFailure &
 const isFailure = (error: unknown): boolean => error instanceof RequestFailure && error.reason !== 'timeout';
 const isServerError = (result: unknown): boolean => (result as RawResponse).status >= 500;
 
-const halfOpenAfter = () => new ExponentialBackoff({ initialDelay: 1000, maxDelay: 30_000 });
-
-/** A reserved slot of a bulkhead. */
-export interface Slot {
-  release(): void;
-}
+/** @param threshold number of consecutive failures that open the circuit breaker */
+const breakerOptions = (threshold: number) => ({
+  breaker: new ConsecutiveBreaker(threshold),
+  halfOpenAfter: new ExponentialBackoff({ initialDelay: 1000, maxDelay: 30_000 }),
+});
 
 /** Bulkheads and circuit breakers for requests to the service. */
 export class ResiliencePolicy {
@@ -38,14 +37,11 @@ export class ResiliencePolicy {
     payments: bulkhead(MAX_IN_FLIGHT.payments, MAX_QUEUED),
     payouts: bulkhead(MAX_IN_FLIGHT.payouts, MAX_QUEUED),
   };
-  readonly #timeouts = circuitBreaker(handleWhen(isTimeout), {
-    breaker: new ConsecutiveBreaker(TIMEOUT_THRESHOLD),
-    halfOpenAfter: halfOpenAfter(),
-  });
-  readonly #failures = circuitBreaker(handleWhen(isFailure).orWhenResult(isServerError), {
-    breaker: new ConsecutiveBreaker(FAILURE_THRESHOLD),
-    halfOpenAfter: halfOpenAfter(),
-  });
+  readonly #timeouts = circuitBreaker(handleWhen(isTimeout), breakerOptions(TIMEOUT_THRESHOLD));
+  readonly #failures = circuitBreaker(
+    handleWhen(isFailure).orWhenResult(isServerError),
+    breakerOptions(FAILURE_THRESHOLD),
+  );
 
   /** Runs `send` in a slot of the bulkhead. Rejects without running it if a breaker is open or the queue is full. */
   run<T extends RawResponse>(lane: BulkheadName, send: () => Promise<T>): Promise<T> {
@@ -61,26 +57,22 @@ export class ResiliencePolicy {
     return this.#lanes[lane].executionSlots > 0;
   }
 
-  /**
-   * Waits for a slot.
-   * @throws RequestFailure with reason `refused` if a breaker is half open, the queue is full or no slot frees in time
-   */
-  reserve(lane: BulkheadName, timeoutMs: number): Promise<Slot> {
+  /** Waits for a slot; resolves with its release. Rejects with reason `refused` if a breaker is half open, the queue is full or no slot frees in time. */
+  reserve(lane: BulkheadName, timeoutMs: number): Promise<() => void> {
     // Refuse now instead of waiting for the probing request, because the attempt would be in the journal meanwhile.
     if ([this.#timeouts, this.#failures].some(({ state }) => state === CircuitState.HalfOpen))
       return Promise.reject(new RequestFailure('refused', true, 'HALF_OPEN'));
-    const reserved = Promise.withResolvers<Slot>();
+    const reserved = Promise.withResolvers<() => void>();
     const released = Promise.withResolvers<undefined>();
-    let isTimedOut = false;
-    const fail = (code: string): void => {
-      isTimedOut = true;
-      reserved.reject(new RequestFailure('refused', true, code));
-    };
-    const timer = setTimeout(() => fail('NO_SLOT'), timeoutMs);
-    const hold = (): Promise<undefined> | undefined => {
+    const fail = (code: string): void => reserved.reject(new RequestFailure('refused', true, code));
+    const timer = setTimeout(() => {
+      fail('NO_SLOT');
+      // Frees the slot at once if the bulkhead grants one later.
+      released.resolve(undefined);
+    }, timeoutMs);
+    const hold = (): Promise<undefined> => {
       clearTimeout(timer);
-      if (isTimedOut) return undefined;
-      reserved.resolve({ release: () => released.resolve(undefined) });
+      reserved.resolve(() => released.resolve(undefined));
       return released.promise;
     };
     this.#lanes[lane].execute(hold).catch((error: unknown) => {

@@ -11,11 +11,7 @@ export class Signer {
     this.#key = createSecretKey(secretKey.reveal(), 'utf8');
   }
 
-  /**
-   * Returns the headers that authenticate a request.
-   * @param data the query string without its "?", or the body, exactly as sent
-   * @param nowMs the time of sending in milliseconds since 1970
-   */
+  /** Returns the headers that authenticate a request. @param data the body or the query string, exactly as sent */
   headers(data: string, nowMs: number): Record<string, string> {
     const timestamp = String(Math.floor(nowMs / 1000));
     return {

@@ -17,10 +17,7 @@ function destroy(this: Socket): void {
   this.destroy();
 }
 
-/**
- * Connections that are opened ahead of need and have never carried a request. Keeps as many as requests needed a new
- * connection within the last five seconds, so that none is kept without traffic.
- */
+/** Connections opened ahead of need, which never carried a request: as many as were needed within five seconds. */
 export class StandbyConnections {
   #ready: Standby[] = [];
   /** When the last requests needed a new connection, oldest first; at most MAX_STANDBY. */

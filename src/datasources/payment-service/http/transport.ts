@@ -1,8 +1,8 @@
 import { Pool } from 'undici';
-import type { Credentials, Signers } from '../credentials';
+import type { Credentials } from '../credentials';
 import { Exchange, minRemainingMs, type RawResponse } from './http-exchange';
 import { PostClient } from './post-client';
-import { ResiliencePolicy, type BulkheadName, type Slot } from './resilience';
+import { ResiliencePolicy, type BulkheadName } from './resilience';
 import { ServiceError } from '../service-error';
 import type { Signer } from './signature';
 
@@ -15,14 +15,14 @@ export interface SendOptions {
   timeoutMs?: number | undefined;
   /** Whether the request already holds a slot. */
   hasSlot?: boolean;
-  /**
-   * Time of the first signature by the wall clock; by default now. A time from before the attempt was recorded makes
-   * the service reject the request if the process was suspended since then.
-   */
+  /** Time of the first signature; by default now. An earlier one makes the service reject what a suspended process sends. */
   signAt?: number | undefined;
   /** Called before a request is sent again after a 401. Resolves to false to prevent this. */
-  mayRepeat?(): Promise<boolean>;
+  mayRepeat?: (() => Promise<boolean>) | undefined;
 }
+
+/** How one try of a request is signed. */
+type Signing = { signer: Signer; skewMs: number } & Pick<SendOptions, 'signAt'>;
 
 /** Wraps the exchange of a request, for tracing. Must not change the request or the response. */
 export type RequestInterceptor = (call: Call, exchange: () => Promise<RawResponse>) => Promise<RawResponse>;
@@ -56,21 +56,15 @@ export function serviceTime({ headers }: RawResponse): number | undefined {
 /** Sends signed requests to the service. Follows no redirects, and retries only after a 401. */
 export class ServiceTransport {
   readonly #lookupPool: Pool;
-  /**
-   * Sends POST requests. It keeps no idle connections for long, because the service may close one while a request is
-   * written to it, and then it is unknown whether the request arrived.
-   */
   readonly #postClient: PostClient;
-  readonly #policy = new ResiliencePolicy();
+  readonly policy = new ResiliencePolicy();
   readonly #pathPrefix: string;
-  readonly #options: TransportOptions;
   #skewMs = 0;
   /** Date header of the last response that certainly came from the service, and its arrival by the monotonic clock. */
   #lastDate: { header: unknown; at: number } | undefined;
 
-  constructor(options: TransportOptions) {
+  constructor(private readonly options: TransportOptions) {
     const base = new URL(options.baseUrl);
-    this.#options = options;
     this.#pathPrefix = `${base.pathname}api/v1/`;
     this.#lookupPool = new Pool(base.origin, {
       connections: MAX_CONNECTIONS,
@@ -83,21 +77,17 @@ export class ServiceTransport {
     this.#postClient = new PostClient(base, options.timeoutMs);
   }
 
-  get policy(): Pick<ResiliencePolicy, 'breakers' | 'lanes' | 'hasFreeSlot'> {
-    return this.#policy;
-  }
-
   /** The service's clock minus the gateway's in ms, as used for signatures; 0 unless a difference caused a 401. */
   get skewMs(): number {
     return this.#skewMs;
   }
 
   get timeoutMs(): number {
-    return this.#options.timeoutMs;
+    return this.options.timeoutMs;
   }
 
   now(): number {
-    return this.#options.now();
+    return this.options.now();
   }
 
   /** Lower bound of the service's time, extrapolated from the last Date header; undefined if unknown. */
@@ -107,10 +97,7 @@ export class ServiceTransport {
     return Number.isNaN(time) ? undefined : Math.floor(time + age * (1 - MAX_DRIFT));
   }
 
-  /**
-   * Stores the Date header of a response that certainly came from the service. If it contradicts the previous header,
-   * both are discarded, so that the service's time is unknown until the next response.
-   */
+  /** Stores the Date header of a response that certainly came from the service; none if it contradicts the previous one. */
   recordServiceTime({ headers }: RawResponse): void {
     const at = performance.now();
     const before = this.#lastDate;
@@ -121,12 +108,9 @@ export class ServiceTransport {
     if (!(Math.abs(passed - (at - before.at)) <= MAX_DATE_ERROR_MS)) this.#lastDate = undefined;
   }
 
-  /**
-   * Reserves a slot for a request whose attempt is recorded before it is sent.
-   * @throws RequestFailure with reason `refused` if no slot can be reserved; nothing was sent then
-   */
-  reserve(lane: BulkheadName): Promise<Slot> {
-    return this.#policy.reserve(lane, this.timeoutMs - minRemainingMs(this.timeoutMs));
+  /** Reserves a slot. Throws a RequestFailure with reason `refused` if there is none; nothing was sent then. */
+  reserve(lane: BulkheadName): Promise<() => void> {
+    return this.policy.reserve(lane, this.timeoutMs - minRemainingMs(this.timeoutMs));
   }
 
   /**
@@ -137,55 +121,48 @@ export class ServiceTransport {
    */
   async send(call: Call, options: SendOptions): Promise<RawResponse> {
     const { timeoutMs = this.timeoutMs, signAt } = options;
-    const signers = this.#options.credentials.signersFor(call.channel);
+    const { credentials } = this.options;
+    const signers = credentials.signersFor(call.channel);
     const signer = signers?.preferred;
     if (!signers || !signer) throw noCredentialsError();
     const deadline = performance.now() + timeoutMs;
-    const exchange = (attempt: SendAttempt): Promise<RawResponse> => {
-      const run = (): Promise<RawResponse> => {
-        const current = new Exchange(deadline - performance.now());
-        const start = () => current.start(() => this.#dispatch(call, attempt, current));
-        const ended = options.hasSlot ? this.#policy.runInSlot(start) : this.#policy.run(options.lane, start);
-        ended.catch((error: unknown) => current.refuse(error));
-        return current.response;
-      };
-      return this.#options.interceptor ? this.#options.interceptor(call, run) : run();
-    };
-    const attempt: SendAttempt = { signer, skewMs: this.#skewMs, signAt };
-    const raw = await exchange(attempt);
-    if (raw.status !== 401) return raw;
+    const exchange = (signing: Signing) => this.#exchange(call, options, deadline, signing);
     const mayRepeat = async (): Promise<boolean> =>
       deadline - performance.now() >= minRemainingMs(timeoutMs) && ((await options.mayRepeat?.()) ?? true);
-    return this.#retryAfter401(raw, attempt, { signers, exchange, mayRepeat });
-  }
-
-  async #retryAfter401(
-    rejected: RawResponse,
-    { signer, skewMs }: SendAttempt,
-    { signers, exchange, mayRepeat }: RetryAfter401Options,
-  ): Promise<RawResponse> {
-    let raw = rejected;
-    let usedSkewMs = skewMs;
+    let skewMs = this.#skewMs;
+    let raw = await exchange({ signer, skewMs, signAt });
+    if (raw.status !== 401) return raw;
     const newSkewMs = this.#newSkew(raw, skewMs);
     if (newSkewMs !== undefined && (await mayRepeat())) {
-      usedSkewMs = newSkewMs;
-      raw = await exchange({ signer, skewMs: usedSkewMs });
-      if (raw.status !== 401) this.#skewMs = usedSkewMs;
+      skewMs = newSkewMs;
+      raw = await exchange({ signer, skewMs });
+      if (raw.status !== 401) this.#skewMs = skewMs;
     }
     const other = signers.fallbackSigner(signer);
     if (raw.status === 401 && other && (await mayRepeat())) {
-      raw = await exchange({ signer: other, skewMs: usedSkewMs });
+      raw = await exchange({ signer: other, skewMs });
       if (raw.status !== 401) {
-        this.#skewMs = usedSkewMs;
-        this.#options.credentials.onAccepted(signers, other);
+        this.#skewMs = skewMs;
+        credentials.onAccepted(signers, other);
       }
     }
     return raw;
   }
 
+  #exchange(call: Call, options: SendOptions, deadline: number, signing: Signing): Promise<RawResponse> {
+    const run = (): Promise<RawResponse> => {
+      const current = new Exchange(deadline - performance.now());
+      const start = () => current.start(() => this.#dispatch(call, signing, current));
+      const ended = options.hasSlot ? this.policy.runInSlot(start) : this.policy.run(options.lane, start);
+      ended.catch((error: unknown) => current.refuse(error));
+      return current.response;
+    };
+    return this.options.interceptor ? this.options.interceptor(call, run) : run();
+  }
+
   /** Returns the clock skew if it may have caused a 401, otherwise undefined. Discards a skew that proved wrong. */
   #newSkew(raw: RawResponse, usedSkewMs: number): number | undefined {
-    const skewMs = (serviceTime(raw) ?? NaN) - this.#options.now();
+    const skewMs = (serviceTime(raw) ?? NaN) - this.options.now();
     if (Math.abs(skewMs - usedSkewMs) <= MIN_SKEW_CHANGE_MS) return undefined;
     // The skew used so far is wrong, so later requests start without it.
     this.#skewMs = 0;
@@ -198,10 +175,10 @@ export class ServiceTransport {
   }
 
   /** Signs and dispatches the request. Sends exactly the characters that were signed. */
-  #dispatch(call: Call, { signer, skewMs, signAt }: SendAttempt, exchange: Exchange): void {
+  #dispatch(call: Call, { signer, skewMs, signAt }: Signing, exchange: Exchange): void {
     const data = 'query' in call ? call.query : call.body;
     const path = this.#pathPrefix + call.path;
-    const { now } = this.#options;
+    const { now } = this.options;
     const headers: Record<string, string> = {
       accept: 'application/json',
       ...signer.headers(data, (signAt ?? now()) + skewMs),
@@ -210,22 +187,9 @@ export class ServiceTransport {
       this.#lookupPool.dispatch({ method: 'GET', path: `${path}?${data}`, headers }, exchange);
     } else {
       headers['content-type'] = 'application/json';
-      this.#postClient.dispatch({ method: 'POST', path, headers, body: data }, exchange);
+      this.#postClient.dispatch({ path, headers, body: data }, exchange);
     }
   }
-}
-
-interface SendAttempt {
-  signer: Signer;
-  skewMs: number;
-  /** The same as in SendOptions. */
-  signAt?: number | undefined;
-}
-
-interface RetryAfter401Options {
-  signers: Signers;
-  exchange(attempt: SendAttempt): Promise<RawResponse>;
-  mayRepeat(): Promise<boolean>;
 }
 
 const noCredentialsError = (): ServiceError =>

@@ -2,7 +2,7 @@ import { isUuid, normalizeDecimal } from '../../../schema/scalars';
 import { isObject, wireText, type WireObject } from '../../../shared/wire-object';
 import { redactResponse, type SensitiveValues } from '../../../redaction/service-response';
 import { extractErrorMessage } from './upstream-error-message';
-import { ServiceError } from '../service-error';
+import { notTriedError, ServiceError } from '../service-error';
 import { readJsonObject, RequestFailure, type RawResponse } from '../http/http-exchange';
 
 /** Expected values of the fields in a response. A response that contradicts one is invalid. */
@@ -36,7 +36,7 @@ function amountMatchesOrIsMissing(actual: unknown, expected: ExpectedFields['amo
 }
 
 /** Whether a response has a transaction id and a status, and its other fields equal those of the request or are missing. */
-export function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
+function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
   const id = json['transaction_id'];
   const status = json['status'];
   return (
@@ -51,28 +51,26 @@ export function matchesRequest(json: WireObject, expected: ExpectedFields): bool
   );
 }
 
-/** Redacts a response that matches the request, except its transaction id, channel and a compared external id. */
-function redactResponseFields(json: WireObject, expected: ExpectedFields): WireObject {
-  const verified = [
+/** Returns the JSON of a response, redacted; undefined unless it matches the request. */
+function readMatchingJson(raw: RawResponse, expected: ExpectedFields): WireObject | undefined {
+  const json = readJsonObject(raw);
+  if (!json || !matchesRequest(json, expected)) return undefined;
+  // These fields equal those of the request, so they are not redacted.
+  const compared = [
     'transaction_id',
     'channel',
     ...(expected.externalId === undefined ? [] : ['external_id']),
   ];
-  return redactResponse(json, expected, verified);
+  return redactResponse(json, expected, compared);
 }
 
-/** Returns the Retry-After header in ms; undefined unless it is a number of seconds. */
-function retryAfterMs({ headers }: RawResponse): number | undefined {
+/** Returns the error for a service that is unavailable, with its Retry-After header if that is a number of seconds. */
+function unavailableError({ headers }: RawResponse): ServiceError {
   const text = headers['retry-after'];
-  return typeof text === 'string' && /^\d{1,5}$/.test(text) ? Number(text) * 1000 : undefined;
+  const retryAfterMs = typeof text === 'string' && /^\d{1,5}$/.test(text) ? Number(text) * 1000 : undefined;
+  const message = 'The payment service is unavailable. Repeat the call unchanged later.';
+  return new ServiceError('UNAVAILABLE', message, retryAfterMs);
 }
-
-const unavailableError = (raw: RawResponse): ServiceError =>
-  new ServiceError(
-    'UNAVAILABLE',
-    'The payment service is unavailable. Repeat the call unchanged later.',
-    retryAfterMs(raw),
-  );
 
 const unreachableError = (): ServiceError =>
   new ServiceError(
@@ -81,13 +79,8 @@ const unreachableError = (): ServiceError =>
   );
 
 /** Returns the error for a request that was not sent, as a circuit breaker is open or too many requests are queued. */
-export const notTriedError = (): ServiceError =>
-  new ServiceError(
-    'UNAVAILABLE',
-    'The payment service is not responding; this call sent nothing. Repeat it unchanged.',
-    1000,
-    true,
-  );
+export const notRespondingError = (): ServiceError =>
+  notTriedError('The payment service is not responding; this call sent nothing. Repeat it unchanged.');
 
 const authFailedError = (): ServiceError =>
   new ServiceError(
@@ -111,10 +104,8 @@ export function parseMutationResponse(
 ): MutationOutcome<WireObject> {
   const { status } = raw;
   if (status === 200 || status === 201) {
-    const json = readJsonObject(raw);
-    return json && matchesRequest(json, expected)
-      ? { kind: 'accepted', response: redactResponseFields(json, expected) }
-      : { kind: 'unknown' };
+    const response = readMatchingJson(raw, expected);
+    return response ? { kind: 'accepted', response } : { kind: 'unknown' };
   }
   if (status === 401) throw authFailedError();
   if (status === 429) throw unavailableError(raw);
@@ -146,8 +137,8 @@ export function readLookupResponse(
 ): WireObject | null {
   const { status } = raw;
   if (status === 200) {
-    const json = readJsonObject(raw);
-    if (json && matchesRequest(json, expected)) return redactResponseFields(json, expected);
+    const json = readMatchingJson(raw, expected);
+    if (json) return json;
     throw invalidResponseError();
   }
   if (status === notFoundStatus) return null;
@@ -161,7 +152,7 @@ export function readLookupResponse(
 export function toMutationOutcome(failure: unknown): { kind: 'unknown' } {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (!failure.nothingSent) return { kind: 'unknown' };
-  throw failure.reason === 'refused' ? notTriedError() : unreachableError();
+  throw failure.reason === 'refused' ? notRespondingError() : unreachableError();
 }
 
 /** Returns the error of a lookup that got no response. Throws errors that are not a RequestFailure. */
@@ -172,6 +163,6 @@ export function toLookupError(failure: unknown): ServiceError {
       'TIMEOUT',
       'The payment service did not respond to a lookup in time. Repeat the call unchanged.',
     );
-  if (failure.reason === 'refused') return notTriedError();
+  if (failure.reason === 'refused') return notRespondingError();
   return failure.reason === 'too-large' ? invalidResponseError() : unreachableError();
 }

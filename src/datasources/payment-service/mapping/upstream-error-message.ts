@@ -36,10 +36,8 @@ const plainText = ({ headers, body }: RawResponse): string[] =>
   String(headers['content-type'] ?? '').startsWith('text/plain') ? [body.toString('utf8')] : [];
 
 /**
- * Returns the message of a 4xx response; a default if none is safe for the caller. The format is not documented (spec
- * 7.1), so this reads plain text and the common fields message, detail, error and errors. Ignores texts that contain
- * HTML or card numbers or are too long.
- * @param sensitive values that the message must not contain
+ * Returns the message of a 4xx response; a default if none is safe for the caller. The format is not documented (spec 7.1),
+ * so this reads plain text and the usual fields, and ignores texts with HTML, card numbers or `sensitive` values.
  */
 export function extractErrorMessage(raw: RawResponse, sensitive: SensitiveValues): string {
   const remove = createRedactor(sensitive);

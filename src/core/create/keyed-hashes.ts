@@ -1,5 +1,5 @@
 import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
-import type { Attempt } from '../../datasources/journal/journal';
+import type { Attempt, AttemptKey, ConfirmedPayment } from '../../datasources/journal/journal';
 
 /** The parts of a create's input that its fingerprint covers; without security codes. */
 export interface CanonicalInput {
@@ -14,15 +14,8 @@ export interface CanonicalInput {
   description?: string | null;
 }
 
-/** The parts of a confirm that its input hash covers. */
-export interface CanonicalConfirm {
-  service: string;
-  channel: string;
-  transactionId: string;
-  method: string;
-  /** The payer's input, with wire names. */
-  fields: Record<string, unknown>;
-}
+/** The parts of a confirm that its input hash covers. `fields`: the payer's input, with wire names. */
+type CanonicalConfirm = ConfirmedPayment & { method: string; fields: Record<string, unknown> };
 
 /** Returns canonical JSON: with sorted fields, and without fields that are null or undefined. */
 function canonicalText(value: unknown): string {
@@ -36,44 +29,62 @@ function canonicalText(value: unknown): string {
   return `{${fields.join()}}`;
 }
 
-/** Keyed hashes that recognise an input without storing it. The key prevents guessing a card number from a hash. */
-export class Fingerprints {
-  readonly #key: KeyObject;
-  /** Identifies the key without revealing it. */
-  readonly #keyId: string;
+const deriveKey = (secret: string, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
 
-  /** @param secret any secret that all instances share and that does not change; the key is derived from it */
+/** Keyed hashes, which recognise an input without storing it. The key prevents guessing a card number from a hash. */
+export class KeyedHashes {
+  readonly #fingerprintKey: KeyObject;
+  /** Identifies the key of the fingerprints without revealing it. */
+  readonly #keyId: string;
+  readonly #externalIdKey: KeyObject;
+
+  /** @param secret any secret that all instances share and that does not change; the keys are derived from it */
   constructor(secret: string) {
-    const key = Buffer.from(hkdfSync('sha256', secret, '', 'paygraph fingerprint', 32));
-    this.#key = createSecretKey(key);
+    const key = deriveKey(secret, 'paygraph fingerprint');
+    this.#fingerprintKey = createSecretKey(key);
     this.#keyId = createHash('sha256').update('paygraph key id').update(key).digest('hex').slice(0, 8);
+    this.#externalIdKey = createSecretKey(deriveKey(secret, 'paygraph external id'));
   }
 
-  /** Returns the hash of the input of a create: a UUID, which the journal stores in 16 bytes. */
-  of(input: CanonicalInput): string {
+  /** Returns the fingerprint of the input of a create: a UUID, which the journal stores in 16 bytes. */
+  ofCreate(input: CanonicalInput): string {
     const [, ...groups] = /^(.{4})(.{4})(.{4})(.{12})/.exec(this.#hmac(canonicalText(input))) ?? [];
     return [this.#keyId, ...groups].join('-');
   }
 
-  /** Returns the hash of the input of a confirm; equal inputs for different payments have different hashes. */
+  /** Returns the fingerprint of the input of a confirm; equal inputs for different payments have different ones. */
   ofConfirm(confirm: CanonicalConfirm): string {
     // The prefix prevents collisions with creates, whose text begins with a brace.
     return `${this.#keyId}.${this.#hmac(`confirm ${canonicalText(confirm)}`)}`;
   }
 
-  /** Whether a hash was made with this key. Hashes of other keys cannot be compared. */
-  isComparable(hash: string): boolean {
-    return hash.startsWith(this.#keyId);
+  /** Whether a fingerprint was made with this key. Those of other keys cannot be compared. */
+  isComparable(fingerprint: string): boolean {
+    return fingerprint.startsWith(this.#keyId);
   }
 
   #hmac(text: string): string {
-    return createHmac('sha256', this.#key).update(text).digest('hex');
+    return createHmac('sha256', this.#fingerprintKey).update(text).digest('hex');
   }
 
   /** Whether an attempt has this input. If its hash has another key, only the fields in the journal are compared. */
   matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {
-    if (this.isComparable(attempt.fingerprint)) return attempt.fingerprint === this.of(input);
+    if (this.isComparable(attempt.fingerprint)) return attempt.fingerprint === this.ofCreate(input);
     return differingParts(attempt, input, method).length === 0;
+  }
+
+  /**
+   * Returns the external id of a create without one: a UUID of version 8 (RFC 9562, 5.8). The same idempotency key always
+   * leads to the same id, so that a create can be found at the service even if the journal has lost it.
+   */
+  externalIdOf({ service, client, key }: AttemptKey): string {
+    const hash = createHmac('sha256', this.#externalIdKey)
+      .update(JSON.stringify([service, client, key]))
+      .digest();
+    hash.writeUInt8(0x80 | (hash.readUInt8(6) & 0x0f), 6);
+    hash.writeUInt8(0x80 | (hash.readUInt8(8) & 0x3f), 8);
+    return hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   }
 }
 

@@ -1,0 +1,108 @@
+import type { Journal } from '../datasources/journal/journal';
+import type { Clock, Timer } from '../shared/clock';
+
+/** The clock that stepped: this machine's wall clock (`system`), or that of the journal, which all instances share. */
+export type ClockSource = 'system' | 'journal';
+
+/** Minimum change in ms that counts as a step. NTP slews a clock by at most half a millisecond per second. */
+const STEP_MS = 1000;
+
+/**
+ * Detects clock steps by comparison with the monotonic clock. After a step, older timestamps cannot be compared with the
+ * present, so no idempotency key is released and nothing is purged for `holdMs`.
+ */
+export class ClockGuard {
+  /** Wall clock minus monotonic clock at the last check. */
+  #difference: number;
+  #heldUntil = -Infinity;
+
+  /** @param holdMs time after a step in ms during which the clock counts as not steady */
+  constructor(
+    private readonly clock: Clock,
+    private readonly holdMs: number,
+    private readonly onStep: (source: ClockSource, stepMs: number) => void,
+  ) {
+    this.#difference = clock.now() - clock.monotonic();
+  }
+
+  /** Checks whether the wall clock has stepped since the last check. */
+  check(): void {
+    const difference = this.clock.now() - this.clock.monotonic();
+    const changeMs = difference - this.#difference;
+    this.#difference = difference;
+    this.reportChange('system', changeMs);
+  }
+
+  /** Handles a change of a clock against the monotonic clock. Returns whether it is large enough to be a step. */
+  reportChange(source: ClockSource, changeMs: number): boolean {
+    if (Math.abs(changeMs) < STEP_MS) return false;
+    this.#heldUntil = this.clock.monotonic() + this.holdMs;
+    this.onStep(source, Math.round(changeMs));
+    return true;
+  }
+
+  /** Whether no clock has stepped within `holdMs`. */
+  isSteady(): boolean {
+    this.check();
+    return this.clock.monotonic() >= this.#heldUntil;
+  }
+}
+
+const SYNCHRONIZE_EVERY_MS = 5000;
+
+/**
+ * The clock shared by all instances of one journal: the time of the journal's store, continued by this process's monotonic
+ * clock. Leases and due times use it, so that a step of one machine's wall clock does not affect them.
+ */
+export class JournalClock implements Clock {
+  /** Journal time minus monotonic time; undefined before the first synchronization. */
+  #offset: number | undefined;
+  #synchronizedAt = -Infinity;
+  /** Journal time right after the last step of the journal's clock; -Infinity if it has not stepped. */
+  #steppedAt = -Infinity;
+
+  constructor(
+    private readonly journal: Journal,
+    private readonly clock: Clock,
+    private readonly guard: ClockGuard,
+  ) {}
+
+  /** Returns milliseconds since 1970; before the first synchronization, by this machine's wall clock. */
+  now(): number {
+    return Math.floor(this.#offset === undefined ? this.clock.now() : this.#offset + this.monotonic());
+  }
+
+  monotonic(): number {
+    return this.clock.monotonic();
+  }
+
+  after(ms: number, run: () => void): Timer {
+    return this.clock.after(ms, run);
+  }
+
+  get isSynchronized(): boolean {
+    return this.#offset !== undefined;
+  }
+
+  /** Returns the ms since a journal time; undefined if it is in the future or before the journal clock's last step. */
+  elapsedSince(time: number): number | undefined {
+    const now = this.now();
+    return time >= this.#steppedAt && time <= now ? now - time : undefined;
+  }
+
+  /** Synchronizes with the journal's time, at most every 5 seconds. Rejects if the journal cannot be read. */
+  async synchronize(): Promise<void> {
+    const before = this.monotonic();
+    if (before - this.#synchronizedAt < SYNCHRONIZE_EVERY_MS) return;
+    const time = await this.journal.time();
+    const after = this.monotonic();
+    const uncertainty = (after - before) / 2;
+    const offset = time - (before + uncertainty);
+    const difference = offset - (this.#offset ?? offset);
+    // A difference of up to half the round-trip time may be a measurement error, so only the excess is applied.
+    const change = Math.sign(difference) * Math.max(0, Math.abs(difference) - uncertainty);
+    this.#synchronizedAt = after;
+    this.#offset = this.#offset === undefined ? offset : this.#offset + change;
+    if (this.guard.reportChange('journal', change)) this.#steppedAt = this.now();
+  }
+}
