@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
+import { parseArgs } from 'node:util';
 import { build, isFresh } from '../scripts/build.mjs';
 import { Caller } from './journal/caller.mjs';
 import { openDisk } from './journal/disk.mjs';
@@ -11,6 +12,7 @@ import { median, ms, perSecond, spread, table } from './journal/stats.mjs';
 import { countLookups } from './journal/lookups.mjs';
 import { freshDatabase } from './journal/postgres.mjs';
 import { start } from './journal/processes.mjs';
+import { measureSize } from './journal/size.mjs';
 
 const ROUNDS = 10;
 const CREATES_PER_ROUND = 60;
@@ -165,6 +167,21 @@ async function run(folder, postgres) {
   for (const { process: part } of [...gateways, ...journals, { process: service }]) await part.stop();
 }
 
+/** `--rows N`: a journal of N rows in PostgreSQL, and of N / 4 in SQLite, beside one of 10,000. */
+async function runSizes(folder, postgres, rows) {
+  printMachine(postgres);
+  const small = postgres && (await freshDatabase());
+  try {
+    if (postgres)
+      await measureSize({ name: 'PostgreSQL', rows, largeUrl: postgres.url, smallUrl: small.url });
+  } finally {
+    await small?.drop();
+  }
+  const [largeUrl, smallUrl] = ['large', 'small'].map((name) => `file:${path.join(folder, `${name}.db`)}`);
+  await measureSize({ name: 'SQLite', rows: Math.ceil(rows / 4), largeUrl, smallUrl });
+}
+
+const { values } = parseArgs({ options: { rows: { type: 'string' } } });
 if (!isFresh() && !build()) process.exit(1);
 const postgres = await freshDatabase();
 if (!postgres)
@@ -174,7 +191,8 @@ const data = path.resolve(import.meta.dirname, '..', 'data');
 mkdirSync(data, { recursive: true });
 const folder = mkdtempSync(path.join(data, 'bench-'));
 try {
-  await run(folder, postgres);
+  if (values.rows) await runSizes(folder, postgres, Number(values.rows));
+  else await run(folder, postgres);
 } finally {
   rmSync(folder, { recursive: true, force: true });
   await postgres?.drop();
