@@ -44,8 +44,8 @@ export const bugs = [
     id: 'access-own-lookup-of-others',
     promise: 'What another client created does not exist for a caller with read:own (SQLite).',
     file: 'src/datasources/journal/sqlite/journal.ts',
-    find: 'WHERE own.transaction_id = input.transaction_id AND own.client = creator.client',
-    replace: 'WHERE own.transaction_id = input.transaction_id',
+    find: 'WHERE own.transaction_hash = input.transaction_hash AND own.group_id = input.group_id',
+    replace: 'WHERE own.transaction_hash = input.transaction_hash',
     tests: ['test/journal/queries.system.test.ts', 'test/auth/tenant-isolation.test.ts'],
   },
   {

@@ -49,8 +49,8 @@ export const bugs = [
     id: 'fence-insert-unguarded',
     promise: 'No attempt is written by a sender that does not know the fence.',
     file: 'src/datasources/journal/postgres/statements.ts',
-    find: 'WHERE may_insert AND (NOT reserve',
-    replace: 'WHERE (NOT reserve',
+    find: 'WHERE may_insert AND own_group IS NOT NULL AND (NOT reserve',
+    replace: 'WHERE own_group IS NOT NULL AND (NOT reserve',
     tests: journal,
   },
   {

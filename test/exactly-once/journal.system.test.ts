@@ -216,7 +216,7 @@ describeSqlite('The purge of the journal', (harnesses) => {
     await harness.confirm(transactionId ?? '');
     harness.clock.advance(MINUTE);
     await until(async () => (await count(harness, 'attempts')) === 1);
-    expect(await count(harness, 'reservations')).toBe(0);
+    expect(await count(harness, 'reserved_external_ids')).toBe(0);
     harness.clock.advance(20 * DAY);
     const key = newKey();
     await harness.create('payout', key);

@@ -145,8 +145,11 @@ describeCluster('A connection string with two hosts', () => {
     // Replication is asynchronous.
     await until(() =>
       withClient(standby.url, async (client) => {
-        const { rowCount } = await client.query('SELECT FROM attempts WHERE id = $1', [before.id]);
-        return rowCount === 1;
+        const found = client.query('SELECT FROM attempts WHERE id = $1', [before.id]);
+        return found.then(
+          ({ rowCount }) => rowCount === 1,
+          () => false,
+        );
       }),
     );
     standby.promote();

@@ -48,6 +48,20 @@ describeJournals('Reading attempts', (fixture) => {
     await expect(by('another service', 'payment', 'tx-1')).resolves.toBeNull();
   });
 
+  test('returns keys, external ids and transaction ids of every length, and UUIDs, unchanged', async () => {
+    const { service } = newAttempt();
+    const texts = Array.from({ length: 40 }, (_, place) => 'key-ÄöÜ€'.repeat(8).slice(0, place + 1));
+    for (const text of [...texts, randomUUID(), randomUUID().toUpperCase()]) {
+      const attempt = newAttempt({ service, key: text, externalId: text });
+      await begunAs(fixture.journal, 'succeeded', attempt, { transactionId: text });
+      const expected = { id: attempt.id, key: text, externalId: text, transactionId: text };
+      await expect(fixture.journal.find(attempt)).resolves.toMatchObject(expected);
+      await expect(fixture.journal.findByTransaction(service, 'payment', text)).resolves.toMatchObject(
+        expected,
+      );
+    }
+  });
+
   test('finds an attempt for the operator by its id, and by its key when only one client used it', async () => {
     const [own, shared] = [newAttempt(), newAttempt()];
     const other = newAttempt({ service: shared.service, key: shared.key, client: 'another client' });

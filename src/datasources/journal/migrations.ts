@@ -1,7 +1,6 @@
 import { attemptsView, attemptTables, keyHashOf } from './attempt-tables';
 import { convertAttempts, type MigrationStore } from './convert-attempts';
 import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
-import type { Dialect } from './stored-values';
 
 /** Column types by dialect: a time in milliseconds, and the filler of write checks. */
 const COLUMN_TYPES = {

@@ -8,9 +8,6 @@ export type Row = Record<string, unknown>;
 /** Value of a parameter, which is written as `?` in a statement. */
 export type SqlValue = string | number | null | Uint8Array;
 
-/** Replaces characters that PostgreSQL rejects, so that text from the service cannot make the write of a batch fail. */
-export const toStorableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
-
 export const textOrNull = (value: unknown): string | null => (value === null ? null : String(value));
 const numberOrNull = (value: unknown): number | null => (value === null ? null : Number(value));
 

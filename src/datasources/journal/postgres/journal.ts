@@ -20,12 +20,11 @@ import {
   attemptFromRow,
   insertColumnValues,
   isKeyReleased,
-  toStorableText,
   type Row,
   type SqlValue,
 } from '../rows';
 import { END_CONFIRM, SqlJournal } from '../sql-journal';
-import { attemptIdBytes, keyHash, shortHash, toStoredText, uuidOf } from '../stored-values';
+import { attemptIdBytes, keyHash, shortHash, toStorableText, toStoredText, uuidOf } from '../stored-values';
 import { PostgresHosts } from './hosts';
 import { CONNECTION_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './pool';
 import { purgeStep } from './purge';

@@ -93,7 +93,7 @@ export class PostgresPool {
       .track((this.#options.migrate ?? this.#migrate.bind(this))())
       .catch((error: unknown) => {
         this.#migrated = undefined;
-        throw new JournalUnavailable(error);
+        throw error instanceof JournalUnavailable ? error : new JournalUnavailable(error);
       });
     return this.#migrated;
   }
