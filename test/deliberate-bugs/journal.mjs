@@ -9,8 +9,8 @@ export const bugs = [
     tests: ['test/journal/insert-attempt.system.test.ts'],
   },
   {
-    id: 'journal-absence-inherited',
-    promise: 'What lookups proved for an attempt counts for no later attempt under its key.',
+    id: 'journal-rechecks-inherited',
+    promise: 'An attempt under a released key does not inherit the count of rechecks.',
     file: 'src/datasources/journal/rows.ts',
     find: ' status checks absent_ms',
     replace: ' status absent_ms',
