@@ -1,6 +1,7 @@
 import { ConfigError } from '../config';
 import type { Journal } from '../datasources/journal/journal';
 import { journalErrorText, isPermanent } from '../datasources/journal/journal-error';
+import { inspectPostgres, weaknessesOf } from '../datasources/journal/diagnostics';
 import { JournalMonitor } from '../datasources/journal/journal-monitor';
 import { JournalOpenError } from '../datasources/journal/journal-open-error';
 import { instrumentJournal } from '../datasources/journal/instrumented-journal';
@@ -29,6 +30,7 @@ export async function openMonitoredJournal(
     await journal.close();
   };
   await monitor.start();
+  if (!url.startsWith('file:')) void logWeaknesses(url, log);
   const { currentError } = monitor;
   if (currentError && isPermanent(currentError)) {
     await close();
@@ -37,4 +39,13 @@ export async function openMonitoredJournal(
   /** Returns why the journal could not be written at the last check; null if it could. */
   const journalReason = () => monitor.currentError?.reason ?? null;
   return { journal, journalReason, close };
+}
+
+const INSPECTION_MS = 5_000;
+
+/** Logs what PostgreSQL does not promise; `paygraph doctor` says what to do. The journal monitor logs failures. */
+async function logWeaknesses(url: string, log: BaseParts['log']): Promise<void> {
+  const weaknesses = await inspectPostgres(url, INSPECTION_MS).then(weaknessesOf, () => []);
+  for (const reason of weaknesses)
+    log.warn({ event: 'journal_weakness', reason }, 'PostgreSQL lacks a promise; see npm run doctor');
 }

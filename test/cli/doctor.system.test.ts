@@ -1,7 +1,8 @@
 import { createServer, connect, type AddressInfo } from 'node:net';
 import { describeJournals, describePostgresJournal } from '../journal/support/fixture';
 import { newAttempt } from '../journal/support/samples';
-import { closeAfterTests } from '../support/gateway';
+import { closeAfterTests, loggedGateway } from '../support/gateway';
+import { until } from '../support/latch';
 import { POSTGRES_URL } from '../support/stores';
 import { NOBODY, doctor, finding, goodSettings } from './support/doctor';
 
@@ -103,6 +104,10 @@ describePostgresJournal('doctor: a journal', (fixture) => {
   test('is reported as a warning behind a pooler that drops notifications', async () => {
     const pooler = await withoutNotifications(fixture.store.url);
     expect(await faultsOf(pooler)).toContainEqual(finding('warning: LISTEN; NOTIFY; PgBouncer'));
+    const { logLines } = await loggedGateway(() => ({ status: 404 }), { DATABASE_URL: pooler });
+    await until(() =>
+      logLines.some((line) => /"journal_weakness"/.test(line) && /"no_notifications"/.test(line)),
+    );
   });
 
   test('is reported as a failure if it is read-only', async () => {

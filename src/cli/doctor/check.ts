@@ -31,6 +31,7 @@ export const REMEDIES = {
     'Check DATABASE_URL (host, port, database, user, password; every host may be a standby), the connection limit and pg_hba.conf of the server. For PgBouncer add options to ignore_startup_parameters.',
   tables_not_writable:
     'The server is a read-only replica, or the user lacks privileges: GRANT SELECT, INSERT, UPDATE, DELETE on the tables, or CREATE on the schema where there are none yet.',
+  database_clock: 'Synchronise the clocks of both machines with NTP (timedatectl, chrony).',
   journal_not_durable: 'Set fsync, full_page_writes and synchronous_commit of the server to on.',
   asynchronous_standby:
     'Set synchronous_standby_names. Otherwise every create is looked up first for FENCE_SECONDS after a failover (docs/exactly-once.md).',

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import {
   inspectPostgres,
+  weaknessesOf,
   inspectSqlite,
   type JournalState,
   type PostgresState,
@@ -54,7 +55,13 @@ async function checkSqlite(file: string): Promise<JournalInspection> {
 async function checkPostgres(url: string): Promise<JournalInspection> {
   try {
     const state = await inspectPostgres(url, QUERY_TIMEOUT_MS);
-    return { findings: [checkTables(state), checkDurability(state), checkNotifications(state)], state };
+    const findings = [
+      checkTables(state),
+      checkDurability(state),
+      checkNotifications(state),
+      checkClock(state),
+    ];
+    return { findings, state };
   } catch (error) {
     const reason = journalErrorText(describeJournalError(error));
     return { findings: [failed('postgres_unusable', `DATABASE_URL: PostgreSQL cannot be used: ${reason}.`)] };
@@ -66,11 +73,12 @@ const checkTables = (state: PostgresState): Finding =>
     ? ok('The tables of the journal are writable.')
     : failed('tables_not_writable', 'The tables of the journal are not writable.');
 
-function checkDurability({ isDurable, hasOnlyAsynchronousStandbys }: PostgresState): Finding {
+function checkDurability(state: PostgresState): Finding {
   const crash = 'A crash of PostgreSQL could lose what it has committed, so nothing is created.';
   const failover = 'PostgreSQL has standbys, but no synchronous one: a failover loses the latest attempts.';
-  if (!isDurable) return failed('journal_not_durable', crash);
-  if (hasOnlyAsynchronousStandbys) return warning('asynchronous_standby', failover);
+  const weaknesses = weaknessesOf(state);
+  if (weaknesses.includes('journal_not_durable')) return failed('journal_not_durable', crash);
+  if (weaknesses.includes('asynchronous_standby')) return warning('asynchronous_standby', failover);
   return ok('PostgreSQL keeps what it commits.');
 }
 
@@ -79,6 +87,12 @@ function checkNotifications({ canListen }: PostgresState): Finding {
   if (canListen) return ok('LISTEN and NOTIFY work.');
   const message = 'LISTEN and NOTIFY do not work: instances cannot notify each other of changes.';
   return warning('no_notifications', message);
+}
+
+function checkClock(state: PostgresState): Finding {
+  if (!weaknessesOf(state).includes('database_clock')) return ok('The clock agrees with that of PostgreSQL.');
+  const seconds = Math.round(state.clockDifferenceMs / 1000);
+  return warning('database_clock', `The clock of PostgreSQL differs by ${seconds} s.`);
 }
 
 function checkMigrations({ pendingMigrations: pending, unknownMigrations: newer }: JournalState): Finding {

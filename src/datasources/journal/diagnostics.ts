@@ -28,6 +28,24 @@ export interface PostgresState extends JournalState {
   isDurable: boolean;
   /** Whether the server has standbys, none of which is synchronous. */
   hasOnlyAsynchronousStandbys: boolean;
+  /** Difference in ms between the server's clock and that of this machine. */
+  clockDifferenceMs: number;
+}
+
+/** What a PostgreSQL server does not promise to a journal. The doctor has a finding of each name. */
+export type JournalWeakness =
+  'journal_not_durable' | 'asynchronous_standby' | 'no_notifications' | 'database_clock';
+
+const MAX_CLOCK_DIFFERENCE_MS = 5_000;
+
+export function weaknessesOf(state: PostgresState): JournalWeakness[] {
+  const weaknesses: Record<JournalWeakness, boolean> = {
+    journal_not_durable: !state.isDurable,
+    asynchronous_standby: state.hasOnlyAsynchronousStandbys,
+    no_notifications: state.canListen === false,
+    database_clock: Math.abs(state.clockDifferenceMs) > MAX_CLOCK_DIFFERENCE_MS,
+  };
+  return (Object.keys(weaknesses) as JournalWeakness[]).filter((name) => weaknesses[name]);
 }
 
 type Rows = Record<string, unknown>[];
@@ -94,7 +112,8 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
       current_setting('transaction_read_only') = 'on' OR pg_is_in_recovery() AS "readOnly",
       pg_is_in_recovery() AS standby, ${IS_DURABLE} AS durable,
       current_setting('synchronous_standby_names') = '' AND EXISTS (SELECT 1 FROM pg_stat_replication) AS asynchronous,
-      to_regclass('applied_migrations') IS NOT NULL AS "hasTables"`);
+      to_regclass('applied_migrations') IS NOT NULL AS "hasTables", extract(epoch FROM clock_timestamp()) * 1000 AS now`);
+    const clockDifferenceMs = Number(server?.['now']) - Date.now();
     const state = await queryJournalState(query, server?.['hasTables'] === true);
     const privilege =
       state.pendingMigrations.length > 0 ? "has_schema_privilege(current_schema(), 'CREATE')" : MAY_WRITE;
@@ -108,6 +127,7 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
       canListen,
       isDurable: server?.['durable'] === true,
       hasOnlyAsynchronousStandbys: server?.['asynchronous'] === true,
+      clockDifferenceMs,
     };
   } finally {
     void client.end().catch(() => undefined);
