@@ -51,8 +51,7 @@ async function latency({ gateways, disk }) {
     { name: 'commit', once: async () => disk.commit() },
   ]);
   const added = (name) => rounds.get(name).map((value, round) => value - rounds.get('none')[round]);
-  const beyond = (name) =>
-    added(name).map((value, round) => value - rounds.get('append')[round]);
+  const beyond = (name) => added(name).map((value, round) => value - rounds.get('append')[round]);
   const rows = [
     ['fdatasync of 4 KB appended', spread(rounds.get('append'), ms), '', '', ''],
     ['one commit of SQLite', spread(rounds.get('commit'), ms), '', '', ''],

@@ -32,12 +32,12 @@ const COLUMNS = `group_id, id, key, fingerprint, external_id, external_id_hash, 
 /** Returns the values of row `n`: settled at regular intervals within the last 20 days, or unknown. */
 function values({ bytes, random32, total, now }) {
   const isUnknown = `n % ${UNKNOWN_EVERY} = 0`;
-  const startedAt = `${now} - 20 * ${DAY_MS} + n * ${20 * DAY_MS} / ${total}`;
+  const startedAt = `${now} - 20 * ${DAY_MS} + CAST(n AS BIGINT) * ${20 * DAY_MS} / ${total}`;
   const ifSettled = (value) => `CASE WHEN ${isUnknown} THEN NULL ELSE ${value} END`;
   return `1 + n % ${GROUPS}, ${bytes}, ${bytes}, ${bytes}, ${bytes}, ${random32}, 'card', 'EUR', '10.00', ${startedAt},
     CASE WHEN ${isUnknown} THEN 'u' ELSE 's' END, ${ifSettled(`${startedAt} + 500`)}, ${ifSettled(bytes)},
     ${ifSettled(random32)}, ${ifSettled("'COMPLETED'")}, CASE WHEN ${isUnknown} THEN 0 END,
-    CASE WHEN ${isUnknown} THEN ${now + DAY_MS} END`;
+    CASE WHEN ${isUnknown} THEN ${now} + ${DAY_MS} END`;
 }
 
 const BATCH = 500_000;
@@ -45,8 +45,16 @@ const BATCH = 500_000;
 async function fillPostgres(url, rows, now) {
   const client = new pg.Client(url);
   await client.connect();
+  try {
+    return await fillOver(client, rows, now);
+  } finally {
+    await client.end();
+  }
+}
+
+async function fillOver(client, rows, now) {
   await client.query(`INSERT INTO attempt_groups (service, client, channel, kind)
-    SELECT '${SERVICE}', 'client ' || n % 100, 'channel ' || n / 100, 'payment' FROM generate_series(0, ${GROUPS - 1}) AS n`);
+    SELECT '${SERVICE}', 'client ' || (n % 100), 'channel ' || (n / 100), 'payment' FROM generate_series(0, ${GROUPS - 1}) AS n`);
   const row = values({
     bytes: 'uuid_send(gen_random_uuid())',
     random32: '(random() * 4294967295 - 2147483648)::integer',
@@ -65,7 +73,6 @@ async function fillPostgres(url, rows, now) {
   const { rows: sizes } =
     await client.query(`SELECT pg_relation_size('stored_attempts')::float / ${rows} AS heap,
     pg_indexes_size('stored_attempts')::float / ${rows} AS indexes`);
-  await client.end();
   return sizes[0];
 }
 
@@ -74,7 +81,7 @@ function fillSqlite(url, rows, now) {
   database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000');
   database.exec(`WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${GROUPS - 1})
     INSERT INTO attempt_groups (service, client, channel, kind)
-    SELECT '${SERVICE}', 'client ' || n % 100, 'channel ' || n / 100, 'payment' FROM numbers`);
+    SELECT '${SERVICE}', 'client ' || (n % 100), 'channel ' || (n / 100), 'payment' FROM numbers`);
   const row = values({ bytes: 'randomblob(16)', random32: 'random() >> 32', total: rows, now });
   for (let from = 1; from <= rows; from += BATCH) {
     const to = Math.min(rows, from + BATCH - 1);

@@ -8,14 +8,18 @@ import { migrate } from '../migrations';
 import type { PostgresHosts } from './hosts';
 import type { Row, SqlValue } from '../rows';
 
-/** Plans each statement anew, because a plan made for an empty table would be kept while the table grows. */
-export const CONNECTION_OPTIONS = '-c plan_cache_mode=force_custom_plan';
+/**
+ * Plans each statement anew, because a plan made for an empty table would be kept while the table grows. Statements find
+ * rows by keys, so with statistics from when a table was small the planner must not read all of it.
+ */
+export const CONNECTION_OPTIONS =
+  '-c plan_cache_mode=force_custom_plan -c enable_seqscan=off -c enable_mergejoin=off -c jit=off';
 
 /**
  * For statements that must read an index in its order. With statistics of a table that has just grown, or of one client
  * among many, the planner would prefer a scan of the whole table.
  */
-export const INDEX_ORDER_OPTIONS = `${CONNECTION_OPTIONS} -c enable_seqscan=off -c enable_bitmapscan=off -c enable_sort=off -c jit=off`;
+export const INDEX_ORDER_OPTIONS = `${CONNECTION_OPTIONS} -c enable_bitmapscan=off -c enable_sort=off`;
 
 /** Key of the advisory lock with which only one instance at a time runs the migrations. */
 const MIGRATION_LOCK = 7_215_044;
