@@ -1,5 +1,5 @@
 import { readToolConfig } from '../../config';
-import { openJournal } from '../../datasources/journal/create-journal';
+import { migrateJournal, openJournal } from '../../datasources/journal/create-journal';
 import type { JournalState } from '../../datasources/journal/fence';
 import { EXIT, JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
 
@@ -7,8 +7,7 @@ import { EXIT, JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
 export async function migrate({ terminal, env }: Context): Promise<number> {
   const { journalUrl } = readToolConfig(env);
   terminal.showProgress('Migrating the tables of the journal …');
-  const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
-  await journal.ping().finally(() => journal.close());
+  await migrateJournal(journalUrl.reveal());
   terminal.print('All migrations are applied.');
   return EXIT.done;
 }

@@ -3,7 +3,9 @@ import { TIME_LIMIT_MS } from './deadline';
 import type { Journal } from './journal';
 import { describeJournalError, journalErrorText, isPermanent } from './journal-error';
 import { JournalOpenError } from './journal-open-error';
+import { PostgresHosts } from './postgres/hosts';
 import { PostgresJournal } from './postgres/journal';
+import { CONNECTION_OPTIONS, PostgresPool } from './postgres/pool';
 import { SqliteJournal } from './sqlite/journal';
 
 /**
@@ -27,4 +29,21 @@ export async function openJournal(url: string, timeLimitMs = TIME_LIMIT_MS): Pro
     }
   }
   return journal;
+}
+
+/** Time limit in ms of connecting for `migrateJournal`. */
+const CONNECT_LIMIT_MS = 10_000;
+
+/**
+ * Applies pending migrations, however long they take. Rejects with a JournalOpenError or JournalUnavailable if the
+ * journal cannot be opened.
+ */
+export async function migrateJournal(url: string): Promise<void> {
+  if (url.startsWith('file:')) return (await openJournal(url)).close();
+  const pool = new PostgresPool(new PostgresHosts(url), {
+    timeLimitMs: CONNECT_LIMIT_MS,
+    maxConnections: 1,
+    connectionOptions: CONNECTION_OPTIONS,
+  });
+  await pool.migrate().finally(() => pool.close());
 }
