@@ -82,7 +82,7 @@ export function tables(results) {
     parts.push('Requests per second, and the 99th percentile of their duration in ms:', throughput(results));
   }
   if (results.syncMs !== undefined)
-    parts.push(`One sync of the disk took ${spread(results.syncMs, ms)} ms; a create waits for two.`);
+    parts.push(`One sync of the disk took ${spread(results.syncMs, ms)} ms; a create waits for one.`);
   parts.push(...refusals(results.rounds ?? {}));
   if (results.starts || results.memory) parts.push('Starting, and memory:', processTable(results));
   parts.push('Targets:', barsTable(results));

@@ -40,11 +40,19 @@ export async function cycle(journal, report) {
   const begun = await journal.insertAttempt(attempt);
   const begunAt = performance.now();
   if (begun.kind !== 'started') throw new Error(`insertAttempt returned ${begun.kind}.`);
+  const settledAt = Date.now();
   await journal.recordOutcome(attempt.id, {
     outcome: 'succeeded',
     transactionId: randomUUID(),
     status: 'processing',
-    settledAt: Date.now(),
+    settledAt,
+    observed: {
+      status: 'PROCESSING',
+      state: null,
+      received: null,
+      isFinal: false,
+      nextLookupAt: settledAt + 10_000,
+    },
   });
   report?.('begin', begunAt - startedAt);
   report?.('settle', performance.now() - begunAt);

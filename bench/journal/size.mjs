@@ -135,6 +135,7 @@ async function timed(work) {
 function startPurge(journal, settledBefore) {
   const { startRetentionJob } = require('../../dist/core/recovery/retention-job.js');
   const { systemClock } = require('../../dist/shared/clock.js');
+  const { systemRuntime } = require('../../dist/shared/runtime.js');
   const clock = {
     isSynchronized: true,
     now: () => Date.now(),
@@ -145,7 +146,8 @@ function startPurge(journal, settledBefore) {
     journal,
     clock,
     clockGuard: { isSteady: () => true },
-    keepMs,
+    retention: { keepMs, changes: { followMs: 0, keepMs } },
+    runtime: systemRuntime,
     warn: () => {},
   });
   return () => job.stop();
