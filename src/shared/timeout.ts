@@ -1,3 +1,5 @@
+import { systemRuntime, type Runtime } from './runtime';
+
 export { setTimeout as sleep } from 'node:timers/promises';
 
 export class TimeoutError extends Error {
@@ -8,12 +10,16 @@ export class TimeoutError extends Error {
 }
 
 /** Awaits work. Rejects with a TimeoutError after `ms`; the work itself continues. */
-export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
+export async function withTimeout<T>(
+  ms: number,
+  work: Promise<T>,
+  runtime: Pick<Runtime, 'after'> = systemRuntime,
+): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new TimeoutError()), Math.max(0, ms));
+  const timer = runtime.after(Math.max(0, ms), () => reject(new TimeoutError()));
   try {
     return await Promise.race([work, promise]);
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
   }
 }

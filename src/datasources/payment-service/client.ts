@@ -13,6 +13,7 @@ import {
 } from './mapping/responses';
 import type { BulkheadName } from './http/resilience';
 import { LookupRetries } from './http/retry-budget';
+import type { Runtime } from '../../shared/runtime';
 import { reportResult, resultOfFailure, resultOfStatus, type RequestObserver } from './request-observer';
 import type { RawResponse } from './http/http-exchange';
 import { serviceTime, type Call, type SendOptions, type ServiceTransport } from './http/transport';
@@ -35,7 +36,7 @@ export interface LookupResponse {
 /** A reserved slot for a request whose attempt is recorded before it is sent. */
 export interface MoneySlot {
   release(): void;
-  /** Time by `performance.now()` until which the response must arrive. */
+  /** Time by the monotonic clock until which the response must arrive. */
   deadline: number;
   /** Time to sign with, by the wall clock. It was read before the attempt was recorded. */
   signAt: number;
@@ -59,6 +60,7 @@ export interface MoneySendOptions {
 
 /** Client of the payment service: sends lookups, creates and confirms, and checks and redacts the responses. */
 export class ServiceClient {
+  readonly runtime: Runtime;
   readonly #retries: LookupRetries;
 
   constructor(
@@ -68,7 +70,8 @@ export class ServiceClient {
     private readonly gatewaySecrets: () => Pick<SensitiveValues, 'credentials' | 'isToken'>,
     private readonly observer: RequestObserver,
   ) {
-    this.#retries = new LookupRetries(() => observer.retried());
+    this.runtime = transport.runtime;
+    this.#retries = new LookupRetries(this.runtime, () => observer.retried());
   }
 
   /** Looks a transaction up, with at most three tries within one deadline. Throws a ServiceError. */
@@ -97,7 +100,7 @@ export class ServiceClient {
     const fields = { ...expected, ...this.gatewaySecrets() };
     const sent = this.#send(call, {
       lane,
-      timeoutMs: slot && slot.deadline - performance.now(),
+      timeoutMs: slot && slot.deadline - this.runtime.monotonic(),
       hasSlot: slot !== undefined,
       signAt: slot?.signAt,
       mayRepeat,
@@ -110,17 +113,22 @@ export class ServiceClient {
   }
 
   sendQueue(path: string, lane: BulkheadName): SendQueue {
-    const { transport } = this;
+    const { transport, runtime } = this;
     return {
       hasFreeSlot: () => transport.policy.hasFreeSlot(lane),
       serviceNow: () => transport.serviceNow() ?? null,
       reserve: async (channel) => {
-        const startedAt = performance.now();
+        const startedAt = runtime.monotonic();
         try {
           const release = await transport.reserve(lane);
           return { release, deadline: startedAt + transport.timeoutMs, signAt: transport.now() };
         } catch (failure) {
-          reportResult(this.observer, { channel, path, body: '' }, startedAt, resultOfFailure(failure));
+          reportResult(
+            this.observer,
+            { channel, path, body: '' },
+            runtime.monotonic() - startedAt,
+            resultOfFailure(failure),
+          );
           throw notRespondingError();
         }
       },
@@ -128,14 +136,19 @@ export class ServiceClient {
   }
 
   #send(call: Call, options: SendOptions): Promise<RawResponse> {
-    const startedAt = performance.now();
+    const startedAt = this.runtime.monotonic();
     return this.transport.send(call, options).then(
       (raw) => {
-        reportResult(this.observer, call, startedAt, resultOfStatus(raw.status, this.notFound.status));
+        reportResult(
+          this.observer,
+          call,
+          this.runtime.monotonic() - startedAt,
+          resultOfStatus(raw.status, this.notFound.status),
+        );
         return raw;
       },
       (failure: unknown) => {
-        reportResult(this.observer, call, startedAt, resultOfFailure(failure));
+        reportResult(this.observer, call, this.runtime.monotonic() - startedAt, resultOfFailure(failure));
         throw failure;
       },
     );

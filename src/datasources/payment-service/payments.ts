@@ -44,7 +44,7 @@ export interface LookupResult<T> {
   isOwn: boolean;
 }
 
-/** Receives every transaction that a lookup finds. @param requestedAt start of the lookup by `performance.now()` */
+/** Receives every transaction that a lookup finds. @param requestedAt start of the lookup by the monotonic clock */
 export type FoundListener<T> = (found: T, requestedAt: number) => void;
 
 /** Creates, confirms and looks up payments of the service (spec 4.3 to 4.5). */
@@ -95,7 +95,7 @@ export class PaymentService {
 
   /** Looks a payment up as `lookUp` does, and also returns whether the service itself responded. */
   async search(key: LookupKey): Promise<LookupResult<PaymentResource>> {
-    const requestedAt = performance.now();
+    const requestedAt = this.client.runtime.monotonic();
     const { transaction: json, serviceTime, isOwn } = await this.client.lookUp('payment/', key);
     if (!json) return { found: null, isOwn };
     const found = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });

@@ -68,7 +68,7 @@ export class PayoutService {
 
   /** Looks a payout up as `lookUp` does, and also returns whether the service itself responded. */
   async search(key: LookupKey, knownOf: KnownOf = () => key): Promise<LookupResult<PayoutResource>> {
-    const requestedAt = performance.now();
+    const requestedAt = this.client.runtime.monotonic();
     const { transaction: json, isOwn } = await this.client.lookUp('payout/', key);
     if (!json) return { found: null, isOwn };
     const transactionId = String(json['transaction_id']).toLowerCase();

@@ -57,14 +57,13 @@ export function resultOfFailure(failure: unknown): RequestResult {
   return { result: 'no_credentials', code: failure instanceof ServiceError ? 'NO_CREDENTIALS' : 'UNKNOWN' };
 }
 
-/** Reports the result of a request. @param startedAt start of the request, by `performance.now()` */
+/** Reports the result of a request. @param ms duration of the request */
 export function reportResult(
   observer: RequestObserver,
   call: Call,
-  startedAt: number,
+  ms: number,
   { result, ...facts }: RequestResult,
 ): void {
-  const ms = performance.now() - startedAt;
   const name = `${'query' in call ? 'GET' : 'POST'} ${call.path}`;
   observer.ended(METRIC_NAMES[name] ?? 'other', result, ms);
   if (result === 'ok' || result === 'not_found') return;

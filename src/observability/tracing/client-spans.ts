@@ -6,7 +6,18 @@ import { endAfter, markFailed, type Spans } from './spans';
 const MAX_CREATE_SPANS = 5000;
 
 /** Frequent journal calls that belong to no operation and get no span. */
-const UNTRACED: ReadonlySet<string | symbol> = new Set(['ping', 'close', 'renew', 'time', 'checkWrite']);
+const UNTRACED: ReadonlySet<string | symbol> = new Set([
+  'ping',
+  'close',
+  'renew',
+  'time',
+  'checkWrite',
+  'readState',
+  'mayBeFollowed',
+  'recordObservation',
+  'claimFollowed',
+  'scheduleFollowed',
+]);
 
 /** Creates spans of journal calls and of background work on an attempt. */
 export class JournalSpans {

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { decodeUtf8, parseJson } from '../../../shared/json-text';
-import { nextEventLoopTurn } from '../../../shared/next-turn';
+import type { Timer } from '../../../shared/clock';
+import type { Runtime } from '../../../shared/runtime';
 import { isObject, type WireObject } from '../../../shared/wire-object';
 
 /** A complete response of the service. */
@@ -54,8 +55,8 @@ export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
 /** A request and its response under one deadline. It is a response handler for undici and for PostClient. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #response = Promise.withResolvers<RawResponse>();
-  readonly #timer: NodeJS.Timeout;
-  /** Latest time to start the request, by `performance.now()`. */
+  readonly #timer: Timer;
+  /** Latest time to start the request, by the monotonic clock. */
   readonly #startUntil: number;
   readonly #chunks: Buffer[] = [];
   #controller: Controller | undefined;
@@ -64,9 +65,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: RawResponse['headers'] = {};
 
-  constructor(timeoutMs: number) {
-    this.#timer = setTimeout(() => this.#fail('timeout', 'DEADLINE'), timeoutMs);
-    this.#startUntil = performance.now() + timeoutMs - minRemainingMs(timeoutMs);
+  constructor(
+    timeoutMs: number,
+    private readonly runtime: Runtime,
+  ) {
+    this.#timer = runtime.after(timeoutMs, () => this.#fail('timeout', 'DEADLINE'));
+    this.#startUntil = runtime.monotonic() + timeoutMs - minRemainingMs(timeoutMs);
   }
 
   get response(): Promise<RawResponse> {
@@ -94,7 +98,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** Fails the exchange if too little time is left, even if the timer is due but has not run yet. */
   #failIfTooLate(): void {
-    if (performance.now() > this.#startUntil) this.#fail('timeout', 'DEADLINE');
+    if (this.runtime.monotonic() > this.#startUntil) this.#fail('timeout', 'DEADLINE');
   }
 
   /** Called for informational responses (1xx) and again for the final response. */
@@ -111,12 +115,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#failure) return;
-    clearTimeout(this.#timer);
+    this.#timer.cancel();
     const [first, second] = this.#chunks;
     // Most responses are one chunk.
     const body = first && !second ? first : Buffer.concat(this.#chunks);
     const response = { status: this.#status, headers: this.#headers, body };
-    void nextEventLoopTurn().then(() => this.#response.resolve(response));
+    void this.runtime.nextTurn().then(() => this.#response.resolve(response));
   }
 
   onResponseError(_controller: Controller | undefined, error: Error): void {
@@ -125,7 +129,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #fail(reason: RequestFailure['reason'], code: string): void {
     if (this.#failure) return;
-    clearTimeout(this.#timer);
+    this.#timer.cancel();
     this.#failure = new RequestFailure(reason, this.#controller === undefined, code);
     this.#controller?.abort(this.#failure);
     this.#response.reject(this.#failure);

@@ -8,6 +8,9 @@ import { StandbyConnections } from './standby-connections';
 /** An idle connection is closed after this time: most services keep idle connections for several seconds. */
 const MAX_IDLE_MS = 1000;
 
+/** A connection is not reused before this time: a service that closes it after its response has then been noticed. */
+const MIN_IDLE_MS = 5;
+
 type OnSocket = (error: Error | null, socket: Duplex) => void;
 
 /** Connections for creates and confirms: recently used, else opened ahead of need, else new (ADR 19). */
@@ -31,6 +34,13 @@ class PostAgent extends Agent {
     else this.#connect((...[error, socket]) => onSocket(error, socket as Duplex));
   }
 
+  /** Delays the event with which Node.js releases a connection for the next request. */
+  override emit(event: string | symbol, ...values: unknown[]): boolean {
+    if (event !== 'free') return super.emit(event, ...values);
+    setTimeout(() => super.emit(event, ...values), MIN_IDLE_MS);
+    return true;
+  }
+
   /** Whether Node.js may reuse the connection of a response. Node.js itself applies `timeout` of the Keep-Alive header. */
   override keepSocketAlive(socket: Duplex): boolean {
     const { res } = (socket as { _httpMessage?: { res?: IncomingMessage } })._httpMessage ?? {};
@@ -46,7 +56,7 @@ class PostAgent extends Agent {
   }
 }
 
-interface PostRequest {
+export interface PostRequest {
   path: string;
   headers: Record<string, string>;
   body: string;

@@ -1,12 +1,6 @@
-import {
-  CircuitState,
-  ConsecutiveBreaker,
-  ExponentialBackoff,
-  bulkhead,
-  circuitBreaker,
-  handleWhen,
-  type BulkheadPolicy,
-} from 'cockatiel';
+import { bulkhead, type BulkheadPolicy } from 'cockatiel';
+import type { Runtime } from '../../../shared/runtime';
+import { CircuitBreaker } from './circuit-breaker';
 import { RequestFailure, type RawResponse } from './http-exchange';
 
 /** Kinds of requests. Each kind has its own concurrency limit, so that it cannot block the others. */
@@ -24,12 +18,6 @@ const isTimeout = (error: unknown): boolean => error instanceof RequestFailure &
 const isFailure = (error: unknown): boolean => error instanceof RequestFailure && error.reason !== 'timeout';
 const isServerError = (result: unknown): boolean => (result as RawResponse).status >= 500;
 
-/** @param threshold number of consecutive failures that open the circuit breaker */
-const breakerOptions = (threshold: number) => ({
-  breaker: new ConsecutiveBreaker(threshold),
-  halfOpenAfter: new ExponentialBackoff({ initialDelay: 1000, maxDelay: 30_000 }),
-});
-
 /** Bulkheads and circuit breakers for requests to the service. */
 export class ResiliencePolicy {
   readonly #lanes: Record<BulkheadName, BulkheadPolicy> = {
@@ -37,11 +25,18 @@ export class ResiliencePolicy {
     payments: bulkhead(MAX_IN_FLIGHT.payments, MAX_QUEUED),
     payouts: bulkhead(MAX_IN_FLIGHT.payouts, MAX_QUEUED),
   };
-  readonly #timeouts = circuitBreaker(handleWhen(isTimeout), breakerOptions(TIMEOUT_THRESHOLD));
-  readonly #failures = circuitBreaker(
-    handleWhen(isFailure).orWhenResult(isServerError),
-    breakerOptions(FAILURE_THRESHOLD),
-  );
+  readonly #timeouts: CircuitBreaker;
+  readonly #failures: CircuitBreaker;
+
+  constructor(private readonly runtime: Runtime) {
+    this.#timeouts = new CircuitBreaker({ threshold: TIMEOUT_THRESHOLD, isFailure: isTimeout, runtime });
+    this.#failures = new CircuitBreaker({
+      threshold: FAILURE_THRESHOLD,
+      isFailure,
+      isFailedResult: isServerError,
+      runtime,
+    });
+  }
 
   /** Runs `send` in a slot of the bulkhead. Rejects without running it if a breaker is open or the queue is full. */
   run<T extends RawResponse>(lane: BulkheadName, send: () => Promise<T>): Promise<T> {
@@ -60,23 +55,23 @@ export class ResiliencePolicy {
   /** Waits for a slot; resolves with its release. Rejects with reason `refused` if a breaker is half open, the queue is full or no slot frees in time. */
   reserve(lane: BulkheadName, timeoutMs: number): Promise<() => void> {
     // Refuse now instead of waiting for the probing request, because the attempt would be in the journal meanwhile.
-    if ([this.#timeouts, this.#failures].some(({ state }) => state === CircuitState.HalfOpen))
+    if ([this.#timeouts, this.#failures].some(({ state }) => state === 'half_open'))
       return Promise.reject(new RequestFailure('refused', true, 'HALF_OPEN'));
     const reserved = Promise.withResolvers<() => void>();
     const released = Promise.withResolvers<undefined>();
     const fail = (code: string): void => reserved.reject(new RequestFailure('refused', true, code));
-    const timer = setTimeout(() => {
+    const timer = this.runtime.after(timeoutMs, () => {
       fail('NO_SLOT');
       // Frees the slot at once if the bulkhead grants one later.
       released.resolve(undefined);
-    }, timeoutMs);
+    });
     const hold = (): Promise<undefined> => {
-      clearTimeout(timer);
+      timer.cancel();
       reserved.resolve(() => released.resolve(undefined));
       return released.promise;
     };
     this.#lanes[lane].execute(hold).catch((error: unknown) => {
-      clearTimeout(timer);
+      timer.cancel();
       fail(error instanceof Error ? error.name : 'REFUSED');
     });
     return reserved.promise;
@@ -85,8 +80,8 @@ export class ResiliencePolicy {
   /** Returns for each breaker whether it is open or half open. */
   breakers(): Record<'timeouts' | 'failures', boolean> {
     return {
-      timeouts: this.#timeouts.state !== CircuitState.Closed,
-      failures: this.#failures.state !== CircuitState.Closed,
+      timeouts: this.#timeouts.state !== 'closed',
+      failures: this.#failures.state !== 'closed',
     };
   }
 

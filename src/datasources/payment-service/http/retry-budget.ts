@@ -1,4 +1,4 @@
-import { sleep } from '../../../shared/timeout';
+import type { Runtime } from '../../../shared/runtime';
 import { ServiceError } from '../service-error';
 
 const MAX_TRIES = 3;
@@ -22,11 +22,14 @@ export class LookupRetries {
   #budget = MAX_BUDGET;
 
   /** @param onRetry called before each retry */
-  constructor(private readonly onRetry: () => void) {}
+  constructor(
+    private readonly runtime: Runtime,
+    private readonly onRetry: () => void,
+  ) {}
 
   /** Calls and retries a lookup. @param call one try, which receives its time limit in ms */
   run<T>(timeoutMs: number, call: (timeoutMs: number) => Promise<T>): Promise<T> {
-    const deadline = performance.now() + timeoutMs;
+    const deadline = this.runtime.monotonic() + timeoutMs;
     const retryUntil = deadline - timeoutMs * MIN_REMAINING_RATIO;
     this.#budget = Math.min(MAX_BUDGET, this.#budget + BUDGET_PER_LOOKUP);
     const retry = async (first: unknown): Promise<T> => {
@@ -34,13 +37,13 @@ export class LookupRetries {
       for (let tries = 1; ; tries += 1) {
         const delay = this.#delayBefore(tries + 1, error);
         // Prefers a first error with Retry-After to the timeout of a retry, which has none.
-        if (delay === undefined || performance.now() + delay >= retryUntil)
+        if (delay === undefined || this.runtime.monotonic() + delay >= retryUntil)
           throw isTimeout(error) && hasRetryAfter(first) ? first : error;
         this.#budget -= 1;
-        await sleep(delay);
+        await this.runtime.sleep(delay);
         this.onRetry();
         try {
-          return await call(deadline - performance.now());
+          return await call(deadline - this.runtime.monotonic());
         } catch (next) {
           error = next;
         }
@@ -53,7 +56,7 @@ export class LookupRetries {
   #delayBefore(nextTry: number, error: unknown): number | undefined {
     const isRetryable = error instanceof ServiceError && error.kind === 'UNAVAILABLE' && !error.notTried;
     if (!isRetryable || nextTry > MAX_TRIES || this.#budget < 1) return undefined;
-    const backoff = BASE_DELAY_MS * 2 ** (nextTry - 2) * (0.5 + Math.random());
+    const backoff = BASE_DELAY_MS * 2 ** (nextTry - 2) * (0.5 + this.runtime.random());
     return Math.max(backoff, error.retryAfterMs ?? 0);
   }
 }

@@ -1,7 +1,7 @@
-import { Pool } from 'undici';
+import { systemRuntime, type Runtime } from '../../../shared/runtime';
 import type { Credentials } from '../credentials';
 import { Exchange, minRemainingMs, type RawResponse } from './http-exchange';
-import { PostClient } from './post-client';
+import { HttpConnections, type Connections } from './connections';
 import { ResiliencePolicy, type BulkheadName } from './resilience';
 import { ServiceError } from '../service-error';
 import type { Signer } from './signature';
@@ -33,9 +33,11 @@ export interface TransportOptions {
   timeoutMs: number;
   now(): number;
   interceptor?: RequestInterceptor | undefined;
+  runtime?: Runtime;
+  /** By default connections to `baseUrl`. */
+  connections?: Connections;
 }
 
-const MAX_CONNECTIONS = 256;
 /** A 401 is attributed to the clock only if the measured skew differs by more than this from the skew used so far. */
 const MIN_SKEW_CHANGE_MS = 60_000;
 /** A larger skew is ignored, because the Date header is then assumed to be wrong. */
@@ -55,9 +57,9 @@ export function serviceTime({ headers }: RawResponse): number | undefined {
 
 /** Sends signed requests to the service. Follows no redirects, and retries only after a 401. */
 export class ServiceTransport {
-  readonly #lookupPool: Pool;
-  readonly #postClient: PostClient;
-  readonly policy = new ResiliencePolicy();
+  readonly runtime: Runtime;
+  readonly policy: ResiliencePolicy;
+  readonly #connections: Connections;
   readonly #pathPrefix: string;
   #skewMs = 0;
   /** Date header of the last response that certainly came from the service, and its arrival by the monotonic clock. */
@@ -66,15 +68,9 @@ export class ServiceTransport {
   constructor(private readonly options: TransportOptions) {
     const base = new URL(options.baseUrl);
     this.#pathPrefix = `${base.pathname}api/v1/`;
-    this.#lookupPool = new Pool(base.origin, {
-      connections: MAX_CONNECTIONS,
-      connect: { timeout: options.timeoutMs },
-      // The deadline of the Exchange covers these timeouts.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      pipelining: 1,
-    });
-    this.#postClient = new PostClient(base, options.timeoutMs);
+    this.runtime = options.runtime ?? systemRuntime;
+    this.policy = new ResiliencePolicy(this.runtime);
+    this.#connections = options.connections ?? new HttpConnections(base, options.timeoutMs);
   }
 
   /** The service's clock minus the gateway's in ms, as used for signatures; 0 unless a difference caused a 401. */
@@ -92,14 +88,14 @@ export class ServiceTransport {
 
   /** Lower bound of the service's time, extrapolated from the last Date header; undefined if unknown. */
   serviceNow(): number | undefined {
-    const age = performance.now() - (this.#lastDate?.at ?? -Infinity);
+    const age = this.runtime.monotonic() - (this.#lastDate?.at ?? -Infinity);
     const time = age < MAX_DATE_AGE_MS ? Date.parse(String(this.#lastDate?.header ?? '')) : NaN;
     return Number.isNaN(time) ? undefined : Math.floor(time + age * (1 - MAX_DRIFT));
   }
 
   /** Stores the Date header of a response that certainly came from the service; none if it contradicts the previous one. */
   recordServiceTime({ headers }: RawResponse): void {
-    const at = performance.now();
+    const at = this.runtime.monotonic();
     const before = this.#lastDate;
     this.#lastDate = { header: headers['date'], at };
     // Does not parse an unchanged header, because parsing is slow and most headers repeat the previous one.
@@ -125,22 +121,28 @@ export class ServiceTransport {
     const signers = credentials.signersFor(call.channel);
     const signer = signers?.preferred;
     if (!signers || !signer) throw noCredentialsError();
-    const deadline = performance.now() + timeoutMs;
+    const deadline = this.runtime.monotonic() + timeoutMs;
     const exchange = (signing: Signing) => this.#exchange(call, options, deadline, signing);
-    const mayRepeat = async (): Promise<boolean> =>
-      deadline - performance.now() >= minRemainingMs(timeoutMs) && ((await options.mayRepeat?.()) ?? true);
+    /** Returns the time to sign at; undefined: no repetition. Read first, so that a repetition which arrives late is refused. */
+    const repeatAt = async (): Promise<number | undefined> => {
+      const now = this.options.now();
+      if (deadline - this.runtime.monotonic() < minRemainingMs(timeoutMs)) return undefined;
+      return ((await options.mayRepeat?.()) ?? true) ? now : undefined;
+    };
     let skewMs = this.#skewMs;
     let raw = await exchange({ signer, skewMs, signAt });
     if (raw.status !== 401) return raw;
     const newSkewMs = this.#newSkew(raw, skewMs);
-    if (newSkewMs !== undefined && (await mayRepeat())) {
+    const correctedAt = newSkewMs === undefined ? undefined : await repeatAt();
+    if (newSkewMs !== undefined && correctedAt !== undefined) {
       skewMs = newSkewMs;
-      raw = await exchange({ signer, skewMs });
+      raw = await exchange({ signer, skewMs, signAt: correctedAt });
       if (raw.status !== 401) this.#skewMs = skewMs;
     }
     const other = signers.fallbackSigner(signer);
-    if (raw.status === 401 && other && (await mayRepeat())) {
-      raw = await exchange({ signer: other, skewMs });
+    const retriedAt = raw.status === 401 && other ? await repeatAt() : undefined;
+    if (other && retriedAt !== undefined) {
+      raw = await exchange({ signer: other, skewMs, signAt: retriedAt });
       if (raw.status !== 401) {
         this.#skewMs = skewMs;
         credentials.onAccepted(signers, other);
@@ -151,7 +153,7 @@ export class ServiceTransport {
 
   #exchange(call: Call, options: SendOptions, deadline: number, signing: Signing): Promise<RawResponse> {
     const run = (): Promise<RawResponse> => {
-      const current = new Exchange(deadline - performance.now());
+      const current = new Exchange(deadline - this.runtime.monotonic(), this.runtime);
       const start = () => current.start(() => this.#dispatch(call, signing, current));
       const ended = options.hasSlot ? this.policy.runInSlot(start) : this.policy.run(options.lane, start);
       ended.catch((error: unknown) => current.refuse(error));
@@ -171,7 +173,7 @@ export class ServiceTransport {
 
   /** Closes the connections to the service. Resolves when all requests in flight have ended. */
   async close(): Promise<void> {
-    await Promise.all([this.#lookupPool.close(), this.#postClient.close()]);
+    await this.#connections.close();
   }
 
   /** Signs and dispatches the request. Sends exactly the characters that were signed. */
@@ -184,10 +186,10 @@ export class ServiceTransport {
       ...signer.headers(data, (signAt ?? now()) + skewMs),
     };
     if ('query' in call) {
-      this.#lookupPool.dispatch({ method: 'GET', path: `${path}?${data}`, headers }, exchange);
+      this.#connections.get({ path: `${path}?${data}`, headers }, exchange);
     } else {
       headers['content-type'] = 'application/json';
-      this.#postClient.dispatch({ path, headers, body: data }, exchange);
+      this.#connections.post({ path, headers, body: data }, exchange);
     }
   }
 }

@@ -1,0 +1,77 @@
+import { BrokenCircuitError } from 'cockatiel';
+import type { Runtime } from '../../../shared/runtime';
+
+const FIRST_BREAK_MS = 1000;
+const MAX_BREAK_MS = 30_000;
+
+type State =
+  | { kind: 'closed'; failures: number }
+  /** `until`: end of the break by the monotonic clock. */
+  | { kind: 'open'; until: number; breaks: number }
+  /** One request probes the service; `decided` resolves when it has ended. */
+  | { kind: 'half_open'; decided: Promise<undefined>; breaks: number };
+
+interface CircuitBreakerOptions {
+  /** Number of consecutive failures that open the circuit breaker. */
+  threshold: number;
+  isFailure(error: unknown): boolean;
+  isFailedResult?(result: unknown): boolean;
+  runtime: Pick<Runtime, 'monotonic' | 'random'>;
+}
+
+/** Circuit breaker by consecutive failures. Breaks last one second at first, and twice as long after each failed probe. */
+export class CircuitBreaker {
+  #state: State = { kind: 'closed', failures: 0 };
+
+  constructor(private readonly options: CircuitBreakerOptions) {}
+
+  get state(): State['kind'] {
+    return this.#state.kind;
+  }
+
+  /** Runs `send`. Rejects with a BrokenCircuitError during a break. While another request probes, waits for its result. */
+  async execute<T>(send: () => Promise<T>): Promise<T> {
+    const state = this.#state;
+    if (state.kind === 'closed') return this.#run(send, () => this.#onFailure());
+    if (state.kind === 'half_open') {
+      await state.decided;
+      return this.execute(send);
+    }
+    if (this.options.runtime.monotonic() < state.until) throw new BrokenCircuitError();
+    const { breaks } = state;
+    const decided = Promise.withResolvers<undefined>();
+    this.#state = { kind: 'half_open', decided: decided.promise, breaks };
+    return this.#run(send, () => this.#open(breaks + 1)).finally(() => {
+      // A success, or an error that is not a failure, ends the break.
+      if (this.#state.kind === 'half_open') this.#state = { kind: 'closed', failures: 0 };
+      decided.resolve(undefined);
+    });
+  }
+
+  async #run<T>(send: () => Promise<T>, onFailure: () => void): Promise<T> {
+    const { isFailure, isFailedResult } = this.options;
+    try {
+      const result = await send();
+      if (isFailedResult?.(result)) onFailure();
+      else if (this.#state.kind === 'closed') this.#state.failures = 0;
+      return result;
+    } catch (error) {
+      if (isFailure(error)) onFailure();
+      throw error;
+    }
+  }
+
+  #onFailure(): void {
+    if (this.#state.kind !== 'closed') return;
+    this.#state.failures += 1;
+    if (this.#state.failures >= this.options.threshold) this.#open(0);
+  }
+
+  #open(breaks: number): void {
+    const { runtime } = this.options;
+    const breakMs = Math.min(MAX_BREAK_MS, FIRST_BREAK_MS * 2 ** Math.min(breaks, 5));
+    // Jitter, so that instances do not probe at the same time.
+    const until = runtime.monotonic() + breakMs * (0.75 + runtime.random() / 4);
+    this.#state = { kind: 'open', until, breaks };
+  }
+}

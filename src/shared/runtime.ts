@@ -1,0 +1,35 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { nextEventLoopTurn } from './next-turn';
+import type { Timer } from './clock';
+
+/**
+ * The services of the machine that a process uses besides the wall clock: deadlines, turns of the event loop and
+ * randomness. The simulation (test/simulation) replaces them.
+ */
+export interface Runtime {
+  /** Returns milliseconds since an arbitrary time, for durations and deadlines within this process. */
+  monotonic(): number;
+  /** Calls `run` after `ms`. The timer keeps the process alive. */
+  after(ms: number, run: () => void): Timer;
+  sleep(ms: number): Promise<void>;
+  /** Resolves after the event loop has processed all pending input. */
+  nextTurn(): Promise<void>;
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
+  random(): number;
+  randomBytes(size: number): Uint8Array;
+  randomUUID(): string;
+}
+
+export const systemRuntime: Runtime = {
+  monotonic: () => performance.now(),
+  after(ms, run) {
+    const handle = setTimeout(run, ms);
+    return { cancel: () => clearTimeout(handle) };
+  },
+  sleep: (ms) => sleep(ms),
+  nextTurn: nextEventLoopTurn,
+  random: () => Math.random(),
+  randomBytes,
+  randomUUID,
+};
