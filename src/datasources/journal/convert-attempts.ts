@@ -61,7 +61,7 @@ function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
   // The same at each copy of the row.
   const suffix = Buffer.alloc(4);
   suffix.writeInt32BE(shortHash(old.id));
-  const attempt: Attempt = { ...old, id: newAttemptId(old, suffix), fingerprint };
+  const attempt: Attempt = { ...old, id: newAttemptId(old, { randomBytes: () => suffix }), fingerprint };
   const isOpen = attempt.outcome === 'in_progress' || attempt.outcome === 'unknown';
   const values = insertColumnValues(attempt);
   const { transactionId, absence } = attempt;

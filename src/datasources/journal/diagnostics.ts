@@ -28,13 +28,19 @@ export interface PostgresState extends JournalState {
   isDurable: boolean;
   /** Whether the server has standbys, none of which is synchronous. */
   hasOnlyAsynchronousStandbys: boolean;
+  /** Whether the user may read what changes in a failover (pg_control_system). */
+  canNoticeFailover: boolean;
   /** Difference in ms between the server's clock and that of this machine. */
   clockDifferenceMs: number;
 }
 
-/** What a PostgreSQL server does not promise to a journal. The doctor has a finding of each name. */
+/** Guarantees that a journal needs and a PostgreSQL server may lack. The doctor has a finding of each name. */
 export type JournalWeakness =
-  'journal_not_durable' | 'asynchronous_standby' | 'no_notifications' | 'database_clock';
+  | 'journal_not_durable'
+  | 'asynchronous_standby'
+  | 'failover_unnoticed'
+  | 'no_notifications'
+  | 'database_clock';
 
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
 
@@ -42,6 +48,7 @@ export function weaknessesOf(state: PostgresState): JournalWeakness[] {
   const weaknesses: Record<JournalWeakness, boolean> = {
     journal_not_durable: !state.isDurable,
     asynchronous_standby: state.hasOnlyAsynchronousStandbys,
+    failover_unnoticed: !state.canNoticeFailover,
     no_notifications: state.canListen === false,
     database_clock: Math.abs(state.clockDifferenceMs) > MAX_CLOCK_DIFFERENCE_MS,
   };
@@ -112,6 +119,7 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
       current_setting('transaction_read_only') = 'on' OR pg_is_in_recovery() AS "readOnly",
       pg_is_in_recovery() AS standby, ${IS_DURABLE} AS durable,
       current_setting('synchronous_standby_names') = '' AND EXISTS (SELECT 1 FROM pg_stat_replication) AS asynchronous,
+      has_function_privilege('pg_control_system()', 'EXECUTE') AS control,
       to_regclass('applied_migrations') IS NOT NULL AS "hasTables", extract(epoch FROM clock_timestamp()) * 1000 AS now`);
     const clockDifferenceMs = Number(server?.['now']) - Date.now();
     const state = await queryJournalState(query, server?.['hasTables'] === true);
@@ -127,6 +135,7 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
       canListen,
       isDurable: server?.['durable'] === true,
       hasOnlyAsynchronousStandbys: server?.['asynchronous'] === true,
+      canNoticeFailover: server?.['control'] === true,
       clockDifferenceMs,
     };
   } finally {

@@ -1,7 +1,8 @@
+import { PositionExpired } from './changes';
 import { JournalBusy, type Journal } from './journal';
 import { describeJournalError, type JournalErrorInfo } from './journal-error';
 
-/** Called after each journal call. `fault` is null if it succeeded or failed with JournalBusy. Must not throw. */
+/** Called after each journal call. `fault` is null if it succeeded or refused the call. Must not throw. */
 export type JournalListener = (call: string, fault: JournalErrorInfo | null, ms: number) => void;
 
 /** Wraps a journal and reports the duration and result of every call except `close`. */
@@ -19,10 +20,13 @@ export const instrumentJournal = (journal: Journal, onCall: JournalListener): Jo
           onCall(String(name), fault, performance.now() - startedAt);
         result.then(
           () => ended(null),
-          // The journal has not failed if it rejects a list because too many are queued.
-          (error: unknown) => ended(error instanceof JournalBusy ? null : describeJournalError(error)),
+          (error: unknown) => ended(isRefusal(error) ? null : describeJournalError(error)),
         );
         return result;
       };
     },
   });
+
+/** Whether the journal has not failed: too many lists are queued, or a position is too old. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof JournalBusy || error instanceof PositionExpired;

@@ -1,9 +1,13 @@
 /** A write-ahead record of creates and confirms, kept in PostgreSQL or SQLite. Times are in milliseconds since 1970. */
 
+import type { AttemptKind } from './attempt-kind';
+import type { ChangeJournal, ObservedState } from './changes';
 import type { FenceReason, JournalState } from './fence';
+import type { PurgeProgress, PurgeStep } from './purge-step';
 
-export const ATTEMPT_KINDS = ['payment', 'payout'] as const;
-export type AttemptKind = (typeof ATTEMPT_KINDS)[number];
+export type * from './purge-step';
+
+export { ATTEMPT_KINDS, type AttemptKind } from './attempt-kind';
 
 /** Maximum duration of a lease in ms. A lease that ends later was taken before the clock was set back. */
 export const MAX_LEASE_MS = 60 * 60 * 1000;
@@ -92,7 +96,17 @@ export type BeginResult =
   | { kind: 'fence_changed' };
 
 export type Outcome =
-  | { outcome: 'succeeded'; transactionId: string; status: string; settledAt: number }
+  | {
+      outcome: 'succeeded';
+      transactionId: string;
+      status: string;
+      settledAt: number;
+      /**
+       * State in the response; recorded as the first change. If omitted, the transaction is followed without a recorded
+       * status, and is due to be looked up at `settledAt`.
+       */
+      observed?: ObservedState;
+    }
   | { outcome: 'rejected' | 'not_sent'; settledAt: number }
   /** If `absence` is omitted, the stored one is kept. */
   | { outcome: 'unknown'; nextRecheckAt: number; absence?: Absence };
@@ -169,25 +183,6 @@ export interface AttemptPage {
 /** Position in a list that is ordered by start time and then by `seq`. */
 export type AttemptPosition = Pick<Attempt, 'startedAt' | 'seq'>;
 
-/** Settled attempts and their reservations, reservations without an attempt, or inputs of confirms. */
-export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed';
-
-export interface PurgeStep {
-  target: PurgeTarget;
-  /** Attempts settled and inputs confirmed before this time are deleted. */
-  settledBefore: number;
-  /** Maximum number of rows to examine. */
-  limit: number;
-  /** `after` that the previous step returned; null for the first step. */
-  after: string | null;
-}
-
-export interface PurgeProgress {
-  deleted: number;
-  /** Where the next step begins; null if this was the last step. */
-  after: string | null;
-}
-
 /** Number of attempts of one kind that have an unknown outcome. */
 export interface UnknownCount {
   kind: AttemptKind;
@@ -197,7 +192,7 @@ export interface UnknownCount {
 }
 
 /** Every method rejects with JournalUnavailable if the store fails or exceeds its time limit. */
-export interface Journal {
+export interface Journal extends ChangeJournal {
   /** The time by the clock that all instances of the journal share. */
   time(): Promise<number>;
   /** Time limit of a call in ms; lists and reads for operators and metrics may take longer. */

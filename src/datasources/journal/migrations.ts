@@ -1,5 +1,7 @@
 import { attemptsView, attemptTables, keyHashOf } from './attempt-tables';
+import { changeTables } from './change-tables';
 import { convertAttempts, type MigrationStore } from './convert-attempts';
+import { followRecent } from './follow-recent';
 import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
 
 /** Column types by dialect: a time in milliseconds, and the filler of write checks. */
@@ -48,7 +50,7 @@ const TABLES = [
        expires_at $time NOT NULL,
        PRIMARY KEY (id, attempt_id)
      )`,
-  // Has one row, which is rewritten to check whether the journal can be written.
+  // Has a row that is rewritten to check whether the journal can be written, and in SQLite one that is rewritten to sync.
   `CREATE TABLE write_checks (
        id INTEGER PRIMARY KEY,
        checked_at $time NOT NULL,
@@ -127,16 +129,18 @@ const POSTGRES_ONLY = [
 /** The migration of journals from before the first release, whose tables are named here. */
 const FIRST_TABLES = '0009-write-checks';
 const STORED_ATTEMPTS = '0010-stored-attempts';
+const CHANGES = '0011-changes';
+const FOLLOWED_TRANSACTIONS = '0012-followed-transactions';
 
 /** Names of the migrations in the order of application. */
-const MIGRATIONS = [FIRST_TABLES, STORED_ATTEMPTS];
+const MIGRATIONS = [FIRST_TABLES, STORED_ATTEMPTS, CHANGES, FOLLOWED_TRANSACTIONS];
 
 /** Compares a journal's applied migrations with those of this version. */
 export function compareMigrations(applied: readonly string[]) {
   return {
     pendingMigrations: MIGRATIONS.filter((name) => !applied.includes(name)),
     /** Migrations that a newer version of the gateway applied. */
-    unknownMigrations: applied.filter((name) => name > STORED_ATTEMPTS),
+    unknownMigrations: applied.filter((name) => name > FOLLOWED_TRANSACTIONS),
   };
 }
 
@@ -148,34 +152,56 @@ async function pendingMigrations({ execute }: MigrationStore): Promise<string[]>
 
 /**
  * Applies pending migrations and returns their names. If it is interrupted, the next call continues. Gateways of the
- * previous version can use the journal until the last transaction.
+ * previous version can use the journal meanwhile; only short transactions make them wait.
  */
 export async function migrate(store: MigrationStore): Promise<string[]> {
   const { dialect, execute, transaction } = store;
   const executeAll = async (statements: readonly string[]): Promise<void> => {
     for (const statement of statements) await execute(statement);
   };
-  const complete = async (pending: readonly string[]): Promise<void> => {
+  const isPending = (name: string) => async (): Promise<boolean> =>
+    (await pendingMigrations(store)).includes(name);
+  const markApplied = async (names: readonly string[]): Promise<void> => {
+    for (const name of names) await execute('INSERT INTO applied_migrations (name) VALUES (?)', [name]);
+  };
+  const createState = async (): Promise<void> => {
     const state = JOURNAL_STATE.replace('$time', COLUMN_TYPES[dialect].time);
     await executeAll([attemptsView(dialect), state]);
     if (dialect === 'postgres') await executeAll(POSTGRES_ONLY);
     await execute(FIRST_STATE[dialect]);
-    for (const name of pending) await execute('INSERT INTO applied_migrations (name) VALUES (?)', [name]);
   };
+  const createChanges = () => executeAll(changeTables(dialect));
   const pending = await transaction(async () => {
     const names = await pendingMigrations(store);
     if (names.includes(FIRST_TABLES)) {
       const { time, filler } = COLUMN_TYPES[dialect];
       await executeAll(TABLES.map((text) => text.replaceAll('$time', time).replace('$filler', filler)));
       await executeAll(attemptTables(dialect));
-      await complete(names);
+      await createState();
+      await createChanges();
+      await markApplied(names);
     }
     return names;
   });
-  if (pending.length === 1)
+  if (pending.includes(FIRST_TABLES)) return pending;
+  if (pending.includes(STORED_ATTEMPTS))
     await convertAttempts(store, {
-      isPending: async () => (await pendingMigrations(store)).includes(STORED_ATTEMPTS),
-      complete: () => complete(pending),
+      isPending: isPending(STORED_ATTEMPTS),
+      complete: async () => {
+        await createState();
+        await markApplied([STORED_ATTEMPTS]);
+      },
+    });
+  if (pending.includes(CHANGES))
+    await transaction(async () => {
+      if (!(await isPending(CHANGES)())) return;
+      await createChanges();
+      await markApplied([CHANGES]);
+    });
+  if (pending.includes(FOLLOWED_TRANSACTIONS))
+    await followRecent(store, {
+      isPending: isPending(FOLLOWED_TRANSACTIONS),
+      complete: () => markApplied([FOLLOWED_TRANSACTIONS]),
     });
   return pending;
 }

@@ -1,5 +1,6 @@
 import { BulkheadRejectedError, bulkhead } from 'cockatiel';
 import { listStatement } from './attempt-list';
+import type { ChangeJournal } from './changes';
 import { READ_TIME_LIMIT_MS, monotonicMs } from './deadline';
 import {
   ATTEMPT_KINDS,
@@ -117,6 +118,18 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
   ) {
     this.#lists = bulkhead(dialect.maxConcurrentLists, MAX_QUEUED_LISTS);
   }
+
+  protected abstract readonly changes: ChangeJournal;
+  readonly mayBeFollowed: ChangeJournal['mayBeFollowed'] = (ids) => this.changes.mayBeFollowed(ids);
+  readonly recordObservation: ChangeJournal['recordObservation'] = (observation) =>
+    this.changes.recordObservation(observation);
+  readonly claimFollowed: ChangeJournal['claimFollowed'] = (claim) => this.changes.claimFollowed(claim);
+  readonly scheduleFollowed: ChangeJournal['scheduleFollowed'] = (schedules) =>
+    this.changes.scheduleFollowed(schedules);
+  readonly countFollowed: ChangeJournal['countFollowed'] = (service) => this.changes.countFollowed(service);
+  readonly readChanges: ChangeJournal['readChanges'] = (range) => this.changes.readChanges(range);
+  readonly newestChange: ChangeJournal['newestChange'] = (service, channel) =>
+    this.changes.newestChange(service, channel);
 
   protected abstract read(text: string, ...values: SqlValue[]): Promise<Row[]>;
   protected abstract write(text: string, ...values: SqlValue[]): Promise<Row[]>;

@@ -1,4 +1,5 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { systemRuntime, type Runtime } from '../../shared/runtime';
 import type { AttemptKey } from './journal';
 
 /** How values are stored, so that a row is small: UUIDs as 16 bytes, and hashes in the indexes instead of texts. */
@@ -40,14 +41,17 @@ export const keyHash = ({ service, client, key }: AttemptKey): Uint8Array =>
   sha256(Buffer.concat([sha256(service), sha256(client), Buffer.from(key)])).slice(0, KEY_HASH_BYTES);
 
 /** Signed 32 bits, for indexes of ids. Several ids may have one hash, so queries compare the ids too. */
-export const shortHash = (text: string): number => sha256(toStorableText(text)).readInt32BE();
+export const shortHash = (text: string): number =>
+  parseInt(hash('sha256', toStorableText(text), 'hex').slice(0, 8), 16) | 0;
 
 /**
  * Returns the id of a new attempt: a UUID that begins with the hash of its idempotency key and ends with random bytes, so
  * that one index finds an attempt by its key and by its id.
  */
-export const newAttemptId = (key: AttemptKey, suffix: Uint8Array = randomBytes(SUFFIX_BYTES)): string =>
-  uuidOf(Buffer.concat([keyHash(key), suffix.subarray(0, SUFFIX_BYTES)]));
+export const newAttemptId = (
+  key: AttemptKey,
+  { randomBytes }: Pick<Runtime, 'randomBytes'> = systemRuntime,
+): string => uuidOf(Buffer.concat([keyHash(key), randomBytes(SUFFIX_BYTES)]));
 
 /** Returns the bytes of an attempt id. No attempt has the bytes of a text that is not a UUID. */
 export const attemptIdBytes = (id: string): Uint8Array =>

@@ -25,7 +25,9 @@ import {
 } from '../rows';
 import { END_CONFIRM, SqlJournal } from '../sql-journal';
 import { attemptIdBytes, keyHash, shortHash, toStorableText, toStoredText, uuidOf } from '../stored-values';
+import { observedRecord, PostgresChanges } from './changes';
 import { PostgresHosts } from './hosts';
+import { inJson } from './json';
 import { CONNECTION_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './pool';
 import { purgeStep } from './purge';
 import {
@@ -41,15 +43,15 @@ import {
 
 const MAX_BATCH = 256;
 const MAX_CONNECTIONS = 8;
-/** Connections for lists, operator commands and the purge, so that these do not delay creates. */
-const MAX_BACKGROUND_CONNECTIONS = 3;
-/** One fewer than the background connections, so that lists do not delay operator commands. */
+/** Connections for lists, changes, operator commands and the purge, so that these do not delay creates. */
+const MAX_BACKGROUND_CONNECTIONS = 4;
+/** Two fewer than the background connections, so that lists do not delay the others. */
 const MAX_CONCURRENT_LISTS = 2;
 /** For the purge, which deletes again any rows that a crash restores, and for outcomes, which a lookup can find again. */
 const WITHOUT_SYNC = '-c synchronous_commit=off';
 const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${WITHOUT_SYNC}`;
-/** For recording outcomes, one batch at a time. */
-const MAX_OUTCOME_CONNECTIONS = 1;
+/** For recording outcomes and observations, one batch of each at a time. */
+const MAX_OUTCOME_CONNECTIONS = 2;
 
 /** Groups of attempts that are remembered as existing. */
 const MAX_KNOWN_GROUPS = 10_000;
@@ -59,6 +61,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   readonly #pool: PostgresPool;
   readonly #outcomePool: PostgresPool;
   readonly #backgroundPool: PostgresPool;
+  protected readonly changes: PostgresChanges;
   readonly #inserts: Batcher<NewAttempt, BeginResult | null>;
   /** Groups of attempts that exist, unless a failover lost them. */
   readonly #groups = new Set<string>();
@@ -89,6 +92,12 @@ export class PostgresJournal extends SqlJournal implements Journal {
       maxConnections: MAX_BACKGROUND_CONNECTIONS,
       connectionOptions: BACKGROUND_OPTIONS,
       migrate: () => this.#pool.migrate(),
+    });
+    this.changes = new PostgresChanges({
+      pool: this.#pool,
+      unsyncedPool: this.#outcomePool,
+      backgroundPool: this.#backgroundPool,
+      timeLimitMs,
     });
     this.#inserts = new Batcher({
       flush: (attempts, until) => this.#insertAll(attempts, until),
@@ -139,6 +148,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
 
   async setFence(reason: FenceReason | null): Promise<void> {
     await this.write(SET_FENCE, reason ?? '');
+    // The journal may have been set back, so that ids of database transactions repeat.
+    if (reason !== null) await this.changes.raiseEpoch(true);
   }
 
   async endConfirm(id: string, { outcome, confirmed }: ConfirmResult): Promise<void> {
@@ -172,7 +183,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
 
   /** Writes what is queued, then closes the connections. */
   async close(): Promise<void> {
-    await Promise.all([this.#inserts.close(), this.#outcomes.close()]);
+    await Promise.all([this.#inserts, this.#outcomes, this.changes].map((queue) => queue.close()));
     await Promise.all([this.#pool, this.#outcomePool, this.#backgroundPool].map((pool) => pool.close()));
   }
 
@@ -242,6 +253,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
         absent_ms: facts.absence?.spanMs,
         absent_observer: facts.absence?.observer,
       }),
+      observed: 'observed' in facts && facts.observed ? observedRecord(facts.observed) : {},
     }));
     const rows = await this.#outcomePool.query(RECORD_OUTCOMES, [JSON.stringify(records)], until);
     const unchanged = new Map(rows.map((row) => [uuidOf(row['id'] as Buffer), row['is_missing'] === true]));
@@ -260,9 +272,6 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return stateFromRow(row);
   }
 }
-
-const inJson = (value: SqlValue): SqlValue =>
-  value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
 
 const groupOf = ({ service, client, channel, kind }: NewAttempt): string =>
   JSON.stringify([service, client, channel, kind]);

@@ -1,5 +1,5 @@
 import { keyHashOf } from '../attempt-tables';
-import type { PurgeProgress, PurgeStep } from '../journal';
+import type { PurgeProgress, PurgeStep } from '../purge-step';
 import type { PostgresPool } from './pool';
 
 /** Key of the advisory lock with which only one instance at a time purges. */
@@ -61,10 +61,54 @@ export const PURGE_CONFIRMED_INPUTS = `WITH ${TRY_PURGE_LOCK},
   SELECT (SELECT mine FROM turn) AS mine, count(*) AS found, count(*) AS deleted, max(confirmed_at)::text AS last
   FROM deleted`;
 
+/**
+ * Deletes in the order of the record, and raises the positions before which the changes of their feeds are missing.
+ */
+export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
+  page AS MATERIALIZED (
+    SELECT ctid, epoch, xid, seq, feed_id, recorded_at FROM changes
+    WHERE (SELECT mine FROM turn) AND (epoch, xid, seq) >
+      (($1::jsonb ->> 0)::bigint, ($1::jsonb ->> 1)::bigint, ($1::jsonb ->> 2)::bigint)
+    ORDER BY epoch, xid, seq LIMIT $3),
+  expired AS MATERIALIZED (SELECT * FROM page WHERE recorded_at < $2),
+  purged AS (
+    UPDATE change_feeds SET purged_epoch = newest.epoch, purged_xid = newest.xid, purged_seq = newest.seq
+    FROM (SELECT DISTINCT ON (feed_id) * FROM expired ORDER BY feed_id, epoch DESC, xid DESC, seq DESC) AS newest
+    WHERE change_feeds.id = newest.feed_id
+      AND (newest.epoch, newest.xid, newest.seq) > (purged_epoch, purged_xid, purged_seq)),
+  deleted AS (
+    DELETE FROM changes WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING 1)
+  SELECT (SELECT mine FROM turn) AS mine, (SELECT count(*) FROM page) AS found, count(*) AS deleted,
+    (SELECT jsonb_build_array(epoch, xid, seq)::text FROM page
+      ORDER BY epoch DESC, xid DESC, seq DESC LIMIT 1) AS last
+  FROM deleted`;
+
+/** Reads in the order of ids, which is about that of the times, so that the times need no index. */
+export const PURGE_FOLLOWED = `WITH ${TRY_PURGE_LOCK},
+  page AS MATERIALIZED (
+    SELECT id, created_at FROM followed_transactions WHERE (SELECT mine FROM turn) AND id > $1::bigint
+    ORDER BY id LIMIT $3),
+  expired AS MATERIALIZED (
+    SELECT id FROM followed_transactions
+    WHERE id = ANY (ARRAY (SELECT id FROM page WHERE created_at < $2)) FOR UPDATE SKIP LOCKED),
+  deleted AS (
+    DELETE FROM followed_transactions WHERE id = ANY (ARRAY (SELECT id FROM expired)) RETURNING 1)
+  SELECT (SELECT mine FROM turn) AS mine, (SELECT count(*) FROM page) AS found, count(*) AS deleted,
+    (SELECT max(id)::text FROM page) AS last
+  FROM deleted`;
+
 /** Position before all reservations. */
 export const BEFORE_FIRST_RESERVATION = JSON.stringify(['', '', '']);
 
-const PURGE_STATEMENTS = { attempts: PURGE_ATTEMPTS, confirmed: PURGE_CONFIRMED_INPUTS };
+const PURGE_STATEMENTS = {
+  attempts: PURGE_ATTEMPTS,
+  confirmed: PURGE_CONFIRMED_INPUTS,
+  changes: PURGE_CHANGES,
+  followed: PURGE_FOLLOWED,
+};
+
+/** Positions before all rows of a target. */
+const FIRST = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
 
 /** Deletes at most `limit` expired rows. Returns null if another instance is purging. */
 export async function purgeStep(
@@ -74,8 +118,10 @@ export async function purgeStep(
   const [row] =
     target === 'reservations'
       ? await pool.query(PURGE_RESERVATIONS, [after ?? BEFORE_FIRST_RESERVATION, limit])
-      : await pool.query(PURGE_STATEMENTS[target], [after ?? 0, settledBefore, limit]);
+      : await pool.query(PURGE_STATEMENTS[target], [after ?? FIRST[target], settledBefore, limit]);
   if (row?.['mine'] !== true) return null;
-  const isLast = Number(row['found']) < limit;
+  // A page of changes or followed transactions that has no expired one is followed by younger ones only.
+  const isInOrder = target === 'changes' || target === 'followed';
+  const isLast = Number(row['found']) < limit || (isInOrder && Number(row['deleted']) === 0);
   return { deleted: Number(row['deleted']), after: isLast ? null : String(row['last']) };
 }

@@ -1,5 +1,6 @@
 import { keyHashOf } from '../attempt-tables';
 import { INSERT_COLUMNS, UPSERT_RELEASED_KEY, upsertReservationClause } from '../rows';
+import { OBSERVED_INPUT, RECORD_FIRST_CHANGES, SETTLED_COLUMNS } from './change-statements';
 
 /**
  * Whether a commit of this session survives a crash of the server and, if it has a synchronous standby, its loss. Without
@@ -64,11 +65,14 @@ export const SET_FENCE = `UPDATE journal_state SET fence_reason = $1::text,
   fence_since = CASE WHEN $1::text = '' THEN 0 ELSE ${NOW} END`;
 
 /**
- * Records a batch of outcomes. Returns the ids of attempts left unchanged because another one created their transaction,
+ * Records a batch of outcomes, with the first changes of the transactions created. Returns the ids of attempts left unchanged because another one created their transaction,
  * or because they are missing.
  */
 export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
-    SELECT *, state = 'u' AS is_open FROM jsonb_populate_recordset(NULL::stored_attempts, $1::jsonb)),
+    SELECT x.*, x.state = 'u' AS is_open, observed.*
+    FROM jsonb_array_elements($1::jsonb) AS record
+    CROSS JOIN jsonb_populate_record(NULL::stored_attempts, record) AS x
+    CROSS JOIN jsonb_to_record(record -> 'observed') AS observed(${OBSERVED_INPUT})),
   held AS MATERIALIZED (
     SELECT id FROM attempts_created_by_another($1::jsonb) AS id),
   locked AS MATERIALIZED (
@@ -92,7 +96,9 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     send_until = CASE WHEN is_open THEN own.send_until END,
     lease_until = CASE WHEN is_open THEN 0 END
   FROM input JOIN locked USING (id)
-  WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id)
+  WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id
+  RETURNING ${SETTLED_COLUMNS}),
+  ${RECORD_FIRST_CHANGES}
   SELECT id, FALSE AS is_missing FROM held
   UNION ALL
   SELECT id, TRUE FROM input WHERE NOT EXISTS (
@@ -142,6 +148,10 @@ const TABLES = [
   'settlement_proposals',
   'write_checks',
   'journal_state',
+  'change_feeds',
+  'changes',
+  'followed_transactions',
+  'change_epoch',
 ];
 
 /** Whether the user of the connection has all privileges that the gateway needs. */

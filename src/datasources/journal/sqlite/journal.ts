@@ -31,6 +31,7 @@ import {
 } from '../rows';
 import { END_CONFIRM, SqlJournal } from '../sql-journal';
 import { attemptIdBytes, keyHash, shortHash, toStoredText } from '../stored-values';
+import { firstChange, RAISE_EPOCH, SqliteChanges } from './changes';
 import type { Statement } from './messages';
 import { purgeStep } from './purge';
 import { sql, SqliteThread } from './thread';
@@ -110,18 +111,26 @@ const SELECT_STATE = `SELECT state.*, (SELECT seq FROM sqlite_sequence WHERE nam
 
 const SET_FENCE = 'UPDATE journal_state SET fence_since = ?, fence_reason = ?';
 
-/** Returns the statement that raises the fence if the journal was written to another file, such as that of a backup. */
-function raiseFenceOfOtherFile(file: string): string {
+/**
+ * Returns the statements that raise the fence, and begin a new epoch of changes, if the journal was written to another
+ * file, such as that of a backup.
+ */
+function raiseFenceOfOtherFile(file: string): string[] {
   const { ino, birthtimeNs } = statSync(file, { bigint: true });
   const identity = `'${ino}/${birthtimeNs}'`;
-  return `UPDATE journal_state SET identity = ${identity},
+  const raiseEpoch = `${RAISE_EPOCH} WHERE EXISTS (
+    SELECT 1 FROM journal_state WHERE identity NOT IN ('', ${identity}))`;
+  const raiseFence = `UPDATE journal_state SET identity = ${identity},
     fence_since = CASE identity WHEN '' THEN fence_since ELSE ${Date.now()} END,
     fence_reason = CASE identity WHEN '' THEN fence_reason ELSE 'restored' END
     WHERE identity <> ${identity}`;
+  return [raiseEpoch, raiseFence];
 }
 
 /** The journal in a SQLite file, which several processes of one machine may share. */
 export class SqliteJournal extends SqlJournal implements Journal {
+  protected readonly changes: SqliteChanges;
+
   private constructor(
     private readonly thread: SqliteThread,
     /** A second thread with a read-only connection, for reads that no create waits for. */
@@ -135,6 +144,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
       findCreated: FIND_CREATED,
       maxConcurrentLists: 1,
     });
+    this.changes = new SqliteChanges(thread, background);
   }
 
   /** Opens the file and applies pending migrations. */
@@ -151,7 +161,9 @@ export class SqliteJournal extends SqlJournal implements Journal {
     };
     try {
       await migrate({ dialect: 'sqlite', execute, transaction });
-      await execute(raiseFenceOfOtherFile(file));
+      await transaction(async () => {
+        for (const statement of raiseFenceOfOtherFile(file)) await execute(statement);
+      });
       const background = await SqliteThread.open(file, Math.max(timeLimitMs, READ_TIME_LIMIT_MS), true);
       return new SqliteJournal(thread, background, timeLimitMs);
     } catch (error) {
@@ -193,11 +205,12 @@ export class SqliteJournal extends SqlJournal implements Journal {
       await this.#writeOutcome(sql(SETTLE, STATE_OF[outcome], settledAt, null, null, null, ...idValues(id)));
       return true;
     }
-    const { transactionId, status } = result;
+    const { transactionId, status, observed } = result;
     const hash = shortHash(transactionId);
     const others = await this.#writeOutcome(
       sql(CREATED_BY_ANOTHER, hash, transactionId, ...idValues(id)),
       sql(SETTLE, STATE_OF[outcome], settledAt, hash, toStoredText(transactionId), status, ...idValues(id)),
+      ...firstChange(id, settledAt, observed),
       sql(IS_MISSING, ...idValues(id)),
     );
     return others.length === 0;
@@ -209,7 +222,10 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async setFence(reason: FenceReason | null): Promise<void> {
-    await this.write(SET_FENCE, reason === null ? 0 : Date.now(), reason ?? '');
+    await this.#writeAll(
+      sql(SET_FENCE, reason === null ? 0 : Date.now(), reason ?? ''),
+      ...(reason === null ? [] : [sql(RAISE_EPOCH)]),
+    );
   }
 
   async endConfirm(id: string, { outcome, confirmed }: ConfirmResult): Promise<void> {

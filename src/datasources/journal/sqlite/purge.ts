@@ -1,5 +1,5 @@
 import { keyHashOf } from '../attempt-tables';
-import type { PurgeProgress, PurgeStep } from '../journal';
+import type { PurgeProgress, PurgeStep } from '../purge-step';
 import type { Statement } from './messages';
 import { sql, type SqliteThread } from './thread';
 
@@ -33,10 +33,37 @@ const PURGE_STATEMENTS = {
   confirmed: [PURGE_CONFIRMED_INPUTS],
 };
 
+/** Changes in their order. Parameters: position after which to begin, limit, time. */
+const FROM_EXPIRED_CHANGES = `FROM (
+  SELECT id, seq, epoch, feed_id, recorded_at FROM changes INDEXED BY changes_in_order
+  WHERE (epoch, xid, seq) > (0, 0, 0) ORDER BY epoch, xid, seq LIMIT ?) WHERE recorded_at < ?`;
+
+/** Raises the positions before which the changes of a feed are missing. */
+const RAISE_PURGED = `UPDATE change_feeds SET purged_epoch = newest.epoch, purged_seq = newest.seq
+  FROM (SELECT feed_id, max(epoch) AS epoch, max(seq) AS seq ${FROM_EXPIRED_CHANGES} GROUP BY feed_id) AS newest
+  WHERE change_feeds.id = newest.feed_id AND newest.seq > purged_seq`;
+
+const PURGE_CHANGES = `DELETE FROM changes WHERE id IN (SELECT id ${FROM_EXPIRED_CHANGES}) RETURNING 1`;
+
+/** Reads in the order of ids, which is about that of the times, so that the times need no index. */
+const PURGE_FOLLOWED = `DELETE FROM followed_transactions WHERE id IN (
+  SELECT id FROM (SELECT id, created_at FROM followed_transactions ORDER BY id LIMIT ?) WHERE created_at < ?)
+  RETURNING 1`;
+
+const PURGE_IN_ORDER = { changes: [RAISE_PURGED, PURGE_CHANGES], followed: [PURGE_FOLLOWED] };
+
+/** The position of the next step, which begins at the oldest row again. */
+const FROM_START = '0';
+
 /** Deletes at most `limit` expired rows in low-priority transactions. */
 export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<PurgeProgress> {
   const { target, settledBefore, limit, after } = step;
   const run = (write: boolean, statements: Statement[]) => thread.run({ write, statements }, 'low');
+  if (target === 'changes' || target === 'followed') {
+    const statements = PURGE_IN_ORDER[target].map((text) => sql(text, limit, settledBefore));
+    const { length } = await run(true, statements);
+    return { deleted: length, after: length < limit ? null : FROM_START };
+  }
   const start = Number(after ?? 0);
   if (target !== 'reservations') {
     const rows = await run(

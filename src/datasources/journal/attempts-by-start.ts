@@ -1,0 +1,116 @@
+import path from 'node:path';
+import { keyHashOf, STATE_OF } from './attempt-tables';
+import { READ_TIME_LIMIT_MS } from './deadline';
+import type { Attempt, AttemptPosition } from './journal';
+import { PostgresHosts } from './postgres/hosts';
+import { INDEX_ORDER_OPTIONS, PostgresPool } from './postgres/pool';
+import { attemptFromRow, type Row, type SqlValue } from './rows';
+import { sql, SqliteThread } from './sqlite/thread';
+import type { Dialect } from './stored-values';
+
+/** Selects the attempts of all clients that were started in a time, oldest first. */
+export interface StartRange {
+  service: string;
+  /** Null: all channels. */
+  channel: string | null;
+  /** Earliest start time, inclusive. */
+  from: number;
+  /** Latest start time, exclusive. */
+  to: number;
+  /** Position of the last attempt that the reader has; null: from the first one. */
+  after: AttemptPosition | null;
+}
+
+/** Reads attempts for operators. Disposing of it closes its connection. */
+export interface AttemptsByStart extends AsyncDisposable {
+  /** Yields pages of attempts, ordered by start time and then by `seq`. Rejects with JournalUnavailable. */
+  pages(range: StartRange): AsyncIterableIterator<Attempt[], undefined>;
+}
+
+/** Maximum number of attempts in a page. */
+const PAGE = 500;
+/** Length in ms of the first time window that is read. */
+const FIRST_WINDOW_MS = 60_000;
+/** A page shorter than this makes the next window longer. */
+const SHORT_PAGE = PAGE / 4;
+
+const STATES = Object.values(STATE_OF)
+  .map((state) => `('${state}')`)
+  .join(', ');
+
+const IS_IN_WINDOW = 'started_at >= ? AND started_at < ? AND (started_at, seq) > (?, ?)';
+const FIRST_OF_PAGE = `ORDER BY started_at, seq LIMIT ${PAGE}`;
+
+/**
+ * One index range per group and state (stored_attempts_by_start): a window costs as many index descents as there are
+ * groups and states, and one row per attempt in it. The inner LIMIT keeps PostgreSQL from joining with all of the table;
+ * SQLite joins in the written order.
+ */
+const FOUND: Record<Dialect, (groups: string) => string> = {
+  postgres: (groups) => `SELECT page.* FROM (SELECT id FROM attempt_groups WHERE ${groups}) AS attempt_group
+    CROSS JOIN (VALUES ${STATES}) AS states (of_attempt)
+    CROSS JOIN LATERAL (
+      SELECT id, started_at, seq FROM stored_attempts
+      WHERE group_id = attempt_group.id AND state = states.of_attempt::"char"
+        AND ${IS_IN_WINDOW} ${FIRST_OF_PAGE}) AS page`,
+  sqlite: (groups) => `SELECT stored.id, started_at, seq
+    FROM (SELECT id AS group_id FROM attempt_groups WHERE ${groups}) AS attempt_group
+    CROSS JOIN (SELECT column1 AS of_attempt FROM (VALUES ${STATES})) AS states
+    CROSS JOIN stored_attempts AS stored INDEXED BY stored_attempts_by_start
+    WHERE stored.group_id = attempt_group.group_id AND state = of_attempt AND ${IS_IN_WINDOW}`,
+};
+
+/** Returns the SELECT for a page of attempts. Parameters: service, channel if there is one, window, position. */
+export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
+  `SELECT attempts.* FROM (${FOUND[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
+     ${FIRST_OF_PAGE}) AS found
+   JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
+   ORDER BY attempts.started_at, attempts.seq`;
+
+/** Opens a connection of its own, so that no create waits for it, to a journal that has its tables. */
+export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
+  const { dialect, read, close } = await openStore(url, Math.max(timeLimitMs, READ_TIME_LIMIT_MS));
+  return {
+    pages: async function* ({ service, channel, from, to, after }) {
+      const text = pageStatement(dialect, channel !== null);
+      const groups = channel === null ? [service] : [service, channel];
+      let position = after ?? { startedAt: from, seq: 0 };
+      for (let windowMs = FIRST_WINDOW_MS; position.startedAt < to;) {
+        const windowEnd = Math.min(to, position.startedAt + windowMs);
+        const start = position.startedAt;
+        const rows = await read(text, [...groups, start, windowEnd, start, position.seq]);
+        const page = rows.map(attemptFromRow);
+        if (page.length > 0) yield page;
+        const last = page.at(-1);
+        position = last && page.length === PAGE ? last : { startedAt: windowEnd, seq: 0 };
+        // A full page ends inside its window, the rest of which is read again.
+        if (page.length === PAGE) windowMs = Math.max(1, Math.floor(windowMs / 2));
+        else if (page.length < SHORT_PAGE) windowMs *= 2;
+      }
+      return undefined;
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function openStore(url: string, timeLimitMs: number) {
+  if (url.startsWith('file:')) {
+    const thread = await SqliteThread.open(path.resolve(url.slice('file:'.length)), timeLimitMs, true);
+    return {
+      dialect: 'sqlite' as const,
+      read: (text: string, values: SqlValue[]): Promise<Row[]> =>
+        thread.run({ write: false, statements: [sql(text, ...values)] }),
+      close: () => thread.close(),
+    };
+  }
+  const pool = new PostgresPool(new PostgresHosts(url), {
+    timeLimitMs,
+    maxConnections: 1,
+    connectionOptions: INDEX_ORDER_OPTIONS,
+  });
+  return {
+    dialect: 'postgres' as const,
+    read: (text: string, values: SqlValue[]): Promise<Row[]> => pool.query(text, values),
+    close: () => pool.close(),
+  };
+}

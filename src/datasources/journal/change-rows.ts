@@ -1,0 +1,212 @@
+import { NOW } from './change-tables';
+import { READ_STORED_TEXT, type Dialect } from './stored-values';
+import { FIRST_POSITION } from './changes';
+import type {
+  ChangePosition,
+  ChangeRange,
+  FollowCount,
+  FollowedTransaction,
+  ReadChanges,
+  RecordedChange,
+} from './changes';
+import { ATTEMPT_KINDS, type AttemptKind } from './journal';
+import { textOrNull, type Row, type SqlValue } from './rows';
+
+/** Statements that read changes, and conversion of rows. */
+
+/**
+ * The epoch, `horizon`: changes of the epoch can be read if their `xid` is below it, `is_current`: whether the epoch is
+ * that of this database. Parameter, in PostgreSQL only: the horizon if it is known to be higher; else 0.
+ */
+const STATE = {
+  sqlite: 'SELECT epoch, 1 AS horizon, TRUE AS is_current FROM change_epoch',
+  postgres: `SELECT epoch, GREATEST(txid_snapshot_xmin(txid_current_snapshot()), ?::bigint) AS horizon,
+    identity = journal_identity() AS is_current FROM change_epoch`,
+};
+
+const stateValues = (dialect: Dialect, horizon: number): number[] =>
+  dialect === 'postgres' ? [horizon] : [];
+
+const READABLE = '(epoch, xid) < ((SELECT epoch FROM state), (SELECT horizon FROM state))';
+const NOT_YET_READABLE = '(epoch, xid) >= ((SELECT epoch FROM state), (SELECT horizon FROM state))';
+const IN_FEED = 'feed_id = (SELECT id FROM feed)';
+const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
+const ORDER = POSITION_COLUMNS.join(', ');
+const NEWEST_FIRST = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
+
+const FACTS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
+
+/** Number of changes that one read examines, if some of them may be of other clients, kinds or services. */
+const MAX_EXAMINED = 1000;
+
+export interface Query {
+  text: string;
+  values: SqlValue[];
+}
+
+/** Returns the condition on attempt_groups for the creators of a range. */
+function creatorsCondition({ creators }: ChangeRange): Query {
+  const values: SqlValue[] = [];
+  const conditions = ATTEMPT_KINDS.flatMap((kind) => {
+    const client = creators[kind];
+    if (client === undefined) return [];
+    if (client === null) return [`kind = '${kind}'`];
+    values.push(client);
+    return [`(kind = '${kind}' AND client = ?)`];
+  });
+  return { text: conditions.length > 0 ? `(${conditions.join(' OR ')})` : 'FALSE', values };
+}
+
+/** Returns how many changes a read of a range examines. */
+const examinedLimit = ({ channel, creators, limit }: ChangeRange): number =>
+  channel !== null && ATTEMPT_KINDS.every((kind) => creators[kind] === null)
+    ? limit + 1
+    : Math.max(limit + 1, MAX_EXAMINED);
+
+/** The feed with the newest purged position, of those that a range reads. */
+const feedQuery = (channel: string | null): string =>
+  `SELECT id, purged_epoch, purged_xid, purged_seq FROM change_feeds WHERE service = ?
+    ${channel === null ? `ORDER BY purged_epoch DESC, purged_xid DESC, purged_seq DESC LIMIT 1` : 'AND channel = ?'}`;
+
+/**
+ * Returns the statement that reads a range of an index. Its rows have the state, the purged position, the position of
+ * the last examined change, and one change each, or null if there is none.
+ */
+export function readStatement(dialect: Dialect, range: ChangeRange, horizon = 0): Query {
+  const { service, channel, after, limit } = range;
+  const { epoch, transaction, seq } = after ?? FIRST_POSITION;
+  const readText = READ_STORED_TEXT[dialect];
+  const inRange = channel === null ? '' : `${IN_FEED} AND`;
+  const creators = creatorsCondition(range);
+  const text = `WITH state AS MATERIALIZED (${STATE[dialect]}),
+    feed AS MATERIALIZED (${feedQuery(channel)}),
+    page AS MATERIALIZED (
+      SELECT * FROM changes WHERE ${inRange} (${ORDER}) > (?, ?, ?) AND ${READABLE} ORDER BY ${ORDER} LIMIT ?),
+    page_end AS MATERIALIZED (SELECT ${ORDER} FROM page ORDER BY ${NEWEST_FIRST} LIMIT 1),
+    found AS MATERIALIZED (
+      SELECT ${ORDER}, ${FACTS}, client, channel, kind, ${readText('transaction_id')} AS transaction_id,
+        ${readText('external_id')} AS external_id
+      FROM page AS changes JOIN attempt_groups ON attempt_groups.id = group_id
+      WHERE service = ? AND ${creators.text} ORDER BY ${ORDER} LIMIT ?)
+    SELECT state.epoch AS current_epoch, state.horizon, state.is_current,
+      purged_epoch, purged_xid, purged_seq, (SELECT count(*) FROM page) AS examined,
+      page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq,
+      EXISTS (SELECT 1 FROM changes WHERE ${inRange} ${NOT_YET_READABLE}) AS is_behind, found.*
+    FROM state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE LEFT JOIN found ON TRUE
+    ORDER BY found.epoch, found.xid, found.seq`;
+  const feedValues = channel === null ? [service] : [service, channel];
+  const position = [epoch, transaction, seq];
+  const state = stateValues(dialect, horizon);
+  const values = [
+    ...state,
+    ...feedValues,
+    ...position,
+    examinedLimit(range),
+    service,
+    ...creators.values,
+    limit + 1,
+  ];
+  return { text, values };
+}
+
+/** Returns the statement that reads the newest readable change of a channel. */
+export const newestStatement = (
+  dialect: Dialect,
+  [service, channel]: [string, string],
+  horizon: number,
+): Query => ({
+  text: `WITH state AS MATERIALIZED (${STATE[dialect]}), feed AS MATERIALIZED (${feedQuery('')}),
+    page_end AS MATERIALIZED (
+      SELECT ${ORDER} FROM changes WHERE ${IN_FEED} AND ${READABLE} ORDER BY ${NEWEST_FIRST} LIMIT 1)
+  SELECT state.is_current, purged_epoch, purged_xid, purged_seq,
+    page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq
+  FROM state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE`,
+  values: [...stateValues(dialect, horizon), service, channel],
+});
+
+/** Whether the epoch is that of another database, so that a new one has to begin. */
+export const isOfOtherDatabase = (row: Row | undefined): boolean => row?.['is_current'] === false;
+
+/** Returns the position in three columns of a row; null if they are null. */
+function positionIn(row: Row, prefix: 'last_' | 'purged_' | ''): ChangePosition | null {
+  const [epoch, transaction, seq] = POSITION_COLUMNS.map((name) => row[`${prefix}${name}`] ?? null);
+  if (epoch === null) return null;
+  return { epoch: Number(epoch), transaction: Number(transaction), seq: Number(seq) };
+}
+
+/** Returns the purged position in a row of either statement; the first position if the channel has no feed. */
+export const purgedPosition = (row: Row): ChangePosition => positionIn(row, 'purged_') ?? FIRST_POSITION;
+
+/** Returns the position of the last change that either statement examined; null if there is none. */
+export const lastPosition = (row: Row): ChangePosition | null => positionIn(row, 'last_');
+
+/** Negative if `a` is before `b`, zero if they are equal. */
+export const comparePositions = (a: ChangePosition, b: ChangePosition): number =>
+  a.epoch - b.epoch || a.transaction - b.transaction || a.seq - b.seq;
+
+/** Converts the rows of `readStatement`; there is at least one. */
+export function readChangesFromRows(rows: readonly Row[], range: ChangeRange): ReadChanges {
+  const { limit, after } = range;
+  const [first = {}] = rows;
+  const found = rows.flatMap((row) => changeFromRow(row) ?? []);
+  const isBehind = Boolean(first['is_behind']);
+  const changes = found.slice(0, limit);
+  const lastFound = changes.at(-1);
+  if (found.length > limit && lastFound)
+    return { changes, hasMore: true, readUntil: lastFound.position, isBehind };
+  const hasMore = Number(first['examined']) === examinedLimit(range);
+  return { changes, hasMore, readUntil: lastPosition(first) ?? after ?? purgedPosition(first), isBehind };
+}
+
+function changeFromRow(row: Row): RecordedChange | null {
+  const position = positionIn(row, '');
+  return (
+    position && {
+      position,
+      recordedAt: Number(row['recorded_at']),
+      kind: row['kind'] as AttemptKind,
+      client: String(row['client']),
+      channel: String(row['channel']),
+      transactionId: String(row['transaction_id']),
+      externalId: String(row['external_id']),
+      method: String(row['method']),
+      previousStatus: textOrNull(row['previous_status']),
+      status: String(row['status']),
+      state: textOrNull(row['state']),
+      currency: String(row['currency']),
+      value: String(row['value']),
+      received: textOrNull(row['received']),
+    }
+  );
+}
+
+/** The columns of a followed transaction, for a RETURNING clause. */
+export const followedColumns = (dialect: Dialect): string =>
+  `id, (SELECT kind FROM attempt_groups WHERE attempt_groups.id = group_id) AS kind,
+    (SELECT channel FROM attempt_groups WHERE attempt_groups.id = group_id) AS channel,
+    ${READ_STORED_TEXT[dialect]('transaction_id')} AS transaction_id, status, created_at, changed_at, failures`;
+
+export const followedFromRow = (row: Row): FollowedTransaction => ({
+  id: Number(row['id']),
+  kind: row['kind'] as AttemptKind,
+  channel: String(row['channel']),
+  transactionId: String(row['transaction_id']),
+  status: textOrNull(row['status']),
+  createdAt: Number(row['created_at']),
+  changedAt: Number(row['changed_at']),
+  failures: Number(row['failures']),
+});
+
+/** Counts followed transactions. Parameter: the service. */
+export const countFollowedStatement = (dialect: Dialect): string =>
+  `WITH clock AS MATERIALIZED (SELECT ${NOW[dialect]} AS now)
+  SELECT count(*) AS followed, count(CASE WHEN next_lookup_at <= (SELECT now FROM clock) THEN 1 END) AS due,
+    min(CASE WHEN next_lookup_at <= (SELECT now FROM clock) THEN next_lookup_at END) AS oldest
+  FROM followed_transactions WHERE next_lookup_at IS NOT NULL
+    AND group_id IN (SELECT id FROM attempt_groups WHERE service = ?)`;
+
+export const followCountFromRow = (row: Row = {}): FollowCount => ({
+  followed: Number(row['followed'] ?? 0),
+  due: Number(row['due'] ?? 0),
+  oldestDueAt: (row['oldest'] ?? null) === null ? null : Number(row['oldest']),
+});
