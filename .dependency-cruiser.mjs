@@ -19,6 +19,7 @@ const MAY_IMPORT = {
     'resolvers',
     'auth',
     'config/types',
+    'core/changes/change-feed',
     'datasources/payment-service/service-error',
   ],
   // The sandbox shares the definitions of the methods with the gateway, and neither signer nor mapper.
@@ -33,6 +34,8 @@ const MAY_IMPORT = {
     'config',
     'observability',
     'http/persisted',
+    // The cursors of the record of changes.
+    'core/changes/(cursor|change-feed)',
   ],
   app: ['.*'],
 };

@@ -64,6 +64,7 @@ export async function startGateway(
       warn: (facts, message) => parts.log.warn(facts, message),
       background: tracing?.background,
       observer: createObserver(metrics, audit),
+      serviceLoad: service,
     });
     closers.push(() => operations.stop());
     metrics.registerPaymentGauges({
@@ -74,6 +75,7 @@ export async function startGateway(
       auditDiskFree: () => audit.diskFree(),
       now: () => clock.now(),
     });
+    metrics.registerChangeGauges(operations.changesState);
     const served = { operations, audit, journalReason, isServiceDown: service.isDown };
     const web = await startWebServer(parts, served);
     closers.push(() => web.close());
@@ -87,11 +89,15 @@ export async function startGateway(
 
 type OperationsOptions = Parameters<typeof startOperations>[0];
 
-const createObserver = ({ payments, server }: Metrics, audit: AuditLog): OperationsOptions['observer'] => ({
+const createObserver = (
+  { payments, server, changes }: Metrics,
+  audit: AuditLog,
+): OperationsOptions['observer'] => ({
   onRecovery: payments.onRecovery,
   onReconcilerRun: payments.onReconcilerRun,
   onClockStep: payments.onClockStep,
   onPoll: server.onPoll,
+  ...changes,
   onOutcomeRecovered: ({ instance, attempt, outcome, transactionId }) => {
     const who = `instance:${instance}`;
     audit.recordRecovery({ event: 'recovered', who, attempt, outcome, transactionId });

@@ -45,7 +45,7 @@ export interface WebServer {
   abandon(): void;
 }
 
-/** What the web server serves. */
+/** The handlers of the web server. */
 interface ServedParts {
   operations: Operations;
   audit: AuditLog;

@@ -87,6 +87,8 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     callbackTokens,
     /** Whether a circuit breaker is open. */
     isDown: (): boolean => Object.values(transport.policy.breakers()).includes(true),
+    /** Whether lookups wait for a free slot. */
+    isBusy: (): boolean => transport.policy.lanes().lookups.waiting > 0,
     /** Resolves when requests in flight have ended. */
     close: async (): Promise<void> => {
       credentials.close();

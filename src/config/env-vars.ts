@@ -202,6 +202,20 @@ export const SETTINGS = {
     description: 'How often a MISPAID payment with a subscription is looked up.',
     default: '15s/10m 60s',
   }),
+  FOLLOW_DAYS: setting(parsers.wholeNumber(0, 30), {
+    description:
+      'Days for which a payment or payout created through the gateway is looked up until it is COMPLETED or FAILED, whether or not anybody subscribes to it ([changes](changes.md)). 0: the gateway looks nothing up on its own; states that other lookups show are still recorded.',
+    default: '7',
+  }),
+  FOLLOW_LOOKUPS_PER_SECOND: setting(parsers.wholeNumber(1, 1000), {
+    description: 'Maximum rate of these lookups per second at one instance.',
+    default: '5',
+  }),
+  CHANGES_RETENTION_DAYS: setting(parsers.wholeNumber(1, 3650), {
+    description:
+      'Days for which recorded changes are kept. A cursor older than the oldest change gets CURSOR_EXPIRED.',
+    default: '30',
+  }),
   SUBSCRIPTION_OUTAGE_SECONDS: setting(parsers.wholeNumber(0, 86_400), {
     description:
       'Time in seconds for which lookups may fail before subscriptions end with an error; 0: subscriptions do not end because of failed lookups.',

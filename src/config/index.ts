@@ -14,6 +14,9 @@ export type Config = ReturnType<typeof readConfig>;
 /** The settings that operator commands use. */
 export type ToolConfig = ReturnType<typeof readToolConfig>;
 
+/** The settings of commands that look transactions up at the payment service. */
+export type LookupConfig = ReturnType<typeof readLookupConfig>;
+
 /** Thrown if settings are missing or invalid. The message lists every error and contains no values. */
 export class ConfigError extends Error {
   /** @param errors sentences that begin with the name of the setting */
@@ -133,6 +136,21 @@ const readLimits = (env: EnvReader) => ({
   },
 });
 
+const readWatching = (env: EnvReader) => ({
+  schedule: {
+    payer: env.get('POLL_INTERVALS_PAYER'),
+    provider: env.get('POLL_INTERVALS_PROVIDER'),
+    mispaid: env.get('POLL_INTERVALS_MISPAID'),
+  },
+  outageMs: env.get('SUBSCRIPTION_OUTAGE_SECONDS') * 1000,
+});
+
+const readChanges = (env: EnvReader) => ({
+  followMs: env.get('FOLLOW_DAYS') * DAY_MS,
+  lookupsPerSecond: env.get('FOLLOW_LOOKUPS_PER_SECOND'),
+  keepMs: env.get('CHANGES_RETENTION_DAYS') * DAY_MS,
+});
+
 /** Reads the settings of tracing. Null if it is off. */
 function readTracing(env: EnvReader): TracingSettings | null {
   // Only validated: the exporter supports one protocol.
@@ -192,14 +210,8 @@ export function readConfig(source?: Environment) {
       maxSubscriptionsPerClient: env.get('MAX_SUBSCRIPTIONS_PER_CLIENT'),
       heartbeatMs: env.get('SUBSCRIPTION_PING_SECONDS') * 1000,
     },
-    watching: {
-      schedule: {
-        payer: env.get('POLL_INTERVALS_PAYER'),
-        provider: env.get('POLL_INTERVALS_PROVIDER'),
-        mispaid: env.get('POLL_INTERVALS_MISPAID'),
-      },
-      outageMs: env.get('SUBSCRIPTION_OUTAGE_SECONDS') * 1000,
-    },
+    watching: readWatching(env),
+    changes: readChanges(env),
     tracing: readTracing(env),
     publicUrl: env.get('PUBLIC_URL'),
     auditFile: env.get('AUDIT_LOG_FILE'),
@@ -257,6 +269,15 @@ export function readToolConfig(source: Environment = process.env) {
     metricsToken: env.get('METRICS_TOKEN'),
     sudoUser: source['SUDO_USER'] || null,
   };
+  if (env.errors.length > 0) throw new ConfigError(env.errors);
+  return config;
+}
+
+/** Reads the settings with which a command looks transactions up. Throws a ConfigError if one is missing or invalid. */
+export function readLookupConfig(source: Environment = process.env) {
+  const env = settingsReader(source);
+  const isFollowing = env.get('FOLLOW_DAYS') > 0;
+  const config = { journalUrl: env.get('DATABASE_URL'), service: readService(env), isFollowing };
   if (env.errors.length > 0) throw new ConfigError(env.errors);
   return config;
 }

@@ -21,6 +21,15 @@ export interface PollSettings {
   outageMs: number;
 }
 
+export interface ChangeSettings {
+  /** How long a transaction is looked up after its create, in ms; 0: the gateway looks nothing up on its own. */
+  followMs: number;
+  /** Maximum rate of these lookups of one instance. */
+  lookupsPerSecond: number;
+  /** Retention period of recorded changes, in ms. */
+  keepMs: number;
+}
+
 /** Values of OTEL_TRACES_SAMPLER. */
 export const SAMPLERS = [
   'always_on',

@@ -38,7 +38,7 @@ export class AttemptOperations {
   }
 
   #read<T>(reading: Promise<T>): Promise<T> {
-    return withTimeout(READ_TIMEOUT_MS, reading).catch((error: unknown) => {
+    return withTimeout(READ_TIMEOUT_MS, reading, this.session.runtime).catch((error: unknown) => {
       const message =
         error instanceof JournalBusy
           ? 'Too many queries for lists of attempts are in progress. Try again later.'

@@ -1,12 +1,17 @@
 import type { Clock } from '../shared/clock';
+import { systemRuntime, type Runtime } from '../shared/runtime';
 import type { ChangeNotifier } from '../datasources/change-notifier/change-notifier';
-import type { Journal } from '../datasources/journal/journal';
+import type { Attempt, Journal } from '../datasources/journal/journal';
 import type { PaymentService } from '../datasources/payment-service/payments';
 import type { PayoutService } from '../datasources/payment-service/payouts';
 import { AttemptOperations } from './attempts';
 import type { BackgroundObserver, BackgroundRunner } from './background';
 import { CallbackHandler } from './callbacks/callback-handler';
 import type { CallbackTokens } from './callbacks/callback-tokens';
+import type { ChangeFeed } from './changes/change-feed';
+import { Changes } from './changes/changes';
+import type { ChangesObserver } from './changes/changes-observer';
+import type { ServiceLoad } from './changes/follower';
 import { ClockGuard, JournalClock } from './clocks';
 import { ConfirmService } from './confirm/confirm-service';
 import { CreateService } from './create/create-service';
@@ -19,7 +24,7 @@ import { PayoutOperations } from './payouts';
 import { startReconciler } from './recovery/reconciler';
 import { startRetentionJob } from './recovery/retention-job';
 import { PaymentMatcher, PayoutMatcher, type Transaction } from './recovery/transaction-matcher';
-import type { PollSettings, UrlPolicy } from '../config/types';
+import type { ChangeSettings, PollSettings, UrlPolicy } from '../config/types';
 
 /** The settings of operations, by the names of Config. */
 interface OperationsConfig {
@@ -33,6 +38,7 @@ interface OperationsConfig {
   };
   urls: UrlPolicy;
   watching: PollSettings;
+  changes: ChangeSettings;
   publicUrl: string | null;
 }
 
@@ -43,12 +49,14 @@ interface OperationsOptions {
   journal: Journal;
   notifier: ChangeNotifier;
   clock: Clock;
+  runtime?: Runtime;
   config: OperationsConfig;
   /** Identifies the payment service and its credentials in the journal. */
   service: string;
   warn(facts: object, message: string): void;
   background?: BackgroundRunner | undefined;
-  observer: BackgroundObserver;
+  observer: BackgroundObserver & ChangesObserver;
+  serviceLoad: ServiceLoad;
 }
 
 /** The operations on payments, payouts and attempts, and the handler of callbacks. */
@@ -63,49 +71,74 @@ const createClockGuard = ({ clock, config, observer, warn }: OperationsOptions):
     );
   });
 
+const createCallbackHandler = (
+  { config, callbackTokens: tokens }: OperationsOptions,
+  session: JournalSession,
+  lookUp: (attempt: Attempt) => Promise<unknown>,
+): CallbackHandler => new CallbackHandler({ publicUrl: config.publicUrl, tokens, session, lookUp });
+
+/** Builds the access to the journal, and starts to read its fence. */
+function openSession(options: OperationsOptions, guard: ClockGuard): JournalSession {
+  const { journal, clock, runtime = systemRuntime, service, config, warn } = options;
+  const journalClock = new JournalClock(journal, clock, guard);
+  const fence = new JournalFence({ journal, clock: journalClock, fenceMs: config.journal.fenceMs, warn });
+  return new JournalSession({ journal, clock: journalClock, fence, service, runtime, warn });
+}
+
+/** Starts to delete expired rows of the journal. */
+function startRetention(
+  { journal, config, warn }: OperationsOptions,
+  clockGuard: ClockGuard,
+  session: JournalSession,
+) {
+  const retention = { keepMs: config.journal.keepMs, changes: config.changes };
+  const { clock, runtime } = session;
+  return startRetentionJob({ journal, clock, clockGuard, retention, runtime, warn });
+}
+
 /** Builds the operations and starts their background jobs. */
 export function startOperations(options: OperationsOptions) {
-  const { payments, payouts, journal, notifier, clock, service, config, observer, warn } = options;
+  const { payments, payouts, notifier, clock, service, config, observer, warn } = options;
   const background: BackgroundRunner = options.background ?? ((_span, work) => work());
   const { timeoutMs } = config.service;
-  const { settleMs, keepMs, fenceMs, payoutPreflight: preflight, fingerprintKey } = config.journal;
+  const { settleMs, payoutPreflight: preflight, fingerprintKey } = config.journal;
   const clockGuard = createClockGuard(options);
-  const journalClock = new JournalClock(journal, clock, clockGuard);
-  const fence = new JournalFence({ journal, clock: journalClock, fenceMs, warn });
-  const session = new JournalSession({ journal, clock: journalClock, fence, service, warn });
-  const recovery = new OutcomeRecovery({ session, clockGuard, timeoutMs, settleMs, observer });
+  const session = openSession(options, clockGuard);
+  const { fence } = session;
+  const changes = new Changes({ session, notifier, config, observer });
+  const recovery = new OutcomeRecovery({ session, clockGuard, timeoutMs, settleMs, observer, changes });
   const hashes = new KeyedHashes(fingerprintKey.reveal());
   const createService = new CreateService({ session, recovery, hashes, timeoutMs });
   const confirmService = new ConfirmService({ session, payments, hashes, timeoutMs, warn });
   const matchers = {
-    payment: new PaymentMatcher(payments, session),
+    payment: new PaymentMatcher(payments, session, config.journal.keepMs),
     payout: new PayoutMatcher(payouts, session),
   };
   const reconciler = startReconciler({ session, clockGuard, recovery, matchers, background, observer });
-  const retentionJob = startRetentionJob({ journal, clock: journalClock, clockGuard, keepMs, warn });
-  const callbacks = new CallbackHandler({
-    publicUrl: config.publicUrl,
-    tokens: options.callbackTokens,
-    session,
-    lookUp: (attempt) =>
-      background({ name: `callback ${attempt.kind}`, attempt: attempt.id }, async () => {
-        const { kind, channel, transactionId, outcome } = attempt;
-        if (transactionId !== null) await feeds[kind].onCallback(channel, transactionId);
-        else if (outcome === 'unknown') await recovery.recoverNow<Transaction>(attempt, matchers[kind]);
-      }),
-  });
-  const polling = { settings: config.watching, clock, service, notifier, background, observer };
+  const retentionJob = startRetention(options, clockGuard, session);
+  const callbacks = createCallbackHandler(options, session, (attempt) =>
+    background({ name: `callback ${attempt.kind}`, attempt: attempt.id }, async () => {
+      const { kind, channel, transactionId, outcome } = attempt;
+      if (transactionId !== null) await feeds[kind].onCallback(channel, transactionId);
+      else if (outcome === 'unknown') await recovery.recoverNow<Transaction>(attempt, matchers[kind]);
+    }),
+  );
+  const { recorder } = changes;
+  const polling = { settings: config.watching, clock, service, notifier, background, observer, recorder };
   const shared = { createService, session, urls: config.urls, callbacks, polling };
   const { payment: matcher, payout: payoutMatcher } = matchers;
   const paymentOperations = new PaymentOperations({ ...shared, payments, matcher, confirmService });
   const payoutOperations = new PayoutOperations({ ...shared, payouts, matcher: payoutMatcher, preflight });
   const feeds = { payment: paymentOperations.feed, payout: payoutOperations.feed };
-  notifier.subscribe((change) => Object.values(feeds).forEach((feed) => feed.onRemoteChange(change)));
+  changes.start({ feeds, timeoutMs, background, serviceLoad: options.serviceLoad });
   return {
     payments: paymentOperations,
     payouts: payoutOperations,
     attempts: new AttemptOperations(session),
     callbacks,
+    changes: changes.feed as ChangeFeed,
+    /** State of the record of changes for metrics. */
+    changesState: changes.state,
     /** False for the settling time after a clock step. Meanwhile no key is released and nothing is purged. */
     isClockSteady: () => clockGuard.isSteady(),
     /** The fence of the journal while it is up: creates are looked up before they are sent. */
@@ -113,8 +146,9 @@ export function startOperations(options: OperationsOptions) {
     /** Stops background jobs. Resolves when work in flight has ended, including work whose caller has disconnected. */
     stop: async (): Promise<void> => {
       const inFlight = [createService.drained(), confirmService.drained()];
-      await Promise.all([...inFlight, reconciler.stop(), retentionJob.stop()]);
+      await Promise.all([...inFlight, reconciler.stop(), retentionJob.stop(), changes.stopFollowing()]);
       void fence.stop();
+      await changes.flush();
       await recovery.drained();
       // Otherwise other instances treat attempts that were never sent as unknown.
       await session.flushUnrecorded();

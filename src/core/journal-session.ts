@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Timer } from '../shared/clock';
+import type { Runtime } from '../shared/runtime';
 import {
   MAX_LEASE_MS,
   type Attempt,
@@ -39,7 +39,7 @@ interface UnrecordedOutcome {
   queuedAt: number;
 }
 
-type JournalSessionOptions = Pick<JournalSession, 'journal' | 'clock' | 'fence' | 'service'> & {
+type JournalSessionOptions = Pick<JournalSession, 'journal' | 'clock' | 'fence' | 'service' | 'runtime'> & {
   warn(facts: object, message: string): void;
 };
 
@@ -54,7 +54,8 @@ export class JournalSession {
   readonly fence: JournalFence;
   /** Identifies the payment service and its credentials in the journal. */
   readonly service: string;
-  readonly owner = randomUUID();
+  readonly owner: string;
+  readonly runtime: Runtime;
   readonly #warn: JournalSessionOptions['warn'];
   /** By attempt id, in the order in which they are tried. */
   readonly #unrecorded = new Map<string, UnrecordedOutcome>();
@@ -63,11 +64,13 @@ export class JournalSession {
   #inFlight = 0;
   #renewal: Timer | undefined;
 
-  constructor({ journal, clock, fence, service, warn }: JournalSessionOptions) {
+  constructor({ journal, clock, fence, service, runtime, warn }: JournalSessionOptions) {
     this.journal = journal;
     this.clock = clock;
     this.fence = fence;
     this.service = service;
+    this.runtime = runtime;
+    this.owner = runtime.randomUUID();
     this.#warn = warn;
     fence.onRaised = async () => {
       const sent = [...this.#unrecorded.values()].filter(isOfSentAttempt).map(({ attempt }) => attempt);
@@ -88,7 +91,7 @@ export class JournalSession {
   /** Awaits journal work that must succeed before a request is sent. Throws UNAVAILABLE on failure or timeout. */
   async failClosed<T>(work: Promise<T>): Promise<T> {
     try {
-      return await withTimeout(this.timeoutMs, work);
+      return await withTimeout(this.timeoutMs, work, this.runtime);
     } catch {
       // The journal monitor logs the reason.
       work.catch(() => undefined);
@@ -98,15 +101,18 @@ export class JournalSession {
     }
   }
 
-  /** Inserts an attempt. If that fails, queues `not_sent` to be recorded, because the insert may still take effect. */
-  async insertAttempt(attempt: NewAttempt): Promise<BeginResult> {
+  /**
+   * Inserts an attempt. If that fails, queues an outcome to be recorded, because the insert may still take effect.
+   * @param created what a lost attempt has created with the key; undefined: nothing was sent
+   */
+  async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<BeginResult> {
     const inserting = this.journal.insertAttempt(attempt);
     try {
       const result = await this.failClosed(inserting);
       if (result.kind === 'started') this.#begun.set(attempt.id, attempt);
       return result;
     } catch (error) {
-      this.#queueUnrecorded(attempt, { outcome: 'not_sent', settledAt: this.clock.now() });
+      this.#queueUnrecorded(attempt, created ?? { outcome: 'not_sent', settledAt: this.clock.now() });
       void inserting.then(
         () => this.flushUnrecorded(),
         () => undefined,
@@ -193,8 +199,8 @@ export class JournalSession {
     outcome: Outcome,
     onRecorded: () => void = () => undefined,
   ): Promise<boolean> {
-    this.#begun.delete(attempt.id);
-    const recording = this.#record(attempt, outcome).then(
+    const isSender = this.#begun.delete(attempt.id);
+    const recording = this.#record(attempt, outcome, isSender).then(
       (isRecorded) => {
         if (isRecorded) onRecorded();
         return isRecorded;
@@ -209,18 +215,34 @@ export class JournalSession {
       },
     );
     // A slow journal must not turn a success into an error.
-    return withTimeout(RECORD_TIMEOUT_MS, recording).catch(() => true);
+    return withTimeout(RECORD_TIMEOUT_MS, recording, this.runtime).catch(() => true);
   }
 
-  /** Records an outcome. If the journal has lost the attempt, writes the attempt again and raises the fence. */
-  async #record(attempt: SentAttempt, outcome: Outcome): Promise<boolean> {
+  /**
+   * Records an outcome. If the journal has lost the attempt, writes the attempt again and raises the fence.
+   * @param isSender whether this is the first outcome after this instance sent the attempt
+   */
+  async #record(attempt: SentAttempt, outcome: Outcome, isSender = true): Promise<boolean> {
     try {
       return await this.journal.recordOutcome(attempt.id, outcome);
     } catch (error) {
       if (!(error instanceof AttemptMissing)) throw error;
+      const wasLookedUp = !isSender || outcome.outcome === 'unknown';
+      if (wasLookedUp && (await this.#isSuperseded(attempt))) return outcome.outcome !== 'succeeded';
       await this.fence.raise();
       return (await this.#insertAgain(attempt)) ? this.journal.recordOutcome(attempt.id, outcome) : true;
     }
+  }
+
+  /**
+   * Whether an attempt is missing because it released its key and another attempt took it, while this instance still
+   * looked it up. A journal that has lost the attempt would have raised the fence before it took another one.
+   */
+  async #isSuperseded(attempt: SentAttempt): Promise<boolean> {
+    await this.fence.refresh();
+    if (this.fence.active) return false;
+    const holder = await this.journal.find(attempt);
+    return holder !== null && holder.id !== attempt.id;
   }
 
   /** Writes an attempt again unless the journal has it. Returns false if another attempt holds its key. */

@@ -66,7 +66,7 @@ export class PaymentOperations {
     const { payments, createService, matcher, urls, callbacks } = this.options;
     const method = selectedPaymentMethod(input.method);
     const { secrets } = method;
-    const requestedAt = performance.now();
+    const requestedAt = this.options.session.runtime.monotonic();
     const plan: CreatePlan<PaymentResource> = {
       client,
       key: input.idempotencyKey,
@@ -111,7 +111,7 @@ export class PaymentOperations {
     if (errors.length > 0) return invalidInput(errors);
 
     const { channel, transactionId } = input;
-    const requestedAt = performance.now();
+    const requestedAt = this.options.session.runtime.monotonic();
     const result = await this.options.confirmService
       .confirm({ channel, transactionId, definition: method.definition, fields: method.fields })
       .finally(() => this.feed.invalidate(channel));

@@ -48,9 +48,9 @@ export class PayoutOperations {
 
   /** Reads the details of a payout that only the journal has; only `isPartial` if the journal fails or is too slow. */
   async #readDetails(key: LookupKey, transactionId: string): Promise<KnownPayout> {
-    const { journal, service } = this.options.session;
+    const { journal, service, runtime } = this.options.session;
     const reading = journal.findByTransaction(service, 'payout', transactionId);
-    const attempt = await withTimeout(DETAILS_TIMEOUT_MS, reading).catch(() => undefined);
+    const attempt = await withTimeout(DETAILS_TIMEOUT_MS, reading, runtime).catch(() => undefined);
     if (attempt === undefined) return { ...key, isPartial: true };
     return attempt?.channel === key.channel ? knownFromJournal(attempt) : key;
   }
@@ -74,7 +74,7 @@ export class PayoutOperations {
     const { secrets } = method;
     const { channel, amount } = input;
     const isExternalIdFree = (externalId: string) => this.#hasNoPayout({ channel, externalId });
-    const requestedAt = performance.now();
+    const requestedAt = this.options.session.runtime.monotonic();
     const plan: CreatePlan<PayoutResource> = {
       client,
       key: input.idempotencyKey,

@@ -6,6 +6,7 @@ import type { ConfirmPaymentInput, CreatePaymentInput, CreatePayoutInput } from 
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 import { createAuditedRunner } from './audit-mutations';
+import { VisibleChanges } from './visible-changes';
 import { VisibleTransactions } from './visible-transactions';
 
 /** Id, caller and client address of an authenticated GraphQL request. */
@@ -14,6 +15,8 @@ export interface RequestIdentity {
   caller: Caller;
   /** IP address of the client. */
   ip: string;
+  /** Header Last-Event-ID of a request for server-sent events; absent if it was not sent. */
+  lastEventId?: string | undefined;
 }
 
 /**
@@ -27,6 +30,10 @@ export class OperationContext {
   readonly caller: Caller;
   /** Runs a mutation and writes an entry to the audit log. */
   readonly runAudited: ReturnType<typeof createAuditedRunner>;
+  /** The client has received a subscription up to the event with this id; undefined if the request names none. */
+  readonly lastEventId: string | undefined;
+  /** Id of the latest event of a subscription; null if its events have no ids. Two events never have the same id. */
+  eventId: string | null = null;
   /** Limit of concurrent lookups, which payments and payouts share. */
   private limit: LookupLimit | undefined;
   private paymentLoader: VisibleTransactions<PaymentResource> | undefined;
@@ -35,10 +42,11 @@ export class OperationContext {
   constructor(
     private readonly operations: Operations,
     record: (entry: AuditEntry) => void,
-    { requestId, caller, ip }: RequestIdentity,
+    { requestId, caller, ip, lastEventId }: RequestIdentity,
   ) {
     this.requestId = requestId;
     this.caller = caller;
+    this.lastEventId = lastEventId;
     this.runAudited = createAuditedRunner(record, { who: caller.id, requestId, ip });
   }
 
@@ -65,6 +73,11 @@ export class OperationContext {
 
   get attempts() {
     return this.operations.attempts;
+  }
+
+  /** The changes of payments and payouts that the caller may read. */
+  get changes(): VisibleChanges {
+    return new VisibleChanges(this.caller, this.operations.changes);
   }
 
   /** The payments that the caller may read. Each is looked up once per operation, and again after a mutation. */

@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { buildSchema } from '../schema/build-schema';
 import { Payment, Payout } from '../schema/methods/method-types';
 import { AttemptResolver } from './attempt-resolver';
+import { ChangeResolver } from './change-resolver';
 import { NodeResolver } from './node-resolver';
 import { PaymentResolver } from './payment-resolver';
 import { PayoutResolver } from './payout-resolver';
@@ -16,6 +17,7 @@ const RESOLVERS = [
   PayoutResolver,
   NodeResolver,
   AttemptResolver,
+  ChangeResolver,
 ] as const;
 
 /** Builds the public schema with its access checks. */

@@ -6,6 +6,7 @@ import type { PaymentResource } from './payment';
 import type { PayoutResource } from './payout';
 import { registerEnum, type EnumValue } from './register-enum';
 import { Timestamp, UUID } from './scalars';
+import type { TransactionLookup } from './transaction-lookup';
 
 /** Default and maximum of the argument `first` of `attempts`: the number of attempts per page. */
 export const ATTEMPTS_PAGE = { default: 20, max: 100 };
@@ -25,9 +26,6 @@ export const AttemptOutcome = registerEnum('AttemptOutcome', 'The outcome of a c
     'It may or may not have reached the service. The gateway looks it up repeatedly; if it stays unknown, the operator records the outcome. Never use a new key for it.',
 });
 export type AttemptOutcome = EnumValue<typeof AttemptOutcome>;
-
-/** Looks up the transaction that an attempt created. graphql-js calls it if the field is selected. */
-type TransactionLookup<T> = (() => Promise<T | null>) | null;
 
 @ObjectType({ description: "A create call, from the gateway's journal." })
 export class Attempt {

@@ -42,7 +42,9 @@ export class ConfirmClaims {
 
   /** Records the result of a confirm. Never throws; retries in the background if the journal fails. */
   async end(id: string, result: ConfirmResult): Promise<void> {
-    await withTimeout(RECORD_TIMEOUT_MS, this.#record(id, result)).catch(() => undefined);
+    await withTimeout(RECORD_TIMEOUT_MS, this.#record(id, result), this.session.runtime).catch(
+      () => undefined,
+    );
   }
 
   /** Tries again to record each unrecorded result in the journal. Does not send a confirm again. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type {
   ConfirmBeginResult,
   ConfirmClaim,
@@ -7,11 +6,12 @@ import type {
 } from '../../datasources/journal/journal';
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { ConfirmRequest, PaymentService } from '../../datasources/payment-service/payments';
+import { notTriedError } from '../../datasources/payment-service/service-error';
 import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/payment';
 import { valueOrNull } from '../../schema/lazy-field';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { ConfirmClaims, notCarriedOutResult } from './confirm-claims';
-import { sleep, withTimeout } from '../../shared/timeout';
+import { withTimeout } from '../../shared/timeout';
 import type { KeyedHashes } from '../create/keyed-hashes';
 import type { JournalSession } from '../journal-session';
 
@@ -28,6 +28,9 @@ interface ConfirmServiceOptions {
   timeoutMs: number;
   warn(facts: object, message: string): void;
 }
+
+const NOT_FOUND_MESSAGE =
+  'The payment may have been confirmed before, and the payment service does not show it; this call sent nothing. Repeat it unchanged.';
 
 /** Delay in ms before each lookup after a lost response. */
 const LOOKUP_DELAYS_MS = [0, 300, 900];
@@ -76,6 +79,8 @@ export class ConfirmService {
 
   async #claimAndConfirm(request: ConfirmRequest): Promise<ConfirmOutcome> {
     const { session, hashes } = this.options;
+    // A wrong wall clock would take over a confirm that another instance has in flight.
+    await session.waitForClockSync();
     await session.waitForFence();
     session.requireSettledFence();
     const claim = this.#newClaim(request);
@@ -112,7 +117,7 @@ export class ConfirmService {
     const method = request.definition.type;
     const inputHash = hashes.ofConfirm({ service, channel, transactionId, method, fields });
     return {
-      id: randomUUID(),
+      id: session.runtime.randomUUID(),
       service,
       channel,
       transactionId,
@@ -128,11 +133,16 @@ export class ConfirmService {
     const { request, begun, history } = call;
     const { payments } = this.options;
     const mayBeRepeat = history.wasSent || history.isIncomparable;
-    const before = mayBeRepeat || history.otherUnresolved ? await payments.lookUp(request) : null;
+    const mustLookUp = mayBeRepeat || history.otherUnresolved;
+    const before = mustLookUp ? await payments.lookUp(request) : null;
+    // A 404, for example of a proxy, does not show that the payment still waits.
+    if (mustLookUp && !before) throw notTriedError(NOT_FOUND_MESSAGE);
     const movedOn = before && hasMovedOn(before, request) ? before : null;
     if (movedOn && mayBeRepeat) {
       // The other input explains why the payment has moved on, so the outcome of this input stays unknown.
-      if (history.otherConfirmed) return { outcome: { kind: 'unknown' }, result: notCarriedOutResult(begun) };
+      const mayBeEffectOfOther = history.otherUnresolved && !history.wasSent;
+      if (history.otherConfirmed || mayBeEffectOfOther)
+        return { outcome: { kind: 'unknown' }, result: notCarriedOutResult(begun) };
       return { outcome: replay(movedOn), result: this.#resultOfMovedOn(call, movedOn) };
     }
     // If the payment has moved on, the other input counts as carried out, and this confirm is a further one.
@@ -159,8 +169,10 @@ export class ConfirmService {
   /** Handles a rejected confirm. The reason may be that another one was carried out, even one sent by other means. */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
-    const { payments, timeoutMs } = this.options;
-    const found = await withTimeout(timeoutMs * 0.9, payments.lookUp(request)).catch(() => null);
+    const { payments, timeoutMs, session } = this.options;
+    const found = await withTimeout(timeoutMs * 0.9, payments.lookUp(request), session.runtime).catch(
+      () => null,
+    );
     if (!found || !hasMovedOn(found, request) || ENDED_WITHOUT_CONFIRM.has(found.status))
       return { outcome: rejection, result: notCarriedOutResult(begun) };
     const isEffectOfOtherInput = history.otherUnresolved && !history.wasSent;
@@ -173,14 +185,17 @@ export class ConfirmService {
   /** Handles a lost response: looks the payment up; the confirm counts as carried out if the payment has moved on. */
   async #recoverLostResponse(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, claim } = call;
-    const { payments, timeoutMs } = this.options;
-    const deadline = performance.now() + timeoutMs * 0.9;
+    const { payments, timeoutMs, session } = this.options;
+    const { runtime } = session;
+    const deadline = runtime.monotonic() + timeoutMs * 0.9;
     for (const delay of LOOKUP_DELAYS_MS) {
-      if (performance.now() + delay >= deadline) break;
-      await sleep(delay);
-      const found = await withTimeout(deadline - performance.now(), payments.lookUp(request)).catch(
-        () => null,
-      );
+      if (runtime.monotonic() + delay >= deadline) break;
+      await runtime.sleep(delay);
+      const found = await withTimeout(
+        deadline - runtime.monotonic(),
+        payments.lookUp(request),
+        runtime,
+      ).catch(() => null);
       if (found && hasMovedOn(found, request)) {
         const confirmed = this.#confirmedInputs(call, [claim.inputHash], found);
         return { outcome: replay(found), result: { outcome: 'known', confirmed } };

@@ -2,11 +2,12 @@ import type { Attempt, BeginResult, NewAttempt } from '../../datasources/journal
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { MoneySlot } from '../../datasources/payment-service/client';
 import { InFlightCounter } from '../../shared/in-flight-counter';
-import { sleep, withTimeout } from '../../shared/timeout';
+import { withTimeout } from '../../shared/timeout';
 import type { CreatePlan, CreateResult } from './create-plan';
 import { differingParts, type KeyedHashes } from './keyed-hashes';
 import { newAttemptId } from '../../datasources/journal/stored-values';
 import { findLostCreate, inProgress } from './lost-create';
+import { createdAt } from '../polling/snapshot';
 import type { Transaction } from '../recovery/transaction-matcher';
 import type { OutcomeRecovery } from '../recovery/outcome-recovery';
 import type { JournalSession } from '../journal-session';
@@ -118,12 +119,16 @@ class CreateCall<T extends Transaction> {
     const existing = await this.#findActive();
     if (existing) return this.#replay(existing);
     session.requireSettledFence();
-    const attempt = this.#newAttempt();
-    const lost = await findLostCreate(attempt, this.plan, session.fence.lostSince);
+    const sought = this.#newAttempt();
+    const lost = await findLostCreate(sought, this.plan, session.fence.lostSince);
     if (lost === 'none') return null;
     if (lost === 'conflict') return { kind: lost, differing: [] };
     if (lost === 'external_id_taken') return this.#onExternalIdTaken();
-    const begun = await session.insertAttempt(attempt);
+    // Otherwise a recovery, after a crash before the outcome is recorded, would find the transaction older than the attempt.
+    const createdMs = createdAt(lost.found);
+    const serviceStartedAt = Number.isNaN(createdMs) ? sought.serviceStartedAt : createdMs;
+    const attempt = { ...sought, serviceStartedAt };
+    const begun = await session.insertAttempt(attempt, recovery.succeeded(lost.found));
     if (begun.kind !== 'started') return this.#onNotBegun(begun);
     if (await recovery.record(attempt, lost.found))
       return { kind: 'success', found: lost.found, replayed: true };
@@ -169,7 +174,7 @@ class CreateCall<T extends Transaction> {
     const { client, key, input, ...plan } = this.plan;
     const now = session.clock.now();
     return {
-      id: newAttemptId({ service, client, key }),
+      id: newAttemptId({ service, client, key }, session.runtime),
       service,
       client,
       key,
@@ -226,16 +231,17 @@ class CreateCall<T extends Transaction> {
 
   /** Handles a lost response: looks the transaction up for a short time, then leaves it to src/core/recovery. */
   async #recoverLostResponse(attempt: NewAttempt): Promise<CreateResult<T>> {
-    const { recovery, timeoutMs } = this.options;
+    const { recovery, timeoutMs, session } = this.options;
+    const { runtime } = session;
     const begun = inProgress(attempt);
-    const deadline = performance.now() + Math.min(MAX_RECOVERY_MS, timeoutMs * 0.9);
+    const deadline = runtime.monotonic() + Math.min(MAX_RECOVERY_MS, timeoutMs * 0.9);
     for (let delayMs = FIRST_LOOKUP_PAUSE_MS; ; delayMs *= 2) {
-      const leftMs = deadline - performance.now();
-      const match = await withTimeout(leftMs, this.plan.matcher.find(begun)).catch(() => undefined);
+      const leftMs = deadline - runtime.monotonic();
+      const match = await withTimeout(leftMs, this.plan.matcher.find(begun), runtime).catch(() => undefined);
       if (match?.kind === 'found' && (await recovery.record(attempt, match.found)))
         return { kind: 'success', found: match.found, replayed: true };
-      if (performance.now() + delayMs >= deadline) break;
-      await sleep(delayMs);
+      if (runtime.monotonic() + delayMs >= deadline) break;
+      await runtime.sleep(delayMs);
     }
     await recovery.scheduleRecheck(begun);
     return { kind: 'unknown', externalId: attempt.externalId };

@@ -55,6 +55,10 @@ export const stateHash = (snapshot: Snapshot): string => hash(stateText(snapshot
 export const transactionHash = (scope: string, channel: string, transactionId: string): string =>
   hash(`${scope} ${channel} ${transactionId}`, 16);
 
+/** Returns a hash that identifies the record of changes of a channel: 22 characters of base64url. */
+export const channelHash = (service: string, channel: string): string =>
+  hash(`changes ${service} ${channel}`, 16);
+
 /** Returns `after`, completed with the external id and, if the journal could not be read, the details of `before`. */
 export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const { status, rawStatus, error } = after;

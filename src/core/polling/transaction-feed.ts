@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { bulkhead } from 'cockatiel';
-import { LRUCache } from 'lru-cache';
 import type { PollSettings } from '../../config/types';
 import type { Clock } from '../../shared/clock';
+import { growingCache } from '../../shared/growing-cache';
 import type { StateChange, ChangeNotifier } from '../../datasources/change-notifier/change-notifier';
 import type { LookupKey } from '../../datasources/payment-service/client';
 import { LookupCoalescer } from '../../datasources/payment-service/coalesced-lookups';
@@ -20,6 +20,8 @@ export interface PollingOptions {
   notifier: ChangeNotifier;
   background: BackgroundRunner;
   observer: Pick<BackgroundObserver, 'onPoll'>;
+  /** Receives every snapshot. @param requestedAt start of its request by `performance.now()` */
+  recorder: { onSnapshot(found: Snapshot, requestedAt: number): void };
 }
 
 /** Limit that keeps capacity of the payment service for the callers' own requests. */
@@ -39,7 +41,7 @@ export class TransactionFeed<T extends Snapshot> {
   readonly #pollers = new Map<string, TransactionPoller<T>>();
   /** The same pollers by transaction hash; empty if there can be no other instances. */
   readonly #pollersByHash = new Map<string, TransactionPoller<T>>();
-  readonly #lastHashes = new LRUCache<string, LastStateHashes>({ max: MAX_STORED_HASHES });
+  readonly #lastHashes = growingCache<string, LastStateHashes>(MAX_STORED_HASHES);
   readonly #limit = bulkhead(MAX_CONCURRENT_POLLS, Infinity);
   /** Runs pollers outside the async context of the request that started them. */
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
@@ -61,6 +63,11 @@ export class TransactionFeed<T extends Snapshot> {
   /** Subscribes to the current state of a transaction and to every change until it is completed or failed. */
   watch(channel: string, transactionId: string): LatestValueIterator<T> {
     return this.#outsideRequests(() => this.#pollerFor(channel, transactionId).subscribe());
+  }
+
+  /** Looks a transaction up as a poll for subscribers does, within the limit of concurrent polls. */
+  poll(channel: string, transactionId: string): Promise<T | null> {
+    return this.#limit.execute(() => this.lookUp({ channel, transactionId }));
   }
 
   /** Handles a callback of the service: polls for the subscribers of the transaction, or else looks it up. */
@@ -89,6 +96,7 @@ export class TransactionFeed<T extends Snapshot> {
   /** Passes a snapshot to subscribers here and elsewhere. @param requestedAt its request's start by `performance.now()` */
   onSnapshot(found: T, requestedAt: number): void {
     const { channel, transactionId } = found;
+    this.options.recorder.onSnapshot(found, requestedAt);
     const poller = this.#pollers.get(keyOf(channel, transactionId));
     if (poller) this.#outsideRequests(() => poller.onSnapshot(found, requestedAt));
     const { notifier } = this.options;

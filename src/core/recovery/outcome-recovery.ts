@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import {
   NO_ABSENCE,
   type Absence,
@@ -7,6 +6,8 @@ import {
   type Outcome,
   type SentAttempt,
 } from '../../datasources/journal/journal';
+import type { ObservedState } from '../../datasources/journal/changes';
+import { growingCache } from '../../shared/growing-cache';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import type { ClockGuard } from '../clocks';
 import { withTimeout } from '../../shared/timeout';
@@ -24,6 +25,15 @@ interface OutcomeRecoveryOptions {
   /** Time in ms after `sendUntil` during which a payment may still appear at the service (settling time). */
   settleMs: number;
   observer: Pick<BackgroundObserver, 'onRecovery' | 'onOutcomeRecovered'>;
+  changes: CreateRecorder;
+}
+
+/** The part of the record of changes to which a create belongs. */
+export interface CreateRecorder {
+  /** Returns what the response to a create shows, to be recorded with its outcome. */
+  observedByCreate(found: Transaction): ObservedState;
+  /** Called when an outcome with an observed state was recorded at the first try. */
+  onCreateRecorded(found: Transaction): void;
 }
 
 type Succeeded = Extract<Outcome, { outcome: 'succeeded' }>;
@@ -45,7 +55,7 @@ export class OutcomeRecovery {
   /** Recoveries in flight of this instance, by attempt id. Concurrent callers share one. */
   readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
   /** Start of this instance's last counted lookup by the monotonic clock, by attempt id. */
-  readonly #countedAt = new LRUCache<string, number>({ max: MAX_COUNTED });
+  readonly #countedAt = growingCache<string, number>(MAX_COUNTED);
   readonly #reports = new InFlightCounter();
 
   constructor(private readonly options: OutcomeRecoveryOptions) {}
@@ -95,9 +105,8 @@ export class OutcomeRecovery {
     const { session, timeoutMs, settleMs } = this.options;
     const startedAt = session.clock.monotonic();
     const mayCount = session.clock.now() > attempt.sendUntil;
-    const match = await withTimeout(timeoutMs, matcher.find(attempt)).catch(() => undefined);
-    if (match?.kind === 'found' && (await this.#recordRecovered(attempt, this.#succeeded(match.found))))
-      return match;
+    const match = await withTimeout(timeoutMs, matcher.find(attempt), session.runtime).catch(() => undefined);
+    if (match?.kind === 'found' && (await this.#recordFound(attempt, match.found))) return match;
     const absence =
       match && mayCount ? await this.#absenceAfter(match, { attempt, matcher, startedAt }) : attempt.absence;
     const isProven = absence.lookups >= MIN_LOOKUPS && absence.spanMs >= settleMs;
@@ -119,7 +128,11 @@ export class OutcomeRecovery {
     // Another transaction with the same external id may hide that of this attempt, so the evidence is void.
     if (match.kind !== 'nothing') return NO_ABSENCE;
     if (!match.isOwn || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
-    const isFound = await withTimeout(timeoutMs, matcher.findsKnownTransaction(attempt)).catch(() => false);
+    const isFound = await withTimeout(
+      timeoutMs,
+      matcher.findsKnownTransaction(attempt),
+      session.runtime,
+    ).catch(() => false);
     if (!isFound) return absence;
     // Only the instance that made the last counted lookup can measure the time since, by its monotonic clock.
     const last = absence.observer === session.owner ? this.#countedAt.get(attempt.id) : undefined;
@@ -143,7 +156,8 @@ export class OutcomeRecovery {
 
   /** Records that an attempt created this transaction. Returns false if another attempt created it. */
   record(attempt: SentAttempt, found: Transaction): Promise<boolean> {
-    return this.options.session.recordOutcome(attempt, this.#succeeded(found));
+    const { session, changes } = this.options;
+    return session.recordOutcome(attempt, this.succeeded(found), () => changes.onCreateRecorded(found));
   }
 
   /** Resolves when every recovered outcome has been reported. */
@@ -151,18 +165,35 @@ export class OutcomeRecovery {
     return this.#reports.drained();
   }
 
-  #succeeded({ transactionId, rawStatus }: Transaction): Succeeded {
+  /** Returns the outcome of an attempt that created this transaction. */
+  succeeded(found: Transaction): Succeeded {
+    const { session, changes } = this.options;
     return {
       outcome: 'succeeded',
-      transactionId,
-      status: rawStatus,
-      settledAt: this.options.session.clock.now(),
+      transactionId: found.transactionId,
+      status: found.rawStatus,
+      settledAt: session.clock.now(),
+      observed: changes.observedByCreate(found),
     };
   }
 
+  /** Records a recovered transaction as `#recordRecovered` does. */
+  #recordFound(attempt: Attempt, found: Transaction): Promise<boolean> {
+    return this.#recordRecovered(attempt, this.succeeded(found), () =>
+      this.options.changes.onCreateRecorded(found),
+    );
+  }
+
   /** Records a recovered outcome, and reports it to the observer if the journal records it at the first try. */
-  #recordRecovered(attempt: Attempt, outcome: Recovered): Promise<boolean> {
-    const report = (): void => void this.#reports.track(this.#report(attempt, outcome));
+  #recordRecovered(
+    attempt: Attempt,
+    outcome: Recovered,
+    onRecorded: () => void = () => undefined,
+  ): Promise<boolean> {
+    const report = (): void => {
+      onRecorded();
+      void this.#reports.track(this.#report(attempt, outcome));
+    };
     return this.options.session.recordOutcome(attempt, outcome, report);
   }
 
@@ -200,6 +231,6 @@ export class OutcomeRecovery {
       Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_LOOKUPS)),
     );
     const delayMs = Math.min(maxDelayMs, FIRST_RECHECK_DELAY_MS * 2 ** Math.min(rechecks, 10));
-    return delayMs * (0.75 + Math.random() / 2);
+    return delayMs * (0.75 + this.options.session.runtime.random() / 2);
   }
 }

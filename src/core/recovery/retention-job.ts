@@ -1,5 +1,7 @@
+import type { ChangeSettings } from '../../config/types';
 import type { Journal, PurgeProgress, PurgeTarget } from '../../datasources/journal/journal';
 import { describeJournalError } from '../../datasources/journal/journal-error';
+import type { Runtime } from '../../shared/runtime';
 import { RepeatedJob } from '../background';
 import type { ClockGuard, JournalClock } from '../clocks';
 
@@ -8,13 +10,17 @@ interface RetentionJobOptions {
   clock: JournalClock;
   /** Nothing is purged for some time after a clock step (ClockGuard.isSteady). */
   clockGuard: ClockGuard;
-  /** Retention period of settled attempts and confirmed inputs, in milliseconds. */
-  keepMs: number;
+  retention: {
+    /** Retention period of settled attempts and confirmed inputs, in milliseconds. */
+    keepMs: number;
+    changes: ChangeSettings;
+  };
+  runtime: Runtime;
   warn(facts: object, message: string): void;
 }
 
 /** Purged in this order, because purging attempts also deletes their reservations. */
-const TARGETS: readonly PurgeTarget[] = ['attempts', 'reservations', 'confirmed'];
+const TARGETS: readonly PurgeTarget[] = ['attempts', 'reservations', 'confirmed', 'changes', 'followed'];
 
 const FIRST_RUN_DELAY_MS = 10_000;
 const RUN_EVERY_MS = 60 * 60 * 1000;
@@ -31,7 +37,7 @@ const TARGET_STEP_MS = 20;
 const PAUSE_PER_STEP = 4;
 const MIN_PAUSE_MS = 20;
 
-/** Starts to delete settled attempts, reservations and confirmed inputs after the retention period. */
+/** Starts to delete settled attempts, reservations, confirmed inputs and changes after their retention periods. */
 export function startRetentionJob(options: RetentionJobOptions): RepeatedJob {
   const purge = new Purge(options);
   return new RepeatedJob(options.clock, FIRST_RUN_DELAY_MS, () => purge.runStep());
@@ -49,16 +55,16 @@ class Purge {
 
   /** Runs one step. Never rejects; resolves with the delay before the next one, in milliseconds. */
   async runStep(): Promise<number> {
-    const { journal, clock, clockGuard, keepMs, warn } = this.options;
+    const { journal, clock, clockGuard, runtime, warn } = this.options;
     if (!clock.isSynchronized || !clockGuard.isSteady()) return POSTPONED_RUN_DELAY_MS;
     const target = TARGETS[this.#targetIndex] ?? 'attempts';
-    const settledBefore = clock.now() - keepMs;
-    const startedAt = performance.now();
+    const settledBefore = clock.now() - this.#keepMs(target);
+    const startedAt = runtime.monotonic();
     try {
       const step = { target, settledBefore, limit: this.#stepRows, after: this.#after };
       const progress = await journal.purgeStep(step);
       this.#failures = 0;
-      return this.#nextDelay(progress, performance.now() - startedAt);
+      return this.#nextDelay(progress, runtime.monotonic() - startedAt);
     } catch (error) {
       this.#stepRows = MIN_STEP_ROWS;
       this.#failures += 1;
@@ -66,8 +72,15 @@ class Purge {
       const facts = { event: 'purge_step_failed', target, failures: this.#failures, reason, code };
       warn(facts, 'could not delete expired rows from the journal; retrying');
       const delayMs = Math.min(MAX_RETRY_DELAY_MS, FIRST_RETRY_DELAY_MS * 2 ** (this.#failures - 1));
-      return delayMs * (0.75 + Math.random() / 2);
+      return delayMs * (0.75 + runtime.random() / 2);
     }
+  }
+
+  /** Returns the retention period of the rows of a target in milliseconds. */
+  #keepMs(target: PurgeTarget): number {
+    const { keepMs, changes } = this.options.retention;
+    if (target === 'changes') return changes.keepMs;
+    return target === 'followed' ? Math.max(changes.followMs, changes.keepMs) : keepMs;
   }
 
   #nextDelay(progress: PurgeProgress | null, tookMs: number): number {

@@ -8,11 +8,7 @@ import type { PayoutResource } from '../../schema/payout';
 import { normalizeDecimal } from '../../schema/scalars';
 import type { JournalSession } from '../journal-session';
 
-/** Fields that payments and payouts have in common. */
-export interface Transaction {
-  transactionId: string;
-  rawStatus: string;
-}
+export type Transaction = PaymentResource | PayoutResource;
 
 /** Result of a lookup by external id. A `mismatch` may hide the attempt's transaction, so it is no evidence of absence. */
 export type LookupMatch<T> =
@@ -43,14 +39,16 @@ const MAX_UNKNOWN_SKEW_MS = 5000;
 export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
   readonly kind = 'payment';
 
+  /** @param keepMs time in ms for which settled attempts are kept */
   constructor(
     private readonly payments: PaymentService,
     private readonly session: JournalSession,
+    private readonly keepMs: number,
     private readonly secrets: readonly string[] = [],
   ) {}
 
   withRedaction(secrets: readonly string[]): PaymentMatcher {
-    return new PaymentMatcher(this.payments, this.session, secrets);
+    return new PaymentMatcher(this.payments, this.session, this.keepMs, secrets);
   }
 
   async find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<PaymentResource>> {
@@ -64,7 +62,8 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
         : !(creationTime(found) < createdFrom - MAX_UNKNOWN_SKEW_MS);
     if (!isRecent) return { kind: 'mismatch', why: 'older' };
     const holder = await journal.findByTransaction(service, 'payment', found.transactionId);
-    if (holder && holder.id !== attempt.id) return { kind: 'mismatch', why: 'created_by_another' };
+    const isOfAnother = holder ? holder.id !== attempt.id : this.#mayHavePurgedHolder(attempt);
+    if (isOfAnother) return { kind: 'mismatch', why: 'created_by_another' };
     if (!matchesAttempt(found, attempt)) return { kind: 'mismatch' };
     if (holder) return { kind: 'found', found };
     return (await journal.hasRival(attempt)) ? { kind: 'mismatch', why: 'rival' } : { kind: 'found', found };
@@ -90,6 +89,11 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
       amount: attempt,
       secrets,
     });
+  }
+
+  /** Whether another attempt that was begun later and created the payment may have been purged since. */
+  #mayHavePurgedHolder({ startedAt }: Attempt): boolean {
+    return this.session.clock.now() - startedAt > this.keepMs;
   }
 
   /** Whether a payment is not older than the attempt: an older one may have the same external id, as ids are reused. */

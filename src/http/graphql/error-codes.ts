@@ -12,6 +12,7 @@ export const PUBLIC_CODES = [
   'FORBIDDEN',
   'RATE_LIMITED',
   'NOT_FOUND',
+  'CURSOR_EXPIRED',
   'SERVICE_UNAVAILABLE',
   'SERVICE_TIMEOUT',
   'SERVICE_AUTH_FAILED',
@@ -34,4 +35,6 @@ export interface PublicExtensions {
   retryAfterMs?: number;
   /** Path and rule of each invalid value; paths start below `input` or at another argument. Absent for other errors. */
   fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
+  /** Cursor from which every change is kept, to continue from. Only with CURSOR_EXPIRED. */
+  oldestCursor?: string;
 }

@@ -1,5 +1,6 @@
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { CursorExpired } from '../../core/changes/change-feed';
 import { ServiceError, type ServiceErrorKind } from '../../datasources/payment-service/service-error';
 import { AccessError } from '../../auth/caller';
 import type { PublicCode, PublicExtensions } from './error-codes';
@@ -71,6 +72,10 @@ export function toPublicError(
     const { kind, message, retryAfterMs } = cause;
     const extensions = { ...SERVICE_ERRORS[kind], ...(retryAfterMs !== undefined && { retryAfterMs }) };
     return { message, ...location, extensions };
+  }
+  if (cause instanceof CursorExpired) {
+    const { message, oldestCursor } = cause;
+    return { message, ...location, extensions: { code: 'CURSOR_EXPIRED', retryable: false, oldestCursor } };
   }
   const code = codeOf(cause, formatted.extensions?.['code']);
   const fallback = CALLER_ERROR_MESSAGES[code];

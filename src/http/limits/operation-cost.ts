@@ -12,6 +12,7 @@ import {
 } from 'graphql';
 import type { OperationContext } from '../../resolvers/context';
 import { ATTEMPTS_PAGE } from '../../schema/attempt';
+import { CHANGES_PAGE } from '../../schema/change';
 import { badRequest, RequestError } from '../graphql/http-error';
 import type { RateLimit } from './rate-limit';
 import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selection-size';
@@ -20,6 +21,8 @@ import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selecti
 const MAX_LOOKUPS = 500;
 /** Maximum number of values in a response, which blocks the event loop while it is written. */
 const MAX_VALUES = 300_000;
+/** The same for pages without lookups, which contain nearly all selected values and cost one point: 30 ms. */
+const MAX_PAGE_VALUES = 100_000;
 /** Points of a mutation, which makes several requests and two journal writes. A lookup costs one point. */
 const POINTS_PER_MONEY_CALL = 5;
 
@@ -27,39 +30,59 @@ export interface OperationCost {
   lookups: number;
   /** Number of mutations; every mutation moves money. */
   moneyCalls: number;
-  /** Upper bound of the number of values in the response: selections times lookups. */
+  /** Upper bound of the number of values in the response, without pageValues: selections times transactions. */
   values: number;
+  /** Upper bound of the number of values in pages without lookups: selections times rows. */
+  pageValues: number;
 }
 
 /** Computes a cost from the coerced variables of an operation, defaults included. */
 type FromVariables<T> = (variables: Record<string, unknown>) => T;
 
-/** Returns a function that counts the lookups of a root field: one, one per id in a list, or one per attempt. */
-function lookupCounter(
+/** The root fields that return pages of rows from the journal, which need no lookup but for `payment` or `payout`. */
+const PAGES: Readonly<Record<string, { default: number; max: number }>> = {
+  attempts: ATTEMPTS_PAGE,
+  changes: CHANGES_PAGE,
+};
+
+/** Numbers that bound the cost of a root field. */
+interface FieldCounts {
+  /** Number of lookups; 1 for a page without lookups, because it queries the journal. */
+  lookups: number;
+  /** Number of transactions in the response. */
+  transactions: number;
+  /** Number of attempts or changes in a page without lookups. */
+  rows: number;
+}
+
+const lookupsOnly = (lookups: number): FieldCounts => ({ lookups, transactions: lookups, rows: 0 });
+
+/** Returns a function that counts the lookups and rows of a root field. A list of ids causes one lookup per id. */
+function rowCounter(
   field: FieldNode,
   root: GraphQLObjectType,
   fragments: Fragments,
-): FromVariables<number> {
+): FromVariables<FieldCounts> {
   const definition = root.getFields()[field.name.value];
-  if (!definition) return () => 0;
-  const selected = field.selectionSet ? fieldsIn(field.selectionSet, fragments, new Set(), true) : [];
-  const isPage =
-    definition.name === 'attempts' &&
-    [...selected].some(({ name }) => name.value === 'payment' || name.value === 'payout');
+  if (!definition) return () => lookupsOnly(0);
+  const page = PAGES[definition.name];
   const hasList = definition.args.some(({ type }) => isListType(getNullableType(type)));
-  if (!isPage && !hasList) return () => 1;
+  if (!page && !hasList) return () => lookupsOnly(1);
+  const selected = field.selectionSet ? fieldsIn(field.selectionSet, fragments, new Set(), true) : [];
+  const looksUp = [...selected].some(({ name }) => name.value === 'payment' || name.value === 'payout');
   return (variables) => {
     try {
       const values = getArgumentValues(definition, field, variables);
-      if (isPage) {
-        const first = typeof values['first'] === 'number' ? values['first'] : ATTEMPTS_PAGE.default;
-        return Math.min(Math.max(first, 1), ATTEMPTS_PAGE.max);
+      if (page) {
+        const first = typeof values['first'] === 'number' ? values['first'] : page.default;
+        const rows = Math.min(Math.max(first, 1), page.max);
+        return looksUp ? lookupsOnly(rows) : { lookups: 1, transactions: 0, rows };
       }
       const lists = Object.values(values).filter(Array.isArray);
-      return lists.length === 0 ? 1 : lists.flat().length;
+      return lookupsOnly(lists.length === 0 ? 1 : lists.flat().length);
     } catch {
       // Invalid arguments are rejected when the field is resolved, before any lookup.
-      return 1;
+      return lookupsOnly(1);
     }
   };
 }
@@ -76,18 +99,19 @@ export function costCalculator(
     ({ name }) => !name.value.startsWith('__'),
   );
   if (operation.operation === 'mutation' || !root)
-    return () => ({ lookups: 0, moneyCalls: fields.length, values: 0 });
+    return () => ({ lookups: 0, moneyCalls: fields.length, values: 0, pageValues: 0 });
   const sizes = new SelectionSizes(fragments);
   const counts = fields.map((field) => ({
-    lookupsFor: lookupCounter(field, root, fragments),
+    countsFor: rowCounter(field, root, fragments),
     selections: field.selectionSet ? sizes.of(field.selectionSet).selections : 1,
   }));
   return (variables) => {
-    const cost = { lookups: 0, moneyCalls: 0, values: 0 };
-    for (const { lookupsFor, selections } of counts) {
-      const lookups = lookupsFor(variables);
+    const cost = { lookups: 0, moneyCalls: 0, values: 0, pageValues: 0 };
+    for (const { countsFor, selections } of counts) {
+      const { lookups, transactions, rows } = countsFor(variables);
       cost.lookups += lookups;
-      cost.values += lookups * selections;
+      cost.values += transactions * selections;
+      cost.pageValues += rows * selections;
     }
     return cost;
   };
@@ -100,10 +124,12 @@ export const remainingPoints = (cost: OperationCost): number | null =>
 const pointsOf = ({ lookups, moneyCalls }: OperationCost): number =>
   Math.max(0, lookups + moneyCalls * POINTS_PER_MONEY_CALL - 1);
 
-function exceededLimitMessage({ lookups, values }: OperationCost): string | null {
+function exceededLimitMessage({ lookups, values, pageValues }: OperationCost): string | null {
   if (lookups > MAX_LOOKUPS) return `The operation looks up more than ${MAX_LOOKUPS} transactions.`;
-  if (values <= MAX_VALUES) return null;
-  return `The response could have more than ${MAX_VALUES} values (selected fields times transactions).`;
+  if (values > MAX_VALUES)
+    return `The response could have more than ${MAX_VALUES} values (selected fields times transactions).`;
+  if (pageValues <= MAX_PAGE_VALUES) return null;
+  return `The pages could have more than ${MAX_PAGE_VALUES} values (selected fields times first).`;
 }
 
 /** Apollo plugin that, before execution, rejects operations above a limit and consumes the points of the others. */

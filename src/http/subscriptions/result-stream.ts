@@ -15,6 +15,8 @@ interface StreamOptions {
   toPublicErrors(error: unknown): readonly GraphQLError[];
   /** Formats a result for the caller. */
   toResult(result: ExecutionResult): ExecutionResult;
+  /** Returns the id of the event that the latest result shows; null if it has none. */
+  eventId(): string | null;
   /** Called once, with the errors that ended the subscription; none if it was completed or cancelled. */
   onClosed(errors: readonly GraphQLError[]): void;
 }
@@ -24,7 +26,7 @@ type Step = IteratorResult<ExecutionResult, undefined>;
 const DONE: Step = { done: true, value: undefined };
 
 /**
- * The results of a subscription, without consecutive duplicates. The first next() subscribes. return() ends the
+ * The results of a subscription, without consecutive duplicates of the same event. The first next() subscribes. return() ends the
  * subscription at once, even while next() waits for a result.
  */
 export class ResultStream implements AsyncIterableIterator<ExecutionResult, undefined, void> {
@@ -34,6 +36,8 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
   #errors: readonly GraphQLError[] = [];
   #isDone = false;
   resultCount = 0;
+  /** Id of the event that the latest result shows; null if it has none. */
+  eventId: string | null = null;
 
   constructor(private readonly options: StreamOptions) {}
 
@@ -47,9 +51,11 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
         const step = await this.#source.next();
         if (step.done || this.#isDone) break;
         const result = this.options.toResult(step.value);
-        const digest = hash('sha1', JSON.stringify(result), 'base64');
+        const eventId = this.options.eventId();
+        const digest = hash('sha1', JSON.stringify([eventId, result]), 'base64');
         if (digest === this.#latestDigest) continue;
         this.#latestDigest = digest;
+        this.eventId = eventId;
         this.resultCount += 1;
         return { done: false, value: result };
       }

@@ -5,7 +5,7 @@ import { badRequest, CREDENTIALS_REQUIRED, RequestError } from '../graphql/http-
 import { parseGetParams, validateParams } from '../graphql/request-params';
 import { SHUTTING_DOWN } from '../server/graceful-shutdown';
 import type { Heartbeat } from './heartbeat';
-import { SubscriptionError } from './result-stream';
+import { SubscriptionError, type ResultStream } from './result-stream';
 import type { SubscriptionService } from './subscription-service';
 
 const SSE_HEADERS = {
@@ -37,7 +37,9 @@ export class SseHandler {
         if (!isObject(params)) throw badRequest('The body must be a JSON object with a query.');
         // Validated here, because prepare() would report the error in the stream.
         validateParams(params);
-        const prepared = await this.service.prepare(params, { caller, ip, requestId: id });
+        const lastEventId = headers['last-event-id'];
+        const identity = { caller, ip, requestId: id, lastEventId: lastEventId?.toString() };
+        const prepared = await this.service.prepare(params, identity);
         reply.hijack();
         const { raw } = reply;
         // The client may have disconnected, or the shutdown may have begun, during the checks.
@@ -62,7 +64,7 @@ export class SseHandler {
     for (const raw of this.#streams) raw.end();
   }
 
-  async #sendResults(raw: FastifyReply['raw'], results: AsyncIterableIterator<object>): Promise<void> {
+  async #sendResults(raw: FastifyReply['raw'], results: Results): Promise<void> {
     this.#streams.add(raw);
     let isAlive = true;
     const stopPinging = this.heartbeat.add(() => {
@@ -82,7 +84,8 @@ export class SseHandler {
     // Some browsers treat the stream as open only after the first bytes have arrived.
     await writeAndDrain(raw, ':\n\n');
     try {
-      for await (const result of results) await writeAndDrain(raw, eventOf('next', result));
+      for await (const result of results)
+        await writeAndDrain(raw, idOf(results.eventId) + eventOf('next', result));
     } catch (error) {
       const errors = error instanceof SubscriptionError ? error.errors : [error];
       await writeAndDrain(raw, eventOf('next', { errors }));
@@ -92,10 +95,15 @@ export class SseHandler {
   }
 }
 
+type Results = AsyncIterableIterator<object> & Partial<Pick<ResultStream, 'eventId'>>;
+
 /** Yields the errors of a subscription that could not be started, as its only result. */
 async function* yieldErrors(errors: readonly Error[]) {
   yield { errors };
 }
+
+/** Returns the line with the id of an event, with which a client that reconnects continues after it. */
+const idOf = (eventId: string | null | undefined): string => (eventId ? `id: ${eventId}\n` : '');
 
 const eventOf = (event: string, data?: object): string =>
   `event: ${event}\ndata: ${data ? JSON.stringify(data) : ''}\n\n`;

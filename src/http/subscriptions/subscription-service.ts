@@ -115,6 +115,7 @@ export class SubscriptionService {
         trace?.settled(loggableName(operationName), codesOf(publicErrors));
         return { data, ...(publicErrors && { errors: publicErrors }) };
       },
+      eventId: () => contextValue.eventId,
       onClosed: (errors) => {
         release();
         this.#open.delete(stream);

@@ -1,4 +1,5 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
+import { changeMetrics, registerChangeGauges, type ChangesState } from './changes';
 import { paymentMetrics, registerPaymentGauges, type JournalAndAuditState } from './money';
 import { operationMetrics } from './operations';
 import { registerCollected } from './register';
@@ -44,6 +45,7 @@ export class Metrics {
   readonly operationEnded = operationMetrics(this.#registry);
   readonly service = serviceMetrics(this.#registry);
   readonly payments = paymentMetrics(this.#registry);
+  readonly changes = changeMetrics(this.#registry);
   readonly server = serverMetrics(this.#registry);
   #page: Promise<{ contentType: string; text: string }> | undefined;
 
@@ -53,6 +55,10 @@ export class Metrics {
 
   registerPaymentGauges(state: JournalAndAuditState): void {
     registerPaymentGauges(this.#registry, state);
+  }
+
+  registerChangeGauges(state: ChangesState): void {
+    registerChangeGauges(this.#registry, state);
   }
 
   registerServerGauges(state: ServerState): void {

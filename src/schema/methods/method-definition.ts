@@ -30,7 +30,7 @@ export interface ConfirmationVariant extends Confirmation {
   toWire(confirmation: object): WireObject;
 }
 
-/** What the definitions of payments and payouts by one method have in common. */
+/** The common part of the definitions of payments and payouts by one method. */
 export interface CommonDefinition {
   /** The value in the enum PaymentMethod or PayoutMethod. */
   name: string;

@@ -1,0 +1,22 @@
+import type { ChangePosition } from '../../datasources/journal/changes';
+import { InvalidCursor } from './change-feed';
+
+/** Format of a decoded cursor; the first number is the version of the format. */
+const PATTERN = /^1\.(\d{1,16})\.(\d{1,16})\.(\d{1,16})$/;
+const MAX_LENGTH = 100;
+
+/** Returns the cursor of a position: base64url, opaque to clients. */
+export const encodeCursor = ({ epoch, transaction, seq }: ChangePosition): string =>
+  Buffer.from(`1.${epoch}.${transaction}.${seq}`).toString('base64url');
+
+/** Returns the position of a cursor. Throws InvalidCursor if the gateway cannot have returned it. */
+export function decodeCursor(cursor: string): ChangePosition {
+  const text = cursor.length > MAX_LENGTH ? '' : Buffer.from(cursor, 'base64url').toString();
+  const numbers = PATTERN.exec(text)?.slice(1).map(Number) ?? [];
+  const [epoch, transaction, seq] = numbers;
+  if (epoch === undefined || transaction === undefined || seq === undefined) throw new InvalidCursor();
+  const position = { epoch, transaction, seq };
+  // Each position has one cursor only: no padding, no leading zeros, no numbers beyond the safe integers.
+  if (!numbers.every(Number.isSafeInteger) || encodeCursor(position) !== cursor) throw new InvalidCursor();
+  return position;
+}

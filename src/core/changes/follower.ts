@@ -1,0 +1,199 @@
+import type { ChangeSettings } from '../../config/types';
+import type { ChangeJournal, FollowedTransaction, FollowSchedule } from '../../datasources/journal/changes';
+import type { AttemptKind } from '../../datasources/journal/journal';
+import { ServiceError } from '../../datasources/payment-service/service-error';
+import { InFlightCounter } from '../../shared/in-flight-counter';
+import type { Runtime } from '../../shared/runtime';
+import { RepeatedJob, type BackgroundRunner } from '../background';
+import type { JournalClock } from '../clocks';
+import { pollPhase, type Snapshot } from '../polling/snapshot';
+import type { ChangeRecorder, KnownTransaction } from './change-recorder';
+import type { ChangesObserver } from './changes-observer';
+import type { FollowSchedules } from './follow-schedules';
+
+/** Delay in ms between two claims, unless more than MAX_BATCH lookups per second are allowed and due. */
+const RUN_DELAY_MS = 1000;
+/** Maximum number of transactions of one claim, and of lookups in flight: it keeps capacity for callers. */
+const MAX_BATCH = 32;
+/** A transaction whose status has changed within this time in ms is young: it is the most likely to change again. */
+const YOUNG_MS = 15 * 60_000;
+/** Share of the lookups that is for young transactions first. */
+const YOUNG_SHARE = 0.8;
+/** Interval in ms of single lookups while the service is down, which find that it is back. */
+const PROBE_EVERY_MS = 5000;
+/** Added to the time limit of a lookup for the lease of a claim, in ms. */
+const LEASE_MARGIN_MS = 15_000;
+/** Maximum in ms to which a longer Retry-After of the service is reduced. */
+const MAX_RETRY_AFTER_MS = 300_000;
+/** Share of the delay in which another lookup replaces one of the follower; less than the jitter of the delay leaves. */
+const FRESH_SHARE = 0.7;
+
+/** State of the payment service's client. */
+export interface ServiceLoad {
+  /** Whether a circuit breaker is open. */
+  isDown(): boolean;
+  /** Whether lookups of callers wait for a free slot. */
+  isBusy(): boolean;
+}
+
+export interface FollowerOptions {
+  journal: Pick<ChangeJournal, 'claimFollowed' | 'scheduleFollowed'>;
+  clock: JournalClock;
+  runtime: Pick<Runtime, 'random'>;
+  service: string;
+  settings: ChangeSettings;
+  /** Time limit of a lookup in ms. */
+  timeoutMs: number;
+  schedules: FollowSchedules;
+  recorder: ChangeRecorder;
+  serviceLoad: ServiceLoad;
+  /** Looks a transaction up for the follower and for everybody who watches it; null if the service has none. */
+  lookUp(kind: AttemptKind, channel: string, transactionId: string): Promise<Snapshot | null>;
+  background: BackgroundRunner;
+  observer: Pick<ChangesObserver, 'onFollow'>;
+}
+
+/** Looks up the transactions created through the gateway until they are COMPLETED or FAILED, watched or not. */
+export class Follower {
+  readonly #job: RepeatedJob;
+  readonly #lookups = new InFlightCounter();
+  #inFlight = 0;
+  /** Schedules that are not written yet, by row. Until then, leases keep the transactions from being claimed. */
+  readonly #unwritten = new Map<number, FollowSchedule>();
+  /** Token bucket: lookups that may be sent now. */
+  #tokens = 0;
+  #refilledAt: number;
+  #probeAt = -Infinity;
+
+  constructor(private readonly options: FollowerOptions) {
+    this.#refilledAt = options.clock.monotonic();
+    this.#job = new RepeatedJob(options.clock, RUN_DELAY_MS, () => this.#run());
+  }
+
+  /** Starts no further lookup. Resolves when those in flight have ended and their schedules are written. */
+  async stop(): Promise<void> {
+    await this.#job.stop();
+    await this.#lookups.drained();
+    await this.#writeSchedules();
+  }
+
+  async #run(): Promise<number> {
+    const { clock, settings } = this.options;
+    await this.#writeSchedules();
+    if (!clock.isSynchronized) return RUN_DELAY_MS;
+    const limit = this.#limit();
+    // The journal monitor logs the reason of a failure.
+    const claimed = limit === 0 ? [] : await this.#claim(limit).catch(() => []);
+    for (const transaction of claimed) this.#follow(transaction);
+    const areMoreDue = claimed.length > 0 && claimed.length === limit;
+    return areMoreDue ? Math.min(RUN_DELAY_MS, (MAX_BATCH / settings.lookupsPerSecond) * 1000) : RUN_DELAY_MS;
+  }
+
+  /** Returns the maximum number of lookups to send now. */
+  #limit(): number {
+    const { clock, settings, serviceLoad } = this.options;
+    const rate = settings.lookupsPerSecond;
+    const now = clock.monotonic();
+    this.#tokens = Math.min(rate, this.#tokens + (Math.max(0, now - this.#refilledAt) / 1000) * rate);
+    this.#refilledAt = now;
+    const limit = Math.max(0, Math.min(Math.floor(this.#tokens), MAX_BATCH - this.#inFlight));
+    if (serviceLoad.isBusy()) return 0;
+    if (!serviceLoad.isDown()) return limit;
+    if (now < this.#probeAt) return 0;
+    this.#probeAt = now + PROBE_EVERY_MS;
+    return Math.min(1, limit);
+  }
+
+  #claim(limit: number): Promise<FollowedTransaction[]> {
+    const { journal, clock, runtime, service, timeoutMs } = this.options;
+    const now = clock.now();
+    return journal.claimFollowed({
+      service,
+      now,
+      leaseUntil: now + timeoutMs + LEASE_MARGIN_MS,
+      youngSince: now - YOUNG_MS,
+      limit,
+      // Rounded at random, so that the share is right for small limits too.
+      youngLimit: Math.floor(limit * YOUNG_SHARE + runtime.random()),
+    });
+  }
+
+  /** Looks a claimed transaction up, unless that is no longer necessary, and schedules its next lookup. */
+  #follow(transaction: FollowedTransaction): void {
+    const { schedules, observer, recorder, background } = this.options;
+    const { id, kind } = transaction;
+    if (schedules.isExpired(transaction.createdAt)) {
+      this.#schedule({ id, nextLookupAt: null, failures: 0 });
+      return observer.onFollow(kind, 'expired');
+    }
+    const known = recorder.checkKnown(transaction);
+    const postponedUntil = known && this.#postponedUntil(transaction, known);
+    if (postponedUntil !== undefined) {
+      this.#schedule({ id, nextLookupAt: postponedUntil, failures: 0 });
+      return observer.onFollow(kind, 'postponed');
+    }
+    this.#tokens -= 1;
+    this.#inFlight += 1;
+    const work = background({ name: `follow ${kind}` }, () => this.#lookUp(transaction, known));
+    void this.#lookups.track(work.finally(() => (this.#inFlight -= 1)));
+  }
+
+  /** Returns when a transaction is due whose state another lookup has just shown; undefined if it is due now. */
+  #postponedUntil({ changedAt }: FollowedTransaction, known: KnownTransaction): number | undefined {
+    const { clock, schedules } = this.options;
+    if (known.category === 'done') return undefined;
+    const delay = schedules.delay(known.category, clock.now() - changedAt, 0);
+    const sinceSeen = clock.monotonic() - known.seenAt;
+    return sinceSeen < delay * FRESH_SHARE ? Math.floor(clock.now() + delay - sinceSeen) : undefined;
+  }
+
+  /** Never rejects. */
+  async #lookUp(transaction: FollowedTransaction, known: KnownTransaction | undefined): Promise<void> {
+    const { clock, schedules, lookUp, observer } = this.options;
+    const { id, kind, channel, transactionId, changedAt, status } = transaction;
+    const sinceChange = (): number => clock.now() - changedAt;
+    try {
+      const found = await lookUp(kind, channel, transactionId);
+      observer.onFollow(kind, found ? 'found' : 'missing');
+      if (!found) return this.#retryLater(transaction, 0);
+      const category = pollPhase(found);
+      // Recording the final status ends following. Until then, the lease keeps the transaction.
+      if (category === 'done') return;
+      const { state = null } = this.options.recorder.lastKnown(kind, transactionId) ?? {};
+      const isChanged = found.status !== status || (known !== undefined && known.state !== state);
+      const delay = schedules.delay(category, isChanged ? 0 : sinceChange(), 0);
+      this.#schedule({ id, nextLookupAt: clock.now() + delay, failures: 0 });
+    } catch (error) {
+      observer.onFollow(kind, 'failed');
+      const retryAfter = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
+      this.#retryLater(transaction, Math.min(retryAfter, MAX_RETRY_AFTER_MS));
+    }
+  }
+
+  #retryLater(transaction: FollowedTransaction, minDelayMs: number): void {
+    const { clock, schedules, recorder } = this.options;
+    const { id, kind, transactionId, changedAt } = transaction;
+    const failures = transaction.failures + 1;
+    const category = recorder.lastKnown(kind, transactionId)?.category ?? 'payer';
+    const sinceChange = clock.now() - changedAt;
+    const delay = category === 'done' ? 0 : schedules.delay(category, sinceChange, failures);
+    this.#schedule({ id, nextLookupAt: clock.now() + Math.max(delay, minDelayMs), failures });
+  }
+
+  #schedule(schedule: FollowSchedule): void {
+    this.#unwritten.set(schedule.id, schedule);
+  }
+
+  async #writeSchedules(): Promise<void> {
+    const schedules = [...this.#unwritten.values()];
+    if (schedules.length === 0) return;
+    try {
+      await this.options.journal.scheduleFollowed(schedules);
+    } catch {
+      // The next run tries again. If this instance dies, the transactions are due when their leases end.
+      return;
+    }
+    for (const schedule of schedules)
+      if (this.#unwritten.get(schedule.id) === schedule) this.#unwritten.delete(schedule.id);
+  }
+}

@@ -1,0 +1,138 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ChangeJournal, Observation, ObservationResult } from '../../datasources/journal/changes';
+import type { Clock, Timer } from '../../shared/clock';
+import type { Runtime } from '../../shared/runtime';
+
+/** `dropped`: the journal did not record it in time, or too many are queued. A later lookup shows the state again. */
+export type QueuedResult = ObservationResult | 'dropped';
+
+interface QueuedObservation {
+  observation: Observation;
+  onEnd(result: QueuedResult): void;
+}
+
+const MAX_QUEUED = 10_000;
+/** Maximum number of concurrent calls of the journal, which batches them. */
+const MAX_IN_FLIGHT = 64;
+/** Time in ms for which a failed call is repeated. */
+const REPEAT_FOR_MS = 10 * 60_000;
+const MIN_RETRY_MS = 250;
+const MAX_RETRY_MS = 10_000;
+
+export interface ObservationQueueOptions {
+  journal: Pick<ChangeJournal, 'recordObservation'>;
+  /** The journal's clock, by which observations have their times. */
+  clock: Clock;
+  runtime: Pick<Runtime, 'random'>;
+  /** Called once for each observation that the journal recorded as a change, or that was dropped. */
+  onEnd(observation: Observation, result: QueuedResult): void;
+}
+
+/** Writes observations to the journal, those of one transaction in order. Bounded; repeats failed writes. */
+export class ObservationQueue {
+  /** Waiting observations, by transaction. */
+  readonly #waiting = new Map<string, QueuedObservation[]>();
+  /** Observations of the transactions with one in flight, which is the first. */
+  readonly #inFlight = new Map<string, QueuedObservation[]>();
+  /** Writes outside the async context of the request whose response was observed. */
+  readonly #outsideRequests = AsyncLocalStorage.snapshot();
+  #size = 0;
+  #failures = 0;
+  #retryTimer: Timer | undefined;
+  #idle: PromiseWithResolvers<void> | undefined;
+
+  constructor(private readonly options: ObservationQueueOptions) {}
+
+  /** Number of observations that are not recorded yet. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** When the oldest observation that is not recorded yet was made, in journal time; undefined if there is none. */
+  get oldestAt(): number | undefined {
+    const [first] = this.#inFlight.values();
+    const [next] = this.#waiting.values();
+    return (first?.[0] ?? next?.[0])?.observation.observedAt;
+  }
+
+  /** Queues an observation. Drops the oldest one if too many are queued. */
+  add(observation: Observation, onEnd: QueuedObservation['onEnd']): void {
+    this.#size += 1;
+    if (this.#size > MAX_QUEUED) this.#dropOldest();
+    const key = `${observation.kind} ${observation.transactionId}`;
+    const list = this.#inFlight.get(key) ?? this.#waiting.get(key);
+    if (list) list.push({ observation, onEnd });
+    else this.#waiting.set(key, [{ observation, onEnd }]);
+    this.#start();
+  }
+
+  /** Resolves when everything is recorded, or the journal fails. */
+  async flush(): Promise<void> {
+    this.#retryTimer?.cancel();
+    this.#retryTimer = undefined;
+    this.#failures = 0;
+    this.#start();
+    if (this.#inFlight.size === 0) return;
+    this.#idle ??= Promise.withResolvers();
+    await this.#idle.promise;
+  }
+
+  #start(): void {
+    if (this.#retryTimer) return;
+    for (const [key, list] of this.#waiting) {
+      if (this.#inFlight.size >= MAX_IN_FLIGHT) return;
+      this.#waiting.delete(key);
+      this.#inFlight.set(key, list);
+      void this.#outsideRequests(() => this.#record(key, list));
+    }
+  }
+
+  async #record(key: string, list: QueuedObservation[]): Promise<void> {
+    const [first] = list;
+    if (!first) return;
+    const result = await this.options.journal
+      .recordObservation(first.observation)
+      .catch(() => (this.#isTooOld(first) ? 'dropped' : undefined));
+    this.#inFlight.delete(key);
+    if (result === undefined) this.#retryLater();
+    else {
+      list.shift();
+      this.#failures = 0;
+      this.#end(first, result);
+    }
+    if (list.length > 0) this.#waiting.set(key, list);
+    this.#start();
+    if (this.#inFlight.size > 0) return;
+    this.#idle?.resolve();
+    this.#idle = undefined;
+  }
+
+  #isTooOld({ observation }: QueuedObservation): boolean {
+    return this.options.clock.now() - observation.observedAt > REPEAT_FOR_MS;
+  }
+
+  #retryLater(): void {
+    if (this.#retryTimer) return;
+    const delay =
+      Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** this.#failures) * (0.75 + this.options.runtime.random() / 2);
+    this.#failures = Math.min(this.#failures + 1, 10);
+    this.#retryTimer = this.options.clock.after(delay, () => {
+      this.#retryTimer = undefined;
+      this.#start();
+    });
+  }
+
+  #dropOldest(): void {
+    for (const [key, list] of this.#waiting) {
+      const dropped = list.shift();
+      if (list.length === 0) this.#waiting.delete(key);
+      if (dropped) return this.#end(dropped, 'dropped');
+    }
+  }
+
+  #end({ observation, onEnd }: QueuedObservation, result: QueuedResult): void {
+    this.#size -= 1;
+    onEnd(result);
+    this.options.onEnd(observation, result);
+  }
+}

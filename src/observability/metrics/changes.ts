@@ -1,0 +1,99 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { registerCollected } from './register';
+
+/** Followed transactions in the journal. */
+interface FollowedCount {
+  followed: number;
+  due: number;
+  /** Since when the longest due one has been due, in milliseconds since 1970; null if none is due. */
+  oldestDueAt: number | null;
+}
+
+/** State of the record of changes. Ages are in milliseconds. */
+export interface ChangesState {
+  /** Rejects if the journal cannot be read. Null: nothing is followed (FOLLOW_DAYS is 0). */
+  followed: () => Promise<FollowedCount | null>;
+  record: () => { queued: number; oldestQueuedMs: number; behindMs: number };
+  /** Milliseconds since 1970, by the clock of the journal. */
+  now: () => number;
+}
+
+/** Creates the metrics of the record of changes. */
+export function changeMetrics(registry: Registry) {
+  const registers = [registry];
+  const recorded = new Counter({
+    name: 'paygraph_changes_recorded_total',
+    help: 'Changes of status or state that this instance recorded.',
+    labelNames: ['kind', 'status'],
+    registers,
+  });
+  const dropped = new Counter({
+    name: 'paygraph_observations_dropped_total',
+    help: 'Responses with a possibly new status or state that could not be written to the journal in time. A later lookup shows the state again.',
+    registers,
+  });
+  const follows = new Counter({
+    name: 'paygraph_follow_lookups_total',
+    help: 'Due followed transactions, by result. postponed: another lookup had just shown the state. expired: FOLLOW_DAYS have passed.',
+    labelNames: ['kind', 'result'],
+    registers,
+  });
+  const delivery = new Histogram({
+    name: 'paygraph_change_delivery_seconds',
+    help: 'Time from the record of a change until a subscriber of this instance that is up to date gets it.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  return {
+    /** Counts a recorded change, or one that was dropped. */
+    onChange: (kind: string, status: string, isRecorded: boolean): void =>
+      isRecorded ? recorded.inc({ kind, status }) : dropped.inc(),
+    /** Counts a due followed transaction. */
+    onFollow: (kind: string, result: string): void => follows.inc({ kind, result }),
+    /** Records the age of a delivered change. */
+    onDelivered: (ageMs: number): void => delivery.observe(Math.max(0, ageMs) / 1000),
+  };
+}
+
+/** Registers the gauges of the record of changes. All instances show the same followed transactions. */
+export function registerChangeGauges(registry: Registry, state: ChangesState): void {
+  // One call to the journal for all gauges of a scrape. If it fails they have no value.
+  let reading: Promise<FollowedCount | null> | undefined;
+  const count = async (valueOf: (followed: FollowedCount) => number): Promise<number | null> => {
+    reading ??= state
+      .followed()
+      .catch(() => null)
+      .finally(() => (reading = undefined));
+    const followed = await reading;
+    return followed && valueOf(followed);
+  };
+  registerCollected(registry, {
+    paygraph_followed_transactions: {
+      help: 'Transactions that are looked up until they are completed or failed, of all instances.',
+      read: () => count(({ followed }) => followed),
+    },
+    paygraph_followed_transactions_due: {
+      help: 'Followed transactions that are due to be looked up, of all instances.',
+      read: () => count(({ due }) => due),
+    },
+    paygraph_follow_lag_seconds: {
+      help: 'Time for which the longest due followed transaction has been due, of all instances; 0 if none is due.',
+      read: () =>
+        count(({ oldestDueAt }) =>
+          oldestDueAt === null ? 0 : Math.max(0, state.now() - oldestDueAt) / 1000,
+        ),
+    },
+    paygraph_observations_queued: {
+      help: 'Responses with a possibly new status or state that are not written to the journal yet.',
+      read: () => state.record().queued,
+    },
+    paygraph_observation_oldest_age_seconds: {
+      help: 'Age of the oldest of them; 0 if there is none.',
+      read: () => state.record().oldestQueuedMs / 1000,
+    },
+    paygraph_changes_behind_seconds: {
+      help: 'Time for which the newest changes could not be read, because a database transaction is in progress; 0 if they can be read, or nobody reads.',
+      read: () => state.record().behindMs / 1000,
+    },
+  });
+}

@@ -1,0 +1,107 @@
+import { Arg, Ctx, Int, Query, Resolver, Root, Subscription, type SubscribeResolverData } from 'type-graphql';
+import type { CursoredChange } from '../core/changes/change-feed';
+import { Amount } from '../schema/amount';
+import { CHANGES_PAGE, Change, ChangePage, PaymentChange, PayoutChange } from '../schema/change';
+import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
+import { UUID } from '../schema/scalars';
+import { badArgument } from './bad-request';
+import type { OperationContext } from './context';
+import { READ_SCOPES } from './node-resolver';
+import { RequiresScope } from './root-fields';
+
+type ChangesArgs = SubscribeResolverData<
+  unknown,
+  { channel: string; after?: string | null },
+  OperationContext
+>;
+
+function toChange(recorded: CursoredChange, context: OperationContext): Change {
+  const { kind, channel, transactionId, currency, value, received } = recorded;
+  const key = { channel, transactionId };
+  const fields = {
+    cursor: recorded.cursor,
+    recordedAt: new Date(recorded.recordedAt).toISOString(),
+    channel,
+    transactionId,
+    externalId: recorded.externalId,
+    previousStatus: recorded.previousStatus,
+    status: recorded.status,
+    amount: Object.assign(new Amount(), { currency, value, received }),
+  };
+  if (kind === 'payout')
+    return Object.assign(new PayoutChange(), fields as Partial<PayoutChange>, {
+      method: payoutMethodByType(recorded.method).name,
+      payout: () => context.visiblePayouts.load(key),
+    });
+  return Object.assign(new PaymentChange(), fields as Partial<PaymentChange>, {
+    method: paymentMethodByType(recorded.method).name,
+    state: recorded.state as PaymentChange['state'],
+    payment: () => context.visiblePayments.load(key),
+  });
+}
+
+/** Returns the requested number of changes per page. Throws BAD_USER_INPUT if it is out of range. */
+function pageSize(first: number | null | undefined): number {
+  const size = first ?? CHANGES_PAGE.default;
+  if (size < 1 || size > CHANGES_PAGE.max)
+    throw badArgument('first', 'range', `first must be from 1 to ${CHANGES_PAGE.max}.`);
+  return size;
+}
+
+const Channel = () => Arg('channel', () => UUID, { description: 'The merchant channel.' });
+
+@Resolver()
+export class ChangeResolver {
+  @RequiresScope(...READ_SCOPES)
+  @Query(() => ChangePage, {
+    description:
+      'The changes after a cursor, oldest first, of the payments and payouts that were created through this gateway, until they are COMPLETED or FAILED. Continuing from endCursor skips and repeats nothing. CURSOR_EXPIRED if changes after the cursor were deleted.',
+  })
+  async changes(
+    @Ctx() context: OperationContext,
+    @Channel() channel: string,
+    @Arg('after', () => String, {
+      nullable: true,
+      description: 'The cursor of a change or page; without it the oldest change kept comes first.',
+    })
+    after?: string | null,
+    @Arg('first', () => Int, {
+      nullable: true,
+      defaultValue: CHANGES_PAGE.default,
+      description: `Size of the page, 1 to ${CHANGES_PAGE.max}.`,
+    })
+    first?: number | null,
+  ): Promise<ChangePage> {
+    const { changes, endCursor, hasMore } = await context.changes.read(
+      channel,
+      after ?? null,
+      pageSize(first),
+    );
+    const page = { changes: changes.map((each) => toChange(each, context)), endCursor, hasMore };
+    return Object.assign(new ChangePage(), page);
+  }
+
+  @RequiresScope(...READ_SCOPES)
+  @Subscription(() => Change, {
+    name: 'changes',
+    subscribe: ({ args, context }: ChangesArgs) =>
+      context.changes.watch(args.channel, context.lastEventId ?? args.after ?? null),
+    description:
+      'Every change after a cursor, then new ones as they are recorded, in the order of the query. Slow clients miss nothing. As server-sent events, the event id is the cursor and the header Last-Event-ID replaces `after` (docs/live-updates.md).',
+  })
+  changed(
+    @Ctx() context: OperationContext,
+    @Channel() _channel: string,
+    @Arg('after', () => String, {
+      nullable: true,
+      description: 'The cursor of a change or page; without it only new changes are sent.',
+    })
+    _after: string | undefined,
+    @Root() change: CursoredChange,
+  ): Change {
+    // A lookup for an earlier change may be out of date.
+    context.invalidateLoaders();
+    context.eventId = change.cursor;
+    return toChange(change, context);
+  }
+}

@@ -1,0 +1,54 @@
+import { requireChannel, requiredCreator, type Caller, type Scope } from '../auth/caller';
+import {
+  InvalidCursor,
+  type ChangeFeed,
+  type ChangePage,
+  type ChangeReader,
+  type CursoredChange,
+} from '../core/changes/change-feed';
+import { badArgument } from './bad-request';
+
+const KINDS = ['payment', 'payout'] as const;
+
+/** Throws the error for the caller: BAD_USER_INPUT for a cursor that this gateway never returned. */
+function rethrow(error: unknown): never {
+  throw error instanceof InvalidCursor
+    ? badArgument('after', 'cursor', 'after is not a cursor of this gateway.')
+    : error;
+}
+
+/**
+ * The changes that one caller may read. Resolvers have no other access to the record of changes. The kinds, the channel
+ * and, for the scopes :own, the creator are checked by every read.
+ */
+export class VisibleChanges {
+  constructor(
+    private readonly caller: Caller,
+    private readonly feed: ChangeFeed,
+  ) {}
+
+  /** Returns a page of changes. Throws AccessErrors, BAD_USER_INPUT for an invalid cursor, and CursorExpired. */
+  async read(channel: string, after: string | null, limit: number): Promise<ChangePage> {
+    return this.feed.read(this.#readerOf(channel), after, limit).catch(rethrow);
+  }
+
+  /** Yields every change after a cursor, then new ones. Throws as read() does; CursorExpired also later. */
+  watch(channel: string, after: string | null): AsyncIterableIterator<CursoredChange, undefined> {
+    try {
+      return this.feed.watch(this.#readerOf(channel), after);
+    } catch (error) {
+      return rethrow(error);
+    }
+  }
+
+  /** Returns the kinds that the caller may read on the channel. Throws an AccessError if it may not use the channel. */
+  #readerOf(channel: string): ChangeReader {
+    const { caller } = this;
+    requireChannel(caller, channel);
+    const readable = KINDS.filter((kind) =>
+      [`${kind}s:read`, `${kind}s:read:own`].some((scope) => caller.scopes.has(scope as Scope)),
+    );
+    const creators = readable.map((kind) => [kind, requiredCreator(caller, `${kind}s:read`)] as const);
+    return { channel, creators: Object.fromEntries(creators) };
+  }
+}

@@ -1,0 +1,96 @@
+import { Field, ObjectType, createUnionType } from 'type-graphql';
+import { Amount } from './amount';
+import { Payment, PaymentMethod, Payout, PayoutMethod } from './methods/method-types';
+import { NullableField } from './nullable-field';
+import { PaymentState, PaymentStatus, type PaymentResource } from './payment';
+import { PayoutStatus, type PayoutResource } from './payout';
+import { Timestamp, UUID } from './scalars';
+import type { TransactionLookup } from './transaction-lookup';
+
+/** Default and maximum of the argument `first` of `changes`: the number of changes per page. */
+export const CHANGES_PAGE = { default: 100, max: 500 };
+
+/** The fields that changes of payments and payouts have in common. Not a GraphQL type. */
+@ObjectType()
+abstract class AnyChange {
+  @Field(() => String, {
+    description: 'Opaque position of the change: continue after it with the argument `after`.',
+  })
+  cursor!: string;
+
+  @Field(() => Timestamp, { description: "When the gateway recorded the change, by the journal's clock." })
+  recordedAt!: string;
+
+  @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
+  @Field(() => UUID, { description: 'The id at the service.' }) transactionId!: string;
+
+  @NullableField("The identifier in the client's system, also if the gateway generated it.")
+  externalId!: string | null;
+
+  @NullableField(
+    'The amount of the create call, and for a MISPAID payment the amount received.',
+    () => Amount,
+  )
+  amount!: Amount | null;
+}
+
+@ObjectType({ description: 'A status or state of a payment that the gateway saw for the first time.' })
+export class PaymentChange extends AnyChange {
+  @Field(() => PaymentMethod, { description: 'The method; OTHER for one unknown to this gateway.' })
+  method!: string;
+
+  @NullableField('The status before; null for the first change of a payment.', () => PaymentStatus)
+  previousStatus!: PaymentStatus | null;
+
+  @Field(() => PaymentStatus, { description: 'The new status; the same as before if only the state is new.' })
+  status!: PaymentStatus;
+
+  @NullableField('The state; null if the service showed none.', () => PaymentState)
+  state!: PaymentState | null;
+
+  @NullableField(
+    'The payment in its current state, by one lookup. It may have changed again since this change.',
+    () => Payment,
+  )
+  payment!: TransactionLookup<PaymentResource>;
+}
+
+@ObjectType({ description: 'A status of a payout that the gateway saw for the first time.' })
+export class PayoutChange extends AnyChange {
+  @Field(() => PayoutMethod, { description: 'The method; OTHER for one unknown to this gateway.' })
+  method!: string;
+
+  @NullableField('The status before; null for the first change of a payout.', () => PayoutStatus)
+  previousStatus!: PayoutStatus | null;
+
+  @Field(() => PayoutStatus, { description: 'The new status.' }) status!: PayoutStatus;
+
+  @NullableField(
+    'The payout in its current state, by one lookup. It may have changed again since this change.',
+    () => Payout,
+  )
+  payout!: TransactionLookup<PayoutResource>;
+}
+
+export const Change = createUnionType({
+  name: 'Change',
+  description: 'A change of a payment or payout that was created through this gateway.',
+  types: () => [PaymentChange, PayoutChange] as const,
+});
+export type Change = PaymentChange | PayoutChange;
+
+@ObjectType({ description: 'A page of changes, oldest first.' })
+export class ChangePage {
+  @Field(() => [Change], { description: 'The changes of the page.' }) changes!: Change[];
+
+  @Field(() => String, {
+    description:
+      'Where to continue: pass it as `after`. The cursor of the last change; for an empty page the given cursor, or that of the start.',
+  })
+  endCursor!: string;
+
+  @Field(() => Boolean, {
+    description: 'Whether more changes follow now. If not, wait before the next query, or subscribe.',
+  })
+  hasMore!: boolean;
+}
