@@ -16,6 +16,17 @@ export function readDuration(option: string, text: string): number {
   return ms;
 }
 
+const TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
+
+/** Returns the time of an option in ms since 1970: RFC 3339, or a date for its start in UTC. @throws InputError if malformed */
+export function readTime(option: string, text: string): number {
+  const ms = TIME.test(text) ? Date.parse(text) : NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new InputError(
+    `${option}: expected a time with an offset, such as 2026-11-01T00:00:00Z, or a date (UTC).`,
+  );
+}
+
 /** Returns the items of a list separated by commas. */
 export const readList = (text: string): string[] => text.split(',').map((item) => item.trim());
 

@@ -16,6 +16,7 @@ import {
   defineServersAndDoctor,
   type Actions,
 } from './command-definitions';
+import { defineChangesAndReconcile } from './finance-definitions';
 import { EXIT, InputError, UsageError, type Context } from './context';
 import type { Terminal } from './terminal';
 
@@ -59,6 +60,7 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'printMessage'>, 
   defineServersAndDoctor(program, actions);
   defineMigrateAndFence(program, actions);
   defineAttempts(program, actions);
+  defineChangesAndReconcile(program, actions);
   defineClientKey(program, actions);
   defineDevToken(program, actions);
   defineAudit(program, actions);

@@ -3,7 +3,8 @@ import { styleText } from 'node:util';
 
 /** An output stream of the process, or its replacement in a test. */
 export interface OutputStream {
-  write(text: string): unknown;
+  /** @param onWritten called when the text has been passed on, or with an error */
+  write(text: string, onWritten?: (error?: Error | null) => void): unknown;
   isTTY?: boolean;
 }
 
@@ -28,6 +29,15 @@ export class Terminal {
   print(text: string): void {
     this.endProgress();
     this.out.write(`${text}\n`);
+  }
+
+  /**
+   * Prints a part of a long result to standard output, without a line end. Waits for a slow reader, so that the output
+   * needs no memory. Resolves with false if the output is closed, for example by `head`.
+   */
+  printPart(text: string): Promise<boolean> {
+    this.endProgress();
+    return new Promise((resolve) => this.out.write(text, (error) => resolve(!error)));
   }
 
   printJson(value: unknown): void {

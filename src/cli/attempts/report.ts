@@ -1,11 +1,13 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import { EXIT } from '../context';
+import { csvCell } from '../csv';
 import { labelOf, type Terminal } from '../terminal';
 import type { PlannedSettle, SettleState } from './settle-plan';
 
 const timeOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 export const timeOrDash = (ms: number | null): string => timeOrNull(ms) ?? '-';
-const mutationOf = ({ kind }: Attempt): string => (kind === 'payment' ? 'createPayment' : 'createPayout');
+export const mutationOf = ({ kind }: Attempt): string =>
+  kind === 'payment' ? 'createPayment' : 'createPayout';
 
 export const attemptJson = (attempt: Attempt) => ({
   id: attempt.id,
@@ -43,15 +45,6 @@ const CSV_COLUMNS = [
   ...['id', 'outcome', 'transactionId', 'operation', 'startedAt', 'value', 'currency'],
   ...['channel', 'method', 'externalId', 'client', 'idempotencyKey'],
 ];
-
-/** Start of a cell that a spreadsheet evaluates as a formula. A caller may choose such a key or external id. */
-const FORMULA_START = /^[=+\-@\t\r]/;
-
-/** Returns a cell of CSV (RFC 4180), with an apostrophe before text that looks like a formula. */
-function csvCell(text: string): string {
-  const safe = FORMULA_START.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
 
 /** Returns attempts as CSV for `attempts settle --file`; an operator fills in outcome and transactionId before. */
 export function attemptsCsv(attempts: readonly Attempt[]): string {

@@ -12,6 +12,14 @@ const MAX_UNKNOWN_ATTEMPTS = 100_000;
 export const NO_ATTEMPT_MESSAGE =
   'No attempt has this id or idempotency key, or several clients used the key: use the id of the attempt.';
 
+/** Returns the base URL of the payment service, which identifies it in the journal. @throws UsageError if it is not set */
+export function requireService(baseUrl: string | null): string {
+  if (baseUrl) return baseUrl;
+  throw new UsageError(
+    'SERVICE_BASE_URL is not set. Set it as for the gateway; the command does not work with the embedded sandbox.',
+  );
+}
+
 /** The resources of a command about attempts: journal, proposals and audit log. Disposing of it closes them. */
 export type Session = Awaited<ReturnType<typeof openSession>>;
 
@@ -23,11 +31,7 @@ export type Session = Awaited<ReturnType<typeof openSession>>;
 export async function openSession(context: Context, by?: string) {
   const { terminal } = context;
   const config = readToolConfig(context.env);
-  const service = config.serviceBaseUrl;
-  if (service === null)
-    throw new UsageError(
-      'SERVICE_BASE_URL is not set. Set it as for the gateway; attempts with the embedded sandbox cannot be listed or settled.',
-    );
+  const service = requireService(config.serviceBaseUrl);
   const operator = readOperator(config.sudoUser, by);
   terminal.showProgress('Reading the journal …');
   const journal = await openJournal(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS);

@@ -82,8 +82,8 @@ async function settleOne(
   const isRecorded = await journal
     .recordOutcome(attempt.id, outcomeOf(request, Math.floor(await journal.time())))
     .catch(() => true);
-  // Recording an outcome waits for no sync. A durable write after it syncs both.
-  await journal.checkWrite(0).catch(() => undefined);
+  // Recording an outcome waits for no sync. A durable write after it syncs both; if it fails, so does the command.
+  await journal.checkWrite(0);
   // A failed write may still have been committed, so read the attempt again to see which outcome is recorded.
   const current = await journal.findById(service, attempt.id);
   if (current && isSettledAs(current, request)) return { ...planned, attempt: current, state: 'settled' };

@@ -35,6 +35,8 @@ export const REMEDIES = {
   journal_not_durable: 'Set fsync, full_page_writes and synchronous_commit of the server to on.',
   asynchronous_standby:
     'Set synchronous_standby_names. Otherwise every create is looked up first for FENCE_SECONDS after a failover (docs/exactly-once.md).',
+  failover_unnoticed:
+    'GRANT EXECUTE ON FUNCTION pg_control_system() TO the user. Until then run paygraph fence on after each failover.',
   no_notifications:
     'Connect without PgBouncer, or use its session mode. Until then instances find changes by polling.',
   journal_newer: 'Run the version of the gateway that migrated the tables, or a later one.',

@@ -76,9 +76,11 @@ const checkTables = (state: PostgresState): Finding =>
 function checkDurability(state: PostgresState): Finding {
   const crash = 'A crash of PostgreSQL could lose what it has committed, so nothing is created.';
   const failover = 'PostgreSQL has standbys, but no synchronous one: a failover loses the latest attempts.';
+  const unnoticed = 'The user may not execute pg_control_system(): the gateway does not notice a failover.';
   const weaknesses = weaknessesOf(state);
   if (weaknesses.includes('journal_not_durable')) return failed('journal_not_durable', crash);
   if (weaknesses.includes('asynchronous_standby')) return warning('asynchronous_standby', failover);
+  if (weaknesses.includes('failover_unnoticed')) return warning('failover_unnoticed', unnoticed);
   return ok('PostgreSQL keeps what it commits.');
 }
 

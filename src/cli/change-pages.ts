@@ -1,0 +1,28 @@
+import type { ChangeJournal, ChangeRange, ReadChanges } from '../datasources/journal/changes';
+import { sleep } from '../shared/timeout';
+
+/** How long to wait, in ms, for changes that cannot be read yet because an earlier transaction is in progress. */
+const CATCH_UP_MS = 2000;
+const READ_INTERVAL_MS = 100;
+
+/**
+ * Yields the pages of a range up to its end. Waits for changes that cannot be read yet; the last page is still behind if
+ * that takes too long. @param limit returns the maximum number of changes in the next page
+ */
+export async function* changePages(
+  journal: Pick<ChangeJournal, 'readChanges'>,
+  range: Omit<ChangeRange, 'limit'>,
+  limit: () => number,
+): AsyncGenerator<ReadChanges, void> {
+  let { after } = range;
+  let deadline: number | undefined;
+  for (;;) {
+    const page = await journal.readChanges({ ...range, after, limit: limit() });
+    after = page.readUntil;
+    yield page;
+    if (page.hasMore) continue;
+    deadline ??= performance.now() + CATCH_UP_MS;
+    if (!page.isBehind || performance.now() > deadline) return;
+    await sleep(READ_INTERVAL_MS);
+  }
+}

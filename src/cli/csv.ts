@@ -1,0 +1,12 @@
+/** Start of a cell that a spreadsheet evaluates as a formula. A caller may choose such a key or external id. */
+const FORMULA_START = /^[=+\-@\t\r\n]/;
+
+/** Returns a cell of CSV (RFC 4180), with an apostrophe before text that looks like a formula. */
+export function csvCell(text: string): string {
+  const safe = FORMULA_START.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Returns a record of CSV with its line end. Cells that are null are empty. */
+export const csvRecord = (cells: readonly (string | null)[]): string =>
+  `${cells.map((cell) => csvCell(cell ?? '')).join(',')}\r\n`;

@@ -1,0 +1,91 @@
+import type { Attempt, Journal } from '../../datasources/journal/journal';
+import type { ServiceErrorKind } from '../../datasources/payment-service/service-error';
+import {
+  compareSucceeded,
+  compareUnsent,
+  type Comparison,
+  type LaterRecord,
+  type LatestChange,
+  type Shown,
+} from './compare';
+import type { LatestChanges } from './latest-changes';
+import type { LookupId, LookupOutcome } from './lookups';
+
+/** The result of an attempt, and what the record and the service show about it. */
+export interface CheckedAttempt extends Comparison {
+  attempt: Attempt;
+  /** Null if no change is recorded, or the transaction was not found. */
+  change: LatestChange | null;
+  /** Null if the service does not find the transaction, or the lookup failed. */
+  shown: Shown | null;
+  /** When the lookup ended, in ms since 1970. */
+  checkedAt: number;
+  /** Whether the service did not respond, or rejected the credentials. Such failures in a row end a run. */
+  isOutage: boolean;
+}
+
+export interface CheckOptions {
+  journal: Pick<Journal, 'findById' | 'findByTransaction' | 'hasRival'>;
+  lookUp(attempt: Attempt, id: LookupId): Promise<LookupOutcome>;
+  changes: Pick<LatestChanges, 'find' | 'update'>;
+  isFollowing: LaterRecord['isFollowing'];
+}
+
+const OUTAGE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT', 'AUTH_FAILED']);
+
+type Verdict = Omit<CheckedAttempt, 'attempt' | 'checkedAt' | 'isOutage'>;
+
+const withoutLookup = (comparison: Comparison): Verdict => ({ ...comparison, change: null, shown: null });
+
+/**
+ * Compares an attempt with the service's present state. What does not agree is compared a second time with the latest
+ * record, because the attempt or its transaction may have changed, and the change been recorded, since they were read.
+ */
+export async function checkAttempt(attempt: Attempt, options: CheckOptions): Promise<CheckedAttempt> {
+  const checked = await checkOnce(attempt, options);
+  if (checked.result === 'agrees' || checked.isOutage) return checked;
+  const current = await options.journal.findById(attempt.service, attempt.id);
+  return checkOnce(current ?? attempt, options, true);
+}
+
+async function checkOnce(
+  attempt: Attempt,
+  options: CheckOptions,
+  updatesChanges = false,
+): Promise<CheckedAttempt> {
+  const { externalId, transactionId } = attempt;
+  const outcome = await options.lookUp(attempt, transactionId === null ? { externalId } : { transactionId });
+  if (updatesChanges) await options.changes.update();
+  const verdict = await judge(attempt, outcome, options);
+  const isOutage = outcome.kind === 'failed' && OUTAGE_ERRORS.has(outcome.error);
+  return { ...verdict, attempt, checkedAt: Date.now(), isOutage };
+}
+
+async function judge(attempt: Attempt, outcome: LookupOutcome, options: CheckOptions): Promise<Verdict> {
+  if (outcome.kind === 'failed')
+    return withoutLookup({ result: 'unknown', detail: `lookup_${outcome.error.toLowerCase()}` });
+  if (outcome.kind === 'not_found_elsewhere')
+    return withoutLookup({ result: 'unknown', detail: 'not_found_by_proxy' });
+  const shown = outcome.kind === 'found' ? outcome.shown : null;
+  if (attempt.transactionId !== null) {
+    const change = options.changes.find(attempt.kind, attempt.transactionId);
+    if (!shown) return { result: 'missing', detail: '', change, shown };
+    const { isFollowing } = options;
+    return { ...compareSucceeded(attempt, shown, { change, isFollowing }), change, shown };
+  }
+  const owner = await ownerOf(attempt, shown, options);
+  // A transaction that another attempt created is not shown as one of this attempt.
+  const own = owner.isOtherAttempt ? null : shown;
+  if (attempt.outcome === 'unknown' || attempt.outcome === 'in_progress')
+    return { result: 'unknown', detail: `outcome_${attempt.outcome}`, change: null, shown: own };
+  return { ...compareUnsent(attempt, shown, owner), change: null, shown: own };
+}
+
+async function ownerOf(attempt: Attempt, shown: Shown | null, { journal }: CheckOptions) {
+  const { service, kind, id } = attempt;
+  const creator = shown && (await journal.findByTransaction(service, kind, shown.transactionId));
+  return {
+    isOtherAttempt: creator !== null && creator.id !== id,
+    mayBeUnknownAttempt: shown !== null && (await journal.hasRival(attempt)),
+  };
+}

@@ -1,0 +1,127 @@
+import type { Attempt, AttemptKind } from '../../datasources/journal/journal';
+import { PaymentStatus } from '../../schema/payment';
+import { PayoutStatus } from '../../schema/payout';
+import { toEnumValue } from '../../schema/register-enum';
+import { normalizeDecimal } from '../../schema/scalars';
+
+/**
+ * `agrees`: the service's present state fits the record. `missing`: recorded as succeeded, and the service does not find
+ * the transaction. `amount_differs`, `status_differs`: the service shows another amount or status than the record.
+ * `unexpected`: recorded as not sent or rejected, and the service has a transaction. `unknown`: the outcome is unknown, or
+ * the lookup failed.
+ */
+export const RESULTS = [
+  'agrees',
+  'missing',
+  'amount_differs',
+  'status_differs',
+  'unexpected',
+  'unknown',
+] as const;
+export type Result = (typeof RESULTS)[number];
+
+/** The fields of a transaction in the response to a lookup that are compared. */
+export interface Shown {
+  transactionId: string;
+  /** GraphQL value of PaymentStatus or PayoutStatus. */
+  status: string;
+  /** The status as the service sent it, redacted. */
+  rawStatus: string;
+  /** Null if the service sends none, as for payouts. */
+  currency: string | null;
+  value: string | null;
+  /** Amount actually paid by a MISPAID payment; otherwise null. */
+  received: string | null;
+  /** In ms since 1970, by the service's clock; null if the service does not show it. */
+  createdAt: number | null;
+}
+
+/** The latest recorded change of a transaction. */
+export interface LatestChange {
+  status: string;
+  received: string | null;
+}
+
+export interface Comparison {
+  result: Result;
+  /** Reason of the result, as a constant word; empty if the result needs none. */
+  detail: string;
+}
+
+/** A payment created longer than this before an attempt is not of that attempt, whatever the clocks. */
+const OLDER_BY_MS = 60 * 60 * 1000;
+
+/** How far a transaction has come. A transaction only moves to a higher stage; the last one is final. */
+const STAGES: Readonly<Record<string, number>> = {
+  PENDING: 1,
+  PROCESSING: 2,
+  MISPAID: 3,
+  COMPLETED: 4,
+  FAILED: 4,
+};
+const FINAL_STAGE = 4;
+
+/** The service shows a later status than the latest change. */
+const NOT_RECORDED = 'change_not_recorded';
+
+/** Returns the GraphQL value of a status word of the service. */
+export const statusOf = (kind: AttemptKind, word: string): string =>
+  kind === 'payment'
+    ? toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, word)
+    : toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, word);
+
+/** The fields of a transaction that the journal has after its create. */
+export interface LaterRecord {
+  /** Null if no change is kept. */
+  change: LatestChange | null;
+  /** Whether gateways look transactions up to record their changes (FOLLOW_DAYS), so that a missing change is a fault. */
+  isFollowing: boolean;
+}
+
+/** Compares an attempt that succeeded with what the service shows now. */
+export function compareSucceeded(attempt: Attempt, shown: Shown, later: LaterRecord): Comparison {
+  const { change, isFollowing } = later;
+  const differsInStatus = statusDifference(attempt, shown, change);
+  const differsInAmount = amountDifference(attempt, shown, change);
+  if (differsInAmount !== null) {
+    const details = [differsInAmount, ...(differsInStatus === null ? [] : ['status_differs'])];
+    return { result: 'amount_differs', detail: details.join(' ') };
+  }
+  if (differsInStatus === NOT_RECORDED && !isFollowing) return { result: 'agrees', detail: NOT_RECORDED };
+  if (differsInStatus !== null) return { result: 'status_differs', detail: differsInStatus };
+  return { result: 'agrees', detail: '' };
+}
+
+function amountDifference(attempt: Attempt, shown: Shown, change: LatestChange | null): string | null {
+  if (shown.currency !== null && shown.currency !== attempt.currency) return 'currency';
+  if (shown.value !== null && normalizeDecimal(shown.value) !== attempt.value) return 'value';
+  const isMispaid = change?.status === 'MISPAID' && shown.status === 'MISPAID';
+  return isMispaid && change.received !== shown.received ? 'received' : null;
+}
+
+/**
+ * A recorded final status never changes. The status of the latest change is what consumers of the changes know, so
+ * another one is a difference too. Without a change the record has the status at the create, which later ones may follow.
+ */
+function statusDifference(attempt: Attempt, shown: Shown, change: LatestChange | null): string | null {
+  const recorded = change?.status ?? statusOf(attempt.kind, attempt.status ?? '');
+  if (recorded === shown.status) return null;
+  const [before = 0, now = Infinity] = [STAGES[recorded], STAGES[shown.status]];
+  if (before === FINAL_STAGE) return 'final_status_changed';
+  if (now < before) return 'status_went_back';
+  return change === null ? null : NOT_RECORDED;
+}
+
+/** Compares an attempt that is recorded as not sent or rejected with what its external id finds at the service. */
+export function compareUnsent(
+  attempt: Attempt,
+  shown: Shown | null,
+  owner: { isOtherAttempt: boolean; mayBeUnknownAttempt: boolean },
+): Comparison {
+  if (!shown) return { result: 'agrees', detail: '' };
+  if (owner.isOtherAttempt) return { result: 'agrees', detail: 'transaction_of_other_attempt' };
+  if (shown.createdAt !== null && shown.createdAt < attempt.startedAt - OLDER_BY_MS)
+    return { result: 'agrees', detail: 'older_transaction' };
+  if (owner.mayBeUnknownAttempt) return { result: 'unknown', detail: 'transaction_of_unknown_attempt' };
+  return { result: 'unexpected', detail: `recorded_as_${attempt.outcome}` };
+}

@@ -1,0 +1,84 @@
+import { DatabaseSync } from 'node:sqlite';
+import {
+  PositionExpired,
+  type ChangeJournal,
+  type ChangePosition,
+  type ReadChanges,
+} from '../../datasources/journal/changes';
+import type { AttemptKind } from '../../datasources/journal/journal';
+import { changePages } from '../change-pages';
+import type { LatestChange } from './compare';
+
+const PAGE = 1000;
+/** How much earlier than its attempt a change may be recorded, because the clocks differ. */
+const MAX_SKEW_MS = 60 * 60 * 1000;
+
+interface LatestChangesOptions {
+  journal: Pick<ChangeJournal, 'readChanges'>;
+  service: string;
+  /** Null: all channels. */
+  channel: string | null;
+  /** Start time of the earliest attempt whose changes are needed. */
+  from: number;
+}
+
+/**
+ * The latest change of each transaction: a copy in a temporary file, because the journal has no index of changes by
+ * transaction. Needs little memory, however many changes there are.
+ */
+export class LatestChanges implements Disposable {
+  // SQLite keeps a database without a name in a temporary file, and deletes it at the end.
+  readonly #copy = new DatabaseSync('');
+  readonly #write;
+  readonly #find;
+  #position: ChangePosition | null = null;
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(private readonly options: LatestChangesOptions) {
+    this.#copy.exec(`PRAGMA journal_mode = OFF;
+      CREATE TABLE latest (kind TEXT, transaction_id TEXT, status TEXT, received TEXT,
+        PRIMARY KEY (kind, transaction_id)) WITHOUT ROWID`);
+    this.#write = this.#copy.prepare('INSERT OR REPLACE INTO latest VALUES (?, ?, ?, ?)');
+    this.#find = this.#copy.prepare('SELECT * FROM latest WHERE kind = ? AND transaction_id = ?');
+  }
+
+  /** Reads the changes that have been recorded since the last call. */
+  update(): Promise<void> {
+    this.#reading = this.#reading.then(() => this.#readNew());
+    return this.#reading;
+  }
+
+  /** Returns the latest change of a transaction as of the last `update`; null if none is kept. */
+  find(kind: AttemptKind, transactionId: string): LatestChange | null {
+    const row = this.#find.get(kind, transactionId);
+    if (!row) return null;
+    const { status, received } = row;
+    return { status: String(status), received: received === null ? null : String(received) };
+  }
+
+  async #readNew(): Promise<void> {
+    const { journal, service, channel } = this.options;
+    const range = { service, channel, creators: { payment: null, payout: null }, after: this.#position };
+    try {
+      for await (const page of changePages(journal, range, () => PAGE)) this.#store(page);
+    } catch (error) {
+      if (!(error instanceof PositionExpired)) throw error;
+      // Changes were deleted while they were read; these were recorded before the time of interest.
+      this.#position = error.oldest;
+      await this.#readNew();
+    }
+  }
+
+  #store({ changes, readUntil }: ReadChanges): void {
+    const earliest = this.options.from - MAX_SKEW_MS;
+    this.#copy.exec('BEGIN');
+    for (const { kind, transactionId, status, received, recordedAt } of changes)
+      if (recordedAt >= earliest) this.#write.run(kind, transactionId, status, received);
+    this.#copy.exec('COMMIT');
+    this.#position = readUntil;
+  }
+
+  [Symbol.dispose](): void {
+    this.#copy.close();
+  }
+}

@@ -1,0 +1,119 @@
+import { ConfigError, SANDBOX_CREDENTIALS, type LookupConfig } from '../../config';
+import type { Attempt } from '../../datasources/journal/journal';
+import { ServiceClient } from '../../datasources/payment-service/client';
+import { Credentials } from '../../datasources/payment-service/credentials';
+import { ServiceTransport } from '../../datasources/payment-service/http/transport';
+import { PaymentService } from '../../datasources/payment-service/payments';
+import { PayoutService } from '../../datasources/payment-service/payouts';
+import { ServiceError, type ServiceErrorKind } from '../../datasources/payment-service/service-error';
+import { valueOrNull } from '../../schema/lazy-field';
+import type { PaymentResource } from '../../schema/payment';
+import type { PayoutResource } from '../../schema/payout';
+import { describeFileError } from '../../shared/hot-reloaded-file';
+import { DEFAULT_POLL_AFTER } from '../../shared/poll-after';
+import type { Shown } from './compare';
+import type { RateLimiter, WaitingClock } from './rate-limiter';
+
+/** The id by which an attempt is looked up. */
+export type LookupId = { transactionId: string } | { externalId: string };
+
+/** Result of a lookup. `not_found_elsewhere`: the response did not come from the service itself, so it proves nothing. */
+export type LookupOutcome =
+  | { kind: 'found'; shown: Shown }
+  | { kind: 'not_found' }
+  | { kind: 'not_found_elsewhere' }
+  | { kind: 'failed'; error: ServiceErrorKind };
+
+/** Errors after which a lookup is repeated; other errors would come again. */
+const RETRYABLE: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT']);
+const MAX_TRIES = 5;
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 30_000;
+
+export interface LookupOptions {
+  limiter: RateLimiter;
+  clock: WaitingClock;
+  /** Aborts waiting lookups. */
+  signal: AbortSignal;
+}
+
+/** Looks transactions up at the payment service for a command, at a limited rate and with retries. */
+export class ServiceLookups implements AsyncDisposable {
+  /** Number of requests that were sent. */
+  count = 0;
+  readonly #payments: PaymentService;
+  readonly #payouts: PayoutService;
+  readonly #close: () => Promise<void>;
+
+  /** Throws a ConfigError if the credentials cannot be used. */
+  constructor(
+    { service }: LookupConfig,
+    private readonly options: LookupOptions,
+  ) {
+    const credentials = openCredentials(service);
+    const { baseUrl, timeoutMs, notFoundStatus: status, notFoundFields: fields } = service;
+    const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => Date.now() });
+    const secrets = () => ({ credentials: credentials.allSecrets });
+    const client = new ServiceClient(transport, { status, fields }, secrets, {
+      failed: () => undefined,
+      ended: () => (this.count += 1),
+      retried: () => options.limiter.charge(),
+    });
+    this.#payments = new PaymentService(client, DEFAULT_POLL_AFTER);
+    this.#payouts = new PayoutService(client);
+    this.#close = async () => {
+      credentials.close();
+      await transport.close();
+    };
+  }
+
+  /** Rejects only if the signal is aborted. */
+  async lookUp({ kind, channel }: Attempt, id: LookupId): Promise<LookupOutcome> {
+    const { limiter, clock, signal } = this.options;
+    for (let tries = 1; ; tries += 1) {
+      await limiter.turn(signal);
+      try {
+        const service = kind === 'payment' ? this.#payments : this.#payouts;
+        const { found, isOwn } = await service.search({ channel, ...id });
+        if (found) return { kind: 'found', shown: shownBy(found) };
+        return { kind: isOwn ? 'not_found' : 'not_found_elsewhere' };
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        if (tries >= MAX_TRIES || !RETRYABLE.has(error.kind)) return { kind: 'failed', error: error.kind };
+        const backoff = FIRST_DELAY_MS * 2 ** (tries - 1) * (0.5 + Math.random());
+        await clock.wait(Math.min(Math.max(backoff, error.retryAfterMs ?? 0), MAX_DELAY_MS), signal);
+      }
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#close();
+  }
+}
+
+function openCredentials({ apiKey, secretKey, credentialsFile }: LookupConfig['service']): Credentials {
+  // A key that is not set has the default, which is the key of the sandbox.
+  const isSet = apiKey !== SANDBOX_CREDENTIALS.apiKey && secretKey !== SANDBOX_CREDENTIALS.secretKey;
+  const settings = isSet ? { apiKey, secretKeys: [secretKey] } : undefined;
+  try {
+    return new Credentials({ file: credentialsFile, settings, onCredentialEvent: () => undefined });
+  } catch (error) {
+    throw new ConfigError([`SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`]);
+  }
+}
+
+function shownBy(found: PaymentResource | PayoutResource): Shown {
+  const { transactionId, status, rawStatus } = found;
+  // The response to a lookup has all fields, so that none is loaded lazily.
+  const amount = valueOrNull(found.amount);
+  const createdAt = Date.parse((found.kind === 'payment' && valueOrNull(found.createDate)) || '');
+  return {
+    transactionId,
+    status,
+    rawStatus,
+    currency: amount?.currency ?? null,
+    value: amount?.value ?? null,
+    received: amount?.received ?? null,
+    createdAt: Number.isNaN(createdAt) ? null : createdAt,
+  };
+}

@@ -1,0 +1,49 @@
+import { setTimeout } from 'node:timers/promises';
+
+/** Time and waiting, replaceable in tests. */
+export interface WaitingClock {
+  /** Milliseconds since an arbitrary time; never jumps. */
+  monotonic(): number;
+  /** Resolves after `ms`. Rejects with an AbortError if the signal is aborted before. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export const systemWaitingClock: WaitingClock = {
+  monotonic: () => performance.now(),
+  wait: (ms, signal) => setTimeout(ms, undefined, { signal }),
+};
+
+/** Lookups that are late by less than this are made up for, so that inexact timers do not lower the rate. */
+const MAX_LAG_MS = 100;
+
+/** Spaces requests evenly, in the order in which they ask for their turn. */
+export class RateLimiter {
+  readonly #intervalMs: number;
+  /** Time of the next free turn, by the monotonic clock. */
+  #next = -Infinity;
+
+  constructor(
+    private readonly clock: WaitingClock,
+    perSecond: number,
+  ) {
+    this.#intervalMs = 1000 / perSecond;
+  }
+
+  /** Resolves when the request may be sent. Rejects if the signal is aborted before. */
+  async turn(signal: AbortSignal): Promise<void> {
+    const now = this.clock.monotonic();
+    const at = this.#take(now);
+    if (at > now) await this.clock.wait(at - now, signal);
+  }
+
+  /** Takes a turn for a request that has been sent without one. */
+  charge(): void {
+    this.#take(this.clock.monotonic());
+  }
+
+  #take(now: number): number {
+    const at = Math.max(this.#next, now - MAX_LAG_MS);
+    this.#next = at + this.#intervalMs;
+    return at;
+  }
+}

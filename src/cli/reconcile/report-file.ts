@@ -1,0 +1,145 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import type { AttemptPosition } from '../../datasources/journal/journal';
+import { InputError, causeCode } from '../context';
+import { replaceFile } from '../options';
+import { RESULTS, type Result } from './compare';
+
+/** The attempts that a run compares. An interrupted run can only be continued with the same selection. */
+export interface Selection {
+  service: string;
+  /** Start times in ms since 1970: `from` is inclusive, `to` exclusive. */
+  from: number;
+  to: number;
+  channel: string | null;
+  /** Whether the file also has the attempts that agree. */
+  all: boolean;
+}
+
+export type Counts = Record<Result, number>;
+
+/** Content of the progress file. */
+interface Progress {
+  selection: Selection;
+  /** Position of the last attempt whose result is in the file; null at the start. */
+  position: AttemptPosition | null;
+  /** Length of the file up to this result. What a crash has written after it is discarded. */
+  bytes: number;
+  counts: Counts;
+}
+
+const noCounts = (): Counts => Object.fromEntries(RESULTS.map((result) => [result, 0])) as Counts;
+
+const progressFile = (file: string): string => `${file}.progress`;
+
+/**
+ * The CSV file of a run, with a progress file beside it. After Ctrl+C or a crash the run continues behind the last saved
+ * result, so that the file has each attempt once.
+ */
+export class ReportFile implements Disposable {
+  #pending = '';
+  /** Position of the last result, saved or not. */
+  #position: AttemptPosition | null;
+
+  private constructor(
+    private readonly file: string,
+    private readonly descriptor: number,
+    private readonly saved: Progress,
+  ) {
+    this.#position = saved.position;
+  }
+
+  /** Creates the file. @throws InputError if it exists or cannot be created */
+  static create(file: string, selection: Selection, header: string): ReportFile {
+    if (existsSync(progressFile(file)))
+      throw new InputError(
+        `${file} is of an interrupted run: continue it with --resume, or delete both files.`,
+      );
+    const descriptor = open(file, 'wx');
+    const progress = { selection, position: null, bytes: 0, counts: noCounts() };
+    const report = new ReportFile(file, descriptor, progress);
+    report.#pending = header;
+    report.save();
+    return report;
+  }
+
+  /** Opens the file of an interrupted run. @throws InputError if there is none, or its selection is another one */
+  static resume(file: string, selection: Selection): ReportFile {
+    if (!existsSync(progressFile(file)))
+      throw new InputError(`${file}: no interrupted run has written this file. Start one without --resume.`);
+    const progress = readProgress(progressFile(file));
+    if (JSON.stringify(progress.selection) !== JSON.stringify(selection))
+      throw new InputError(`${file} is of a run with another service, --from, --to, --channel or --all.`);
+    const descriptor = open(file, 'r+');
+    ftruncateSync(descriptor, progress.bytes);
+    return new ReportFile(file, descriptor, progress);
+  }
+
+  get counts(): Readonly<Counts> {
+    return this.saved.counts;
+  }
+
+  /** Position of the last attempt that was added. */
+  get position(): AttemptPosition | null {
+    return this.#position;
+  }
+
+  /** Adds the result of the next attempt. @param record its line of the file; null if the file leaves it out */
+  add(result: Result, position: AttemptPosition, record: string | null): void {
+    this.saved.counts[result] += 1;
+    this.#position = { startedAt: position.startedAt, seq: position.seq };
+    if (record !== null) this.#pending += record;
+  }
+
+  /** Writes the added results, and then the progress, durably. */
+  save(): void {
+    const { descriptor, saved } = this;
+    const bytes = Buffer.from(this.#pending);
+    for (let written = 0; written < bytes.length;)
+      written += writeSync(descriptor, bytes, written, bytes.length - written, saved.bytes + written);
+    saved.bytes += bytes.length;
+    this.#pending = '';
+    saved.position = this.#position;
+    fsyncSync(descriptor);
+    replaceFile(progressFile(this.file), JSON.stringify(saved));
+  }
+
+  /** Saves the results and removes the progress file. */
+  complete(): void {
+    this.save();
+    rmSync(progressFile(this.file));
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.descriptor);
+  }
+}
+
+function open(file: string, flags: string): number {
+  try {
+    return openSync(file, flags);
+  } catch (error) {
+    const code = causeCode(error);
+    throw new InputError(
+      code === 'EEXIST'
+        ? `${file} exists: name another file with --out.`
+        : `${file} cannot be opened (${code}).`,
+    );
+  }
+}
+
+function readProgress(file: string): Progress {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Progress;
+  } catch (error) {
+    throw new InputError(`${file} cannot be read (${causeCode(error)}).`);
+  }
+}

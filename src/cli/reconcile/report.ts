@@ -1,0 +1,66 @@
+import { mutationOf } from '../attempts/report';
+import { csvRecord } from '../csv';
+import type { Terminal } from '../terminal';
+import type { CheckedAttempt } from './check-attempt';
+import { RESULTS, statusOf } from './compare';
+import type { Counts } from './report-file';
+
+type Column = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
+
+const timeOf = (ms: number): string => new Date(ms).toISOString();
+
+/** The status that the record has: of the latest change, or else of the create. */
+const recordedStatus = ({ attempt, change }: CheckedAttempt): string | null =>
+  change?.status ?? (attempt.status === null ? null : statusOf(attempt.kind, attempt.status));
+
+const COLUMNS: readonly Column[] = [
+  ['result', ({ result }) => result],
+  ['detail', ({ detail }) => detail],
+  ['operation', ({ attempt }) => mutationOf(attempt)],
+  ['channel', ({ attempt }) => attempt.channel],
+  ['externalId', ({ attempt }) => attempt.externalId],
+  ['transactionId', ({ attempt }) => attempt.transactionId],
+  ['outcome', ({ attempt }) => attempt.outcome],
+  ['status', recordedStatus],
+  ['currency', ({ attempt }) => attempt.currency],
+  ['value', ({ attempt }) => attempt.value],
+  ['received', ({ change }) => change?.received ?? null],
+  ['serviceTransactionId', ({ shown }) => shown?.transactionId ?? null],
+  ['serviceStatus', ({ shown }) => (shown?.status === 'UNKNOWN' ? shown.rawStatus : (shown?.status ?? null))],
+  ['serviceCurrency', ({ shown }) => shown?.currency ?? null],
+  ['serviceValue', ({ shown }) => shown?.value ?? null],
+  ['serviceReceived', ({ shown }) => shown?.received ?? null],
+  ['startedAt', ({ attempt }) => timeOf(attempt.startedAt)],
+  ['checkedAt', ({ checkedAt }) => timeOf(checkedAt)],
+  ['client', ({ attempt }) => attempt.client],
+  ['idempotencyKey', ({ attempt }) => attempt.key],
+  ['attemptId', ({ attempt }) => attempt.id],
+];
+
+export const REPORT_HEADER = csvRecord(COLUMNS.map(([name]) => name));
+
+/** Returns the line of the report about an attempt. */
+export const reportRecord = (checked: CheckedAttempt): string =>
+  csvRecord(COLUMNS.map(([, read]) => read(checked)));
+
+export const differencesOf = (counts: Readonly<Counts>): number =>
+  RESULTS.reduce((sum, result) => sum + (result === 'agrees' ? 0 : counts[result]), 0);
+
+const checkedOf = (counts: Readonly<Counts>): number => differencesOf(counts) + counts.agrees;
+
+/** Returns the progress of a run in one line. */
+export const describeProgress = (counts: Readonly<Counts>, startedAt: number): string =>
+  `${checkedOf(counts)} checked, ${differencesOf(counts)} differ; at ${timeOf(startedAt)} …`;
+
+/** Prints how many attempts have which result. `lookups` counts those of this run, without an interrupted one before. */
+export function printSummary(
+  terminal: Terminal,
+  counts: Readonly<Counts>,
+  { file, lookups, json = false }: { file: string; lookups: number; json?: boolean },
+): void {
+  const checked = checkedOf(counts);
+  if (json) return terminal.printJson({ checked, counts, lookups, file });
+  terminal.print(`${checked} attempts checked with ${lookups} lookups; the differences are in ${file}`);
+  for (const result of RESULTS)
+    terminal.print(`${String(counts[result]).padStart(8)}  ${result.replaceAll('_', ' ')}`);
+}

@@ -1,0 +1,79 @@
+import type { AttemptsByStart } from '../../datasources/journal/attempts-by-start';
+import { checkAttempt, type CheckedAttempt, type CheckOptions } from './check-attempt';
+import { reportRecord } from './report';
+import type { ReportFile, Selection } from './report-file';
+
+/** Maximum number of attempts whose check has begun. Bounds the memory of a run. */
+const MAX_IN_FLIGHT = 64;
+/** Number of failed lookups in a row after which a run ends, to be continued later. */
+const MAX_FAILED_IN_A_ROW = 20;
+const SAVE_INTERVAL_MS = 1000;
+
+/** Thrown if the payment service does not respond. What was checked before is saved. */
+export class ServiceOutage extends Error {
+  /** @param detail why the last lookup failed */
+  constructor(detail: string) {
+    super(
+      `${MAX_FAILED_IN_A_ROW} lookups in a row failed (${detail}). Repeat the command with --resume when the service responds.`,
+    );
+    this.name = 'ServiceOutage';
+  }
+}
+
+export interface RunOptions {
+  selection: Selection;
+  attempts: AttemptsByStart;
+  check: CheckOptions;
+  report: ReportFile;
+  /** Called after each result, with the start time of its attempt. */
+  onProgress(startedAt: number): void;
+}
+
+/**
+ * Checks the attempts of a selection in the order of their start, and adds the results to the report. Several checks are
+ * in flight; their results keep the order. @throws ServiceOutage
+ */
+export async function runChecks({
+  selection,
+  attempts,
+  check,
+  report,
+  onProgress,
+}: RunOptions): Promise<void> {
+  const inFlight: Promise<CheckedAttempt>[] = [];
+  /** Failed results that are added when a later lookup succeeds, and discarded if none does. */
+  let failed: CheckedAttempt[] = [];
+  let savedAt = performance.now();
+  const add = (checked: CheckedAttempt): void => {
+    const { attempt, result } = checked;
+    report.add(result, attempt, selection.all || result !== 'agrees' ? reportRecord(checked) : null);
+    onProgress(attempt.startedAt);
+  };
+  const takeResult = async (): Promise<void> => {
+    const checked = await inFlight.shift();
+    if (!checked) return;
+    failed.push(checked);
+    if (checked.isOutage && failed.length < MAX_FAILED_IN_A_ROW) return;
+    if (checked.isOutage) throw new ServiceOutage(checked.detail);
+    failed.forEach(add);
+    failed = [];
+    if (performance.now() - savedAt < SAVE_INTERVAL_MS) return;
+    report.save();
+    savedAt = performance.now();
+  };
+  try {
+    for await (const page of attempts.pages({ ...selection, after: report.position })) {
+      for (const attempt of page) {
+        if (inFlight.length >= MAX_IN_FLIGHT) await takeResult();
+        const checked = checkAttempt(attempt, check);
+        // Handled when its result is taken; a run that ended before takes none.
+        checked.catch(() => undefined);
+        inFlight.push(checked);
+      }
+    }
+    while (inFlight.length > 0) await takeResult();
+    failed.forEach(add);
+  } finally {
+    report.save();
+  }
+}
