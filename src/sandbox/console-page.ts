@@ -2,9 +2,11 @@ import type { FastifyReply } from 'fastify';
 import type { SandboxControl, TransactionSummary } from './control';
 import { FAULTS, type RequestCounts } from './faults';
 import { html, hashedElement, sendPage, type Html } from './html';
+import type { Transition } from './transitions';
 
 const MAX_TRANSACTIONS = 50;
 const COLUMNS = ['Created', 'Kind', 'Id', 'External id', 'Method', 'Amount', 'Status', ''];
+const TRANSITION_COLUMNS = ['Time', 'Kind', 'Id', 'From', 'To'];
 
 /**
  * The script of the console page. After each event it fetches the page and updates the elements that show state. Hidden
@@ -88,23 +90,30 @@ export function sendConsole(reply: FastifyReply, control: SandboxControl): Fasti
     <h2>Inject a fault into the next requests</h2>
     ${FAULT_FORM}
     <div id="faults" data-live>${pendingFaults(control)}</div>
-    <h2>Transactions</h2>
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            ${COLUMNS.map((name) => html`<th>${name}</th>`)}
-          </tr>
-        </thead>
-        <tbody id="transactions" data-live>
-          ${control.transactions(MAX_TRANSACTIONS).map(transactionRow)}
-        </tbody>
-      </table>
+    <h2>Transitions</h2>
+    <div class="feed">
+      ${table('transitions', TRANSITION_COLUMNS, control.transitions().map(transitionRow))}
     </div>
+    <h2>Transactions</h2>
+    ${table('transactions', COLUMNS, control.transactions(MAX_TRANSACTIONS).map(transactionRow))}
     <h2>Reset</h2>
     <form method="post" action="/_sandbox/reset"><button>Remove transactions and faults</button></form>`;
   return sendPage(reply, { title: 'Sandbox', body, wide: true, script: SCRIPT });
 }
+
+const table = (id: string, columns: readonly string[], rows: readonly Html[]): Html =>
+  html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          ${columns.map((name) => html`<th>${name}</th>`)}
+        </tr>
+      </thead>
+      <tbody id="${id}" data-live>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
 
 function trafficSummary({ payment, payout }: RequestCounts): Html {
   return html`<p>
@@ -160,6 +169,15 @@ function transactionRow(one: TransactionSummary): Html {
     <td>${isOpen ? actionButtons(one) : undefined}</td>
   </tr> `;
 }
+
+const transitionRow = ({ at, kind, transactionId, from, to }: Transition): Html =>
+  html`<tr>
+    <td>${new Date(at).toISOString().slice(11, 19)}</td>
+    <td>${kind}</td>
+    <td class="id">${transactionId}</td>
+    <td class="status">${from ?? ''}</td>
+    <td class="status">${to}</td>
+  </tr> `;
 
 function actionButtons(one: TransactionSummary): Html[] {
   const actions = one.kind === 'payment' ? ['settle', 'decline', 'underpay'] : ['settle', 'decline'];

@@ -6,9 +6,11 @@ import { SandboxHttpError, invalidRequest } from './http-error';
 import type { Lifecycle } from './lifecycle';
 import type { Store } from './store';
 import type { Transaction } from './transaction';
+import type { Transition, TransitionLog } from './transitions';
 
 interface ControlParts {
   store: Store;
+  transitions: TransitionLog;
   lifecycle: Lifecycle;
   faults: FaultInjector;
   clock: AdvancingClock;
@@ -24,6 +26,11 @@ export class SandboxControl {
   /** Returns transactions, newest first; only those created before the transaction `beforeId`, if it is given. */
   transactions(limit = 50, beforeId?: string): TransactionSummary[] {
     return this.parts.store.list(limit, beforeId).map(summaryOf);
+  }
+
+  /** Returns the latest changes of status or state, newest first. */
+  transitions(): Transition[] {
+    return this.parts.transitions.list();
   }
 
   /** Ends a transaction with the final state that its amount selects; completes it if the amount selects none. */
@@ -67,10 +74,11 @@ export class SandboxControl {
     return structuredClone(this.parts.faults.counts);
   }
 
-  /** Removes transactions, faults, counts and pending callbacks, and resets the clock. */
+  /** Removes transactions, transitions, faults, counts and pending callbacks, and resets the clock. */
   reset(): void {
     this.parts.callbacks.stop();
     this.parts.store.clear();
+    this.parts.transitions.clear();
     this.parts.faults.clear();
     this.parts.clock.resetOffset();
     this.parts.onChange();

@@ -65,6 +65,7 @@ button.main, a.button { background: var(--main); border-color: var(--main); colo
 a { color: var(--main); }
 :focus-visible { outline: 3px solid var(--main); outline-offset: 2px; }
 .scroll { overflow-x: auto; }
+.feed { max-height: 14rem; overflow-y: auto; }
 table { width: 100%; border-collapse: collapse; font-size: .875rem; }
 th, td { padding: .4rem .6rem; text-align: left; border-bottom: 1px solid var(--line); white-space: nowrap; }
 td.id { min-width: 10.5rem; max-width: 16rem; white-space: normal; overflow-wrap: anywhere; }

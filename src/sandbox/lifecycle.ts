@@ -3,6 +3,7 @@ import { mispaidAmount, type TransactionError } from './final-states';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import type { Store } from './store';
 import { awaitsConfirm, isSettled, methodView, type Payment, type Transaction } from './transaction';
+import type { TransitionLog } from './transitions';
 
 /** Values of the confirm field (such as a UTR) with a special effect; with any other value, the payment completes. */
 const REJECTED_CODE = '000000';
@@ -13,6 +14,7 @@ const GENERIC_DECLINE: TransactionError = { code: 'DECLINED_GENERIC', message: '
 interface LifecycleParts {
   clock: Clock;
   store: Store;
+  transitions: TransitionLog;
   settleAfterMs: number;
   /** Called after every change of the status or state of a stored transaction. */
   onChange(transaction: Transaction): void;
@@ -25,6 +27,7 @@ export class Lifecycle {
   /** Stores a new transaction and schedules its end, unless its amount prevents it or only the payer can end it. */
   begin(transaction: Transaction): void {
     this.parts.store.add(transaction);
+    this.parts.transitions.record(transaction, this.parts.clock.now());
     if (transaction.outcome.neverEnds || (completes(transaction) && needsPayer(transaction))) return;
     this.scheduleEnd(transaction, this.parts.settleAfterMs);
   }
@@ -33,7 +36,7 @@ export class Lifecycle {
   markPageOpened(payment: Payment): void {
     if (payment.status !== 'pending') return;
     payment.status = 'processing';
-    this.parts.onChange(payment);
+    this.report(payment);
   }
 
   /** Completes the payment or lets it wait for the provider (spec 3.4). Throws a 400 error if the code is rejected. */
@@ -44,7 +47,7 @@ export class Lifecycle {
     // Otherwise the payment waits for the provider, for example because the confirm has no code.
     if (completes(payment) && field && !isSlow) return this.complete(payment);
     payment.state = 'waiting_for_provider';
-    this.parts.onChange(payment);
+    this.report(payment);
     if (completes(payment)) this.scheduleEnd(payment, this.parts.settleAfterMs * (isSlow ? 2 : 1));
   }
 
@@ -54,7 +57,7 @@ export class Lifecycle {
     if (payment.status === 'processing' && !awaitsConfirm(payment)) return;
     payment.status = 'processing';
     if (payment.state) payment.state = 'waiting_for_provider';
-    this.parts.onChange(payment);
+    this.report(payment);
   }
 
   /** Ends a transaction with the final state that its amount selects; completes it if the amount selects none. */
@@ -96,6 +99,11 @@ export class Lifecycle {
       if (added) transaction.added = { ...transaction.added, ...added };
     }
     this.parts.store.markSettled(transaction);
+    this.report(transaction);
+  }
+
+  private report(transaction: Transaction): void {
+    this.parts.transitions.record(transaction, this.parts.clock.now());
     this.parts.onChange(transaction);
   }
 

@@ -17,6 +17,7 @@ import type { SandboxLogger } from './logger';
 import { PaymentService } from './service';
 import { Store } from './store';
 import { microsecondDate } from './transaction';
+import { TransitionLog } from './transitions';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
 const NOTHING_HERE = { message: 'There is nothing at this address' };
@@ -54,19 +55,21 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const clock = new AdvancingClock(realTime);
   const callbacks = new CallbackSender({ clock, realTime, logger });
   const store = new Store(maxTransactions);
+  const transitions = new TransitionLog();
   const live = new LiveEvents(realTime);
   const onChange = () => live.notifyChange();
   const faults = new FaultInjector(onChange);
   const lifecycle = new Lifecycle({
     clock,
     store,
+    transitions,
     settleAfterMs,
     onChange: (transaction) => {
       onChange();
       callbacks.notify(transaction, microsecondDate(clock.now(), 0));
     },
   });
-  const control = new SandboxControl({ store, lifecycle, faults, clock, callbacks, onChange });
+  const control = new SandboxControl({ store, transitions, lifecycle, faults, clock, callbacks, onChange });
   const service = new PaymentService({ methods, store, lifecycle, faults, clock, baseUrl: () => url });
 
   const app = createBareServer(logger);

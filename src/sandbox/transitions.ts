@@ -1,0 +1,42 @@
+import type { Transaction, TransactionKind } from './transaction';
+
+const MAX_TRANSITIONS = 50;
+
+/** A change of the status or state of a transaction. */
+export interface Transition {
+  /** Time in ms since 1970, by the sandbox's own clock. */
+  at: number;
+  kind: TransactionKind;
+  transactionId: string;
+  /** Status and state before; null for a new transaction. */
+  from: string | null;
+  /** Status and state afterwards, for example `processing, waiting_for_utr`. */
+  to: string;
+}
+
+/** The latest transitions of all transactions, in memory. */
+export class TransitionLog {
+  private readonly latest: Transition[] = [];
+  private readonly current = new WeakMap<Transaction, string>();
+
+  /** Records the present status and state of a transaction, if they are new. */
+  record(transaction: Transaction, at: number): void {
+    const { kind, id: transactionId, status } = transaction;
+    const state = transaction.kind === 'payment' ? transaction.state : undefined;
+    const to = state ? `${status}, ${state}` : status;
+    const from = this.current.get(transaction) ?? null;
+    if (from === to) return;
+    this.current.set(transaction, to);
+    this.latest.push({ at, kind, transactionId, from, to });
+    if (this.latest.length > MAX_TRANSITIONS) this.latest.shift();
+  }
+
+  /** Returns the latest transitions, newest first. */
+  list(): Transition[] {
+    return this.latest.toReversed();
+  }
+
+  clear(): void {
+    this.latest.length = 0;
+  }
+}
