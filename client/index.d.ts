@@ -357,6 +357,19 @@ export type PaymentMethodInput =
   |  { bkash?: never; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never;   /** A virtual account to which the payer transfers. IDR. */
   virtualAccount: VirtualAccountPaymentInput; };
 
+/** What a server-to-server payment waits for (spec 3.3). */
+export type PaymentState =
+  /** A state unknown to this gateway. */
+  | 'UNKNOWN'
+  /** The payer has to provide a code: confirm with it. */
+  | 'WAITING_FOR_CODE'
+  /** The payer has to transfer the money: then confirm. */
+  | 'WAITING_FOR_CONFIRM'
+  /** The provider has to approve. */
+  | 'WAITING_FOR_PROVIDER'
+  /** The payer has to pay and provide the UTR: confirm with it. */
+  | 'WAITING_FOR_UTR';
+
 /** The status of a payment (spec 3.1). */
 export type PaymentStatus =
   /** Paid. Final. */
@@ -573,6 +586,51 @@ export type AttemptsQueryVariables = Exact<{
 
 
 export type AttemptsQuery = { attempts: { edges: Array<{ cursor: string, node: { idempotencyKey: string, operation: AttemptOperation, channel: string, externalId: string, outcome: AttemptOutcome, startedAt: string, settledAt: string | null, transactionId: string | null, paymentMethod: PaymentMethod | null, payoutMethod: PayoutMethod | null, amount: { currency: string, value: string, received: string | null } } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type PaymentChangeFieldsFragment = (
+  { cursor: string, recordedAt: string, channel: string, transactionId: string, externalId: string | null, method: PaymentMethod, previousStatus: PaymentStatus | null, status: PaymentStatus, state: PaymentState | null, amount: { currency: string, value: string, received: string | null } | null }
+  & { __typename: 'PaymentChange' }
+);
+
+export type PayoutChangeFieldsFragment = (
+  { cursor: string, recordedAt: string, channel: string, transactionId: string, externalId: string | null, payoutMethod: PayoutMethod, previousPayoutStatus: PayoutStatus | null, payoutStatus: PayoutStatus, amount: { currency: string, value: string, received: string | null } | null }
+  & { __typename: 'PayoutChange' }
+);
+
+export type ChangesQueryVariables = Exact<{
+  channel: string;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ChangesQuery = { changes: { endCursor: string, hasMore: boolean, changes: Array<
+      | (
+        { cursor: string, recordedAt: string, channel: string, transactionId: string, externalId: string | null, method: PaymentMethod, previousStatus: PaymentStatus | null, status: PaymentStatus, state: PaymentState | null, amount: { currency: string, value: string, received: string | null } | null }
+        & { __typename: 'PaymentChange' }
+      )
+      | (
+        { cursor: string, recordedAt: string, channel: string, transactionId: string, externalId: string | null, payoutMethod: PayoutMethod, previousPayoutStatus: PayoutStatus | null, payoutStatus: PayoutStatus, amount: { currency: string, value: string, received: string | null } | null }
+        & { __typename: 'PayoutChange' }
+      )
+    > } };
+
+export type WatchChangesSubscriptionVariables = Exact<{
+  channel: string;
+  after?: string | null | undefined;
+}>;
+
+
+export type WatchChangesSubscription = { changes:
+    | (
+      { cursor: string, recordedAt: string, channel: string, transactionId: string, externalId: string | null, method: PaymentMethod, previousStatus: PaymentStatus | null, status: PaymentStatus, state: PaymentState | null, amount: { currency: string, value: string, received: string | null } | null }
+      & { __typename: 'PaymentChange' }
+    )
+    | (
+      { cursor: string, recordedAt: string, channel: string, transactionId: string, externalId: string | null, payoutMethod: PayoutMethod, previousPayoutStatus: PayoutStatus | null, payoutStatus: PayoutStatus, amount: { currency: string, value: string, received: string | null } | null }
+      & { __typename: 'PayoutChange' }
+    )
+   };
 
 export type InvalidInputFieldsFragment = { code: UserErrorCode, message: string, fields: Array<{ path: Array<string>, rule: string, message: string }> };
 
@@ -1052,6 +1110,10 @@ export type PayoutFieldsFragment = (
 export declare const AttemptFieldsDocument: TypedDocumentNode<AttemptFieldsFragment, unknown>;
 export declare const AttemptDocument: TypedDocumentNode<AttemptQuery, AttemptQueryVariables>;
 export declare const AttemptsDocument: TypedDocumentNode<AttemptsQuery, AttemptsQueryVariables>;
+export declare const PaymentChangeFieldsDocument: TypedDocumentNode<PaymentChangeFieldsFragment, unknown>;
+export declare const PayoutChangeFieldsDocument: TypedDocumentNode<PayoutChangeFieldsFragment, unknown>;
+export declare const ChangesDocument: TypedDocumentNode<ChangesQuery, ChangesQueryVariables>;
+export declare const WatchChangesDocument: TypedDocumentNode<WatchChangesSubscription, WatchChangesSubscriptionVariables>;
 export declare const InvalidInputFieldsDocument: TypedDocumentNode<InvalidInputFieldsFragment, unknown>;
 export declare const RejectedByServiceFieldsDocument: TypedDocumentNode<RejectedByServiceFieldsFragment, unknown>;
 export declare const IdempotencyConflictFieldsDocument: TypedDocumentNode<IdempotencyConflictFieldsFragment, unknown>;
@@ -1083,7 +1145,7 @@ export declare const PayoutFieldsDocument: TypedDocumentNode<PayoutFieldsFragmen
 /** Object types of each union and interface, for `new InMemoryCache({ possibleTypes })`. */
 export declare const possibleTypes: Record<string, string[]>;
 /** Every `extensions.code` of the gateway (docs/results.md). */
-export type GatewayErrorCode = 'BAD_USER_INPUT' | 'GRAPHQL_PARSE_FAILED' | 'GRAPHQL_VALIDATION_FAILED' | 'OPERATION_RESOLUTION_FAILURE' | 'BAD_REQUEST' | 'OPERATION_TOO_LARGE' | 'PERSISTED_QUERY_NOT_FOUND' | 'PERSISTED_OPERATION_REQUIRED' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'RATE_LIMITED' | 'NOT_FOUND' | 'SERVICE_UNAVAILABLE' | 'SERVICE_TIMEOUT' | 'SERVICE_AUTH_FAILED' | 'SERVICE_RESPONSE_INVALID' | 'INTERNAL_SERVER_ERROR';
+export type GatewayErrorCode = 'BAD_USER_INPUT' | 'GRAPHQL_PARSE_FAILED' | 'GRAPHQL_VALIDATION_FAILED' | 'OPERATION_RESOLUTION_FAILURE' | 'BAD_REQUEST' | 'OPERATION_TOO_LARGE' | 'PERSISTED_QUERY_NOT_FOUND' | 'PERSISTED_OPERATION_REQUIRED' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'RATE_LIMITED' | 'NOT_FOUND' | 'CURSOR_EXPIRED' | 'SERVICE_UNAVAILABLE' | 'SERVICE_TIMEOUT' | 'SERVICE_AUTH_FAILED' | 'SERVICE_RESPONSE_INVALID' | 'INTERNAL_SERVER_ERROR';
 /** Every `rule` of the `fields` of an InvalidInputError or of BAD_USER_INPUT (docs/results.md). */
 export type InputRule = 'notBlank' | 'printable' | 'maxLength' | 'email' | 'e164' | 'iso3166Alpha2' | 'date' | 'past' | 'iban' | 'cardNumber' | 'luhn' | 'cvc' | 'expiryMonth' | 'expiryYear' | 'notExpired' | 'maskedPan' | 'addressOrStructuredFields' | 'notEmpty' | 'iso4217' | 'currencyOfMethod' | 'methodType' | 'knownMethod' | 'noType' | 'size' | 'noCardNumber' | 'noSecret' | 'https' | 'noCredentials' | 'plainUrl' | 'publicAddress' | 'allowedHost' | 'unused' | 'paymentOnChannel' | 'methodOfPayment' | 'required' | 'unknownField' | 'oneOf' | 'object' | 'enum' | 'string' | 'id' | 'int' | 'boolean' | 'uuid' | 'decimal' | 'decimalPlaces' | 'positive' | 'currencyCode' | 'timestamp' | 'url' | 'jsonObject' | 'exactNumber' | 'variableOnly' | 'atLeastOne' | 'maxItems' | 'range' | 'cursor' | 'nodeId' | 'entityType';
 /** The `extensions` of every GraphQL error of the gateway. */
@@ -1101,7 +1163,26 @@ export interface GatewayErrorExtensions {
         readonly path: readonly string[];
         readonly rule: string;
     }[];
+    /** Cursor from which every change is kept, to continue from. Only with CURSOR_EXPIRED. */
+    oldestCursor?: string;
 }
+/** How to reach a gateway. */
+interface GatewayConnection {
+    /** URL of the GraphQL endpoint, for example https://gateway.example/graphql. */
+    url: string;
+    /** Headers of every request, such as `authorization`. A function is called before each one, to renew a token. */
+    headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
+    /** Ends the requests. */
+    signal?: AbortSignal;
+    /**
+     * Time without data after which a request has failed, in milliseconds; by default 60,000. It has to be longer than
+     * SUBSCRIPTION_PING_SECONDS of the gateway.
+     */
+    idleTimeoutMs?: number;
+    /** Sends the requests; by default the global `fetch`. */
+    fetch?: typeof fetch;
+}
+type RequestHeaders = Readonly<Record<string, string>>;
 /** A GraphQL error of the gateway, whatever client library returned it. */
 export interface GatewayError {
     /** Kind of error. A newer gateway may have codes that this kit does not know. */
@@ -1119,6 +1200,8 @@ export interface GatewayError {
         readonly path: readonly string[];
         readonly rule: string;
     }[];
+    /** For CURSOR_EXPIRED: the cursor after which every change is kept. Null for other errors. */
+    oldestCursor: string | null;
     /** Path of the response field without data, for example ["payments", 3]; null for an error of the whole request. */
     path: readonly (string | number)[] | null;
 }
@@ -1168,4 +1251,57 @@ interface KeepsExternalId {
  * later response has null, as those of lookups by transaction id and of subscriptions have. Needs `possibleTypes`.
  */
 export declare const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId>;
+/** A cursor older than the oldest change that the gateway keeps: changes after it were deleted. */
+export declare class CursorExpired extends Error {
+    readonly oldestCursor: string;
+    /** @param oldestCursor cursor after which the gateway has every change */
+    constructor(message: string, oldestCursor: string);
+}
+/** The gateway refused a request, or something else responded, and repeating the request would not help. */
+export declare class RequestRefused extends Error {
+    readonly errors: readonly unknown[];
+    /** @param errors the GraphQL errors, which `gatewayError` reads; empty if the response is not one of a gateway */
+    constructor(message: string, errors: readonly unknown[]);
+}
+/** A status or state of a payment that the gateway observed for the first time. */
+export type PaymentChange = PaymentChangeFieldsFragment;
+/** A status of a payout that the gateway observed for the first time. */
+export interface PayoutChange {
+    __typename: 'PayoutChange';
+    /** Where to continue after this change. */
+    cursor: string;
+    /** When the change was recorded (RFC 3339). */
+    recordedAt: string;
+    channel: string;
+    transactionId: string;
+    externalId: string | null;
+    method: PayoutMethod;
+    /** Null in the first change of a payout. */
+    previousStatus: PayoutStatus | null;
+    status: PayoutStatus;
+    amount: AmountFieldsFragment | null;
+}
+/** A change of a payment or payout. */
+export type Change = PaymentChange | PayoutChange;
+export interface ChangesOptions extends GatewayConnection {
+    /** The merchant channel. */
+    channel: string;
+    /** Cursor of the last change that was processed; by default the first change is the oldest one kept. */
+    after?: string | null;
+    /** Number of changes that are read at once, 1 to 500; by default 100. */
+    pageSize?: number;
+    /** Returns the wait before a retry, in milliseconds; by default it doubles from 0.5 to 30 s, with jitter. */
+    retryWaitMs?: (failures: number) => number;
+    /** Called before the wait for a retry. */
+    onRetry?: (cause: unknown, waitMs: number) => void;
+}
+/**
+ * Yields every change after a cursor, oldest first, then new ones as they are recorded, without end. Reads pages until
+ * none is left, then subscribes by server-sent events. After an interruption it continues behind the last change that
+ * was taken. It reads the next change only when the previous one was processed.
+ * @throws CursorExpired if changes after the cursor were deleted
+ * @throws RequestRefused for an error that is not retryable, such as UNAUTHENTICATED
+ * @throws the reason of `signal` when it is aborted
+ */
+export declare function changes(options: ChangesOptions): AsyncGenerator<Change, never, undefined>;
 export {};

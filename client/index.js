@@ -1,5 +1,7 @@
 // Made by `npm run codegen` from client/operations and client/src; do not edit.
 const AttemptFields = {"kind":"FragmentDefinition","name":{"kind":"Name","value":"AttemptFields"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Attempt"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"idempotencyKey"}},{"kind":"Field","name":{"kind":"Name","value":"operation"}},{"kind":"Field","name":{"kind":"Name","value":"channel"}},{"kind":"Field","name":{"kind":"Name","value":"externalId"}},{"kind":"Field","name":{"kind":"Name","value":"outcome"}},{"kind":"Field","name":{"kind":"Name","value":"startedAt"}},{"kind":"Field","name":{"kind":"Name","value":"settledAt"}},{"kind":"Field","name":{"kind":"Name","value":"transactionId"}},{"kind":"Field","name":{"kind":"Name","value":"amount"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"AmountFields"}}]}},{"kind":"Field","name":{"kind":"Name","value":"paymentMethod"}},{"kind":"Field","name":{"kind":"Name","value":"payoutMethod"}}]}};
+const PaymentChangeFields = {"kind":"FragmentDefinition","name":{"kind":"Name","value":"PaymentChangeFields"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"PaymentChange"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"recordedAt"}},{"kind":"Field","name":{"kind":"Name","value":"channel"}},{"kind":"Field","name":{"kind":"Name","value":"transactionId"}},{"kind":"Field","name":{"kind":"Name","value":"externalId"}},{"kind":"Field","name":{"kind":"Name","value":"method"}},{"kind":"Field","name":{"kind":"Name","value":"previousStatus"}},{"kind":"Field","name":{"kind":"Name","value":"status"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"amount"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"AmountFields"}}]}}]}};
+const PayoutChangeFields = {"kind":"FragmentDefinition","name":{"kind":"Name","value":"PayoutChangeFields"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"PayoutChange"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"recordedAt"}},{"kind":"Field","name":{"kind":"Name","value":"channel"}},{"kind":"Field","name":{"kind":"Name","value":"transactionId"}},{"kind":"Field","name":{"kind":"Name","value":"externalId"}},{"kind":"Field","alias":{"kind":"Name","value":"payoutMethod"},"name":{"kind":"Name","value":"method"}},{"kind":"Field","alias":{"kind":"Name","value":"previousPayoutStatus"},"name":{"kind":"Name","value":"previousStatus"}},{"kind":"Field","alias":{"kind":"Name","value":"payoutStatus"},"name":{"kind":"Name","value":"status"}},{"kind":"Field","name":{"kind":"Name","value":"amount"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"AmountFields"}}]}}]}};
 const InvalidInputFields = {"kind":"FragmentDefinition","name":{"kind":"Name","value":"InvalidInputFields"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"InvalidInputError"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}},{"kind":"Field","name":{"kind":"Name","value":"fields"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"path"}},{"kind":"Field","name":{"kind":"Name","value":"rule"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}};
 const RejectedByServiceFields = {"kind":"FragmentDefinition","name":{"kind":"Name","value":"RejectedByServiceFields"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"RejectedByServiceError"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}},{"kind":"Field","name":{"kind":"Name","value":"httpStatus"}}]}};
 const IdempotencyConflictFields = {"kind":"FragmentDefinition","name":{"kind":"Name","value":"IdempotencyConflictFields"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"IdempotencyConflictError"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"message"}}]}};
@@ -20,6 +22,10 @@ const PayoutFields = {"kind":"FragmentDefinition","name":{"kind":"Name","value":
 const AttemptFieldsDocument = (exports.AttemptFieldsDocument = { kind: 'Document', definitions: [AttemptFields, AmountFields] });
 const AttemptDocument = (exports.AttemptDocument = { kind: 'Document', definitions: [{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Attempt"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"idempotencyKey"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"attempt"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"idempotencyKey"},"value":{"kind":"Variable","name":{"kind":"Name","value":"idempotencyKey"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"AttemptFields"}},{"kind":"Field","name":{"kind":"Name","value":"payment"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"PaymentFields"}}]}},{"kind":"Field","name":{"kind":"Name","value":"payout"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"PayoutFields"}}]}}]}}]}}, AttemptFields, AmountFields, PaymentFields, NextActionFields, RedirectActionFields, ProvideUtrActionFields, ProvideCodeActionFields, ConfirmTransferActionFields, PayVirtualAccountActionFields, ScanQrCodeActionFields, AwaitProviderActionFields, DeclineFields, PayoutFields] });
 const AttemptsDocument = (exports.AttemptsDocument = { kind: 'Document', definitions: [{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Attempts"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"channel"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"UUID"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"outcome"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"AttemptOutcome"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"operation"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"AttemptOperation"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"externalId"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"startedAfter"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"Timestamp"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"startedBefore"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"Timestamp"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"first"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"Int"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"after"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"attempts"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"channel"},"value":{"kind":"Variable","name":{"kind":"Name","value":"channel"}}},{"kind":"Argument","name":{"kind":"Name","value":"outcome"},"value":{"kind":"Variable","name":{"kind":"Name","value":"outcome"}}},{"kind":"Argument","name":{"kind":"Name","value":"operation"},"value":{"kind":"Variable","name":{"kind":"Name","value":"operation"}}},{"kind":"Argument","name":{"kind":"Name","value":"externalId"},"value":{"kind":"Variable","name":{"kind":"Name","value":"externalId"}}},{"kind":"Argument","name":{"kind":"Name","value":"startedAfter"},"value":{"kind":"Variable","name":{"kind":"Name","value":"startedAfter"}}},{"kind":"Argument","name":{"kind":"Name","value":"startedBefore"},"value":{"kind":"Variable","name":{"kind":"Name","value":"startedBefore"}}},{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"Variable","name":{"kind":"Name","value":"first"}}},{"kind":"Argument","name":{"kind":"Name","value":"after"},"value":{"kind":"Variable","name":{"kind":"Name","value":"after"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"edges"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"node"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"FragmentSpread","name":{"kind":"Name","value":"AttemptFields"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"pageInfo"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"hasNextPage"}},{"kind":"Field","name":{"kind":"Name","value":"endCursor"}}]}}]}}]}}, AttemptFields, AmountFields] });
+const PaymentChangeFieldsDocument = (exports.PaymentChangeFieldsDocument = { kind: 'Document', definitions: [PaymentChangeFields, AmountFields] });
+const PayoutChangeFieldsDocument = (exports.PayoutChangeFieldsDocument = { kind: 'Document', definitions: [PayoutChangeFields, AmountFields] });
+const ChangesDocument = (exports.ChangesDocument = { kind: 'Document', definitions: [{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Changes"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"channel"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"UUID"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"after"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"first"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"Int"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"changes"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"channel"},"value":{"kind":"Variable","name":{"kind":"Name","value":"channel"}}},{"kind":"Argument","name":{"kind":"Name","value":"after"},"value":{"kind":"Variable","name":{"kind":"Name","value":"after"}}},{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"Variable","name":{"kind":"Name","value":"first"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"changes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"FragmentSpread","name":{"kind":"Name","value":"PaymentChangeFields"}},{"kind":"FragmentSpread","name":{"kind":"Name","value":"PayoutChangeFields"}}]}},{"kind":"Field","name":{"kind":"Name","value":"endCursor"}},{"kind":"Field","name":{"kind":"Name","value":"hasMore"}}]}}]}}, PaymentChangeFields, AmountFields, PayoutChangeFields] });
+const WatchChangesDocument = (exports.WatchChangesDocument = { kind: 'Document', definitions: [{"kind":"OperationDefinition","operation":"subscription","name":{"kind":"Name","value":"WatchChanges"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"channel"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"UUID"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"after"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"changes"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"channel"},"value":{"kind":"Variable","name":{"kind":"Name","value":"channel"}}},{"kind":"Argument","name":{"kind":"Name","value":"after"},"value":{"kind":"Variable","name":{"kind":"Name","value":"after"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"FragmentSpread","name":{"kind":"Name","value":"PaymentChangeFields"}},{"kind":"FragmentSpread","name":{"kind":"Name","value":"PayoutChangeFields"}}]}}]}}, PaymentChangeFields, AmountFields, PayoutChangeFields] });
 const InvalidInputFieldsDocument = (exports.InvalidInputFieldsDocument = { kind: 'Document', definitions: [InvalidInputFields] });
 const RejectedByServiceFieldsDocument = (exports.RejectedByServiceFieldsDocument = { kind: 'Document', definitions: [RejectedByServiceFields] });
 const IdempotencyConflictFieldsDocument = (exports.IdempotencyConflictFieldsDocument = { kind: 'Document', definitions: [IdempotencyConflictFields] });
@@ -48,11 +54,12 @@ const AmountFieldsDocument = (exports.AmountFieldsDocument = { kind: 'Document',
 const DeclineFieldsDocument = (exports.DeclineFieldsDocument = { kind: 'Document', definitions: [DeclineFields] });
 const PaymentFieldsDocument = (exports.PaymentFieldsDocument = { kind: 'Document', definitions: [PaymentFields, AmountFields, NextActionFields, RedirectActionFields, ProvideUtrActionFields, ProvideCodeActionFields, ConfirmTransferActionFields, PayVirtualAccountActionFields, ScanQrCodeActionFields, AwaitProviderActionFields, DeclineFields] });
 const PayoutFieldsDocument = (exports.PayoutFieldsDocument = { kind: 'Document', definitions: [PayoutFields, AmountFields, DeclineFields] });
-const possibleTypes = (exports.possibleTypes = {"ConfirmPaymentResult":["InvalidInputError","OutcomeUnknownError","PaymentSuccess","RejectedByServiceError","RequestInProgressError"],"CreatePaymentResult":["IdempotencyConflictError","InvalidInputError","OutcomeUnknownError","PaymentSuccess","RejectedByServiceError","RequestInProgressError"],"CreatePayoutResult":["IdempotencyConflictError","InvalidInputError","OutcomeUnknownError","PayoutSuccess","RejectedByServiceError","RequestInProgressError"],"NextAction":["AwaitProviderAction","ConfirmTransferAction","PayVirtualAccountAction","ProvideCodeAction","ProvideUtrAction","RedirectAction","ScanQrCodeAction"],"Node":["BankTransferPayout","BkashPayment","BkashPayout","C2cPayment","CardPayment","CardPayout","DcbPayment","DcbPayout","EasyPaisaPayment","EasyPaisaPayout","EwalletPayment","HavalePayment","ImpsPayout","JazzCashPayment","JazzCashPayout","NagadPayment","NagadPayout","OtherPayment","OtherPayout","QrisPayment","RocketPayment","RocketPayout","SchemePayment","SchemePayout","UpiPayment","VirtualAccountPayment"],"Payment":["BkashPayment","C2cPayment","CardPayment","DcbPayment","EasyPaisaPayment","EwalletPayment","HavalePayment","JazzCashPayment","NagadPayment","OtherPayment","QrisPayment","RocketPayment","SchemePayment","UpiPayment","VirtualAccountPayment"],"PaymentResource":["BkashPayment","C2cPayment","CardPayment","DcbPayment","EasyPaisaPayment","EwalletPayment","HavalePayment","JazzCashPayment","NagadPayment","OtherPayment","QrisPayment","RocketPayment","SchemePayment","UpiPayment","VirtualAccountPayment"],"Payout":["BankTransferPayout","BkashPayout","CardPayout","DcbPayout","EasyPaisaPayout","ImpsPayout","JazzCashPayout","NagadPayout","OtherPayout","RocketPayout","SchemePayout"],"PayoutResource":["BankTransferPayout","BkashPayout","CardPayout","DcbPayout","EasyPaisaPayout","ImpsPayout","JazzCashPayout","NagadPayout","OtherPayout","RocketPayout","SchemePayout"],"UserError":["IdempotencyConflictError","InvalidInputError","OutcomeUnknownError","RejectedByServiceError","RequestInProgressError"]});
-exports.typePolicies = exports.isRetryable = void 0;
+const possibleTypes = (exports.possibleTypes = {"Change":["PaymentChange","PayoutChange"],"ConfirmPaymentResult":["InvalidInputError","OutcomeUnknownError","PaymentSuccess","RejectedByServiceError","RequestInProgressError"],"CreatePaymentResult":["IdempotencyConflictError","InvalidInputError","OutcomeUnknownError","PaymentSuccess","RejectedByServiceError","RequestInProgressError"],"CreatePayoutResult":["IdempotencyConflictError","InvalidInputError","OutcomeUnknownError","PayoutSuccess","RejectedByServiceError","RequestInProgressError"],"NextAction":["AwaitProviderAction","ConfirmTransferAction","PayVirtualAccountAction","ProvideCodeAction","ProvideUtrAction","RedirectAction","ScanQrCodeAction"],"Node":["BankTransferPayout","BkashPayment","BkashPayout","C2cPayment","CardPayment","CardPayout","DcbPayment","DcbPayout","EasyPaisaPayment","EasyPaisaPayout","EwalletPayment","HavalePayment","ImpsPayout","JazzCashPayment","JazzCashPayout","NagadPayment","NagadPayout","OtherPayment","OtherPayout","QrisPayment","RocketPayment","RocketPayout","SchemePayment","SchemePayout","UpiPayment","VirtualAccountPayment"],"Payment":["BkashPayment","C2cPayment","CardPayment","DcbPayment","EasyPaisaPayment","EwalletPayment","HavalePayment","JazzCashPayment","NagadPayment","OtherPayment","QrisPayment","RocketPayment","SchemePayment","UpiPayment","VirtualAccountPayment"],"PaymentResource":["BkashPayment","C2cPayment","CardPayment","DcbPayment","EasyPaisaPayment","EwalletPayment","HavalePayment","JazzCashPayment","NagadPayment","OtherPayment","QrisPayment","RocketPayment","SchemePayment","UpiPayment","VirtualAccountPayment"],"Payout":["BankTransferPayout","BkashPayout","CardPayout","DcbPayout","EasyPaisaPayout","ImpsPayout","JazzCashPayout","NagadPayout","OtherPayout","RocketPayout","SchemePayout"],"PayoutResource":["BankTransferPayout","BkashPayout","CardPayout","DcbPayout","EasyPaisaPayout","ImpsPayout","JazzCashPayout","NagadPayout","OtherPayout","RocketPayout","SchemePayout"],"UserError":["IdempotencyConflictError","InvalidInputError","OutcomeUnknownError","RejectedByServiceError","RequestInProgressError"]});
+exports.RequestRefused = exports.CursorExpired = exports.typePolicies = exports.isRetryable = void 0;
 exports.gatewayError = gatewayError;
 exports.confirmationFor = confirmationFor;
 exports.formatMoney = formatMoney;
+exports.changes = changes;
 const CONFIRMATIONS = {
     bkash: (code) => ({ bkash: { code } }),
     c2c: { c2c: 'TRANSFER_MADE' },
@@ -61,6 +68,209 @@ const CONFIRMATIONS = {
     rocket: (code) => ({ rocket: { code } }),
     upi: (utr) => ({ upi: { utr } }),
 };
+const CHANGES_QUERY = `query Changes($channel: UUID!, $after: String, $first: Int) {
+  changes(channel: $channel, after: $after, first: $first) {
+    changes {
+      __typename
+      ...PaymentChangeFields
+      ...PayoutChangeFields
+    }
+    endCursor
+    hasMore
+  }
+}
+
+fragment AmountFields on Amount {
+  currency
+  value
+  received
+}
+
+fragment PaymentChangeFields on PaymentChange {
+  __typename
+  cursor
+  recordedAt
+  channel
+  transactionId
+  externalId
+  method
+  previousStatus
+  status
+  state
+  amount {
+    ...AmountFields
+  }
+}
+
+fragment PayoutChangeFields on PayoutChange {
+  __typename
+  cursor
+  recordedAt
+  channel
+  transactionId
+  externalId
+  payoutMethod: method
+  previousPayoutStatus: previousStatus
+  payoutStatus: status
+  amount {
+    ...AmountFields
+  }
+}`;
+const CHANGES_SUBSCRIPTION = `subscription WatchChanges($channel: UUID!, $after: String) {
+  changes(channel: $channel, after: $after) {
+    __typename
+    ...PaymentChangeFields
+    ...PayoutChangeFields
+  }
+}
+
+fragment AmountFields on Amount {
+  currency
+  value
+  received
+}
+
+fragment PaymentChangeFields on PaymentChange {
+  __typename
+  cursor
+  recordedAt
+  channel
+  transactionId
+  externalId
+  method
+  previousStatus
+  status
+  state
+  amount {
+    ...AmountFields
+  }
+}
+
+fragment PayoutChangeFields on PayoutChange {
+  __typename
+  cursor
+  recordedAt
+  channel
+  transactionId
+  externalId
+  payoutMethod: method
+  previousPayoutStatus: previousStatus
+  payoutStatus: status
+  amount {
+    ...AmountFields
+  }
+}`;
+class EventStreamParser {
+    #rest = '';
+    #event = '';
+    #data = [];
+    push(part) {
+        const lines = (this.#rest + part).split(/\r\n|\n|\r(?!$)/);
+        this.#rest = lines.pop() ?? '';
+        return lines.flatMap((line) => this.#readLine(line) ?? []);
+    }
+    #readLine(line) {
+        if (line === '')
+            return this.#endEvent();
+        const [, name, value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
+        if (name === 'event')
+            this.#event = value;
+        if (name === 'data')
+            this.#data.push(value);
+        return undefined;
+    }
+    #endEvent() {
+        const ended = { event: this.#event, data: this.#data.join('\n') };
+        const hasData = this.#data.length > 0;
+        this.#event = '';
+        this.#data = [];
+        return hasData ? ended : undefined;
+    }
+}
+class Interruption extends Error {
+    retryAfterMs;
+    constructor(cause, retryAfterMs = 0) {
+        super('The connection to the gateway was interrupted.', { cause });
+        this.retryAfterMs = retryAfterMs;
+    }
+}
+function resultOf(text) {
+    try {
+        return Object(JSON.parse(text));
+    }
+    catch {
+        return {};
+    }
+}
+function throwErrors({ errors = [] }) {
+    const error = gatewayError(errors);
+    if (!error)
+        throw new RequestRefused('The response does not come from a gateway: check the URL.', errors);
+    const { code, message, retryable, retryAfterMs, oldestCursor } = error;
+    if (oldestCursor !== null)
+        throw new CursorExpired(message, oldestCursor);
+    if (retryable)
+        throw new Interruption({ errors }, retryAfterMs ?? 0);
+    throw new RequestRefused(`${code}: ${message}`, errors);
+}
+const isTransient = (status) => status >= 500 || [408, 425, 429].includes(status);
+class GatewayRequest {
+    #connection;
+    #controller = new AbortController();
+    #abort = () => this.#controller.abort(this.#connection.signal?.reason);
+    constructor(connection) {
+        this.#connection = connection;
+        connection.signal?.addEventListener('abort', this.#abort);
+    }
+    async send(operation, path, type) {
+        const { url, headers, fetch: send = fetch } = this.#connection;
+        const own = typeof headers === 'function' ? await headers() : headers;
+        const response = await this.#receive(() => send(url.replace(/\/?$/, path), {
+            method: 'POST',
+            headers: { accept: type, 'content-type': 'application/json', ...own },
+            body: JSON.stringify(operation),
+            signal: this.#controller.signal,
+        }));
+        if (response.ok && response.headers.get('content-type')?.includes(type))
+            return response;
+        const result = resultOf(await this.text(response));
+        if (!gatewayError(result) && isTransient(response.status))
+            throw new Interruption(new Error(`HTTP ${response.status}`));
+        return throwErrors(result);
+    }
+    text(response) {
+        return this.#receive(() => response.text());
+    }
+    async *parts(response) {
+        const reader = response.body?.getReader();
+        for (;;) {
+            const part = await this.#receive(async () => reader?.read());
+            if (!part || part.done)
+                return;
+            yield part.value;
+        }
+    }
+    close() {
+        this.#connection.signal?.removeEventListener('abort', this.#abort);
+        this.#controller.abort();
+    }
+    async #receive(part) {
+        const { signal, idleTimeoutMs = 60_000 } = this.#connection;
+        signal?.throwIfAborted();
+        const expire = () => this.#controller.abort(new Error(`No data within ${idleTimeoutMs} ms.`));
+        const timer = setTimeout(expire, idleTimeoutMs);
+        try {
+            return await part();
+        }
+        catch (error) {
+            signal?.throwIfAborted();
+            throw new Interruption(error);
+        }
+        finally {
+            clearTimeout(timer);
+        }
+    }
+}
 const isFields = (value) => typeof value === 'object' && value !== null;
 function parsed(text) {
     try {
@@ -88,7 +298,7 @@ const isOurs = (extensions) => isFields(extensions) &&
 function read(error) {
     if (!isFields(error) || !isOurs(error['extensions']))
         return null;
-    const { code, retryable, requestId, retryAfterMs, fields } = error['extensions'];
+    const { code, retryable, requestId, retryAfterMs, fields, oldestCursor } = error['extensions'];
     return {
         code,
         message: String(error['message']),
@@ -96,6 +306,7 @@ function read(error) {
         requestId: typeof requestId === 'string' ? requestId : null,
         retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : null,
         fields: Array.isArray(fields) ? fields : [],
+        oldestCursor: typeof oldestCursor === 'string' ? oldestCursor : null,
         path: Array.isArray(error['path']) ? error['path'] : null,
     };
 }
@@ -145,3 +356,139 @@ exports.typePolicies = {
     PaymentResource: keepsExternalId,
     PayoutResource: keepsExternalId,
 };
+class CursorExpired extends Error {
+    oldestCursor;
+    constructor(message, oldestCursor) {
+        super(message);
+        this.oldestCursor = oldestCursor;
+        this.name = 'CursorExpired';
+    }
+}
+exports.CursorExpired = CursorExpired;
+class RequestRefused extends Error {
+    errors;
+    constructor(message, errors) {
+        super(message);
+        this.errors = errors;
+        this.name = 'RequestRefused';
+    }
+}
+exports.RequestRefused = RequestRefused;
+const STABLE_MS = 30_000;
+const backoffMs = (failures) => Math.min(30_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2);
+async function* changes(options) {
+    const { signal, retryWaitMs = backoffMs, onRetry } = options;
+    let after = options.after ?? null;
+    for (let failures = 0;; failures += 1) {
+        const startedAt = performance.now();
+        try {
+            for await (const { change, cursor } of readUntilInterrupted(options, after)) {
+                signal?.throwIfAborted();
+                after = cursor;
+                if (!change)
+                    continue;
+                failures = 0;
+                yield change;
+            }
+        }
+        catch (error) {
+            if (!(error instanceof Interruption))
+                throw error;
+            if (performance.now() - startedAt > STABLE_MS)
+                failures = 0;
+            const waitMs = Math.max(retryWaitMs(failures), error.retryAfterMs);
+            onRetry?.(error.cause, waitMs);
+            await pause(waitMs, signal);
+        }
+    }
+}
+async function* readUntilInterrupted(options, start) {
+    let after = start;
+    for (let hasMore = true; hasMore;) {
+        const page = await readPage(options, after);
+        for (const received of page.changes)
+            yield* stepsOf(received);
+        yield { change: null, cursor: page.endCursor };
+        after = page.endCursor;
+        hasMore = page.hasMore;
+    }
+    return yield* readLive(options, after);
+}
+async function readPage(options, after) {
+    const request = new GatewayRequest(options);
+    try {
+        const variables = { channel: options.channel, after, first: options.pageSize ?? 100 };
+        const response = await request.send({ query: CHANGES_QUERY, variables }, '', 'application/json');
+        const result = resultOf(await request.text(response));
+        if (result.errors || !result.data)
+            return throwErrors(result);
+        return result.data.changes;
+    }
+    finally {
+        request.close();
+    }
+}
+async function* readLive(options, after) {
+    const request = new GatewayRequest(options);
+    try {
+        const operation = { query: CHANGES_SUBSCRIPTION, variables: { channel: options.channel, after } };
+        const response = await request.send(operation, '/stream', 'text/event-stream');
+        const decoder = new TextDecoder();
+        const parser = new EventStreamParser();
+        for await (const part of request.parts(response))
+            for (const { event, data } of parser.push(decoder.decode(part, { stream: true })))
+                if (event === 'next')
+                    yield* stepsOf(liveChangeIn(data));
+        throw new Interruption(new Error('The event stream ended.'));
+    }
+    finally {
+        request.close();
+    }
+}
+function liveChangeIn(data) {
+    const result = resultOf(data);
+    if (gatewayError(result)?.code === 'UNAUTHENTICATED')
+        throw new Interruption(result);
+    if (result.errors || !result.data)
+        return throwErrors(result);
+    return result.data.changes;
+}
+function* stepsOf(received) {
+    if (!('cursor' in received))
+        return;
+    yield { change: changeOf(received), cursor: received.cursor };
+}
+function changeOf(received) {
+    if (received.__typename === 'PaymentChange')
+        return received;
+    const { payoutMethod: method, previousPayoutStatus: previousStatus, payoutStatus: status } = received;
+    const { __typename, cursor, recordedAt, channel, transactionId, externalId, amount } = received;
+    return {
+        __typename,
+        cursor,
+        recordedAt,
+        channel,
+        transactionId,
+        externalId,
+        method,
+        previousStatus,
+        status,
+        amount,
+    };
+}
+function pause(ms, signal) {
+    return new Promise((resolve, reject) => {
+        const end = () => {
+            clearTimeout(timer);
+            signal?.removeEventListener('abort', end);
+            if (signal?.aborted)
+                reject(signal.reason);
+            else
+                resolve();
+        };
+        const timer = setTimeout(end, ms);
+        signal?.addEventListener('abort', end);
+        if (signal?.aborted)
+            end();
+    });
+}

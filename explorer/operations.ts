@@ -184,6 +184,47 @@ query Attempts($channel: UUID!, $outcome: AttemptOutcome, $operation: AttemptOpe
   variables: { channel, outcome: null, operation: null, after: null },
 });
 
+/** The selection of a change. GraphQL does not allow one name for fields of two types, so payouts have aliases. */
+const CHANGE = `__typename
+... on PaymentChange {
+  cursor recordedAt transactionId externalId method
+  previousStatus status state amount { currency value received }
+}
+... on PayoutChange {
+  cursor recordedAt transactionId externalId payoutMethod: method
+  previousPayoutStatus: previousStatus payoutStatus: status amount { currency value }
+}`;
+
+const changes = ({ channel }: ExampleContext): Example => ({
+  name: 'Changes',
+  title: 'What has changed',
+  query: `${comment('Every status of every payment and payout of the channel, oldest first. Put endCursor into after to continue.')}
+query Changes($channel: UUID!, $after: String) {
+  changes(channel: $channel, after: $after, first: 20) {
+    changes {
+      ${indent(CHANGE, 3)}
+    }
+    endCursor
+    hasMore
+  }
+}
+`,
+  variables: { channel, after: null },
+});
+
+const watchChanges = ({ channel }: ExampleContext): Example => ({
+  name: 'WatchChanges',
+  title: 'Watch all changes',
+  query: `${comment('Live: every change after the cursor, then new ones; without a cursor from now on. The square button ends it.')}
+subscription WatchChanges($channel: UUID!, $after: String) {
+  changes(channel: $channel, after: $after) {
+    ${indent(CHANGE, 2)}
+  }
+}
+`,
+  variables: { channel, after: null },
+});
+
 const FOLLOW = 'Then run WatchPayment: the end comes within 5 seconds.';
 
 /** Returns all examples, with new idempotency keys. `tour` has the initial tabs, in the order in which to run them. */
@@ -224,6 +265,8 @@ export function createExamples(context: ExampleContext) {
         .filter(({ type }) => type === 'BkashPayout')
         .flatMap((facts) => payoutMethod(context, facts).operations)
         .map((operation) => ({ ...operation, title: 'Create a payout' })),
+      changes(context),
+      watchChanges(context),
     ],
     more: [watch(context, 'Payout'), attempts(context)],
     payments: methods,

@@ -14,6 +14,8 @@ export interface GatewayError {
   retryAfterMs: number | null;
   /** Invalid values: path below the variable or argument, and name of the rule. Empty for other errors. */
   fields: readonly { readonly path: readonly string[]; readonly rule: string }[];
+  /** For CURSOR_EXPIRED: the cursor after which every change is kept. Null for other errors. */
+  oldestCursor: string | null;
   /** Path of the response field without data, for example ["payments", 3]; null for an error of the whole request. */
   path: readonly (string | number)[] | null;
 }
@@ -49,7 +51,7 @@ const isOurs = (extensions: unknown): extensions is GatewayErrorExtensions =>
 
 function read(error: unknown): GatewayError | null {
   if (!isFields(error) || !isOurs(error['extensions'])) return null;
-  const { code, retryable, requestId, retryAfterMs, fields } = error['extensions'];
+  const { code, retryable, requestId, retryAfterMs, fields, oldestCursor } = error['extensions'];
   return {
     code,
     message: String(error['message']),
@@ -57,6 +59,7 @@ function read(error: unknown): GatewayError | null {
     requestId: typeof requestId === 'string' ? requestId : null,
     retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : null,
     fields: Array.isArray(fields) ? fields : [],
+    oldestCursor: typeof oldestCursor === 'string' ? oldestCursor : null,
     path: Array.isArray(error['path']) ? (error['path'] as (string | number)[]) : null,
   };
 }

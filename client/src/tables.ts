@@ -15,6 +15,7 @@ export type GatewayErrorCode =
   | 'FORBIDDEN'
   | 'RATE_LIMITED'
   | 'NOT_FOUND'
+  | 'CURSOR_EXPIRED'
   | 'SERVICE_UNAVAILABLE'
   | 'SERVICE_TIMEOUT'
   | 'SERVICE_AUTH_FAILED'
@@ -95,6 +96,8 @@ export interface GatewayErrorExtensions {
   retryAfterMs?: number;
   /** Path and rule of each invalid value; paths start below `input` or at another argument. Absent for other errors. */
   fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
+  /** Cursor from which every change is kept, to continue from. Only with CURSOR_EXPIRED. */
+  oldestCursor?: string;
 }
 
 /** How each field of ConfirmationInput is filled in: with a value, or always in the same way. */
@@ -109,3 +112,99 @@ export const CONFIRMATIONS: Record<
   rocket: (code) => ({ rocket: { code } }),
   upi: (utr) => ({ upi: { utr } }),
 };
+
+/** The text of an operation of the kit. */
+export const CHANGES_QUERY = `query Changes($channel: UUID!, $after: String, $first: Int) {
+  changes(channel: $channel, after: $after, first: $first) {
+    changes {
+      __typename
+      ...PaymentChangeFields
+      ...PayoutChangeFields
+    }
+    endCursor
+    hasMore
+  }
+}
+
+fragment AmountFields on Amount {
+  currency
+  value
+  received
+}
+
+fragment PaymentChangeFields on PaymentChange {
+  __typename
+  cursor
+  recordedAt
+  channel
+  transactionId
+  externalId
+  method
+  previousStatus
+  status
+  state
+  amount {
+    ...AmountFields
+  }
+}
+
+fragment PayoutChangeFields on PayoutChange {
+  __typename
+  cursor
+  recordedAt
+  channel
+  transactionId
+  externalId
+  payoutMethod: method
+  previousPayoutStatus: previousStatus
+  payoutStatus: status
+  amount {
+    ...AmountFields
+  }
+}`;
+
+/** The text of an operation of the kit. */
+export const CHANGES_SUBSCRIPTION = `subscription WatchChanges($channel: UUID!, $after: String) {
+  changes(channel: $channel, after: $after) {
+    __typename
+    ...PaymentChangeFields
+    ...PayoutChangeFields
+  }
+}
+
+fragment AmountFields on Amount {
+  currency
+  value
+  received
+}
+
+fragment PaymentChangeFields on PaymentChange {
+  __typename
+  cursor
+  recordedAt
+  channel
+  transactionId
+  externalId
+  method
+  previousStatus
+  status
+  state
+  amount {
+    ...AmountFields
+  }
+}
+
+fragment PayoutChangeFields on PayoutChange {
+  __typename
+  cursor
+  recordedAt
+  channel
+  transactionId
+  externalId
+  payoutMethod: method
+  previousPayoutStatus: previousStatus
+  payoutStatus: status
+  amount {
+    ...AmountFields
+  }
+}`;

@@ -12,7 +12,11 @@ const { VALUE_RULES } = require('../../dist/schema/value-rules.js');
 const top = path.dirname(require.resolve('../../package.json'));
 const sourceOf = (file) => readFileSync(path.join(top, file), 'utf8');
 
-const MODULES = ['errors', 'confirmation', 'money', 'type-policies'];
+/** Modules of the kit in the order of the generated file. */
+const MODULES = ['errors', 'confirmation', 'money', 'type-policies', 'changes-errors', 'changes'];
+
+/** Modules that only others import: their exports are not exports of the kit. */
+const INTERNAL_MODULES = ['event-stream', 'gateway-request'];
 
 const unionOf = (words) => [...words].map((word) => `\n  | '${word}'`).join('');
 
@@ -44,7 +48,7 @@ function confirmations(schema) {
 }
 
 /** Returns the text of client/src/tables.ts. */
-const tables = (schema) => `// Made by \`npm run codegen\` from the tables of the gateway; do not edit.
+const tables = (schema, texts) => `// Made by \`npm run codegen\` from the tables of the gateway; do not edit.
 import type { ConfirmationField, ConfirmationInput } from '../index';
 
 /** Every \`extensions.code\` of the gateway (docs/results.md). */
@@ -63,34 +67,41 @@ export const CONFIRMATIONS: Record<
 > = {
 ${confirmations(schema)}
 };
-`;
+${Object.entries(texts)
+  .map(
+    ([name, text]) => `\n/** The text of an operation of the kit. */\nexport const ${name} = \`${text}\`;\n`,
+  )
+  .join('')}`;
 
 /** Returns all modules as one text without imports, because everything that they import is in the same text. */
-function joined(schema) {
-  const texts = [tables(schema), ...MODULES.map((name) => sourceOf(`client/src/${name}.ts`))];
+function joined(schema, sent) {
+  const [open, internal] = [MODULES, INTERNAL_MODULES].map((names) =>
+    names.map((name) => sourceOf(`client/src/${name}.ts`)),
+  );
+  const texts = [
+    tables(schema, sent).replaceAll('export const ', 'const '),
+    ...internal.map((text) => text.replace(/^export /gm, '')),
+    ...open,
+  ];
   return texts
-    .map((text) =>
-      text
-        .replace(/^(\/\/ Made .*|import .*;)\n/gm, '')
-        .replace('export const CONFIRMATIONS', 'const CONFIRMATIONS'),
-    )
+    .map((text) => text.replace(/^(\/\/ Made .*|import [^;]*;)\n/gm, ''))
     .join('\n')
     .trim();
 }
 
 const compilerOptions = { target: ts.ScriptTarget.ES2022 };
 
-const emit = (module) => (schema) =>
+const emit = (module) => (schema, texts) =>
   ts
-    .transpileModule(joined(schema), {
+    .transpileModule(joined(schema, texts), {
       compilerOptions: { ...compilerOptions, module, removeComments: true },
     })
     .outputText.replace(/^"use strict";\n|^Object.defineProperty\(exports, "__esModule".*\n/gm, '')
     .trim();
 
-const declarations = (schema) =>
+const declarations = (schema, texts) =>
   ts
-    .transpileDeclaration(joined(schema), {
+    .transpileDeclaration(joined(schema, texts), {
       fileName: 'kit.ts',
       compilerOptions: { ...compilerOptions, isolatedDeclarations: true, declaration: true },
     })

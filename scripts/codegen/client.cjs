@@ -1,7 +1,7 @@
 // Generates the client kit (documents and code) as ES module (`format: esm`), CommonJS (`cjs`) or declarations
 // (`types`), or only the gateway's tables that its code reads (`tables`). Each fragment occurs once, and bundlers leave
 // out unused exports.
-const { Kind, visit } = require('graphql');
+const { Kind, print, visit } = require('graphql');
 const code = require('./client-code.cjs');
 
 const HEAD = '// Made by `npm run codegen` from client/operations and client/src; do not edit.';
@@ -53,7 +53,20 @@ function typesOf({ kind, operation, name: { value } }) {
 
 const TYPES_IMPORT = "import type { TypedDocumentNode } from '@graphql-typed-document-node/core';";
 
-function types({ documents }, schema) {
+/** Returns the text of an operation with its fragments, as `npm run persist -- --client plain` writes it. */
+function textOf({ documents, byName }, operation) {
+  const { node, fragments } = documents.find(({ name }) => name === `${operation}Document`);
+  return [node, ...fragments.toSorted().map((name) => byName.get(name))].map(print).join('\n\n');
+}
+
+/** Returns the texts of the operations that the kit's code sends, by the name of their constant. */
+const sentTexts = (files) => ({
+  CHANGES_QUERY: textOf(files, 'Changes'),
+  CHANGES_SUBSCRIPTION: textOf(files, 'WatchChanges'),
+});
+
+function types(files, schema) {
+  const { documents } = files;
   const declared = documents.map(
     ({ node, name }) => `export declare const ${name}: TypedDocumentNode<${typesOf(node).join(', ')}>;`,
   );
@@ -61,11 +74,12 @@ function types({ documents }, schema) {
     '/** Object types of each union and interface, for `new InMemoryCache({ possibleTypes })`. */\nexport declare const possibleTypes: Record<string, string[]>;';
   return {
     prepend: [HEAD, TYPES_IMPORT],
-    content: [...declared, possibleTypes, code.types(schema)].join('\n'),
+    content: [...declared, possibleTypes, code.types(schema, sentTexts(files))].join('\n'),
   };
 }
 
-function values({ documents, byName }, schema, format) {
+function values(files, schema, format) {
+  const { documents, byName } = files;
   const say = EXPORTS[format];
   const fragments = [...byName].map(([name, node]) => `const ${name} = ${literal(node)};`);
   const said = documents.map(({ node, name, fragments: spread }) => {
@@ -73,7 +87,7 @@ function values({ documents, byName }, schema, format) {
     return say(name, `{ kind: 'Document', definitions: [${[own, ...spread].join(', ')}] }`);
   });
   const possibleTypes = say('possibleTypes', JSON.stringify(possibleTypesOf(schema)));
-  return [HEAD, ...fragments, ...said, possibleTypes, code[format](schema), ''].join('\n');
+  return [HEAD, ...fragments, ...said, possibleTypes, code[format](schema, sentTexts(files)), ''].join('\n');
 }
 
 /** Returns the object types of each union and interface, as in possible-types.json. */
@@ -94,8 +108,8 @@ function possibleTypesOf(schema) {
 }
 
 const plugin = (schema, files, { format }) => {
-  if (format === 'tables') return code.tables(schema);
   const documents = documentsOf(files);
+  if (format === 'tables') return code.tables(schema, sentTexts(documents));
   return format === 'types' ? types(documents, schema) : values(documents, schema, format);
 };
 

@@ -52,7 +52,7 @@ Exit codes: ${exitCodes()}.
 Results are printed to standard output, messages to standard error. The servers \`start\` and \`sandbox\` end with 0 after a signal and with 1 if they cannot start. Progress and colours are printed on
 terminals only; \`NO_COLOR\` disables colours. A closed output (\`| head\`) does not change the exit code.
 
-More: [doctor](doctor.md), [attempts](exactly-once.md#what-an-operator-does), [fence](exactly-once.md#when-the-journal-has-lost-attempts),
+More: [doctor](doctor.md), [attempts](exactly-once.md#what-an-operator-does), [changes, reconcile](reconcile.md), [fence](exactly-once.md#when-the-journal-has-lost-attempts),
 [client-key](security.md#who-may-call), [dev-token](sandbox.md#tokens-for-trying-access-rules), [audit](audit-log.md),
 [persist](persisted-operations.md#making-the-manifest).
 `;

@@ -5,7 +5,7 @@ type FailureIn<Result> = Exclude<Result, { __typename: 'PaymentSuccess' }>;
 export type CreateFailure = FailureIn<CreatePaymentMutation['createPayment']>;
 export type ConfirmFailure = FailureIn<ConfirmPaymentMutation['confirmPayment']>;
 
-/** What went wrong in an operation: a failure in its result, or an exception. */
+/** The failure of an operation: a failure in its result, or an exception. */
 export type Trouble =
   | { operation: 'create'; failure: CreateFailure }
   | { operation: 'confirm'; failure: ConfirmFailure }

@@ -63,6 +63,7 @@ const KINDS: Record<GatewayErrorCode, Exclude<Kind, 'no answer'>> = {
   SERVICE_UNAVAILABLE: 'wait',
   SERVICE_TIMEOUT: 'wait',
   PERSISTED_QUERY_NOT_FOUND: 'wait',
+  CURSOR_EXPIRED: 'broken',
   PERSISTED_OPERATION_REQUIRED: 'broken',
   GRAPHQL_PARSE_FAILED: 'broken',
   GRAPHQL_VALIDATION_FAILED: 'broken',

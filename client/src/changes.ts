@@ -1,0 +1,188 @@
+import type { AmountFieldsFragment, PaymentChangeFieldsFragment, PayoutMethod, PayoutStatus } from '../index';
+import type { ChangesQuery, WatchChangesSubscription } from '../index';
+import { gatewayError } from './errors';
+import { EventStreamParser } from './event-stream';
+import {
+  GatewayRequest,
+  Interruption,
+  resultOf,
+  throwErrors,
+  type GatewayConnection,
+} from './gateway-request';
+import { CHANGES_QUERY, CHANGES_SUBSCRIPTION } from './tables';
+
+/** A status or state of a payment that the gateway observed for the first time. */
+export type PaymentChange = PaymentChangeFieldsFragment;
+
+/** A status of a payout that the gateway observed for the first time. */
+export interface PayoutChange {
+  __typename: 'PayoutChange';
+  /** Where to continue after this change. */
+  cursor: string;
+  /** When the change was recorded (RFC 3339). */
+  recordedAt: string;
+  channel: string;
+  transactionId: string;
+  externalId: string | null;
+  method: PayoutMethod;
+  /** Null in the first change of a payout. */
+  previousStatus: PayoutStatus | null;
+  status: PayoutStatus;
+  amount: AmountFieldsFragment | null;
+}
+
+/** A change of a payment or payout. */
+export type Change = PaymentChange | PayoutChange;
+
+export interface ChangesOptions extends GatewayConnection {
+  /** The merchant channel. */
+  channel: string;
+  /** Cursor of the last change that was processed; by default the first change is the oldest one kept. */
+  after?: string | null;
+  /** Number of changes that are read at once, 1 to 500; by default 100. */
+  pageSize?: number;
+  /** Returns the wait before a retry, in milliseconds; by default it doubles from 0.5 to 30 s, with jitter. */
+  retryWaitMs?: (failures: number) => number;
+  /** Called before the wait for a retry. */
+  onRetry?: (cause: unknown, waitMs: number) => void;
+}
+
+/** Time in milliseconds after which an attempt that ends counts as a success. */
+const STABLE_MS = 30_000;
+
+const backoffMs = (failures: number): number =>
+  Math.min(30_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2);
+
+/**
+ * Yields every change after a cursor, oldest first, then new ones as they are recorded, without end. Reads pages until
+ * none is left, then subscribes by server-sent events. After an interruption it continues behind the last change that
+ * was taken. It reads the next change only when the previous one was processed.
+ * @throws CursorExpired if changes after the cursor were deleted
+ * @throws RequestRefused for an error that is not retryable, such as UNAUTHENTICATED
+ * @throws the reason of `signal` when it is aborted
+ */
+export async function* changes(options: ChangesOptions): AsyncGenerator<Change, never, undefined> {
+  const { signal, retryWaitMs = backoffMs, onRetry } = options;
+  let after = options.after ?? null;
+  for (let failures = 0; ; failures += 1) {
+    const startedAt = performance.now();
+    try {
+      for await (const { change, cursor } of readUntilInterrupted(options, after)) {
+        signal?.throwIfAborted();
+        after = cursor;
+        if (!change) continue;
+        failures = 0;
+        yield change;
+      }
+    } catch (error) {
+      if (!(error instanceof Interruption)) throw error;
+      if (performance.now() - startedAt > STABLE_MS) failures = 0;
+      const waitMs = Math.max(retryWaitMs(failures), error.retryAfterMs);
+      onRetry?.(error.cause, waitMs);
+      await pause(waitMs, signal);
+    }
+  }
+}
+
+interface Step {
+  /** Null if the cursor moves without a change. */
+  change: Change | null;
+  cursor: string;
+}
+
+/** Reads pages, then subscribes, until an Interruption is thrown. */
+async function* readUntilInterrupted(
+  options: ChangesOptions,
+  start: string | null,
+): AsyncGenerator<Step, never, undefined> {
+  let after = start;
+  for (let hasMore = true; hasMore;) {
+    const page = await readPage(options, after);
+    for (const received of page.changes) yield* stepsOf(received);
+    yield { change: null, cursor: page.endCursor };
+    after = page.endCursor;
+    hasMore = page.hasMore;
+  }
+  return yield* readLive(options, after);
+}
+
+async function readPage(options: ChangesOptions, after: string | null): Promise<ChangesQuery['changes']> {
+  const request = new GatewayRequest(options);
+  try {
+    const variables = { channel: options.channel, after, first: options.pageSize ?? 100 };
+    const response = await request.send({ query: CHANGES_QUERY, variables }, '', 'application/json');
+    const result = resultOf(await request.text(response));
+    if (result.errors || !result.data) return throwErrors(result);
+    return (result.data as ChangesQuery).changes;
+  } finally {
+    request.close();
+  }
+}
+
+async function* readLive(
+  options: ChangesOptions,
+  after: string | null,
+): AsyncGenerator<Step, never, undefined> {
+  const request = new GatewayRequest(options);
+  try {
+    const operation = { query: CHANGES_SUBSCRIPTION, variables: { channel: options.channel, after } };
+    const response = await request.send(operation, '/stream', 'text/event-stream');
+    const decoder = new TextDecoder();
+    const parser = new EventStreamParser();
+    for await (const part of request.parts(response))
+      for (const { event, data } of parser.push(decoder.decode(part, { stream: true })))
+        if (event === 'next') yield* stepsOf(liveChangeIn(data));
+    throw new Interruption(new Error('The event stream ended.'));
+  } finally {
+    request.close();
+  }
+}
+
+type ReceivedChange = ChangesQuery['changes']['changes'][number];
+
+function liveChangeIn(data: string): ReceivedChange {
+  const result = resultOf(data);
+  // Credentials that expire end the stream. The next request shows whether there are new ones.
+  if (gatewayError(result)?.code === 'UNAUTHENTICATED') throw new Interruption(result);
+  if (result.errors || !result.data) return throwErrors(result);
+  return (result.data as WatchChangesSubscription).changes;
+}
+
+function* stepsOf(received: ReceivedChange): Generator<Step, void, undefined> {
+  // A newer gateway may have other types of changes, whose cursor is not selected.
+  if (!('cursor' in received)) return;
+  yield { change: changeOf(received), cursor: received.cursor };
+}
+
+function changeOf(received: ReceivedChange): Change {
+  if (received.__typename === 'PaymentChange') return received;
+  const { payoutMethod: method, previousPayoutStatus: previousStatus, payoutStatus: status } = received;
+  const { __typename, cursor, recordedAt, channel, transactionId, externalId, amount } = received;
+  return {
+    __typename,
+    cursor,
+    recordedAt,
+    channel,
+    transactionId,
+    externalId,
+    method,
+    previousStatus,
+    status,
+    amount,
+  };
+}
+
+/** Resolves after a time. Rejects with the reason of the signal when it is aborted. */
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      if (signal?.aborted) reject(signal.reason as Error);
+      else resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
+  });
+}

@@ -1,0 +1,36 @@
+/** A server-sent event. */
+export interface ServerSentEvent {
+  event: string;
+  data: string;
+}
+
+/** Parses an event stream that arrives in parts (HTML standard, section "Interpreting an event stream"). */
+export class EventStreamParser {
+  #rest = '';
+  #event = '';
+  #data: string[] = [];
+
+  /** Returns the events that end in this part. */
+  push(part: string): ServerSentEvent[] {
+    // A CR at the end of the part may be the first half of CR LF.
+    const lines = (this.#rest + part).split(/\r\n|\n|\r(?!$)/);
+    this.#rest = lines.pop() ?? '';
+    return lines.flatMap((line) => this.#readLine(line) ?? []);
+  }
+
+  #readLine(line: string): ServerSentEvent | undefined {
+    if (line === '') return this.#endEvent();
+    const [, name, value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
+    if (name === 'event') this.#event = value;
+    if (name === 'data') this.#data.push(value);
+    return undefined;
+  }
+
+  #endEvent(): ServerSentEvent | undefined {
+    const ended = { event: this.#event, data: this.#data.join('\n') };
+    const hasData = this.#data.length > 0;
+    this.#event = '';
+    this.#data = [];
+    return hasData ? ended : undefined;
+  }
+}

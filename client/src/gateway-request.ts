@@ -1,0 +1,127 @@
+import { CursorExpired, RequestRefused } from './changes-errors';
+import { gatewayError } from './errors';
+
+/** How to reach a gateway. */
+export interface GatewayConnection {
+  /** URL of the GraphQL endpoint, for example https://gateway.example/graphql. */
+  url: string;
+  /** Headers of every request, such as `authorization`. A function is called before each one, to renew a token. */
+  headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
+  /** Ends the requests. */
+  signal?: AbortSignal;
+  /**
+   * Time without data after which a request has failed, in milliseconds; by default 60,000. It has to be longer than
+   * SUBSCRIPTION_PING_SECONDS of the gateway.
+   */
+  idleTimeoutMs?: number;
+  /** Sends the requests; by default the global `fetch`. */
+  fetch?: typeof fetch;
+}
+
+type RequestHeaders = Readonly<Record<string, string>>;
+
+/** A GraphQL response. */
+export interface GatewayResult {
+  data?: unknown;
+  errors?: readonly unknown[];
+}
+
+/** A failure after which the request may be repeated. */
+export class Interruption extends Error {
+  /** @param retryAfterMs shortest time until the next request, in milliseconds */
+  constructor(
+    cause: unknown,
+    readonly retryAfterMs: number = 0,
+  ) {
+    super('The connection to the gateway was interrupted.', { cause });
+  }
+}
+
+/** Parses a response; empty if it is not JSON. */
+export function resultOf(text: string): GatewayResult {
+  try {
+    return Object(JSON.parse(text)) as GatewayResult;
+  } catch {
+    return {};
+  }
+}
+
+/** Throws the error for a response without data. */
+export function throwErrors({ errors = [] }: GatewayResult): never {
+  const error = gatewayError(errors);
+  if (!error) throw new RequestRefused('The response does not come from a gateway: check the URL.', errors);
+  const { code, message, retryable, retryAfterMs, oldestCursor } = error;
+  if (oldestCursor !== null) throw new CursorExpired(message, oldestCursor);
+  if (retryable) throw new Interruption({ errors }, retryAfterMs ?? 0);
+  throw new RequestRefused(`${code}: ${message}`, errors);
+}
+
+/** Whether a request may be repeated after a response of a proxy with this HTTP status. */
+const isTransient = (status: number): boolean => status >= 500 || [408, 425, 429].includes(status);
+
+/** One request. Throws an Interruption if the connection fails or no data arrives in time. */
+export class GatewayRequest {
+  readonly #connection: GatewayConnection;
+  readonly #controller = new AbortController();
+  readonly #abort = (): void => this.#controller.abort(this.#connection.signal?.reason);
+
+  constructor(connection: GatewayConnection) {
+    this.#connection = connection;
+    connection.signal?.addEventListener('abort', this.#abort);
+  }
+
+  /** Sends an operation. Throws if the response has an error status or another content type. */
+  async send(operation: { query: string; variables: object }, path: string, type: string): Promise<Response> {
+    const { url, headers, fetch: send = fetch } = this.#connection;
+    const own = typeof headers === 'function' ? await headers() : headers;
+    const response = await this.#receive(() =>
+      send(url.replace(/\/?$/, path), {
+        method: 'POST',
+        headers: { accept: type, 'content-type': 'application/json', ...own },
+        body: JSON.stringify(operation),
+        signal: this.#controller.signal,
+      }),
+    );
+    if (response.ok && response.headers.get('content-type')?.includes(type)) return response;
+    const result = resultOf(await this.text(response));
+    if (!gatewayError(result) && isTransient(response.status))
+      throw new Interruption(new Error(`HTTP ${response.status}`));
+    return throwErrors(result);
+  }
+
+  /** Returns the body as text. */
+  text(response: Response): Promise<string> {
+    return this.#receive(() => response.text());
+  }
+
+  /** Yields the parts of the body, reading each when it is taken. */
+  async *parts(response: Response): AsyncGenerator<Uint8Array, void, undefined> {
+    const reader = response.body?.getReader();
+    for (;;) {
+      const part = await this.#receive(async () => reader?.read());
+      if (!part || part.done) return;
+      yield part.value;
+    }
+  }
+
+  /** Ends the request. */
+  close(): void {
+    this.#connection.signal?.removeEventListener('abort', this.#abort);
+    this.#controller.abort();
+  }
+
+  async #receive<T>(part: () => Promise<T>): Promise<T> {
+    const { signal, idleTimeoutMs = 60_000 } = this.#connection;
+    signal?.throwIfAborted();
+    const expire = (): void => this.#controller.abort(new Error(`No data within ${idleTimeoutMs} ms.`));
+    const timer = setTimeout(expire, idleTimeoutMs);
+    try {
+      return await part();
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new Interruption(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
