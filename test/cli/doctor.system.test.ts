@@ -87,6 +87,22 @@ describePostgresJournal('doctor: a journal', (fixture) => {
     return url.href;
   };
 
+  test('whose user cannot notice a failover is reported as a warning', async () => {
+    const user = `paygraph_doctor_${process.pid}`;
+    const grants = [
+      `CREATE ROLE ${user} LOGIN`,
+      `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${user}`,
+      `GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO ${user}`,
+      'REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC',
+    ];
+    for (const grant of grants) await fixture.store.rows(grant);
+    expect(await faultsOf(changed((url) => (url.username = user)))).toEqual([
+      finding('warning: pg_control_system; paygraph fence on'),
+    ]);
+    await fixture.store.rows(`DROP OWNED BY ${user}`);
+    await fixture.store.rows(`DROP ROLE ${user}`);
+  });
+
   test('is reported as a failure, without its URL, if the server refuses connections', async () => {
     const report = await examine(changed((url) => ((url.port = '1'), (url.password = 'hunter2'))));
     expect(report.code).toBe(1);

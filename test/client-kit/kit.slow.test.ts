@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import * as kit from '@paygraph/client';
 import {
   AttemptDocument,
   AttemptsDocument,
+  ChangesDocument,
   ConfirmPaymentDocument,
   CreatePaymentDocument,
   CreatePayoutDocument,
@@ -17,6 +19,7 @@ import {
   PayoutByExternalIdDocument,
   PayoutDocument,
   PayoutsDocument,
+  WatchChangesDocument,
   WatchPaymentDocument,
   WatchPayoutDocument,
   confirmationFor,
@@ -36,13 +39,22 @@ import fc from 'fast-check';
 import { coerceInputValue, isEnumType, isInputType, Kind, print, validate, type DocumentNode } from 'graphql';
 import { createClient } from 'graphql-sse';
 import committed from '../../possible-types.json';
+import {
+  CLIENTS as CLIENT_KINDS,
+  findDocumentFiles,
+  readClientOperations,
+} from '../../src/cli/client-documents';
 import { gatewaySchema } from '../../src/resolvers';
 import type { Sandbox } from '../../src/sandbox/server';
 import { CLIENTS, type AnyClient } from '../clients/clients';
 import { cardInput, paymentInput, payoutInput, upiInput } from '../clients/samples';
 import { graphqlWsClient } from '../subscriptions/support/graphql-ws-client';
+import { closeAfterTests } from '../support/cleanup';
 import { AUTHORIZED } from '../support/credentials';
 import { until } from '../support/latch';
+import { apolloManifest, fileOf } from '../support/manifests';
+import { TcpProxy } from '../support/tcp-proxy';
+import { TOP } from '../docs/support/markdown';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
 
 let sandbox: Sandbox;
@@ -67,9 +79,9 @@ const OPERATIONS = DOCUMENTS.filter((document) => operationsIn(document).length 
 
 const sent = new Set<DocumentNode>();
 
-test('The kit has thirteen operations, which are valid in the schema, and the possible types', () => {
+test('The kit has fifteen operations, which are valid in the schema, and the possible types', () => {
   const schema = gatewaySchema();
-  expect(OPERATIONS).toHaveLength(13);
+  expect(OPERATIONS).toHaveLength(15);
   expect(OPERATIONS.flatMap((document) => validate(schema, document))).toEqual([]);
   const names = DOCUMENTS.map(({ definitions }) =>
     definitions.map((node) => ('name' in node ? node.name?.value : '')),
@@ -289,16 +301,103 @@ test('The subscriptions deliver changes of a payment and a payout', async () => 
   });
 });
 
-test('Every operation was sent by the tests above', () => {
-  const texts = (documents: Iterable<DocumentNode>) => [...documents].map((document) => print(document));
-  expect(texts(sent).sort()).toEqual(texts(OPERATIONS).sort());
-});
-
 const createUpi = async (client: ApolloClient, input = upiInput()) => {
   const { data } = await client.mutate({ mutation: CreatePaymentDocument, variables: { input } });
   if (data?.createPayment.__typename !== 'PaymentSuccess') throw new Error('The payment was not created.');
   return data.createPayment.payment;
 };
+
+test('The changes of a payment are read and watched, also from the first cursor of changes()', async () => {
+  const { query } = sender(CLIENTS[0]![1](url));
+  const { nextAction, transactionId } = await createUpi(apollo(url));
+  expect(nextAction).toBeDefined();
+  const own: kit.Change[] = [];
+  for await (const change of kit.changes({ url, channel: CHANNEL, headers: AUTHORIZED }))
+    if (change.transactionId === transactionId && own.push(change) === 1) break;
+  expect(own).toMatchObject([
+    { __typename: 'PaymentChange', previousStatus: null, status: 'PROCESSING', method: 'UPI' },
+  ]);
+  const { changes: all } = await query(ChangesDocument, { channel: CHANNEL, first: 500 });
+  expect(all.changes.map(({ cursor }) => cursor)).toContain(own[0]?.cursor);
+
+  sent.add(WatchChangesDocument);
+  const stream = createClient({ url: `${url}/stream`, headers: AUTHORIZED });
+  const variables = { channel: CHANNEL, after: own[0]?.cursor };
+  const input = { channel: CHANNEL, transactionId, confirmation: { upi: { utr: '412345678901' } } };
+  await apollo(url).mutate({ mutation: ConfirmPaymentDocument, variables: { input } });
+  for await (const { data } of stream.iterate({ query: print(WatchChangesDocument), variables })) {
+    const change = (data as kit.WatchChangesSubscription).changes;
+    if (change.transactionId !== transactionId) continue;
+    expect(change).toMatchObject({ previousStatus: 'PROCESSING', status: 'COMPLETED' });
+    break;
+  }
+});
+
+describe('changes', () => {
+  test('yields the feed of a gateway, each change once, when connections are cut', async () => {
+    const own = await testSandbox();
+    const gateway = await testGateway(own.url);
+    const proxy = closeAfterTests(await TcpProxy.to(gateway.url));
+    const create = async () => {
+      const { transactionId } = await createUpi(apollo(gateway.url));
+      own.control.settle(transactionId);
+      await apollo(gateway.url).query({
+        query: PaymentDocument,
+        variables: { channel: CHANNEL, transactionId },
+      });
+    };
+    const COUNT = 60;
+    const taken: string[] = [];
+    let interruptions = 0;
+    const consumed = (async () => {
+      const onRetry = () => (interruptions += 1);
+      const options = { headers: AUTHORIZED, pageSize: 3, retryWaitMs: () => 1, onRetry };
+      for await (const { cursor } of kit.changes({
+        url: proxy.through(gateway.url),
+        channel: CHANNEL,
+        ...options,
+      }))
+        if (taken.push(cursor) === 2 * COUNT) return;
+    })();
+    for (let count = 0; count < COUNT; count += 1) {
+      await create();
+      proxy.destroyConnections();
+    }
+    await consumed;
+    expect(interruptions).toBeGreaterThan(10);
+    const client = apollo(gateway.url);
+    const variables = { channel: CHANNEL, first: 500 };
+    const { data } = await client.query({ query: ChangesDocument, variables });
+    expect(taken).toEqual(data?.changes.changes.map((change) => 'cursor' in change && change.cursor));
+  });
+
+  test('sends operations of a manifest for plain clients', async () => {
+    const files = [path.join(TOP, 'client/operations')];
+    const operations = readClientOperations(findDocumentFiles(files), gatewaySchema(), CLIENT_KINDS.plain);
+    const PERSISTED_OPERATIONS = fileOf(apolloManifest(...operations));
+    const env = { PERSISTED_OPERATIONS, PERSISTED_OPERATIONS_SERVICES: 'require' };
+    const gateway = await testGateway((await testSandbox()).url, { env });
+    const reading = new AbortController();
+    const changing = kit.changes({
+      url: gateway.url,
+      channel: CHANNEL,
+      headers: AUTHORIZED,
+      signal: reading.signal,
+      fetch: async (target, init) => {
+        const response = await fetch(target, init);
+        // The query and the subscription were accepted.
+        if (response.headers.get('content-type')?.includes('event-stream')) reading.abort(new Error('open'));
+        return response;
+      },
+    });
+    await expect(changing.next()).rejects.toThrow('open');
+  });
+});
+
+test('Every operation was sent by the tests above', () => {
+  const texts = (documents: Iterable<DocumentNode>) => [...documents].map((document) => print(document));
+  expect(texts(sent).sort()).toEqual(texts(OPERATIONS).sort());
+});
 
 describe('Apollo Client', () => {
   test('caches a payment once, under its interface, and notifies observers when it is confirmed', async () => {

@@ -105,7 +105,7 @@ describe('The package of the client kit', () => {
       'possible-types.json',
       'schema.graphql',
     ]);
-    expect(files.filter((name) => name.endsWith('.graphql'))).toHaveLength(7);
+    expect(files.filter((name) => name.endsWith('.graphql'))).toHaveLength(8);
     for (const name of ['schema.graphql', 'possible-types.json'])
       expect(readFileSync(app.kit(name), 'utf8')).toBe(readFileSync(path.join(TOP, name), 'utf8'));
   });
@@ -147,7 +147,7 @@ describe('The package of the client kit', () => {
     const text = outputFiles[0]?.text ?? '';
     expect(text).toContain('PayoutFields');
     expect(text).not.toMatch(
-      /PaymentFields|CreatePayout|possibleTypes|RedirectAction|retryable|NumberFormat|confirmWith/,
+      /PaymentFields|CreatePayout|possibleTypes|RedirectAction|retryable|NumberFormat|confirmWith|CursorExpired|WatchChanges/,
     );
   });
 
@@ -164,7 +164,7 @@ describe('The samples of docs/clients.md', () => {
   );
   const SENDING = ['apollo-client', 'urql', 'fetch'];
   /** Samples that are compiled, but not executed. */
-  const COMPILED = ['errors', 'confirming'];
+  const COMPILED = ['errors', 'confirming', 'changes'];
   const CODEGEN = ['documents/card.graphql', 'codegen.yml'];
 
   /** The names that the samples take from the application. */

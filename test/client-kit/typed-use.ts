@@ -2,6 +2,8 @@
 import {
   CreatePaymentDocument,
   type PaymentsDocument,
+  CursorExpired,
+  changes,
   confirmationFor,
   formatMoney,
   gatewayError,
@@ -106,3 +108,20 @@ export const money = (payment: PaymentFieldsFragment): string =>
   payment.amount ? formatMoney(payment.amount, 'en') : '';
 // @ts-expect-error An amount is text, never a number.
 formatMoney({ currency: 'EUR', value: 9.9 });
+
+export async function consume(signal: AbortSignal): Promise<string | null> {
+  // @ts-expect-error The channel is missing.
+  changes({ url: 'https://gateway.example/graphql' });
+  try {
+    for await (const change of changes({ url: 'https://gateway.example/graphql', channel, signal })) {
+      if (change.__typename === 'PaymentChange' && change.status === 'MISPAID')
+        return change.amount?.received ?? change.state;
+      // @ts-expect-error A payout has no state.
+      if (change.__typename === 'PayoutChange') return String(change.state);
+      if (change.previousStatus === null) return change.cursor;
+    }
+  } catch (error) {
+    if (error instanceof CursorExpired) return error.oldestCursor;
+  }
+  return null;
+}

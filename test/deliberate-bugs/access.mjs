@@ -160,4 +160,12 @@ export const bugs = [
     replace: '',
     tests: ['test/cli/settle.system.test.ts'],
   },
+  {
+    id: 'access-own-changes',
+    promise: 'A caller with read:own gets the changes of its own transactions only.',
+    file: 'src/resolvers/visible-changes.ts',
+    find: 'requiredCreator(caller, `${kind}s:read`)',
+    replace: 'null',
+    tests: ['test/changes/transports.test.ts', 'test/auth/tenant-isolation.test.ts'],
+  },
 ];

@@ -1,6 +1,15 @@
 /** Bugs in how confirms are sent at most once. The form of a bug is in scripts/deliberate-bugs.mjs. */
 export const bugs = [
   {
+    id: 'confirm-of-unseen-payment-sent',
+    promise: 'A confirm that may be a repeat is not sent when the payment cannot be read.',
+    file: 'src/core/confirm/confirm-service.ts',
+    find: 'if (mustLookUp && !before) throw',
+    replace: 'if (mustLookUp && !request) throw',
+    tests: ['test/exactly-once/confirm.test.ts'],
+    name: 'proxy answers',
+  },
+  {
     id: 'confirm-repeated-input-sent',
     promise: 'An input with which a payment was confirmed is not sent again.',
     file: 'src/core/confirm/confirm-service.ts',

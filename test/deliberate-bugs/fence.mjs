@@ -5,6 +5,24 @@ const journal = ['test/journal/fence.system.test.ts'];
 
 export const bugs = [
   {
+    id: 'fence-found-payment-not-recorded',
+    promise: 'A payment that was found for a lost create is recorded, even if its insert is not answered.',
+    file: 'src/core/create/create-service.ts',
+    find: 'session.insertAttempt(attempt, recovery.succeeded(lost.found))',
+    replace: 'session.insertAttempt(attempt)',
+    tests: fence,
+    name: 'does not answer its insert',
+  },
+  {
+    id: 'fence-raised-by-replaced-attempt',
+    promise: 'An attempt that another one replaced does not raise the fence.',
+    file: 'src/core/journal-session.ts',
+    find: "if (wasLookedUp && (await this.#isSuperseded(attempt))) return outcome.outcome !== 'succeeded';",
+    replace: '',
+    tests: fence,
+    name: 'has replaced',
+  },
+  {
     id: 'fence-ignored',
     promise: 'While the fence is up, a create is looked up before it is sent.',
     file: 'src/core/create/create-service.ts',
@@ -32,9 +50,9 @@ export const bugs = [
     id: 'fence-untrusted-lookup-believed',
     promise: 'A lookup that proves nothing does not allow sending.',
     file: 'src/core/create/create-service.ts',
-    find: 'const lost = await findLostCreate(attempt, this.plan, session.fence.lostSince);',
+    find: 'const lost = await findLostCreate(sought, this.plan, session.fence.lostSince);',
     replace:
-      "const lost = await findLostCreate(attempt, this.plan, session.fence.lostSince).catch(() => 'none' as const);",
+      "const lost = await findLostCreate(sought, this.plan, session.fence.lostSince).catch(() => 'none' as const);",
     tests: fence,
   },
   {

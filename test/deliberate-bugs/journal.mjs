@@ -80,4 +80,20 @@ export const bugs = [
     replace: 'next_check_at IS NULL OR next_check_at >=',
     tests: ['test/journal/record-outcome.system.test.ts'],
   },
+  {
+    id: 'changes-before-earlier-ones',
+    promise: 'A reader that continues from a change misses none that is committed later.',
+    file: 'src/datasources/journal/change-rows.ts',
+    find: 'GREATEST(txid_snapshot_xmin(txid_current_snapshot()), ?::bigint)',
+    replace: 'GREATEST(txid_snapshot_xmax(txid_current_snapshot()), ?::bigint)',
+    tests: ['test/journal/changes-order.system.test.ts'],
+  },
+  {
+    id: 'changes-not-durable',
+    promise: 'A change that was read is kept when the database crashes.',
+    file: 'src/datasources/journal/change-reader.ts',
+    find: 'await this.options.sync();',
+    replace: '',
+    tests: ['test/journal/changes-order.system.test.ts'],
+  },
 ];

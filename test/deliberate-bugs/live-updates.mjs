@@ -56,4 +56,28 @@ export const bugs = [
     replace: 'settings.outageMs',
     tests: ['test/subscriptions/outage.slow.test.ts'],
   },
+  {
+    id: 'live-equal-changes-dropped',
+    promise: 'Consecutive changes with equal results are all sent.',
+    file: 'src/http/subscriptions/result-stream.ts',
+    find: 'JSON.stringify([eventId, result])',
+    replace: 'JSON.stringify([result])',
+    tests: ['test/changes/transports.test.ts'],
+  },
+  {
+    id: 'live-last-event-id-ignored',
+    promise: 'The header Last-Event-ID has precedence over after.',
+    file: 'src/resolvers/change-resolver.ts',
+    find: 'context.lastEventId ?? args.after ?? null',
+    replace: 'args.after ?? context.lastEventId ?? null',
+    tests: ['test/changes/transports.test.ts'],
+  },
+  {
+    id: 'live-change-with-old-payment',
+    promise: 'The payment of a change is looked up again for each change.',
+    file: 'src/resolvers/change-resolver.ts',
+    find: 'context.invalidateLoaders();',
+    replace: '',
+    tests: ['test/changes/transports.test.ts'],
+  },
 ];

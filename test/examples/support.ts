@@ -15,6 +15,8 @@ export interface Run {
   /** Resolves with the exit code when all output has been read; null when it was killed. */
   exited: Promise<number | null>;
   kill(): Promise<void>;
+  /** Ends the program with SIGTERM. */
+  stop(): Promise<void>;
 }
 
 /** Starts a program of the examples. `args` are the arguments of Node.js. */
@@ -35,7 +37,7 @@ export function run(args: readonly string[], env: Record<string, string>, cwd = 
   };
   // On SIGTERM, the checkout ends the gateway that it has started.
   closeAfterTests({ close: () => end('SIGTERM') });
-  return { output: () => text, exited, kill: () => end('SIGKILL') };
+  return { output: () => text, exited, kill: () => end('SIGKILL'), stop: () => end('SIGTERM') };
 }
 
 /** Starts the checkout as `npm run example:checkout` does, and resolves with its addresses. */

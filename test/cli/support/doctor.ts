@@ -21,7 +21,7 @@ export function goodSettings(serviceUrl: string): Settings & { CLIENT_KEYS_FILE:
 /** A URL where nothing listens. */
 export const NOBODY = 'http://127.0.0.1:1/';
 
-/** What `paygraph doctor --json` prints. */
+/** The output of `paygraph doctor --json`. */
 export interface Report {
   code: number | null;
   failed: number;

@@ -23,7 +23,12 @@ export async function run(
   { isTTY = false }: TerminalOptions = {},
 ): Promise<Ran> {
   const said = { out: '', err: '' };
-  const out = { write: (text: string) => (said.out += text) };
+  const out = {
+    write: (text: string, onWritten?: () => void) => {
+      said.out += text;
+      onWritten?.();
+    },
+  };
   const err = { isTTY, write: (text: string) => (said.err += text) };
   const code = await runCommand(args, { terminal: new Terminal(out, err), env });
   return { code, ...said };

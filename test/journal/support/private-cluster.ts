@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   appendFileSync,
   existsSync,
@@ -18,17 +19,35 @@ const isRoot = process.getuid?.() === 0;
 
 export const noCluster = version ? undefined : 'SKIPPED: PostgreSQL is not installed here';
 
-/** Runs a PostgreSQL program, as the user postgres if this process is root, because PostgreSQL refuses root. */
+/** Returns the command of a PostgreSQL program, as the user postgres if this process is root, because PostgreSQL refuses root. */
+function commandOf(program: string, args: readonly string[]): [program: string, ...args: string[]] {
+  const path = `${VERSIONS}/${version}/bin/${program}`;
+  return isRoot ? ['runuser', '-u', 'postgres', '--', path, ...args] : [path, ...args];
+}
+
+// The server inherits the streams of pg_ctl, so that a pipe would never end.
+const streamsOf = (program: string): ['ignore', 'ignore', 'ignore' | 'pipe'] => [
+  'ignore',
+  'ignore',
+  program === 'pg_ctl' ? 'ignore' : 'pipe',
+];
+
+/** Runs a PostgreSQL program. */
 function run(program: string, ...args: string[]): void {
-  const command = [`${VERSIONS}/${version}/bin/${program}`, ...args];
-  if (isRoot) command.unshift('runuser', '-u', 'postgres', '--');
-  const { status, stderr } = spawnSync(command[0]!, command.slice(1), {
-    cwd: tmpdir(),
-    encoding: 'utf8',
-    // The server inherits the streams of pg_ctl, so that a pipe would never end.
-    stdio: ['ignore', 'ignore', program === 'pg_ctl' ? 'ignore' : 'pipe'],
-  });
-  if (status !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
+  const [command, ...rest] = commandOf(program, args);
+  const options = { cwd: tmpdir(), encoding: 'utf8', stdio: streamsOf(program) } as const;
+  const { status, stderr } = spawnSync(command, rest, options);
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}`);
+}
+
+/** Runs a PostgreSQL program without blocking the event loop. */
+async function runInBackground(program: string, ...args: string[]): Promise<void> {
+  const [command, ...rest] = commandOf(program, args);
+  const child = spawn(command, rest, { cwd: tmpdir(), stdio: streamsOf(program) });
+  let errors = '';
+  child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  const [status] = (await once(child, 'close')) as [number | null];
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${errors}`);
 }
 
 export interface Cluster {
@@ -57,24 +76,42 @@ export async function privateCluster(primary?: Cluster, replicationPort?: number
   const data = path.join(folder, 'data');
   const port = await freePort();
   if (primary) {
-    run('pg_basebackup', '-d', primary.url, '-D', data, '-R', '--checkpoint=fast', '--no-sync');
+    await runInBackground(
+      'pg_basebackup',
+      '-d',
+      primary.url,
+      '-D',
+      data,
+      '-R',
+      '--checkpoint=fast',
+      '--no-sync',
+    );
     const connection = `host=127.0.0.1 user=postgres port=${replicationPort ?? new URL(primary.url).port}`;
     appendFileSync(path.join(data, 'postgresql.auto.conf'), `primary_conninfo = '${connection}'\n`);
   } else {
-    run('initdb', '-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', '--no-instructions');
+    await runInBackground(
+      'initdb',
+      '-D',
+      data,
+      '-U',
+      'postgres',
+      '--auth=trust',
+      '--no-sync',
+      '--no-instructions',
+    );
     const hba = [`host all ${PASSWORD_USER} 127.0.0.1/32 scram-sha-256`];
     hba.push(...['all', 'replication'].map((database) => `host ${database} all 127.0.0.1/32 trust`));
     writeFileSync(path.join(data, 'pg_hba.conf'), `${hba.join('\n')}\n`);
   }
   const options = `-p ${port} -h 127.0.0.1 -k ${folder}`;
   const log = path.join(folder, 'log');
-  const start = (): void => run('pg_ctl', 'start', '-w', '-D', data, '-l', log, '-o', options);
+  const startArgs = ['start', '-w', '-D', data, '-l', log, '-o', options];
   const stop = (): void => run('pg_ctl', 'stop', '-w', '-D', data, '-m', 'immediate');
-  start();
+  await runInBackground('pg_ctl', ...startArgs);
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     host: `127.0.0.1:${port}`,
-    start,
+    start: () => run('pg_ctl', ...startArgs),
     stop,
     kill: () => {
       const [group = ''] = readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n');

@@ -1,11 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import type { Journal } from '../../../src/datasources/journal/journal';
 import { until } from '../../support/latch';
+import { claimOf, observationOf, rangeOf } from './observations';
 import { ENDED, asBegun, newAttempt, newClaim, newConfirm, OUTCOMES } from './samples';
 
 /** The journal times out after 400 ms; the rest is allowance for a busy machine. */
 export const LIMIT_MS = 5_000;
 
 export const UNAVAILABLE = { name: 'JournalUnavailable' };
+
+const CREATED_PAYMENT = { ...newAttempt(), transactionId: 'tx-1' };
 
 export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   begin: (journal) => journal.insertAttempt(newAttempt()),
@@ -16,6 +20,9 @@ export const WRITES: Record<string, (journal: Journal) => Promise<unknown>> = {
   beginConfirm: (journal) => journal.beginConfirm(newConfirm()),
   endConfirm: (journal) => journal.endConfirm(newConfirm().id, ENDED.known),
   checkWrite: (journal) => journal.checkWrite(0),
+  recordObservation: (journal) => journal.recordObservation(observationOf(CREATED_PAYMENT)),
+  claimFollowed: (journal) => journal.claimFollowed(claimOf(CREATED_PAYMENT)),
+  scheduleFollowed: (journal) => journal.scheduleFollowed([{ id: 1, nextLookupAt: null, failures: 0 }]),
   purgeStep: (journal) => journal.purgeStep({ target: 'attempts', settledBefore: 1, limit: 10, after: null }),
 };
 
@@ -27,6 +34,10 @@ export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
   findSucceededOnChannel: (journal) => journal.findSucceededOnChannel({ ...asBegun(newAttempt()), seq: 0 }),
   list: (journal) => journal.list({ service: 'service', client: 'shop', channel: 'channel-1', limit: 10 }),
   countUnknown: (journal) => journal.countUnknown('service'),
+  mayBeFollowed: (journal) => journal.mayBeFollowed([randomUUID()]),
+  countFollowed: (journal) => journal.countFollowed('service'),
+  readChanges: (journal) => journal.readChanges(rangeOf(CREATED_PAYMENT)),
+  newestChange: (journal) => journal.newestChange('service', 'channel-1'),
   findAny: (journal) => journal.findAny('service', 'name'),
   unknown: (journal) => journal.unknown('service', 10),
   ping: (journal) => journal.ping(),

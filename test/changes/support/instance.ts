@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { ChangeSignals } from '../../../src/core/changes/change-signals';
+import type { ChangeReader, CursoredChange } from '../../../src/core/changes/change-feed';
+import { JournalChangeFeed } from '../../../src/core/changes/journal-change-feed';
+import { ClockGuard, JournalClock } from '../../../src/core/clocks';
+import {
+  createNotifier,
+  type ChangeNotifier,
+} from '../../../src/datasources/change-notifier/change-notifier';
+import type { ChangeRange } from '../../../src/datasources/journal/changes';
+import type { Journal } from '../../../src/datasources/journal/journal';
+import { systemClock } from '../../../src/shared/clock';
+import { AdvancingClock } from '../../../src/sandbox/clock';
+import { until } from '../../support/latch';
+import { COMPLETED, CREATED, created, observationOf } from '../../journal/support/observations';
+
+/** The part of a gateway that records changes and watches them. */
+export class Instance {
+  /** Ranges that were read from the journal. */
+  readonly reads: ChangeRange[] = [];
+  /** Set to reject reads. */
+  failure: Error | undefined;
+  readonly clock: AdvancingClock;
+  /** Number of notifications from other instances. */
+  notified = 0;
+  readonly feed: JournalChangeFeed;
+  readonly #signals: ChangeSignals;
+  readonly #notifier: ChangeNotifier;
+
+  constructor(
+    readonly journal: Journal,
+    readonly service: string,
+    { url = 'file:', clock = new AdvancingClock(systemClock) }: { url?: string; clock?: AdvancingClock } = {},
+  ) {
+    this.clock = clock;
+    this.#notifier = createNotifier({ databaseUrl: url, clock: systemClock });
+    const journalClock = new JournalClock(
+      journal,
+      this.clock,
+      new ClockGuard(this.clock, 0, () => undefined),
+    );
+    this.#signals = new ChangeSignals({ clock: this.clock, notifier: this.#notifier, service });
+    this.#notifier.subscribe((change) => {
+      this.notified += 1;
+      this.#signals.onRemoteChange(change);
+    });
+    const counted = {
+      readChanges: (range: ChangeRange) => {
+        this.reads.push(range);
+        return this.failure ? Promise.reject(this.failure) : journal.readChanges(range);
+      },
+      newestChange: journal.newestChange.bind(journal),
+    };
+    const observer = { onDelivered: () => undefined };
+    const signals = this.#signals;
+    this.feed = new JournalChangeFeed({ journal: counted, clock: journalClock, signals, service, observer });
+  }
+
+  /** Records a payment that is created and completed: two changes. Returns its id. */
+  async pay(channel: string, client = 'shop', pause = Promise.resolve()): Promise<string> {
+    const payment = await created(this.journal, { service: this.service, channel, client }, CREATED);
+    this.#signals.onRecorded(channel);
+    await pause;
+    await this.journal.recordObservation(observationOf(payment, COMPLETED));
+    this.#signals.onRecorded(channel);
+    return payment.transactionId;
+  }
+
+  close(): Promise<void> {
+    return this.#notifier.close();
+  }
+}
+
+/** Returns a reader of every change on a channel. */
+export const readerOf = (channel: string): ChangeReader => ({
+  channel,
+  creators: { payment: null, payout: null },
+});
+
+export const newChannel = (): string => randomUUID();
+
+/** Returns the next `count` changes of a watcher, or those until it ends. */
+export async function take(
+  watching: AsyncIterableIterator<CursoredChange, undefined>,
+  count: number,
+): Promise<CursoredChange[]> {
+  const changes: CursoredChange[] = [];
+  while (changes.length < count) {
+    const { value } = await watching.next();
+    if (!value) break;
+    changes.push(value);
+  }
+  return changes;
+}
+
+/** Returns what identifies a change in a list. */
+export const textOf = ({ transactionId, status }: CursoredChange): string => `${transactionId} ${status}`;
+
+/**
+ * Reads every change of a channel page by page, when there are `count`: on PostgreSQL a change is not readable while an
+ * earlier transaction of any database of the server is in progress.
+ */
+export const readAll = (
+  instance: Instance,
+  channel: string,
+  { count, limit = 100 }: { count: number; limit?: number },
+): Promise<CursoredChange[]> =>
+  until(
+    () => readPages(instance, channel, limit),
+    ({ length }) => length >= count,
+  );
+
+async function readPages(instance: Instance, channel: string, limit = 100): Promise<CursoredChange[]> {
+  const changes: CursoredChange[] = [];
+  for (let after: string | null = null; ;) {
+    const page = await instance.feed.read(readerOf(channel), after, limit);
+    changes.push(...page.changes);
+    after = page.endCursor;
+    if (!page.hasMore) return changes;
+  }
+}

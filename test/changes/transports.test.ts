@@ -1,0 +1,263 @@
+import { EventSource } from 'eventsource';
+import { bearer, clientOf, keyOf } from '../auth/support/harness';
+import type { eventStreamClient, webSocketClient } from '../subscriptions/support/subscriptions';
+import { TRANSPORTS, Watching } from '../subscriptions/support/subscriptions';
+import { CHANNEL } from '../support/caller';
+import { AUTHORIZED, clientKeysFile } from '../support/credentials';
+import { describeSqlite, type Harness } from '../support/harness';
+import { until } from '../support/latch';
+import { TcpProxy } from '../support/tcp-proxy';
+import { parametersOf } from '../subscriptions/support/event-stream';
+import { changeOf, openStream, pageQuery, readPage, subscriptionQuery, unaliased } from './support/readers';
+import { Created } from './support/transactions';
+
+const STATUS_ONLY = '... on PaymentChange { status }';
+const WITH_PAYMENT = '... on PaymentChange { cursor payment { ... on PaymentResource { status } } }';
+
+describeSqlite('Changes', (harnesses) => {
+  let harness: Harness;
+
+  beforeAll(async () => {
+    harness = await harnesses.start({
+      env: {
+        // The gateway looks nothing up on its own.
+        FOLLOW_DAYS: '0',
+        SERVICE_TIMEOUT_MS: '20000',
+        CLIENT_KEYS_FILE: clientKeysFile(
+          clientOf('owner', { scopes: ['payments:read:own', 'payments:create'] }),
+          clientOf('payouts', { scopes: ['payouts:read'] }),
+        ),
+      },
+    });
+  });
+
+  const newest = async (): Promise<string> => {
+    const { page } = await readPage({ url: harness.url }, 500);
+    return page?.endCursor ?? '';
+  };
+
+  const watch = (
+    connect: typeof webSocketClient | typeof eventStreamClient,
+    after?: string,
+    query?: string,
+  ) =>
+    new Watching(
+      connect(harness),
+      { query: query ?? subscriptionQuery(), variables: { channel: CHANNEL, after } },
+      'changes',
+    );
+
+  describe.each(TRANSPORTS)('over %s', (_name, connect) => {
+    const watchBy = (after?: string, query?: string): Watching =>
+      watch(connect as typeof webSocketClient, after, query);
+
+    test('that select the same values are all sent', async () => {
+      const watching = watchBy(await newest(), subscriptionQuery(STATUS_ONLY));
+      for (let count = 0; count < 3; count += 1) await Created.by(harness, 'payment');
+      await watching.received(3);
+      expect(watching.values).toEqual(Array(3).fill({ status: 'PROCESSING' }));
+      watching.leave();
+    });
+
+    test('without a cursor begin with new changes', async () => {
+      await Created.by(harness, 'payment');
+      const watching = watchBy();
+      const later: string[] = [];
+      await until(async () => {
+        later.push((await Created.by(harness, 'payment')).transactionId);
+        return watching.values.length > 0;
+      });
+      expect(later).toContain(unaliased(watching.values[0]!).transactionId);
+      watching.leave();
+    });
+
+    test('end with BAD_USER_INPUT for a malformed cursor', async () => {
+      for (const after of ['', 'no-cursor', Buffer.from('attempt:1:1').toString('base64url')]) {
+        const watching = watchBy(after);
+        await watching.ended();
+        expect(watching.errors).toMatchObject([
+          {
+            extensions: {
+              code: 'BAD_USER_INPUT',
+              retryable: false,
+              fields: [{ path: ['after'], rule: 'cursor' }],
+            },
+          },
+        ]);
+      }
+    });
+
+    test('look the payment up once if it is selected, in its current state each time', async () => {
+      const created = await Created.by(harness, 'payment');
+      const start = await newest();
+      const watching = watchBy(start, subscriptionQuery(WITH_PAYMENT));
+      for (const [count, status] of ['mispaid', 'completed'].entries()) {
+        await created.move(status);
+        await watching.received(count + 1);
+        expect(watching.last).toMatchObject({ payment: { status: status.toUpperCase() } });
+        expect(created.otherLookups).toBe(count + 1);
+      }
+      watching.leave();
+    });
+
+    test('continue after a failed lookup of a payment', async () => {
+      const created = await Created.by(harness, 'payment');
+      await created.move('completed');
+      const start = await newest();
+      await Created.by(harness, 'payment');
+      harness.service.next('look-up-payment', {
+        acts: true,
+        reply: (connection) => connection.send({ status: 403, json: {} }),
+      });
+      const results: unknown[] = [];
+      const leave = connect(harness).subscribe(
+        { query: subscriptionQuery(WITH_PAYMENT), variables: { channel: CHANNEL, after: start } },
+        { next: (result) => results.push(result), error: (error) => results.push(error), complete: () => {} },
+      );
+      await until(() => results.length === 1);
+      expect(results[0]).toMatchObject({
+        data: { changes: { cursor: expect.any(String) as unknown, payment: null } },
+        errors: [{ path: ['changes', 'payment'] }],
+      });
+      await Created.by(harness, 'payment');
+      await until(() => results.length === 2);
+      expect(results[1]).toMatchObject({ data: { changes: { payment: { status: 'PROCESSING' } } } });
+      leave();
+    });
+
+    test('of other clients are not sent to a client with an :own scope', async () => {
+      const start = await newest();
+      const owner = bearer(keyOf('owner'));
+      const watching = new Watching(
+        connect(harness, owner),
+        { query: subscriptionQuery(), variables: { channel: CHANNEL, after: start } },
+        'changes',
+      );
+      await Created.by(harness, 'payment');
+      await Created.by(harness, 'payout');
+      const own = await Created.by(harness, 'payment', owner);
+      await watching.received(1);
+      expect(watching.values).toMatchObject([{ transactionId: own.transactionId }]);
+      watching.leave();
+    });
+  });
+
+  describe('in a page', () => {
+    test.each([0, -1, 501])('of %i are refused', async (first) => {
+      const { errors } = await readPage({ url: harness.url }, first);
+      expect(errors).toMatchObject([
+        { extensions: { code: 'BAD_USER_INPUT', fields: [{ path: ['first'], rule: 'range' }] } },
+      ]);
+    });
+
+    test('after a malformed cursor are refused', async () => {
+      const { errors } = await readPage({ url: harness.url, after: 'no-cursor' });
+      expect(errors).toMatchObject([
+        {
+          extensions: {
+            code: 'BAD_USER_INPUT',
+            retryable: false,
+            fields: [{ path: ['after'], rule: 'cursor' }],
+          },
+        },
+      ]);
+    });
+
+    test('cause one lookup for each payment if it is selected, else none', async () => {
+      const start = await newest();
+      const created = await Created.by(harness, 'payment');
+      await created.move('mispaid');
+      expect((await readPage({ url: harness.url, after: start })).page?.changes).toHaveLength(2);
+      expect(created.otherLookups).toBe(0);
+      const { page } = await readPage({ url: harness.url, after: start }, 10, pageQuery(WITH_PAYMENT));
+      expect(page?.changes).toMatchObject([
+        { payment: { status: 'MISPAID' } },
+        { payment: { status: 'MISPAID' } },
+      ]);
+      expect(created.otherLookups).toBe(1);
+    });
+
+    test('are those of the kinds and the creator that the caller may read, as if there were no others', async () => {
+      const start = await newest();
+      const owner = bearer(keyOf('owner'));
+      const own = [await Created.by(harness, 'payment', owner)];
+      const foreign = await Created.by(harness, 'payment');
+      const payout = await Created.by(harness, 'payout');
+      own.push(await Created.by(harness, 'payment', owner));
+      await foreign.move('completed');
+      const read = async (credentials: { authorization: string }, first: number) => {
+        const { page } = await readPage({ url: harness.url, after: start, credentials }, first);
+        return { ids: page?.changes.map(({ transactionId }) => transactionId), hasMore: page?.hasMore };
+      };
+      const [first, second] = own.map(({ transactionId }) => transactionId);
+      expect(await read(owner, 1)).toEqual({ ids: [first], hasMore: true });
+      expect(await read(owner, 2)).toEqual({ ids: [first, second], hasMore: false });
+      const payouts = bearer(keyOf('payouts'));
+      expect(await read(payouts, 1)).toEqual({ ids: [payout.transactionId], hasMore: false });
+    });
+  });
+
+  describe.each(['GET', 'POST'] as const)('as server-sent events by %s', (method) => {
+    test('have their cursor as event id, from which Last-Event-ID resumes, before `after`', async () => {
+      const start = await newest();
+      const created = await Created.by(harness, 'payment');
+      await created.move('mispaid');
+      await created.move('completed');
+      const stream = await openStream({ url: harness.url, after: start }, { method });
+      const seen = [];
+      for (let count = 0; count < 3; count += 1) seen.push(changeOf(await stream.next()));
+      stream.disconnect();
+      const lastEventId = seen[1]!.cursor;
+      const resumed = await openStream({ url: harness.url, after: start }, { method, lastEventId });
+      expect(changeOf(await resumed.next())).toEqual(seen[2]);
+      resumed.disconnect();
+    });
+
+    test.each(['no-cursor', ' ', `${'a'.repeat(200)}`])(
+      'end with BAD_USER_INPUT for the Last-Event-ID "%s"',
+      async (lastEventId) => {
+        const stream = await openStream({ url: harness.url }, { method, lastEventId });
+        const fields = [{ path: ['after'], rule: 'cursor' }];
+        expect(await stream.rest()).toMatchObject([
+          { event: 'next', data: { errors: [{ extensions: { code: 'BAD_USER_INPUT', fields } }] } },
+          { event: 'complete' },
+        ]);
+      },
+    );
+
+    test('are the only subscription that Last-Event-ID and event ids belong to', async () => {
+      const { transactionId } = await Created.by(harness, 'payment');
+      const query = `subscription { paymentUpdated(channel: "${CHANNEL}", transactionId: "${transactionId}") { ... on PaymentResource { status } } }`;
+      const stream = await openStream({ url: harness.url }, { method, query, lastEventId: 'no-cursor' });
+      const event = await stream.next();
+      expect(event).toEqual({ event: 'next', data: { data: { paymentUpdated: { status: 'PROCESSING' } } } });
+      stream.disconnect();
+    });
+  });
+
+  test('reach an EventSource, which reconnects, once and in order', async () => {
+    const proxy = await TcpProxy.to(harness.url);
+    harnesses.closeAtEnd(() => proxy.refuse());
+    const variables = { channel: CHANNEL, after: await newest() };
+    const query = parametersOf({ query: subscriptionQuery(), variables });
+    const seen: string[] = [];
+    const source = new EventSource(`${proxy.through(harness.url)}/stream?${query}`, {
+      fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, ...AUTHORIZED } }),
+    });
+    source.addEventListener('next', ({ data }) => {
+      const { changes } = (JSON.parse(String(data)) as { data: { changes: { transactionId: string } } }).data;
+      seen.push(changes.transactionId);
+    });
+    const created: string[] = [];
+    for (let count = 1; count <= 3; count += 1) {
+      created.push((await Created.by(harness, 'payment')).transactionId);
+      await until(() => seen.length >= count);
+      proxy.destroyConnections();
+      created.push((await Created.by(harness, 'payment')).transactionId);
+      await until(() => seen.length >= created.length);
+      expect(seen).toEqual(created);
+      count += 1;
+    }
+    source.close();
+  });
+});

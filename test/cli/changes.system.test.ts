@@ -1,0 +1,201 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { decodeCursor } from '../../src/core/changes/cursor';
+import { newAttempt } from '../journal/support/samples';
+import { CHECKOUT } from '../support/program';
+import {
+  describeBooks,
+  describeSqliteBooks,
+  observedAs,
+  readCsv,
+  START,
+  type Books,
+} from './support/reconciling';
+import { run, type Ran } from './support/run';
+
+/** Runs `paygraph changes` in this process. */
+async function changes(books: Books, ...args: string[]): Promise<Ran> {
+  await books.changesAreReadable();
+  return run(['changes', ...args], books.env);
+}
+
+/** The cursor for the next run, which is the last line of standard error. */
+const nextCursor = ({ err }: Ran): string => /next cursor: (\S+)\n$/.exec(err)?.[1] ?? '';
+
+type JsonChange = Record<string, unknown> & { cursor: string; transactionId: string; status: string };
+
+const readJsonLines = (out: string): JsonChange[] =>
+  out
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as JsonChange);
+
+/** Records creates with one change each, quickly. */
+async function recordCreates({ journal, service, channel }: Books, count: number): Promise<void> {
+  const attempts = Array.from({ length: count }, () =>
+    newAttempt({ service: service.url, channel, startedAt: START }),
+  );
+  await Promise.all(
+    attempts.map(async ({ id }, index) => {
+      await journal.insertAttempt(attempts[index]!);
+      const created = {
+        outcome: 'succeeded',
+        transactionId: randomUUID(),
+        status: 'pending',
+        settledAt: START,
+      } as const;
+      await journal.recordOutcome(id, { ...created, observed: observedAs('PENDING') });
+    }),
+  );
+}
+
+describeBooks('changes', (books) => {
+  test('prints every change of a channel once, oldest first, as CSV and as JSON lines', async () => {
+    const { channel } = books();
+    const payment = await books().paid({ method: 'card', changes: ['PENDING', 'MISPAID', 'COMPLETED'] });
+    const payout = await books().paid({ kind: 'payout', method: 'imps', changes: ['PROCESSING'] });
+    const csv = await changes(books(), '--channel', channel);
+    const rows = readCsv(csv.out);
+    expect(csv.code).toBe(0);
+    expect(rows).toMatchObject([
+      {
+        kind: 'payment',
+        channel,
+        method: 'CARD',
+        previousStatus: '',
+        status: 'PENDING',
+        currency: 'EUR',
+        value: '10.00',
+        received: '',
+      },
+      {
+        transactionId: payment.transactionId,
+        previousStatus: 'PENDING',
+        status: 'MISPAID',
+        received: '9.00',
+      },
+      { externalId: payment.attempt.externalId, previousStatus: 'MISPAID', status: 'COMPLETED' },
+      {
+        kind: 'payout',
+        transactionId: payout.transactionId,
+        method: 'IMPS',
+        status: 'PROCESSING',
+        state: '',
+      },
+    ]);
+    const json = readJsonLines((await changes(books(), '--channel', channel, '--format', 'jsonl')).out);
+    expect(json.map(({ cursor }) => cursor)).toEqual(rows.map(({ cursor }) => cursor));
+    expect(json[1]).toEqual({
+      __typename: 'PaymentChange',
+      cursor: rows[1]!['cursor'],
+      recordedAt: rows[1]!['recordedAt'],
+      channel,
+      transactionId: payment.transactionId,
+      externalId: payment.attempt.externalId,
+      method: 'CARD',
+      previousStatus: 'PENDING',
+      status: 'MISPAID',
+      state: null,
+      amount: { currency: 'EUR', value: '10.00', received: '9.00' },
+    });
+    expect(json[3]).toMatchObject({ __typename: 'PayoutChange', previousStatus: null });
+    expect(json[3]).not.toHaveProperty('state');
+    expect(nextCursor(csv)).toBe(rows[3]!['cursor']);
+  });
+
+  test('continues after a cursor without a gap or a repetition, over several pages', async () => {
+    const { channel } = books();
+    await recordCreates(books(), 2300);
+    const all = readCsv((await changes(books(), '--channel', channel)).out);
+    expect(all).toHaveLength(2300);
+    const first = await changes(books(), '--channel', channel, '--limit', '1500');
+    const rest = await changes(books(), '--channel', channel, '--after', nextCursor(first));
+    expect([...readCsv(first.out), ...readCsv(rest.out)]).toEqual(all);
+    // Nothing is new; the next run begins in the same place.
+    const empty = await changes(books(), '--channel', channel, '--after', nextCursor(rest));
+    expect({ code: empty.code, rows: readCsv(empty.out) }).toEqual({ code: 0, rows: [] });
+    await books().paid({ changes: ['FAILED'] });
+    const later = await changes(
+      books(),
+      '--channel',
+      channel,
+      '--after',
+      nextCursor(empty),
+      '--format',
+      'jsonl',
+    );
+    expect(readJsonLines(later.out)).toMatchObject([{ status: 'FAILED' }]);
+  });
+
+  test('prints the changes of all channels by default', async () => {
+    const own = await books().paid({ changes: ['PENDING'] });
+    const other = await books().paid({ channel: randomUUID(), changes: ['PENDING'] });
+    const ids = readCsv((await changes(books())).out).map(({ transactionId }) => transactionId);
+    expect(ids).toEqual(expect.arrayContaining([own.transactionId, other.transactionId]));
+  });
+
+  test('names the oldest cursor if a cursor is malformed or older than what is kept', async () => {
+    const malformed = await changes(books(), '--after', 'yesterday');
+    expect(malformed).toMatchObject({ code: 2, out: '' });
+    await books().paid({ changes: ['PENDING', 'PROCESSING'] });
+    const [first] = readCsv((await changes(books(), '--channel', books().channel)).out);
+    const target = 'changes';
+    const settledBefore = Number.MAX_SAFE_INTEGER;
+    let after: string | null = null;
+    do {
+      const step = await books().journal.purgeStep({ target, settledBefore, limit: 1000, after });
+      after = step?.after ?? null;
+    } while (after !== null);
+    await books().paid({ changes: ['COMPLETED'] });
+    for (const cursor of [first!['cursor']!, 'x']) {
+      const refused = await changes(books(), '--after', cursor);
+      expect(refused).toMatchObject({ code: 2, out: '' });
+      const [, oldest = ''] = /oldest cursor is ([\w-]+)/.exec(refused.err) ?? [];
+      expect(() => decodeCursor(oldest)).not.toThrow();
+      const rest = await changes(books(), '--after', oldest, '--channel', books().channel);
+      expect(readCsv(rest.out)).toMatchObject([{ status: 'COMPLETED' }]);
+    }
+  });
+});
+
+/** Starts `paygraph changes` in a process of its own. */
+function start(books: Books, ...args: string[]) {
+  const { PATH = '', HOME = '' } = process.env;
+  const program = path.join(CHECKOUT, 'bin/paygraph.mjs');
+  return spawn(process.execPath, [program, 'changes', ...args], { env: { PATH, HOME, ...books.env } });
+}
+
+describeSqliteBooks('changes', (books) => {
+  test('protects spreadsheets from formulas in external ids', async () => {
+    const externalId = '=1+1,"x"\r\n';
+    await books().paid({ externalId, changes: ['PENDING'] });
+    const { out } = await changes(books(), '--channel', books().channel);
+    expect(readCsv(out)).toMatchObject([{ externalId: `'${externalId}` }]);
+  });
+
+  test('ends quietly if its output is closed, as by head', async () => {
+    await recordCreates(books(), 3000);
+    const child = start(books(), '--format', 'jsonl');
+    const err = text(child.stderr);
+    const ended = once(child, 'close');
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    expect(await ended).toEqual([0, null]);
+    // No cursor, because not every change was read.
+    expect(await err).toBe('');
+  });
+
+  test.each([
+    ['--channel', 'mine'],
+    ['--format', 'xml'],
+    ['--limit', '0'],
+    ['--limit', 'many'],
+  ])('exits with 2 if an option is wrong: %s %s', async (name, value) => {
+    const { code, out, err } = await changes(books(), name, value);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(name);
+  });
+});

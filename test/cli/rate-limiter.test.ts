@@ -1,0 +1,71 @@
+import { RateLimiter, type WaitingClock } from '../../src/cli/reconcile/rate-limiter';
+
+/** Returns a clock that jumps to the end of the earliest wait when all callers wait. */
+function virtualClock(): WaitingClock & { advance(ms: number): void } {
+  let now = 0;
+  return {
+    monotonic: () => now,
+    wait: async (ms) => {
+      const end = now + ms;
+      await Promise.resolve();
+      now = Math.max(now, end);
+    },
+    advance: (ms) => void (now += ms),
+  };
+}
+
+const { signal } = new AbortController();
+
+/** Takes turns one after another, with `workMs` of work after each. Returns the times of the turns. */
+async function takeTurns(
+  clock: ReturnType<typeof virtualClock>,
+  limiter: RateLimiter,
+  { count, workMs }: { count: number; workMs: number },
+): Promise<number[]> {
+  const times: number[] = [];
+  for (let turn = 0; turn < count; turn += 1) {
+    await limiter.turn(signal);
+    times.push(clock.monotonic());
+    clock.advance(workMs);
+  }
+  return times;
+}
+
+/** Returns the largest number of times within any second. */
+const peak = (times: readonly number[]): number =>
+  Math.max(...times.map((from) => times.filter((time) => time >= from && time < from + 1000).length));
+
+describe('RateLimiter', () => {
+  test.each([
+    [10, 0],
+    [10, 99],
+    [50, 3],
+    [1000, 0.1],
+  ])('keeps a rate of %p per second with %p ms of work between', async (rate, workMs) => {
+    const clock = virtualClock();
+    const count = rate * 5;
+    const times = await takeTurns(clock, new RateLimiter(clock, rate), { count, workMs });
+    // Late turns of up to 100 ms are made up for.
+    expect(peak(times)).toBeLessThanOrEqual(Math.ceil(rate * 1.1));
+    expect(times.at(-1)).toBeGreaterThanOrEqual(4800);
+    expect(times.at(-1)).toBeLessThanOrEqual(5200);
+  });
+
+  test('saves no turns while there is no work', async () => {
+    const clock = virtualClock();
+    const limiter = new RateLimiter(clock, 10);
+    await limiter.turn(signal);
+    clock.advance(60_000);
+    const times = await takeTurns(clock, limiter, { count: 20, workMs: 0 });
+    expect(peak(times)).toBeLessThanOrEqual(11);
+  });
+
+  test('counts requests that were sent without a turn', async () => {
+    const clock = virtualClock();
+    const limiter = new RateLimiter(clock, 10);
+    await limiter.turn(signal);
+    for (let retry = 0; retry < 5; retry += 1) limiter.charge();
+    await limiter.turn(signal);
+    expect(clock.monotonic()).toBeGreaterThanOrEqual(500);
+  });
+});

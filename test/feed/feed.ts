@@ -1,0 +1,269 @@
+import { readFileSync } from 'node:fs';
+import { freePort } from '../support/free-port';
+import { CHANNEL } from '../support/caller';
+import { Program } from '../support/program';
+import { FakePaymentService } from '../support/payment-service/fake-payment-service';
+import type { Entry } from '../support/payment-service/ledger';
+import type { Store } from '../support/stores';
+import { Random, pause } from '../chaos/random';
+import { Consumer, TRANSPORTS, type SeenChange } from './consumers';
+
+export interface FeedOptions {
+  seed: number;
+  store: Store;
+  payments: number;
+  /** Time in ms over which the payments are created. */
+  durationMs: number;
+  gateways: number;
+  /** Consumers of each transport. */
+  consumers: number;
+  /** Mean time in ms between kills of a gateway; 0: none is killed. */
+  killEveryMs: number;
+}
+
+export interface FeedReport {
+  figures: Record<string, string>;
+  violations: string[];
+}
+
+/** Maximum time in ms in which all consumers have to know every last status. */
+const CATCH_UP_MS = 120_000;
+const FINAL = ['completed', 'failed'];
+
+/** Statuses of each transaction at the service, in order. */
+export type Transitions = Map<string, string[]>;
+
+export interface Moves {
+  transitions: Transitions;
+  /** Maximum time in ms between two steps. */
+  maxStepMs: number;
+}
+
+/** Moves a transaction to a final status in a few random steps. */
+export async function move(entry: Entry, random: Random, { transitions, maxStepMs }: Moves): Promise<void> {
+  const record = (): void => void transitions.get(entry.transactionId)?.push(entry.status.toUpperCase());
+  transitions.set(entry.transactionId, []);
+  record();
+  const ends = random.weighted<string[]>([
+    [7, ['completed']],
+    [2, ['failed']],
+    [entry.kind === 'payment' ? 1 : 0, ['mispaid', 'completed']],
+  ]);
+  const steps = entry.status === 'pending' && random.chance(0.7) ? ['processing', ...ends] : ends;
+  for (const status of steps) {
+    await pause(random.between(50, maxStepMs));
+    Object.assign(entry, { status, state: null });
+    record();
+  }
+}
+
+class GatewayPool {
+  readonly #running: (Program | undefined)[] = [];
+  readonly #urls: string[] = [];
+  kills = 0;
+  cpuSeconds = 0;
+
+  constructor(
+    private readonly start: (port: number) => Promise<Program>,
+    private readonly random: Random,
+  ) {}
+
+  async open(count: number): Promise<void> {
+    for (let place = 0; place < count; place += 1) {
+      const port = await freePort();
+      this.#running[place] = await this.start(port);
+      this.#urls[place] = `http://127.0.0.1:${port}/graphql`;
+    }
+  }
+
+  nextUrl(): string {
+    return this.random.one(this.#urls);
+  }
+
+  async any(): Promise<Program> {
+    for (;;) {
+      const running = this.#running.filter((program) => program !== undefined);
+      if (running.length > 0) return this.random.one(running);
+      await pause(20);
+    }
+  }
+
+  async killOne(): Promise<void> {
+    const place = this.random.between(0, this.#running.length - 1);
+    const program = this.#running[place];
+    this.#running[place] = undefined;
+    this.#countCpu(program);
+    await program?.kill();
+    this.kills += 1;
+    await pause(this.random.between(0, 2000));
+    this.#running[place] = await this.start(Number(new URL(this.#urls[place] ?? '').port));
+  }
+
+  async close(): Promise<void> {
+    for (const program of this.#running) this.#countCpu(program);
+    await Promise.all(this.#running.map(async (program) => program?.kill()));
+  }
+
+  #countCpu(program: Program | undefined): void {
+    if (program) this.cpuSeconds += cpuSecondsOf(program);
+  }
+}
+
+/** Returns the processor time that a running program has used. */
+export function cpuSecondsOf({ pid }: Program): number {
+  if (pid === undefined) return 0;
+  const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const fields = rest.split(' ').map(Number);
+  return ((fields[11] ?? 0) + (fields[12] ?? 0)) / 100;
+}
+
+/** Returns what is wrong with a list of changes, compared with the service's transitions. */
+function faultsOf(list: readonly SeenChange[], transitions: Transitions): string[] {
+  const faults: string[] = [];
+  const cursors = new Set(list.map(({ cursor }) => cursor));
+  if (cursors.size !== list.length) faults.push(`${list.length - cursors.size} changes are repeated`);
+  const byId = Map.groupBy(list, ({ transactionId }) => transactionId);
+  for (const [id, statuses] of transitions) {
+    const changes = byId.get(id) ?? [];
+    let position = -1;
+    let previous: string | null = null;
+    for (const { status, previousStatus } of changes) {
+      if (status !== previous) position = statuses.indexOf(status, position + 1);
+      if (position < 0 || previousStatus !== previous) {
+        faults.push(`${id}: ${previousStatus} to ${status} is no transition of ${statuses.join(', ')}`);
+        break;
+      }
+      previous = status;
+    }
+    if (previous !== statuses.at(-1)) faults.push(`${id}: ends with ${previous}, not ${statuses.at(-1)}`);
+  }
+  for (const id of byId.keys()) if (!transitions.has(id)) faults.push(`${id}: is unknown to the service`);
+  return faults;
+}
+
+const isComplete = ({ seen }: Consumer, count: number): boolean =>
+  new Set(
+    seen
+      .filter(({ status }) => FINAL.includes(status.toLowerCase()))
+      .map(({ transactionId }) => transactionId),
+  ).size >= count;
+
+const until = async (condition: () => boolean, limitMs: number): Promise<void> => {
+  const end = performance.now() + limitMs;
+  while (!condition() && performance.now() < end) await pause(200);
+};
+
+/** Creates payments and payouts that move at random, and compares what every consumer has seen with the service. */
+export async function feed(options: FeedOptions): Promise<FeedReport> {
+  const { seed, store, payments, durationMs, gateways: count, consumers: each, killEveryMs } = options;
+  const random = new Random(seed);
+  const service = await FakePaymentService.start();
+  const transitions: Transitions = new Map();
+  const env = {
+    FOLLOW_DAYS: '7',
+    FOLLOW_LOOKUPS_PER_SECOND: '200',
+    RATE_LIMIT_PER_MINUTE: '0',
+    SERVICE_TIMEOUT_MS: '5000',
+    UNKNOWN_SETTLE_SECONDS: '5',
+  };
+  const start = (port: number): Promise<Program> =>
+    Program.start({
+      serviceUrl: service.url,
+      databaseUrl: store.url,
+      env: { ...env, PORT: String(port) },
+    });
+  const gateways = new GatewayPool(start, random);
+  const all: Consumer[] = [];
+  try {
+    await gateways.open(count);
+    const first = await gateways.any();
+    const { data } = await first.request<{ changes: { endCursor: string } }>(
+      'query ($channel: UUID!) { changes(channel: $channel) { endCursor } }',
+      { channel: CHANNEL },
+    );
+    for (const transport of Object.values(TRANSPORTS))
+      for (let index = 0; index < each; index += 1)
+        all.push(
+          new Consumer({
+            transport,
+            after: data.changes.endCursor,
+            nextUrl: () => gateways.nextUrl(),
+            nextLifetimeMs: () => random.between(500, 15_000),
+          }),
+        );
+    const running = all.map((consumer) => consumer.run());
+    const startedAt = performance.now();
+    let isOver = false;
+    const moving: Promise<void>[] = [];
+    let moved = 0;
+    const moveNew = (): void => {
+      for (; moved < service.ledger.entries.length; moved += 1) {
+        const entry = service.ledger.entries[moved];
+        if (entry)
+          moving.push(move(entry, random, { transitions, maxStepMs: Math.min(20_000, durationMs / 4) }));
+      }
+    };
+    const mover = (async () => {
+      for (; !isOver; await pause(5)) moveNew();
+    })();
+    const killer = (async () => {
+      while (killEveryMs > 0 && !isOver) {
+        await pause(random.between(killEveryMs / 2, killEveryMs * 1.5));
+        if (!isOver) await gateways.killOne();
+      }
+    })();
+    const creates = Array.from({ length: payments }, async (_, index) => {
+      await pause((durationMs * index) / payments);
+      const key = `feed-${seed}-${index}`.replaceAll(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '');
+      const kind = random.chance(0.8) ? 'payment' : 'payout';
+      const over = kind === 'payment' && random.chance(0.5) ? { method: { redirect: 'UPI' } } : {};
+      for (;;) {
+        const gateway = await gateways.any();
+        const { result } = await gateway.create(kind, key, over).catch(() => ({ result: undefined }));
+        if (result === 'PaymentSuccess' || result === 'PayoutSuccess') return;
+        await pause(200);
+      }
+    });
+    await Promise.all(creates);
+    const creationMs = performance.now() - startedAt;
+    await pause(20);
+    moveNew();
+    await Promise.all(moving);
+    isOver = true;
+    await Promise.all([mover, killer]);
+    const movedAt = performance.now();
+    await until(() => all.every((consumer) => isComplete(consumer, transitions.size)), CATCH_UP_MS);
+    const caughtUpMs = performance.now() - movedAt;
+    all.forEach((consumer) => consumer.stop());
+    await Promise.all(running);
+    await gateways.close();
+    const violations = faultsOf(all[0]?.seen ?? [], transitions);
+    const text = JSON.stringify(all[0]?.seen);
+    all.forEach(({ seen }, index) => {
+      if (JSON.stringify(seen) === text) return;
+      const at = seen.findIndex(({ cursor }, place) => cursor !== all[0]?.seen[place]?.cursor);
+      violations.push(`consumer ${index} differs from the first at ${at} of ${seen.length}`);
+    });
+    const sum = (valueOf: (consumer: Consumer) => number): number =>
+      all.reduce((total, consumer) => total + valueOf(consumer), 0);
+    const lookups = service.requests.filter(({ method }) => method === 'GET').length;
+    const figures = {
+      seed: String(seed),
+      store: store.kind,
+      payments: String(transitions.size),
+      'created within': `${(creationMs / 1000).toFixed(0)} s`,
+      'transitions of the service': String([...transitions.values()].flat().length),
+      'changes recorded': String(all[0]?.seen.length),
+      'connections of consumers': `${sum(({ connections }) => connections)}, failed ${sum(({ failures }) => failures)}`,
+      'gateways killed': String(gateways.kills),
+      'lookups at the service': `${lookups} (${(lookups / transitions.size).toFixed(1)} per payment)`,
+      'CPU of the gateways': `${gateways.cpuSeconds.toFixed(0)} s`,
+      'caught up after': `${(caughtUpMs / 1000).toFixed(1)} s`,
+    };
+    return { figures, violations };
+  } finally {
+    all.forEach((consumer) => consumer.stop());
+    await gateways.close().catch(() => undefined);
+    await service.close();
+  }
+}

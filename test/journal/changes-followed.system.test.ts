@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import type { FollowClaim, ObservedState } from '../../src/datasources/journal/changes';
+import type { Journal } from '../../src/datasources/journal/journal';
+import { describeJournals, describePostgresJournal } from './support/fixture';
+import {
+  claimOf,
+  COMPLETED,
+  CREATED,
+  created,
+  observationOf,
+  rangeOf,
+  readPage,
+  type Created,
+} from './support/observations';
+
+describeJournals('Followed transactions', (fixture) => {
+  /** Creates payments that are due at the given times. */
+  const dueAt = (service: string, times: readonly (number | null)[]): Promise<Created[]> =>
+    Promise.all(
+      times.map((nextLookupAt) => created(fixture.journal, { service }, { ...CREATED, nextLookupAt })),
+    );
+
+  const claimed = async (journal: Journal, claim: FollowClaim): Promise<string[]> =>
+    (await journal.claimFollowed(claim)).map(({ transactionId }) => transactionId).sort();
+
+  const idsOf = (payments: readonly (Created | undefined)[]): string[] =>
+    payments.map((payment) => payment!.transactionId).sort();
+
+  test('are claimed when they are due, with what a lookup needs', async () => {
+    const service = randomUUID();
+    const payments = await dueAt(service, [9_000, 10_000, 10_001, null]);
+    await dueAt(randomUUID(), [1]);
+    const found = await fixture.journal.claimFollowed(claimOf(payments[0]!));
+    expect(found.map(({ transactionId }) => transactionId).sort()).toEqual(idsOf(payments.slice(0, 2)));
+    expect(found.find(({ transactionId }) => transactionId === payments[0]!.transactionId)).toEqual({
+      id: expect.any(Number) as number,
+      kind: 'payment',
+      channel: payments[0]!.channel,
+      transactionId: payments[0]!.transactionId,
+      status: 'PENDING',
+      createdAt: 3_000,
+      changedAt: 3_000,
+      failures: 0,
+    });
+  });
+
+  test('are claimed by one instance at a time, and again after the lease if that instance died', async () => {
+    const service = randomUUID();
+    const payments = await dueAt(
+      service,
+      Array.from({ length: 30 }, () => 9_000),
+    );
+    const other = await fixture.open();
+    const claim = claimOf(payments[0]!, { limit: 20 });
+    const both = await Promise.all([claimed(fixture.journal, claim), claimed(other, claim)]);
+    const rest = await claimed(other, { ...claim, limit: 30 });
+    expect([...both.flat(), ...rest].sort()).toEqual(idsOf(payments));
+    await expect(claimed(other, { ...claim, now: 19_999 })).resolves.toEqual([]);
+    await expect(claimed(other, { ...claim, now: 20_000, limit: 30 })).resolves.toEqual(idsOf(payments));
+  });
+
+  test('are claimed young first, up to the limit of young ones, then those that have been due longest', async () => {
+    const service = randomUUID();
+    const payments = await dueAt(service, [1_000, 2_000, 3_000, 9_000, 9_100, 9_200]);
+    for (const young of payments.slice(3))
+      await fixture.journal.recordObservation(
+        observationOf(young, { requestedAt: 8_000, observedAt: 8_500, nextLookupAt: 9_500 }),
+      );
+    const claim = claimOf(payments[0]!, { youngSince: 8_000, limit: 3, youngLimit: 2 });
+    const first = await claimed(fixture.journal, claim);
+    expect(first).toHaveLength(3);
+    expect(first).toContain(payments[0]!.transactionId);
+    expect(first.filter((id) => idsOf(payments.slice(3)).includes(id))).toHaveLength(2);
+    const second = await claimed(fixture.journal, { ...claim, youngLimit: 0 });
+    expect(second).toEqual(idsOf([payments[1], payments[2], payments.find(isLeft(first, 3))]));
+    function isLeft(taken: string[], from: number) {
+      return (payment: Created, index: number): boolean =>
+        index >= from && !taken.includes(payment.transactionId);
+    }
+  });
+
+  test('are due when they are scheduled, with the number of failures', async () => {
+    const [first, second] = await dueAt(randomUUID(), [9_000, 9_000]);
+    const claim = claimOf(first!);
+    const [one, two] = await fixture.journal.claimFollowed(claim);
+    await fixture.journal.scheduleFollowed([
+      { id: one!.id, nextLookupAt: 12_000, failures: 3 },
+      { id: two!.id, nextLookupAt: null, failures: 0 },
+      { id: 1e9, nextLookupAt: 1, failures: 0 },
+    ]);
+    const later = { ...claim, now: 30_000 };
+    await expect(fixture.journal.claimFollowed(later)).resolves.toMatchObject([{ id: one!.id, failures: 3 }]);
+    const succeeded = observationOf(one!.transactionId === first!.transactionId ? first! : second!);
+    await fixture.journal.recordObservation({ ...succeeded, nextLookupAt: 25_000 });
+    await expect(fixture.journal.claimFollowed(later)).resolves.toMatchObject([{ id: one!.id, failures: 0 }]);
+  });
+
+  test('are counted while the gateway looks them up', async () => {
+    const service = randomUUID();
+    const count = () => fixture.journal.countFollowed(service);
+    await expect(count()).resolves.toEqual({ followed: 0, due: 0, oldestDueAt: null });
+    const [first] = await dueAt(service, [4_000, 3_500, null, 1e15]);
+    await expect(count()).resolves.toEqual({ followed: 3, due: 2, oldestDueAt: 3_500 });
+    await fixture.journal.recordObservation(observationOf(first!, COMPLETED));
+    await expect(count()).resolves.toEqual({ followed: 2, due: 1, oldestDueAt: 3_500 });
+  });
+
+  test('are observed without being due if the gateway does not look them up', async () => {
+    const [payment] = await dueAt(randomUUID(), [null]);
+    const observe = (given: object) =>
+      fixture.journal.recordObservation(observationOf(payment!, { nextLookupAt: null, ...given }));
+    await expect(observe({})).resolves.toBe('recorded');
+    await expect(observe({ status: 'PENDING', requestedAt: 3_500 })).resolves.toBe('outdated');
+    await expect(fixture.journal.countFollowed(payment!.service)).resolves.toMatchObject({ followed: 0 });
+    const { changes } = await readPage(fixture.journal, rangeOf(payment!));
+    expect(changes).toHaveLength(2);
+  });
+
+  test('are deleted after the retention time, oldest first, in steps', async () => {
+    const service = randomUUID();
+    const step = { target: 'followed', limit: 4, after: null } as const;
+    const purge = async (settledBefore: number): Promise<number[]> => {
+      const deleted: number[] = [];
+      for (let after: string | null = null; ;) {
+        const progress = await fixture.journal.purgeStep({ ...step, settledBefore, after });
+        deleted.push(progress!.deleted);
+        after = progress!.after;
+        if (after === null) return deleted;
+      }
+    };
+    await purge(1e13);
+    const payments = await dueAt(
+      service,
+      Array.from({ length: 10 }, () => 9_000),
+    );
+    await expect(purge(3_000)).resolves.toEqual([0]);
+    await expect(purge(3_001)).resolves.toEqual([4, 4, 2]);
+    await expect(fixture.journal.claimFollowed(claimOf(payments[0]!))).resolves.toEqual([]);
+    const late = observationOf(payments[0]!, COMPLETED);
+    await expect(fixture.journal.recordObservation(late)).resolves.toBe('not_followed');
+  });
+});
+
+describePostgresJournal('Followed transactions', (fixture) => {
+  test('are observed, scheduled and claimed by several instances without a deadlock', async () => {
+    const service = randomUUID();
+    const observed: ObservedState = { ...CREATED, nextLookupAt: 1 };
+    const payments = await Promise.all(
+      Array.from({ length: 40 }, () => created(fixture.journal, { service }, observed)),
+    );
+    const instances = [fixture.journal, await fixture.open(), await fixture.open()];
+    const claim = claimOf(payments[0]!, { limit: 40, youngLimit: 20 });
+    await Promise.all(
+      instances.map(async (journal, index) => {
+        for (let round = 0; round < 10; round += 1) {
+          const now = 4_000 + round;
+          const found = await journal.claimFollowed({ ...claim, now, leaseUntil: now });
+          const order = index % 2 === 0 ? payments : payments.toReversed();
+          await Promise.all([
+            journal.scheduleFollowed(
+              found.toReversed().map(({ id }) => ({ id, nextLookupAt: now, failures: 1 })),
+            ),
+            ...order.map((payment) =>
+              journal.recordObservation(
+                observationOf(payment, { state: `S${round}`, requestedAt: now, observedAt: now }),
+              ),
+            ),
+          ]);
+        }
+      }),
+    );
+    const page = await readPage(fixture.journal, { ...rangeOf(payments[0]!), channel: null, limit: 500 });
+    expect(page.changes).toHaveLength(40 * 11);
+  });
+});

@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import { PositionExpired } from '../../src/datasources/journal/changes';
+import type { Journal } from '../../src/datasources/journal/journal';
+import { describeJournals } from './support/fixture';
+import {
+  claimOf,
+  COMPLETED,
+  CREATED,
+  created,
+  observationOf,
+  rangeOf,
+  readPage,
+  readAll,
+  statusesOf,
+} from './support/observations';
+import { newAttempt, OUTCOMES } from './support/samples';
+
+async function purgeChanges(journal: Journal, settledBefore: number): Promise<number> {
+  let deleted = 0;
+  for (let after: string | null = null; ;) {
+    const progress = await journal.purgeStep({ target: 'changes', settledBefore, limit: 25, after });
+    deleted += progress!.deleted;
+    after = progress!.after;
+    if (after === null) return deleted;
+  }
+}
+
+describeJournals('The record of changes', (fixture) => {
+  test('has the status of a create, and each later status or state once', async () => {
+    const payment = await created(fixture.journal, { currency: 'INR', value: '12.50', method: 'upi' });
+    let now = 4_000;
+    const observe = (given = {}) => {
+      now += 10;
+      const observation = observationOf(payment, { requestedAt: now, observedAt: now + 5, ...given });
+      return fixture.journal.recordObservation(observation);
+    };
+    await expect(observe()).resolves.toBe('recorded');
+    await expect(observe()).resolves.toBe('unchanged');
+    await expect(observe({ state: 'WAITING_FOR_UTR' })).resolves.toBe('recorded');
+    await expect(observe({ status: 'MISPAID', received: '11.00' })).resolves.toBe('recorded');
+    await expect(observe(COMPLETED)).resolves.toBe('recorded');
+    await expect(observe(COMPLETED)).resolves.toBe('not_followed');
+    const { changes, hasMore, readUntil, isBehind } = await readPage(fixture.journal, rangeOf(payment));
+    const common = {
+      kind: 'payment',
+      client: 'shop',
+      channel: payment.channel,
+      transactionId: payment.transactionId,
+      externalId: payment.externalId,
+      method: 'upi',
+      currency: 'INR',
+      value: '12.50',
+      position: expect.any(Object) as object,
+    };
+    expect(changes).toEqual(
+      [
+        { previousStatus: null, status: 'PENDING', state: 'WAITING_FOR_CODE', recordedAt: 3_000 },
+        { previousStatus: 'PENDING', status: 'PROCESSING', recordedAt: 4_015 },
+        { previousStatus: 'PROCESSING', status: 'PROCESSING', state: 'WAITING_FOR_UTR', recordedAt: 4_035 },
+        { previousStatus: 'PROCESSING', status: 'MISPAID', received: '11.00', recordedAt: 4_045 },
+        { previousStatus: 'MISPAID', status: 'COMPLETED', recordedAt: 4_055 },
+      ].map((change) => ({ state: null, received: null, ...common, ...change })),
+    );
+    expect({ hasMore, readUntil, isBehind }).toEqual({
+      hasMore: false,
+      readUntil: changes.at(-1)?.position,
+      isBehind: false,
+    });
+  });
+
+  test('begins with the first lookup if the response of the create is not known', async () => {
+    const payment = await created(fixture.journal, {}, null);
+    await expect(readPage(fixture.journal, rangeOf(payment))).resolves.toMatchObject({ changes: [] });
+    const [followed] = await fixture.journal.claimFollowed(claimOf(payment, { now: 3_000 }));
+    expect(followed).toMatchObject({ transactionId: payment.transactionId, status: null, changedAt: 3_000 });
+    const observation = observationOf(payment, { requestedAt: 2_000 });
+    await expect(fixture.journal.recordObservation(observation)).resolves.toBe('recorded');
+    const { changes } = await readPage(fixture.journal, rangeOf(payment));
+    expect(changes).toMatchObject([{ previousStatus: null, status: 'PROCESSING' }]);
+  });
+
+  test('ends with the create if the transaction was completed at once', async () => {
+    const payment = await created(fixture.journal, {}, COMPLETED);
+    const page = await readPage(fixture.journal, rangeOf(payment));
+    expect(statusesOf(page)).toEqual(['COMPLETED']);
+    await expect(fixture.journal.claimFollowed(claimOf(payment))).resolves.toEqual([]);
+    await expect(fixture.journal.recordObservation(observationOf(payment))).resolves.toBe('not_followed');
+  });
+
+  test('has one first change when an outcome is recorded again, and none of an attempt whose transaction another created', async () => {
+    const payment = await created(fixture.journal);
+    const outcome = { ...OUTCOMES.succeeded, transactionId: payment.transactionId, observed: CREATED };
+    await fixture.journal.recordOutcome(payment.id, outcome);
+    const other = newAttempt({ service: payment.service, channel: payment.channel });
+    await fixture.journal.insertAttempt(other);
+    await expect(fixture.journal.recordOutcome(other.id, outcome)).resolves.toBe(false);
+    const page = await readPage(fixture.journal, rangeOf(payment));
+    expect(statusesOf(page)).toEqual(['PENDING']);
+    await expect(fixture.journal.countFollowed(payment.service)).resolves.toMatchObject({ followed: 1 });
+  });
+
+  test('has nothing of rejected creates and of transactions that the gateway did not create', async () => {
+    const payment = await created(fixture.journal);
+    const rejected = newAttempt({ service: payment.service, channel: payment.channel });
+    await fixture.journal.insertAttempt(rejected);
+    await fixture.journal.recordOutcome(rejected.id, OUTCOMES.rejected);
+    for (const given of [
+      { transactionId: randomUUID() },
+      { kind: 'payout' as const },
+      { channel: randomUUID() },
+      { service: randomUUID() },
+    ])
+      await expect(fixture.journal.recordObservation(observationOf(payment, given))).resolves.toBe(
+        'not_followed',
+      );
+    const page = await readPage(fixture.journal, rangeOf(payment));
+    expect(statusesOf(page)).toEqual(['PENDING']);
+  });
+
+  test('has one change when two instances observe the same at once', async () => {
+    const other = await fixture.open();
+    const payments = await Promise.all(Array.from({ length: 40 }, () => created(fixture.journal)));
+    const observations = payments.map((payment) => observationOf(payment, COMPLETED));
+    const results = await Promise.all(
+      [fixture.journal, other].map((journal, index) =>
+        Promise.all(
+          (index === 0 ? observations : observations.toReversed()).map((each) =>
+            journal.recordObservation(each),
+          ),
+        ),
+      ),
+    );
+    expect(results.flat().filter((result) => result === 'recorded')).toHaveLength(payments.length);
+    for (const payment of payments)
+      expect(statusesOf(await readPage(other, rangeOf(payment)))).toEqual(['PENDING', 'COMPLETED']);
+  });
+
+  test('does not take an older response for a new status, unless it is final', async () => {
+    const payment = await created(fixture.journal);
+    const observe = (given: object) => fixture.journal.recordObservation(observationOf(payment, given));
+    await expect(observe({ requestedAt: 4_000, observedAt: 4_100 })).resolves.toBe('recorded');
+    const older = { requestedAt: 4_050, observedAt: 4_200, nextLookupAt: 9_000 };
+    await expect(observe({ ...older, status: 'PENDING' })).resolves.toBe('outdated');
+    const due = await fixture.journal.claimFollowed(claimOf(payment, { now: 4_200 }));
+    expect(due).toMatchObject([{ status: 'PROCESSING' }]);
+    await expect(observe({ ...older, ...COMPLETED })).resolves.toBe('recorded');
+    const page = await readPage(fixture.journal, rangeOf(payment));
+    expect(statusesOf(page)).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
+  });
+
+  test('is read in pages, by channel, kind, client and service', async () => {
+    const [service, channel, client] = [randomUUID(), randomUUID(), 'shop 2'];
+    const first = await created(fixture.journal, { service, channel });
+    const second = await created(fixture.journal, { service, channel, client });
+    const payout = await created(fixture.journal, { service, channel, client, kind: 'payout' });
+    const elsewhere = await created(fixture.journal, { service, client });
+    await created(fixture.journal, { channel });
+    const read = async (given: object): Promise<string[]> => {
+      const changes = await readAll(fixture.journal, rangeOf(first, { limit: 1, ...given }));
+      return changes.map(({ transactionId }) => transactionId);
+    };
+    const ids = [first, second, payout, elsewhere].map(({ transactionId }) => transactionId);
+    await expect(read({})).resolves.toEqual(ids.slice(0, 3));
+    await expect(read({ channel: null })).resolves.toEqual(ids);
+    await expect(read({ creators: { payment: null } })).resolves.toEqual(ids.slice(0, 2));
+    await expect(read({ creators: { payment: client } })).resolves.toEqual([ids[1]]);
+    await expect(read({ creators: { payout: null, payment: 'shop' } })).resolves.toEqual([ids[0], ids[2]]);
+    await expect(read({ creators: {} })).resolves.toEqual([]);
+    const page = await readPage(fixture.journal, rangeOf(first, { creators: { payment: 'nobody' } }));
+    const newest = await fixture.journal.newestChange(service, channel);
+    expect(page).toMatchObject({ changes: [], hasMore: false, readUntil: newest });
+    await expect(read({ after: newest })).resolves.toEqual([]);
+  });
+
+  test('refuses a position after which changes of the channel were deleted, and no other', async () => {
+    await purgeChanges(fixture.journal, 1e13);
+    const [service, channel] = [randomUUID(), randomUUID()];
+    const first = await created(fixture.journal, { service, channel });
+    await created(fixture.journal, { service, channel });
+    const elsewhere = await created(fixture.journal, { service });
+    const { changes } = await readPage(fixture.journal, rangeOf(first));
+    const [oldest, newest] = changes.map(({ position }) => position);
+    const start = { epoch: 0, transaction: 0, seq: 0 };
+    const read = (given: object) => readPage(fixture.journal, rangeOf(first, given));
+    await expect(read({ after: start })).resolves.toMatchObject({ changes });
+    const oneStep = { target: 'changes', settledBefore: 3_001, limit: 1, after: null } as const;
+    await expect(fixture.journal.purgeStep(oneStep)).resolves.toMatchObject({ deleted: 1 });
+    await expect(read({ after: start })).rejects.toThrow(PositionExpired);
+    await expect(read({ after: start })).rejects.toMatchObject({ oldest });
+    await expect(read({ after: oldest })).resolves.toMatchObject({ changes: [changes[1]] });
+    await expect(read({ after: null })).resolves.toMatchObject({ changes: [changes[1]] });
+    await expect(read({ channel: null, after: start })).rejects.toThrow(PositionExpired);
+    const untouched = await readPage(fixture.journal, rangeOf(elsewhere, { after: start }));
+    expect(untouched.changes).toHaveLength(1);
+    await purgeChanges(fixture.journal, 3_001);
+    await expect(read({ after: oldest })).rejects.toMatchObject({ oldest: newest });
+    await expect(read({ after: null })).resolves.toMatchObject({ changes: [], readUntil: newest });
+    await expect(fixture.journal.newestChange(service, channel)).resolves.toEqual(newest);
+  });
+});

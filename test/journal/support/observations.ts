@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  ChangePosition,
+  ChangeRange,
+  FollowClaim,
+  Observation,
+  ObservedState,
+  ReadChanges,
+  RecordedChange,
+} from '../../../src/datasources/journal/changes';
+import type { Journal, NewAttempt } from '../../../src/datasources/journal/journal';
+import { until } from '../../support/latch';
+import { begunAs, newAttempt, OUTCOMES } from './samples';
+
+export const CREATED: ObservedState = {
+  status: 'PENDING',
+  state: 'WAITING_FOR_CODE',
+  received: null,
+  isFinal: false,
+  nextLookupAt: 5_000,
+};
+
+export const COMPLETED: ObservedState = {
+  status: 'COMPLETED',
+  state: null,
+  received: null,
+  isFinal: true,
+  nextLookupAt: null,
+};
+
+export interface Created extends NewAttempt {
+  transactionId: string;
+}
+
+/** Begins an attempt and records that it succeeded at 3,000 ms. @param observed null: the response is not known */
+export async function created(
+  journal: Journal,
+  given: Partial<NewAttempt> = {},
+  observed: ObservedState | null = CREATED,
+): Promise<Created> {
+  const attempt = await begunAs(journal, 'in_progress', newAttempt({ channel: randomUUID(), ...given }));
+  const transactionId = randomUUID();
+  const outcome = { ...OUTCOMES.succeeded, transactionId, ...(observed && { observed }) };
+  await expect(journal.recordOutcome(attempt.id, outcome)).resolves.toBe(true);
+  return { ...attempt, transactionId };
+}
+
+/** Returns what a lookup at 4,000 ms showed: PROCESSING, except for the given properties. */
+export const observationOf = (
+  { service, kind, channel, transactionId }: Created,
+  given: Partial<Observation> = {},
+): Observation => ({
+  service,
+  kind,
+  channel,
+  transactionId,
+  status: 'PROCESSING',
+  state: null,
+  received: null,
+  isFinal: false,
+  nextLookupAt: 6_000,
+  requestedAt: 4_000,
+  observedAt: 4_100,
+  ...given,
+});
+
+export const rangeOf = ({ service, channel }: NewAttempt, given: Partial<ChangeRange> = {}): ChangeRange => ({
+  service,
+  channel,
+  creators: { payment: null, payout: null },
+  after: null,
+  limit: 100,
+  ...given,
+});
+
+export const statusesOf = ({ changes }: ReadChanges): string[] => changes.map(({ status }) => status);
+
+/**
+ * Reads a page when no transaction is in progress that may delay it. In PostgreSQL these are those of other tests, too,
+ * which use other databases of the server.
+ */
+export const readPage = (journal: Journal, range: ChangeRange): Promise<ReadChanges> =>
+  until(
+    () => journal.readChanges(range),
+    ({ isBehind }) => !isBehind,
+  );
+
+/** Reads page by page to the end of a range. */
+export async function readAll(journal: Journal, range: ChangeRange): Promise<RecordedChange[]> {
+  const changes: RecordedChange[] = [];
+  let after: ChangePosition | null = range.after;
+  for (;;) {
+    const page = await readPage(journal, { ...range, after });
+    changes.push(...page.changes);
+    after = page.readUntil;
+    if (!page.hasMore) return changes;
+  }
+}
+
+export const claimOf = ({ service }: NewAttempt, given: Partial<FollowClaim> = {}): FollowClaim => ({
+  service,
+  now: 10_000,
+  leaseUntil: 20_000,
+  youngSince: 0,
+  limit: 10,
+  youngLimit: 5,
+  ...given,
+});
