@@ -1,0 +1,293 @@
+import type { Attempt, AttemptOutcome } from '../../src/datasources/journal/journal';
+import type { Entry, Kind } from '../support/payment-service/ledger';
+import type { Answer } from './api';
+import type { Database } from './database';
+import type { Faults } from './faults';
+import { SERVICE_NAME } from './instance';
+import type { Machine } from './machine';
+import { JOURNAL_FAULTS, type Profile } from './profile';
+import type { ServiceRequest } from './service';
+import type { World } from './world';
+
+/** The checker's knowledge of one idempotency key. */
+export interface KeyRecord {
+  /** `client/key`: the description of its creates. */
+  id: string;
+  client: string;
+  key: string;
+  kind: Kind;
+  channel: string;
+  /** Null: the gateway derives it from the key. */
+  externalId: string | null;
+  /** Amounts with which it was called. */
+  amounts: Set<string>;
+  entries: Entry[];
+  /** Transaction of the first success that a caller received. */
+  successId: string | undefined;
+  /** Simulated times at which the first transaction was created, and at which a caller first received a success. */
+  createdAt: number;
+  succeededAt: number;
+  freshSuccesses: number;
+}
+
+/** Transitions of one attempt that the documentation allows. A rejection may be recorded after a takeover. */
+const ALLOWED: Readonly<Record<AttemptOutcome, readonly AttemptOutcome[]>> = {
+  in_progress: ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'],
+  unknown: ['unknown', 'succeeded', 'rejected', 'not_sent'],
+  succeeded: [],
+  rejected: [],
+  not_sent: [],
+};
+
+/** Time in ms after a failover in which instances write the creates in flight again. */
+const REWRITE_MS = 10_000;
+/** Time in ms after a fault of a machine or the database in which leases may end although their owner is alive. */
+/** Time in ms after a step of the journal's clock, or a suspension, until every instance has read the new time. */
+const CLOCK_READ_MS = 30_000;
+const CALM_MS = 25_000;
+
+/** Checks the invariants at every step that they concern. */
+export class Checker {
+  readonly violations: string[] = [];
+  readonly keys = new Map<string, KeyRecord>();
+  readonly foreign: Entry[] = [];
+  creates = 0;
+  /** Confirms of which a caller received a success: `transaction input`. */
+  readonly #confirmed = new Set<string>();
+  /** The machines that wait for the response to a confirm, by payment. */
+  readonly #confirming = new Map<string, Machine>();
+  /** Time of the world at which an attempt was written, by its id. */
+  readonly #begunAt = new Map<string, number>();
+  /** Time of the world at which a transaction was recorded, by its id. */
+  /** Ids of the attempts of which the first byte was written. */
+  readonly #sent = new Set<string>();
+  readonly #recordedAt = new Map<string, number>();
+
+  constructor(
+    private readonly world: World,
+    private readonly database: Database,
+    private readonly faults: Faults,
+  ) {
+    database.model.onTransition = (before, after) => this.#onTransition(before, after);
+    database.onFence = () => {
+      if (database.lostAt === -Infinity)
+        this.fail('the fence goes up only if the journal has lost attempts', '');
+    };
+  }
+
+  private get profile(): Profile {
+    return this.faults.profile;
+  }
+
+  fail(invariant: string, detail: string): void {
+    this.world.trace(`VIOLATION ${invariant}: ${detail}`);
+    this.violations.push(`${invariant}: ${detail}`);
+  }
+
+  /** Called when the first byte of a create or confirm is written. */
+  onPost({ path, data }: ServiceRequest, machine: Machine): void {
+    const body = JSON.parse(data) as { description?: string; id?: string; utr?: string };
+    if (path.endsWith('/confirm/')) {
+      if (this.#confirmed.has(`${body.id} ${body.utr}`) && this.#hasReliableLeases())
+        this.fail('an input that confirmed a payment is not sent again', `${body.id}`);
+      return this.#onConfirmSent(body.id ?? '', machine);
+    }
+    const record = this.#record(body.description);
+    const attempt = this.database.model.find({ service: SERVICE_NAME, ...record });
+    if (attempt) this.#sent.add(attempt.id);
+    const hasJustFailedOver = this.world.now - this.database.lostAt < REWRITE_MS;
+    if ((!attempt || isReleased(attempt)) && !hasJustFailedOver)
+      this.fail('a create is in the journal before it is sent', `${record.id} ${attempt?.outcome ?? ''}`);
+  }
+
+  #onConfirmSent(transactionId: string, machine: Machine): void {
+    const other = this.#confirming.get(transactionId);
+    const isCalm = this.world.now - this.faults.disturbedAt > CALM_MS;
+    const renewsLeases = JOURNAL_FAULTS.every((fault) => this.profile.rates[fault] === undefined);
+    if (other?.isAlive && isCalm && renewsLeases)
+      this.fail('one confirm of a payment is sent at a time', transactionId);
+    this.#confirming.set(transactionId, machine);
+  }
+
+  /** After a step of the journal's clock, an instance may regard a confirm in flight as one whose instance has died. */
+  #hasReliableLeases(): boolean {
+    return this.world.now - this.faults.clockStepAt > CLOCK_READ_MS;
+  }
+
+  onPostEnd({ path, data }: ServiceRequest): void {
+    if (path.endsWith('/confirm/')) this.#confirming.delete((JSON.parse(data) as { id: string }).id);
+  }
+
+  onCreate(entry: Entry): void {
+    this.creates += 1;
+    const record = this.#record(entry.description);
+    record.entries.push(entry);
+    record.createdAt = Math.min(record.createdAt, this.world.now);
+    if (record.entries.length > 1)
+      this.fail('one key creates at most once', `${record.id} ${record.entries.length} times`);
+    const others = entry.kind === 'payout' ? this.othersWith(entry) : [];
+    if (others.length > 0) this.fail('no payout is sent under an external id that was taken', record.id);
+    const attempt = this.database.model.find({ service: SERVICE_NAME, ...record });
+    const hasLost = this.database.lostAt > -Infinity;
+    if (!hasLost && (!attempt || isReleased(attempt)))
+      this.fail('a key is not released while its create is under way', record.id);
+  }
+
+  /** Returns other transactions with the kind, channel and external id of a transaction. */
+  othersWith({ kind, channel, externalId, transactionId }: Entry): Entry[] {
+    const all = [...this.foreign, ...[...this.keys.values()].flatMap(({ entries }) => entries)];
+    return all.filter(
+      (other) =>
+        other.kind === kind &&
+        other.channel === channel &&
+        other.externalId === externalId &&
+        other.transactionId !== transactionId,
+    );
+  }
+
+  /** Checks an answer to a create. `startedAt`: start of the call by the clock of the world. */
+  onAnswer(
+    record: KeyRecord,
+    { amount, startedAt }: { amount: string; startedAt: number },
+    answer: Answer,
+  ): void {
+    const { result, transactionId, replayed, rules } = answer;
+    this.#checkAudit(record.id, answer);
+    if (result.endsWith('Success')) return this.#onSuccess(record, amount, { transactionId, replayed });
+    if (result.startsWith('bug')) return this.fail('no call fails by a bug', result);
+    if (result === 'RejectedByServiceError' && record.createdAt < startedAt)
+      this.fail('a rejected create created nothing', record.id);
+    if (result === 'RejectedByServiceError' && record.succeededAt < startedAt)
+      this.fail('a success is not contradicted later', `${record.id} ${result}`);
+    if (result === 'InvalidInputError' && !(rules.includes('unused') && this.#isExternalIdShared(record)))
+      this.fail('no valid create is refused', `${record.id} ${rules.join()}`);
+    if (result === 'InvalidInputError' && record.succeededAt < startedAt)
+      this.fail('a success is not contradicted later', `${record.id} ${result}`);
+    if (result === 'IdempotencyConflictError' && record.amounts.size === 1)
+      this.fail('a create conflicts with another input only', record.id);
+  }
+
+  #onSuccess(
+    record: KeyRecord,
+    amount: string,
+    { transactionId, replayed }: { transactionId: string | undefined; replayed: boolean | undefined },
+  ): void {
+    const entry = record.entries.find((each) => each.transactionId === transactionId);
+    if (!entry) return this.fail('a success names what the key created', `${record.id} ${transactionId}`);
+    if (entry.amount.value !== amount)
+      this.fail('a success names what the input asked for', `${record.id} ${amount}`);
+    if (record.successId !== undefined && record.successId !== transactionId)
+      this.fail('a success is not contradicted later', `${record.id} ${transactionId}`);
+    record.successId = transactionId;
+    record.succeededAt = Math.min(record.succeededAt, this.world.now);
+    if (replayed === false) record.freshSuccesses += 1;
+    if (record.freshSuccesses > 1) this.fail('one call at most created the transaction', record.id);
+  }
+
+  onConfirmAnswer(transactionId: string, input: string, answer: Answer): void {
+    this.#checkAudit(transactionId, answer);
+    if (answer.result.startsWith('bug')) this.fail('no call fails by a bug', answer.result);
+    const name = `${transactionId} ${input}`;
+    if (answer.result === 'PaymentSuccess') this.#confirmed.add(name);
+    else if (this.#confirmed.has(name) && /Rejected|Invalid/.test(answer.result) && this.#hasReliableLeases())
+      this.fail('a confirmed input is not refused later', `${name} ${answer.result}`);
+  }
+
+  #checkAudit(name: string, { audit, result, isError, transactionId }: Answer): void {
+    const [line] = audit;
+    const isRecorded =
+      audit.length === 1 &&
+      line?.outcome === result &&
+      (isError || !transactionId || line.transactionId === transactionId);
+    if (!isRecorded) this.fail('each mutation has one audit line', `${name} ${result} ${line?.outcome}`);
+  }
+
+  #isExternalIdShared({ kind, channel, externalId, id }: KeyRecord): boolean {
+    const isOther = (other: KeyRecord): boolean =>
+      other.id !== id && other.kind === kind && other.channel === channel && other.externalId === externalId;
+    const isForeign = (other: Entry): boolean => other.kind === kind && other.externalId === externalId;
+    return externalId !== null && ([...this.keys.values()].some(isOther) || this.foreign.some(isForeign));
+  }
+
+  #onTransition(before: Attempt | null, after: Attempt | null): void {
+    if (!after) return this.#checkPurge(before);
+    const id = `${after.client}/${after.key}`;
+    const isSame = before?.id === after.id;
+    if (!isSame) {
+      this.faults.openWindow(id);
+      this.#begunAt.set(after.id, this.world.now);
+    }
+    if (before && !isSame && !isReleased(before))
+      this.fail('a key that is not released keeps its attempt', id);
+    if (isSame && before && !ALLOWED[before.outcome].includes(after.outcome))
+      this.fail('attempts follow the state diagram', `${id} ${before.outcome} -> ${after.outcome}`);
+    if (isSame && before) this.#checkRelease(before, after);
+    if (after.outcome !== 'in_progress' && after.outcome !== 'unknown') this.faults.closeWindow(id);
+    if (after.outcome === 'succeeded') this.#onRecorded(id, after);
+    const hasEntry = (this.keys.get(id)?.entries.length ?? 0) > 0;
+    // A journal that has lost the attempt may have an earlier one of the key; the fence protects its creates.
+    const hasLost = this.database.lostAt > -Infinity;
+    if (isReleased(after) && hasEntry && !hasLost)
+      this.fail('a key that created something is not released', id);
+  }
+
+  /** Lookups never release the key of a payout. */
+  #checkRelease(before: Attempt, after: Attempt): void {
+    const isByLookups = before.outcome === 'unknown' && before.absence.spanMs >= this.profile.settleMs / 2;
+    // Its sender knows that it was not sent, and may record it late.
+    const wasSent = this.#sent.has(after.id);
+    if (isByLookups && wasSent && after.outcome === 'not_sent' && after.kind === 'payout')
+      this.fail('a payout is never released by lookups', `${after.client}/${after.key}`);
+  }
+
+  #onRecorded(id: string, { transactionId }: Attempt): void {
+    this.#recordedAt.set(transactionId ?? '', this.world.now);
+    if (!this.keys.get(id)?.entries.some((entry) => entry.transactionId === transactionId))
+      this.fail('the journal records what the key created', `${id} ${transactionId}`);
+  }
+
+  #checkPurge(before: Attempt | null): void {
+    if (!before) return;
+    const id = `${before.client}/${before.key}`;
+    if (before.outcome === 'unknown' || before.outcome === 'in_progress')
+      this.fail('no open attempt is purged', id);
+  }
+
+  /** Returns a transaction of another key that the journal has recorded durably. */
+  recordedTransaction({ path, data }: ServiceRequest): string | undefined {
+    if (path.endsWith('/confirm/') || this.profile.purges || this.profile.transitMs < 5000) return undefined;
+    const { description } = JSON.parse(data) as { description: string };
+    const { kind, id } = this.#record(description);
+    for (const attempt of this.database.model.attempts) {
+      const isOther = `${attempt.client}/${attempt.key}` !== id && attempt.kind === kind;
+      const age = this.world.now - (this.#recordedAt.get(attempt.transactionId ?? '') ?? Infinity);
+      if (isOther && attempt.outcome === 'succeeded' && age > 2000) return attempt.transactionId ?? undefined;
+    }
+    return undefined;
+  }
+
+  /**
+   * Whether recovery can settle an attempt. It cannot settle a payout that does not exist, one of several with an
+   * external id, one whose rivals may have been purged, and one whose age cannot be judged: the service's time is unknown,
+   * and the journal's clock has stepped.
+   */
+  canBeSettled(attempt: Attempt): boolean {
+    const record = this.#record(`${attempt.client}/${attempt.key}`);
+    const begunAt = this.#begunAt.get(attempt.id) ?? 0;
+    const isAgeUnknown =
+      attempt.serviceStartedAt === null && this.faults.clockStepAt > begunAt - CLOCK_READ_MS;
+    const isPastRetention = this.world.now - begunAt > this.profile.keepMs;
+    // The journal has lost a later attempt with other input, which created the transaction.
+    const isOtherInput = record.entries.some(({ amount }) => amount.value !== attempt.value);
+    if (isAgeUnknown || isPastRetention || isOtherInput || this.#isExternalIdShared(record)) return false;
+    return attempt.kind === 'payment' || record.entries.length > 0;
+  }
+
+  #record(id: string | undefined): KeyRecord {
+    const record = this.keys.get(id ?? '');
+    if (!record) throw new Error(`The simulation has no key ${id}.`);
+    return record;
+  }
+}
+
+const isReleased = ({ outcome }: Attempt): boolean => outcome === 'rejected' || outcome === 'not_sent';

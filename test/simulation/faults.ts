@@ -1,0 +1,66 @@
+import { INCIDENTS, type Fault, type Profile } from './profile';
+import type { SeededRandom } from './random';
+import type { World } from './world';
+
+/** The faults of one open create: from its write to the journal until its outcome is recorded. */
+type Window = Set<Fault>;
+
+/** Chooses faults, and counts which ones happened, alone and in pairs, while a create was open. */
+export class Faults {
+  readonly counts = new Map<string, number>();
+  /** Number of faults and pairs of faults that happened while one create was open. */
+  readonly inWindow = new Map<string, number>();
+  readonly #windows = new Map<string, Window>();
+  isOver = false;
+  /** Time of the world of the last fault of a machine or of the database. */
+  disturbedAt = -Infinity;
+  /** Time of the world at which a clock that the instances share last stepped, or stopped on one of them. */
+  clockStepAt = -Infinity;
+  readonly random: SeededRandom;
+
+  constructor(
+    private readonly world: World,
+    readonly profile: Profile,
+  ) {
+    this.random = world.random.fork();
+  }
+
+  /** Whether a fault happens now. */
+  happens(fault: Fault): boolean {
+    const rate = this.profile.rates[fault] ?? 0;
+    return !this.isOver && rate > 0 && this.random.chance(rate);
+  }
+
+  /** Returns the fault of these that happens to a request; undefined if none does. */
+  choose<F extends Fault>(faults: readonly F[]): F | undefined {
+    if (this.isOver) return undefined;
+    let left = this.random.next();
+    return faults.find((fault) => (left -= this.profile.rates[fault] ?? 0) < 0);
+  }
+
+  /** Counts a fault. @param key the create that it concerns; undefined: every open one */
+  count(fault: Fault, key?: string): void {
+    increase(this.counts, fault);
+    if ((INCIDENTS as readonly Fault[]).includes(fault)) this.disturbedAt = this.world.now;
+    if (fault === 'journal_clock_step' || fault === 'freeze') this.clockStepAt = this.world.now;
+    this.world.trace(`fault ${fault} ${key ?? ''}`);
+    if (key === undefined) for (const window of this.#windows.values()) window.add(fault);
+    else this.#windows.get(key)?.add(fault);
+  }
+
+  openWindow(key: string): void {
+    this.#windows.set(key, new Set());
+  }
+
+  closeWindow(key: string): void {
+    const faults = [...(this.#windows.get(key) ?? [])].sort();
+    this.#windows.delete(key);
+    faults.forEach((first, place) => {
+      increase(this.inWindow, first);
+      for (const second of faults.slice(place + 1)) increase(this.inWindow, `${first} + ${second}`);
+    });
+  }
+}
+
+const increase = (counts: Map<string, number>, name: string): void =>
+  void counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -1,0 +1,89 @@
+import { startOperations, type Operations } from '../../src/core';
+import { CallbackTokens } from '../../src/core/callbacks/callback-tokens';
+import { readConfig } from '../../src/config';
+import { Credentials } from '../../src/datasources/payment-service/credentials';
+import { ServiceClient } from '../../src/datasources/payment-service/client';
+import { ServiceTransport } from '../../src/datasources/payment-service/http/transport';
+import { PaymentService } from '../../src/datasources/payment-service/payments';
+import { PayoutService } from '../../src/datasources/payment-service/payouts';
+import { DEFAULT_POLL_AFTER } from '../../src/shared/poll-after';
+import { Secret } from '../../src/shared/secret';
+import type { Database } from './database';
+import type { Machine } from './machine';
+import type { Connections } from '../../src/datasources/payment-service/http/connections';
+import type { Profile } from './profile';
+import { API_KEY, SECRET_KEY } from './service';
+
+const { watching } = readConfig({});
+
+/** Name of the payment service in the journal. */
+export const SERVICE_NAME = 'simulated';
+
+/** Starts the gateway's core and its client of the payment service on a machine, as src/app/gateway.ts does. */
+export function startInstance(
+  machine: Machine,
+  { database, network, profile }: { database: Database; network: Connections; profile: Profile },
+): Operations {
+  const { clock, runtime } = machine;
+  const { timeoutMs, settleMs, keepMs, fenceMs } = profile;
+  const credentials = new Credentials({
+    file: null,
+    settings: { apiKey: new Secret(API_KEY), secretKeys: [new Secret(SECRET_KEY)] },
+    onCredentialEvent: () => undefined,
+  });
+  const transport = new ServiceTransport({
+    baseUrl: 'http://service.example/',
+    credentials,
+    timeoutMs,
+    now: () => clock.now(),
+    runtime,
+    connections: network,
+  });
+  const secrets = () => ({ credentials: credentials.allSecrets, isToken: undefined });
+  const client = new ServiceClient(transport, { status: 404, fields: ['code'] }, secrets, {
+    failed: () => undefined,
+    ended: () => undefined,
+    retried: () => undefined,
+  });
+  return startOperations({
+    payments: new PaymentService(client, DEFAULT_POLL_AFTER),
+    payouts: new PayoutService(client),
+    callbackTokens: new CallbackTokens('callbacks'),
+    journal: database.connect(machine),
+    notifier: {
+      hasPeers: false,
+      publish: () => undefined,
+      subscribe: () => undefined,
+      close: () => Promise.resolve(),
+    },
+    clock,
+    runtime,
+    config: {
+      service: { timeoutMs },
+      journal: {
+        settleMs,
+        keepMs,
+        fenceMs,
+        payoutPreflight: true,
+        fingerprintKey: new Secret('fingerprints'),
+      },
+      urls: { allowsLoopback: false, hosts: null },
+      watching,
+      publicUrl: null,
+      changes: { followMs: 0, keepMs, lookupsPerSecond: 1 },
+    },
+    service: SERVICE_NAME,
+    warn: () => undefined,
+    serviceLoad: { isDown: () => false, isBusy: () => false },
+    observer: {
+      onRecovery: () => undefined,
+      onReconcilerRun: () => undefined,
+      onClockStep: () => undefined,
+      onPoll: () => undefined,
+      onOutcomeRecovered: () => undefined,
+      onChange: () => undefined,
+      onFollow: () => undefined,
+      onDelivered: () => undefined,
+    },
+  });
+}

@@ -1,0 +1,454 @@
+import {
+  MAX_LEASE_MS,
+  NO_ABSENCE,
+  type Attempt,
+  type AttemptKey,
+  type AttemptKind,
+  type AttemptPage,
+  type BeginResult,
+  type Claim,
+  type ConfirmBeginResult,
+  type ConfirmClaim,
+  type ConfirmResult,
+  type ConfirmedInput,
+  type ConfirmedPayment,
+  type CreateScope,
+  type NewAttempt,
+  type Outcome,
+  type PurgeProgress,
+  type PurgeStep,
+  type TransactionRef,
+  type UnknownCount,
+  ATTEMPT_KINDS,
+} from '../../src/datasources/journal/journal';
+import { AttemptMissing, type FenceReason, type JournalState } from '../../src/datasources/journal/fence';
+
+/** A commit, with what undoes it. */
+interface Commit {
+  at: number;
+  undo: (() => void)[];
+}
+
+interface State {
+  fence: JournalState['fence'];
+  /** Identity of the database that the journal was last written to. */
+  identity: number;
+  seq: number;
+}
+
+interface Confirm {
+  id: string;
+  owner: string;
+  leaseUntil: number;
+  inputHash: string;
+  isSuspect: boolean;
+  suspectHashes: string[];
+}
+
+const OBSERVER_GRACE_MS = 5000;
+
+const text = (...parts: string[]): string => parts.join('\u0001');
+const isOpen = ({ outcome }: Attempt): boolean => outcome === 'in_progress' || outcome === 'unknown';
+const holdsExternalId = (attempt: Attempt): boolean => isOpen(attempt) || attempt.outcome === 'succeeded';
+const isReleased = (attempt: Attempt): boolean => !holdsExternalId(attempt);
+
+const isClaimable = (attempt: Attempt, now: number): boolean =>
+  isOpen(attempt) && (attempt.leaseUntil < now || attempt.leaseUntil > now + MAX_LEASE_MS);
+
+/** A change of an attempt; null: the key had no attempt, or its attempt was deleted. */
+export type TransitionListener = (before: Attempt | null, after: Attempt | null) => void;
+
+/**
+ * Model of the journal's database: what each statement does, which commits are durable, and what a crash or a failover
+ * undoes. journal-model.system.test.ts compares it with SQLite and PostgreSQL.
+ */
+export class JournalModel {
+  /** Attempts by idempotency key. */
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #keyById = new Map<string, string>();
+  /** Attempt ids by external id. */
+  readonly #reservations = new Map<string, string>();
+  readonly #confirms = new Map<string, Confirm>();
+  readonly #confirmed = new Map<string, ConfirmedInput>();
+  #state: State = { fence: null, identity: 0, seq: 0 };
+  /** Identity of the database; the journal was last written to the one in `#state`. */
+  #identity = 0;
+  #commits: Commit[] = [];
+  #durable = 0;
+  #current: Commit | undefined;
+  onTransition: TransitionListener = () => undefined;
+
+  /** @param now the clock of the database in ms since 1970 */
+  constructor(private readonly now: () => number) {}
+
+  get attempts(): IterableIterator<Attempt> {
+    return this.#attempts.values();
+  }
+
+  /** Runs a write as one transaction. `isDurable`: its commit, and so all commits before it, are synced. */
+  commit<T>(at: number, isDurable: boolean, write: () => T): T {
+    this.#current = { at, undo: [] };
+    try {
+      return write();
+    } finally {
+      if (this.#current.undo.length > 0) this.#commits.push(this.#current);
+      if (isDurable) this.#durable = this.#commits.length;
+      this.#current = undefined;
+    }
+  }
+
+  /** Syncs what was committed before this time, as the background writer of a database does. */
+  syncUntil(at: number): void {
+    while (this.#durable < this.#commits.length && (this.#commits[this.#durable]?.at ?? 0) < at)
+      this.#durable += 1;
+  }
+
+  /** Undoes the commits that were not synced. Returns their number. */
+  crash(): number {
+    return this.#undoFrom(this.#durable);
+  }
+
+  /** Undoes every commit after this time, and changes the identity of the database. Returns the number of commits lost. */
+  failOver(since: number): number {
+    let first = this.#commits.length;
+    while (first > 0 && (this.#commits[first - 1]?.at ?? 0) > since) first -= 1;
+    const lost = this.#undoFrom(first);
+    this.#identity += 1;
+    return lost;
+  }
+
+  #undoFrom(first: number): number {
+    const undone = this.#commits.splice(first);
+    for (const { undo } of undone.reverse()) for (const step of undo.reverse()) step();
+    this.#durable = Math.min(this.#durable, first);
+    return undone.length;
+  }
+
+  #set<V>(map: Map<string, V>, key: string, value: V | undefined): void {
+    const before = map.get(key);
+    const put = (next: V | undefined): void => {
+      if (next === undefined) map.delete(key);
+      else map.set(key, next);
+    };
+    this.#current?.undo.push(() => put(before));
+    put(value);
+  }
+
+  #setState(change: Partial<State>): void {
+    const before = this.#state;
+    this.#current?.undo.push(() => (this.#state = before));
+    this.#state = { ...before, ...change };
+  }
+
+  #put(key: string, after: Attempt | undefined): void {
+    const before = this.#attempts.get(key);
+    this.#set(this.#attempts, key, after);
+    if (after) this.#keyById.set(after.id, key);
+    this.onTransition(before ?? null, after ?? null);
+  }
+
+  insertAttempt(attempt: NewAttempt): BeginResult {
+    if (this.#state.identity !== this.#identity) this.readState();
+    const { reserve, fenceSince, ...sent } = attempt;
+    const isFenceChanged = fenceSince !== (this.#state.fence?.since ?? 0);
+    if (isFenceChanged) return this.#holderOf(attempt) ?? { kind: 'fence_changed' };
+    const key = text(attempt.service, attempt.client, attempt.key);
+    const externalId = text(attempt.service, attempt.channel, attempt.externalId);
+    if (reserve && !this.#isReserved(externalId)) this.#set(this.#reservations, externalId, attempt.id);
+    const before = this.#attempts.get(key);
+    const isFree = !reserve || this.#reservations.get(externalId) === attempt.id;
+    if (isFree && (!before || (isReleased(before) && before.id !== attempt.id))) {
+      const seq = this.#state.seq + 1;
+      this.#setState({ seq });
+      this.#put(key, {
+        ...sent,
+        seq,
+        outcome: 'in_progress',
+        transactionId: null,
+        status: null,
+        settledAt: null,
+        nextRecheckAt: null,
+        recheckCount: 0,
+        absence: NO_ABSENCE,
+      });
+      return { kind: 'started' };
+    }
+    return this.#holderOf(attempt) ?? { kind: 'reserved' };
+  }
+
+  /** The result for an attempt that was not written; undefined if nothing holds its key. */
+  #holderOf(attempt: NewAttempt): BeginResult | undefined {
+    const holder = this.find(attempt);
+    if (holder?.id === attempt.id) return { kind: 'started' };
+    return holder && !isReleased(holder) ? { kind: 'exists', attempt: holder } : undefined;
+  }
+
+  #isReserved(externalId: string): boolean {
+    const holder = this.#byId(this.#reservations.get(externalId) ?? '');
+    return holder !== undefined && holdsExternalId(holder);
+  }
+
+  recordOutcome(id: string, outcome: Outcome): boolean {
+    const attempt = this.#byId(id);
+    if (!attempt) {
+      if (outcome.outcome === 'succeeded' || outcome.outcome === 'unknown') throw new AttemptMissing();
+      return true;
+    }
+    const key = text(attempt.service, attempt.client, attempt.key);
+    if (outcome.outcome === 'unknown') {
+      const { nextRecheckAt, absence = attempt.absence } = outcome;
+      const recheckCount = attempt.recheckCount + 1;
+      if (isOpen(attempt))
+        this.#put(key, {
+          ...attempt,
+          outcome: 'unknown',
+          leaseUntil: 0,
+          nextRecheckAt,
+          absence,
+          recheckCount,
+        });
+      return true;
+    }
+    const created = outcome.outcome === 'succeeded' ? outcome : { transactionId: null, status: null };
+    if (created.transactionId !== null && this.#isCreatedByAnother(attempt, created.transactionId))
+      return false;
+    if (isOpen(attempt)) {
+      const settled = { owner: '', leaseUntil: 0, sendUntil: 0, serviceStartedAt: null, nextRecheckAt: null };
+      this.#put(key, {
+        ...attempt,
+        ...settled,
+        absence: NO_ABSENCE,
+        outcome: outcome.outcome,
+        transactionId: created.transactionId,
+        status: created.status,
+        settledAt: outcome.settledAt,
+      });
+    }
+    return true;
+  }
+
+  #isCreatedByAnother(mine: Attempt, transactionId: string): boolean {
+    const other = this.findByTransaction(mine.service, mine.kind, transactionId, mine.id);
+    return other !== null;
+  }
+
+  #byId(id: string): Attempt | undefined {
+    const attempt = this.#attempts.get(this.#keyById.get(id) ?? '');
+    return attempt?.id === id ? attempt : undefined;
+  }
+
+  #all(matches: (attempt: Attempt) => boolean): Attempt[] {
+    const found: Attempt[] = [];
+    for (const attempt of this.#attempts.values()) if (matches(attempt)) found.push(attempt);
+    return found;
+  }
+
+  find({ service, client, key }: AttemptKey): Attempt | null {
+    return this.#attempts.get(text(service, client, key)) ?? null;
+  }
+
+  findById(service: string, id: string): Attempt | null {
+    const attempt = this.#byId(id);
+    return attempt?.service === service ? attempt : null;
+  }
+
+  findByTransaction(service: string, kind: AttemptKind, id: string, except?: string): Attempt | null {
+    for (const attempt of this.#attempts.values())
+      if (
+        attempt.transactionId === id &&
+        attempt.service === service &&
+        attempt.kind === kind &&
+        attempt.id !== except
+      )
+        return attempt;
+    return null;
+  }
+
+  hasRival(attempt: Attempt): boolean {
+    const names = ['externalId', 'service', 'channel', 'kind', 'method', 'currency', 'value'] as const;
+    return (
+      this.#all(
+        (other) =>
+          other.id !== attempt.id && isOpen(other) && names.every((name) => other[name] === attempt[name]),
+      ).length > 0
+    );
+  }
+
+  findSucceededOnChannel({ service, channel, client, kind }: Attempt): string | null {
+    const found = this.#all(
+      (other) =>
+        other.outcome === 'succeeded' &&
+        other.service === service &&
+        other.channel === channel &&
+        other.kind === kind,
+    );
+    const own = found.filter((other) => other.client === client).sort(newestFirst);
+    return (own[0] ?? found[0])?.transactionId ?? null;
+  }
+
+  findCreated({ service, client, kind }: CreateScope, refs: readonly TransactionRef[]): (Attempt | null)[] {
+    const own = this.#all(
+      (attempt) => attempt.service === service && attempt.client === client && attempt.kind === kind,
+    ).sort((a, b) => b.seq - a.seq);
+    return refs.map(({ channel, transactionId, externalId }) => {
+      const isMatch = (attempt: Attempt): boolean =>
+        attempt.channel === channel &&
+        (externalId === undefined || attempt.externalId === externalId) &&
+        (transactionId === undefined
+          ? attempt.outcome === 'succeeded' || attempt.outcome === 'unknown'
+          : attempt.transactionId === transactionId);
+      return own.find(isMatch) ?? null;
+    });
+  }
+
+  list({
+    service,
+    client,
+    channel,
+    kinds = ATTEMPT_KINDS,
+    outcome,
+    externalId,
+    limit,
+  }: AttemptPage): Attempt[] {
+    const isMatch = (attempt: Attempt): boolean =>
+      attempt.service === service &&
+      attempt.client === client &&
+      attempt.channel === channel &&
+      kinds.includes(attempt.kind) &&
+      (!outcome || attempt.outcome === outcome) &&
+      (typeof externalId !== 'string' || attempt.externalId === externalId);
+    return this.#all(isMatch).sort(newestFirst).slice(0, limit);
+  }
+
+  renew(owner: string, leaseUntil: number): void {
+    for (const [key, attempt] of this.#attempts)
+      if (attempt.owner === owner && attempt.outcome === 'in_progress')
+        this.#set(this.#attempts, key, { ...attempt, leaseUntil });
+    for (const [key, confirm] of this.#confirms)
+      if (confirm.owner === owner && confirm.leaseUntil > 0)
+        this.#set(this.#confirms, key, { ...confirm, leaseUntil });
+  }
+
+  claim(id: string, { owner, now, leaseUntil }: Claim): Attempt | null {
+    const attempt = this.#byId(id);
+    if (!attempt || !isClaimable(attempt, now)) return null;
+    const claimed: Attempt = { ...attempt, outcome: 'unknown', owner, leaseUntil };
+    this.#put(text(attempt.service, attempt.client, attempt.key), claimed);
+    return claimed;
+  }
+
+  claimDue(claim: Claim, limit: number): Attempt[] {
+    const { service, owner, now } = claim;
+    const isDue = ({ nextRecheckAt, absence: { observer } }: Attempt): boolean =>
+      nextRecheckAt === null ||
+      nextRecheckAt <= now - (observer === '' || observer === owner ? 0 : OBSERVER_GRACE_MS);
+    const due = this.#all((each) => each.service === service && isClaimable(each, now) && isDue(each));
+    due.sort((a, b) => (a.nextRecheckAt ?? -Infinity) - (b.nextRecheckAt ?? -Infinity) || a.seq - b.seq);
+    return due.slice(0, limit).flatMap(({ id }) => this.claim(id, claim) ?? []);
+  }
+
+  beginConfirm(claim: ConfirmClaim): ConfirmBeginResult | null {
+    const { id, owner, leaseUntil, inputHash, now } = claim;
+    const key = paymentKey(claim);
+    const before = this.#confirms.get(key);
+    if (before && !(before.leaseUntil < now)) return null;
+    const isNew = before !== undefined && !before.suspectHashes.join(' ').includes(before.inputHash);
+    const suspectHashes = [...(before?.suspectHashes ?? []), ...(isNew ? [before.inputHash] : [])];
+    const isSuspect = before !== undefined;
+    this.#set(this.#confirms, key, { id, owner, leaseUntil, inputHash, isSuspect, suspectHashes });
+    return { previousOutcomeUnknown: isSuspect, unresolvedInputHashes: suspectHashes };
+  }
+
+  endConfirm(id: string, { outcome, confirmed }: ConfirmResult): void {
+    for (const input of confirmed) {
+      const key = text(paymentKey(input), input.inputHash);
+      if (!this.#confirmed.has(key)) this.#set(this.#confirmed, key, input);
+    }
+    for (const [key, confirm] of this.#confirms) {
+      if (confirm.id !== id) continue;
+      const inputHash = outcome === 'not_carried_out' ? '' : confirm.inputHash;
+      this.#set(
+        this.#confirms,
+        key,
+        outcome === 'known' ? undefined : { ...confirm, leaseUntil: 0, inputHash },
+      );
+    }
+  }
+
+  confirmedInputs(payment: ConfirmedPayment): ConfirmedInput[] {
+    const wanted = paymentKey(payment);
+    return [...this.#confirmed.values()].filter((input) => paymentKey(input) === wanted);
+  }
+
+  unknown(service: string, limit: number): Attempt[] {
+    return this.#all((each) => each.service === service && each.outcome === 'unknown')
+      .sort((a, b) => a.seq - b.seq)
+      .slice(0, limit);
+  }
+
+  countUnknown(service: string): UnknownCount[] {
+    const unknown = this.unknown(service, Infinity);
+    return ATTEMPT_KINDS.map((kind) => {
+      const times = unknown.filter((each) => each.kind === kind).map(({ startedAt }) => startedAt);
+      return { kind, count: times.length, oldestAt: times.length > 0 ? Math.min(...times) : null };
+    });
+  }
+
+  purgeStep({ target, settledBefore, limit, after }: PurgeStep): PurgeProgress {
+    const from = Number(after ?? 0);
+    if (target === 'reservations') return this.#purgeReservations();
+    if (target === 'confirmed') {
+      const expired = [...this.#confirmed]
+        .filter(([, { confirmedAt }]) => confirmedAt >= from && confirmedAt < settledBefore)
+        .sort(([, a], [, b]) => a.confirmedAt - b.confirmedAt)
+        .slice(0, limit);
+      for (const [key] of expired) this.#set(this.#confirmed, key, undefined);
+      return progress(
+        expired.map(([, { confirmedAt }]) => confirmedAt),
+        limit,
+      );
+    }
+    const expired = this.#all(
+      ({ settledAt }) => settledAt !== null && settledAt >= from && settledAt < settledBefore,
+    )
+      .sort((a, b) => (a.settledAt ?? 0) - (b.settledAt ?? 0) || a.seq - b.seq)
+      .slice(0, limit);
+    for (const { id, service, client, key, channel, externalId } of expired) {
+      const reserved = text(service, channel, externalId);
+      if (this.#reservations.get(reserved) === id) this.#set(this.#reservations, reserved, undefined);
+      this.#put(text(service, client, key), undefined);
+    }
+    return progress(
+      expired.map(({ settledAt }) => settledAt ?? 0),
+      limit,
+    );
+  }
+
+  #purgeReservations(): PurgeProgress {
+    const left = [...this.#reservations].filter(([, id]) => !this.#byId(id));
+    for (const [key] of left) this.#set(this.#reservations, key, undefined);
+    return { deleted: left.length, after: null };
+  }
+
+  readState(): JournalState {
+    if (this.#state.identity !== this.#identity) {
+      const fence = { since: Math.floor(this.now()), reason: 'failover' as const };
+      this.#setState({ identity: this.#identity, fence });
+    }
+    return { fence: this.#state.fence, lastSequence: this.#state.seq };
+  }
+
+  setFence(reason: FenceReason | null): void {
+    this.#setState({ fence: reason === null ? null : { since: Math.floor(this.now()), reason } });
+  }
+}
+
+const paymentKey = ({ service, channel, transactionId }: ConfirmedPayment): string =>
+  text(service, channel, transactionId);
+
+const newestFirst = (a: Attempt, b: Attempt): number => b.startedAt - a.startedAt || b.seq - a.seq;
+
+const progress = (times: readonly number[], limit: number): PurgeProgress => ({
+  deleted: times.length,
+  after: times.length < limit ? null : String(times.at(-1)),
+});

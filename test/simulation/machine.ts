@@ -1,0 +1,81 @@
+import type { Clock, Timer } from '../../src/shared/clock';
+import type { Runtime } from '../../src/shared/runtime';
+import type { SeededRandom } from './random';
+import type { World } from './world';
+
+/** A process of the gateway on a machine with its own clocks. When it dies, nothing of it runs any more. */
+export class Machine {
+  isAlive = true;
+  /** Until this time of the world the process does nothing: it is suspended, or its event loop is busy. */
+  pausedUntil = 0;
+  /** Maximum delay in ms before the event loop handles a timer or a response. */
+  lagMs = 0;
+  readonly random: SeededRandom;
+  readonly runtime: Runtime;
+  readonly clock: Clock;
+  readonly #bootedAt: number;
+  /** Time in ms in which the machine was suspended with its monotonic clock. */
+  #frozenMs = 0;
+
+  /** @param wall the clock of the machine, which outlives the process */
+  constructor(
+    readonly name: string,
+    private readonly world: World,
+    private readonly wall: { offsetMs: number },
+  ) {
+    this.random = world.random.fork();
+    this.#bootedAt = world.now - this.random.between(0, 1_000_000);
+    const { random } = this;
+    const monotonic = (): number => this.world.now - this.#bootedAt - this.#frozenMs;
+    const after = (ms: number, run: () => void): Timer => this.#after(ms, run);
+    this.clock = { now: () => Math.floor(world.now + wall.offsetMs), monotonic, after };
+    this.runtime = {
+      monotonic,
+      after,
+      sleep: (ms) => new Promise((resolve) => void this.#after(ms, resolve)),
+      nextTurn: () => new Promise((resolve) => this.deliver(0, resolve)),
+      random: () => random.next(),
+      randomBytes: (size) => random.bytes(size),
+      randomUUID: () => random.uuid(),
+    };
+  }
+
+  stepWallClock(ms: number): void {
+    this.wall.offsetMs += ms;
+  }
+
+  /** Suspends the process. `isFrozen`: the monotonic clock stops too, as when a virtual machine is suspended. */
+  pause(ms: number, isFrozen: boolean): void {
+    const awakeAt = Math.max(this.pausedUntil, this.world.now);
+    this.pausedUntil = Math.max(awakeAt, this.world.now + ms);
+    // The time for which it was suspended already does not count twice.
+    if (isFrozen) this.#frozenMs += this.pausedUntil - awakeAt;
+  }
+
+  /** Runs the completion of I/O after `ms`, unless the process has died by then. */
+  deliver(ms: number, run: () => void): void {
+    const lag = this.lagMs > 0 ? this.random.between(0, this.lagMs) : 0;
+    this.world.at(ms + lag, () => this.#runWhenAwake(run));
+  }
+
+  #runWhenAwake(run: () => void): void {
+    if (!this.isAlive) return;
+    const pausedMs = this.pausedUntil - this.world.now;
+    if (pausedMs > 0) this.world.at(pausedMs, () => this.#runWhenAwake(run));
+    else run();
+  }
+
+  #after(ms: number, run: () => void): Timer {
+    let isCancelled = false;
+    const dueAt = this.runtime.monotonic() + ms;
+    const fire = (): void => {
+      if (isCancelled) return;
+      // A monotonic clock that stopped delays the timer as long.
+      const leftMs = dueAt - this.runtime.monotonic();
+      if (leftMs > 0.001) this.deliver(leftMs, fire);
+      else run();
+    };
+    this.deliver(ms, fire);
+    return { cancel: () => void (isCancelled = true) };
+  }
+}

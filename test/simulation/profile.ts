@@ -1,0 +1,144 @@
+import type { SeededRandom } from './random';
+
+/** Faults of requests to the payment service; each is chosen per request. */
+export const SERVICE_FAULTS = [
+  'connection_refused',
+  'request_lost',
+  'request_late',
+  'response_lost',
+  'response_late',
+  'response_silent',
+  'response_truncated',
+  'response_contradicting',
+  'response_duplicated',
+  'error_before_acting',
+  'error_after_acting',
+  'rejected',
+  'rate_limited',
+  'unauthorized',
+] as const;
+export type ServiceFault = (typeof SERVICE_FAULTS)[number];
+
+export const LOOKUP_FAULTS = ['lookup_lost', 'lookup_late', 'lookup_error', 'lookup_proxy_404'] as const;
+export type LookupFault = (typeof LOOKUP_FAULTS)[number];
+
+export const JOURNAL_FAULTS = ['journal_failed', 'journal_unanswered', 'journal_slow'] as const;
+export type JournalFault = (typeof JOURNAL_FAULTS)[number];
+
+/** Faults that happen to a machine or to the database, at random times. */
+export const INCIDENTS = [
+  'kill',
+  'pause',
+  'freeze',
+  'slow_loop',
+  'wall_clock_step',
+  'journal_clock_step',
+  'journal_stall',
+  'journal_crash',
+  'disk_full',
+  'failover',
+  'restore',
+] as const;
+export type Incident = (typeof INCIDENTS)[number];
+
+export type Fault = ServiceFault | LookupFault | JournalFault | Incident | 'lookup_lag' | 'lookup_hidden';
+
+/** The settings of the simulation of one seed. */
+export interface Profile {
+  instances: number;
+  /** Number of idempotency keys. */
+  keys: number;
+  /** Duration of the calls under faults, in ms. */
+  trafficMs: number;
+  timeoutMs: number;
+  settleMs: number;
+  keepMs: number;
+  fenceMs: number;
+  /** Probability of each fault per request, or of each incident per second. */
+  rates: Partial<Record<Fault, number>>;
+  /** Maximum time in ms that a request is under way. */
+  transitMs: number;
+  /** Maximum time in ms for which lookups do not show a new transaction. */
+  lagMs: number;
+  /** Maximum duration in ms for which a machine is suspended. */
+  pauseMs: number;
+  /** Whether several keys may use one external id, or one that the service had before. */
+  reusesExternalIds: boolean;
+  /** Whether a repeated confirm is carried out again. */
+  acceptsRepeatedConfirms: boolean;
+  /** Which of several transactions with one external id a lookup shows. */
+  shows: 'newest' | 'oldest';
+  sendsDate: boolean;
+  /** Offset of the service's clock in ms. */
+  serviceSkewMs: number;
+  /** Whether the journal is purged while keys are in use. */
+  purges: boolean;
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+
+/** Each fault is switched on in half of the seeds, so that each combination occurs. */
+function randomRates(random: SeededRandom, maxRate: number, names: readonly Fault[]): Profile['rates'] {
+  return Object.fromEntries(
+    names.filter(() => random.chance(0.5)).map((name) => [name, random.next() ** 2 * maxRate + 0.005]),
+  );
+}
+
+const CLOCK_STEPS = ['wall_clock_step', 'journal_clock_step'] as const;
+const SLOW_JOURNAL = [
+  ...JOURNAL_FAULTS,
+  ...(['pause', 'freeze', 'slow_loop', 'journal_stall', 'journal_crash', 'disk_full'] as const),
+  ...(['failover', 'restore'] as const),
+];
+
+const LOSSES: ReadonlySet<Fault> = new Set(['failover', 'restore']);
+
+/** Chooses what a seed simulates. */
+export function chooseProfile(random: SeededRandom, instances: number): Profile {
+  // A journal that loses attempts: docs/exactly-once.md names what the gateway does not promise then.
+  const losesAttempts = random.chance(0.25);
+  const purges = !losesAttempts && random.chance(0.15);
+  const suspendsLong = !losesAttempts && !purges && random.chance(0.05);
+  const incidents = INCIDENTS.filter((name) => losesAttempts || (name !== 'failover' && name !== 'restore'));
+  // Without a Date header the clocks of service and journal are expected to agree.
+  const sendsDate = losesAttempts || random.chance(0.85);
+  const settleMs = suspendsLong ? 15 * MINUTE : 60 * SECOND;
+  const rates: Profile['rates'] = {
+    ...randomRates(random, 0.4, [...SERVICE_FAULTS, 'lookup_lag', 'lookup_hidden']),
+    ...randomRates(random, 0.4, LOOKUP_FAULTS),
+    ...randomRates(random, 0.15, JOURNAL_FAULTS),
+    ...randomRates(random, 0.08, incidents),
+  };
+  if (!sendsDate) for (const fault of CLOCK_STEPS) delete rates[fault];
+  // A service that answers two creates with one transaction is noticed only if the journal answers within 250 ms.
+  if (random.chance(0.5)) delete rates.response_duplicated;
+  if (rates.response_duplicated !== undefined) for (const fault of SLOW_JOURNAL) delete rates[fault];
+  const keys = random.between(10, 40);
+  const trafficMs = purges ? 8 * MINUTE : random.between(20, 90) * SECOND;
+  const timeoutMs = random.one([800, 2000, 5000]);
+  // A create that arrives long after a failover is found only if the instance that sent it writes it again in time.
+  const isLongInFlight = losesAttempts && timeoutMs === 5000;
+  if (isLongInFlight)
+    for (const fault of [...SLOW_JOURNAL, 'kill' as const]) if (!LOSSES.has(fault)) delete rates[fault];
+  return {
+    instances,
+    keys,
+    trafficMs,
+    timeoutMs,
+    settleMs,
+    keepMs: purges ? 3 * MINUTE : 30 * DAY,
+    fenceMs: DAY,
+    rates,
+    transitMs: losesAttempts ? (isLongInFlight ? 4500 : 1200) : 15 * SECOND,
+    lagMs: losesAttempts ? 300 : random.one([500, 3000, 15 * SECOND]),
+    pauseMs: suspendsLong ? 10 * MINUTE : losesAttempts ? 1500 : 12 * SECOND,
+    reusesExternalIds: !losesAttempts && random.chance(0.5),
+    acceptsRepeatedConfirms: random.chance(0.5),
+    shows: random.one(['newest', 'oldest']),
+    sendsDate,
+    serviceSkewMs: sendsDate && random.chance(0.4) ? random.between(-20 * MINUTE, 20 * MINUTE) : 0,
+    purges,
+  };
+}

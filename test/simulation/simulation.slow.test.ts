@@ -1,0 +1,35 @@
+import failedSeeds from './failed-seeds.json';
+import type { SeedRun } from './processes';
+import { simulate } from './simulation';
+
+/** Seeds that take a few seconds. `npm run simulate` runs others. */
+const SEEDS: SeedRun[] = [
+  ...failedSeeds,
+  ...Array.from({ length: 25 }, (_, index) => ({ seed: 5001 + index })),
+];
+
+describe('simulation of the money protocol', () => {
+  test('every invariant holds with a fixed list of seeds', async () => {
+    const violations: string[] = [];
+    let creates = 0;
+    for (const each of SEEDS) {
+      const report = await simulate({ ...each, instances: 3 });
+      creates += report.creates;
+      violations.push(...report.violations.map((violation) => `seed ${each.seed}: ${violation}`));
+    }
+    expect(violations).toEqual([]);
+    expect(creates).toBeGreaterThan(SEEDS.length);
+  }, 180_000);
+
+  test('a seed repeats every event', async () => {
+    const run = async (): Promise<string> => (await simulate({ seed: 17, instances: 2 })).hash;
+    expect(await run()).toBe(await run());
+  });
+
+  test('different seeds differ', async () => {
+    const [first, second] = await Promise.all(
+      [17, 18].map(async (seed) => (await simulate({ seed, instances: 2 })).hash),
+    );
+    expect(first).not.toBe(second);
+  });
+});

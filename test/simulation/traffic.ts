@@ -1,0 +1,197 @@
+import { call, type Answer } from './api';
+import type { Checker, KeyRecord } from './checker';
+import type { Cluster } from './cluster';
+import type { Faults } from './faults';
+import type { SeededRandom } from './random';
+import type { Machine } from './machine';
+import type { World } from './world';
+
+const CHANNELS = ['7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10', '0d3a5b86-4f0e-4c39-8f4e-2a9b0c1d2e3f'];
+const CLIENTS = ['shop', 'till'];
+const AMOUNTS = ['10.00', '11.00', '25.50'];
+
+/** Time in ms after which a caller repeats a call without an answer. */
+const CALLER_TIMEOUT_MS = 12_000;
+/** Share of the retention period in which a caller uses a key. */
+const USED_SHARE = 0.5;
+
+const UPI = { upi: { email: 'ann@example.com' } };
+const IMPS = {
+  imps: {
+    bankCode: 'BANK0001',
+    firstName: 'Ann',
+    lastName: 'Lee',
+    phone: '+911234567890',
+    email: 'ann@example.com',
+    accountNumber: '123456789',
+  },
+};
+
+/** The body that the service has of a transaction which was not created through the gateway. */
+const foreignBody = ({ kind, channel, externalId }: KeyRecord, value: string): Record<string, unknown> => ({
+  channel,
+  external_id: externalId,
+  amount: { currency: 'INR', value },
+  [`${kind}_method`]: kind === 'payment' ? { type: 'upi', email: 'ann@example.com' } : { type: 'imps' },
+});
+
+interface TrafficOptions {
+  world: World;
+  faults: Faults;
+  cluster: Cluster;
+  checker: Checker;
+  addForeign(record: KeyRecord, body: Record<string, unknown>, agoMs: number): void;
+}
+
+/** The callers: they repeat, leave, call twice at once, and use keys with other inputs. */
+export class Traffic {
+  readonly random: SeededRandom;
+  calls = 0;
+  /** Calls without an answer, and the machines that have them. */
+  readonly #pending = new Map<string, Machine>();
+
+  constructor(private readonly options: TrafficOptions) {
+    this.random = options.world.random.fork();
+  }
+
+  /** Schedules the first call of each key. */
+  start(): void {
+    const { world, faults } = this.options;
+    const { keys, trafficMs } = faults.profile;
+    for (let index = 0; index < keys; index += 1) {
+      const record = this.#newKey(index);
+      world.at(this.random.between(0, trafficMs * 0.8), () => void this.#useKey(record));
+    }
+  }
+
+  #newKey(index: number): KeyRecord {
+    const { checker, faults, addForeign } = this.options;
+    const { random } = this;
+    const client = random.one(CLIENTS);
+    const kind = random.chance(0.6) ? 'payment' : 'payout';
+    const hasExternalId = kind === 'payout' || random.chance(0.6);
+    const isShared = faults.profile.reusesExternalIds && random.chance(0.4);
+    const record: KeyRecord = {
+      id: `${client}/key-${index}`,
+      client,
+      key: `key-${index}`,
+      kind,
+      channel: random.one(CHANNELS),
+      externalId: hasExternalId ? `order-${isShared ? random.between(0, 3) : `${index}-own`}` : null,
+      amounts: new Set(),
+      entries: [],
+      successId: undefined,
+      createdAt: Infinity,
+      succeededAt: Infinity,
+      freshSuccesses: 0,
+    };
+    checker.keys.set(record.id, record);
+    if (isShared && random.chance(0.3))
+      addForeign(record, foreignBody(record, random.one(AMOUNTS)), random.between(10, 3600) * 1000);
+    return record;
+  }
+
+  /** Calls with one key until the outcome is known, and sometimes after that. */
+  async #useKey(record: KeyRecord): Promise<void> {
+    const { random } = this;
+    const { world, faults } = this.options;
+    const amount = AMOUNTS[0] ?? '';
+    const until = world.now + faults.profile.keepMs * USED_SHARE;
+    const tries = random.between(2, 12);
+    for (let count = 0; count < tries && world.now < until && !faults.isOver; count += 1) {
+      const clicks = random.chance(0.25) ? random.between(2, 4) : 1;
+      const answers = Array.from({ length: clicks }, () =>
+        this.create(record, this.#amountOf(record, amount)),
+      );
+      // A caller that leaves does not wait for the answer.
+      if (random.chance(0.85)) {
+        const [answer] = await Promise.all(answers);
+        if (answer?.transactionId && record.kind === 'payment' && random.chance(0.6))
+          await this.#confirm(record);
+        if (answer?.result.endsWith('Success') && random.chance(0.6)) return;
+      }
+      await this.#sleep(random.chance(0.3) ? random.between(0, 50) : random.between(50, 8000));
+    }
+  }
+
+  /** Some calls repeat the key with another amount. The service does not show that of a payout. */
+  #amountOf({ kind }: KeyRecord, amount: string): string {
+    const { rates } = this.options.faults.profile;
+    const losesAttempts = (rates.failover ?? rates.restore) !== undefined;
+    const mayDiffer = kind === 'payment' || !losesAttempts;
+    return mayDiffer && this.random.chance(losesAttempts ? 0.25 : 0.08) ? this.random.one(AMOUNTS) : amount;
+  }
+
+  /** Calls once. Resolves with undefined if no answer comes in time. */
+  async create(record: KeyRecord, amount = AMOUNTS[0] ?? ''): Promise<Answer | undefined> {
+    const { checker } = this.options;
+    record.amounts.add(amount);
+    const { kind, key, channel, id } = record;
+    const input = {
+      idempotencyKey: key,
+      channel,
+      amount: { currency: 'INR', value: amount },
+      ...(record.externalId !== null && { externalId: record.externalId }),
+      description: id,
+      method: kind === 'payment' ? UPI : IMPS,
+    };
+    const startedAt = this.options.world.now;
+    const answer = await this.#call(record, { document: kind, input });
+    if (answer) checker.onAnswer(record, { amount, startedAt }, answer);
+    return answer;
+  }
+
+  async #confirm(record: KeyRecord): Promise<void> {
+    const { random } = this;
+    const { checker } = this.options;
+    const { channel, successId: transactionId = '' } = record;
+    const count = random.between(1, 3);
+    const isAtOnce = random.chance(0.4);
+    const confirm = async (): Promise<void> => {
+      const utr = random.chance(0.8) ? '111111111111' : '222222222222';
+      const input = { channel, transactionId, confirmation: { upi: { utr } } };
+      const answer = await this.#call(record, { document: 'confirm', input });
+      if (answer) checker.onConfirmAnswer(transactionId, utr, answer);
+    };
+    if (isAtOnce) await Promise.all(Array.from({ length: count }, confirm));
+    else
+      for (let index = 0; index < count; index += 1) {
+        await confirm();
+        await this.#sleep(random.between(10, 2000));
+      }
+  }
+
+  async #call({ client, id }: KeyRecord, mutation: Parameters<typeof call>[2]): Promise<Answer | undefined> {
+    const { cluster, world } = this.options;
+    const instance = cluster.any();
+    this.calls += 1;
+    const name = `${this.calls} ${id}`;
+    if (!instance) {
+      await this.#sleep(1000);
+      return undefined;
+    }
+    const { machine, operations } = instance;
+    world.trace(`call ${name} to ${machine.name}`);
+    this.#pending.set(name, machine);
+    const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
+    // The request arrives when the process is awake.
+    machine.deliver(1, () => {
+      void call(operations, client, mutation).then((answer) => {
+        world.trace(`answer ${name} ${answer.result} ${answer.transactionId ?? ''}`);
+        this.#pending.delete(name);
+        resolve(answer);
+      });
+    });
+    world.at(CALLER_TIMEOUT_MS, () => resolve(undefined));
+    return promise;
+  }
+
+  /** Calls that instances which are alive have not answered. */
+  get pending(): string[] {
+    return [...this.#pending].filter(([, machine]) => machine.isAlive).map(([name]) => name);
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.options.world.at(ms, resolve));
+  }
+}

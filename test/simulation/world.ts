@@ -1,0 +1,103 @@
+import { SeededRandom } from './random';
+
+interface Event {
+  at: number;
+  /** Breaks ties of `at`, so that the order is deterministic. */
+  order: number;
+  run(): void;
+}
+
+/** Resolves when the queue of microtasks is empty. */
+const microtasksDone = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** Simulated time, and the events that are due. Time passes only when no promise can make progress. */
+export class World {
+  /** Milliseconds since 1970 by a clock that nobody in the simulation can read directly. */
+  now = Date.UTC(2026, 0, 1);
+  readonly random: SeededRandom;
+  /** Number of events run. */
+  events = 0;
+  readonly #heap: Event[] = [];
+  #order = 0;
+  #hash = [0x811c9dc5, 0x01000193];
+  /** The last traced lines, kept if `keepsTrace` is set. */
+  readonly lines: string[] = [];
+
+  constructor(
+    seed: number,
+    private readonly keepsTrace = false,
+  ) {
+    this.random = new SeededRandom(seed * 7919 + 17);
+  }
+
+  /** Hash of everything traced so far. */
+  get hash(): string {
+    return this.#hash.map((part) => (part >>> 0).toString(16).padStart(8, '0')).join('');
+  }
+
+  /** Adds a line to the hash of this run. */
+  trace(line: string): void {
+    let [first = 0, second = 0] = this.#hash;
+    const text = `${this.now} ${line}`;
+    for (let index = 0; index < text.length; index += 1) {
+      const code = text.charCodeAt(index);
+      first = Math.imul(first ^ code, 0x01000193);
+      second = Math.imul(second + code, 0x5bd1e995) ^ (second >>> 13);
+    }
+    this.#hash = [first, second];
+    if (this.keepsTrace) this.lines.push(text);
+  }
+
+  at(ms: number, run: () => void): void {
+    this.#push({ at: this.now + Math.max(0, ms), order: (this.#order += 1), run });
+  }
+
+  /** Runs events until this time, or until `isOver`. */
+  async runUntil(until: number, isOver: () => boolean = () => false): Promise<void> {
+    await microtasksDone();
+    while (!isOver()) {
+      const next = this.#heap[0];
+      if (!next || next.at > until) break;
+      this.#pop();
+      this.now = Math.max(this.now, next.at);
+      this.events += 1;
+      next.run();
+      await microtasksDone();
+    }
+    if (!isOver()) this.now = Math.max(this.now, until);
+  }
+
+  #push(event: Event): void {
+    const heap = this.#heap;
+    let place = heap.length;
+    heap.push(event);
+    while (place > 0) {
+      const parent = (place - 1) >> 1;
+      const above = heap[parent] as Event;
+      if (!isBefore(event, above)) break;
+      heap[place] = above;
+      place = parent;
+    }
+    heap[place] = event;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop() as Event;
+    if (heap.length === 0) return;
+    let place = 0;
+    for (;;) {
+      let child = 2 * place + 1;
+      if (child >= heap.length) break;
+      const right = heap[child + 1];
+      if (right && isBefore(right, heap[child] as Event)) child += 1;
+      const below = heap[child] as Event;
+      if (!isBefore(below, last)) break;
+      heap[place] = below;
+      place = child;
+    }
+    heap[place] = last;
+  }
+}
+
+const isBefore = (a: Event, b: Event): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
