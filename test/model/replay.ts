@@ -1,0 +1,395 @@
+import type { Operations } from '../../src/core';
+import type { Attempt } from '../../src/datasources/journal/journal';
+import type { Connections } from '../../src/datasources/payment-service/http/connections';
+import type { Controller, Exchange } from '../../src/datasources/payment-service/http/http-exchange';
+import { call, type Answer } from '../simulation/api';
+import { Checker, type KeyRecord } from '../simulation/checker';
+import { Database } from '../simulation/database';
+import { Faults } from '../simulation/faults';
+import { startInstance } from '../simulation/instance';
+import { Machine } from '../simulation/machine';
+import type { Profile } from '../simulation/profile';
+import { SimulatedService, type ServiceRequest, type ServiceResponse } from '../simulation/service';
+import { World } from '../simulation/world';
+
+/** A step of a trail of model/create.pml. The model prints its name and two numbers. */
+interface Step {
+  name: string;
+  first: number;
+  second: number;
+}
+
+/** Reads the steps of a trail that `npm run model -- --trails` wrote. */
+export const readTrail = (text: string): Step[] =>
+  [...text.matchAll(/^ *EVENT (\w+) (\d+) (\d+)$/gm)].map(([, name = '', first, second]) => ({
+    name,
+    first: Number(first),
+    second: Number(second),
+  }));
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+/** Time of the model's tick: half of the settling time. */
+const TICK_MS = 2.5 * MINUTE;
+/** Time in which what an instance does without waiting for anything is done. */
+const SHORT_MS = 100;
+/** Time after which an instance has noticed a failover and waited for the creates of the others. */
+const FENCE_SETTLED_MS = 15 * SECOND;
+/** The model's results of a lookup from this one on found no transaction. */
+const NOTHING_FOUND = 8;
+
+const PROFILE: Profile = {
+  instances: 2,
+  keys: 1,
+  trafficMs: 0,
+  timeoutMs: MINUTE,
+  settleMs: 2 * TICK_MS,
+  keepMs: 30 * 24 * 60 * MINUTE,
+  fenceMs: 24 * 60 * MINUTE,
+  rates: {},
+  transitMs: 0,
+  lagMs: 0,
+  pauseMs: 0,
+  reusesExternalIds: false,
+  acceptsRepeatedConfirms: false,
+  shows: 'newest',
+  sendsDate: true,
+  serviceSkewMs: 0,
+  purges: false,
+};
+
+const KEY: KeyRecord = {
+  id: 'shop/key',
+  client: 'shop',
+  key: 'key',
+  kind: 'payment',
+  channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10',
+  externalId: 'order-1',
+  amounts: new Set(['10.00']),
+  entries: [],
+  successId: undefined,
+  createdAt: Infinity,
+  succeededAt: Infinity,
+  freshSuccesses: 0,
+};
+
+const INPUT = {
+  idempotencyKey: KEY.key,
+  channel: KEY.channel,
+  amount: { currency: 'INR', value: '10.00' },
+  externalId: KEY.externalId,
+  description: KEY.id,
+  method: { upi: { email: 'ann@example.com' } },
+};
+
+/** A create that an instance sends. It waits for the steps of the trail. */
+class Post {
+  isSent = false;
+  isAborted = false;
+  isInFlight = false;
+  response: ServiceResponse | undefined;
+  readonly controller: Controller = { abort: () => void (this.isAborted = true) };
+
+  constructor(
+    readonly machine: Machine,
+    readonly request: ServiceRequest,
+    readonly exchange: Exchange,
+  ) {}
+
+  respond({ status, headers, body }: ServiceResponse): void {
+    this.exchange.onResponseStart(this.controller, status, headers);
+    this.exchange.onResponseData(this.controller, Buffer.from(body));
+    this.exchange.onResponseEnd();
+  }
+}
+
+interface Instance {
+  machine: Machine;
+  operations: Operations;
+}
+
+/** What a replay of a trail showed. */
+export interface Replay {
+  /** Steps that the simulation did not follow. */
+  differences: string[];
+  violations: string[];
+  /** Transactions of the service at the end. */
+  creates: number;
+  /** Answers to the calls, with whether they were replayed. */
+  answers: string[];
+  /** Outcome of the attempt of the key at the end, and the number of its attempts. */
+  outcome: string | undefined;
+  attempts: number;
+  /** Number of creates sent, which includes those after a rejected signature. */
+  sent: number;
+  /** Whether the journal was found to have lost attempts. */
+  isFenceUp: boolean;
+  trace: string[];
+}
+
+/** Repeats the steps of a trail in the simulation: the gateway's own code, with this order of events and no other faults. */
+class Replayer {
+  readonly #world = new World(1, true);
+  readonly #faults = new Faults(this.#world, PROFILE);
+  readonly #database = new Database(this.#world, this.#faults);
+  readonly #service = new SimulatedService(this.#world, this.#faults);
+  readonly #checker = new Checker(this.#world, this.#database, this.#faults);
+  readonly #key = { ...KEY, amounts: new Set(KEY.amounts), entries: [] };
+  readonly #instances: (Instance | undefined)[] = [];
+  /** Creates that wait for their next step; those without an attempt's number are new. */
+  readonly #posts: Post[] = [];
+  readonly #postOf = new Map<number, Post>();
+  /** The instance that each caller has called, and whether the call has begun. */
+  readonly #calls = new Map<number, { instance: number; hasBegun: boolean }>();
+  readonly #attempts = new Set<string>();
+  readonly #differences: string[] = [];
+  readonly #answers: string[] = [];
+  #lookups = 0;
+  #sent = 0;
+
+  constructor() {
+    this.#checker.keys.set(this.#key.id, this.#key);
+    this.#service.onCreate = (entry) => this.#checker.onCreate(entry);
+    const check = this.#database.model.onTransition;
+    this.#database.model.onTransition = (before, after) => {
+      if (after) this.#attempts.add(after.id);
+      check(before, after);
+    };
+    this.#start(0);
+    this.#start(1);
+  }
+
+  async run(steps: readonly Step[]): Promise<Replay> {
+    await this.#pass(SHORT_MS);
+    for (const [place, step] of steps.entries()) {
+      this.#world.trace(`step ${step.name} ${step.first} ${step.second}`);
+      const isFollowed = await this.#follow(step, steps.slice(place + 1));
+      if (!isFollowed) this.#differences.push(`${place}: ${step.name} ${step.first} ${step.second}`);
+    }
+    await this.#end();
+    const { violations, creates } = this.#checker;
+    return {
+      differences: this.#differences,
+      violations,
+      creates,
+      answers: this.#answers,
+      outcome: this.#row?.outcome,
+      attempts: this.#attempts.size,
+      sent: this.#sent,
+      isFenceUp: this.#database.lostAt > -Infinity,
+      trace: this.#world.lines,
+    };
+  }
+
+  get #row(): Attempt | undefined {
+    return [...this.#database.model.attempts][0];
+  }
+
+  #pass(ms: number): Promise<void> {
+    return this.#world.runUntil(this.#world.now + ms);
+  }
+
+  /** Lets time pass until a condition holds; resolves with whether it does. */
+  async #passUntil(condition: () => boolean, limitMs: number): Promise<boolean> {
+    const until = this.#world.now + limitMs;
+    while (!condition() && this.#world.now < until) await this.#pass(SHORT_MS);
+    return condition();
+  }
+
+  #start(place: number): void {
+    const machine = new Machine(`instance ${place}`, this.#world, { offsetMs: 0 });
+    const network = this.#networkOf(machine);
+    const operations = startInstance(machine, { database: this.#database, network, profile: PROFILE });
+    this.#instances[place] = { machine, operations };
+  }
+
+  #networkOf(machine: Machine): Connections {
+    return {
+      post: ({ path, headers, body: data }, exchange) =>
+        void this.#posts.push(new Post(machine, { method: 'POST', path, headers, data }, exchange)),
+      get: ({ path, headers }, exchange) => {
+        const [route = '', data = ''] = path.split('?');
+        const lookup = new Post(machine, { method: 'GET', path: route, headers, data }, exchange);
+        exchange.onRequestStart(lookup.controller);
+        machine.deliver(1, () => {
+          this.#lookups += 1;
+          const response = this.#service.handle(lookup.request);
+          this.#world.trace(`${machine.name} looks up: ${response.status}`);
+          if (!lookup.isAborted) lookup.respond(response);
+        });
+      },
+      close: () => Promise.resolve(),
+    };
+  }
+
+  /** Makes a step happen; resolves with whether the simulation followed it. */
+  async #follow({ name, first, second }: Step, later: readonly Step[]): Promise<boolean> {
+    switch (name) {
+      case 'call':
+        this.#calls.set(first, { instance: second, hasBegun: false });
+        return true;
+      case 'begin':
+        return this.#begin(first, second);
+      case 'join':
+        return this.#join(first, later);
+      case 'send':
+        return this.#send(first);
+      case 'refuse':
+        return this.#refuse(first);
+      case 'create':
+        return this.#create(first);
+      case 'respond':
+        return this.#respond(first, second);
+      case 'give_up':
+        this.#show(second < NOTHING_FOUND);
+        return this.#passUntil(() => this.#postOf.get(first)?.isAborted === true, 2 * PROFILE.timeoutMs);
+      case 'recover':
+      case 'take_over':
+        return this.#lookUp(second < NOTHING_FOUND);
+      case 'tick':
+        await this.#pass(TICK_MS);
+        return true;
+      case 'kill':
+        return this.#kill(first);
+      case 'start':
+        this.#start(first);
+        await this.#pass(SHORT_MS);
+        return true;
+      case 'fail_over':
+        return this.#failOver(first);
+      case 'settle':
+        await this.#pass(FENCE_SETTLED_MS);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #beginCall(caller: number): void {
+    const known = this.#calls.get(caller);
+    const instance = this.#instances[known?.instance ?? -1];
+    if (!known || !instance || known.hasBegun) return;
+    known.hasBegun = true;
+    const startedAt = this.#world.now;
+    const { machine, operations } = instance;
+    machine.deliver(1, () => {
+      void call(operations, this.#key.client, { document: 'payment', input: INPUT }).then((answer: Answer) => {
+        this.#world.trace(`answer ${answer.result}`);
+        this.#answers.push(`${answer.result}${answer.replayed ? ' replayed' : ''}`);
+        this.#checker.onAnswer(this.#key, { amount: '10.00', startedAt }, answer);
+      });
+    });
+  }
+
+  /** A call writes an attempt, and is about to send it. */
+  async #begin(attempt: number, caller: number): Promise<boolean> {
+    this.#beginCall(caller);
+    const next = (): Post | undefined => this.#posts[0];
+    await this.#passUntil(() => next() !== undefined, 5 * SECOND);
+    const post = this.#posts.shift();
+    if (post) this.#postOf.set(attempt, post);
+    return post !== undefined;
+  }
+
+  /** A call finds an attempt of its key. */
+  async #join(caller: number, later: readonly Step[]): Promise<boolean> {
+    // The model lets the lease of a dead instance end at any time.
+    if (later.some(({ name }) => name === 'take_over')) await this.#leaseEnds();
+    this.#beginCall(caller);
+    await this.#pass(SHORT_MS);
+    return true;
+  }
+
+  async #leaseEnds(): Promise<void> {
+    const leaseUntil = this.#row?.leaseUntil ?? 0;
+    await this.#pass(Math.max(0, leaseUntil - this.#database.now()) + SECOND);
+  }
+
+  async #send(attempt: number): Promise<boolean> {
+    // Sent again after a rejected signature.
+    if (this.#postOf.get(attempt)?.isSent) {
+      await this.#passUntil(() => this.#posts.length > 0, SECOND);
+      const again = this.#posts.shift();
+      if (again) this.#postOf.set(attempt, again);
+    }
+    const post = this.#postOf.get(attempt);
+    if (!post?.machine.isAlive || post.isSent) return false;
+    post.exchange.onRequestStart(post.controller);
+    if (post.isAborted) return false;
+    post.isSent = post.isInFlight = true;
+    this.#sent += 1;
+    this.#checker.onPost(post.request, post.machine);
+    await this.#pass(SHORT_MS);
+    return true;
+  }
+
+  async #refuse(attempt: number): Promise<boolean> {
+    const post = this.#postOf.get(attempt);
+    if (!post?.machine.isAlive || post.isSent) return false;
+    post.exchange.onResponseError(undefined, Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+    await this.#pass(SHORT_MS);
+    return true;
+  }
+
+  #create(attempt: number): boolean {
+    const post = this.#postOf.get(attempt);
+    if (!post?.isInFlight) return false;
+    post.isInFlight = false;
+    post.response = this.#service.handle(post.request);
+    return post.response.status === 201;
+  }
+
+  async #respond(attempt: number, status: number): Promise<boolean> {
+    const post = this.#postOf.get(attempt);
+    const response = status === 201 ? post?.response : this.#service.response(status, { message: 'no' });
+    if (!post?.machine.isAlive || post.isAborted || !response) return false;
+    post.isInFlight = false;
+    post.respond(response);
+    await this.#pass(SHORT_MS);
+    return true;
+  }
+
+  /** Lets an instance look up what is open. `isShown`: whether the service shows what it has. */
+  async #lookUp(isShown: boolean): Promise<boolean> {
+    this.#show(isShown);
+    const before = this.#lookups;
+    const isLookedUp = await this.#passUntil(() => this.#lookups > before, TICK_MS);
+    await this.#pass(SHORT_MS);
+    return isLookedUp;
+  }
+
+  #show(isShown: boolean): void {
+    for (const entry of this.#service.ledger.entries) entry.visibleAt = isShown ? 0 : Infinity;
+  }
+
+  #kill(place: number): boolean {
+    const instance = this.#instances[place];
+    if (!instance) return false;
+    instance.machine.isAlive = false;
+    this.#instances[place] = undefined;
+    for (const [caller, { instance: called }] of this.#calls) if (called === place) this.#calls.delete(caller);
+    this.#posts.splice(0, Infinity, ...this.#posts.filter(({ machine }) => machine.isAlive));
+    return true;
+  }
+
+  /** A standby takes over that lacks the last attempts, or none. */
+  async #failOver(lost: number): Promise<boolean> {
+    const since = lost > 0 ? 2 * TICK_MS : 0;
+    this.#database.failOver(since, SHORT_MS);
+    await this.#pass(2 * SHORT_MS);
+    return true;
+  }
+
+  /** Ends all faults: starts dead instances, waits until what is open is settled, and calls once more. */
+  async #end(): Promise<void> {
+    this.#show(true);
+    [0, 1].filter((place) => !this.#instances[place]).forEach((place) => this.#start(place));
+    const isOpen = (): boolean => ['in_progress', 'unknown'].includes(this.#row?.outcome ?? '');
+    const isSettled = await this.#passUntil(() => !isOpen(), 3 * PROFILE.settleMs);
+    if (!isSettled) this.#checker.fail('every outcome that can be known is known in time', KEY.id);
+  }
+}
+
+/** Repeats a trail in the simulation. */
+export const replay = (steps: readonly Step[]): Promise<Replay> => new Replayer().run(steps);
