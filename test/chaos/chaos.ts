@@ -1,113 +1,119 @@
+import type { Judged } from '../history/check-files';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
-import type { Row, Store } from '../support/stores';
+import type { ProgramOptions } from '../support/program';
+import type { ChaosDatabase } from './database';
+import { SETTLE_SECONDS, TIMEOUT_MS, injectFaults, stopFaults } from './faults';
 import { Gateways } from './gateways';
-import { INVARIANTS, type FinalState } from './invariants';
+import { HistoryFiles, monotonicNow } from './history-files';
+import { Network } from './network';
 import { Random, Tally, pause } from './random';
 import { Traffic } from './traffic';
-import { SETTLE_SECONDS, TIMEOUT_MS, stopFaults, injectFaults } from './faults';
 
 export interface ChaosOptions {
   seed: number;
-  store: Store;
+  database: ChaosDatabase;
+  /** Folder of the history and the ledger. */
+  folder: string;
   /** Duration of the calls under faults, in ms. They last longer if `minCreated` is not reached by then. */
   trafficMs: number;
   /** Minimum number of payments and payouts that the service has to create. */
   minCreated?: number;
   /** Time limit for recovery afterwards, in ms. */
   recoveryMs: number;
-  gateways?: number;
+  instances?: number;
   callers?: number;
+  /** Maximum number of actions of callers per second. */
+  rate?: number;
   faultIntervalMs?: number;
 }
 
 export interface Report {
-  /** Violations by invariant. */
-  violations: Record<string, string[]>;
+  judged: Judged;
+  failedShutdowns: string[];
   figures: Record<string, string>;
 }
 
-const OPEN = "SELECT key, kind, outcome FROM attempts WHERE outcome IN ('in_progress', 'unknown')";
+/** Shortest and longest time in ms between two failovers. The fence of a gateway is up for a minute after each. */
+const FAILOVER_INTERVAL_MS = [30_000, 240_000] as const;
+/** The default of JOURNAL_RETENTION_DAYS in ms; no run is as long. */
+const RETENTION_MS = 90 * 24 * 3_600_000;
+const ENV = {
+  SERVICE_TIMEOUT_MS: String(TIMEOUT_MS),
+  UNKNOWN_SETTLE_SECONDS: String(SETTLE_SECONDS),
+  FENCE_SECONDS: '60',
+};
 
-/** Whether recovery can settle an attempt. Payouts that were never created stay unknown. */
-const canBeSettled =
-  (service: FakePaymentService) =>
-  ({ key, outcome, kind }: Row): boolean =>
-    outcome === 'in_progress' || kind === 'payment' || service.created(String(key)).length > 0;
-
-/** Runs random calls, faults and kills, waits for recovery, and checks the invariants. */
-export async function chaos(options: ChaosOptions): Promise<Report> {
-  const { seed, store, trafficMs, minCreated = 0 } = options;
-  const { gateways: count = 2, callers = 40, faultIntervalMs = 2500 } = options;
-  const random = new Random(seed);
-  const [faults, randomFaults, results] = [new Tally(), new Tally(), new Tally()];
-  const service = await FakePaymentService.start();
-  const env = { SERVICE_TIMEOUT_MS: String(TIMEOUT_MS), UNKNOWN_SETTLE_SECONDS: String(SETTLE_SECONDS) };
-  const start = { serviceUrl: service.url, databaseUrl: store.url, env };
-  const gateways = new Gateways(start, store, random, randomFaults);
-  try {
-    await gateways.start(count);
-    injectFaults(service, random, faults);
-    const traffic = new Traffic({ gateways, random, results, name: `chaos-${seed}` });
-    const until = performance.now() + trafficMs;
-    const isOver = (): boolean => performance.now() >= until && service.ledger.entries.length >= minCreated;
-    const randomFault = async (): Promise<void> => {
-      while (!isOver()) {
-        await pause(random.between(faultIntervalMs / 4, faultIntervalMs));
-        await gateways.randomFault();
-      }
-    };
-    await Promise.all([traffic.run(callers, isOver), randomFault()]);
-    const recoveredAfterMs = await recover(options, service, traffic);
-    const attempts = await store.rows('SELECT * FROM attempts');
-    const { failedShutdowns } = gateways;
-    const remains: FinalState = {
-      entries: service.ledger.entries,
-      attempts,
-      histories: traffic.histories,
-      failedShutdowns,
-    };
-    const violations = Object.fromEntries(
-      Object.entries(INVARIANTS).map(([name, check]) => [name, check(remains)]),
-    );
-    const outcomes = new Tally();
-    for (const { kind, outcome } of attempts) outcomes.add(`${kind} ${outcome}`);
-    const figures = {
-      seed: String(seed),
-      store: store.kind,
-      keys: String(traffic.histories.length),
-      calls: String(traffic.histories.reduce((sum, { ends }) => sum + ends.length, 0)),
-      'requests at the service': String(service.requests.length),
-      'created at the service': String(service.ledger.entries.length),
-      results: String(results),
-      'machine faults': String(randomFaults),
-      'service faults': String(faults),
-      outcomes: String(outcomes),
-      'recovered after': `${(recoveredAfterMs / 1000).toFixed(1)} s`,
-    };
-    return { violations, figures };
-  } finally {
-    await gateways.close();
-    await service.close();
+/** Repeats an action after pauses of random length, until a run is over. */
+async function repeat(
+  action: () => Promise<unknown>,
+  pauseMs: () => number,
+  isOver: () => boolean,
+): Promise<void> {
+  for (;;) {
+    const until = performance.now() + pauseMs();
+    while (performance.now() < until && !isOver()) await pause(100);
+    if (isOver()) return;
+    await action();
   }
 }
 
-/** Ends all faults, and repeats calls until all outcomes are known, for `recoveryMs` at most. Resolves with the ms. */
-async function recover(
-  { store, recoveryMs }: ChaosOptions,
-  service: FakePaymentService,
-  traffic: Traffic,
-): Promise<number> {
-  stopFaults(service);
-  const startedAt = performance.now();
-  const byKey = new Map(traffic.histories.map((history) => [history.key, history]));
-  for (;;) {
-    const open = (await store.rows(OPEN)).filter(canBeSettled(service));
-    const elapsed = performance.now() - startedAt;
-    if (open.length === 0 || elapsed > recoveryMs) return elapsed;
-    const history = open.flatMap(({ key }) => byKey.get(String(key)) ?? []);
-    for (let place = 0; place < history.length; place += 20) {
-      await Promise.all(history.slice(place, place + 20).map((one) => traffic.ask(one)));
-    }
-    await pause(500);
+/** Runs random calls, faults and kills, waits for recovery, and judges the history. */
+export async function chaos(options: ChaosOptions): Promise<Report> {
+  const { seed, database, folder, trafficMs, recoveryMs, rate } = options;
+  const { minCreated = 0, instances = 2, callers = 40, faultIntervalMs = 4000 } = options;
+  const random = new Random(seed);
+  const [faults, serviceFaults] = [new Tally(), new Tally()];
+  const files = new HistoryFiles(folder);
+  const { recorder } = files;
+  const service = await FakePaymentService.start(monotonicNow);
+  service.ledger.acceptsRepeats = true;
+  const network = await Network.open(instances, service.url, { database, random, faults, recorder });
+  const start = (place: number): ProgramOptions => {
+    const { env, ...urls } = network.optionsOf(place);
+    return { ...urls, env: { ...env, ...ENV } };
+  };
+  const gateways = new Gateways({ start, network, random, faults, recorder });
+  let requests = 0;
+  try {
+    recorder.settings({ settleMs: SETTLE_SECONDS * 1000, retentionMs: RETENTION_MS });
+    await gateways.start(instances);
+    injectFaults(service, random, serviceFaults);
+    const traffic = new Traffic({ gateways, recorder, random, name: `chaos-${seed}`, rate });
+    const startedAt = performance.now();
+    const isOver = (): boolean =>
+      performance.now() >= startedAt + trafficMs && service.ledger.entries.length >= minCreated;
+    const faultPause = (): number => random.between(faultIntervalMs / 4, faultIntervalMs);
+    const failoverPause = (): number => random.between(...FAILOVER_INTERVAL_MS);
+    await Promise.all([
+      traffic.run(callers, isOver),
+      repeat(() => gateways.randomFault(), faultPause, isOver),
+      repeat(() => network.randomFault(), faultPause, isOver),
+      database.failOver && repeat(() => network.failOver(), failoverPause, isOver),
+      // A long run would keep every request in memory.
+      repeat(
+        async () => Promise.resolve((requests += service.takeRequests().length)),
+        () => 1000,
+        isOver,
+      ),
+    ]);
+    stopFaults(service);
+    const trafficSeconds = (performance.now() - startedAt) / 1000;
+    const created = new Set(service.ledger.entries.map(({ description }) => description));
+    const settledMs = await traffic.settle(({ key }) => created.has(key), recoveryMs);
+    const judged = await files.judge(service);
+    const figures = {
+      seed: String(seed),
+      store: `${database.kind}${database.failOver ? ' with a synchronous standby' : ''}`,
+      calls: `${judged.calls} (${Math.round(judged.calls / trafficSeconds)} per second)`,
+      'requests at the service': String(requests + service.takeRequests().length),
+      'faults of machine and network': String(faults),
+      'faults of the service': String(serviceFaults),
+      'settled after': `${(settledMs / 1000).toFixed(1)} s`,
+    };
+    return { judged, failedShutdowns: gateways.failedShutdowns, figures };
+  } finally {
+    await gateways.close();
+    await network.close();
+    await service.close();
   }
 }

@@ -9,7 +9,9 @@ export const SETTLE_SECONDS = 6;
 const MAX_DELAY_MS = 1500;
 const MAX_LAG_MS = 1500;
 
-const replies = Object.values(LOST_RESPONSES);
+const REPLIES = Object.entries(LOST_RESPONSES);
+/** A confirm names neither amount nor external id, so that the gateway cannot know that these contradict it. */
+const CONFIRM_REPLIES = REPLIES.filter(([name]) => !name.startsWith('answers for another'));
 
 const REFUSALS = [html(400), status(422), status(401), status(429, { 'retry-after': '0' })];
 
@@ -17,8 +19,8 @@ const LOOKUP_FAILURES = [status(503), status(503), status(401), reset, reset, no
 
 type Named = [name: string, fault: Fault] | undefined;
 
-function mutationFault(random: Random): Named {
-  const reply = random.one(replies);
+function mutationFault(random: Random, endpoint: Endpoint): Named {
+  const [, reply] = random.one(endpoint === 'confirm' ? CONFIRM_REPLIES : REPLIES);
   const refuse = random.one(REFUSALS);
   const late = random.between(0, MAX_DELAY_MS);
   const slow = pause(random.between(0, TIMEOUT_MS * 1.2));
@@ -42,12 +44,12 @@ function lookupFault(random: Random): Named {
 }
 
 export function injectFaults(service: FakePaymentService, random: Random, faults: Tally): void {
-  service.plan((purpose: Endpoint) => {
-    const isLookup = purpose.startsWith('look-up');
+  service.plan((endpoint: Endpoint) => {
+    const isLookup = endpoint.startsWith('look-up');
     if (!isLookup && random.chance(0.3)) {
       service.ledger.lag = { ms: random.between(0, MAX_LAG_MS), lookups: 0 };
     }
-    const [name, fault] = (isLookup ? lookupFault(random) : mutationFault(random)) ?? [];
+    const [name, fault] = (isLookup ? lookupFault(random) : mutationFault(random, endpoint)) ?? [];
     if (name !== undefined) faults.add(name);
     return fault;
   });

@@ -1,91 +1,109 @@
+import type { Recorder } from '../history/recorder';
 import { Program, type ProgramOptions } from '../support/program';
-import type { Store } from '../support/stores';
+import type { Network } from './network';
 import { pause, type Random, type Tally } from './random';
+
+interface GatewaysOptions {
+  start(place: number): ProgramOptions;
+  network: Pick<Network, 'changes'>;
+  random: Random;
+  faults: Tally;
+  recorder: Recorder;
+}
+
+/** Time in ms after which a gateway that does not start is an error: longer than any partition. */
+const START_LIMIT_MS = 60_000;
 
 /** Several gateways on one journal, which are killed, suspended and restarted at random. */
 export class Gateways {
   /** The last output of gateways that did not stop gracefully. */
   readonly failedShutdowns: string[] = [];
-  #running: (Program | undefined)[] = [];
+  readonly #running: (Program | undefined)[] = [];
+  #isClosed = false;
 
-  constructor(
-    private readonly options: ProgramOptions,
-    private readonly store: Store,
-    private readonly random: Random,
-    private readonly randomFaults: Tally,
-  ) {}
+  constructor(private readonly options: GatewaysOptions) {}
 
   async start(count: number): Promise<void> {
     // One at a time: the first may have to compile.
-    for (let place = 0; place < count; place += 1) this.#running[place] = await Program.start(this.options);
+    for (let place = 0; place < count; place += 1) await this.#start(place);
   }
 
   async any(): Promise<Program> {
     for (;;) {
       const running = this.#running.filter((program) => program !== undefined);
-      if (running.length > 0) return this.random.one(running);
+      if (running.length > 0) return this.options.random.one(running);
       await pause(20);
     }
   }
 
-  /** Causes a random fault: kills, restarts or suspends a gateway, or disconnects the journal. */
+  /** Causes a random fault: kills, restarts or suspends a gateway. */
   async randomFault(): Promise<void> {
-    const place = this.random.between(0, this.#running.length - 1);
-    await this.random.weighted<() => Promise<void>>([
-      [65, () => this.#kill(place)],
+    const { random } = this.options;
+    const place = random.between(0, this.#running.length - 1);
+    await random.weighted<() => Promise<void>>([
+      [55, () => this.#kill(place)],
       [15, () => this.#restart(place)],
-      [10, () => this.#freeze(place)],
-      [10, () => this.#loseJournal()],
+      [30, () => this.#suspend(place)],
     ])();
   }
 
   async close(): Promise<void> {
-    const running = this.#running.splice(0);
-    await Promise.all(running.map(async (program) => program?.kill()));
+    this.#isClosed = true;
+    await Promise.all(this.#running.splice(0).map(async (program) => program?.kill()));
+  }
+
+  /** Starts a gateway, again while it ends because it does not reach its database. */
+  async #start(place: number): Promise<void> {
+    const until = performance.now() + START_LIMIT_MS;
+    while (!this.#isClosed) {
+      try {
+        this.#running[place] = await Program.start(this.options.start(place));
+        return;
+      } catch (error) {
+        if (performance.now() > until) throw error;
+        await pause(200);
+      }
+    }
   }
 
   async #kill(place: number): Promise<void> {
-    const program = this.#take(place, 'kill -9');
+    const program = this.#take(place, 'SIGKILL');
     await program?.kill();
-    await pause(this.random.between(0, 500));
-    this.#running[place] = await Program.start(this.options);
+    await pause(this.options.random.between(0, 500));
+    await this.#start(place);
   }
 
   async #restart(place: number): Promise<void> {
+    const { network } = this.options;
+    const { changes } = network;
     const program = this.#take(place, 'SIGTERM');
     program?.signal('SIGTERM');
     const code = await program?.exited;
-    if (code !== 0) this.failedShutdowns.push(`exit code ${code}: ${program?.output().slice(-1500)}`);
-    this.#running[place] = await Program.start(this.options);
+    // A shutdown without database or service may fail.
+    const isUndisturbed = changes % 2 === 0 && changes === network.changes;
+    if (code !== 0 && isUndisturbed)
+      this.failedShutdowns.push(`exit code ${code}: ${program?.output().slice(-1500)}`);
+    await this.#start(place);
   }
 
-  #take(place: number, randomFault: string): Program | undefined {
+  #take(place: number, fault: string): Program | undefined {
     const program = this.#running[place];
     this.#running[place] = undefined;
-    this.randomFaults.add(randomFault);
+    this.#count(fault);
     return program;
   }
 
-  /** Suspends a gateway, often for longer than a lease, so that other gateways take over. */
-  async #freeze(place: number): Promise<void> {
-    const program = this.#running[place];
-    this.randomFaults.add('frozen');
-    program?.signal('SIGSTOP');
-    await pause(this.random.between(1000, 6000));
-    program?.signal('SIGCONT');
+  #count(fault: string): void {
+    this.options.faults.add(fault);
+    this.options.recorder.fault(fault);
   }
 
-  async #loseJournal(): Promise<void> {
-    this.randomFaults.add('journal lost');
-    const { kind, hold, rows } = this.store;
-    if (kind === 'PostgreSQL') {
-      await rows(
-        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-      );
-      return;
-    }
-    const unlock = await hold();
-    await pause(this.random.between(100, 1200));
-    await unlock();
+  /** Suspends a gateway, mostly for longer than a lease, so that other gateways take over. */
+  async #suspend(place: number): Promise<void> {
+    const program = this.#running[place];
+    this.#count('SIGSTOP');
+    program?.signal('SIGSTOP');
+    await pause(this.options.random.between(3000, 6000));
+    program?.signal('SIGCONT');
   }
 }

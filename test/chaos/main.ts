@@ -1,52 +1,77 @@
+import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { openStore, probePostgres, type StoreKind } from '../support/stores';
+import { print } from '../history/check-files';
+import { noCluster } from '../journal/support/private-cluster';
+import { openStore, probePostgres } from '../support/stores';
 import { chaos, type Report } from './chaos';
+import { replicatedDatabase, singleDatabase, type ChaosDatabase } from './database';
 
 const writeLine = (line = ''): void => void process.stdout.write(`${line}\n`);
 
 /** Time limit of the recovery, per store. */
-const RECOVERY_MS = 20_000;
+const RECOVERY_MS = 180_000;
 
-function print({ figures, violations }: Report): boolean {
-  for (const [name, value] of Object.entries(figures)) writeLine(`  ${name.padEnd(24)} ${value}`);
-  for (const [name, found] of Object.entries(violations)) {
-    writeLine(
-      `  ${found.length === 0 ? 'ok  ' : 'BAD '} ${name}${found.length === 0 ? '' : `: ${found.length}`}`,
-    );
-    for (const line of found.slice(0, 20)) writeLine(`         ${line}`);
-  }
+const OPTIONS = {
+  seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  /** Duration of the calls, per store. */
+  seconds: { type: 'string', default: '30' },
+  /** sqlite, postgres (with failovers, where PostgreSQL is installed) or both. */
+  store: { type: 'string', default: 'both' },
+  instances: { type: 'string', default: '2' },
+  callers: { type: 'string', default: '40' },
+  /** Maximum number of actions of callers per second. */
+  rate: { type: 'string' },
+  /** Longest pause between two faults of the processes, and between two of the network. */
+  'fault-seconds': { type: 'string', default: '8' },
+  folder: { type: 'string', default: 'data/chaos' },
+} as const;
+
+function printReport({ judged, failedShutdowns, figures }: Report): boolean {
+  for (const [name, value] of Object.entries(figures)) writeLine(`  ${name.padEnd(30)} ${value}`);
+  print(judged);
+  for (const output of failedShutdowns) writeLine(`  BAD shutdown: ${output}`);
   writeLine();
-  return Object.values(violations).every((found) => found.length === 0);
+  return judged.violations.length === 0 && failedShutdowns.length === 0;
+}
+
+async function openPostgres(): Promise<ChaosDatabase | undefined> {
+  if (!noCluster) return replicatedDatabase();
+  const noServer = await probePostgres();
+  writeLine(`PostgreSQL: no failovers: ${noServer ?? noCluster}`);
+  return noServer === undefined ? singleDatabase(await openStore('PostgreSQL')) : undefined;
 }
 
 /** Runs against each store; resolves with the exit code. */
 export async function main(args: string[]): Promise<number> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-      seconds: { type: 'string', default: '60' },
-      store: { type: 'string', default: 'both' },
-    },
-  });
-  const kinds: StoreKind[] = values.store === 'postgres' ? [] : ['SQLite'];
-  const noPostgres = values.store === 'sqlite' ? 'not selected by --store' : await probePostgres();
-  if (noPostgres === undefined) kinds.push('PostgreSQL');
-  else writeLine(`PostgreSQL: ${noPostgres}`);
-  const each = (Number(values.seconds) * 1000) / Math.max(1, kinds.length);
-  let good = kinds.length > 0;
-  for (const kind of kinds) {
-    const store = await openStore(kind);
+  const { values } = parseArgs({ args, options: OPTIONS });
+  const open: Record<string, () => Promise<ChaosDatabase | undefined>> = {
+    sqlite: async () => singleDatabase(await openStore('SQLite')),
+    postgres: openPostgres,
+  };
+  let runs = 0;
+  let good = true;
+  for (const [name, openDatabase] of Object.entries(open)) {
+    if (values.store !== 'both' && values.store !== name) continue;
+    const database = await openDatabase();
+    if (!database) continue;
+    runs += 1;
     try {
-      const trafficMs = Math.max(3000, each * 0.75);
-      good =
-        print(await chaos({ seed: Number(values.seed), store, trafficMs, recoveryMs: RECOVERY_MS })) && good;
+      const report = await chaos({
+        seed: Number(values.seed),
+        database,
+        folder: path.resolve(values.folder, `${name}-${values.seed}`),
+        trafficMs: Number(values.seconds) * 1000,
+        recoveryMs: RECOVERY_MS,
+        instances: Number(values.instances),
+        callers: Number(values.callers),
+        faultIntervalMs: Number(values['fault-seconds']) * 1000,
+        rate: values.rate === undefined ? undefined : Number(values.rate),
+      });
+      good = printReport(report) && good;
     } finally {
-      await store.drop();
+      await database.drop();
     }
   }
-  writeLine(
-    good ? 'Every invariant holds.' : `An invariant is broken. Rerun: npm run chaos -- --seed ${values.seed}`,
-  );
-  return good ? 0 : 1;
+  writeLine(good ? 'No violation.' : `Violations. Rerun: npm run chaos -- --seed ${values.seed}`);
+  return good && runs > 0 ? 0 : 1;
 }

@@ -1,122 +1,259 @@
-import type { CallResult, Json, Kind } from '../support/caller';
-import type { Gateways } from './gateways';
-import { pause, type Random, type Tally } from './random';
+import type { Operation, Result } from '../history/format';
+import type { Recorder } from '../history/recorder';
+import { CHANNEL, createInput, type CallResult, type Caller, type Json, type Kind } from '../support/caller';
+import { CONFIRMATION_LABELS, confirmationOf } from './confirmations';
+import { pause, type Random } from './random';
 
-/** All results that callers got for one key. */
-export interface KeyHistory {
+/** An idempotency key and its first input. */
+export interface Key {
   kind: Kind;
   key: string;
-  /** The input of the first call. */
   input: Json;
-  ends: CallResult[];
-  /** Whether a caller has learned the outcome. */
-  known: boolean;
+  /** Whether another key may have the same external id, so that a payment may stay unknown. */
+  isShared: boolean;
 }
 
+/** Maximum time in ms for which settling waits for payments whose external id another key may have. */
+const SHARED_SETTLE_MS = 20_000;
+
 interface TrafficOptions {
-  gateways: Pick<Gateways, 'any'>;
+  gateways: { any(): Promise<Caller> };
+  recorder: Recorder;
   random: Random;
-  results: Tally;
   name: string;
+  /** Maximum number of actions per second; unlimited by default. */
+  rate?: number;
   /** Whether a payout is repeated with another amount, too. The service does not show the amount of a payout. */
   payoutInputsChange?: boolean;
+  /** Whether some keys have the external id of another key. */
+  sharesExternalIds?: boolean;
 }
 
 /** Longer than any call takes: only a suspended or killed gateway does not respond within it. */
 const TIMEOUT_MS = 5000;
 const MAX_CALLS = 12;
+const MAX_CONFIRMS = 4;
+/** Number of payments that may be confirmed. */
+const MAX_PAYMENTS = 200;
+const CONCURRENT_LOOKUPS = 40;
 
-export const isKnown = ({ result = '' }: CallResult): boolean =>
+const ATTEMPT = `query ($key: ID!) { found: attempt(idempotencyKey: $key) { outcome transactionId amount { currency value } } }`;
+const LOOKUPS: Record<Kind, string> = {
+  payment: `query ($channel: UUID!, $externalId: String) { found: payment(channel: $channel, externalId: $externalId) { ... on PaymentResource { transactionId status amount { currency value } } } }`,
+  payout: `query ($channel: UUID!, $externalId: String) { found: payout(channel: $channel, externalId: $externalId) { ... on PayoutResource { transactionId status } } }`,
+};
+
+const NO_RESPONSE: CallResult = { error: 'NO_RESPONSE' };
+
+const isKnown = ({ result = '' }: CallResult): boolean =>
   /Success|Rejected|InvalidInput|Conflict/.test(result);
 
-/** Callers that call twice, disconnect, time out, and retry with the same key. */
+const resultOf = (end: CallResult): Result => ({
+  type: end.result,
+  error: end.error,
+  message: end.error && end.message,
+  transactionId: end.transactionId,
+  status: end.status,
+  replayed: end.replayed,
+  rules: end.fields?.map(({ rule }) => rule),
+});
+
+/** Callers that call twice, disconnect, time out, and retry with the same key. Records every call. */
 export class Traffic {
-  readonly histories: KeyHistory[] = [];
+  readonly keys: Key[] = [];
+  /** Ids of the payments that were created last. */
+  readonly #payments: string[] = [];
+  #nextActionAt = 0;
 
   constructor(private readonly options: TrafficOptions) {}
 
   async run(callers: number, isOver: () => boolean): Promise<void> {
-    const call = async (): Promise<void> => {
-      while (!isOver()) await this.#act(isOver);
+    const call = async (process: number): Promise<void> => {
+      while (!isOver()) {
+        await this.#waitForRate();
+        await this.#act(process, isOver);
+      }
     };
-    await Promise.all(Array.from({ length: callers }, call));
+    await Promise.all(Array.from({ length: callers }, (_, process) => call(process)));
   }
 
-  async ask(history: KeyHistory, over: Json = history.input): Promise<CallResult> {
-    const { gateways, results } = this.options;
-    const program = await gateways.any();
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const end = await program
-      .create(history.kind, history.key, over, signal)
-      .catch((): CallResult => ({ error: 'NO_ANSWER' }));
-    history.ends.push(end);
-    results.add(end.result ?? end.error ?? 'nothing');
+  async create(key: Key, process = 0, over = key.input, timeoutMs = TIMEOUT_MS): Promise<CallResult> {
+    const { kind } = key;
+    const { channel, externalId = null, amount, method } = createInput(kind, key.key, over);
+    const operation = kind === 'payment' ? 'createPayment' : 'createPayout';
+    const input = { channel, externalId, amount, method: Object.keys(Object(method) as Json)[0] };
+    const end = await this.#record({ process, operation, key: key.key, input }, (program, signal) =>
+      program.create(kind, key.key, over, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])),
+    );
+    if (kind === 'payment' && end.transactionId && end.result === 'PaymentSuccess') {
+      this.#payments.push(end.transactionId);
+      if (this.#payments.length > MAX_PAYMENTS) this.#payments.shift();
+    }
     return end;
   }
 
-  async #act(isOver: () => boolean): Promise<void> {
+  attempt({ key }: Key, process = 0): Promise<Result> {
+    return this.#lookUp({ process, operation: 'attempt', key }, ATTEMPT, { key });
+  }
+
+  /** Creates payments, one after the other, until one succeeds. */
+  async firstSuccess(): Promise<void> {
+    while ((await this.create(this.#newKey('payment'))).result !== 'PaymentSuccess') await pause(20);
+  }
+
+  /** Repeats the create of every key. */
+  repeatAll(): Promise<void> {
+    return inBatches(this.keys, (key) => this.create(key));
+  }
+
+  /**
+   * Looks up every attempt, and repeats the creates of unknown outcome, until all are settled that can be. Without
+   * repeats it would last minutes: lookups get rare, and those of different instances do not add up.
+   * @param isCreated whether the service has a transaction of a key
+   */
+  async settle(isCreated: (key: Key) => boolean, limitMs: number): Promise<number> {
+    const startedAt = performance.now();
+    const elapsed = (): number => performance.now() - startedAt;
+    let open = await this.#openKeys(this.keys, isCreated);
+    // The other key of a shared external id may not have been sent, and then the payment can be settled.
+    const limitOf = ({ isShared }: Key): number => (isShared ? Math.min(limitMs, SHARED_SETTLE_MS) : limitMs);
+    while (open.some((key) => elapsed() < limitOf(key))) {
+      await inBatches(open, (key) => this.create(key));
+      await pause(500);
+      open = await this.#openKeys(open, isCreated);
+    }
+    return elapsed();
+  }
+
+  /** Returns the keys of open attempts that can be settled, each with the amount of its attempt. */
+  async #openKeys(keys: readonly Key[], isCreated: (key: Key) => boolean): Promise<Key[]> {
+    const open: Key[] = [];
+    await inBatches(keys, async (key) => {
+      const { outcome, error, amount } = await this.attempt(key);
+      const isOpen = outcome === 'UNKNOWN' && (key.kind === 'payment' || isCreated(key));
+      if (!isOpen && error === undefined && outcome !== 'IN_PROGRESS') return;
+      const input = amount ? { ...key.input, amount } : key.input;
+      open.push({ ...key, input, isShared: key.isShared && key.kind === 'payment' && outcome === 'UNKNOWN' });
+    });
+    return open;
+  }
+
+  async #waitForRate(): Promise<void> {
+    const { rate } = this.options;
+    if (rate === undefined) return;
+    const now = performance.now();
+    this.#nextActionAt = Math.max(this.#nextActionAt, now) + 1000 / rate;
+    await pause(this.#nextActionAt - now);
+  }
+
+  async #act(process: number, isOver: () => boolean): Promise<void> {
     const { random } = this.options;
     await random.weighted<() => Promise<unknown>>([
-      [70, () => this.#createUntilKnown(isOver)],
-      [12, () => this.#repeat()],
-      [8, () => this.#changeInput()],
-      [10, () => this.#confirm()],
+      [62, () => this.#createUntilKnown(process, isOver)],
+      [10, () => this.#withKey((key) => this.create(key, process))],
+      [8, () => this.#withKey((key) => this.#changeInput(key, process))],
+      [10, () => this.#confirm(process)],
+      [7, () => this.#withKey((key) => this.attempt(key, process))],
+      [3, () => this.#withKey((key) => this.#lookUpExternalId(key, process))],
     ])();
   }
 
-  async #createUntilKnown(isOver: () => boolean): Promise<void> {
+  async #withKey(act: (key: Key) => Promise<unknown>): Promise<void> {
+    if (this.keys.length > 0) await act(this.options.random.one(this.keys));
+  }
+
+  async #createUntilKnown(process: number, isOver: () => boolean): Promise<void> {
     const { random } = this.options;
-    const history = this.#newCall();
+    const key = this.#newKey(random.chance(0.6) ? 'payment' : 'payout');
     for (let attempts = 0; attempts < MAX_CALLS && !isOver(); attempts += 1) {
       const clicks = random.chance(0.15) ? random.between(2, 5) : 1;
-      const ends = await Promise.all(Array.from({ length: clicks }, () => this.ask(history)));
-      if (random.chance(0.03)) this.sendAndIgnore(history);
-      history.known ||= ends.some(isKnown);
-      if (history.known) return;
+      const ends = await Promise.all(Array.from({ length: clicks }, () => this.create(key, process)));
+      // A caller that disconnects.
+      if (random.chance(0.03)) void this.create(key, process, key.input, 30);
+      if (ends.some(isKnown)) return;
       await pause(random.between(10, 600));
     }
   }
 
-  #newCall(): KeyHistory {
-    const { random, name } = this.options;
-    const kind = random.chance(0.6) ? 'payment' : 'payout';
-    const key = `${name}-${this.histories.length}`;
-    const over: Json = kind === 'payment' && random.chance(0.15) ? { externalId: undefined } : {};
-    if (random.chance(0.3)) over['amount'] = { currency: 'INR', value: `${random.between(1, 500)}.5` };
-    const history: KeyHistory = { kind, key, input: over, ends: [], known: false };
-    this.histories.push(history);
-    return history;
-  }
-
-  sendAndIgnore(history: KeyHistory): void {
-    const call = this.options.gateways
-      .any()
-      .then((program) => program.create(history.kind, history.key, history.input, AbortSignal.timeout(30)));
-    void call.then(
-      (end) => void history.ends.push(end),
-      () => this.options.results.add('disconnected'),
-    );
-  }
-
-  async #repeat(): Promise<void> {
-    if (this.histories.length > 0) await this.ask(this.options.random.one(this.histories));
+  #newKey(kind: Kind): Key {
+    const { random, name, sharesExternalIds = true } = this.options;
+    const input: Json = kind === 'payment' && random.chance(0.15) ? { externalId: undefined } : {};
+    if (random.chance(0.3)) input['amount'] = { currency: 'INR', value: `${random.between(1, 500)}.5` };
+    const other = sharesExternalIds && random.chance(0.03) ? this.keys.at(-random.between(1, 20)) : undefined;
+    const { externalId } = createInput(kind, other?.key ?? '', other?.input);
+    const isShared = other !== undefined && externalId !== undefined;
+    if (isShared) {
+      input['externalId'] = externalId;
+      other.isShared = true;
+    }
+    const key: Key = { kind, key: `${name}-${this.keys.length}`, input, isShared };
+    this.keys.push(key);
+    return key;
   }
 
   /** Repeats a key with another amount, which is a conflict unless the key was released. */
-  async #changeInput(): Promise<void> {
-    const { random, payoutInputsChange = true } = this.options;
-    const candidates = this.histories.filter(({ kind }) => kind === 'payment' || payoutInputsChange);
-    const history = candidates.length > 0 ? random.one(candidates) : undefined;
-    if (history) await this.ask(history, { ...history.input, amount: { currency: 'INR', value: '777.00' } });
+  async #changeInput(key: Key, process: number): Promise<void> {
+    const { payoutInputsChange = true } = this.options;
+    if (key.kind === 'payout' && !payoutInputsChange) return;
+    await this.create(key, process, { ...key.input, amount: { currency: 'INR', value: '777.00' } });
   }
 
-  async #confirm(): Promise<void> {
-    const { gateways, random, results } = this.options;
-    const paid = this.histories.filter(({ kind }) => kind === 'payment').slice(-200);
-    const history = paid.length > 0 ? random.one(paid) : undefined;
-    const id = history?.ends.find(({ result }) => result === 'PaymentSuccess')?.transactionId;
-    if (!id) return;
-    const end = await (await gateways.any()).confirm(id).catch((): CallResult => ({ error: 'NO_ANSWER' }));
-    results.add(`confirm: ${end.result ?? end.error ?? 'nothing'}`);
+  async #confirm(process: number): Promise<void> {
+    const { random } = this.options;
+    if (this.#payments.length === 0) return;
+    const id = random.one(this.#payments);
+    const confirmation = random.one(CONFIRMATION_LABELS);
+    const clicks = random.chance(0.2) ? 2 : 1;
+    const call = { process, operation: 'confirmPayment' as const, key: id, input: { confirmation } };
+    const confirm = (): Promise<CallResult> =>
+      this.#record(call, (program) => program.confirm(id, confirmationOf(confirmation)));
+    for (let count = 0; count < MAX_CONFIRMS; count += 1) {
+      const ends = await Promise.all(Array.from({ length: clicks }, confirm));
+      if (ends.some(isKnown)) return;
+      await pause(random.between(10, 600));
+    }
   }
+
+  async #lookUpExternalId({ kind, key, input }: Key, process: number): Promise<void> {
+    const { externalId } = createInput(kind, key, input);
+    if (typeof externalId !== 'string') return;
+    const variables = { channel: CHANNEL, externalId };
+    await this.#lookUp({ process, operation: kind, key: externalId }, LOOKUPS[kind], variables);
+  }
+
+  async #lookUp(
+    call: { process: number; operation: Operation; key: string },
+    query: string,
+    variables: object,
+  ): Promise<Result> {
+    const program = await this.options.gateways.any();
+    const complete = this.options.recorder.invoke(call);
+    const result = await program
+      .request<{ found: Result | null } | null>(query, variables, AbortSignal.timeout(TIMEOUT_MS))
+      .then(({ data, errors }): Result => {
+        if (errors?.[0]) return { error: errors[0].extensions.code };
+        return data?.found ?? { transactionId: null, outcome: null };
+      })
+      .catch((): Result => ({ error: 'NO_RESPONSE' }));
+    complete(result);
+    return result;
+  }
+
+  async #record(
+    call:
+      | Parameters<Recorder['invoke']>[0]
+      | (Omit<Parameters<Recorder['invoke']>[0], 'input'> & { input: Json }),
+    send: (program: Caller, signal: AbortSignal) => Promise<CallResult>,
+  ): Promise<CallResult> {
+    const program = await this.options.gateways.any();
+    const complete = this.options.recorder.invoke(call as Parameters<Recorder['invoke']>[0]);
+    const end = await send(program, AbortSignal.timeout(TIMEOUT_MS)).catch(() => NO_RESPONSE);
+    complete(resultOf(end));
+    return end;
+  }
+}
+
+async function inBatches<T>(values: readonly T[], act: (value: T) => Promise<unknown>): Promise<void> {
+  for (let place = 0; place < values.length; place += CONCURRENT_LOOKUPS)
+    await Promise.all(values.slice(place, place + CONCURRENT_LOOKUPS).map(act));
 }

@@ -1,0 +1,423 @@
+import { check } from './checker';
+import {
+  JOURNAL_LOST,
+  type CreateInput,
+  type HistoryLine,
+  type LedgerLine,
+  type Operation,
+  type Result,
+} from './format';
+import { Recorder } from './recorder';
+import type { Exception, Rule } from './run';
+
+const INPUT: CreateInput = {
+  channel: 'c',
+  externalId: 'x',
+  amount: { currency: 'INR', value: '5.5' },
+  method: 'upi',
+};
+const OTHER: CreateInput = { ...INPUT, amount: { currency: 'INR', value: '777.00' } };
+const ENTRY: LedgerLine = {
+  kind: 'payment',
+  transactionId: 'T1',
+  key: 'k',
+  channel: 'c',
+  externalId: 'x',
+  amount: { currency: 'INR', value: '5.50' },
+  method: 'upi',
+  requestedAt: 15,
+  createdAt: 15,
+  visibleAt: 15,
+  confirms: [],
+};
+const SECOND: LedgerLine = { ...ENTRY, transactionId: 'T2', requestedAt: 35, createdAt: 35, visibleAt: 35 };
+const PAYOUT: LedgerLine = { ...ENTRY, kind: 'payout' };
+const ok: Result = { type: 'PaymentSuccess', transactionId: 'T1', replayed: false };
+const replayed: Result = { ...ok, replayed: true };
+const rejected: Result = { type: 'RejectedByServiceError' };
+const lost: Result = { error: 'NO_RESPONSE' };
+const succeeded: Result = { outcome: 'SUCCEEDED', transactionId: 'T1' };
+
+/** Records calls one after the other: the first from 10 to 20, the second from 30 to 40, and so on. */
+class Calls {
+  readonly lines: HistoryLine[] = [];
+  #time = 0;
+  readonly #recorder = new Recorder(
+    (line) => this.lines.push(line),
+    () => this.#time,
+  );
+
+  call(operation: Operation, result: Result | undefined, input?: unknown, key = 'k'): this {
+    this.#time += 10;
+    const complete = this.#recorder.invoke({ process: 1, operation, key, input: input as CreateInput });
+    this.#time += 10;
+    if (result) complete(result);
+    return this;
+  }
+
+  create(result?: Result, input = INPUT, key = 'k'): this {
+    return this.call('createPayment', result, input, key);
+  }
+
+  payout(result?: Result, input = INPUT, key = 'k'): this {
+    return this.call('createPayout', result, input, key);
+  }
+
+  attempt(result: Result): this {
+    return this.call('attempt', result);
+  }
+
+  confirm(result: Result, confirmation = 'A'): this {
+    return this.call('confirmPayment', result, { confirmation }, 'T1');
+  }
+
+  fault(name: string): this {
+    this.#recorder.fault(name);
+    return this;
+  }
+
+  settings(settings: { settleMs: number; retentionMs: number }): this {
+    this.#recorder.settings(settings);
+    return this;
+  }
+}
+
+const calls = (): Calls => new Calls();
+const carriedOut = (...times: [requestedAt: number, carriedOutAt?: number][]): LedgerLine => ({
+  ...ENTRY,
+  confirms: times.map(([requestedAt, carriedOutAt = requestedAt]) => ({
+    confirmation: 'A',
+    requestedAt,
+    carriedOutAt,
+  })),
+});
+const rulesOf = (history: HistoryLine[], ledger: LedgerLine[]): Rule[] =>
+  [...new Set(check(history, ledger).violations.map(({ rule }) => rule))].sort();
+
+describe('The checker of histories', () => {
+  test.each<[string, Calls, LedgerLine[]]>([
+    ['nothing', calls(), []],
+    ['a create and its replay', calls().create(ok).create(replayed), [ENTRY]],
+    ['a lost create that was executed', calls().create(lost).attempt(succeeded), [ENTRY]],
+    ['a lost create that was not', calls().create(lost).attempt({ outcome: 'NOT_SENT' }), []],
+    ['a create that a killed gateway never got', calls().create().attempt({ outcome: null }), []],
+    [
+      'a rejected create, then another input',
+      calls()
+        .create(rejected, OTHER)
+        .create({ ...ok, transactionId: 'T2' }),
+      [SECOND],
+    ],
+    ['a conflict', calls().create(ok).create({ type: 'IdempotencyConflictError' }, OTHER), [ENTRY]],
+    [
+      'an executed create that failed, of another call',
+      calls().create(lost).create(rejected).create(replayed).attempt(succeeded),
+      [{ ...ENTRY, createdAt: 45, visibleAt: 45 }],
+    ],
+    [
+      'an external id that was used',
+      calls()
+        .payout(ok)
+        .payout({ type: 'InvalidInputError', rules: ['unused'] }, INPUT, 'l'),
+      [PAYOUT],
+    ],
+    [
+      'an invalid input',
+      calls().create({ type: 'InvalidInputError', rules: ['past'] }, { ...INPUT, isInvalid: true }),
+      [],
+    ],
+    [
+      'a lookup that finds it',
+      calls().create(ok).call('payment', { transactionId: 'T1' }, undefined, 'x'),
+      [ENTRY],
+    ],
+    [
+      'a lookup that finds nothing',
+      calls().create(ok).call('payment', { transactionId: null }, undefined, 'x'),
+      [ENTRY],
+    ],
+    ['a confirm and its replay', calls().create(ok).confirm(ok).confirm(replayed), [carriedOut([35])]],
+    [
+      'a confirm with two inputs',
+      calls().create(ok).confirm(ok).confirm(ok, 'B'),
+      [
+        {
+          ...ENTRY,
+          confirms: [...carriedOut([35]).confirms, { confirmation: 'B', requestedAt: 55, carriedOutAt: 55 }],
+        },
+      ],
+    ],
+  ])('accepts %s', (_, { lines }, ledger) => {
+    expect(check(lines, ledger)).toMatchObject({ violations: [], exceptions: new Map() });
+  });
+
+  test.each<[Rule, string, Calls, LedgerLine[]]>([
+    [
+      'createdTwice',
+      'two transactions of a key',
+      calls().create(lost).create(ok).attempt(succeeded),
+      [ENTRY, SECOND],
+    ],
+    ['unexplained', 'a transaction of a key that nobody used', calls(), [ENTRY]],
+    [
+      'unexplained',
+      'a transaction with an amount that nobody sent',
+      calls().create(lost, OTHER).attempt(succeeded),
+      [ENTRY],
+    ],
+    [
+      'unexplained',
+      'a transaction from before the call',
+      calls().create(ok),
+      [{ ...ENTRY, requestedAt: 5, createdAt: 5 }],
+    ],
+    ['failedButCreated', 'a transaction whose call failed', calls().create(rejected), [ENTRY]],
+    [
+      'failedButCreated',
+      'a transaction whose call sent nothing',
+      calls().create({ error: 'SERVICE_UNAVAILABLE' }),
+      [ENTRY],
+    ],
+    [
+      'createdAfterOk',
+      'a success, then a create by a later call',
+      calls().create(ok).create(lost).attempt(succeeded),
+      [{ ...SECOND, transactionId: 'T1' }],
+    ],
+    ['wrongTransaction', 'a success without transaction', calls().create(ok), []],
+    [
+      'wrongTransaction',
+      'the transaction of another key',
+      calls().create(ok, INPUT, 'l').create(ok),
+      [ENTRY],
+    ],
+    [
+      'wrongTransaction',
+      'a success with another amount',
+      calls().create(ok).create(replayed, OTHER),
+      [ENTRY],
+    ],
+    [
+      'wrongTransaction',
+      'a success with another method',
+      calls()
+        .create(ok)
+        .create(replayed, { ...INPUT, method: 'card' }),
+      [ENTRY],
+    ],
+    [
+      'wrongTransaction',
+      'a success on another channel',
+      calls()
+        .create(ok)
+        .create(replayed, { ...INPUT, channel: 'd' }),
+      [ENTRY],
+    ],
+    ['wrongTransaction', 'a payout that names a payment', calls().create(ok).payout(replayed), [ENTRY]],
+    [
+      'wrongTransaction',
+      'an attempt with another transaction',
+      calls().create(ok).attempt({ outcome: 'SUCCEEDED', transactionId: 'T9' }),
+      [ENTRY],
+    ],
+    [
+      'wrongTransaction',
+      'an attempt with another amount',
+      calls()
+        .create(ok)
+        .attempt({ ...succeeded, amount: OTHER.amount }),
+      [ENTRY],
+    ],
+    [
+      'wrongTransaction',
+      'a lookup that shows another transaction',
+      calls().create(ok).call('payment', { transactionId: 'T1' }, undefined, 'y'),
+      [ENTRY],
+    ],
+    [
+      'twoTransactions',
+      'successes with two transactions',
+      calls()
+        .create(ok)
+        .create({ ...replayed, transactionId: 'T2' }),
+      [ENTRY, SECOND],
+    ],
+    ['twoFirstResults', 'two successes that are not replayed', calls().create(ok).create(ok), [ENTRY]],
+    ['twoInputs', 'two inputs that succeed', calls().create(ok).create(replayed, OTHER), [ENTRY]],
+    ['denied', 'a success, then a rejection', calls().create(ok).create(rejected), [ENTRY]],
+    [
+      'denied',
+      'a success, then an attempt that was not sent',
+      calls().create(ok).attempt({ outcome: 'NOT_SENT' }),
+      [ENTRY],
+    ],
+    [
+      'denied',
+      'an executed create without attempt',
+      calls().create(lost).attempt({ outcome: null }),
+      [ENTRY],
+    ],
+    [
+      'groundlessConflict',
+      'a conflict with the same input',
+      calls().create(ok).create({ type: 'IdempotencyConflictError' }),
+      [ENTRY],
+    ],
+    [
+      'groundlessRejection',
+      'a valid input that is rejected',
+      calls().create({ type: 'InvalidInputError', rules: ['past'] }),
+      [],
+    ],
+    [
+      'groundlessRejection',
+      'an external id that nobody used',
+      calls().payout({ type: 'InvalidInputError', rules: ['unused'] }),
+      [],
+    ],
+    [
+      'payoutExternalId',
+      'two payouts with one external id',
+      calls()
+        .payout(ok)
+        .payout({ ...ok, transactionId: 'T2' }, INPUT, 'l'),
+      [PAYOUT, { ...SECOND, kind: 'payout', key: 'l' }],
+    ],
+    [
+      'confirmedTwice',
+      'a confirmation that is carried out twice',
+      calls().create(ok).confirm(lost).confirm(ok),
+      [carriedOut([35], [55])],
+    ],
+    ['confirmUnexplained', 'a confirm that nobody sent', calls().create(ok), [carriedOut([35])]],
+    [
+      'confirmUnexplained',
+      'a confirm whose call failed',
+      calls().create(ok).confirm(rejected),
+      [carriedOut([35])],
+    ],
+    ['notConfirmed', 'a confirm that was never carried out', calls().create(ok).confirm(ok), [ENTRY]],
+    [
+      'notConfirmed',
+      'a confirm of which another was carried out',
+      calls().create(ok).confirm(ok).confirm(ok, 'B'),
+      [carriedOut([35])],
+    ],
+    [
+      'internalError',
+      'an internal error',
+      calls().create({ error: 'INTERNAL_SERVER_ERROR' }).attempt({ outcome: null }),
+      [],
+    ],
+    ['unsettled', 'a payment that stays unknown', calls().create(lost).attempt({ outcome: 'UNKNOWN' }), []],
+    [
+      'unsettled',
+      'a payout that was created and stays unknown',
+      calls().payout(lost).attempt({ outcome: 'UNKNOWN' }),
+      [PAYOUT],
+    ],
+    [
+      'unsettled',
+      'an attempt that stays in progress',
+      calls().payout(lost).attempt({ outcome: 'IN_PROGRESS' }),
+      [],
+    ],
+    [
+      'unsettled',
+      'an unknown outcome that nobody looked up',
+      calls().attempt({ outcome: 'NOT_SENT' }).create(lost),
+      [],
+    ],
+  ])('%s: reports %s', (rule, _, { lines }, ledger) => {
+    expect(rulesOf(lines, ledger)).toContain(rule);
+    for (const { lines: named } of check(lines, ledger).violations)
+      for (const line of named) expect(lines[line - 1]).toBeDefined();
+  });
+
+  test.each<[Exception, string, Calls, LedgerLine[]]>([
+    [
+      'retention',
+      'a key that is used again after its retention',
+      calls()
+        .settings({ settleMs: 1, retentionMs: 15 })
+        .create(ok)
+        .create({ ...ok, transactionId: 'T2' }),
+      [ENTRY, SECOND],
+    ],
+    [
+      'shownLate',
+      'a create that the service executes too late',
+      calls()
+        .settings({ settleMs: 15, retentionMs: 1e9 })
+        .create(lost)
+        .create({ ...ok, transactionId: 'T2' })
+        .attempt({ ...succeeded, transactionId: 'T2' }),
+      [{ ...ENTRY, createdAt: 39, visibleAt: 39 }, SECOND],
+    ],
+    [
+      'lostAndHidden',
+      'a hidden create that the journal lost',
+      calls()
+        .create(ok)
+        .fault(JOURNAL_LOST)
+        .create({ ...ok, transactionId: 'T2' }),
+      [{ ...ENTRY, visibleAt: 9999 }, SECOND],
+    ],
+    [
+      'lostAttempt',
+      'a lookup of an attempt that the journal lost',
+      calls().create(ok).fault(JOURNAL_LOST).attempt({ outcome: null }),
+      [ENTRY],
+    ],
+    [
+      'unknownPayout',
+      'a payout that stays unknown',
+      calls().payout(lost).attempt({ outcome: 'UNKNOWN' }),
+      [],
+    ],
+    [
+      'indistinguishable',
+      'two payments that cannot be distinguished',
+      calls().create(ok, INPUT, 'l').create(lost).attempt({ outcome: 'UNKNOWN' }),
+      [{ ...ENTRY, key: 'l' }],
+    ],
+    [
+      'confirmLate',
+      'a confirm that the service executes late',
+      calls().create(ok).confirm(lost).confirm(ok),
+      [carriedOut([35, 57], [55])],
+    ],
+    [
+      'confirmLate',
+      'a confirm that the service receives late',
+      calls().create(ok).confirm(lost).confirm(ok),
+      [carriedOut([45], [55])],
+    ],
+    [
+      'confirmAttributed',
+      'a payment moved on by one of two lost confirms',
+      calls().create(ok).confirm(lost, 'B').confirm(lost).confirm(replayed, 'B'),
+      [carriedOut([55])],
+    ],
+  ])('%s: counts %s as an exception', (exception, _, { lines }, ledger) => {
+    expect(check(lines, ledger)).toMatchObject({ violations: [], exceptions: new Map([[exception, 1]]) });
+  });
+
+  test('reports a history with a missing, a repeated and a foreign line', () => {
+    const { lines } = calls().create(ok).create(replayed);
+    expect(rulesOf(lines, [ENTRY])).toEqual([]);
+    expect(rulesOf(lines.slice(1), [ENTRY])).toContain('malformed');
+    expect(rulesOf([...lines, lines[1]!], [ENTRY])).toContain('malformed');
+    expect(rulesOf([lines[0]!, ...lines], [ENTRY])).toContain('malformed');
+    expect(rulesOf(lines.with(1, { ...lines[1]!, key: 'l' } as HistoryLine), [ENTRY])).toContain('malformed');
+  });
+
+  test('counts calls by operation, event and result', () => {
+    const { lines } = calls().create(ok).create(rejected).create();
+    expect([...check(lines, []).counts]).toEqual([
+      ['createPayment ok PaymentSuccess', 1],
+      ['createPayment fail RejectedByServiceError', 1],
+      ['createPayment never ended', 1],
+    ]);
+  });
+});
