@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { SANDBOX_CREDENTIALS } from '../../src/config';
 import type { Gateway } from '../../src/app/gateway';
 import { STARTER_DOCUMENT, STARTER_VARIABLES } from '../../src/http/server/starter-document';
 import type { Sandbox } from '../../src/sandbox/server';
 import { startOpenGateway } from '../http/support/open-gateway';
+import { TOP } from '../docs/support/markdown';
 import { CLIENT_KEY } from '../support/credentials';
 import { until } from '../support/latch';
 import { CHANNEL, TestClient, closeAfterTests, testSandbox } from '../support/gateway';
@@ -114,8 +117,8 @@ describeInBrowser('Pages', (browser) => {
       await within.getByRole('button', { name, exact: true }).click();
       await page.waitForURL(`${shop.sandbox.url}_sandbox/`);
     };
-    const rowOf = (page: Page, transactionId: string) =>
-      page.getByRole('row').filter({ hasText: transactionId });
+    const rowOf = (page: Page, transactionId: string, table = 'transactions') =>
+      page.locator(`#${table}`).getByRole('row').filter({ hasText: transactionId });
 
     test('settles, declines and underpays the payment of a row, and no other', async () => {
       const other = await shop.sell();
@@ -164,6 +167,13 @@ describeInBrowser('Pages', (browser) => {
       await row.getByText('pending').waitFor();
       shop.sandbox.control.settle(transactionId);
       await row.getByText('completed').waitFor();
+      const transitions = rowOf(page, transactionId, 'transitions');
+      expect(await transitions.locator('.status').allInnerTexts()).toEqual([
+        'pending',
+        'completed',
+        '',
+        'pending',
+      ]);
       shop.sandbox.control.inject({ operation: 'lookup', fault: 'cut_after', times: 2 });
       await page.getByText('cut_after for 2').waitFor();
       shop.sandbox.control.advance(60_000);
@@ -183,7 +193,7 @@ describeInBrowser('Pages', (browser) => {
       await delay.fill('');
       await delay.pressSequentially('12');
       const { transactionId } = await shop.sell();
-      await page.getByText(transactionId).waitFor();
+      await rowOf(page, transactionId).waitFor();
       await page.keyboard.type('34');
       expect(await delay.inputValue()).toBe('1234');
       expect(await page.getByLabel('Fault').inputValue()).toBe('delay');
@@ -201,7 +211,7 @@ describeInBrowser('Pages', (browser) => {
       await shows(page, 'Live.');
       expect(await rowOf(page, before.transactionId).count()).toBe(0);
       const after = await own.sell();
-      await page.getByText(after.transactionId).waitFor();
+      await rowOf(page, after.transactionId).waitFor();
       expect(await page.getByLabel('Delay in ms').inputValue()).toBe('77');
     });
 
@@ -209,7 +219,8 @@ describeInBrowser('Pages', (browser) => {
       const { page, problems } = await openConsole({ javaScriptEnabled: false });
       const { transactionId } = await shop.sell();
       await page.getByRole('link', { name: 'Refresh' }).click();
-      await page.getByText(transactionId).waitFor();
+      await rowOf(page, transactionId).waitFor();
+      expect(await rowOf(page, transactionId, 'transitions').innerText()).toContain('pending');
       await press(page, 'Remove transactions and faults');
       expect(await page.getByText(transactionId).count()).toBe(0);
       expect(problems).toEqual([]);
@@ -519,5 +530,29 @@ describeInBrowser('Pages', (browser) => {
       await showing(page, 'COMPLETED');
       expect(await states(page)).toEqual(['PENDING', 'COMPLETED']);
     });
+  });
+
+  test('The client kit yields the changes of a channel on a page of an allowed origin', async () => {
+    const { page } = await browser.open();
+    await page.goto(`${ownPages.origin}/token`);
+    const kit = JSON.stringify(readFileSync(path.join(TOP, 'client/index.mjs'), 'utf8'));
+    const headers = { authorization: `Bearer ${CLIENT_KEY}` };
+    const options = JSON.stringify({ url: shop.gateway.url, channel: CHANNEL, headers });
+    await page.evaluate(`void (async () => {
+      globalThis.taken = [];
+      const code = new Blob([${kit}], { type: 'text/javascript' });
+      const { changes } = await import(URL.createObjectURL(code));
+      for await (const { transactionId, status } of changes(${options})) taken.push([transactionId, status]);
+    })()`);
+    const { transactionId } = await shop.sell();
+    const taken = async (): Promise<string[]> => {
+      const all: [string, string][] = await page.evaluate('globalThis.taken');
+      return all.filter(([id]) => id === transactionId).map(([, status]) => status);
+    };
+    await until(taken, ({ length }) => length === 1);
+    shop.sandbox.control.settle(transactionId);
+    await shop.lookUp(transactionId);
+    expect(await until(taken, ({ length }) => length === 2)).toEqual(['PENDING', 'COMPLETED']);
+    await browser.closePages();
   });
 });

@@ -17,6 +17,7 @@ async function pay(terminal: Terminal): Promise<void> {
 describe.each([
   ['docs/start-frontend.md', { payer: pay }],
   ['docs/start-service.md', {}],
+  ['docs/start-changes.md', {}],
 ])('%s, followed literally', (file, people) => {
   const env = { PORT: '0', SANDBOX_PORT: '0', MAX_EVENT_LOOP_LAG_MS: '0' };
   const tutorial = new Tutorial(file, { env, people });

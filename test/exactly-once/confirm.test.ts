@@ -134,6 +134,17 @@ describeSqlite('A confirm', (harnesses) => {
       expect(sent()).toBe(1);
     });
 
+    test('is not sent while a proxy answers the lookup with 404', async () => {
+      harness.service.ledger.confirm({ id });
+      harness.service.plan((endpoint) =>
+        endpoint === 'look-up-payment' ? { acts: false, reply: html(404) } : undefined,
+      );
+      expect(await first()).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
+      expect(sent()).toBe(1);
+      harness.service.plan(() => undefined);
+      expect(await first()).toMatchObject(success(true));
+    });
+
     test('with another input leaves the first one unknown if it is refused itself', async () => {
       harness.service.next('confirm', { acts: false, reply: status(400) });
       expect(await second()).toMatchObject(refused);

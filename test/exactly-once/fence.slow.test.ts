@@ -1,17 +1,23 @@
+import type { NewAttempt } from '../../src/datasources/journal/journal';
 import type { CallResult, Json } from '../support/caller';
 import { until } from '../support/latch';
-import { status } from '../support/payment-service/faults';
+import { reset, status } from '../support/payment-service/faults';
 import { describeStores, newKey, type Harness } from '../support/harness';
-import { KINDS, SUCCESS, sent } from './support/creates';
+import { KINDS, MINUTE, SUCCESS, loseResponse, sent, untilOutcome } from './support/creates';
 
 const WITHOUT_ID = { externalId: undefined };
 
-/** Deletes all attempts, as a failover to a standby that lags behind does, and raises the fence ten seconds ago. */
-async function loseAttempts({ store, clock }: Harness): Promise<void> {
-  await store.rows('DELETE FROM stored_attempts');
-  await store.rows('DELETE FROM reserved_external_ids');
+/** Raises the fence ten seconds ago. */
+async function raise({ store, clock }: Harness): Promise<void> {
   const since = Math.floor(clock.now()) - 10_000;
   await store.rows(`UPDATE journal_state SET fence_since = ${since}, fence_reason = 'failover'`);
+}
+
+/** Deletes all attempts, as a failover to a standby that lags behind does, and raises the fence. */
+async function loseAttempts(harness: Harness): Promise<void> {
+  await harness.store.rows('DELETE FROM stored_attempts');
+  await harness.store.rows('DELETE FROM reserved_external_ids');
+  await raise(harness);
 }
 
 const readiness = async ({ url }: Harness): Promise<{ checks: Record<string, unknown> }> =>
@@ -35,8 +41,29 @@ const SETTLED_MS = 3000;
 describeStores('While the fence is up', (harnesses) => {
   let harness: Harness;
 
+  /** Whether the journal writes attempts without an answer. */
+  let loseAnswer = false;
+  /** Whether the journal rejects every outcome. */
+  let rejectOutcomes = false;
+
   beforeEach(async () => {
-    harness = await harnesses.start();
+    harness = await harnesses.start({
+      wrap: (journal) => {
+        const insert = journal.insertAttempt.bind(journal);
+        const record = journal.recordOutcome.bind(journal);
+        return Object.assign(journal, {
+          insertAttempt: async (attempt: NewAttempt) => {
+            const result = await insert(attempt);
+            if (loseAnswer) throw new Error('The answer is lost.');
+            return result;
+          },
+          recordOutcome: async (...args: Parameters<typeof record>) => {
+            if (rejectOutcomes) throw new Error('The journal fails.');
+            return record(...args);
+          },
+        });
+      },
+    });
     await lower(harness);
   });
 
@@ -69,6 +96,49 @@ describeStores('While the fence is up', (harnesses) => {
     const [key, { transactionId }] = await createThenLose('payment', WITHOUT_ID);
     expect(await harness.create('payment', key, WITHOUT_ID)).toMatchObject({ replayed: true, transactionId });
     expect(sent(harness.service, 'payment', key)).toBe(1);
+  });
+
+  test('a payment that was found is recorded even if the journal does not answer its insert', async () => {
+    const [key, { transactionId }] = await createThenLose('payment');
+    loseAnswer = true;
+    expect(await harness.create('payment', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
+    loseAnswer = false;
+    await untilOutcome(harness, key, 'SUCCEEDED');
+    await lower(harness);
+    expect(await harness.create('payment', key)).toMatchObject({ replayed: true, transactionId });
+    expect(sent(harness.service, 'payment', key)).toBe(1);
+  });
+
+  test('a payment that was found is recorded by another gateway if this one ends before', async () => {
+    const [key, { transactionId }] = await createThenLose('payment');
+    harness.service.created(key)[0]!.createdAt -= MINUTE;
+    [loseAnswer, rejectOutcomes] = [true, true];
+    expect(await harness.create('payment', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
+    await harness.close();
+    [loseAnswer, rejectOutcomes] = [false, false];
+    const { service, clock } = harness;
+    const other = await harnesses.start({ service, clock });
+    await untilOutcome(other, key, 'SUCCEEDED');
+    expect(await other.create('payment', key)).toMatchObject({ replayed: true, transactionId });
+    expect(sent(service, 'payment', key)).toBe(1);
+  });
+
+  test('a confirm stays unknown if one of unknown outcome with another input explains the state', async () => {
+    const { transactionId = '' } = await harness.create('payment', newKey());
+    const utr = (value: string): Json => ({ upi: { utr: value } });
+    const confirm = (value: string): Promise<CallResult> => harness.confirm(transactionId ?? '', utr(value));
+    harness.service.next('confirm', { acts: true, reply: reset });
+    harness.service.plan((endpoint) =>
+      endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined,
+    );
+    expect(await confirm('111111111111')).toMatchObject({ result: 'OutcomeUnknownError' });
+    harness.service.plan(() => undefined);
+    await raise(harness);
+    await untilFence(harness, 'up');
+    harness.clock.advance(MINUTE);
+    expect(await confirm('222222222222')).toMatchObject({ result: 'OutcomeUnknownError' });
+    expect(await confirm('111111111111')).toMatchObject({ result: 'PaymentSuccess', replayed: true });
+    expect(harness.service.requestsTo('confirm')).toHaveLength(1);
   });
 
   test('a key that a lost attempt has used with another amount is refused', async () => {
@@ -173,5 +243,29 @@ describeStores('When an instance notices that the journal has lost attempts', (h
     const reason = async (): Promise<unknown> =>
       (await harness.store.rows('SELECT fence_reason FROM journal_state'))[0]?.['fence_reason'];
     await until(reason, (found) => found === 'attempt_missing');
+  });
+});
+
+describeStores('An attempt that another one has replaced', (harnesses) => {
+  test('does not raise the fence when its lookup ends', async () => {
+    const harness = await harnesses.start();
+    await lower(harness);
+    const key = newKey();
+    await loseResponse(harness, 'payment', key);
+    const held = harness.service.hold();
+    await until(() => {
+      harness.clock.advance(1000);
+      return Promise.race([
+        held.arrived,
+        new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined))),
+      ]);
+    });
+    // As the instance does that knows that the create was not sent.
+    await harness.store.rows("UPDATE stored_attempts SET state = 'n', settled_at = 1 WHERE state = 'u'");
+    expect(await harness.create('payment', key)).toMatchObject({ result: 'PaymentSuccess', replayed: false });
+    held.release();
+    await harness.close();
+    const [state] = await harness.store.rows('SELECT fence_since FROM journal_state');
+    expect(Number(state?.['fence_since'])).toBe(0);
   });
 });

@@ -16,6 +16,7 @@ import {
   repeatFor,
   sent,
   untilCreated,
+  untilDone,
   untilOutcome,
 } from './support/creates';
 
@@ -183,6 +184,43 @@ describeSqlite('A create', (harnesses) => {
     harness.service.next('create-payment', stale);
     expect(await harness.create('payment', newKey())).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
     expect(harness.service.requestsTo('create-payment')).toHaveLength(1);
+  });
+
+  test('that was refused for its timestamp is refused again if it is sent long after the check of its owner', async () => {
+    const harness = await harnesses.start({
+      wrap: (journal) => {
+        const find = journal.findById.bind(journal);
+        return Object.assign(journal, {
+          findById: async (...args: Parameters<typeof find>) => {
+            const found = await find(...args);
+            harness.clock.advance(30 * MINUTE);
+            return found;
+          },
+        });
+      },
+    });
+    harness.service.clockOffsetMs = 10 * MINUTE;
+    const key = newKey();
+    expect(await harness.create('payment', key)).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
+    expect(sent(harness.service, 'payment', key)).toBe(2);
+    expect(harness.service.created(key)).toHaveLength(0);
+  });
+
+  test('of unknown outcome is not matched after JOURNAL_RETENTION_DAYS: the attempt of another key may be purged', async () => {
+    const harness = await harnesses.start({ env: { JOURNAL_RETENTION_DAYS: '30' } });
+    const [kept, expired] = [newKey(), newKey()];
+    for (const key of [kept, expired]) {
+      harness.service.next('create-payment', { acts: false, reply: reset });
+      harness.service.plan((endpoint) =>
+        endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined,
+      );
+      expect(await harness.create('payment', key)).toMatchObject({ result: 'OutcomeUnknownError' });
+      harness.clock.advance(key === kept ? 29 * DAY : 31 * DAY);
+      harness.service.plan(() => undefined);
+      paidBefore(harness, key, MINUTE);
+      const result = key === kept ? 'PaymentSuccess' : 'OutcomeUnknownError';
+      expect(await untilDone(() => harness.create('payment', key))).toMatchObject({ result });
+    }
   });
 
   test('of unknown outcome is not matched with the payment of another key, recorded or not', async () => {

@@ -326,7 +326,7 @@ describe('The ready operations with the sandbox', () => {
         next: ({ data, errors }) => {
           const [shown] = Object.values(data ?? {});
           if (errors ?? shown?.status === status) there.open();
-          if (shown) last = shown;
+          if (shown && last?.status !== status) last = shown;
         },
         error: () => there.open(),
         complete: () => there.open(),
@@ -384,6 +384,23 @@ describe('The ready operations with the sandbox', () => {
     expect(await watch(byName(more, 'WatchPayout'), ids, 'COMPLETED')).toMatchObject({
       transactionId: payout.transactionId,
     });
+    const feed = await run(tab('Changes'), ids);
+    expect(feed['changes']).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ transactionId: redirect.transactionId, status: 'PENDING' }),
+        expect.objectContaining({ transactionId: redirect.transactionId, status: 'COMPLETED' }),
+        expect.objectContaining({ transactionId: payout.transactionId, payoutStatus: 'COMPLETED' }),
+      ]),
+    );
+    const [first] = feed['changes'] as { cursor: string; transactionId: string }[];
+    const fromFirst = {
+      ...tab('WatchChanges'),
+      variables: { channel: CHANNEL, after: first?.cursor },
+    };
+    expect(first?.transactionId).toBe(redirect.transactionId);
+    expect(await watch(fromFirst, ids, 'COMPLETED')).toMatchObject({
+      transactionId: redirect.transactionId,
+    });
     expect(tabs.map(({ name }) => name)).toEqual([
       'CreateRedirect',
       'WatchPayment',
@@ -393,6 +410,8 @@ describe('The ready operations with the sandbox', () => {
       'Mispaid',
       'LookUp',
       'CreateBkashPayout',
+      'Changes',
+      'WatchChanges',
     ]);
   });
 

@@ -1,8 +1,9 @@
-import type { Report } from '../chaos/chaos';
-import { INVARIANTS, type FinalState } from '../chaos/invariants';
-import { Random, Tally, pause } from '../chaos/random';
-import { Traffic, isKnown, type KeyHistory } from '../chaos/traffic';
-import type { Row } from '../support/stores';
+import { requireStandby, waitForStandby } from '../chaos/database';
+import { HistoryFiles, monotonicNow } from '../chaos/history-files';
+import { Random, pause } from '../chaos/random';
+import { Traffic } from '../chaos/traffic';
+import type { Judged } from '../history/check-files';
+import { JOURNAL_LOST } from '../history/format';
 import { withClient } from '../support/stores';
 import { privateCluster, type Cluster } from '../journal/support/private-cluster';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
@@ -23,6 +24,13 @@ export interface FailoverOptions {
   /** Duration of the calls after the first success that follows the failure, in ms. */
   afterMs: number;
   callers: number;
+  /** Folder of the history and the ledger. */
+  folder: string;
+}
+
+export interface FailoverReport {
+  judged: Judged;
+  figures: Record<string, string>;
 }
 
 const GATEWAYS = 2;
@@ -31,36 +39,34 @@ const SETTLE_SECONDS = 2;
 /** Time limit for recovery at the end, in ms. */
 const RECOVERY_MS = 30_000;
 
-const query = (cluster: Cluster, sql: string): Promise<Row[]> =>
-  withClient(cluster.url, async (client) => (await client.query<Row>(sql)).rows);
+const storedKeys = (cluster: Cluster): Promise<Set<string>> =>
+  withClient(cluster.url, async (client) => {
+    const { rows } = await client.query<{ key: string }>('SELECT key FROM attempts');
+    return new Set(rows.map(({ key }) => key));
+  });
 
 /** A primary and its standby, which replicates through a proxy. */
 async function startPair(mode: Mode): Promise<{ primary: Cluster; standby: Cluster; proxy: TcpProxy }> {
   const primary = await privateCluster();
   const proxy = await TcpProxy.to(primary.url);
   const standby = await privateCluster(primary, proxy.port);
-  if (mode === 'synchronous') {
-    await query(primary, "ALTER SYSTEM SET synchronous_standby_names = '*'");
-    await query(primary, 'SELECT pg_reload_conf()');
-  }
-  const state = mode === 'synchronous' ? 'sync' : 'async';
-  const isConnected = async (): Promise<boolean> =>
-    (await query(primary, 'SELECT sync_state FROM pg_stat_replication')).some(
-      (row) => row['sync_state'] === state,
-    );
-  while (!(await isConnected())) await pause(50);
+  if (mode === 'synchronous') await requireStandby(primary);
+  else await waitForStandby(primary, 'async');
   return { primary, standby, proxy };
 }
 
-/** Calls with duplicates and retries while the primary of the journal is killed and its standby promoted; then the invariants. */
-export async function failover(options: FailoverOptions): Promise<Report> {
-  const { seed, mode, beforeMs, lagMs, afterMs, callers } = options;
+/** Calls with duplicates and retries while the primary of the journal is killed and its standby promoted; judges their history. */
+export async function failover(options: FailoverOptions): Promise<FailoverReport> {
+  const { seed, mode, beforeMs, lagMs, afterMs, callers, folder } = options;
   const random = new Random(seed);
-  const results = new Tally();
+  const files = new HistoryFiles(folder);
+  const { recorder } = files;
   const { primary, standby, proxy } = await startPair(mode);
-  const service = await FakePaymentService.start();
+  const service = await FakePaymentService.start(monotonicNow);
+  service.ledger.acceptsRepeats = true;
   const programs: Program[] = [];
   try {
+    recorder.settings({ settleMs: SETTLE_SECONDS * 1000, retentionMs: Infinity });
     const databaseUrl = `postgres://postgres@${primary.host},${standby.host}/postgres?target_session_attrs=read-write`;
     const env = {
       SERVICE_TIMEOUT_MS: String(SERVICE_TIMEOUT_MS),
@@ -71,10 +77,11 @@ export async function failover(options: FailoverOptions): Promise<Report> {
     const gateways = { any: async () => Promise.resolve(random.one(programs)) };
     const traffic = new Traffic({
       gateways,
+      recorder,
       random,
-      results,
       name: `failover-${seed}`,
       payoutInputsChange: false,
+      sharesExternalIds: false,
     });
     let isOver = false;
     const running = traffic.run(callers, () => isOver);
@@ -88,34 +95,28 @@ export async function failover(options: FailoverOptions): Promise<Report> {
     proxy.destroyConnections();
     const killedAt = performance.now();
     standby.promote();
-    const kept = new Set((await query(standby, 'SELECT key FROM attempts')).map((row) => row['key']));
+    if (mode === 'asynchronous') recorder.fault(JOURNAL_LOST);
+    const kept = await storedKeys(standby);
     const lost = [...created].filter((key) => !kept.has(key)).length;
-    await firstSuccess(programs, `probe-${seed}`);
+    await traffic.firstSuccess();
     const recoveredMs = performance.now() - killedAt;
     await pause(afterMs);
     isOver = true;
     await running;
-    await retryAll(traffic, standby);
-    const attempts = await query(standby, 'SELECT * FROM attempts');
-    const remains: FinalState = {
-      entries: service.ledger.entries,
-      attempts,
-      histories: traffic.histories,
-      failedShutdowns: [],
-    };
+    await traffic.repeatAll();
+    const now = new Set(service.ledger.entries.map(({ description }) => description));
+    await traffic.settle(({ key }) => now.has(key), RECOVERY_MS);
+    const judged = await files.judge(service);
     return {
-      violations: Object.fromEntries(
-        Object.entries(INVARIANTS).map(([name, check]) => [name, check(remains)]),
-      ),
+      judged,
       figures: {
         seed: String(seed),
         mode,
-        keys: String(traffic.histories.length),
-        calls: String(traffic.histories.reduce((sum, { ends }) => sum + ends.length, 0)),
-        'created at the service': String(service.ledger.entries.length),
+        keys: String(judged.keys),
+        calls: String(judged.calls),
+        'created at the service': String(judged.created),
         'attempts lost': String(lost),
         'creates again after': `${(recoveredMs / 1000).toFixed(2)} s`,
-        results: String(results),
       },
     };
   } finally {
@@ -123,33 +124,5 @@ export async function failover(options: FailoverOptions): Promise<Report> {
     await proxy.close();
     await service.close();
     for (const cluster of [standby, primary]) cluster.drop();
-  }
-}
-
-async function firstSuccess(programs: readonly Program[], key: string): Promise<void> {
-  for (let count = 0; ; count += 1) {
-    const program = programs[count % programs.length]!;
-    const { result } = await program
-      .create('payment', key, {}, AbortSignal.timeout(5000))
-      .catch(() => ({ result: '' }));
-    if (result === 'PaymentSuccess') return;
-    await pause(20);
-  }
-}
-
-/** Repeats every create, until the journal has no open attempt that can be recovered. */
-async function retryAll(traffic: Traffic, standby: Cluster): Promise<void> {
-  const until = performance.now() + RECOVERY_MS;
-  const askUntilKnown = async (history: KeyHistory): Promise<void> => {
-    while (!isKnown(await traffic.ask(history)) && performance.now() < until) await pause(200);
-  };
-  for (let place = 0; place < traffic.histories.length; place += 20)
-    await Promise.all(traffic.histories.slice(place, place + 20).map(askUntilKnown));
-  for (;;) {
-    const open = await query(standby, "SELECT key FROM attempts WHERE outcome IN ('in_progress', 'unknown')");
-    if (open.length === 0 || performance.now() > until) return;
-    const keys = new Set(open.map((row) => row['key']));
-    for (const history of traffic.histories.filter(({ key }) => keys.has(key))) await traffic.ask(history);
-    await pause(500);
   }
 }

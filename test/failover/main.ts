@@ -1,8 +1,7 @@
+import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { print } from '../history/check-files';
 import { MODES, failover, type Mode } from './failover';
-
-/** Maximum number of violations of an invariant that are printed for each failover. */
-const MAX_LINES = 5;
 
 const writeLine = (line = ''): void => void process.stdout.write(`${line}\n`);
 
@@ -28,17 +27,16 @@ export async function main(args: string[]): Promise<number> {
         lagMs: 1000,
         afterMs: 2000,
         callers: 20,
+        folder: path.resolve('data/failover', `${mode}-${round}`),
       };
-      const { figures, violations: found } = await failover(options);
+      const { figures, judged } = await failover(options);
       writeLine(
         Object.entries(figures)
           .map(([name, value]) => `${name} ${value}`)
           .join('; '),
       );
-      for (const [name, lines] of Object.entries(found)) {
-        violations += lines.length;
-        for (const line of lines.slice(0, MAX_LINES)) writeLine(`  BAD ${name}: ${line}`);
-      }
+      violations += judged.violations.length;
+      if (judged.violations.length > 0) print(judged);
       seconds.push(Number.parseFloat(figures['creates again after'] ?? ''));
     }
     const sorted = seconds.toSorted((a, b) => a - b);
@@ -46,6 +44,6 @@ export async function main(args: string[]): Promise<number> {
       `${mode}: creates again after ${sorted[sorted.length >> 1]} s (${sorted[0]} to ${sorted.at(-1)}).`,
     );
   }
-  writeLine(violations === 0 ? 'Every invariant holds.' : `${violations} violations.`);
+  writeLine(violations === 0 ? 'No violation.' : `${violations} violations.`);
   return violations === 0 ? 0 : 1;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { redirectCall, sendCall } from '../support/calls';
 import { testGateway } from '../support/gateway';
 
@@ -43,8 +44,18 @@ async function opened(count: number): Promise<void> {
 
 describe('A create', () => {
   test('reuses the connection of a create that has just ended', async () => {
-    for (let count = 0; count < 3; count += 1) await create();
+    for (let count = 0; count < 3; count += 1) {
+      await create();
+      // Sockets have no simulated time; a connection is reused after 5 ms.
+      await setTimeout(10);
+    }
     expect(used).toEqual([0, 0, 0]);
+  });
+
+  test('is not lost when the service closes each connection after its response without announcing it', async () => {
+    server.on('request', ({ socket }, response) => response.on('finish', () => socket.end()));
+    for (let count = 0; count < 20; count += 1) await create();
+    expect(new Set(used).size).toBe(20);
   });
 
   test.each<Record<string, string>>([

@@ -26,7 +26,7 @@ import {
   echoEverywhere,
   refusalsWith,
 } from './fixtures/echoing-service';
-import { listening, startProgram, type ChildProgram } from '../support/program';
+import { listening, startWithSlowJournal, type ChildProgram } from '../support/program';
 import { Wire, requestText } from '../support/wire';
 import {
   cardNumberSpellings,
@@ -108,7 +108,7 @@ beforeAll(async () => {
   service = await testService((request) =>
     request.method === 'POST' ? replyToPost(request) : replyToGet(request),
   );
-  program = startProgram({
+  program = startWithSlowJournal({
     PORT: '0',
     SERVICE_BASE_URL: service.url,
     SERVICE_API_KEY: API_KEY,
@@ -119,6 +119,7 @@ beforeAll(async () => {
     DATABASE_URL: `file:${path.join(folder, 'journal.db')}`,
     AUDIT_LOG_FILE: path.join(folder, 'audit.log'),
     PAYOUT_PREFLIGHT: 'off',
+    FOLLOW_DAYS: '0',
     INTROSPECTION: 'on',
     RATE_LIMIT_PER_MINUTE: '0',
     MAX_EVENT_LOOP_LAG_MS: '0',
@@ -325,6 +326,7 @@ describe.each(Object.entries(SECRETS))('%s', (_name, text) => {
         `payment(${by}, externalId: $t) { __typename } payout(${by}, externalId: $t) { __typename }`,
         'attempt(idempotencyKey: $i) { idempotencyKey }',
         `attempts(${by}, after: $t) { edges { cursor } }`,
+        `changes(${by}, after: $t) { endCursor }`,
         'node(id: $i) { id }',
       ].map((fields) => graphql(fields, Q(fields), { t: text, i: text })),
     );

@@ -38,6 +38,8 @@ const aliased = (count: number): Send =>
 
 const attempts = (selection: string, first = '100'): string =>
   `attempts(channel: "${CHANNEL}", first: ${first}) { edges { ${selection} } }`;
+const changes = (selection: string, first = '500'): string =>
+  `changes(channel: "${CHANNEL}", first: ${first}) { changes { ... on PaymentChange { ${selection} } } }`;
 const FRAGMENTS =
   'fragment N on AttemptEdge { item: node { ...P } } fragment P on Attempt { it: payment { __typename } }';
 
@@ -138,6 +140,8 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
       'a page of attempts without payments',
       send(`{ ${attempts('node { transactionId paymentMethod }')} }`),
     ],
+    [4, 'a page of 4 changes with payments', send(`{ ${changes('payment { __typename }', '4')} }`)],
+    [1, 'a page of 500 changes without payments', send(`{ ${changes('cursor status')} }`)],
     [1, 'a document that does not parse', send('{')],
     [1, 'a document that is too large', send(`{ ${times(200, (n) => `a${n}: __typename`)} }`)],
     [1, 'a missing variable', send('query ($c: UUID!) { payment(channel: $c) { __typename } }')],
@@ -199,6 +203,7 @@ describe('With default limits', () => {
       'payments of attempts in fragments',
       `query ($n: Int = 100) { ${times(7, (n) => `a${n}: ${attempts('...N', '$n')}`)} } ${FRAGMENTS}`,
     ],
+    ['payments of changes', `{ ${times(2, (n) => `a${n}: ${changes('payment { __typename }', '251')}`)} }`],
   ])('an operation with more than 500 lookups is refused: %s', async (_what, query) => {
     server.service.requests.length = 0;
     expect(codesOf(await server.client.request(query))).toEqual(['OPERATION_TOO_LARGE']);
@@ -212,6 +217,18 @@ describe('With default limits', () => {
     const ask = (ids: string[]) => server.client.request(query, { c: CHANNEL, ids });
     expect((await ask(idsOf(10))).errors).toBeUndefined();
     expect(codesOf(await ask(idsOf(400)))).toEqual(['OPERATION_TOO_LARGE']);
+  });
+
+  test.each([
+    ['changes', 500, (aliases: string) => changes(aliases)],
+    ['attempts', 100, (aliases: string) => attempts(`node { ${aliases} }`)],
+  ])('an operation with more than 100,000 values in pages of %s is refused', async (_what, rows, page) => {
+    const pages = (count: number): string =>
+      `{ ${times(count, (n) => `p${n}: ${page('...F')}`)} } fragment F on ${rows === 500 ? 'PaymentChange' : 'Attempt'} { ${times(45, (n) => `a${n}: transactionId`)} }`;
+    const max = Math.floor(100_000 / rows / 50);
+    // The journal may be too busy for that many pages.
+    expect(codesOf(await server.client.request(pages(max)))).not.toEqual(['OPERATION_TOO_LARGE']);
+    expect(codesOf(await server.client.request(pages(max + 1)))).toEqual(['OPERATION_TOO_LARGE']);
   });
 });
 

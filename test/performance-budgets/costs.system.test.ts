@@ -79,7 +79,7 @@ describe('A compiled operation', () => {
   test.each([
     [
       'a lookup',
-      { requests: 1, journal: 0, promises: 54 },
+      { requests: 1, journal: 0, promises: 62 },
       LOOKUP,
       () => ({ channel: CHANNEL, id: randomUUID() }),
     ],

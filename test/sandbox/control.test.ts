@@ -1,4 +1,4 @@
-import { eachTest, type Wire, Running } from './fixtures/running';
+import { START, eachTest, type Wire, Running } from './fixtures/running';
 import { direct, payoutTo, redirect } from './fixtures/requests';
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
@@ -32,6 +32,35 @@ describe('The control plane of the sandbox', () => {
       ids.slice(2),
     );
     expect((await running.fetch('_sandbox/transactions?limit=0')).status).toBe(400);
+  });
+
+  test('shows the latest 50 transitions, newest first', async () => {
+    const id = await created(direct('upi'));
+    await running.payment(id);
+    running.clock.advance(2000);
+    await running.confirm({ id, utr: '111111' });
+    running.sandbox.control.advance(60_000);
+    const transitions = () => running.sandbox.control.transitions();
+    const own = { kind: 'payment', transactionId: id };
+    expect(transitions()).toEqual([
+      { ...own, at: START + 5000, from: 'processing, waiting_for_provider', to: 'completed' },
+      {
+        ...own,
+        at: START + 2000,
+        from: 'processing, waiting_for_utr',
+        to: 'processing, waiting_for_provider',
+      },
+      { ...own, at: START, from: null, to: 'processing, waiting_for_utr' },
+    ]);
+    const { text } = await running.fetch('_sandbox/');
+    expect(text.match(/completed|waiting_for_\w+(?=<)/g)).toEqual(
+      expect.arrayContaining(['completed', 'waiting_for_provider', 'waiting_for_utr']),
+    );
+    for (let count = 0; count < 50; count += 1) await created(redirect());
+    expect(transitions()).toHaveLength(50);
+    expect(transitions().every(({ from, to }) => from === null && to === 'pending')).toBe(true);
+    await running.control('reset');
+    expect(transitions()).toEqual([]);
   });
 
   test('settles a transaction at once with the outcome of its amount', async () => {

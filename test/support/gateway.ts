@@ -59,7 +59,7 @@ interface TestGatewayOptions {
   logLines?: string[];
 }
 
-/** Returns default settings of tests: client keys, temporary files, and no limit on event loop lag. */
+/** Returns default settings of tests: client keys, temporary files, no limit on event loop lag, no lookups of its own. */
 export function testSettings(): Record<string, string> {
   const DATABASE_URL = temporaryDatabase();
   return {
@@ -67,6 +67,7 @@ export function testSettings(): Record<string, string> {
     AUDIT_LOG_FILE: path.join(path.dirname(DATABASE_URL.slice('file:'.length)), 'audit.log'),
     CLIENT_KEYS_FILE: clientKeysFile(),
     MAX_EVENT_LOOP_LAG_MS: '0',
+    FOLLOW_DAYS: '0',
   };
 }
 

@@ -96,9 +96,13 @@ function defineBlock(kind: StoreKind, define: (harnesses: Harnesses) => void): v
 export const describeSqlite = (name: string, define: (harnesses: Harnesses) => void): void =>
   describe(name, () => defineBlock('SQLite', define));
 
+/** `describe` for tests of PostgreSQL alone. */
+export const describePostgresStore = (name: string, define: (harnesses: Harnesses) => void): void =>
+  describePostgres(name, () => defineBlock('PostgreSQL', define));
+
 export function describeStores(name: string, define: (harnesses: Harnesses) => void): void {
   describeSqlite(`${name} (SQLite)`, define);
-  describePostgres(`${name} (PostgreSQL)`, () => defineBlock('PostgreSQL', define));
+  describePostgresStore(`${name} (PostgreSQL)`, define);
 }
 
 let keys = 0;

@@ -40,6 +40,10 @@ export function startProgram(
   return run([process.execPath, ...options, program, 'start'], settings, checkout);
 }
 
+/** Starts the gateway with longer timeouts of the journal, for busy machines. */
+export const startWithSlowJournal = (settings: Record<string, string>): ChildProgram =>
+  run([process.execPath, ...START_WITH_SLOW_JOURNAL], settings, CHECKOUT);
+
 /** Starts the gateway with a soft and hard limit on open file descriptors. */
 export const startWithDescriptorLimit = (limit: number, settings: Record<string, string>): ChildProgram =>
   run(
@@ -115,6 +119,7 @@ export class Program extends Caller {
       CLIENT_KEYS_FILE: clientKeysFile(),
       AUDIT_LOG_FILE: path.join(tmpdir(), `audit-${randomUUID()}.log`),
       MAX_EVENT_LOOP_LAG_MS: '0',
+      FOLLOW_DAYS: '0',
       SERVICE_BASE_URL: serviceUrl,
       SERVICE_API_KEY: 'test-api-key',
       SERVICE_SECRET_KEY: 'test-secret-key',
@@ -132,6 +137,10 @@ export class Program extends Caller {
 
   output(): string {
     return this.#child.output();
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
   }
 
   get exited(): Promise<number | null> {

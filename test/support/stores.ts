@@ -113,7 +113,8 @@ async function postgresStore(template: string | undefined): Promise<Store> {
     hold: async () => {
       const client = new Client(url);
       await client.connect();
-      await client.query('BEGIN; LOCK TABLE stored_attempts, reserved_external_ids, confirms, write_checks');
+      await client.query(`BEGIN; LOCK TABLE stored_attempts, reserved_external_ids, confirms, write_checks, changes,
+        followed_transactions`);
       return () => client.end();
     },
     // The global tear-down drops the database, because each DROP waits for a checkpoint of the whole server.

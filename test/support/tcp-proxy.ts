@@ -5,23 +5,31 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 export class TcpProxy {
   /** Whether all bytes in both directions are discarded. */
   discards = false;
-  readonly #host: string;
-  readonly #targetPort: number;
+  #host: string;
+  #targetPort: number;
   readonly #sockets = new Set<Socket>();
   #paused = false;
   #port = 0;
   #server: Server;
 
-  private constructor(host: string, port: number) {
-    this.#host = host;
-    this.#targetPort = port;
+  private constructor(
+    url: string,
+    private readonly address: string,
+  ) {
+    const { hostname, port } = new URL(url);
+    this.#host = hostname;
+    this.#targetPort = Number(port || 5432);
     this.#server = this.#newServer();
   }
 
-  /** Starts a proxy to the host and port of a URL (default 5432). */
-  static async to(url: string): Promise<TcpProxy> {
-    const { hostname, port } = new URL(url);
-    const proxy = new TcpProxy(hostname, Number(port || 5432));
+  /**
+   * Starts a proxy to the host and port of a URL (default 5432).
+   * @param own the address on which the proxy listens, and its port (any free one by default)
+   */
+  static async to(url: string, own: { address?: string; port?: number } = {}): Promise<TcpProxy> {
+    const { address = '127.0.0.1', port = 0 } = own;
+    const proxy = new TcpProxy(url, address);
+    proxy.#port = port;
     await proxy.listen();
     return proxy;
   }
@@ -33,13 +41,20 @@ export class TcpProxy {
   /** Returns the URL with the proxy's host and port. */
   through(url: string): string {
     const own = new URL(url);
-    own.host = `127.0.0.1:${this.#port}`;
+    own.host = `${this.address}:${this.#port}`;
     return own.href;
+  }
+
+  /** Forwards new connections to the host and port of another URL. */
+  redirect(url: string): void {
+    const { hostname, port } = new URL(url);
+    this.#host = hostname;
+    this.#targetPort = Number(port);
   }
 
   async listen(): Promise<void> {
     this.#server = this.#newServer();
-    this.#server.listen(this.#port, '127.0.0.1');
+    this.#server.listen(this.#port, this.address);
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { GraphQLSchema } from 'graphql';
+import { OperationTypeNode, type GraphQLSchema } from 'graphql';
 import { encodeNodeId } from '../../../src/schema/node';
-import { WireClient } from '../../subscriptions/support/wire-client';
+import { WireClient, errorsIn } from '../../subscriptions/support/wire-client';
 import { DOCUMENTS, redirectCall, validCall, type Json, type MutationCall } from '../../support/calls';
 import type { Kind } from '../../support/caller';
 import { ALL_SCOPES, OWN_SCOPES } from '../../support/credentials';
@@ -103,6 +103,16 @@ const attempts = (kind: Kind): Row[] => [
   },
 ];
 
+const CHANGE: Record<Kind, string> = { payment: 'PaymentChange', payout: 'PayoutChange' };
+
+const changes = (kind: Kind): Row => ({
+  name: `changes of ${kind}s`,
+  field: 'changes',
+  document: `query Q($c: UUID!) { changes(channel: $c, first: 500) {
+    changes { ... on ${CHANGE[kind]} { transactionId externalId ${kind} { ${FIELDS[kind]} } } } endCursor hasMore } }`,
+  variables: ({ channel }) => ({ c: channel }),
+});
+
 const watch = (kind: Kind): Row => ({
   name: `${kind}Updated`,
   field: `${kind}Updated`,
@@ -114,6 +124,8 @@ const SEES_ATTEMPTS = [...ALL_SCOPES, ...OWN_SCOPES].filter((scope) =>
   /^pay.*:(read|read:own|create)$/.test(scope),
 );
 
+const SEES_CHANGES = SEES_ATTEMPTS.filter((scope) => !scope.endsWith(':create'));
+
 const reads = (kind: Kind): RootCall[] => [
   ...[...lookups(kind), watch(kind)].map((row) => ({
     ...row,
@@ -121,6 +133,7 @@ const reads = (kind: Kind): RootCall[] => [
     anyOf: [`${kind}s:read`, `${kind}s:read:own`],
   })),
   ...attempts(kind).map((row) => ({ ...row, kind, anyOf: SEES_ATTEMPTS })),
+  { ...changes(kind), kind, anyOf: SEES_CHANGES },
 ];
 
 export const CALLS_OF_EXISTING: RootCall[] = [
@@ -154,9 +167,20 @@ const creating = (name: string, call: () => MutationCall, also?: string): RootCa
   };
 };
 
+/** Has no result while nothing changes; test/changes has its results. */
+const WATCH_CHANGES: RootCall = {
+  name: 'changes, as a subscription',
+  field: 'changes',
+  kind: 'payment',
+  document: `subscription S($c: UUID!, $after: String) { changes(channel: $c, after: $after) { __typename } }`,
+  variables: ({ channel }) => ({ c: channel }),
+  anyOf: SEES_CHANGES,
+};
+
 /** Calls of every root field. A field has several calls if its arguments or its scopes differ. */
 export const ROOT_CALLS: RootCall[] = [
   ...CALLS_OF_EXISTING,
+  WATCH_CHANGES,
   creating('by UPI', () => validCall('createPayment', 'upi')),
   creating('by redirect', () => redirectCall('CARD')),
   creating('with a card number', () => validCall('createPayment', 'card'), 'cards:direct'),
@@ -169,10 +193,16 @@ export const GATEWAY_CALLS = ROOT_CALLS.filter(({ field }) => field !== '_entiti
 
 export const byName = (calls: readonly RootCall[]) => calls.map((call) => [call.name, call] as const);
 
+/** Returns the root fields of a schema, each with a path as that of a call. */
 export const rootFieldsOf = (schema: GraphQLSchema) =>
-  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((root) =>
-    Object.values(root?.getFields() ?? {}),
+  Object.values(OperationTypeNode).flatMap((operation) =>
+    Object.values(schema.getRootType(operation)?.getFields() ?? {}).map((field) =>
+      Object.assign(field, { path: `${operation} ${field.name}` }),
+    ),
   );
+
+/** Returns the operation and the root field of a call, for example `query payment`. */
+export const pathOf = ({ document, field }: RootCall): string => `${/^\w+/.exec(document)?.[0]} ${field}`;
 
 export const isSubscription = ({ document }: RootCall): boolean => document.startsWith('subscription');
 
@@ -195,12 +225,21 @@ export async function sendRootCall(
   return { ...response, expectForbidden: () => expectForbidden(response, call.field) };
 }
 
-async function watchOnce(url: string, request: object, headers: object): Promise<RootResponse> {
+async function watchOnce(
+  url: string,
+  request: { query: string; variables: Json },
+  headers: object,
+): Promise<RootResponse> {
   const wire = await WireClient.ready(url, headers);
   wire.subscribe('a', request);
-  const { type, payload } = await wire.next();
+  // An allowed subscription to changes has no result. This one, after it, has an error in any case.
+  if (request.query === WATCH_CHANGES.document)
+    wire.subscribe('b', { ...request, variables: { ...request.variables, after: 'invalid' } });
+  const { id, type, payload } = await wire.next();
   wire.socket.close();
   await wire.closed;
+  if (id === 'b')
+    return { data: null, expectForbidden: () => expect(errorsIn({ type, payload })).toBe('FORBIDDEN') };
   const { data, errors } = (type === 'error' ? { errors: payload } : payload) as Partial<RootResponse>;
   return {
     data,

@@ -66,7 +66,12 @@ export class DifferentialHarness {
     const logLines: string[] = [];
     const client = await testGateway(own.url, {
       logLines,
-      env: { DATABASE_URL, AUDIT_LOG_FILE, PAYOUT_PREFLIGHT: 'off', RATE_LIMIT_PER_MINUTE: '0', ...env },
+      env: {
+        ...{ DATABASE_URL, AUDIT_LOG_FILE },
+        // The gateway sends no lookups on its own.
+        ...{ PAYOUT_PREFLIGHT: 'off', FOLLOW_DAYS: '0', RATE_LIMIT_PER_MINUTE: '0' },
+        ...env,
+      },
     });
     return new DifferentialHarness(client, own, AUDIT_LOG_FILE, logLines);
   }
@@ -104,9 +109,10 @@ export class DifferentialHarness {
     return { effects, isPrepared: given !== undefined && given !== null };
   }
 
-  /** Sends a request through gateway and service, and waits until none is in flight. */
+  /** Sends a request through gateway, journal and service, and waits until none is in flight. */
   async #round(): Promise<void> {
-    const query = `query ${MARKER} { payment(channel: "${CHANNEL}", externalId: "${MARKER}") { __typename } }`;
+    const query = `query ${MARKER} { attempts(channel: "${CHANNEL}", first: 1) { __typename }
+      payment(channel: "${CHANNEL}", externalId: "${MARKER}") { __typename } }`;
     await exchange(this.client.url, { body: { query: asNew(query) } });
     await until(
       () => this.#inFlight(),

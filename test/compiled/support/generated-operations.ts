@@ -156,7 +156,16 @@ class Writer {
   }
 
   #newRoot(): string {
-    const name = this.#pick(['payment', 'payments', 'payout', 'payouts', 'node', 'attempt', 'attempts']);
+    const name = this.#pick([
+      'payment',
+      'payments',
+      'payout',
+      'payouts',
+      'node',
+      'attempt',
+      'attempts',
+      'changes',
+    ]);
     const odd = this.#isOneOf(4) ? ODD_NAMES[this.#roots.length] : undefined;
     const alias = `${odd ?? `r${this.#roots.length}`}: `;
     const head = `${alias}${name}(${this.#argumentsOf(name).join(', ')})`;
@@ -180,6 +189,12 @@ class Writer {
         return [this.#argument('id', 'ID!', this.#nodeId())];
       case 'attempt':
         return [this.#argument('idempotencyKey', 'ID!', this.#pick(ATTEMPT_KEYS))];
+      case 'changes':
+        return [
+          channel(),
+          ...given('first', 'Int', this.options.fails ? [1, 2, 500, 0, null] : [1, 2, 500, null]),
+          ...given('after', 'String', this.options.fails ? [null, 'no-cursor'] : [null]),
+        ];
       case 'attempts':
         return [
           channel(),

@@ -22,9 +22,12 @@ export interface SeenResult extends ExecutionResult<Record<string, Record<string
   })[];
 }
 
-/** An event of a stream: a result, the completion, or how the stream ended without completion. */
+/** An event of a stream: a result with the id of its event if it has one, the completion, or how the stream ended without completion. */
 export type StreamEvent =
-  { event: 'next'; data: SeenResult } | { event: 'complete' } | { event: 'end' } | { event: 'cut' };
+  | { event: 'next'; data: SeenResult; id?: string }
+  | { event: 'complete' }
+  | { event: 'end' }
+  | { event: 'cut' };
 
 interface Opening {
   method?: 'GET' | 'POST';
@@ -146,8 +149,9 @@ export class EventStream {
       this.comments += 1;
       return;
     }
-    const [, event, data = ''] = /^event: (next|complete)\ndata: (.*)$/.exec(block) ?? [];
-    if (event === 'next') this.#events.push({ event, data: JSON.parse(data) as SeenResult });
+    const [, id, event, data = ''] = /^(?:id: (.+)\n)?event: (next|complete)\ndata: (.*)$/.exec(block) ?? [];
+    const seen = id === undefined ? {} : { id };
+    if (event === 'next') this.#events.push({ event, ...seen, data: JSON.parse(data) as SeenResult });
     else if (event === 'complete' && data === '') this.#events.push({ event });
     else throw new Error(`No event of the protocol: ${JSON.stringify(block)}`);
   }

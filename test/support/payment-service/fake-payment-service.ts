@@ -218,12 +218,17 @@ export class FakePaymentService {
   }
 
   /** Carries a request out now, later or never. Returns the response of a healthy service. */
-  #act({ endpoint, json, parameters, headers }: ReceivedRequest, acts: boolean | number): ServiceResponse {
+  #act(
+    { endpoint, json, parameters, headers, at }: ReceivedRequest,
+    acts: boolean | number,
+  ): ServiceResponse {
     if (!this.#isTimely(headers)) return { status: 401, json: {} };
     const kind: Kind = endpoint.endsWith('payout') ? 'payout' : 'payment';
     if (endpoint.startsWith('look-up')) return this.#lookUp(kind, parameters);
     const act = (ledger: Ledger): Entry | undefined =>
-      endpoint === 'confirm' ? ledger.confirm(json) : ledger.create(kind, json, this.now());
+      endpoint === 'confirm'
+        ? ledger.confirm(json, this.now(), at)
+        : ledger.create(kind, json, this.now(), at);
     if (typeof acts === 'number') setTimeout(() => act(this.ledger), acts);
     const entry = acts === true ? act(this.ledger) : this.#imagine(endpoint, kind, json);
     if (!entry) return { status: 400, json: { message: 'This payment does not wait for a confirmation.' } };

@@ -14,12 +14,16 @@ export interface Entry {
   description: string;
   status: string;
   state: string | null;
+  /** Time at which the request arrived. */
+  requestedAt: number;
   createdAt: number;
   /** Time before which lookups do not find the transaction. */
   visibleAt: number;
   /** Number of lookups that still do not find the transaction. */
   hiddenLookups: number;
   confirms: number;
+  /** The confirms that were carried out. */
+  confirmations: { body: Record<string, unknown>; requestedAt: number; carriedOutAt: number }[];
 }
 
 const STATES: Record<string, string> = {
@@ -43,13 +47,16 @@ export class Ledger {
   /** Whether a repeated confirm of a payment is carried out again; the specification does not say. */
   acceptsRepeats = false;
 
-  create(kind: Kind, body: Record<string, unknown>, now: number): Entry {
+  /** @param newId returns the id of a new transaction */
+  constructor(private readonly newId: () => string = randomUUID) {}
+
+  create(kind: Kind, body: Record<string, unknown>, now: number, requestedAt = now): Entry {
     const method = { ...Object(body[`${kind}_method`]) } as Record<string, unknown>;
     const direct = Object.keys(method).length > 1;
     const state = (kind === 'payment' && direct && STATES[String(method['type'])]) || null;
     const entry: Entry = {
       kind,
-      transactionId: randomUUID(),
+      transactionId: this.newId(),
       channel: String(body['channel']),
       externalId: String(body['external_id']),
       amount: { ...Object(body['amount']) } as Entry['amount'],
@@ -57,10 +64,12 @@ export class Ledger {
       description: String(body['description'] ?? ''),
       status: direct || kind === 'payout' ? 'processing' : 'pending',
       state,
+      requestedAt,
       createdAt: now,
       visibleAt: now + this.lag.ms,
       hiddenLookups: this.lag.lookups,
       confirms: 0,
+      confirmations: [],
     };
     this.entries.push(entry);
     this.#byId.set(entry.transactionId, entry);
@@ -94,11 +103,12 @@ export class Ledger {
     return this.shows === 'newest' ? hits.at(-1) : hits[0];
   }
 
-  confirm(body: Record<string, unknown>): Entry | undefined {
+  confirm(body: Record<string, unknown>, now = 0, requestedAt = now): Entry | undefined {
     const entry = this.byId('payment', String(body['id']));
     if (!entry?.state?.startsWith('waiting_for')) return undefined;
     if (entry.state === 'waiting_for_provider' && !this.acceptsRepeats) return undefined;
     entry.confirms += 1;
+    entry.confirmations.push({ body, requestedAt, carriedOutAt: now });
     entry.state = 'waiting_for_provider';
     return entry;
   }
