@@ -42,6 +42,15 @@ export const bugs = [
     tests: ['test/exactly-once/confirm.test.ts'],
   },
   {
+    id: 'confirm-guessed-while-fence-is-up',
+    promise:
+      'While the journal may lack confirms, a payment that moved on does not make a confirm successful.',
+    file: 'src/core/confirm/confirm-service.ts',
+    find: '(history.otherUnresolved || history.mayLackConfirm)',
+    replace: 'history.otherUnresolved',
+    tests: ['test/exactly-once/fence.slow.test.ts'],
+  },
+  {
     id: 'confirm-two-at-a-time',
     promise: 'Confirms of a payment go one at a time (SQLite).',
     file: 'src/datasources/journal/sql-journal.ts',

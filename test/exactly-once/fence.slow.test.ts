@@ -141,6 +141,20 @@ describeStores('While the fence is up', (harnesses) => {
     expect(harness.service.requestsTo('confirm')).toHaveLength(1);
   });
 
+  test('a confirm is neither sent nor successful if the payment has moved on and its confirm was lost', async () => {
+    const { transactionId } = await harness.create('payment', newKey());
+    const confirm = (utr: string): Promise<CallResult> =>
+      harness.confirm(transactionId ?? '', { upi: { utr } });
+    expect(await confirm('111111111111')).toMatchObject({ result: 'PaymentSuccess', replayed: false });
+    for (const table of ['confirms', 'confirmed']) await harness.store.rows(`DELETE FROM ${table}`);
+    await raise(harness);
+    await untilFence(harness, 'up');
+    harness.clock.advance(MINUTE);
+    for (const utr of ['222222222222', '111111111111'])
+      expect(await confirm(utr)).toMatchObject({ result: 'OutcomeUnknownError' });
+    expect(harness.service.requestsTo('confirm')).toHaveLength(1);
+  });
+
   test('a key that a lost attempt has used with another amount is refused', async () => {
     const [key] = await createThenLose('payment');
     const amount = { currency: 'INR', value: '777.00' };

@@ -274,11 +274,13 @@ class Replayer {
     const startedAt = this.#world.now;
     const { machine, operations } = instance;
     machine.deliver(1, () => {
-      void call(operations, this.#key.client, { document: 'payment', input: INPUT }).then((answer: Answer) => {
-        this.#world.trace(`answer ${answer.result}`);
-        this.#answers.push(`${answer.result}${answer.replayed ? ' replayed' : ''}`);
-        this.#checker.onAnswer(this.#key, { amount: '10.00', startedAt }, answer);
-      });
+      void call(operations, this.#key.client, { document: 'payment', input: INPUT }).then(
+        (answer: Answer) => {
+          this.#world.trace(`answer ${answer.result}`);
+          this.#answers.push(`${answer.result}${answer.replayed ? ' replayed' : ''}`);
+          this.#checker.onAnswer(this.#key, { amount: '10.00', startedAt }, answer);
+        },
+      );
     });
   }
 
@@ -368,7 +370,8 @@ class Replayer {
     if (!instance) return false;
     instance.machine.isAlive = false;
     this.#instances[place] = undefined;
-    for (const [caller, { instance: called }] of this.#calls) if (called === place) this.#calls.delete(caller);
+    for (const [caller, { instance: called }] of this.#calls)
+      if (called === place) this.#calls.delete(caller);
     this.#posts.splice(0, Infinity, ...this.#posts.filter(({ machine }) => machine.isAlive));
     return true;
   }

@@ -46,7 +46,10 @@ interface ConfirmCall {
   request: ConfirmRequest;
   claim: ConfirmClaim;
   begun: ConfirmBeginResult;
-  history: ReturnType<typeof compareHistory>;
+  history: ReturnType<typeof compareHistory> & {
+    /** The journal may have lost a confirm of this payment, with any input. */
+    mayLackConfirm: boolean;
+  };
 }
 
 /** The end of a confirm: the result for the caller (`outcome`) and the result for the journal (`result`). */
@@ -98,8 +101,9 @@ export class ConfirmService {
         await session.refreshFence();
         const known = compareHistory(inputHash, begun, confirmed, isComparable);
         // While the fence is up, the journal may have lost an earlier confirm with any input.
-        const isIncomparable = known.isIncomparable || session.fence.active !== null;
-        const history = { ...known, isIncomparable };
+        const mayLackConfirm = session.fence.active !== null;
+        const isIncomparable = known.isIncomparable || mayLackConfirm;
+        const history = { ...known, isIncomparable, mayLackConfirm };
         const completion = await this.#confirm({ request, claim, begun, history });
         result = completion.result;
         return completion.outcome;
@@ -139,8 +143,8 @@ export class ConfirmService {
     if (mustLookUp && !before) throw notTriedError(NOT_FOUND_MESSAGE);
     const movedOn = before && hasMovedOn(before, request) ? before : null;
     if (movedOn && mayBeRepeat) {
-      // The other input explains why the payment has moved on, so the outcome of this input stays unknown.
-      const mayBeEffectOfOther = history.otherUnresolved && !history.wasSent;
+      // Another input may explain why the payment has moved on, so the outcome of this input stays unknown.
+      const mayBeEffectOfOther = !history.wasSent && (history.otherUnresolved || history.mayLackConfirm);
       if (history.otherConfirmed || mayBeEffectOfOther)
         return { outcome: { kind: 'unknown' }, result: notCarriedOutResult(begun) };
       return { outcome: replay(movedOn), result: this.#resultOfMovedOn(call, movedOn) };
