@@ -52,7 +52,7 @@ module.exports = {
   transformIgnorePatterns: [
     '/node_modules/(?!(qr|cockatiel|commander|content-disposition|jose|eventsource|eventsource-parser|@opentelemetry/otlp-exporter-base)/)',
   ],
-  // Two per core: many tests wait for a process, a timeout or a poll. (As a percentage, 200% would be 200 workers.)
-  maxWorkers: 2 * os.availableParallelism(),
+  // Three per core: many tests wait for a process, a timeout or a poll. (As a percentage, 200% would be 200 workers.)
+  maxWorkers: 3 * os.availableParallelism(),
   testTimeout: 60000,
 };

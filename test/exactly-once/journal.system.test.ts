@@ -46,6 +46,8 @@ describeStores('While the journal is unreachable', (harnesses) => {
       harness = await harnesses.start({
         store: outage.store,
         open: (url) => openJournal(url, TIME_LIMIT_MS),
+        // Longer than it takes to cause an outage.
+        env: { SERVICE_TIMEOUT_MS: '10000' },
         logLines,
       });
     });
