@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks';
 import { cpuMs, sleep } from './clock.mjs';
 import { idsOf, payments } from './payments.mjs';
-import { oneEach, startCrowd, startGateway } from './harness.mjs';
+import { oneEach, startSubscribers, startGateway } from './harness.mjs';
 
 /** Time over which subscribers connect, so that polls of different payments do not coincide. */
 const CONNECT_SPREAD_MS = 20_000;
@@ -46,7 +46,7 @@ export async function measureCalls(service, { name, watchers, paymentCount, mix,
   await service.ask({ command: 'seed', payments: payments(paymentCount, mix) });
   const open = async (side, count) => {
     const gateway = await startGateway(service, `${name}-${side}`, settings);
-    const crowd = await startCrowd(gateway.url, 'webSocket', oneEach(count, ids));
+    const crowd = await startSubscribers(gateway.url, 'webSocket', oneEach(count, ids));
     await crowd.open(CONNECT_SPREAD_MS);
     return { gateway, crowd };
   };

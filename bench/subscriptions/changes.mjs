@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { Caller } from '../journal/caller.mjs';
 import { sleep } from './clock.mjs';
 import { CHANNEL, idsOf, NEW, payments } from './payments.mjs';
-import { constantPace, oneEach, startCrowd, startGateway } from './harness.mjs';
+import { constantPace, oneEach, startSubscribers, startGateway } from './harness.mjs';
 import { QUERY, variablesFor } from './subscription.mjs';
 
 const CREATE = `mutation Create($input: CreatePaymentInput!) {
@@ -40,7 +40,7 @@ async function openStage(service, { watchers }) {
 /** Measures the ms from the service's response to another client's query until the last subscriber has the change. */
 async function seenChanges(service, { caller, gateway, watchers, changes }) {
   const [id] = idsOf(1);
-  const crowd = await startCrowd(gateway.url, 'webSocket', oneEach(watchers, [id]));
+  const crowd = await startSubscribers(gateway.url, 'webSocket', oneEach(watchers, [id]));
   await crowd.open();
   const sample = [];
   for (let turn = 0; turn < changes; turn += 1) {
@@ -80,7 +80,7 @@ async function lateness(service, crowd, { version, at }) {
 async function hintedChanges(service, { caller, gateway, hints }) {
   const ids = [];
   for (let made = 0; made < hints; made += 1) ids.push(await createPayment(caller));
-  const crowd = await startCrowd(gateway.url, 'webSocket', oneEach(hints, ids));
+  const crowd = await startSubscribers(gateway.url, 'webSocket', oneEach(hints, ids));
   await crowd.open();
   await sleep(APART_MS);
   const single = [];

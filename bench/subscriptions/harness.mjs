@@ -20,7 +20,7 @@ export const startPollers = (url, transactionIds, everyMs) =>
   start(programOf('pollers'), { url, transactionIds, everyMs });
 
 /** Starts subscribers in as many processes as necessary. Each list has the payments of one connection. */
-export async function startCrowd(url, way, lists) {
+export async function startSubscribers(url, way, lists) {
   const shares = [];
   for (let from = 0; from < lists.length; from += MAX_CONNECTIONS_PER_PROCESS)
     shares.push(lists.slice(from, from + MAX_CONNECTIONS_PER_PROCESS));
@@ -57,7 +57,7 @@ export async function startCrowd(url, way, lists) {
   };
 }
 
-/** Returns lists for startCrowd: one payment per connection; subscribers of one payment follow each other. */
+/** Returns lists for startSubscribers: one payment per connection; subscribers of one payment follow each other. */
 export const oneEach = (watchers, transactionIds) =>
   Array.from({ length: watchers }, (_, number) => [
     transactionIds[Math.floor((number * transactionIds.length) / watchers)],

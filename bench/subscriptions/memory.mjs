@@ -1,7 +1,7 @@
 // Memory of the gateway per idle subscriber.
 import { sleep } from './clock.mjs';
 import { idsOf, NEW, payments } from './payments.mjs';
-import { constantPace, oneEach, startCrowd, startGateway } from './harness.mjs';
+import { constantPace, oneEach, startSubscribers, startGateway } from './harness.mjs';
 
 /** Subscribers that connect and disconnect before, so that loading and compiling code is not counted. */
 const WARM_UP = 200;
@@ -24,12 +24,12 @@ async function measureWay(service, { watchers, ids, way, listsOf }) {
     // No pings during the measurement.
     SUBSCRIPTION_PING_SECONDS: '3600',
   });
-  const warmUp = await startCrowd(gateway.url, way, listsOf(Math.min(WARM_UP, watchers), ids));
+  const warmUp = await startSubscribers(gateway.url, way, listsOf(Math.min(WARM_UP, watchers), ids));
   await warmUp.open();
   await warmUp.close();
   await sleep(1000);
   const before = await gateway.memory();
-  const crowd = await startCrowd(gateway.url, way, listsOf(watchers, ids));
+  const crowd = await startSubscribers(gateway.url, way, listsOf(watchers, ids));
   await crowd.open();
   await sleep(IDLE_MS);
   const after = await gateway.memory();

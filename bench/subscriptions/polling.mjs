@@ -2,7 +2,7 @@
 import { CHANGE_EVERY_MS, measureRound } from './calls.mjs';
 import { sleep } from './clock.mjs';
 import { idsOf, payments } from './payments.mjs';
-import { oneEach, startCrowd, startGateway, startPollers } from './harness.mjs';
+import { oneEach, startSubscribers, startGateway, startPollers } from './harness.mjs';
 
 const SETTLE_MS = 6000;
 const ROUNDS = 5;
@@ -15,7 +15,7 @@ export async function measurePolling(service, { clients, paymentCount, mix, roun
   const watched = await startGateway(service, 'watched', {});
   const polled = await startGateway(service, 'polled', {});
   const lists = oneEach(clients, ids);
-  const crowd = await startCrowd(watched.url, 'webSocket', lists);
+  const crowd = await startSubscribers(watched.url, 'webSocket', lists);
   await crowd.open();
   const pollers = await startPollers(polled.url, lists.flat(), POLL_EVERY_MS);
   const sides = [
