@@ -12,7 +12,7 @@ import { writeDocument } from './gateways/document.mjs';
 import { machineText, pinToOtherCore } from './gateways/machine.mjs';
 import { measureMemory, measureRounds, measureStarts, WORKS } from './gateways/measure.mjs';
 import { tables } from './gateways/report.mjs';
-import { roster, versions } from './gateways/targets.mjs';
+import { loadTargets, versions } from './gateways/targets.mjs';
 import { openDisk } from './journal/disk.mjs';
 import { median } from './journal/stats.mjs';
 import { start } from './journal/processes.mjs';
@@ -64,7 +64,7 @@ const PARTS = {
 };
 
 async function measure(data) {
-  const { gateways, hasPeers } = await roster();
+  const { gateways, hasPeers } = await loadTargets();
   if (!hasPeers) print('SKIPPED: bench/peers has no packages (npm ci there), so the peers are not measured.');
   const names = chosen(
     values.only,

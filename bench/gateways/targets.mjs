@@ -19,7 +19,7 @@ async function peers() {
   return list.find(Array.isArray);
 }
 
-export async function roster() {
+export async function loadTargets() {
   const { gateways } = await import('./list.mjs');
   const others = await peers();
   return { gateways: [...gateways, ...(others ?? [])], hasPeers: others !== null };
@@ -28,7 +28,7 @@ export async function roster() {
 let loaded;
 
 export async function entryOf(name) {
-  loaded ??= await roster();
+  loaded ??= await loadTargets();
   return loaded.gateways.find((entry) => entry.name === name);
 }
 
