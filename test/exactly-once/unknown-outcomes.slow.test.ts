@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { latch } from '../support/latch';
+import { latch, until } from '../support/latch';
 import type { Fault } from '../support/payment-service/fake-payment-service';
 import { reset, status } from '../support/payment-service/faults';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
@@ -46,6 +46,26 @@ describeSqlite('An unknown payment', (harnesses) => {
     await untilOutcome(harness, key, 'NOT_SENT', MINUTE);
     expect(await harness.create('payment', key, OTHER_AMOUNT)).toMatchObject({ replayed: false });
     expect(harness.service.created(key)).toMatchObject([OTHER_AMOUNT]);
+  });
+
+  test('does not wait for the next second if many others are due', async () => {
+    const keys = Array.from({ length: 40 }, newKey);
+    harness.service.plan((endpoint) => {
+      if (endpoint === 'create-payment') return { acts: true, reply: reset };
+      return endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined;
+    });
+    for (const { result } of await Promise.all(keys.map((key) => harness.create('payment', key))))
+      expect(result).toBe('OutcomeUnknownError');
+    harness.service.plan(() => undefined);
+    harness.clock.advance(MINUTE);
+    for (let succeeded = 0; succeeded < keys.length; harness.clock.advance(SECOND / 5))
+      succeeded = await until(
+        async () => {
+          const attempts = await Promise.all(keys.map((key) => harness.attempt(key)));
+          return attempts.filter((attempt) => attempt?.outcome === 'SUCCEEDED').length;
+        },
+        (count) => count > succeeded,
+      );
   });
 
   test('is not created again while lookups fail, however long that takes', async () => {

@@ -15,6 +15,8 @@ interface ReconcilerOptions {
 }
 
 const RUN_DELAY_MS = 1000;
+/** Delay in ms before the next run if more attempts may be due, as after an outage of the service. */
+const BACKLOG_RUN_DELAY_MS = 100;
 const MAX_ATTEMPTS_PER_RUN = 16;
 
 /** Starts to recover unknown outcomes in the background, including those of instances that died. */
@@ -32,10 +34,11 @@ export function startReconciler(options: ReconcilerOptions): RepeatedJob {
       const due = await session.journal.claimDue(recovery.newClaim(), MAX_ATTEMPTS_PER_RUN);
       await Promise.all(due.map(recover));
       observer.onReconcilerRun(true);
+      return due.length < MAX_ATTEMPTS_PER_RUN ? RUN_DELAY_MS : BACKLOG_RUN_DELAY_MS;
     } catch {
       // The next run tries again.
       observer.onReconcilerRun(false);
+      return RUN_DELAY_MS;
     }
-    return RUN_DELAY_MS;
   });
 }
