@@ -164,7 +164,7 @@ describe('The samples of docs/clients.md', () => {
   );
   const SENDING = ['fetch'];
   /** Samples that are compiled, but not executed. */
-  const COMPILED = ['errors', 'confirming'];
+  const COMPILED = ['errors'];
   const CODEGEN = ['documents/card.graphql', 'codegen.yml'];
 
   /** The names that the samples take from the application. */
