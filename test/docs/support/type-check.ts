@@ -38,9 +38,7 @@ export const isProgram = ({ language }: Fence): boolean => Object.hasOwn(ENDINGS
 
 /** Returns the compiler errors of samples, which are compiled like files next to schema.graphql. */
 export function typeFaults(samples: readonly Fence[]): string[] {
-  const files = new Map(
-    samples.map((sample, place) => [path.join(TOP, nameOf(sample, place)), sample]),
-  );
+  const files = new Map(samples.map((sample, place) => [path.join(TOP, nameOf(sample, place)), sample]));
   const surroundings = path.join(TOP, 'surroundings.d.ts');
   const host = ts.createCompilerHost(OPTIONS);
   const read = host.readFile.bind(host);
