@@ -111,7 +111,7 @@ function entitiesField(schema: GraphQLSchema): RootField {
 
 /**
  * Returns the schema with the fields _service and _entities of Apollo Federation 2. They are added to the built schema
- * and not to SDL, because SDL contains no resolvers and extensions (ADR 15).
+ * and not to SDL, because SDL contains no resolvers and extensions (docs/federation.md).
  */
 export function asSubgraph(schema: GraphQLSchema): GraphQLSchema {
   const config = schema.toConfig();

@@ -5,7 +5,7 @@ import { CLIENT_KEY } from '../support/credentials';
 import { until } from '../support/latch';
 import { CHANNEL, closeAfterTests } from '../support/gateway';
 import { Issuer, goodClaims, newKey, tokenBy } from '../support/issuer';
-import { LANGUAGES, SAMPLES, runSamples, type RunningSamples } from './support/doc-samples';
+import { LANGUAGES, SAMPLES, SOCKET, runSamples, type RunningSamples } from './support/doc-samples';
 import { startHarness, startHarnessOn, type SubscriptionHarness } from './support/harness';
 
 const IN_DOCS = ['apollo-client', 'urql', 'graphql-sse'];
@@ -57,7 +57,7 @@ async function show({ shown, exited, errors }: RunningSamples, status: string): 
 }
 
 test('Every sample of docs/live-updates.md is run by a test', () => {
-  expect([...SAMPLES.keys()]).toEqual([...IN_DOCS, 'browser']);
+  expect([...SAMPLES.keys()]).toEqual([SOCKET, ...IN_DOCS, 'browser']);
   expect([...LANGUAGES]).toEqual(['graphql', 'ts']);
 });
 

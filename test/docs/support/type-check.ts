@@ -30,13 +30,15 @@ const OPTIONS: ts.CompilerOptions = {
 
 const ENDINGS: Readonly<Record<string, string>> = { ts: 'ts', tsx: 'tsx', js: 'js' };
 
+/** Returns the name of a sample's file: the word after its language if that is a module that other samples import. */
+const nameOf = ({ language, words: [word = ''] }: Fence, place: number): string =>
+  word.endsWith('.ts') && !word.includes('=') ? word : `sample-${place}.${ENDINGS[language]}`;
+
 export const isProgram = ({ language }: Fence): boolean => Object.hasOwn(ENDINGS, language);
 
 /** Returns the compiler errors of samples, which are compiled like files next to schema.graphql. */
 export function typeFaults(samples: readonly Fence[]): string[] {
-  const files = new Map(
-    samples.map((sample, place) => [path.join(TOP, `sample-${place}.${ENDINGS[sample.language]}`), sample]),
-  );
+  const files = new Map(samples.map((sample, place) => [path.join(TOP, nameOf(sample, place)), sample]));
   const surroundings = path.join(TOP, 'surroundings.d.ts');
   const host = ts.createCompilerHost(OPTIONS);
   const read = host.readFile.bind(host);

@@ -31,6 +31,9 @@ export const getToken = async () => (await fetch(${JSON.stringify(tokenUrl)})).t
 export const show = (payment) => globalThis.shown(payment);
 `;
 
+/** The module that the samples of graphql-ws clients import. */
+export const SOCKET = 'socket.ts';
+
 /** Programs that the page describes without code. */
 const DESCRIBED: ReadonlyMap<string, string> = new Map([
   ['eventsource', readFileSync(path.join(__dirname, 'eventsource-sample.mjs'), 'utf8')],
@@ -44,11 +47,13 @@ export async function bundled(
 ): Promise<string> {
   const folder = temporaryFolder();
   copyFileSync(path.join(TOP, 'possible-types.json'), path.join(folder, 'possible-types.json'));
-  const code = (SAMPLES.get(name) ?? DESCRIBED.get(name) ?? '')
-    .replaceAll('https://gateway.example/graphql', surroundings.url)
-    .replaceAll('wss://gateway.example/graphql', surroundings.url.replace('http', 'ws'));
+  const codeOf = (sample: string): string =>
+    (SAMPLES.get(sample) ?? DESCRIBED.get(sample) ?? '')
+      .replaceAll('https://gateway.example/graphql', surroundings.url)
+      .replaceAll('wss://gateway.example/graphql', surroundings.url.replace('http', 'ws'));
   writeFileSync(path.join(folder, 'surroundings.ts'), prelude(surroundings));
-  writeFileSync(path.join(folder, 'sample.ts'), code);
+  writeFileSync(path.join(folder, SOCKET), codeOf(SOCKET));
+  writeFileSync(path.join(folder, 'sample.ts'), codeOf(name));
   const { outputFiles } = await build({
     entryPoints: [path.join(folder, 'sample.ts')],
     inject: [path.join(folder, 'surroundings.ts')],
