@@ -8,9 +8,7 @@ import { AttemptOperations } from './attempts';
 import type { BackgroundObserver, BackgroundRunner } from './background';
 import { CallbackHandler } from './callbacks/callback-handler';
 import type { CallbackTokens } from './callbacks/callback-tokens';
-import type { ChangeFeed } from './changes/change-feed';
 import { Changes } from './changes/changes';
-import type { ChangesObserver } from './changes/changes-observer';
 import type { ServiceLoad } from './changes/follower';
 import { ClockGuard, JournalClock } from './clocks';
 import { ConfirmService } from './confirm/confirm-service';
@@ -55,7 +53,7 @@ interface OperationsOptions {
   service: string;
   warn(facts: object, message: string): void;
   background?: BackgroundRunner | undefined;
-  observer: BackgroundObserver & ChangesObserver;
+  observer: BackgroundObserver;
   serviceLoad: ServiceLoad;
 }
 
@@ -106,7 +104,8 @@ export function startOperations(options: OperationsOptions) {
   const session = openSession(options, clockGuard);
   const { fence } = session;
   const changes = new Changes({ session, notifier, config, observer });
-  const recovery = new OutcomeRecovery({ session, clockGuard, timeoutMs, settleMs, observer, changes });
+  const { recorder } = changes;
+  const recovery = new OutcomeRecovery({ session, clockGuard, timeoutMs, settleMs, observer, recorder });
   const hashes = new KeyedHashes(fingerprintKey.reveal());
   const createService = new CreateService({ session, recovery, hashes, timeoutMs });
   const confirmService = new ConfirmService({ session, payments, hashes, timeoutMs, warn });
@@ -123,7 +122,6 @@ export function startOperations(options: OperationsOptions) {
       else if (outcome === 'unknown') await recovery.recoverNow<Transaction>(attempt, matchers[kind]);
     }),
   );
-  const { recorder } = changes;
   const polling = { settings: config.watching, clock, service, notifier, background, observer, recorder };
   const shared = { createService, session, urls: config.urls, callbacks, polling };
   const { payment: matcher, payout: payoutMatcher } = matchers;
@@ -136,7 +134,7 @@ export function startOperations(options: OperationsOptions) {
     payouts: payoutOperations,
     attempts: new AttemptOperations(session),
     callbacks,
-    changes: changes.feed as ChangeFeed,
+    changes: changes.feed,
     /** State of the record of changes for metrics. */
     changesState: changes.state,
     /** False for the settling time after a clock step. Meanwhile no key is released and nothing is purged. */

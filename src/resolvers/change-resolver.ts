@@ -1,5 +1,6 @@
 import { Arg, Ctx, Int, Query, Resolver, Root, Subscription, type SubscribeResolverData } from 'type-graphql';
-import type { CursoredChange } from '../core/changes/change-feed';
+import { encodeCursor } from '../core/changes/cursor';
+import type { RecordedChange } from '../datasources/journal/changes';
 import { Amount } from '../schema/amount';
 import { CHANGES_PAGE, Change, ChangePage, PaymentChange, PayoutChange } from '../schema/change';
 import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
@@ -15,11 +16,11 @@ type ChangesArgs = SubscribeResolverData<
   OperationContext
 >;
 
-function toChange(recorded: CursoredChange, context: OperationContext): Change {
+function toChange(recorded: RecordedChange, context: OperationContext): Change {
   const { kind, channel, transactionId, currency, value, received } = recorded;
   const key = { channel, transactionId };
   const fields = {
-    cursor: recorded.cursor,
+    cursor: encodeCursor(recorded.position),
     recordedAt: new Date(recorded.recordedAt).toISOString(),
     channel,
     transactionId,
@@ -72,13 +73,13 @@ export class ChangeResolver {
     })
     first?: number | null,
   ): Promise<ChangePage> {
-    const { changes, endCursor, hasMore } = await context.changes.read(
-      channel,
-      after ?? null,
-      pageSize(first),
-    );
-    const page = { changes: changes.map((each) => toChange(each, context)), endCursor, hasMore };
-    return Object.assign(new ChangePage(), page);
+    const limit = pageSize(first);
+    const { changes, end, hasMore } = await context.changes.read(channel, after ?? null, limit);
+    return Object.assign(new ChangePage(), {
+      changes: changes.map((each) => toChange(each, context)),
+      endCursor: encodeCursor(end),
+      hasMore,
+    });
   }
 
   @RequiresScope(...READ_SCOPES)
@@ -97,11 +98,12 @@ export class ChangeResolver {
       description: 'The cursor of a change or page; without it only new changes are sent.',
     })
     _after: string | undefined,
-    @Root() change: CursoredChange,
+    @Root() recorded: RecordedChange,
   ): Change {
     // A lookup for an earlier change may be out of date.
     context.invalidateLoaders();
+    const change = toChange(recorded, context);
     context.eventId = change.cursor;
-    return toChange(change, context);
+    return change;
   }
 }

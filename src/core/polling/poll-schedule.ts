@@ -4,6 +4,8 @@ import type { PollIntervals } from '../../shared/poll-intervals';
 export type PollCategory = 'payer' | 'provider' | 'mispaid' | 'done';
 
 const MAX_BACKOFF_MS = 60_000;
+/** Beyond the poll intervals, the gateway looks a transaction up when this share of the time since its last change has passed. */
+const FOLLOW_SHARE_OF_AGE = 1 / 60;
 
 /** Adds jitter of ±15 %, so that polls that began together spread out. */
 const withJitter = (ms: number): number => Math.round(ms * (0.85 + Math.random() * 0.3));
@@ -18,4 +20,10 @@ export function nextPollDelay(intervals: PollIntervals, sinceChangeMs: number, f
   const everyMs = step?.everyMs ?? MAX_BACKOFF_MS;
   const backoffMs = failures === 0 ? 0 : Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(failures - 1, 10));
   return withJitter(Math.max(everyMs, backoffMs));
+}
+
+/** Returns the delay in ms before the next lookup of a followed transaction: as of a poll, but longer for an old one. */
+export function nextFollowDelay(intervals: PollIntervals, sinceChangeMs: number, failures: number): number {
+  const ageMs = Math.max(0, sinceChangeMs);
+  return Math.max(nextPollDelay(intervals, ageMs, failures), Math.round(ageMs * FOLLOW_SHARE_OF_AGE));
 }

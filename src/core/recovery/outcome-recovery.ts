@@ -6,12 +6,12 @@ import {
   type Outcome,
   type SentAttempt,
 } from '../../datasources/journal/journal';
-import type { ObservedState } from '../../datasources/journal/changes';
 import { growingCache } from '../../shared/growing-cache';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import type { ClockGuard } from '../clocks';
 import { withTimeout } from '../../shared/timeout';
 import type { TransactionMatcher, LookupMatch, Transaction } from './transaction-matcher';
+import type { ChangeRecorder } from '../changes/change-recorder';
 import type { JournalSession } from '../journal-session';
 import type { BackgroundObserver, RecoveryKind } from '../background';
 
@@ -25,15 +25,7 @@ interface OutcomeRecoveryOptions {
   /** Time in ms after `sendUntil` during which a payment may still appear at the service (settling time). */
   settleMs: number;
   observer: Pick<BackgroundObserver, 'onRecovery' | 'onOutcomeRecovered'>;
-  changes: CreateRecorder;
-}
-
-/** The part of the record of changes to which a create belongs. */
-export interface CreateRecorder {
-  /** Returns what the response to a create shows, to be recorded with its outcome. */
-  observedByCreate(found: Transaction): ObservedState;
-  /** Called when an outcome with an observed state was recorded at the first try. */
-  onCreateRecorded(found: Transaction): void;
+  recorder: Pick<ChangeRecorder, 'observedByCreate' | 'onCreateRecorded'>;
 }
 
 type Succeeded = Extract<Outcome, { outcome: 'succeeded' }>;
@@ -156,8 +148,8 @@ export class OutcomeRecovery {
 
   /** Records that an attempt created this transaction. Returns false if another attempt created it. */
   record(attempt: SentAttempt, found: Transaction): Promise<boolean> {
-    const { session, changes } = this.options;
-    return session.recordOutcome(attempt, this.succeeded(found), () => changes.onCreateRecorded(found));
+    const { session, recorder } = this.options;
+    return session.recordOutcome(attempt, this.succeeded(found), () => recorder.onCreateRecorded(found));
   }
 
   /** Resolves when every recovered outcome has been reported. */
@@ -167,20 +159,20 @@ export class OutcomeRecovery {
 
   /** Returns the outcome of an attempt that created this transaction. */
   succeeded(found: Transaction): Succeeded {
-    const { session, changes } = this.options;
+    const { session, recorder } = this.options;
     return {
       outcome: 'succeeded',
       transactionId: found.transactionId,
       status: found.rawStatus,
       settledAt: session.clock.now(),
-      observed: changes.observedByCreate(found),
+      observed: recorder.observedByCreate(found),
     };
   }
 
   /** Records a recovered transaction as `#recordRecovered` does. */
   #recordFound(attempt: Attempt, found: Transaction): Promise<boolean> {
     return this.#recordRecovered(attempt, this.succeeded(found), () =>
-      this.options.changes.onCreateRecorded(found),
+      this.options.recorder.onCreateRecorded(found),
     );
   }
 
