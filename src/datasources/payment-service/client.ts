@@ -24,7 +24,7 @@ export type LookupKey = { channel: string } & Pick<
   'transactionId' | 'externalId' | 'amount' | 'secrets'
 >;
 
-export interface LookupResponse {
+interface LookupResponse {
   /** Null if there is no such transaction. */
   transaction: WireObject | null;
   /** Whether the service itself responded, not a proxy; true if a transaction was found. */
@@ -99,9 +99,8 @@ export class ServiceClient {
   ): Promise<MutationOutcome<WireObject>> {
     const fields = { ...expected, ...this.gatewaySecrets() };
     const sent = this.#send(call, {
-      lane,
+      lane: slot ? null : lane,
       timeoutMs: slot && slot.deadline - this.runtime.monotonic(),
-      hasSlot: slot !== undefined,
       signAt: slot?.signAt,
       mayRepeat,
     });
