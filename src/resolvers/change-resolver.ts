@@ -5,7 +5,7 @@ import { Amount } from '../schema/amount';
 import { CHANGES_PAGE, Change, ChangePage, PaymentChange, PayoutChange } from '../schema/change';
 import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
 import { UUID } from '../schema/scalars';
-import { badArgument } from './bad-request';
+import { pageSize } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES } from './node-resolver';
 import { RequiresScope } from './root-fields';
@@ -41,14 +41,6 @@ function toChange(recorded: RecordedChange, context: OperationContext): Change {
   });
 }
 
-/** Returns the requested number of changes per page. Throws BAD_USER_INPUT if it is out of range. */
-function pageSize(first: number | null | undefined): number {
-  const size = first ?? CHANGES_PAGE.default;
-  if (size < 1 || size > CHANGES_PAGE.max)
-    throw badArgument('first', 'range', `first must be from 1 to ${CHANGES_PAGE.max}.`);
-  return size;
-}
-
 const Channel = () => Arg('channel', () => UUID, { description: 'The merchant channel.' });
 
 @Resolver()
@@ -73,7 +65,7 @@ export class ChangeResolver {
     })
     first?: number | null,
   ): Promise<ChangePage> {
-    const limit = pageSize(first);
+    const limit = pageSize(first, CHANGES_PAGE);
     const { changes, end, hasMore } = await context.changes.read(channel, after ?? null, limit);
     return Object.assign(new ChangePage(), {
       changes: changes.map((each) => toChange(each, context)),

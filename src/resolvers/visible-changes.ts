@@ -1,10 +1,9 @@
-import { requireChannel, requiredCreator, type Caller, type Scope } from '../auth/caller';
+import { requireChannel, requiredCreator, type Caller } from '../auth/caller';
 import type { ChangeFeed, ChangePage, ChangeReader } from '../core/changes/change-feed';
 import { InvalidCursor, decodeCursor } from '../core/changes/cursor';
 import type { ChangePosition, RecordedChange } from '../datasources/journal/changes';
 import { badArgument } from './bad-request';
-
-const KINDS = ['payment', 'payout'] as const;
+import { kindsWith } from './visible-transactions';
 
 /** Returns the position of a cursor. Throws BAD_USER_INPUT if this gateway never returned the cursor. */
 function positionOf(cursor: string | null): ChangePosition | null {
@@ -40,10 +39,9 @@ export class VisibleChanges {
   #readerOf(channel: string): ChangeReader {
     const { caller } = this;
     requireChannel(caller, channel);
-    const readable = KINDS.filter((kind) =>
-      [`${kind}s:read`, `${kind}s:read:own`].some((scope) => caller.scopes.has(scope as Scope)),
+    const creators = kindsWith(caller, 'read', 'read:own').map(
+      (kind) => [kind, requiredCreator(caller, `${kind}s:read`)] as const,
     );
-    const creators = readable.map((kind) => [kind, requiredCreator(caller, `${kind}s:read`)] as const);
     return { channel, creators: Object.fromEntries(creators) };
   }
 }
