@@ -69,29 +69,12 @@ const createClockGuard = ({ clock, config, observer, warn }: OperationsOptions):
     );
   });
 
-const createCallbackHandler = (
-  { config, callbackTokens: tokens }: OperationsOptions,
-  session: JournalSession,
-  lookUp: (attempt: Attempt) => Promise<unknown>,
-): CallbackHandler => new CallbackHandler({ publicUrl: config.publicUrl, tokens, session, lookUp });
-
 /** Builds the access to the journal, and starts to read its fence. */
 function openSession(options: OperationsOptions, guard: ClockGuard): JournalSession {
   const { journal, clock, runtime = systemRuntime, service, config, warn } = options;
   const journalClock = new JournalClock(journal, clock, guard);
   const fence = new JournalFence({ journal, clock: journalClock, fenceMs: config.journal.fenceMs, warn });
   return new JournalSession({ journal, clock: journalClock, fence, service, runtime, warn });
-}
-
-/** Starts to delete expired rows of the journal. */
-function startRetention(
-  { journal, config, warn }: OperationsOptions,
-  clockGuard: ClockGuard,
-  session: JournalSession,
-) {
-  const retention = { keepMs: config.journal.keepMs, changes: config.changes };
-  const { clock, runtime } = session;
-  return startRetentionJob({ journal, clock, clockGuard, retention, runtime, warn });
 }
 
 /** Builds the operations and starts their background jobs. */
@@ -114,14 +97,15 @@ export function startOperations(options: OperationsOptions) {
     payout: new PayoutMatcher(payouts, session),
   };
   const reconciler = startReconciler({ session, clockGuard, recovery, matchers, background, observer });
-  const retentionJob = startRetention(options, clockGuard, session);
-  const callbacks = createCallbackHandler(options, session, (attempt) =>
+  const retentionJob = startRetentionJob({ session, clockGuard, config, warn });
+  const lookUp = (attempt: Attempt): Promise<void> =>
     background({ name: `callback ${attempt.kind}`, attempt: attempt.id }, async () => {
       const { kind, channel, transactionId, outcome } = attempt;
       if (transactionId !== null) await feeds[kind].onCallback(channel, transactionId);
       else if (outcome === 'unknown') await recovery.recoverNow<Transaction>(attempt, matchers[kind]);
-    }),
-  );
+    });
+  const { publicUrl } = config;
+  const callbacks = new CallbackHandler({ publicUrl, tokens: options.callbackTokens, session, lookUp });
   const polling = { settings: config.watching, clock, service, notifier, background, observer, recorder };
   const shared = { createService, session, urls: config.urls, callbacks, polling };
   const { payment: matcher, payout: payoutMatcher } = matchers;

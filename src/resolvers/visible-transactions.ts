@@ -4,7 +4,8 @@ import { ATTEMPT_KINDS, type AttemptKind } from '../datasources/journal/journal'
 import type { LookupKey } from '../datasources/payment-service/client';
 import { createLoader, type LookupLimit } from '../datasources/payment-service/coalesced-lookups';
 import type { AttemptOperations } from '../core/attempts';
-import { transactionNotFoundError, type TransactionFeed } from '../core/polling/transaction-feed';
+import type { TransactionFeed } from '../core/polling/transaction-feed';
+import { transactionNotFoundError } from '../core/polling/transaction-poller';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 

@@ -23,13 +23,6 @@ export interface KnownTransaction {
 
 const MAX_KNOWN = 20_000;
 
-interface ChangeRecorderOptions {
-  session: JournalSession;
-  config: { changes: ChangeSettings; watching: PollSettings };
-  /** Called when a change was recorded, or an observation dropped that could not be recorded. */
-  onChange(change: Pick<Observation, 'kind' | 'status' | 'channel'>, isRecorded: boolean): void;
-}
-
 /** Passes every snapshot that may show a new status or state to the journal. Never throws and never waits. */
 export class ChangeRecorder {
   readonly #known: Record<AttemptKind, LRUCache<string, KnownTransaction>> = {
@@ -40,19 +33,26 @@ export class ChangeRecorder {
   readonly #queue: ObservationQueue;
   readonly #check: FollowCheck;
 
-  constructor(private readonly options: ChangeRecorderOptions) {
-    const { session, onChange } = options;
+  /** @param onChange called when a change was recorded, or an observation dropped that could not be recorded */
+  constructor(
+    private readonly session: JournalSession,
+    private readonly config: { changes: ChangeSettings; watching: PollSettings },
+    private readonly onChange: (
+      change: Pick<Observation, 'kind' | 'status' | 'channel'>,
+      isRecorded: boolean,
+    ) => void,
+  ) {
     this.#queue = new ObservationQueue(session);
-    this.#check = new FollowCheck({
+    this.#check = new FollowCheck(
       session,
-      onMayBeFollowed: (seen) => this.#onMayBeFollowed(seen),
-      onDropped: ({ found }) => onChange(found, false),
-    });
+      (seen) => this.#onMayBeFollowed(seen),
+      ({ found }) => onChange(found, false),
+    );
   }
 
   /** Returns how many responses are not checked or recorded yet, and the age of the oldest in ms. */
   backlog(): { queued: number; oldestQueuedMs: number } {
-    const now = this.options.session.clock.now();
+    const now = this.session.clock.now();
     const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#check.oldestAt ?? now);
     return { queued: this.#queue.size + this.#check.size, oldestQueuedMs: Math.max(0, now - oldestAt) };
   }
@@ -67,7 +67,7 @@ export class ChangeRecorder {
   onSnapshot(found: Snapshot, requestedAt: number): void {
     const known = this.#known[found.kind].get(found.transactionId);
     if (known) {
-      known.seenAt = this.options.session.clock.monotonic();
+      known.seenAt = this.session.clock.monotonic();
       if (!isSameState(known, found)) this.#enqueue(this.#seen(found, requestedAt));
     } else if (!isStateMissing(found) && !this.#check.isNotFollowed(found.transactionId)) {
       this.#check.add(this.#seen(found, requestedAt));
@@ -103,25 +103,23 @@ export class ChangeRecorder {
 
   /** Handles a create whose outcome, and with it the first change, was recorded. */
   onCreateRecorded(found: Snapshot): void {
-    const { session, onChange } = this.options;
     const known = this.#known[found.kind].peek(found.transactionId);
-    if (known) known.confirmedAt ??= session.clock.now();
-    onChange(found, true);
+    if (known) known.confirmedAt ??= this.session.clock.now();
+    this.onChange(found, true);
   }
 
   #seen(found: Snapshot, requestedAt: number): SeenTransaction {
-    const { clock, runtime } = this.options.session;
+    const { clock, runtime } = this.session;
     const observedAt = clock.now();
     const sinceRequest = Math.max(0, runtime.monotonic() - requestedAt);
     return { found, requestedAt: Math.floor(observedAt - sinceRequest), observedAt };
   }
 
   #enqueue({ found, requestedAt, observedAt }: SeenTransaction): void {
-    const { session, onChange } = this.options;
     const { kind, channel, transactionId } = found;
     const observation: Observation = {
       ...this.#observedState(found),
-      service: session.service,
+      service: this.session.service,
       kind,
       channel,
       transactionId,
@@ -130,10 +128,10 @@ export class ChangeRecorder {
     };
     const entry = this.#remember(found);
     this.#queue.add(observation, (result) => {
-      if (result === 'recorded' || result === 'dropped') onChange(observation, result === 'recorded');
+      if (result === 'recorded' || result === 'dropped') this.onChange(observation, result === 'recorded');
       const isLatest = this.#known[kind].peek(transactionId) === entry;
       if (!isLatest) return;
-      if (result === 'recorded' || result === 'unchanged') entry.confirmedAt = session.clock.now();
+      if (result === 'recorded' || result === 'unchanged') entry.confirmedAt = this.session.clock.now();
       // The next response is passed to the journal again.
       else this.#known[kind].delete(transactionId);
       if (result === 'not_followed') this.#check.addNotFollowed(transactionId);
@@ -145,7 +143,7 @@ export class ChangeRecorder {
       status: found.status,
       state: stateOf(found),
       category: pollPhase(found),
-      seenAt: this.options.session.clock.monotonic(),
+      seenAt: this.session.clock.monotonic(),
       confirmedAt: undefined,
     };
     this.#known[found.kind].set(found.transactionId, entry);
@@ -165,9 +163,9 @@ export class ChangeRecorder {
 
   /** Returns when a transaction is due that has just changed; null if the gateway does not look it up. */
   #nextLookupAt(category: PollCategory): number | null {
-    const { session, config } = this.options;
-    if (category === 'done' || config.changes.followMs === 0) return null;
-    return session.clock.now() + nextFollowDelay(config.watching.schedule[category], 0, 0);
+    const { changes, watching } = this.config;
+    if (category === 'done' || changes.followMs === 0) return null;
+    return this.session.clock.now() + nextFollowDelay(watching.schedule[category], 0, 0);
   }
 }
 

@@ -41,13 +41,9 @@ export class Changes {
     const { journal, clock, service } = session;
     const signals = new ChangeSignals({ clock, notifier, service });
     this.#signals = signals;
-    this.recorder = new ChangeRecorder({
-      session,
-      config,
-      onChange: ({ kind, status, channel }, isRecorded) => {
-        observer.onChange(kind, status, isRecorded);
-        if (isRecorded) signals.onRecorded(channel);
-      },
+    this.recorder = new ChangeRecorder(session, config, ({ kind, status, channel }, isRecorded) => {
+      observer.onChange(kind, status, isRecorded);
+      if (isRecorded) signals.onRecorded(channel);
     });
     this.feed = new ChangeFeed({ journal, clock, signals, service, observer });
   }

@@ -20,14 +20,6 @@ const MAX_NOT_FOLLOWED = 20_000;
 /** A transaction that is not followed is checked again after this time in ms: its create may have been recorded since. */
 const RECHECK_MS = 5 * 60_000;
 
-interface FollowCheckOptions {
-  session: JournalSession;
-  /** Called if the transaction may be followed, or the journal could not be read. */
-  onMayBeFollowed(seen: SeenTransaction): void;
-  /** Called if too many responses are queued. A later lookup shows the state again. */
-  onDropped(seen: SeenTransaction): void;
-}
-
 /** Finds out whether transactions that this instance does not know are followed, many with one query. */
 export class FollowCheck {
   #queued: SeenTransaction[] = [];
@@ -39,8 +31,16 @@ export class FollowCheck {
   /** Queries outside the async context of the request whose response was observed. */
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
 
-  constructor(private readonly options: FollowCheckOptions) {
-    const { clock } = options.session;
+  /**
+   * @param onMayBeFollowed called if the transaction may be followed, or the journal could not be read
+   * @param onDropped called if too many responses are queued; a later lookup shows the state again
+   */
+  constructor(
+    private readonly session: JournalSession,
+    private readonly onMayBeFollowed: (seen: SeenTransaction) => void,
+    private readonly onDropped: (seen: SeenTransaction) => void,
+  ) {
+    const { clock } = session;
     this.#notFollowed = new LRUCache({
       maxSize: MAX_NOT_FOLLOWED,
       sizeCalculation: () => 1,
@@ -67,7 +67,7 @@ export class FollowCheck {
 
   /** Queues a response, or drops it if too many are queued. */
   add(seen: SeenTransaction): void {
-    if (this.#queued.length >= MAX_QUEUED) return this.options.onDropped(seen);
+    if (this.#queued.length >= MAX_QUEUED) return this.onDropped(seen);
     this.#queued.push(seen);
     this.#schedule();
   }
@@ -92,7 +92,7 @@ export class FollowCheck {
 
   #schedule(): void {
     if (this.#timer || this.#checking) return;
-    const { clock } = this.options.session;
+    const { clock } = this.session;
     const inMs = this.#checkedAt + CHECK_EVERY_MS - clock.monotonic();
     if (inMs <= 0) return this.#start();
     this.#timer = clock.after(Math.min(inMs, CHECK_EVERY_MS), () => {
@@ -103,7 +103,7 @@ export class FollowCheck {
 
   #start(): void {
     // The other responses that are processed in this turn of the event loop are checked too.
-    const check = (): Promise<void> => this.options.session.runtime.nextTurn().then(() => this.#check());
+    const check = (): Promise<void> => this.session.runtime.nextTurn().then(() => this.#check());
     this.#checking = this.#outsideRequests(check).finally(() => {
       this.#checking = undefined;
       if (this.#queued.length > 0) this.#schedule();
@@ -114,14 +114,14 @@ export class FollowCheck {
     const checked = this.#queued;
     if (checked.length === 0) return;
     this.#queued = [];
-    const { journal, clock } = this.options.session;
+    const { journal, clock } = this.session;
     this.#checkedAt = clock.monotonic();
     const ids = checked.map(({ found }) => found.transactionId);
     // If the journal fails, the responses are kept.
     const mayBeFollowed = await journal.mayBeFollowed(ids).catch(() => undefined);
     checked.forEach((seen, index) => {
       if (mayBeFollowed?.[index] === false) this.addNotFollowed(seen.found.transactionId);
-      else this.options.onMayBeFollowed(seen);
+      else this.onMayBeFollowed(seen);
     });
   }
 }

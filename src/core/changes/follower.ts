@@ -1,11 +1,10 @@
 import type { ChangeSettings, PollSettings } from '../../config/types';
 import type { FollowedTransaction, FollowSchedule } from '../../datasources/journal/changes';
 import type { AttemptKind } from '../../datasources/journal/journal';
-import { ServiceError } from '../../datasources/payment-service/service-error';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { RepeatedJob, type BackgroundObserver, type BackgroundRunner } from '../background';
 import type { JournalSession } from '../journal-session';
-import { nextFollowDelay, type PollCategory } from '../polling/poll-schedule';
+import { nextFollowDelay, retryAfterOf, type PollCategory } from '../polling/poll-schedule';
 import { pollPhase, type Snapshot } from '../polling/snapshot';
 import type { ChangeRecorder, KnownTransaction } from './change-recorder';
 
@@ -21,8 +20,6 @@ const YOUNG_SHARE = 0.8;
 const PROBE_EVERY_MS = 5000;
 /** Added to the time limit of a lookup for the lease of a claim, in ms. */
 const LEASE_MARGIN_MS = 15_000;
-/** Maximum in ms to which a longer Retry-After of the service is reduced. */
-const MAX_RETRY_AFTER_MS = 300_000;
 /** Share of the delay in which another lookup replaces one of the follower; less than the jitter of the delay leaves. */
 const FRESH_SHARE = 0.7;
 
@@ -51,7 +48,6 @@ interface FollowerOptions {
 export class Follower {
   readonly #job: RepeatedJob;
   readonly #lookups = new InFlightCounter();
-  #inFlight = 0;
   /** Schedules that are not written yet, by row. Until then, leases keep the transactions from being claimed. */
   readonly #unwritten = new Map<number, FollowSchedule>();
   /** Token bucket: lookups that may be sent now. */
@@ -92,7 +88,7 @@ export class Follower {
     const now = session.clock.monotonic();
     this.#tokens = Math.min(rate, this.#tokens + (Math.max(0, now - this.#refilledAt) / 1000) * rate);
     this.#refilledAt = now;
-    const limit = Math.max(0, Math.min(Math.floor(this.#tokens), MAX_BATCH - this.#inFlight));
+    const limit = Math.max(0, Math.min(Math.floor(this.#tokens), MAX_BATCH - this.#lookups.count));
     if (serviceLoad.isBusy()) return 0;
     if (!serviceLoad.isDown()) return limit;
     if (now < this.#probeAt) return 0;
@@ -132,9 +128,8 @@ export class Follower {
       return observer.onFollow(kind, 'postponed');
     }
     this.#tokens -= 1;
-    this.#inFlight += 1;
-    const work = background({ name: `follow ${kind}` }, () => this.#lookUp(transaction, known));
-    void this.#lookups.track(work.finally(() => (this.#inFlight -= 1)));
+    const lookUp = () => this.#lookUp(transaction, known);
+    void this.#lookups.track(background({ name: `follow ${kind}` }, lookUp));
   }
 
   /** Returns when a transaction is due whose state another lookup has just shown; undefined if it is due now. */
@@ -164,8 +159,7 @@ export class Follower {
       this.#schedule({ id, nextLookupAt: clock.now() + delay, failures: 0 });
     } catch (error) {
       observer.onFollow(kind, 'failed');
-      const retryAfter = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
-      this.#retryLater(transaction, Math.min(retryAfter, MAX_RETRY_AFTER_MS));
+      this.#retryLater(transaction, retryAfterOf(error));
     }
   }
 

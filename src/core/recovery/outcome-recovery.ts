@@ -6,6 +6,7 @@ import {
   type Outcome,
   type SentAttempt,
 } from '../../datasources/journal/journal';
+import { backoffMs } from '../../shared/backoff';
 import { growingCache } from '../../shared/growing-cache';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import type { ClockGuard } from '../clocks';
@@ -98,12 +99,12 @@ export class OutcomeRecovery {
     const startedAt = session.clock.monotonic();
     const mayCount = session.clock.now() > attempt.sendUntil;
     const match = await withTimeout(timeoutMs, matcher.find(attempt), session.runtime).catch(() => undefined);
-    if (match?.kind === 'found' && (await this.#recordFound(attempt, match.found))) return match;
+    if (match?.kind === 'found' && (await this.#recordRecovered(attempt, match.found))) return match;
     const absence =
       match && mayCount ? await this.#absenceAfter(match, { attempt, matcher, startedAt }) : attempt.absence;
     const isProven = absence.lookups >= MIN_LOOKUPS && absence.spanMs >= settleMs;
     if (attempt.kind === 'payment' && match?.kind === 'nothing' && absence !== attempt.absence && isProven) {
-      await this.#recordRecovered(attempt, { outcome: 'not_sent', settledAt: session.clock.now() });
+      await this.#recordRecovered(attempt, null);
       return { kind: 'not_sent' };
     }
     await this.scheduleRecheck(attempt, absence);
@@ -169,24 +170,19 @@ export class OutcomeRecovery {
     };
   }
 
-  /** Records a recovered transaction as `#recordRecovered` does. */
-  #recordFound(attempt: Attempt, found: Transaction): Promise<boolean> {
-    return this.#recordRecovered(attempt, this.succeeded(found), () =>
-      this.options.recorder.onCreateRecorded(found),
-    );
-  }
-
-  /** Records a recovered outcome, and reports it to the observer if the journal records it at the first try. */
-  #recordRecovered(
-    attempt: Attempt,
-    outcome: Recovered,
-    onRecorded: () => void = () => undefined,
-  ): Promise<boolean> {
-    const report = (): void => {
-      onRecorded();
+  /**
+   * Records a recovered outcome, and reports it to the observer if the journal records it at the first try.
+   * @param found the transaction that the attempt created; null if it certainly created none
+   */
+  #recordRecovered(attempt: Attempt, found: Transaction | null): Promise<boolean> {
+    const { session, recorder } = this.options;
+    const outcome: Recovered = found
+      ? this.succeeded(found)
+      : { outcome: 'not_sent', settledAt: session.clock.now() };
+    return session.recordOutcome(attempt, outcome, () => {
+      if (found) recorder.onCreateRecorded(found);
       void this.#reports.track(this.#report(attempt, outcome));
-    };
-    return this.options.session.recordOutcome(attempt, outcome, report);
+    });
   }
 
   /** Reports a recovered outcome, unless another instance or an operator recorded one first. Never rejects. */
@@ -218,11 +214,11 @@ export class OutcomeRecovery {
   /** Returns the delay before the next lookup in ms: exponential backoff with jitter. */
   #recheckDelay(rechecks: number): number {
     // Each lookup counts for a limited share of the settling time, so longer delays would postpone the release.
-    const maxDelayMs = Math.min(
+    const maxMs = Math.min(
       MAX_RECHECK_DELAY_MS,
       Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_LOOKUPS)),
     );
-    const delayMs = Math.min(maxDelayMs, FIRST_RECHECK_DELAY_MS * 2 ** Math.min(rechecks, 10));
-    return delayMs * (0.75 + this.options.session.runtime.random() / 2);
+    const { runtime } = this.options.session;
+    return backoffMs({ firstMs: FIRST_RECHECK_DELAY_MS, maxMs }, rechecks, runtime.random());
   }
 }
