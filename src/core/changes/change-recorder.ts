@@ -1,9 +1,9 @@
 import type { LRUCache } from 'lru-cache';
+import type { ChangeSettings, PollSettings } from '../../config/types';
 import type { FollowedTransaction, Observation, ObservedState } from '../../datasources/journal/changes';
 import type { AttemptKind } from '../../datasources/journal/journal';
 import { peek } from '../../schema/lazy-field';
 import { growingCache } from '../../shared/growing-cache';
-import type { ChangeSettings, PollSettings } from '../../config/types';
 import type { JournalSession } from '../journal-session';
 import { nextFollowDelay, type PollCategory } from '../polling/poll-schedule';
 import { pollPhase, type Snapshot } from '../polling/snapshot';
@@ -29,7 +29,6 @@ export class ChangeRecorder {
     payment: growingCache(MAX_KNOWN),
     payout: growingCache(MAX_KNOWN),
   };
-
   readonly #queue: ObservationQueue;
   readonly #check: FollowCheck;
 
@@ -74,12 +73,6 @@ export class ChangeRecorder {
     }
   }
 
-  /** Handles a response whose transaction may be followed. */
-  #onMayBeFollowed(seen: SeenTransaction): void {
-    const known = this.#known[seen.found.kind].get(seen.found.transactionId);
-    if (!known || !isSameState(known, seen.found)) this.#enqueue(seen);
-  }
-
   /** Returns the state that the response to a create shows, to be recorded with its outcome, and not again. */
   observedByCreate(found: Snapshot): ObservedState {
     this.#remember(found);
@@ -106,6 +99,12 @@ export class ChangeRecorder {
     const known = this.#known[found.kind].peek(found.transactionId);
     if (known) known.confirmedAt ??= this.session.clock.now();
     this.onChange(found, true);
+  }
+
+  /** Handles a response whose transaction may be followed. */
+  #onMayBeFollowed(seen: SeenTransaction): void {
+    const known = this.#known[seen.found.kind].get(seen.found.transactionId);
+    if (!known || !isSameState(known, seen.found)) this.#enqueue(seen);
   }
 
   #seen(found: Snapshot, requestedAt: number): SeenTransaction {

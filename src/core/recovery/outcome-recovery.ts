@@ -16,7 +16,7 @@ import type { ChangeRecorder } from '../changes/change-recorder';
 import type { JournalSession } from '../journal-session';
 import type { BackgroundObserver, RecoveryKind } from '../background';
 
-export type RecoveryResult<T> =
+type RecoveryResult<T> =
   { kind: Extract<RecoveryKind, 'found'>; found: T } | { kind: Exclude<RecoveryKind, 'found'> };
 
 interface OutcomeRecoveryOptions {
