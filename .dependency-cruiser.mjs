@@ -19,7 +19,7 @@ const MAY_IMPORT = {
     'resolvers',
     'auth',
     'config/types',
-    'core/changes/change-feed',
+    'core/changes/cursor',
     'datasources/payment-service/service-error',
   ],
   // The sandbox shares the definitions of the methods with the gateway, and neither signer nor mapper.
@@ -35,7 +35,7 @@ const MAY_IMPORT = {
     'observability',
     'http/persisted',
     // The cursors of the record of changes.
-    'core/changes/(cursor|change-feed)',
+    'core/changes/cursor',
   ],
   app: ['.*'],
 };

@@ -14,6 +14,12 @@ export type RecoveryKind = 'found' | 'not_sent' | 'missing';
 /** Result of one poll for subscribers. `missing`: the service has no such transaction. */
 export type PollResult = 'found' | 'missing' | 'failed';
 
+/**
+ * Result of a due followed transaction. `postponed`: another lookup of this instance has just shown its state, so none
+ * was sent. `expired`: FOLLOW_DAYS have passed, and it is looked up no more.
+ */
+type FollowResult = PollResult | 'postponed' | 'expired';
+
 /** A recovered outcome that the journal has recorded. */
 export interface Recovery {
   /** The attempt before its outcome was recovered. */
@@ -33,6 +39,11 @@ export interface BackgroundObserver {
   onReconcilerRun(isOk: boolean): void;
   onClockStep(source: ClockSource): void;
   onPoll(kind: AttemptKind, result: PollResult): void;
+  /** Called when this instance has recorded a change, or dropped an observation that it could not record. */
+  onChange(kind: AttemptKind, status: string, isRecorded: boolean): void;
+  onFollow(kind: AttemptKind, result: FollowResult): void;
+  /** @param ageMs time since the change was recorded, when a subscriber gets it */
+  onDelivered(ageMs: number): void;
 }
 
 /** Runs work again and again: after `firstDelayMs`, and then after the delay in ms with which the last run resolved. */

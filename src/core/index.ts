@@ -8,9 +8,7 @@ import { AttemptOperations } from './attempts';
 import type { BackgroundObserver, BackgroundRunner } from './background';
 import { CallbackHandler } from './callbacks/callback-handler';
 import type { CallbackTokens } from './callbacks/callback-tokens';
-import type { ChangeFeed } from './changes/change-feed';
 import { Changes } from './changes/changes';
-import type { ChangesObserver } from './changes/changes-observer';
 import type { ServiceLoad } from './changes/follower';
 import { ClockGuard, JournalClock } from './clocks';
 import { ConfirmService } from './confirm/confirm-service';
@@ -55,7 +53,7 @@ interface OperationsOptions {
   service: string;
   warn(facts: object, message: string): void;
   background?: BackgroundRunner | undefined;
-  observer: BackgroundObserver & ChangesObserver;
+  observer: BackgroundObserver;
   serviceLoad: ServiceLoad;
 }
 
@@ -71,29 +69,12 @@ const createClockGuard = ({ clock, config, observer, warn }: OperationsOptions):
     );
   });
 
-const createCallbackHandler = (
-  { config, callbackTokens: tokens }: OperationsOptions,
-  session: JournalSession,
-  lookUp: (attempt: Attempt) => Promise<unknown>,
-): CallbackHandler => new CallbackHandler({ publicUrl: config.publicUrl, tokens, session, lookUp });
-
 /** Builds the access to the journal, and starts to read its fence. */
 function openSession(options: OperationsOptions, guard: ClockGuard): JournalSession {
   const { journal, clock, runtime = systemRuntime, service, config, warn } = options;
   const journalClock = new JournalClock(journal, clock, guard);
   const fence = new JournalFence({ journal, clock: journalClock, fenceMs: config.journal.fenceMs, warn });
   return new JournalSession({ journal, clock: journalClock, fence, service, runtime, warn });
-}
-
-/** Starts to delete expired rows of the journal. */
-function startRetention(
-  { journal, config, warn }: OperationsOptions,
-  clockGuard: ClockGuard,
-  session: JournalSession,
-) {
-  const retention = { keepMs: config.journal.keepMs, changes: config.changes };
-  const { clock, runtime } = session;
-  return startRetentionJob({ journal, clock, clockGuard, retention, runtime, warn });
 }
 
 /** Builds the operations and starts their background jobs. */
@@ -106,7 +87,8 @@ export function startOperations(options: OperationsOptions) {
   const session = openSession(options, clockGuard);
   const { fence } = session;
   const changes = new Changes({ session, notifier, config, observer });
-  const recovery = new OutcomeRecovery({ session, clockGuard, timeoutMs, settleMs, observer, changes });
+  const { recorder } = changes;
+  const recovery = new OutcomeRecovery({ session, clockGuard, timeoutMs, settleMs, observer, recorder });
   const hashes = new KeyedHashes(fingerprintKey.reveal());
   const createService = new CreateService({ session, recovery, hashes, timeoutMs });
   const confirmService = new ConfirmService({ session, payments, hashes, timeoutMs, warn });
@@ -115,15 +97,15 @@ export function startOperations(options: OperationsOptions) {
     payout: new PayoutMatcher(payouts, session),
   };
   const reconciler = startReconciler({ session, clockGuard, recovery, matchers, background, observer });
-  const retentionJob = startRetention(options, clockGuard, session);
-  const callbacks = createCallbackHandler(options, session, (attempt) =>
+  const retentionJob = startRetentionJob({ session, clockGuard, config, warn });
+  const lookUp = (attempt: Attempt): Promise<void> =>
     background({ name: `callback ${attempt.kind}`, attempt: attempt.id }, async () => {
       const { kind, channel, transactionId, outcome } = attempt;
       if (transactionId !== null) await feeds[kind].onCallback(channel, transactionId);
       else if (outcome === 'unknown') await recovery.recoverNow<Transaction>(attempt, matchers[kind]);
-    }),
-  );
-  const { recorder } = changes;
+    });
+  const { publicUrl } = config;
+  const callbacks = new CallbackHandler({ publicUrl, tokens: options.callbackTokens, session, lookUp });
   const polling = { settings: config.watching, clock, service, notifier, background, observer, recorder };
   const shared = { createService, session, urls: config.urls, callbacks, polling };
   const { payment: matcher, payout: payoutMatcher } = matchers;
@@ -136,7 +118,7 @@ export function startOperations(options: OperationsOptions) {
     payouts: payoutOperations,
     attempts: new AttemptOperations(session),
     callbacks,
-    changes: changes.feed as ChangeFeed,
+    changes: changes.feed,
     /** State of the record of changes for metrics. */
     changesState: changes.state,
     /** False for the settling time after a clock step. Meanwhile no key is released and nothing is purged. */

@@ -12,7 +12,7 @@ const SETTLING_MS = 2000;
 const RECENT_MS = 60_000;
 
 /** The fence while it is up. `until`: its end in ms since 1970, by the journal's clock. */
-export type ActiveFence = Fence & { until: number };
+type ActiveFence = Fence & { until: number };
 
 interface JournalFenceOptions {
   journal: Pick<Journal, 'readState' | 'setFence'>;

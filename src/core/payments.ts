@@ -42,7 +42,7 @@ interface PaymentOperationsOptions {
 }
 
 /** Which payments a caller may confirm. */
-export interface ConfirmRights {
+interface ConfirmRights {
   /** Whether the caller may act on every channel. */
   anyChannel: boolean;
   /** The only client whose payments the caller may confirm; null if the caller may confirm those of every client. */

@@ -17,10 +17,11 @@ import {
 import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
 import { NullableField } from '../schema/nullable-field';
 import { Timestamp, UUID } from '../schema/scalars';
-import { badArgument, checkedExternalId } from './bad-request';
+import { badArgument, checkedExternalId, pageSize } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES } from './node-resolver';
 import { RequiresScope } from './root-fields';
+import { kindsWith } from './visible-transactions';
 
 /** The GraphQL value of each outcome in the journal. */
 const GRAPHQL_OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
@@ -67,14 +68,6 @@ class AttemptsArgs {
   first?: number | null;
 
   @NullableField('Only attempts older than this cursor.') after?: string | null;
-}
-
-/** Returns the requested number of attempts per page. Throws BAD_USER_INPUT if it is out of range. */
-function pageSize({ first }: AttemptsArgs): number {
-  const size = first ?? ATTEMPTS_PAGE.default;
-  if (size < 1 || size > ATTEMPTS_PAGE.max)
-    throw badArgument('first', 'range', `first must be from 1 to ${ATTEMPTS_PAGE.max}.`);
-  return size;
 }
 
 const encodeCursor = ({ startedAt, seq }: AttemptPosition): string =>
@@ -124,10 +117,7 @@ function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]
 const timestamp = (ms: number): string => new Date(ms).toISOString();
 
 /** Returns the kinds of attempts that the caller may read: those that it may look up or create. */
-const visibleKinds = ({ scopes }: Caller): AttemptKind[] =>
-  (['payment', 'payout'] as const).filter((kind) =>
-    (['read', 'read:own', 'create'] as const).some((right) => scopes.has(`${kind}s:${right}`)),
-  );
+const visibleKinds = (caller: Caller): AttemptKind[] => kindsWith(caller, 'read', 'read:own', 'create');
 
 function toAttempt(recorded: RecordedAttempt, context: OperationContext): Attempt {
   const { kind, channel, transactionId, settledAt, method, currency, value } = recorded;
@@ -180,7 +170,7 @@ export class AttemptResolver {
     @Args(() => AttemptsArgs) args: AttemptsArgs,
   ): Promise<AttemptConnection> {
     const { caller, attempts } = context;
-    const size = pageSize(args);
+    const size = pageSize(args.first, ATTEMPTS_PAGE);
     const filters = attemptFilters(args, visibleKinds(caller));
     const found =
       filters.kinds.length === 0

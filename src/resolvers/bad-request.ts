@@ -27,6 +27,14 @@ export function checkBatchSize(items: readonly unknown[], argument = 'transactio
     throw badArgument(argument, 'maxItems', `${argument} must have at most ${MAX_BATCH_SIZE} items.`);
 }
 
+/** Returns the size of a page from the argument `first`. Throws BAD_USER_INPUT if it is out of range. */
+export function pageSize(first: number | null | undefined, page: { default: number; max: number }): number {
+  const size = first ?? page.default;
+  if (size < 1 || size > page.max)
+    throw badArgument('first', 'range', `first must be from 1 to ${page.max}.`);
+  return size;
+}
+
 /** Returns the key of a lookup by one id or both. Throws BAD_USER_INPUT if none is given or externalId is invalid. */
 export function lookupKey(
   channel: string,

@@ -1,10 +1,11 @@
 import { Arg, Ctx, Int, Query, Resolver, Root, Subscription, type SubscribeResolverData } from 'type-graphql';
-import type { CursoredChange } from '../core/changes/change-feed';
+import { encodeCursor } from '../core/changes/cursor';
+import type { RecordedChange } from '../datasources/journal/changes';
 import { Amount } from '../schema/amount';
 import { CHANGES_PAGE, Change, ChangePage, PaymentChange, PayoutChange } from '../schema/change';
 import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
 import { UUID } from '../schema/scalars';
-import { badArgument } from './bad-request';
+import { pageSize } from './bad-request';
 import type { OperationContext } from './context';
 import { READ_SCOPES } from './node-resolver';
 import { RequiresScope } from './root-fields';
@@ -15,11 +16,11 @@ type ChangesArgs = SubscribeResolverData<
   OperationContext
 >;
 
-function toChange(recorded: CursoredChange, context: OperationContext): Change {
+function toChange(recorded: RecordedChange, context: OperationContext): Change {
   const { kind, channel, transactionId, currency, value, received } = recorded;
   const key = { channel, transactionId };
   const fields = {
-    cursor: recorded.cursor,
+    cursor: encodeCursor(recorded.position),
     recordedAt: new Date(recorded.recordedAt).toISOString(),
     channel,
     transactionId,
@@ -38,14 +39,6 @@ function toChange(recorded: CursoredChange, context: OperationContext): Change {
     state: recorded.state as PaymentChange['state'],
     payment: () => context.visiblePayments.load(key),
   });
-}
-
-/** Returns the requested number of changes per page. Throws BAD_USER_INPUT if it is out of range. */
-function pageSize(first: number | null | undefined): number {
-  const size = first ?? CHANGES_PAGE.default;
-  if (size < 1 || size > CHANGES_PAGE.max)
-    throw badArgument('first', 'range', `first must be from 1 to ${CHANGES_PAGE.max}.`);
-  return size;
 }
 
 const Channel = () => Arg('channel', () => UUID, { description: 'The merchant channel.' });
@@ -72,13 +65,13 @@ export class ChangeResolver {
     })
     first?: number | null,
   ): Promise<ChangePage> {
-    const { changes, endCursor, hasMore } = await context.changes.read(
-      channel,
-      after ?? null,
-      pageSize(first),
-    );
-    const page = { changes: changes.map((each) => toChange(each, context)), endCursor, hasMore };
-    return Object.assign(new ChangePage(), page);
+    const limit = pageSize(first, CHANGES_PAGE);
+    const { changes, end, hasMore } = await context.changes.read(channel, after ?? null, limit);
+    return Object.assign(new ChangePage(), {
+      changes: changes.map((each) => toChange(each, context)),
+      endCursor: encodeCursor(end),
+      hasMore,
+    });
   }
 
   @RequiresScope(...READ_SCOPES)
@@ -97,11 +90,12 @@ export class ChangeResolver {
       description: 'The cursor of a change or page; without it only new changes are sent.',
     })
     _after: string | undefined,
-    @Root() change: CursoredChange,
+    @Root() recorded: RecordedChange,
   ): Change {
     // A lookup for an earlier change may be out of date.
     context.invalidateLoaders();
+    const change = toChange(recorded, context);
     context.eventId = change.cursor;
-    return toChange(change, context);
+    return change;
   }
 }

@@ -1,6 +1,6 @@
 import { requiredCreator, type Caller } from '../auth/caller';
 import type { Operations } from '../core';
-import { lookupLimit, type LookupLimit } from '../datasources/payment-service/coalesced-lookups';
+import { lookupLimit } from '../datasources/payment-service/coalesced-lookups';
 import type { AuditEntry } from '../observability/audit/audit-log';
 import type { ConfirmPaymentInput, CreatePaymentInput, CreatePayoutInput } from '../schema/mutations';
 import type { PaymentResource } from '../schema/payment';
@@ -35,7 +35,7 @@ export class OperationContext {
   /** Id of the latest event of a subscription; null if its events have no ids. Two events never have the same id. */
   eventId: string | null = null;
   /** Limit of concurrent lookups, which payments and payouts share. */
-  private limit: LookupLimit | undefined;
+  private readonly limit = lookupLimit();
   private paymentLoader: VisibleTransactions<PaymentResource> | undefined;
   private payoutLoader: VisibleTransactions<PayoutResource> | undefined;
 
@@ -103,7 +103,6 @@ export class OperationContext {
   }
 
   private baseOptions() {
-    this.limit ??= lookupLimit();
     return { caller: this.caller, attempts: this.operations.attempts, limit: this.limit };
   }
 }

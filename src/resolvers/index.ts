@@ -3,9 +3,8 @@ import { buildSchema } from '../schema/build-schema';
 import { Payment, Payout } from '../schema/methods/method-types';
 import { AttemptResolver } from './attempt-resolver';
 import { ChangeResolver } from './change-resolver';
+import { MutationResolver } from './mutation-resolver';
 import { NodeResolver } from './node-resolver';
-import { PaymentResolver } from './payment-resolver';
-import { PayoutResolver } from './payout-resolver';
 import { guardRootFields } from './root-fields';
 import { asSubgraph } from './subgraph';
 import { transactionResolver } from './transaction-resolver';
@@ -13,8 +12,7 @@ import { transactionResolver } from './transaction-resolver';
 const RESOLVERS = [
   transactionResolver({ kind: 'payment', type: () => Payment, section: '4.3' }),
   transactionResolver({ kind: 'payout', type: () => Payout, section: '4.1' }),
-  PaymentResolver,
-  PayoutResolver,
+  MutationResolver,
   NodeResolver,
   AttemptResolver,
   ChangeResolver,

@@ -1,20 +1,18 @@
-import { requireChannel, requiredCreator, type Caller, type Scope } from '../auth/caller';
-import {
-  InvalidCursor,
-  type ChangeFeed,
-  type ChangePage,
-  type ChangeReader,
-  type CursoredChange,
-} from '../core/changes/change-feed';
+import { requireChannel, requiredCreator, type Caller } from '../auth/caller';
+import type { ChangeFeed, ChangePage, ChangeReader } from '../core/changes/change-feed';
+import { InvalidCursor, decodeCursor } from '../core/changes/cursor';
+import type { ChangePosition, RecordedChange } from '../datasources/journal/changes';
 import { badArgument } from './bad-request';
+import { kindsWith } from './visible-transactions';
 
-const KINDS = ['payment', 'payout'] as const;
-
-/** Throws the error for the caller: BAD_USER_INPUT for a cursor that this gateway never returned. */
-function rethrow(error: unknown): never {
-  throw error instanceof InvalidCursor
-    ? badArgument('after', 'cursor', 'after is not a cursor of this gateway.')
-    : error;
+/** Returns the position of a cursor. Throws BAD_USER_INPUT if this gateway never returned the cursor. */
+function positionOf(cursor: string | null): ChangePosition | null {
+  try {
+    return cursor === null ? null : decodeCursor(cursor);
+  } catch (error) {
+    if (!(error instanceof InvalidCursor)) throw error;
+    throw badArgument('after', 'cursor', 'after is not a cursor of this gateway.');
+  }
 }
 
 /**
@@ -29,26 +27,21 @@ export class VisibleChanges {
 
   /** Returns a page of changes. Throws AccessErrors, BAD_USER_INPUT for an invalid cursor, and CursorExpired. */
   async read(channel: string, after: string | null, limit: number): Promise<ChangePage> {
-    return this.feed.read(this.#readerOf(channel), after, limit).catch(rethrow);
+    return this.feed.read(this.#readerOf(channel), positionOf(after), limit);
   }
 
   /** Yields every change after a cursor, then new ones. Throws as read() does; CursorExpired also later. */
-  watch(channel: string, after: string | null): AsyncIterableIterator<CursoredChange, undefined> {
-    try {
-      return this.feed.watch(this.#readerOf(channel), after);
-    } catch (error) {
-      return rethrow(error);
-    }
+  watch(channel: string, after: string | null): AsyncIterableIterator<RecordedChange, undefined> {
+    return this.feed.watch(this.#readerOf(channel), positionOf(after));
   }
 
   /** Returns the kinds that the caller may read on the channel. Throws an AccessError if it may not use the channel. */
   #readerOf(channel: string): ChangeReader {
     const { caller } = this;
     requireChannel(caller, channel);
-    const readable = KINDS.filter((kind) =>
-      [`${kind}s:read`, `${kind}s:read:own`].some((scope) => caller.scopes.has(scope as Scope)),
+    const creators = kindsWith(caller, 'read', 'read:own').map(
+      (kind) => [kind, requiredCreator(caller, `${kind}s:read`)] as const,
     );
-    const creators = readable.map((kind) => [kind, requiredCreator(caller, `${kind}s:read`)] as const);
     return { channel, creators: Object.fromEntries(creators) };
   }
 }

@@ -1,9 +1,11 @@
 import DataLoader from 'dataloader';
 import { requireChannel, requiredCreator, type Caller } from '../auth/caller';
+import { ATTEMPT_KINDS, type AttemptKind } from '../datasources/journal/journal';
 import type { LookupKey } from '../datasources/payment-service/client';
 import { createLoader, type LookupLimit } from '../datasources/payment-service/coalesced-lookups';
 import type { AttemptOperations } from '../core/attempts';
-import { transactionNotFoundError, type TransactionFeed } from '../core/polling/transaction-feed';
+import type { TransactionFeed } from '../core/polling/transaction-feed';
+import { transactionNotFoundError } from '../core/polling/transaction-poller';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 
@@ -14,6 +16,12 @@ interface VisibleTransactionsOptions<T extends PaymentResource | PayoutResource>
   attempts: AttemptOperations;
   limit: LookupLimit;
 }
+
+/** Returns the kinds of transactions for which the caller has at least one of the rights. */
+export const kindsWith = (
+  { scopes }: Caller,
+  ...anyOf: readonly ('read' | 'read:own' | 'create')[]
+): AttemptKind[] => ATTEMPT_KINDS.filter((kind) => anyOf.some((right) => scopes.has(`${kind}s:${right}`)));
 
 /**
  * The payments, or the payouts, that one caller may read. Resolvers have no other access to transactions of the

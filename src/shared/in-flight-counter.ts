@@ -3,6 +3,10 @@ export class InFlightCounter {
   #count = 0;
   #idle: PromiseWithResolvers<void> | undefined;
 
+  get count(): number {
+    return this.#count;
+  }
+
   /** Counts work until its promise resolves or rejects. Returns the same promise. */
   track<T>(work: Promise<T>): Promise<T> {
     this.#count += 1;

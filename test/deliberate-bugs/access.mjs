@@ -59,7 +59,7 @@ export const bugs = [
   {
     id: 'access-scope-of-payout',
     promise: 'A payout needs the scope payouts:create.',
-    file: 'src/resolvers/payout-resolver.ts',
+    file: 'src/resolvers/mutation-resolver.ts',
     find: "@RequiresScope('payouts:create')",
     replace: "@RequiresScope('payouts:create', 'payments:create')",
     tests: ['test/auth/scopes.test.ts'],
@@ -67,8 +67,8 @@ export const bugs = [
   {
     id: 'access-scope-of-card-number',
     promise: 'A payment with a full card number needs the scope cards:direct.',
-    file: 'src/resolvers/payment-resolver.ts',
-    find: "if (takesCardNumber(input.method)) requireScope(caller, 'cards:direct');",
+    file: 'src/resolvers/mutation-resolver.ts',
+    find: "if (takesCardNumber(method)) requireScope(caller, 'cards:direct');",
     replace: '',
     tests: ['test/auth/scopes.test.ts'],
   },

@@ -1,5 +1,4 @@
-import { InvalidCursor } from '../../core/changes/change-feed';
-import { decodeCursor, encodeCursor } from '../../core/changes/cursor';
+import { InvalidCursor, decodeCursor, encodeCursor } from '../../core/changes/cursor';
 import {
   FIRST_POSITION,
   PositionExpired,

@@ -1,4 +1,33 @@
-import type { ChangeCreators, RecordedChange } from '../../datasources/journal/changes';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  FIRST_POSITION,
+  PositionExpired,
+  type ChangeCreators,
+  type ChangeJournal,
+  type ChangePosition,
+  type ReadChanges,
+  type RecordedChange,
+} from '../../datasources/journal/changes';
+import { notTriedError } from '../../datasources/payment-service/service-error';
+import { backoffMs } from '../../shared/backoff';
+import { withTimeout } from '../../shared/timeout';
+import type { BackgroundObserver } from '../background';
+import type { JournalClock } from '../clocks';
+import type { ChangeSignals, Watcher } from './change-signals';
+import { CursorExpired, encodeCursor } from './cursor';
+
+/** Time limit of a read for a query. */
+const READ_TIMEOUT_MS = 2000;
+/** Maximum number of changes that one read for a watcher returns, and so of changes in memory per watcher. */
+const PAGE_SIZE = 100;
+/** Delays in ms before the next read while an earlier database transaction is in progress; each is twice the last. */
+const MIN_BEHIND_DELAY_MS = 20;
+const MAX_BEHIND_DELAY_MS = 250;
+/** Delays before the next read after failed ones. */
+const RETRY = { firstMs: 250, maxMs: 10_000 };
+
+/** Time in ms without reads after which it is unknown whether they would still be behind. */
+const FORGET_BEHIND_MS = 60_000;
 
 /** The changes that a reader may see on one channel. */
 export interface ChangeReader {
@@ -7,42 +36,160 @@ export interface ChangeReader {
   creators: ChangeCreators;
 }
 
-/** A change with its opaque cursor. */
-export interface CursoredChange extends RecordedChange {
-  cursor: string;
-}
-
 export interface ChangePage {
-  changes: CursoredChange[];
-  /** Where to continue: the cursor of the last change; the given cursor, or that of the start, if the page is empty. */
-  endCursor: string;
+  changes: RecordedChange[];
+  /** Where to continue: the position of the last change; the given one, or that of the start, if the page is empty. */
+  end: ChangePosition;
   hasMore: boolean;
 }
 
-/** A cursor that this gateway never returned. */
-export class InvalidCursor extends Error {
-  constructor() {
-    super('The cursor is not one of this gateway.');
-    this.name = 'InvalidCursor';
-  }
+interface ChangeFeedOptions {
+  journal: Pick<ChangeJournal, 'readChanges' | 'newestChange'>;
+  clock: JournalClock;
+  signals: ChangeSignals;
+  service: string;
+  observer: Pick<BackgroundObserver, 'onDelivered'>;
 }
 
-/** A cursor older than the oldest change kept. */
-export class CursorExpired extends Error {
-  /** @param oldestCursor cursor from which every change is kept */
-  constructor(readonly oldestCursor: string) {
-    super('The changes after this cursor were deleted. Continue from oldestCursor.');
-    this.name = 'CursorExpired';
-  }
-}
+/** Reads the record of changes, and watches it for new ones. */
+export class ChangeFeed {
+  /** Reads in flight, by what they select. Watchers at the same position share them. */
+  readonly #reads = new Map<string, Promise<ReadChanges>>();
+  /** Runs reads for watchers outside the async context of the request that started them. */
+  readonly #outsideRequests = AsyncLocalStorage.snapshot();
+  /** Reads that did not reach the end of the record: time of the first and of the last, by the monotonic clock. */
+  #behind: { since: number; until: number } | undefined;
 
-/** Reads the record of changes. Throws UNAVAILABLE if the journal cannot be read. */
-export interface ChangeFeed {
-  /** Returns up to `limit` changes after a cursor, oldest first; null: from the oldest change kept. Throws InvalidCursor and CursorExpired. */
-  read(reader: ChangeReader, after: string | null, limit: number): Promise<ChangePage>;
+  constructor(private readonly options: ChangeFeedOptions) {}
+
+  /** For how long reads have not reached the newest change, because a database transaction is in progress, in ms. */
+  get behindMs(): number {
+    const { since, until } = this.#behind ?? { since: 0, until: 0 };
+    return this.options.clock.monotonic() - until < FORGET_BEHIND_MS ? until - since : 0;
+  }
+
   /**
-   * Yields every change after a cursor, then new ones as they are recorded; null: from now on. Reads the journal in
-   * pages as the consumer reads, so that a slow consumer needs no memory. Throws InvalidCursor and CursorExpired.
+   * Returns up to `limit` changes after a position, oldest first; null: from the oldest change kept.
+   * @throws CursorExpired; UNAVAILABLE if the journal cannot be read
    */
-  watch(reader: ChangeReader, after: string | null): AsyncIterableIterator<CursoredChange, undefined>;
+  async read(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ChangePage> {
+    let readFrom = after;
+    const deadline = performance.now() + READ_TIMEOUT_MS;
+    for (;;) {
+      const reading = this.#readPage(reader, readFrom, limit);
+      const { changes, hasMore, readUntil } = await withTimeout(deadline - performance.now(), reading).catch(
+        (error: unknown) => {
+          throw error instanceof CursorExpired ? error : unreadableError();
+        },
+      );
+      // A page may be empty although more changes follow, because others are hidden from the reader.
+      if (changes.length === 0 && hasMore) readFrom = readUntil;
+      else return { changes, end: changes.at(-1)?.position ?? after ?? readUntil, hasMore };
+    }
+  }
+
+  /**
+   * Yields every change after a position, then new ones as they are recorded; null: from now on. Reads the journal in
+   * pages as the consumer reads, so that a slow consumer needs no memory. Throws CursorExpired.
+   */
+  watch(
+    reader: ChangeReader,
+    after: ChangePosition | null,
+  ): AsyncIterableIterator<RecordedChange, undefined> {
+    const watcher = this.options.signals.watch(reader.channel);
+    const start = after ? Promise.resolve(after) : this.#newest(reader, watcher);
+    const changes = this.#follow(reader, start, watcher);
+    const iterator: AsyncIterableIterator<RecordedChange, undefined> = {
+      next: () => this.#outsideRequests(() => changes.next()),
+      return: () => {
+        watcher.stop();
+        void changes.return(undefined);
+        return Promise.resolve({ done: true, value: undefined });
+      },
+      [Symbol.asyncIterator]: () => iterator,
+    };
+    return iterator;
+  }
+
+  /** Yields changes until the watcher is stopped. Reads the next page only when the last one has been consumed. */
+  async *#follow(
+    reader: ChangeReader,
+    start: Promise<ChangePosition>,
+    watcher: Watcher,
+  ): AsyncGenerator<RecordedChange, undefined> {
+    try {
+      let position = await start;
+      let behindDelay = MIN_BEHIND_DELAY_MS;
+      /** Whether the consumer has received everything that was recorded before it began. */
+      let isLive = false;
+      while (!watcher.isStopped) {
+        const seen = watcher.version;
+        const page = await this.#readForWatcher(reader, position, watcher);
+        if (!page) return undefined;
+        for (const change of page.changes) {
+          if (isLive) this.options.observer.onDelivered(this.options.clock.now() - change.recordedAt);
+          yield change;
+        }
+        position = page.readUntil;
+        if (page.changes.length > 0 || page.hasMore) behindDelay = MIN_BEHIND_DELAY_MS;
+        if (page.hasMore) continue;
+        isLive = true;
+        await watcher.waitForWake(seen, page.isBehind ? behindDelay : Infinity);
+        behindDelay = page.isBehind ? Math.min(MAX_BEHIND_DELAY_MS, behindDelay * 2) : MIN_BEHIND_DELAY_MS;
+      }
+      return undefined;
+    } finally {
+      watcher.stop();
+    }
+  }
+
+  /** Reads a page; undefined if the watcher was stopped. */
+  #readForWatcher(reader: ChangeReader, after: ChangePosition, watcher: Watcher) {
+    // A read that began before the last wake-up may lack the change, so it is not shared.
+    const key = JSON.stringify([watcher.version, after, reader]);
+    return this.#retry(watcher, () => {
+      let reading = this.#reads.get(key);
+      if (!reading) {
+        reading = this.#readPage(reader, after, PAGE_SIZE).finally(() => this.#reads.delete(key));
+        this.#reads.set(key, reading);
+      }
+      return reading;
+    });
+  }
+
+  /** Returns the position of the newest change; that of the first one if the watcher was stopped. */
+  async #newest({ channel }: ChangeReader, watcher: Watcher): Promise<ChangePosition> {
+    const { journal, service } = this.options;
+    const read = () => this.#outsideRequests(() => journal.newestChange(service, channel));
+    return (await this.#retry(watcher, read)) ?? FIRST_POSITION;
+  }
+
+  async #readPage(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ReadChanges> {
+    const { journal, service, clock } = this.options;
+    const { channel, creators } = reader;
+    const reading = journal.readChanges({ service, channel, creators, after, limit });
+    const page = await reading.catch((error: unknown) => {
+      throw error instanceof PositionExpired ? new CursorExpired(encodeCursor(error.oldest)) : error;
+    });
+    const now = clock.monotonic();
+    // A page with changes is progress: on a busy journal a transaction is always in progress.
+    const isStalled = page.isBehind && (page.changes.length === 0 || page.hasMore);
+    this.#behind = isStalled ? { since: this.#behind?.since ?? now, until: now } : undefined;
+    return page;
+  }
+
+  /** Repeats a read with exponential backoff until it succeeds or the watcher is stopped (undefined). */
+  async #retry<T>(watcher: Watcher, read: () => Promise<T>): Promise<T | undefined> {
+    for (let failures = 0; !watcher.isStopped; failures += 1) {
+      try {
+        return await read();
+      } catch (error) {
+        if (error instanceof CursorExpired) throw error;
+      }
+      await watcher.pause(backoffMs(RETRY, failures, Math.random()));
+    }
+    return undefined;
+  }
 }
+
+const unreadableError = (): Error => notTriedError("The gateway's journal cannot be read. Try again later.");

@@ -1,15 +1,14 @@
 import type { LRUCache } from 'lru-cache';
+import type { ChangeSettings, PollSettings } from '../../config/types';
 import type { FollowedTransaction, Observation, ObservedState } from '../../datasources/journal/changes';
 import type { AttemptKind } from '../../datasources/journal/journal';
 import { peek } from '../../schema/lazy-field';
 import { growingCache } from '../../shared/growing-cache';
-import type { Runtime } from '../../shared/runtime';
-import type { JournalClock } from '../clocks';
-import type { PollCategory } from '../polling/poll-schedule';
+import type { JournalSession } from '../journal-session';
+import { nextFollowDelay, type PollCategory } from '../polling/poll-schedule';
 import { pollPhase, type Snapshot } from '../polling/snapshot';
-import type { FollowSchedules } from './follow-schedules';
-import type { FollowCheck, SeenTransaction } from './follow-check';
-import type { ObservationQueue } from './observation-queue';
+import { FollowCheck, type SeenTransaction } from './follow-check';
+import { ObservationQueue } from './observation-queue';
 
 /** The state of a followed transaction that this instance has seen last. */
 export interface KnownTransaction {
@@ -23,14 +22,6 @@ export interface KnownTransaction {
 }
 
 const MAX_KNOWN = 20_000;
-export interface ChangeRecorderOptions {
-  clock: JournalClock;
-  runtime: Pick<Runtime, 'monotonic'>;
-  service: string;
-  schedules: FollowSchedules;
-  queue: ObservationQueue;
-  check: FollowCheck;
-}
 
 /** Passes every snapshot that may show a new status or state to the journal. Never throws and never waits. */
 export class ChangeRecorder {
@@ -38,25 +29,48 @@ export class ChangeRecorder {
     payment: growingCache(MAX_KNOWN),
     payout: growingCache(MAX_KNOWN),
   };
+  readonly #queue: ObservationQueue;
+  readonly #check: FollowCheck;
 
-  constructor(private readonly options: ChangeRecorderOptions) {}
+  /** @param onChange called when a change was recorded, or an observation dropped that could not be recorded */
+  constructor(
+    private readonly session: JournalSession,
+    private readonly config: { changes: ChangeSettings; watching: PollSettings },
+    private readonly onChange: (
+      change: Pick<Observation, 'kind' | 'status' | 'channel'>,
+      isRecorded: boolean,
+    ) => void,
+  ) {
+    this.#queue = new ObservationQueue(session);
+    this.#check = new FollowCheck(
+      session,
+      (seen) => this.#onMayBeFollowed(seen),
+      ({ found }) => onChange(found, false),
+    );
+  }
+
+  /** Returns how many responses are not checked or recorded yet, and the age of the oldest in ms. */
+  backlog(): { queued: number; oldestQueuedMs: number } {
+    const now = this.session.clock.now();
+    const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#check.oldestAt ?? now);
+    return { queued: this.#queue.size + this.#check.size, oldestQueuedMs: Math.max(0, now - oldestAt) };
+  }
+
+  /** Resolves when everything is recorded, or the journal fails. */
+  async flush(): Promise<void> {
+    await this.#check.flush();
+    await this.#queue.flush();
+  }
 
   /** Handles a transaction that a response shows. @param requestedAt start of its request by `Runtime.monotonic()` */
   onSnapshot(found: Snapshot, requestedAt: number): void {
-    const { check } = this.options;
     const known = this.#known[found.kind].get(found.transactionId);
     if (known) {
-      known.seenAt = this.options.clock.monotonic();
+      known.seenAt = this.session.clock.monotonic();
       if (!isSameState(known, found)) this.#enqueue(this.#seen(found, requestedAt));
-    } else if (!isStateMissing(found) && !check.isNotFollowed(found.transactionId)) {
-      check.add(this.#seen(found, requestedAt));
+    } else if (!isStateMissing(found) && !this.#check.isNotFollowed(found.transactionId)) {
+      this.#check.add(this.#seen(found, requestedAt));
     }
-  }
-
-  /** Handles a response whose transaction may be followed. */
-  onMayBeFollowed(seen: SeenTransaction): void {
-    const known = this.#known[seen.found.kind].get(seen.found.transactionId);
-    if (!known || !isSameState(known, seen.found)) this.#enqueue(seen);
   }
 
   /** Returns the state that the response to a create shows, to be recorded with its outcome, and not again. */
@@ -71,7 +85,7 @@ export class ChangeRecorder {
     const isCurrent = known?.status === status && changedAt <= (known.confirmedAt ?? -Infinity);
     if (isCurrent) return known;
     this.#known[kind].delete(transactionId);
-    this.options.check.forget(transactionId);
+    this.#check.forget(transactionId);
     return undefined;
   }
 
@@ -80,24 +94,31 @@ export class ChangeRecorder {
     return this.#known[kind].peek(transactionId);
   }
 
-  /** Confirms the state that a create's outcome recorded. */
-  onCreateRecorded({ kind, transactionId }: Snapshot): void {
-    const known = this.#known[kind].peek(transactionId);
-    if (known) known.confirmedAt ??= this.options.clock.now();
+  /** Handles a create whose outcome, and with it the first change, was recorded. */
+  onCreateRecorded(found: Snapshot): void {
+    const known = this.#known[found.kind].peek(found.transactionId);
+    if (known) known.confirmedAt ??= this.session.clock.now();
+    this.onChange(found, true);
+  }
+
+  /** Handles a response whose transaction may be followed. */
+  #onMayBeFollowed(seen: SeenTransaction): void {
+    const known = this.#known[seen.found.kind].get(seen.found.transactionId);
+    if (!known || !isSameState(known, seen.found)) this.#enqueue(seen);
   }
 
   #seen(found: Snapshot, requestedAt: number): SeenTransaction {
-    const observedAt = this.options.clock.now();
-    const sinceRequest = Math.max(0, this.options.runtime.monotonic() - requestedAt);
+    const { clock, runtime } = this.session;
+    const observedAt = clock.now();
+    const sinceRequest = Math.max(0, runtime.monotonic() - requestedAt);
     return { found, requestedAt: Math.floor(observedAt - sinceRequest), observedAt };
   }
 
   #enqueue({ found, requestedAt, observedAt }: SeenTransaction): void {
-    const { clock, service, queue, check } = this.options;
     const { kind, channel, transactionId } = found;
     const observation: Observation = {
       ...this.#observedState(found),
-      service,
+      service: this.session.service,
       kind,
       channel,
       transactionId,
@@ -105,13 +126,14 @@ export class ChangeRecorder {
       observedAt,
     };
     const entry = this.#remember(found);
-    queue.add(observation, (result) => {
+    this.#queue.add(observation, (result) => {
+      if (result === 'recorded' || result === 'dropped') this.onChange(observation, result === 'recorded');
       const isLatest = this.#known[kind].peek(transactionId) === entry;
       if (!isLatest) return;
-      if (result === 'recorded' || result === 'unchanged') entry.confirmedAt = clock.now();
+      if (result === 'recorded' || result === 'unchanged') entry.confirmedAt = this.session.clock.now();
       // The next response is passed to the journal again.
       else this.#known[kind].delete(transactionId);
-      if (result === 'not_followed') check.addNotFollowed(transactionId);
+      if (result === 'not_followed') this.#check.addNotFollowed(transactionId);
     });
   }
 
@@ -120,7 +142,7 @@ export class ChangeRecorder {
       status: found.status,
       state: stateOf(found),
       category: pollPhase(found),
-      seenAt: this.options.clock.monotonic(),
+      seenAt: this.session.clock.monotonic(),
       confirmedAt: undefined,
     };
     this.#known[found.kind].set(found.transactionId, entry);
@@ -134,8 +156,15 @@ export class ChangeRecorder {
       state: stateOf(found),
       received: receivedBy(found),
       isFinal: category === 'done',
-      nextLookupAt: this.options.schedules.afterChange(category),
+      nextLookupAt: this.#nextLookupAt(category),
     };
+  }
+
+  /** Returns when a transaction is due that has just changed; null if the gateway does not look it up. */
+  #nextLookupAt(category: PollCategory): number | null {
+    const { changes, watching } = this.config;
+    if (category === 'done' || changes.followMs === 0) return null;
+    return this.session.clock.now() + nextFollowDelay(watching.schedule[category], 0, 0);
   }
 }
 

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { ChangeNotifier, StateChange } from '../../datasources/change-notifier/change-notifier';
 import type { Clock, Timer } from '../../shared/clock';
 import { channelHash } from '../polling/snapshot';
@@ -9,20 +8,17 @@ const STATE = 'changes_';
 const MIN_GAP_MS = 20;
 /** Interval in ms after which watchers read the journal without a signal, as signals may be lost; jitter is added. */
 const SAFETY_READ_MS = 1000;
-const MAX_STORED_NAMES = 10_000;
 
 /** A channel that somebody watches. */
 class WatchedChannel {
-  watchers = 0;
+  readonly watchers = new Set<Watcher>();
   /** Number of wake-ups. A watcher that has read the journal waits until it differs. */
   version = 0;
-  /** Functions that resume the waiting watchers. */
-  #waiting = new Set<() => void>();
   #lastWakeAt = -Infinity;
   #timer: Timer | undefined;
 
   constructor(readonly clock: Clock) {
-    this.#scheduleWake(this.#safetyDelay());
+    this.#scheduleSafetyRead();
   }
 
   /** Wakes the watchers, soon if they have just been woken. */
@@ -32,14 +28,6 @@ class WatchedChannel {
     else this.#wake();
   }
 
-  addWaiting(resume: () => void): void {
-    this.#waiting.add(resume);
-  }
-
-  deleteWaiting(resume: () => void): void {
-    this.#waiting.delete(resume);
-  }
-
   stop(): void {
     this.#timer?.cancel();
   }
@@ -47,31 +35,32 @@ class WatchedChannel {
   #wake(): void {
     this.version += 1;
     this.#lastWakeAt = this.clock.monotonic();
-    const waiting = this.#waiting;
-    this.#waiting = new Set();
-    for (const resume of waiting) resume();
-    this.#scheduleWake(this.#safetyDelay());
+    for (const watcher of this.watchers) watcher.wake();
+    this.#scheduleSafetyRead();
+  }
+
+  #scheduleSafetyRead(): void {
+    this.#scheduleWake(SAFETY_READ_MS * (1 + Math.random()));
   }
 
   #scheduleWake(ms: number): void {
     this.#timer?.cancel();
     this.#timer = this.clock.after(ms, () => this.#wake());
   }
-
-  #safetyDelay(): number {
-    return SAFETY_READ_MS * (1 + Math.random());
-  }
 }
 
 /** One watcher of a channel. */
 export class Watcher {
+  /** Ends the current wait; undefined if there is none. */
   #resume: (() => void) | undefined;
+  /** Whether the current wait ignores wake-ups. */
+  #isPaused = false;
   #isStopped = false;
 
   /** @param onStop called once, when the watcher ends */
   constructor(
     private readonly channel: WatchedChannel,
-    private readonly onStop: () => void,
+    private readonly onStop: (watcher: Watcher) => void,
   ) {}
 
   get isStopped(): boolean {
@@ -85,39 +74,39 @@ export class Watcher {
 
   /** Resolves when the version differs from `seen`, after `maxMs`, or when the watcher is stopped. */
   async waitForWake(seen: number, maxMs = Infinity): Promise<void> {
-    if (this.#isStopped || this.version !== seen) return;
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    const resume = (): void => resolve(undefined);
-    const timer = maxMs === Infinity ? undefined : this.channel.clock.after(maxMs, resume);
-    this.#resume = resume;
-    this.channel.addWaiting(resume);
-    await promise;
-    this.#resume = undefined;
-    timer?.cancel();
-    this.channel.deleteWaiting(resume);
+    if (this.version === seen) await this.#wait(maxMs);
   }
 
   /** Resolves after `ms`, or when the watcher is stopped. */
   async pause(ms: number): Promise<void> {
-    if (this.#isStopped) return;
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    const resume = (): void => resolve(undefined);
-    const timer = this.channel.clock.after(ms, resume);
-    this.#resume = resume;
-    await promise;
-    this.#resume = undefined;
-    timer.cancel();
+    this.#isPaused = true;
+    await this.#wait(ms);
+    this.#isPaused = false;
+  }
+
+  wake(): void {
+    if (!this.#isPaused) this.#resume?.();
   }
 
   stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
     this.#resume?.();
-    this.onStop();
+    this.onStop(this);
+  }
+
+  async #wait(ms: number): Promise<void> {
+    if (this.#isStopped) return;
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#resume = () => resolve(undefined);
+    const timer = ms === Infinity ? undefined : this.channel.clock.after(ms, this.#resume);
+    await promise;
+    this.#resume = undefined;
+    timer?.cancel();
   }
 }
 
-export interface ChangeSignalsOptions {
+interface ChangeSignalsOptions {
   clock: Clock;
   notifier: ChangeNotifier;
   /** Identifies the payment service and its credentials. */
@@ -126,51 +115,37 @@ export interface ChangeSignalsOptions {
 
 /** Wakes the watchers of a channel on this instance and on the others when a change of the channel was recorded. */
 export class ChangeSignals {
+  /** The watched channels, by hash. */
   readonly #watched = new Map<string, WatchedChannel>();
-  /** The same by hash of the channel; empty if there can be no other instances. */
-  readonly #watchedByHash = new Map<string, WatchedChannel>();
-  readonly #names = new LRUCache<string, string>({ max: MAX_STORED_NAMES });
 
   constructor(private readonly options: ChangeSignalsOptions) {}
 
   /** Called when this instance has recorded a change. */
   onRecorded(channel: string): void {
-    this.#watched.get(channel)?.signal();
-    const { notifier } = this.options;
-    if (notifier.hasPeers) notifier.publish({ name: this.#nameOf(channel), state: STATE });
+    const { notifier, service } = this.options;
+    const name = channelHash(service, channel);
+    this.#watched.get(name)?.signal();
+    if (notifier.hasPeers) notifier.publish({ name, state: STATE });
   }
 
   /** Handles a message of another instance. Returns false if it is not one of this class. */
   onRemoteChange({ name, state }: StateChange): boolean {
-    if (state !== STATE) return false;
-    this.#watchedByHash.get(name)?.signal();
-    return true;
+    if (state === STATE) this.#watched.get(name)?.signal();
+    return state === STATE;
   }
 
   /** Adds a watcher of a channel. */
   watch(channel: string): Watcher {
-    let watched = this.#watched.get(channel);
-    if (!watched) {
-      watched = new WatchedChannel(this.options.clock);
-      this.#watched.set(channel, watched);
-      if (this.options.notifier.hasPeers) this.#watchedByHash.set(this.#nameOf(channel), watched);
-    }
-    const current = watched;
-    current.watchers += 1;
-    return new Watcher(current, () => this.#unwatch(channel, current));
-  }
-
-  #unwatch(channel: string, watched: WatchedChannel): void {
-    watched.watchers -= 1;
-    if (watched.watchers > 0) return;
-    watched.stop();
-    this.#watched.delete(channel);
-    this.#watchedByHash.delete(this.#nameOf(channel));
-  }
-
-  #nameOf(channel: string): string {
-    let name = this.#names.get(channel);
-    if (name === undefined) this.#names.set(channel, (name = channelHash(this.options.service, channel)));
-    return name;
+    const name = channelHash(this.options.service, channel);
+    const watched = this.#watched.get(name) ?? new WatchedChannel(this.options.clock);
+    this.#watched.set(name, watched);
+    const watcher = new Watcher(watched, (stopped) => {
+      watched.watchers.delete(stopped);
+      if (watched.watchers.size > 0) return;
+      watched.stop();
+      this.#watched.delete(name);
+    });
+    watched.watchers.add(watcher);
+    return watcher;
   }
 }

@@ -1,9 +1,25 @@
 import type { ChangePosition } from '../../datasources/journal/changes';
-import { InvalidCursor } from './change-feed';
 
 /** Format of a decoded cursor; the first number is the version of the format. */
 const PATTERN = /^1\.(\d{1,16})\.(\d{1,16})\.(\d{1,16})$/;
 const MAX_LENGTH = 100;
+
+/** A cursor that this gateway never returned. */
+export class InvalidCursor extends Error {
+  constructor() {
+    super('The cursor is not one of this gateway.');
+    this.name = 'InvalidCursor';
+  }
+}
+
+/** A cursor older than the oldest change kept. */
+export class CursorExpired extends Error {
+  /** @param oldestCursor cursor from which every change is kept */
+  constructor(readonly oldestCursor: string) {
+    super('The changes after this cursor were deleted. Continue from oldestCursor.');
+    this.name = 'CursorExpired';
+  }
+}
 
 /** Returns the cursor of a position: base64url, opaque to clients. */
 export const encodeCursor = ({ epoch, transaction, seq }: ChangePosition): string =>

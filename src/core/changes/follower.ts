@@ -1,15 +1,12 @@
-import type { ChangeSettings } from '../../config/types';
-import type { ChangeJournal, FollowedTransaction, FollowSchedule } from '../../datasources/journal/changes';
+import type { ChangeSettings, PollSettings } from '../../config/types';
+import type { FollowedTransaction, FollowSchedule } from '../../datasources/journal/changes';
 import type { AttemptKind } from '../../datasources/journal/journal';
-import { ServiceError } from '../../datasources/payment-service/service-error';
 import { InFlightCounter } from '../../shared/in-flight-counter';
-import type { Runtime } from '../../shared/runtime';
-import { RepeatedJob, type BackgroundRunner } from '../background';
-import type { JournalClock } from '../clocks';
+import { RepeatedJob, type BackgroundObserver, type BackgroundRunner } from '../background';
+import type { JournalSession } from '../journal-session';
+import { nextFollowDelay, retryAfterOf, type PollCategory } from '../polling/poll-schedule';
 import { pollPhase, type Snapshot } from '../polling/snapshot';
 import type { ChangeRecorder, KnownTransaction } from './change-recorder';
-import type { ChangesObserver } from './changes-observer';
-import type { FollowSchedules } from './follow-schedules';
 
 /** Delay in ms between two claims, unless more than MAX_BATCH lookups per second are allowed and due. */
 const RUN_DELAY_MS = 1000;
@@ -23,8 +20,6 @@ const YOUNG_SHARE = 0.8;
 const PROBE_EVERY_MS = 5000;
 /** Added to the time limit of a lookup for the lease of a claim, in ms. */
 const LEASE_MARGIN_MS = 15_000;
-/** Maximum in ms to which a longer Retry-After of the service is reduced. */
-const MAX_RETRY_AFTER_MS = 300_000;
 /** Share of the delay in which another lookup replaces one of the follower; less than the jitter of the delay leaves. */
 const FRESH_SHARE = 0.7;
 
@@ -36,28 +31,23 @@ export interface ServiceLoad {
   isBusy(): boolean;
 }
 
-export interface FollowerOptions {
-  journal: Pick<ChangeJournal, 'claimFollowed' | 'scheduleFollowed'>;
-  clock: JournalClock;
-  runtime: Pick<Runtime, 'random'>;
-  service: string;
-  settings: ChangeSettings;
+interface FollowerOptions {
+  session: JournalSession;
+  config: { changes: ChangeSettings; watching: PollSettings };
   /** Time limit of a lookup in ms. */
   timeoutMs: number;
-  schedules: FollowSchedules;
   recorder: ChangeRecorder;
   serviceLoad: ServiceLoad;
   /** Looks a transaction up for the follower and for everybody who watches it; null if the service has none. */
   lookUp(kind: AttemptKind, channel: string, transactionId: string): Promise<Snapshot | null>;
   background: BackgroundRunner;
-  observer: Pick<ChangesObserver, 'onFollow'>;
+  observer: Pick<BackgroundObserver, 'onFollow'>;
 }
 
 /** Looks up the transactions created through the gateway until they are COMPLETED or FAILED, watched or not. */
 export class Follower {
   readonly #job: RepeatedJob;
   readonly #lookups = new InFlightCounter();
-  #inFlight = 0;
   /** Schedules that are not written yet, by row. Until then, leases keep the transactions from being claimed. */
   readonly #unwritten = new Map<number, FollowSchedule>();
   /** Token bucket: lookups that may be sent now. */
@@ -66,8 +56,9 @@ export class Follower {
   #probeAt = -Infinity;
 
   constructor(private readonly options: FollowerOptions) {
-    this.#refilledAt = options.clock.monotonic();
-    this.#job = new RepeatedJob(options.clock, RUN_DELAY_MS, () => this.#run());
+    const { clock } = options.session;
+    this.#refilledAt = clock.monotonic();
+    this.#job = new RepeatedJob(clock, RUN_DELAY_MS, () => this.#run());
   }
 
   /** Starts no further lookup. Resolves when those in flight have ended and their schedules are written. */
@@ -78,25 +69,26 @@ export class Follower {
   }
 
   async #run(): Promise<number> {
-    const { clock, settings } = this.options;
+    const { session, config } = this.options;
     await this.#writeSchedules();
-    if (!clock.isSynchronized) return RUN_DELAY_MS;
+    if (!session.clock.isSynchronized) return RUN_DELAY_MS;
     const limit = this.#limit();
     // The journal monitor logs the reason of a failure.
     const claimed = limit === 0 ? [] : await this.#claim(limit).catch(() => []);
     for (const transaction of claimed) this.#follow(transaction);
     const areMoreDue = claimed.length > 0 && claimed.length === limit;
-    return areMoreDue ? Math.min(RUN_DELAY_MS, (MAX_BATCH / settings.lookupsPerSecond) * 1000) : RUN_DELAY_MS;
+    const batchMs = (MAX_BATCH / config.changes.lookupsPerSecond) * 1000;
+    return areMoreDue ? Math.min(RUN_DELAY_MS, batchMs) : RUN_DELAY_MS;
   }
 
   /** Returns the maximum number of lookups to send now. */
   #limit(): number {
-    const { clock, settings, serviceLoad } = this.options;
-    const rate = settings.lookupsPerSecond;
-    const now = clock.monotonic();
+    const { session, config, serviceLoad } = this.options;
+    const rate = config.changes.lookupsPerSecond;
+    const now = session.clock.monotonic();
     this.#tokens = Math.min(rate, this.#tokens + (Math.max(0, now - this.#refilledAt) / 1000) * rate);
     this.#refilledAt = now;
-    const limit = Math.max(0, Math.min(Math.floor(this.#tokens), MAX_BATCH - this.#inFlight));
+    const limit = Math.max(0, Math.min(Math.floor(this.#tokens), MAX_BATCH - this.#lookups.count));
     if (serviceLoad.isBusy()) return 0;
     if (!serviceLoad.isDown()) return limit;
     if (now < this.#probeAt) return 0;
@@ -105,7 +97,8 @@ export class Follower {
   }
 
   #claim(limit: number): Promise<FollowedTransaction[]> {
-    const { journal, clock, runtime, service, timeoutMs } = this.options;
+    const { session, timeoutMs } = this.options;
+    const { journal, clock, runtime, service } = session;
     const now = clock.now();
     return journal.claimFollowed({
       service,
@@ -120,9 +113,11 @@ export class Follower {
 
   /** Looks a claimed transaction up, unless that is no longer necessary, and schedules its next lookup. */
   #follow(transaction: FollowedTransaction): void {
-    const { schedules, observer, recorder, background } = this.options;
-    const { id, kind } = transaction;
-    if (schedules.isExpired(transaction.createdAt)) {
+    const { session, config, observer, recorder, background } = this.options;
+    const { clock } = session;
+    const { followMs } = config.changes;
+    const { id, kind, createdAt } = transaction;
+    if (clock.now() - createdAt >= followMs) {
       this.#schedule({ id, nextLookupAt: null, failures: 0 });
       return observer.onFollow(kind, 'expired');
     }
@@ -133,25 +128,24 @@ export class Follower {
       return observer.onFollow(kind, 'postponed');
     }
     this.#tokens -= 1;
-    this.#inFlight += 1;
-    const work = background({ name: `follow ${kind}` }, () => this.#lookUp(transaction, known));
-    void this.#lookups.track(work.finally(() => (this.#inFlight -= 1)));
+    const lookUp = () => this.#lookUp(transaction, known);
+    void this.#lookups.track(background({ name: `follow ${kind}` }, lookUp));
   }
 
   /** Returns when a transaction is due whose state another lookup has just shown; undefined if it is due now. */
   #postponedUntil({ changedAt }: FollowedTransaction, known: KnownTransaction): number | undefined {
-    const { clock, schedules } = this.options;
+    const { clock } = this.options.session;
     if (known.category === 'done') return undefined;
-    const delay = schedules.delay(known.category, clock.now() - changedAt, 0);
+    const delay = this.#delay(known.category, changedAt, 0);
     const sinceSeen = clock.monotonic() - known.seenAt;
     return sinceSeen < delay * FRESH_SHARE ? Math.floor(clock.now() + delay - sinceSeen) : undefined;
   }
 
   /** Never rejects. */
   async #lookUp(transaction: FollowedTransaction, known: KnownTransaction | undefined): Promise<void> {
-    const { clock, schedules, lookUp, observer } = this.options;
+    const { session, lookUp, observer, recorder } = this.options;
+    const { clock } = session;
     const { id, kind, channel, transactionId, changedAt, status } = transaction;
-    const sinceChange = (): number => clock.now() - changedAt;
     try {
       const found = await lookUp(kind, channel, transactionId);
       observer.onFollow(kind, found ? 'found' : 'missing');
@@ -159,25 +153,29 @@ export class Follower {
       const category = pollPhase(found);
       // Recording the final status ends following. Until then, the lease keeps the transaction.
       if (category === 'done') return;
-      const { state = null } = this.options.recorder.lastKnown(kind, transactionId) ?? {};
+      const { state = null } = recorder.lastKnown(kind, transactionId) ?? {};
       const isChanged = found.status !== status || (known !== undefined && known.state !== state);
-      const delay = schedules.delay(category, isChanged ? 0 : sinceChange(), 0);
+      const delay = this.#delay(category, isChanged ? clock.now() : changedAt, 0);
       this.#schedule({ id, nextLookupAt: clock.now() + delay, failures: 0 });
     } catch (error) {
       observer.onFollow(kind, 'failed');
-      const retryAfter = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
-      this.#retryLater(transaction, Math.min(retryAfter, MAX_RETRY_AFTER_MS));
+      this.#retryLater(transaction, retryAfterOf(error));
     }
   }
 
   #retryLater(transaction: FollowedTransaction, minDelayMs: number): void {
-    const { clock, schedules, recorder } = this.options;
+    const { session, recorder } = this.options;
     const { id, kind, transactionId, changedAt } = transaction;
     const failures = transaction.failures + 1;
     const category = recorder.lastKnown(kind, transactionId)?.category ?? 'payer';
-    const sinceChange = clock.now() - changedAt;
-    const delay = category === 'done' ? 0 : schedules.delay(category, sinceChange, failures);
-    this.#schedule({ id, nextLookupAt: clock.now() + Math.max(delay, minDelayMs), failures });
+    const delay = category === 'done' ? 0 : this.#delay(category, changedAt, failures);
+    const nextLookupAt = session.clock.now() + Math.max(delay, minDelayMs);
+    this.#schedule({ id, nextLookupAt, failures });
+  }
+
+  #delay(category: Exclude<PollCategory, 'done'>, changedAt: number, failures: number): number {
+    const { session, config } = this.options;
+    return nextFollowDelay(config.watching.schedule[category], session.clock.now() - changedAt, failures);
   }
 
   #schedule(schedule: FollowSchedule): void {
@@ -188,7 +186,7 @@ export class Follower {
     const schedules = [...this.#unwritten.values()];
     if (schedules.length === 0) return;
     try {
-      await this.options.journal.scheduleFollowed(schedules);
+      await this.options.session.journal.scheduleFollowed(schedules);
     } catch {
       // The next run tries again. If this instance dies, the transactions are due when their leases end.
       return;

@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ChangeJournal, Observation, ObservationResult } from '../../datasources/journal/changes';
-import type { Clock, Timer } from '../../shared/clock';
-import type { Runtime } from '../../shared/runtime';
+import type { Observation, ObservationResult } from '../../datasources/journal/changes';
+import { backoffMs } from '../../shared/backoff';
+import type { Timer } from '../../shared/clock';
+import type { JournalSession } from '../journal-session';
 
 /** `dropped`: the journal did not record it in time, or too many are queued. A later lookup shows the state again. */
-export type QueuedResult = ObservationResult | 'dropped';
+type QueuedResult = ObservationResult | 'dropped';
 
 interface QueuedObservation {
   observation: Observation;
@@ -16,17 +17,7 @@ const MAX_QUEUED = 10_000;
 const MAX_IN_FLIGHT = 64;
 /** Time in ms for which a failed call is repeated. */
 const REPEAT_FOR_MS = 10 * 60_000;
-const MIN_RETRY_MS = 250;
-const MAX_RETRY_MS = 10_000;
-
-export interface ObservationQueueOptions {
-  journal: Pick<ChangeJournal, 'recordObservation'>;
-  /** The journal's clock, by which observations have their times. */
-  clock: Clock;
-  runtime: Pick<Runtime, 'random'>;
-  /** Called once for each observation that the journal recorded as a change, or that was dropped. */
-  onEnd(observation: Observation, result: QueuedResult): void;
-}
+const RETRY = { firstMs: 250, maxMs: 10_000 };
 
 /** Writes observations to the journal, those of one transaction in order. Bounded; repeats failed writes. */
 export class ObservationQueue {
@@ -41,7 +32,7 @@ export class ObservationQueue {
   #retryTimer: Timer | undefined;
   #idle: PromiseWithResolvers<void> | undefined;
 
-  constructor(private readonly options: ObservationQueueOptions) {}
+  constructor(private readonly session: JournalSession) {}
 
   /** Number of observations that are not recorded yet. */
   get size(): number {
@@ -90,7 +81,7 @@ export class ObservationQueue {
   async #record(key: string, list: QueuedObservation[]): Promise<void> {
     const [first] = list;
     if (!first) return;
-    const result = await this.options.journal
+    const result = await this.session.journal
       .recordObservation(first.observation)
       .catch(() => (this.#isTooOld(first) ? 'dropped' : undefined));
     this.#inFlight.delete(key);
@@ -108,15 +99,15 @@ export class ObservationQueue {
   }
 
   #isTooOld({ observation }: QueuedObservation): boolean {
-    return this.options.clock.now() - observation.observedAt > REPEAT_FOR_MS;
+    return this.session.clock.now() - observation.observedAt > REPEAT_FOR_MS;
   }
 
   #retryLater(): void {
     if (this.#retryTimer) return;
-    const delay =
-      Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** this.#failures) * (0.75 + this.options.runtime.random() / 2);
-    this.#failures = Math.min(this.#failures + 1, 10);
-    this.#retryTimer = this.options.clock.after(delay, () => {
+    const { clock, runtime } = this.session;
+    const delay = backoffMs(RETRY, this.#failures, runtime.random());
+    this.#failures += 1;
+    this.#retryTimer = clock.after(delay, () => {
       this.#retryTimer = undefined;
       this.#start();
     });
@@ -130,9 +121,8 @@ export class ObservationQueue {
     }
   }
 
-  #end({ observation, onEnd }: QueuedObservation, result: QueuedResult): void {
+  #end({ onEnd }: QueuedObservation, result: QueuedResult): void {
     this.#size -= 1;
     onEnd(result);
-    this.options.onEnd(observation, result);
   }
 }

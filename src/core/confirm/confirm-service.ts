@@ -16,7 +16,7 @@ import type { KeyedHashes } from '../create/keyed-hashes';
 import type { JournalSession } from '../journal-session';
 
 /** The result of a confirm for the caller. */
-export type ConfirmOutcome =
+type ConfirmOutcome =
   | { kind: 'success'; found: PaymentResource; replayed: boolean }
   | Exclude<MutationOutcome<never>, { kind: 'accepted' }>
   | { kind: 'in_progress' };
@@ -173,10 +173,7 @@ export class ConfirmService {
   /** Handles a rejected confirm. The reason may be that another one was carried out, even one sent by other means. */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
-    const { payments, timeoutMs, session } = this.options;
-    const found = await withTimeout(timeoutMs * 0.9, payments.lookUp(request), session.runtime).catch(
-      () => null,
-    );
+    const found = await this.#lookUpWithin(this.options.timeoutMs * 0.9, request);
     if (!found || !hasMovedOn(found, request) || ENDED_WITHOUT_CONFIRM.has(found.status))
       return { outcome: rejection, result: notCarriedOutResult(begun) };
     const isEffectOfOtherInput = history.otherUnresolved && !history.wasSent;
@@ -189,17 +186,13 @@ export class ConfirmService {
   /** Handles a lost response: looks the payment up; the confirm counts as carried out if the payment has moved on. */
   async #recoverLostResponse(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, claim } = call;
-    const { payments, timeoutMs, session } = this.options;
+    const { timeoutMs, session } = this.options;
     const { runtime } = session;
     const deadline = runtime.monotonic() + timeoutMs * 0.9;
     for (const delay of LOOKUP_DELAYS_MS) {
       if (runtime.monotonic() + delay >= deadline) break;
       await runtime.sleep(delay);
-      const found = await withTimeout(
-        deadline - runtime.monotonic(),
-        payments.lookUp(request),
-        runtime,
-      ).catch(() => null);
+      const found = await this.#lookUpWithin(deadline - runtime.monotonic(), request);
       if (found && hasMovedOn(found, request)) {
         const confirmed = this.#confirmedInputs(call, [claim.inputHash], found);
         return { outcome: replay(found), result: { outcome: 'known', confirmed } };
@@ -228,6 +221,12 @@ export class ConfirmService {
     const payment = { service, channel, transactionId };
     const confirmedAt = this.options.session.clock.now();
     return inputHashes.map((inputHash) => ({ ...payment, inputHash, status: rawStatus, confirmedAt }));
+  }
+
+  /** Returns a payment in its current state; null if the lookup fails, finds nothing or takes longer than `ms`. */
+  #lookUpWithin(ms: number, request: ConfirmRequest): Promise<PaymentResource | null> {
+    const { payments, session } = this.options;
+    return withTimeout(ms, payments.lookUp(request), session.runtime).catch(() => null);
   }
 
   /** Returns the current state of a confirmed payment; the recorded state if the lookup fails or finds nothing. */

@@ -1,9 +1,14 @@
+import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollIntervals } from '../../shared/poll-intervals';
 
 /** Selects the poll intervals: the party that a transaction waits for, `mispaid` (status MISPAID) or `done` (no polls). */
 export type PollCategory = 'payer' | 'provider' | 'mispaid' | 'done';
 
 const MAX_BACKOFF_MS = 60_000;
+/** Maximum in ms to which a longer Retry-After of the service is reduced. */
+const MAX_RETRY_AFTER_MS = 300_000;
+/** Beyond the poll intervals, the gateway looks a transaction up when this share of the time since its last change has passed. */
+const FOLLOW_SHARE_OF_AGE = 1 / 60;
 
 /** Adds jitter of ±15 %, so that polls that began together spread out. */
 const withJitter = (ms: number): number => Math.round(ms * (0.85 + Math.random() * 0.3));
@@ -19,3 +24,13 @@ export function nextPollDelay(intervals: PollIntervals, sinceChangeMs: number, f
   const backoffMs = failures === 0 ? 0 : Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(failures - 1, 10));
   return withJitter(Math.max(everyMs, backoffMs));
 }
+
+/** Returns the delay in ms before the next lookup of a followed transaction: as of a poll, but longer for an old one. */
+export function nextFollowDelay(intervals: PollIntervals, sinceChangeMs: number, failures: number): number {
+  const ageMs = Math.max(0, sinceChangeMs);
+  return Math.max(nextPollDelay(intervals, ageMs, failures), Math.round(ageMs * FOLLOW_SHARE_OF_AGE));
+}
+
+/** Returns the Retry-After of a failed lookup in ms, up to MAX_RETRY_AFTER_MS; 0 if the service sent none. */
+export const retryAfterOf = (error: unknown): number =>
+  Math.min(error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0, MAX_RETRY_AFTER_MS);

@@ -6,7 +6,6 @@ import { growingCache } from '../../shared/growing-cache';
 import type { StateChange, ChangeNotifier } from '../../datasources/change-notifier/change-notifier';
 import type { LookupKey } from '../../datasources/payment-service/client';
 import { LookupCoalescer } from '../../datasources/payment-service/coalesced-lookups';
-import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { BackgroundObserver, BackgroundRunner } from '../background';
 import { transactionHash, stateHash, type Snapshot } from './snapshot';
 import { TransactionPoller } from './transaction-poller';
@@ -141,7 +140,7 @@ export class TransactionFeed<T extends Snapshot> {
         if (!poller.latest) return poll();
         return this.#limit.execute(async () => (this.#pollers.get(key) === poller ? poll() : null));
       },
-      notFoundError: () => transactionNotFoundError(kind),
+      kind,
       onPoll: (result) => observer.onPoll(kind, result),
       onEnd: () => {
         this.#pollers.delete(key);
@@ -157,12 +156,5 @@ export class TransactionFeed<T extends Snapshot> {
     return transactionHash(`${this.options.service} ${this.kind}`, channel, transactionId);
   }
 }
-
-/** Returns the error of a subscription to a transaction that does not exist or is not visible to the caller. */
-export const transactionNotFoundError = (kind: Snapshot['kind']): ServiceError =>
-  new ServiceError(
-    'NOT_FOUND',
-    `The payment service finds no such ${kind} on this channel. If it was just created, try again later.`,
-  );
 
 const keyOf = (channel: string, transactionId: string): string => `${channel} ${transactionId}`;

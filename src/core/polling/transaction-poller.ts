@@ -2,17 +2,16 @@ import type { PollSettings } from '../../config/types';
 import type { Clock, Timer } from '../../shared/clock';
 import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollResult } from '../background';
-import { nextPollDelay } from './poll-schedule';
+import { nextPollDelay, retryAfterOf } from './poll-schedule';
 import { createdAt, hasChanged, mergeSnapshot, pollPhase, stateText, type Snapshot } from './snapshot';
 import { LatestValueIterator } from './latest-value-iterator';
 
-export interface TransactionPollerOptions<T extends Snapshot> {
+interface TransactionPollerOptions<T extends Snapshot> {
   clock: Clock;
   settings: PollSettings;
   /** Looks the transaction up. Also passes the result to `onSnapshot`, which ignores lookups older than the poller. */
   lookUp(): Promise<T | null>;
-  /** Returns the error for subscribers if the service has no such transaction. */
-  notFoundError(): ServiceError;
+  kind: T['kind'];
   onPoll(result: PollResult): void;
   onEnd(): void;
 }
@@ -21,8 +20,6 @@ export interface TransactionPollerOptions<T extends Snapshot> {
 const FRESH_MS = 2000;
 /** Minimum time in ms between polls that are triggered by callbacks, replays and remote changes. */
 const MIN_GAP_MS = 100;
-/** Maximum in ms to which a longer Retry-After of the service is reduced. */
-const MAX_RETRY_AFTER_MS = 300_000;
 
 interface Latest<T> {
   snapshot: T;
@@ -128,7 +125,7 @@ export class TransactionPoller<T extends Snapshot> {
       const found = await this.options.lookUp();
       // If the poller has ended meanwhile, its queued lookup was skipped, so there is no result.
       if (!this.#isOver) result = found ? 'found' : 'missing';
-      if (!found) throw this.options.notFoundError();
+      if (!found) throw transactionNotFoundError(this.options.kind);
       // `onSnapshot` ignores the response of a shared lookup that was sent before this poller started.
       if (!this.#latest && !this.#isOver) this.#accept(found);
       this.#replayLatest();
@@ -155,9 +152,7 @@ export class TransactionPoller<T extends Snapshot> {
     if (!this.#latest) return this.#end(error);
     const now = this.options.clock.monotonic();
     const { since = now, failures = 0 } = this.#outage ?? {};
-    const retryAfterMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
-    const retryAt = now + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
-    this.#outage = { since, failures: failures + 1, error, retryAt };
+    this.#outage = { since, failures: failures + 1, error, retryAt: now + retryAfterOf(error) };
     if (this.#outageTimeoutIn() > 0) this.#replayLatest();
     else this.#end(error);
   }
@@ -203,3 +198,10 @@ export class TransactionPoller<T extends Snapshot> {
     this.options.onEnd();
   }
 }
+
+/** Returns the error of a subscription to a transaction that does not exist or is not visible to the caller. */
+export const transactionNotFoundError = (kind: Snapshot['kind']): ServiceError =>
+  new ServiceError(
+    'NOT_FOUND',
+    `The payment service finds no such ${kind} on this channel. If it was just created, try again later.`,
+  );

@@ -6,16 +6,17 @@ import {
   type Outcome,
   type SentAttempt,
 } from '../../datasources/journal/journal';
-import type { ObservedState } from '../../datasources/journal/changes';
+import { backoffMs } from '../../shared/backoff';
 import { growingCache } from '../../shared/growing-cache';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import type { ClockGuard } from '../clocks';
 import { withTimeout } from '../../shared/timeout';
 import type { TransactionMatcher, LookupMatch, Transaction } from './transaction-matcher';
+import type { ChangeRecorder } from '../changes/change-recorder';
 import type { JournalSession } from '../journal-session';
 import type { BackgroundObserver, RecoveryKind } from '../background';
 
-export type RecoveryResult<T> =
+type RecoveryResult<T> =
   { kind: Extract<RecoveryKind, 'found'>; found: T } | { kind: Exclude<RecoveryKind, 'found'> };
 
 interface OutcomeRecoveryOptions {
@@ -25,15 +26,7 @@ interface OutcomeRecoveryOptions {
   /** Time in ms after `sendUntil` during which a payment may still appear at the service (settling time). */
   settleMs: number;
   observer: Pick<BackgroundObserver, 'onRecovery' | 'onOutcomeRecovered'>;
-  changes: CreateRecorder;
-}
-
-/** The part of the record of changes to which a create belongs. */
-export interface CreateRecorder {
-  /** Returns what the response to a create shows, to be recorded with its outcome. */
-  observedByCreate(found: Transaction): ObservedState;
-  /** Called when an outcome with an observed state was recorded at the first try. */
-  onCreateRecorded(found: Transaction): void;
+  recorder: Pick<ChangeRecorder, 'observedByCreate' | 'onCreateRecorded'>;
 }
 
 type Succeeded = Extract<Outcome, { outcome: 'succeeded' }>;
@@ -106,12 +99,12 @@ export class OutcomeRecovery {
     const startedAt = session.clock.monotonic();
     const mayCount = session.clock.now() > attempt.sendUntil;
     const match = await withTimeout(timeoutMs, matcher.find(attempt), session.runtime).catch(() => undefined);
-    if (match?.kind === 'found' && (await this.#recordFound(attempt, match.found))) return match;
+    if (match?.kind === 'found' && (await this.#recordRecovered(attempt, match.found))) return match;
     const absence =
       match && mayCount ? await this.#absenceAfter(match, { attempt, matcher, startedAt }) : attempt.absence;
     const isProven = absence.lookups >= MIN_LOOKUPS && absence.spanMs >= settleMs;
     if (attempt.kind === 'payment' && match?.kind === 'nothing' && absence !== attempt.absence && isProven) {
-      await this.#recordRecovered(attempt, { outcome: 'not_sent', settledAt: session.clock.now() });
+      await this.#recordRecovered(attempt, null);
       return { kind: 'not_sent' };
     }
     await this.scheduleRecheck(attempt, absence);
@@ -156,8 +149,8 @@ export class OutcomeRecovery {
 
   /** Records that an attempt created this transaction. Returns false if another attempt created it. */
   record(attempt: SentAttempt, found: Transaction): Promise<boolean> {
-    const { session, changes } = this.options;
-    return session.recordOutcome(attempt, this.succeeded(found), () => changes.onCreateRecorded(found));
+    const { session, recorder } = this.options;
+    return session.recordOutcome(attempt, this.succeeded(found), () => recorder.onCreateRecorded(found));
   }
 
   /** Resolves when every recovered outcome has been reported. */
@@ -167,34 +160,29 @@ export class OutcomeRecovery {
 
   /** Returns the outcome of an attempt that created this transaction. */
   succeeded(found: Transaction): Succeeded {
-    const { session, changes } = this.options;
+    const { session, recorder } = this.options;
     return {
       outcome: 'succeeded',
       transactionId: found.transactionId,
       status: found.rawStatus,
       settledAt: session.clock.now(),
-      observed: changes.observedByCreate(found),
+      observed: recorder.observedByCreate(found),
     };
   }
 
-  /** Records a recovered transaction as `#recordRecovered` does. */
-  #recordFound(attempt: Attempt, found: Transaction): Promise<boolean> {
-    return this.#recordRecovered(attempt, this.succeeded(found), () =>
-      this.options.changes.onCreateRecorded(found),
-    );
-  }
-
-  /** Records a recovered outcome, and reports it to the observer if the journal records it at the first try. */
-  #recordRecovered(
-    attempt: Attempt,
-    outcome: Recovered,
-    onRecorded: () => void = () => undefined,
-  ): Promise<boolean> {
-    const report = (): void => {
-      onRecorded();
+  /**
+   * Records a recovered outcome, and reports it to the observer if the journal records it at the first try.
+   * @param found the transaction that the attempt created; null if it certainly created none
+   */
+  #recordRecovered(attempt: Attempt, found: Transaction | null): Promise<boolean> {
+    const { session, recorder } = this.options;
+    const outcome: Recovered = found
+      ? this.succeeded(found)
+      : { outcome: 'not_sent', settledAt: session.clock.now() };
+    return session.recordOutcome(attempt, outcome, () => {
+      if (found) recorder.onCreateRecorded(found);
       void this.#reports.track(this.#report(attempt, outcome));
-    };
-    return this.options.session.recordOutcome(attempt, outcome, report);
+    });
   }
 
   /** Reports a recovered outcome, unless another instance or an operator recorded one first. Never rejects. */
@@ -226,11 +214,11 @@ export class OutcomeRecovery {
   /** Returns the delay before the next lookup in ms: exponential backoff with jitter. */
   #recheckDelay(rechecks: number): number {
     // Each lookup counts for a limited share of the settling time, so longer delays would postpone the release.
-    const maxDelayMs = Math.min(
+    const maxMs = Math.min(
       MAX_RECHECK_DELAY_MS,
       Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_LOOKUPS)),
     );
-    const delayMs = Math.min(maxDelayMs, FIRST_RECHECK_DELAY_MS * 2 ** Math.min(rechecks, 10));
-    return delayMs * (0.75 + this.options.session.runtime.random() / 2);
+    const { runtime } = this.options.session;
+    return backoffMs({ firstMs: FIRST_RECHECK_DELAY_MS, maxMs }, rechecks, runtime.random());
   }
 }

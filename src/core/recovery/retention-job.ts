@@ -1,21 +1,20 @@
 import type { ChangeSettings } from '../../config/types';
-import type { Journal, PurgeProgress, PurgeTarget } from '../../datasources/journal/journal';
+import type { PurgeProgress, PurgeTarget } from '../../datasources/journal/journal';
 import { describeJournalError } from '../../datasources/journal/journal-error';
-import type { Runtime } from '../../shared/runtime';
+import { backoffMs } from '../../shared/backoff';
 import { RepeatedJob } from '../background';
-import type { ClockGuard, JournalClock } from '../clocks';
+import type { ClockGuard } from '../clocks';
+import type { JournalSession } from '../journal-session';
 
 interface RetentionJobOptions {
-  journal: Journal;
-  clock: JournalClock;
+  session: JournalSession;
   /** Nothing is purged for some time after a clock step (ClockGuard.isSteady). */
   clockGuard: ClockGuard;
-  retention: {
-    /** Retention period of settled attempts and confirmed inputs, in milliseconds. */
-    keepMs: number;
+  config: {
+    /** `keepMs`: retention period of settled attempts and confirmed inputs, in milliseconds. */
+    journal: { keepMs: number };
     changes: ChangeSettings;
   };
-  runtime: Runtime;
   warn(facts: object, message: string): void;
 }
 
@@ -26,8 +25,7 @@ const FIRST_RUN_DELAY_MS = 10_000;
 const RUN_EVERY_MS = 60 * 60 * 1000;
 /** Delay in ms if another instance is purging, or the clock is not synchronized or not steady. */
 const POSTPONED_RUN_DELAY_MS = 60_000;
-const FIRST_RETRY_DELAY_MS = 1_000;
-const MAX_RETRY_DELAY_MS = 60_000;
+const RETRY = { firstMs: 1000, maxMs: 60_000 };
 
 /** Rows per step, adapted so that a step takes about TARGET_STEP_MS and delays creates by no more than that. */
 const MIN_STEP_ROWS = 25;
@@ -40,7 +38,7 @@ const MIN_PAUSE_MS = 20;
 /** Starts to delete settled attempts, reservations, confirmed inputs and changes after their retention periods. */
 export function startRetentionJob(options: RetentionJobOptions): RepeatedJob {
   const purge = new Purge(options);
-  return new RepeatedJob(options.clock, FIRST_RUN_DELAY_MS, () => purge.runStep());
+  return new RepeatedJob(options.session.clock, FIRST_RUN_DELAY_MS, () => purge.runStep());
 }
 
 /** Deletes expired rows in steps; one instance at a time. */
@@ -55,7 +53,8 @@ class Purge {
 
   /** Runs one step. Never rejects; resolves with the delay before the next one, in milliseconds. */
   async runStep(): Promise<number> {
-    const { journal, clock, clockGuard, runtime, warn } = this.options;
+    const { session, clockGuard, warn } = this.options;
+    const { journal, clock, runtime } = session;
     if (!clock.isSynchronized || !clockGuard.isSteady()) return POSTPONED_RUN_DELAY_MS;
     const target = TARGETS[this.#targetIndex] ?? 'attempts';
     const settledBefore = clock.now() - this.#keepMs(target);
@@ -71,16 +70,15 @@ class Purge {
       const { reason, code } = describeJournalError(error);
       const facts = { event: 'purge_step_failed', target, failures: this.#failures, reason, code };
       warn(facts, 'could not delete expired rows from the journal; retrying');
-      const delayMs = Math.min(MAX_RETRY_DELAY_MS, FIRST_RETRY_DELAY_MS * 2 ** (this.#failures - 1));
-      return delayMs * (0.75 + runtime.random() / 2);
+      return backoffMs(RETRY, this.#failures - 1, runtime.random());
     }
   }
 
   /** Returns the retention period of the rows of a target in milliseconds. */
   #keepMs(target: PurgeTarget): number {
-    const { keepMs, changes } = this.options.retention;
+    const { journal, changes } = this.options.config;
     if (target === 'changes') return changes.keepMs;
-    return target === 'followed' ? Math.max(changes.followMs, changes.keepMs) : keepMs;
+    return target === 'followed' ? Math.max(changes.followMs, changes.keepMs) : journal.keepMs;
   }
 
   #nextDelay(progress: PurgeProgress | null, tookMs: number): number {

@@ -14,7 +14,13 @@ import {
 import type { BulkheadName } from './http/resilience';
 import { LookupRetries } from './http/retry-budget';
 import type { Runtime } from '../../shared/runtime';
-import { reportResult, resultOfFailure, resultOfStatus, type RequestObserver } from './request-observer';
+import {
+  reportResult,
+  resultOfFailure,
+  resultOfStatus,
+  type RequestObserver,
+  type RequestResult,
+} from './request-observer';
 import type { RawResponse } from './http/http-exchange';
 import { serviceTime, type Call, type SendOptions, type ServiceTransport } from './http/transport';
 
@@ -24,7 +30,7 @@ export type LookupKey = { channel: string } & Pick<
   'transactionId' | 'externalId' | 'amount' | 'secrets'
 >;
 
-export interface LookupResponse {
+interface LookupResponse {
   /** Null if there is no such transaction. */
   transaction: WireObject | null;
   /** Whether the service itself responded, not a proxy; true if a transaction was found. */
@@ -99,9 +105,8 @@ export class ServiceClient {
   ): Promise<MutationOutcome<WireObject>> {
     const fields = { ...expected, ...this.gatewaySecrets() };
     const sent = this.#send(call, {
-      lane,
+      lane: slot ? null : lane,
       timeoutMs: slot && slot.deadline - this.runtime.monotonic(),
-      hasSlot: slot !== undefined,
       signAt: slot?.signAt,
       mayRepeat,
     });
@@ -123,12 +128,7 @@ export class ServiceClient {
           const release = await transport.reserve(lane);
           return { release, deadline: startedAt + transport.timeoutMs, signAt: transport.now() };
         } catch (failure) {
-          reportResult(
-            this.observer,
-            { channel, path, body: '' },
-            runtime.monotonic() - startedAt,
-            resultOfFailure(failure),
-          );
+          this.#report({ channel, path, body: '' }, startedAt, resultOfFailure(failure));
           throw notRespondingError();
         }
       },
@@ -139,19 +139,18 @@ export class ServiceClient {
     const startedAt = this.runtime.monotonic();
     return this.transport.send(call, options).then(
       (raw) => {
-        reportResult(
-          this.observer,
-          call,
-          this.runtime.monotonic() - startedAt,
-          resultOfStatus(raw.status, this.notFound.status),
-        );
+        this.#report(call, startedAt, resultOfStatus(raw.status, this.notFound.status));
         return raw;
       },
       (failure: unknown) => {
-        reportResult(this.observer, call, this.runtime.monotonic() - startedAt, resultOfFailure(failure));
+        this.#report(call, startedAt, resultOfFailure(failure));
         throw failure;
       },
     );
+  }
+
+  #report(call: Call, startedAt: number, result: RequestResult): void {
+    reportResult(this.observer, call, this.runtime.monotonic() - startedAt, result);
   }
 }
 

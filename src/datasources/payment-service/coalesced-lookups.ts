@@ -47,7 +47,7 @@ export class LookupCoalescer<T> {
 
 export type LookupLimit = () => BulkheadPolicy;
 
-export type Loader<T> = DataLoader<LookupKey, T | null, string>;
+type Loader<T> = DataLoader<LookupKey, T | null, string>;
 
 /** Creates a limit of concurrent lookups for all loaders of one operation to share. */
 export function lookupLimit(): LookupLimit {

@@ -6,7 +6,7 @@ import { readCredentialsFile, type CredentialEntry, type CredentialTable } from 
 import { Signer } from './http/signature';
 
 /** The signers of one credentials entry: one signer per secret key. */
-export class Signers {
+class Signers {
   /** Name of the entry for logs: `default` or `channels.<channel>`. */
   readonly name: string;
   readonly #secretKeys: readonly string[];

@@ -25,7 +25,7 @@ export interface CreateRequest {
   secrets: readonly string[];
 }
 
-export interface PaymentRequest extends CreateRequest {
+interface PaymentRequest extends CreateRequest {
   definition: PaymentMethodDefinition;
   returnUrl?: string | null;
 }

@@ -15,7 +15,7 @@ import {
 import type { CreateRequest, FoundListener, LookupResult } from './payments';
 import { requestedAmount, readError } from './mapping/read-payment';
 
-export interface PayoutRequest extends CreateRequest {
+interface PayoutRequest extends CreateRequest {
   definition: PayoutMethodDefinition;
   /** Value of payout_method.type: that of the method, or one that the caller gave. */
   type: string;

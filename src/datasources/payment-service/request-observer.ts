@@ -32,7 +32,7 @@ const METRIC_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Result of a request: `result` for metrics, the other fields for logs. */
-type RequestResult = { result: string } & Pick<RequestFailureReport, 'status' | 'code'>;
+export type RequestResult = { result: string } & Pick<RequestFailureReport, 'status' | 'code'>;
 
 /** Classifies a response by its status only, because its body has not been checked yet. */
 export function resultOfStatus(status: number, notFoundStatus: number): RequestResult {

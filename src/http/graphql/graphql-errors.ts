@@ -1,6 +1,6 @@
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { CursorExpired } from '../../core/changes/change-feed';
+import { CursorExpired } from '../../core/changes/cursor';
 import { ServiceError, type ServiceErrorKind } from '../../datasources/payment-service/service-error';
 import { AccessError } from '../../auth/caller';
 import type { PublicCode, PublicExtensions } from './error-codes';

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { ChangeSignals } from '../../../src/core/changes/change-signals';
-import type { ChangeReader, CursoredChange } from '../../../src/core/changes/change-feed';
-import { JournalChangeFeed } from '../../../src/core/changes/journal-change-feed';
+import { ChangeFeed, type ChangePage, type ChangeReader } from '../../../src/core/changes/change-feed';
 import { ClockGuard, JournalClock } from '../../../src/core/clocks';
 import {
   createNotifier,
   type ChangeNotifier,
 } from '../../../src/datasources/change-notifier/change-notifier';
-import type { ChangeRange } from '../../../src/datasources/journal/changes';
+import type { ChangePosition, ChangeRange, RecordedChange } from '../../../src/datasources/journal/changes';
 import type { Journal } from '../../../src/datasources/journal/journal';
 import { systemClock } from '../../../src/shared/clock';
 import { AdvancingClock } from '../../../src/sandbox/clock';
@@ -23,7 +22,7 @@ export class Instance {
   readonly clock: AdvancingClock;
   /** Number of notifications from other instances. */
   notified = 0;
-  readonly feed: JournalChangeFeed;
+  readonly feed: ChangeFeed;
   readonly #signals: ChangeSignals;
   readonly #notifier: ChangeNotifier;
 
@@ -53,7 +52,7 @@ export class Instance {
     };
     const observer = { onDelivered: () => undefined };
     const signals = this.#signals;
-    this.feed = new JournalChangeFeed({ journal: counted, clock: journalClock, signals, service, observer });
+    this.feed = new ChangeFeed({ journal: counted, clock: journalClock, signals, service, observer });
   }
 
   /** Records a payment that is created and completed: two changes. Returns its id. */
@@ -81,10 +80,10 @@ export const newChannel = (): string => randomUUID();
 
 /** Returns the next `count` changes of a watcher, or those until it ends. */
 export async function take(
-  watching: AsyncIterableIterator<CursoredChange, undefined>,
+  watching: AsyncIterableIterator<RecordedChange, undefined>,
   count: number,
-): Promise<CursoredChange[]> {
-  const changes: CursoredChange[] = [];
+): Promise<RecordedChange[]> {
+  const changes: RecordedChange[] = [];
   while (changes.length < count) {
     const { value } = await watching.next();
     if (!value) break;
@@ -94,7 +93,7 @@ export async function take(
 }
 
 /** Returns what identifies a change in a list. */
-export const textOf = ({ transactionId, status }: CursoredChange): string => `${transactionId} ${status}`;
+export const textOf = ({ transactionId, status }: RecordedChange): string => `${transactionId} ${status}`;
 
 /**
  * Reads every change of a channel page by page, when there are `count`: on PostgreSQL a change is not readable while an
@@ -104,18 +103,18 @@ export const readAll = (
   instance: Instance,
   channel: string,
   { count, limit = 100 }: { count: number; limit?: number },
-): Promise<CursoredChange[]> =>
+): Promise<RecordedChange[]> =>
   until(
     () => readPages(instance, channel, limit),
     ({ length }) => length >= count,
   );
 
-async function readPages(instance: Instance, channel: string, limit = 100): Promise<CursoredChange[]> {
-  const changes: CursoredChange[] = [];
-  for (let after: string | null = null; ;) {
-    const page = await instance.feed.read(readerOf(channel), after, limit);
+async function readPages(instance: Instance, channel: string, limit = 100): Promise<RecordedChange[]> {
+  const changes: RecordedChange[] = [];
+  for (let after: ChangePosition | null = null; ;) {
+    const page: ChangePage = await instance.feed.read(readerOf(channel), after, limit);
     changes.push(...page.changes);
-    after = page.endCursor;
+    after = page.end;
     if (!page.hasMore) return changes;
   }
 }

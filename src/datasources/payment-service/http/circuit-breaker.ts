@@ -14,8 +14,8 @@ type State =
 interface CircuitBreakerOptions {
   /** Number of consecutive failures that open the circuit breaker. */
   threshold: number;
-  isFailure(error: unknown): boolean;
-  isFailedResult?(result: unknown): boolean;
+  /** @param end the result of a request, or the error with which it rejected */
+  isFailure(end: unknown): boolean;
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
 }
 
@@ -49,10 +49,10 @@ export class CircuitBreaker {
   }
 
   async #run<T>(send: () => Promise<T>, onFailure: () => void): Promise<T> {
-    const { isFailure, isFailedResult } = this.options;
+    const { isFailure } = this.options;
     try {
       const result = await send();
-      if (isFailedResult?.(result)) onFailure();
+      if (isFailure(result)) onFailure();
       else if (this.#state.kind === 'closed') this.#state.failures = 0;
       return result;
     } catch (error) {

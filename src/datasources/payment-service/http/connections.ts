@@ -1,22 +1,37 @@
-import { Pool } from 'undici';
-import type { Exchange } from './http-exchange';
-import { PostClient, type PostRequest } from './post-client';
+import { request } from 'node:http';
+import { Pool, util } from 'undici';
+import { InFlightCounter } from '../../../shared/in-flight-counter';
+import type { Controller, Exchange } from './http-exchange';
+import { PostAgent } from './post-agent';
+
+interface GetRequest {
+  path: string;
+  headers: Record<string, string>;
+}
+
+interface PostRequest extends GetRequest {
+  body: string;
+}
 
 /** The connections to the service. */
 export interface Connections {
   /** Sends a lookup. */
-  get(request: Omit<PostRequest, 'body'>, exchange: Exchange): void;
+  get(message: GetRequest, exchange: Exchange): void;
   /** Sends a create or confirm. */
-  post(request: PostRequest, exchange: Exchange): void;
-  /** Resolves when all requests in flight have ended. */
+  post(message: PostRequest, exchange: Exchange): void;
+  /** Rejects later requests. Resolves when all requests in flight have ended. */
   close(): Promise<void>;
 }
 
 const MAX_CONNECTIONS = 256;
 
+/** HTTP/1.1 connections. Those of creates and confirms are hardly ever closed while a request is written to them. */
 export class HttpConnections implements Connections {
   readonly #lookupPool: Pool;
-  readonly #postClient: PostClient;
+  readonly #postAgent: PostAgent;
+  readonly #host: string;
+  readonly #postsInFlight = new InFlightCounter();
+  #isClosed = false;
 
   constructor(base: URL, connectTimeoutMs: number) {
     this.#lookupPool = new Pool(base.origin, {
@@ -27,18 +42,53 @@ export class HttpConnections implements Connections {
       bodyTimeout: 0,
       pipelining: 1,
     });
-    this.#postClient = new PostClient(base, connectTimeoutMs);
+    this.#postAgent = new PostAgent(base, connectTimeoutMs);
+    this.#host = base.host;
   }
 
-  get({ path, headers }: Omit<PostRequest, 'body'>, exchange: Exchange): void {
+  get({ path, headers }: GetRequest, exchange: Exchange): void {
     this.#lookupPool.dispatch({ method: 'GET', path, headers }, exchange);
   }
 
-  post(request: PostRequest, exchange: Exchange): void {
-    this.#postClient.dispatch(request, exchange);
+  post(message: PostRequest, exchange: Exchange): void {
+    if (this.#isClosed) return exchange.onResponseError(undefined, new Error('The client is closed.'));
+    void this.#postsInFlight.track(this.#post(message, exchange));
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#lookupPool.close(), this.#postClient.close()]);
+    this.#isClosed = true;
+    await Promise.all([this.#lookupPool.close(), this.#postsInFlight.drained()]);
+    this.#postAgent.destroy();
+  }
+
+  /** Resolves when the request has ended. Never rejects. */
+  #post({ path, headers, body }: PostRequest, exchange: Exchange): Promise<void> {
+    // Node.js writes a list of headers unchanged, without processing each.
+    const headerList = Object.entries({
+      host: this.#host,
+      connection: 'keep-alive',
+      ...headers,
+      'content-length': String(Buffer.byteLength(body)),
+    }).flat();
+    return new Promise((resolve) => {
+      const message = request({ agent: this.#postAgent, method: 'POST', path, headers: headerList });
+      const controller: Controller = { abort: () => void message.destroy() };
+      const fail = (error: Error): void => exchange.onResponseError(controller, error);
+      message
+        .on('socket', () => {
+          // Aborts a request whose deadline has passed before anything is written.
+          exchange.onRequestStart(controller);
+          if (!message.destroyed) message.end(body);
+        })
+        .on('response', (response) => {
+          const responseHeaders = util.parseHeaders(response.rawHeaders);
+          exchange.onResponseStart(controller, response.statusCode ?? 0, responseHeaders);
+          response.on('data', (chunk: Buffer) => exchange.onResponseData(controller, chunk));
+          response.on('end', () => exchange.onResponseEnd());
+          response.on('error', fail);
+        })
+        .on('error', fail)
+        .on('close', resolve);
+    });
   }
 }

@@ -52,7 +52,7 @@ export const minRemainingMs = (timeoutMs: number): number => Math.min(1000, time
 
 export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
 
-/** A request and its response under one deadline. It is a response handler for undici and for PostClient. */
+/** A request and its response under one deadline. It is a response handler for undici and for `HttpConnections.post`. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #response = Promise.withResolvers<RawResponse>();
   readonly #timer: Timer;

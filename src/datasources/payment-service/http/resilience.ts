@@ -14,9 +14,13 @@ const TIMEOUT_THRESHOLD = 10;
 /** Number of other consecutive failures that open a circuit breaker. */
 const FAILURE_THRESHOLD = 50;
 
-const isTimeout = (error: unknown): boolean => error instanceof RequestFailure && error.reason === 'timeout';
-const isFailure = (error: unknown): boolean => error instanceof RequestFailure && error.reason !== 'timeout';
-const isServerError = (result: unknown): boolean => (result as RawResponse).status >= 500;
+const isTimeout = (end: unknown): boolean => end instanceof RequestFailure && end.reason === 'timeout';
+
+/** Whether a request failed for another reason than a timeout, or the service responded with a 5xx status. */
+function isOtherFailure(end: unknown): boolean {
+  if (end instanceof RequestFailure) return end.reason !== 'timeout';
+  return !(end instanceof Error) && (end as RawResponse).status >= 500;
+}
 
 /** Bulkheads and circuit breakers for requests to the service. */
 export class ResiliencePolicy {
@@ -32,20 +36,18 @@ export class ResiliencePolicy {
     this.#timeouts = new CircuitBreaker({ threshold: TIMEOUT_THRESHOLD, isFailure: isTimeout, runtime });
     this.#failures = new CircuitBreaker({
       threshold: FAILURE_THRESHOLD,
-      isFailure,
-      isFailedResult: isServerError,
+      isFailure: isOtherFailure,
       runtime,
     });
   }
 
-  /** Runs `send` in a slot of the bulkhead. Rejects without running it if a breaker is open or the queue is full. */
-  run<T extends RawResponse>(lane: BulkheadName, send: () => Promise<T>): Promise<T> {
-    return this.runInSlot(() => this.#lanes[lane].execute(send));
-  }
-
-  /** Runs `send` as `run` does, but for a request that already holds a slot. */
-  runInSlot<T extends RawResponse>(send: () => Promise<T>): Promise<T> {
-    return this.#timeouts.execute(() => this.#failures.execute(send));
+  /**
+   * Runs `send` in a slot of the bulkhead; null: the request already holds one. Rejects without running it if a breaker
+   * is open or the queue is full.
+   */
+  run(lane: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
+    const sendInSlot = lane === null ? send : () => this.#lanes[lane].execute(send);
+    return this.#timeouts.execute(() => this.#failures.execute(sendInSlot));
   }
 
   hasFreeSlot(lane: BulkheadName): boolean {
@@ -79,10 +81,8 @@ export class ResiliencePolicy {
 
   /** Returns for each breaker whether it is open or half open. */
   breakers(): Record<'timeouts' | 'failures', boolean> {
-    return {
-      timeouts: this.#timeouts.state !== 'closed',
-      failures: this.#failures.state !== 'closed',
-    };
+    const isOpen = ({ state }: CircuitBreaker): boolean => state !== 'closed';
+    return { timeouts: isOpen(this.#timeouts), failures: isOpen(this.#failures) };
   }
 
   /** Returns the number of requests in flight (`inFlight`) and queued (`waiting`) per bulkhead. */

@@ -10,11 +10,10 @@ import type { Signer } from './signature';
 export type Call = { channel: string; path: string } & ({ query: string } | { body: string });
 
 export interface SendOptions {
-  lane: BulkheadName;
+  /** The bulkhead; null if the request already holds a slot. */
+  lane: BulkheadName | null;
   /** Time limit of the request in ms; by default that of the transport. */
   timeoutMs?: number | undefined;
-  /** Whether the request already holds a slot. */
-  hasSlot?: boolean;
   /** Time of the first signature; by default now. An earlier one makes the service reject what a suspended process sends. */
   signAt?: number | undefined;
   /** Called before a request is sent again after a 401. Resolves to false to prevent this. */
@@ -25,9 +24,9 @@ export interface SendOptions {
 type Signing = { signer: Signer; skewMs: number } & Pick<SendOptions, 'signAt'>;
 
 /** Wraps the exchange of a request, for tracing. Must not change the request or the response. */
-export type RequestInterceptor = (call: Call, exchange: () => Promise<RawResponse>) => Promise<RawResponse>;
+type RequestInterceptor = (call: Call, exchange: () => Promise<RawResponse>) => Promise<RawResponse>;
 
-export interface TransportOptions {
+interface TransportOptions {
   baseUrl: string;
   credentials: Credentials;
   timeoutMs: number;
@@ -155,8 +154,7 @@ export class ServiceTransport {
     const run = (): Promise<RawResponse> => {
       const current = new Exchange(deadline - this.runtime.monotonic(), this.runtime);
       const start = () => current.start(() => this.#dispatch(call, signing, current));
-      const ended = options.hasSlot ? this.policy.runInSlot(start) : this.policy.run(options.lane, start);
-      ended.catch((error: unknown) => current.refuse(error));
+      this.policy.run(options.lane, start).catch((error: unknown) => current.refuse(error));
       return current.response;
     };
     return this.options.interceptor ? this.options.interceptor(call, run) : run();

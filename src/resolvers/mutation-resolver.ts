@@ -6,12 +6,22 @@ import {
   ConfirmPaymentResult,
   CreatePaymentInput,
   CreatePaymentResult,
+  CreatePayoutInput,
+  CreatePayoutResult,
 } from '../schema/mutations';
 import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
+/** Throws an AccessError if an input has a full card number and the caller may not send one. */
+function requireCardScope(
+  { caller }: OperationContext,
+  { method }: CreatePaymentInput | CreatePayoutInput,
+): void {
+  if (takesCardNumber(method)) requireScope(caller, 'cards:direct');
+}
+
 @Resolver()
-export class PaymentResolver {
+export class MutationResolver {
   @RequiresScope('payments:create')
   @Mutation(() => CreatePaymentResult, {
     description:
@@ -22,9 +32,8 @@ export class PaymentResolver {
     @Arg('input', () => CreatePaymentInput, { description: 'The payment to create.' })
     input: CreatePaymentInput,
   ): Promise<CreatePaymentResult> {
-    const { payments, caller } = context;
-    if (takesCardNumber(input.method)) requireScope(caller, 'cards:direct');
-    return payments.create(input).finally(() => context.invalidateLoaders());
+    requireCardScope(context, input);
+    return context.payments.create(input).finally(() => context.invalidateLoaders());
   }
 
   @RequiresScope('payments:confirm', 'payments:confirm:own')
@@ -38,5 +47,19 @@ export class PaymentResolver {
     input: ConfirmPaymentInput,
   ): Promise<ConfirmPaymentResult> {
     return context.payments.confirm(input).finally(() => context.invalidateLoaders());
+  }
+
+  @RequiresScope('payouts:create')
+  @Mutation(() => CreatePayoutResult, {
+    description:
+      'Creates a payout (spec 4.2). Expected failures are members of the result. A full card number also needs the scope cards:direct.',
+  })
+  async createPayout(
+    @Ctx() context: OperationContext,
+    @Arg('input', () => CreatePayoutInput, { description: 'The payout to create.' })
+    input: CreatePayoutInput,
+  ): Promise<CreatePayoutResult> {
+    requireCardScope(context, input);
+    return context.payouts.create(input).finally(() => context.invalidateLoaders());
   }
 }

@@ -1,0 +1,55 @@
+import { Agent, type ClientRequestArgs, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { buildConnector } from 'undici';
+import { StandbyConnections } from './standby-connections';
+
+/** An idle connection is closed after this time: most services keep idle connections for several seconds. */
+const MAX_IDLE_MS = 1000;
+
+/** A connection is not reused before this time: a service that closes it after its response has then been noticed. */
+const MIN_IDLE_MS = 5;
+
+type OnSocket = (error: Error | null, socket: Duplex) => void;
+
+/** Connections for creates and confirms: recently used, else opened ahead of need, else new (ADR 19). */
+export class PostAgent extends Agent {
+  readonly #connect: (callback: buildConnector.Callback) => void;
+  readonly #standby: StandbyConnections;
+
+  constructor({ protocol, hostname, port, host }: URL, connectTimeoutMs: number) {
+    super({ keepAlive: true, scheduling: 'lifo', timeout: MAX_IDLE_MS });
+    // Resumes TLS sessions. Connections this short need no TCP keep-alive.
+    const connect = buildConnector({ timeout: connectTimeoutMs, allowH2: false, keepAlive: false });
+    const target = { protocol, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, host };
+    this.#connect = (callback) => connect(target, callback);
+    this.#standby = new StandbyConnections(this.#connect);
+  }
+
+  override createConnection(_options: ClientRequestArgs, onSocket: OnSocket): undefined {
+    const standby = this.#standby.take();
+    if (standby) onSocket(null, standby);
+    // After an error Node.js does not read the second argument.
+    else this.#connect((...[error, socket]) => onSocket(error, socket as Duplex));
+  }
+
+  /** Delays the event with which Node.js releases a connection for the next request. */
+  override emit(event: string | symbol, ...values: unknown[]): boolean {
+    if (event !== 'free') return super.emit(event, ...values);
+    setTimeout(() => super.emit(event, ...values), MIN_IDLE_MS);
+    return true;
+  }
+
+  /** Whether Node.js may reuse the connection of a response. Node.js itself applies `timeout` of the Keep-Alive header. */
+  override keepSocketAlive(socket: Duplex): boolean {
+    const { res } = (socket as { _httpMessage?: { res?: IncomingMessage } })._httpMessage ?? {};
+    const [, requestsLeft = '1'] = /\bmax=(\d+)/.exec(String(res?.headers['keep-alive'])) ?? [];
+    // Its type lacks the result.
+    const mayReuse: unknown = super.keepSocketAlive(socket);
+    return requestsLeft !== '0' && mayReuse === true;
+  }
+
+  override destroy(): void {
+    this.#standby.close();
+    super.destroy();
+  }
+}
