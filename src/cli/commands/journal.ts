@@ -1,7 +1,7 @@
 import { readToolConfig } from '../../config';
 import { migrateJournal, openJournal } from '../../datasources/journal/create-journal';
 import type { JournalState } from '../../datasources/journal/fence';
-import { EXIT, JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
+import { EXIT, JOURNAL_TIMEOUT_MS, type Context } from '../context';
 
 /** Runs `paygraph migrate`. Rejects if the journal cannot be opened. */
 export async function migrate({ terminal, env }: Context): Promise<number> {
@@ -13,9 +13,7 @@ export async function migrate({ terminal, env }: Context): Promise<number> {
 }
 
 /** Runs `paygraph fence [on|off]`. Rejects if the journal cannot be read or written. */
-export async function fence({ terminal, env }: Context, action: string | undefined): Promise<number> {
-  if (action !== undefined && action !== 'on' && action !== 'off')
-    throw new UsageError('Expected on, off or no argument.');
+export async function fence({ terminal, env }: Context, action?: 'on' | 'off'): Promise<number> {
   const { journalUrl, fenceMs } = readToolConfig(env);
   const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {
