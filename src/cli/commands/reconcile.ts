@@ -42,7 +42,7 @@ export async function reconcile(
   try {
     await using attempts = await openAttemptsByStart(url, JOURNAL_TIMEOUT_MS);
     const limiter = new RateLimiter(clock, rate);
-    await using lookups = new ServiceLookups(config, { limiter, clock, signal: stopped.signal });
+    await using lookups = new ServiceLookups(config.service, { limiter, clock, signal: stopped.signal });
     using report = resume
       ? ReportFile.resume(file, selection)
       : ReportFile.create(file, selection, REPORT_HEADER);
