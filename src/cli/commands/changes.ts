@@ -11,6 +11,7 @@ import { changePages } from '../change-pages';
 import { openSession, type Session } from '../attempts/session';
 import { EXIT, InputError, type Context } from '../context';
 import { csvRecord } from '../csv';
+import { timeText } from '../terminal';
 
 interface ChangesOptions {
   after?: string;
@@ -88,7 +89,7 @@ const CSV_COLUMNS = [
 function fieldsOf({ position, recordedAt, kind, method, ...change }: RecordedChange) {
   return {
     cursor: encodeCursor(position),
-    recordedAt: new Date(recordedAt).toISOString(),
+    recordedAt: timeText(recordedAt),
     kind,
     channel: change.channel,
     transactionId: change.transactionId,

@@ -1,13 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { SCOPES } from '../../auth/caller';
 import { ApiKeyStore, newClientKey, type ClientKey } from '../../auth/client-keys';
 import { readToolConfig } from '../../config';
 import { describeFileError } from '../../shared/hot-reloaded-file';
-import { parseJson, decodeUtf8OrThrow } from '../../shared/json-text';
+import { parseJson, readTextFile } from '../../shared/json-text';
 import { EXIT, InputError, UsageError, causeCode, type Context } from '../context';
 import { replaceFile } from '../options';
-import { labelOf } from '../terminal';
+import { labelOf, timeOrNull, timeText } from '../terminal';
 
 /** An entry of CLIENT_KEYS_FILE: `entry` is its JSON, `key` the validated key. */
 interface KeyEntry {
@@ -19,7 +19,7 @@ interface KeyEntry {
 function readEntries(file: string): KeyEntry[] {
   if (!existsSync(file)) return [];
   try {
-    const text = decodeUtf8OrThrow(readFileSync(file));
+    const text = readTextFile(file);
     const keys = new ApiKeyStore(text).all;
     const entries = parseJson(text) as KeyEntry['entry'][];
     return keys.map((key, index) => ({ key, entry: entries[index] as KeyEntry['entry'] }));
@@ -48,8 +48,6 @@ function keysOfClient(entries: readonly KeyEntry[], id: string, file: string): K
   if (keys.length === 0) throw new InputError(`${file} has no client with this id.`);
   return keys;
 }
-
-const timeText = (ms: number): string => new Date(ms).toISOString();
 
 interface KeyOptions {
   label?: string;
@@ -198,8 +196,6 @@ export async function listKeys(
   context: Context,
   { file, metrics, json }: { file: string; metrics?: readonly string[]; json?: boolean },
 ): Promise<number> {
-  const timeOrNull = (ms: number | null | undefined): string | null =>
-    ms === null || ms === undefined ? null : timeText(ms);
   const entries = readEntries(file);
   const lastUses = metrics && (await readLastUses(metrics, context));
   const keys = entries.map(({ entry: { id, scopes, channels }, key: { label, createdAt, caller } }) => ({

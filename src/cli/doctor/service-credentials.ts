@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { decodeUtf8OrThrow } from '../../shared/json-text';
+import { readTextFile } from '../../shared/json-text';
 import { lookupQuery } from '../../datasources/payment-service/client';
 import { Credentials } from '../../datasources/payment-service/credentials';
 import { readCredentialsFile } from '../../datasources/payment-service/credentials-file';
@@ -53,9 +52,9 @@ export function credentialEntries(file: string | null): { channels: string[]; fi
   const readNamedFile = (name: string): string => {
     const named = path.resolve(path.dirname(file), name);
     files.push(named);
-    return decodeUtf8OrThrow(readFileSync(named));
+    return readTextFile(named);
   };
-  const { channels } = readCredentialsFile(decodeUtf8OrThrow(readFileSync(file)), readNamedFile);
+  const { channels } = readCredentialsFile(readTextFile(file), readNamedFile);
   return { channels: [...channels.keys()], files };
 }
 
