@@ -60,7 +60,7 @@ repeat the command with --resume. Exit code: 0 all attempts agree, 1 some differ
     .option('--channel <uuid>', 'only attempts of this merchant channel; all if omitted', parseUuid)
     .option('--rate <number>', `lookups per second, at most ${MAX_RATE}`, parseRate, 10)
     .option('--out <file.csv>', 'the CSV file to write; it must not exist', 'reconcile.csv')
-    .option('--all', 'also write the attempts that agree', false)
+    .option('--all', 'also write the attempts that agree')
     .option('--resume', 'continue an interrupted run of the same time, channel and file')
     .option(...JSON_OPTION)
     .action(handler(() => import('./commands/reconcile.js'), 'reconcile'));

@@ -11,12 +11,13 @@ import { ReportFile } from '../reconcile/report-file';
 import { runChecks } from '../reconcile/run';
 
 interface ReconcileOptions {
+  /** In ms since 1970, as `to`. */
   from: number;
   to: number;
   channel?: string;
   rate: number;
   out: string;
-  all: boolean;
+  all?: boolean;
   resume?: boolean;
   json?: boolean;
 }
@@ -24,18 +25,13 @@ interface ReconcileOptions {
 /** Runs `paygraph reconcile`. */
 export async function reconcile(
   { terminal, env }: Context,
-  { from, to, channel, rate, out: file, all, resume, json }: ReconcileOptions,
+  { from, to, channel, rate, out: file, all = false, resume, json }: ReconcileOptions,
 ): Promise<number> {
   if (from >= to) throw new UsageError('--to: expected a time after --from.');
   if (to > Date.now()) throw new UsageError('--to: expected a time in the past.');
   const config = readLookupConfig(env);
-  const selection = {
-    service: requireService(config.service.baseUrl),
-    from,
-    to,
-    channel: channel ?? null,
-    all,
-  };
+  const service = requireService(config.service.baseUrl);
+  const selection = { service, from, to, channel: channel ?? null, all };
   const url = config.journalUrl.reveal();
   const journal = await openJournal(url, JOURNAL_TIMEOUT_MS);
   const stopped = new AbortController();
