@@ -33,24 +33,21 @@ export async function startGateway(
   clock: Clock = systemClock,
   { open = openJournal, sandboxId = randomUUID() }: GatewayDependencies = {},
 ): Promise<Gateway> {
-  /** Functions that close the parts, called in reverse order. */
-  const closers: (() => Promise<unknown>)[] = [];
-  const closeAll = async (): Promise<void> => {
-    for (const close of closers.splice(0).reverse()) await close();
-  };
+  /** Closes the parts in reverse order. */
+  const closers = new AsyncDisposableStack();
   try {
     const tracing = await openTracing(config, log, clock);
-    closers.push(async () => tracing?.close());
+    closers.defer(async () => tracing?.close());
     const metrics = new Metrics();
     const parts = { config, log: tracing?.withTraceIds(log) ?? log, clock, metrics, tracing };
     const service = createPaymentServiceClient(parts);
-    closers.push(() => service.close());
+    closers.defer(() => service.close());
     const { journal, journalReason, close: closeJournal } = await openMonitoredJournal(parts, open);
-    closers.push(closeJournal);
+    closers.defer(closeJournal);
     const audit = openAudit(parts);
-    closers.push(() => audit.close());
+    closers.defer(() => audit.close());
     const notifier = openNotifier(parts);
-    closers.push(() => notifier.close());
+    closers.defer(() => notifier.close());
     const serviceName = config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl;
     const operations = startOperations({
       payments: service.payments,
@@ -66,7 +63,7 @@ export async function startGateway(
       observer: createObserver(metrics, audit),
       serviceLoad: service,
     });
-    closers.push(() => operations.stop());
+    closers.defer(() => operations.stop());
     metrics.registerPaymentGauges({
       isJournalUp: () => journalReason() === null,
       isFenceUp: () => operations.fence() !== null,
@@ -78,11 +75,11 @@ export async function startGateway(
     metrics.registerChangeGauges(operations.changesState);
     const served = { operations, audit, journalReason, isServiceDown: service.isDown };
     const web = await startWebServer(parts, served);
-    closers.push(() => web.close());
+    closers.defer(() => web.close());
     let closed: Promise<void> | undefined;
-    return { ...web, close: () => (closed ??= closeAll()) };
+    return { ...web, close: () => (closed ??= closers.disposeAsync()) };
   } catch (error) {
-    await closeAll();
+    await closers.disposeAsync();
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { Authenticator } from '../auth/authenticator';
 import type { AuditLog } from '../observability/audit/audit-log';
-import { ConfigError, type Config } from '../config';
+import { readSettingFile, type Config } from '../config';
 import { Admission } from '../http/graphql/admission';
 import { createApolloServer, errorFormatter } from '../http/graphql/apollo-server';
 import { connectionCapacity, descriptorLimit } from '../shared/file-descriptors';
@@ -24,7 +24,6 @@ import { UnreadResponses } from '../http/server/unread-responses';
 import type { Operations } from '../core';
 import { gatewaySchema, subgraphSchema } from '../resolvers';
 import { contextFactory } from '../resolvers/context';
-import { describeFileError } from '../shared/hot-reloaded-file';
 import { createMetricsServer } from './metrics-server';
 import type { BaseParts } from './parts';
 
@@ -243,13 +242,4 @@ async function startApollo(
   });
   await apollo.start();
   return { apollo, compiled };
-}
-
-/** Reads the file that a setting names. Throws a ConfigError that names the setting if the file cannot be used. */
-function readSettingFile<T>(setting: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new ConfigError([`${setting}: ${describeFileError(error)}.`]);
-  }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { ConfigError, SANDBOX_CREDENTIALS, type Config } from '../config';
+import { ConfigError, SANDBOX_CREDENTIALS, readSettingFile, type Config } from '../config';
 import { ServiceClient } from '../datasources/payment-service/client';
 import { Credentials, type CredentialEvent } from '../datasources/payment-service/credentials';
 import { PaymentService } from '../datasources/payment-service/payments';
@@ -7,7 +7,6 @@ import { PayoutService } from '../datasources/payment-service/payouts';
 import { ServiceTransport } from '../datasources/payment-service/http/transport';
 import { CallbackTokens } from '../core/callbacks/callback-tokens';
 import { requestContext } from '../http/server/request-context';
-import { describeFileError } from '../shared/hot-reloaded-file';
 import { pollAfter } from '../shared/poll-after';
 import type { BaseParts } from './parts';
 
@@ -39,16 +38,10 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
       { event: 'credentials_file_ignored' },
       `${CREDENTIALS_FILE} is ignored, because the gateway runs with the embedded sandbox`,
     );
-  try {
-    return new Credentials({
-      // The sandbox has one merchant, and it must not receive credentials of a real service.
-      file: sandbox ? null : credentialsFile,
-      settings: hasDefault ? { apiKey, secretKeys: [secretKey] } : undefined,
-      onCredentialEvent,
-    });
-  } catch (error) {
-    throw new ConfigError([`${CREDENTIALS_FILE}: ${describeFileError(error)}.`]);
-  }
+  // The sandbox has one merchant, and it must not receive credentials of a real service.
+  const file = sandbox ? null : credentialsFile;
+  const settings = hasDefault ? { apiKey, secretKeys: [secretKey] } : undefined;
+  return readSettingFile(CREDENTIALS_FILE, () => new Credentials({ file, settings, onCredentialEvent }));
 }
 
 /** Creates the client of the payment service. Throws a ConfigError if the credentials cannot be used. */

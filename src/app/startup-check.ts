@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ApiKeyStore } from '../auth/client-keys';
 import { ConfigError, readConfig, settingsReader, type Config, type Environment } from '../config';
@@ -7,9 +6,7 @@ import { readCredentialsFile } from '../datasources/payment-service/credentials-
 import { PersistedOperations } from '../http/persisted/persisted-operations';
 import { gatewaySchema, subgraphSchema } from '../resolvers';
 import { describeFileError } from '../shared/hot-reloaded-file';
-import { decodeUtf8OrThrow } from '../shared/json-text';
-
-const readText = (file: string): string => decodeUtf8OrThrow(readFileSync(file));
+import { readTextFile } from '../shared/json-text';
 
 /** Returns the errors of the files that settings name: of files to read, and of the paths of files to write. */
 function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
@@ -23,11 +20,13 @@ function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
       errors.push(`${name}: ${describeFileError(error)}.`);
     }
   };
-  check('CLIENT_KEYS_FILE', (file) => new ApiKeyStore(readText(file)));
+  check('CLIENT_KEYS_FILE', (file) => new ApiKeyStore(readTextFile(file)));
   // The gateway ignores this file with the embedded sandbox.
   if (env.has('SERVICE_BASE_URL'))
     check('SERVICE_CREDENTIALS_FILE', (file) =>
-      readCredentialsFile(readText(file), (named) => readText(path.resolve(path.dirname(file), named))),
+      readCredentialsFile(readTextFile(file), (named) =>
+        readTextFile(path.resolve(path.dirname(file), named)),
+      ),
     );
   check('PERSISTED_OPERATIONS', (manifest) => {
     const settings = { manifest, modeForFrontends: 'allow', modeForServices: 'allow' } as const;

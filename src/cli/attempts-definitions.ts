@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { JSON_OPTION, addCommand, type Actions } from './command-definitions';
+import { parsePositiveDuration, parseUuid } from './options';
 
 const BY_OPTION = ['--by <name>', 'your name if people share an account; 1 to 64 characters'] as const;
 const REASON_OPTION = ['--reason <text>', 'for the audit log: 1 to 255 characters, no card numbers'] as const;
@@ -70,9 +71,15 @@ skipped. --all settles as not_sent only.`,
     .option('--status <word>', 'the status word of the service for the transaction', 'processing')
     .option('--file <file>', 'settle the attempts of a .csv or .jsonl file')
     .option('--all', 'settle all attempts of unknown outcome as not_sent; requires --older-than')
-    .option('--older-than <time>', 'with --all: only attempts of this minimum age, such as 90m, 2h or 3d')
-    .option('--kind <kind>', 'with --all: only payments (payment) or only payouts (payout)')
-    .option('--channel <uuid>', 'with --all: only attempts of this merchant channel')
+    .option(
+      '--older-than <time>',
+      'with --all: only attempts of this minimum age, such as 90m, 2h or 3d',
+      parsePositiveDuration,
+    )
+    .addOption(
+      new Option('--kind <kind>', 'with --all: only payments or only payouts').choices(['payment', 'payout']),
+    )
+    .option('--channel <uuid>', 'with --all: only attempts of this merchant channel', parseUuid)
     .option('--yes', 'with --file or --all: settle the attempts; without --yes only a preview is printed')
     .option(...JSON_OPTION)
     .action(handler(() => import('./commands/settle.js'), 'settle'));

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { SCOPES } from '../auth/caller';
-import { JSON_OPTION, addCommand, collectValues, type Actions } from './command-definitions';
+import { JSON_OPTION, addCommand, type Actions } from './command-definitions';
+import { parseDuration, parseList, parsePositiveDuration } from './options';
 
 const CLIENT_ARGUMENT = ['<id>', 'the id of the client'] as const;
 const KEYS_FILE_OPTION = ['--file <clients.json>', 'the file that CLIENT_KEYS_FILE names'] as const;
@@ -36,10 +37,14 @@ contains only its SHA-256. docs/security.md describes the rotation of keys.`,
 function defineNewAndRotate(clientKey: Command, { handler }: Actions): void {
   addCommand(clientKey, 'new', { summary: 'create the first key of a client' })
     .argument('<id>', 'the id of the client: letters, digits, dots, dashes, underscores')
-    .option('--scopes <scope,…>', 'scopes of the client; all but cards:direct if omitted')
-    .option('--channels <uuid,…>', 'merchant channels that the client may use; all if omitted')
+    .option('--scopes <scope,…>', 'scopes of the client; all but cards:direct if omitted', parseList)
+    .option('--channels <uuid,…>', 'merchant channels of the client; all if omitted', parseList)
     .option(...LABEL_OPTION)
-    .option('--expires-in <time>', 'lifetime of the key, such as 90d; unlimited if omitted')
+    .option(
+      '--expires-in <time>',
+      'lifetime of the key, such as 90d; unlimited if omitted',
+      parsePositiveDuration,
+    )
     .option('--file <clients.json>', 'CLIENT_KEYS_FILE to add the entry to; created if it does not exist')
     // Commander reports lists with spaces as excess arguments; the message of the command is clearer.
     .allowExcessArguments()
@@ -52,8 +57,16 @@ works until it expires or is revoked.`,
     .argument(...CLIENT_ARGUMENT)
     .requiredOption(...KEYS_FILE_OPTION)
     .option(...LABEL_OPTION)
-    .option('--expires-in <time>', 'lifetime of the new key, such as 90d; that of the newest key if omitted')
-    .option('--old-expires-in <time>', 'lifetime left for the other keys, such as 7d; unchanged if omitted')
+    .option(
+      '--expires-in <time>',
+      'lifetime of the new key, such as 90d; that of the newest key if omitted',
+      parsePositiveDuration,
+    )
+    .option(
+      '--old-expires-in <time>',
+      'lifetime left for the other keys, such as 7d; unchanged if omitted',
+      parseDuration,
+    )
     .action(handler(load, 'rotateKey'));
 }
 
@@ -65,7 +78,7 @@ function defineListAndRevoke(clientKey: Command, { handler }: Actions): void {
     .option(
       '--metrics <url>',
       'URL of /metrics of an instance, to add the last use of each key; may be repeated. Sends METRICS_TOKEN if set',
-      collectValues,
+      (url: string, before: readonly string[] = []) => [...before, url],
     )
     .option(...JSON_OPTION)
     .action(handler(load, 'listKeys'));

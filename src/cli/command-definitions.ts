@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
+import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import type { Context } from './context';
+import { parseDuration, parseUuid } from './options';
 
 /** Names of the commands that run until a signal. */
 export type ServerName = 'start' | 'sandbox';
@@ -38,10 +39,11 @@ export function addCommand(
   return command;
 }
 
-export const JSON_OPTION = ['--json', 'print JSON'] as const;
+/** Returns an option that takes one of several words; the first word is the default. */
+export const choiceOption = (flags: string, description: string, words: readonly string[]): Option =>
+  new Option(flags, description).choices(words).default(words[0]);
 
-/** Appends a value of an option that may be repeated to its earlier values. For Commander. */
-export const collectValues = (value: string, before: readonly string[] = []): string[] => [...before, value];
+export const JSON_OPTION = ['--json', 'print JSON'] as const;
 
 export function defineServersAndDoctor(program: Command, { handler, startServer }: Actions): void {
   addCommand(program, 'start', {
@@ -72,7 +74,11 @@ the gateway may be running.
 Exit code: 0 no check failed (there may be warnings), 1 a check failed, 2 the settings are invalid.`,
     examples: ['paygraph doctor', 'paygraph doctor --json'],
   })
-    .option('--channel <uuid>', 'merchant channel of lookups with the default credentials; random if omitted')
+    .option(
+      '--channel <uuid>',
+      'merchant channel of lookups with the default credentials; random if omitted',
+      parseUuid,
+    )
     .option(...JSON_OPTION)
     .action(handler(() => import('./commands/doctor.js'), 'doctor'));
 }
@@ -92,8 +98,14 @@ restored database is noticed, and stays up for FENCE_SECONDS. Raise it before ga
 only if the journal certainly lacks nothing (docs/exactly-once.md). Gateways notice a change within a second.`,
     examples: ['paygraph fence', 'paygraph fence on', 'paygraph fence off'],
   })
-    .argument('[on|off]', 'raise or lower the fence')
+    .addArgument(new Argument('[on|off]', 'raise or lower the fence').choices(['on', 'off']))
     .action(handler(() => import('./commands/journal.js'), 'fence'));
+}
+
+/** Appends a value of --expect to the earlier ones. */
+function collectHashes(hash: string, before: readonly string[] = []): string[] {
+  if (/^[0-9a-f]{64}$/i.test(hash)) return [...before, hash.toLowerCase()];
+  throw new InvalidArgumentError('Expected a seal or the hash of a line, 64 hexadecimal digits.');
 }
 
 export function defineAudit(program: Command, { handler }: Actions): void {
@@ -115,7 +127,7 @@ Prints a seal for each file: a hash over all of its lines. Store it elsewhere an
 lines cut off at the end. --expect also accepts the hash of a single line.`,
   })
     .argument('[files...]', 'the files, oldest first; AUDIT_LOG_FILE if omitted')
-    .option('--expect <hash>', 'fail unless this seal or hash is found; may be repeated', collectValues)
+    .option('--expect <hash>', 'fail unless this seal or hash is found; may be repeated', collectHashes)
     .option(...JSON_OPTION)
     .action(handler(() => import('./commands/audit.js'), 'verify'));
   addCommand(audit, 'follow', {
@@ -138,15 +150,19 @@ is written, 1 a document is invalid, 2 an argument is wrong.`,
     ],
   })
     .argument('<paths...>', 'GraphQL documents, or folders that contain .graphql and .gql files')
-    .option(
-      '--client <client>',
-      'the client that sends the operations: apollo and urql add __typename, plain adds nothing',
-      'apollo',
+    .addOption(
+      choiceOption(
+        '--client <client>',
+        'the client that sends the operations: apollo and urql add __typename, plain adds nothing',
+        ['apollo', 'urql', 'plain'],
+      ),
     )
-    .option(
-      '--format <format>',
-      'format of the manifest: apollo, or codegen (persisted-documents.json of graphql-codegen)',
-      'apollo',
+    .addOption(
+      choiceOption(
+        '--format <format>',
+        'format of the manifest; codegen: persisted-documents.json of graphql-codegen',
+        ['apollo', 'codegen'],
+      ),
     )
     .option('--out <file>', 'the manifest to write', 'persisted-operations.json')
     .action(handler(() => import('./commands/persist.js'), 'persist'));
@@ -173,8 +189,8 @@ For development only: a gateway with SERVICE_BASE_URL does not start with this i
     .option('--channels <uuid,…>', 'merchant channels that the caller may use', '*')
     .option(
       '--expires-in <time>',
-      'lifetime, for example 30s or 15m, at most 24h; a negative value creates an expired token',
-      '1h',
+      'lifetime, for example 30s or 15m, at most 24h; 1h if omitted; a negative value creates an expired token',
+      parseDuration,
     )
     .action(handler(() => import('./commands/dev-token.js'), 'devToken'));
 }

@@ -1,5 +1,19 @@
-import type { Command } from 'commander';
-import { JSON_OPTION, addCommand, type Actions } from './command-definitions';
+import { InvalidArgumentError, type Command } from 'commander';
+import { JSON_OPTION, addCommand, choiceOption, type Actions } from './command-definitions';
+import { parseTime, parseUuid } from './options';
+
+const MAX_RATE = 1000;
+
+function parseRate(text: string): number {
+  const rate = Number(text);
+  if (/^\d{1,4}(\.\d{1,3})?$/.test(text) && rate > 0 && rate <= MAX_RATE) return rate;
+  throw new InvalidArgumentError(`Expected a number of lookups per second up to ${MAX_RATE}.`);
+}
+
+function parseLimit(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a positive whole number.');
+}
 
 /** Defines the commands for finance: the record of changes, and its comparison with the payment service. */
 export function defineChangesAndReconcile(program: Command, { handler }: Actions): void {
@@ -17,9 +31,11 @@ after the cursor are deleted (CHANGES_RETENTION_DAYS), the message names the old
     ],
   })
     .option('--after <cursor>', 'print the changes after this one; from the oldest change kept if omitted')
-    .option('--channel <uuid>', 'only changes of this merchant channel; all if omitted')
-    .option('--format <format>', 'csv, or jsonl with the names of the GraphQL schema', 'csv')
-    .option('--limit <number>', 'maximum number of changes; all if omitted')
+    .option('--channel <uuid>', 'only changes of this merchant channel; all if omitted', parseUuid)
+    .addOption(
+      choiceOption('--format <format>', 'jsonl has the names of the GraphQL schema', ['csv', 'jsonl']),
+    )
+    .option('--limit <number>', 'maximum number of changes; all if omitted', parseLimit)
     .action(handler(() => import('./commands/changes.js'), 'changes'));
   addCommand(program, 'reconcile', {
     summary: 'compare the attempts of a time with the payment service',
@@ -35,10 +51,14 @@ repeat the command with --resume. Exit code: 0 all attempts agree, 1 some differ
       'paygraph reconcile --from 2026-11-30T18:00:00+05:30 --to 2026-11-30T19:00:00+05:30 --rate 50',
     ],
   })
-    .requiredOption('--from <time>', 'earliest start of an attempt, inclusive: RFC 3339, or a date in UTC')
-    .requiredOption('--to <time>', 'end of the time, exclusive; in the past')
-    .option('--channel <uuid>', 'only attempts of this merchant channel; all if omitted')
-    .option('--rate <number>', 'lookups per second, at most 1000', '10')
+    .requiredOption(
+      '--from <time>',
+      'earliest start of an attempt, inclusive: RFC 3339, or a date in UTC',
+      parseTime,
+    )
+    .requiredOption('--to <time>', 'end of the time, exclusive; in the past', parseTime)
+    .option('--channel <uuid>', 'only attempts of this merchant channel; all if omitted', parseUuid)
+    .option('--rate <number>', `lookups per second, at most ${MAX_RATE}`, parseRate, 10)
     .option('--out <file.csv>', 'the CSV file to write; it must not exist', 'reconcile.csv')
     .option('--all', 'also write the attempts that agree')
     .option('--resume', 'continue an interrupted run of the same time, channel and file')

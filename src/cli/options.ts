@@ -1,34 +1,50 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
+import { InvalidArgumentError } from 'commander';
+import { isUuid } from '../shared/uuid';
 import { InputError, causeCode } from './context';
+
+// The parse functions are for Commander, which adds the name of the option to their errors.
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A hundred years. A longer duration is rejected, because it is probably a mistake. */
 const MAX_DURATION_MS = 36_525 * 86_400_000;
 
-/** Returns the duration in ms of an option such as 90d, 12h, 15m, 30s or -5m. @throws InputError if malformed */
-export function readDuration(option: string, text: string): number {
+/** Returns the duration in ms of a text such as 90d, 12h, 15m, 30s or -5m. */
+export function parseDuration(text: string): number {
   const [, count, unit = ''] = /^(-?\d{1,9})([smhd])$/.exec(text) ?? [];
   const ms = Number(count) * (UNIT_MS[unit] ?? NaN);
   if (Number.isNaN(ms) || Math.abs(ms) > MAX_DURATION_MS)
-    throw new InputError(`${option}: expected a duration up to 100 years, such as 90d, 12h, 15m or 30s.`);
+    throw new InvalidArgumentError('Expected a duration up to 100 years, such as 90d, 12h, 15m or 30s.');
+  return ms;
+}
+
+export function parsePositiveDuration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms <= 0) throw new InvalidArgumentError('Expected a positive duration.');
   return ms;
 }
 
 const TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
 
-/** Returns the time of an option in ms since 1970: RFC 3339, or a date for its start in UTC. @throws InputError if malformed */
-export function readTime(option: string, text: string): number {
+/** Returns a time in ms since 1970: RFC 3339, or a date for its start in UTC. */
+export function parseTime(text: string): number {
   const ms = TIME.test(text) ? Date.parse(text) : NaN;
   if (!Number.isNaN(ms)) return ms;
-  throw new InputError(
-    `${option}: expected a time with an offset, such as 2026-11-01T00:00:00Z, or a date (UTC).`,
+  throw new InvalidArgumentError(
+    'Expected a time with an offset, such as 2026-11-01T00:00:00Z, or a date (UTC).',
   );
 }
 
+/** Returns a UUID in lower case. */
+export function parseUuid(text: string): string {
+  if (isUuid(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('Expected a UUID.');
+}
+
 /** Returns the items of a list separated by commas. */
-export const readList = (text: string): string[] => text.split(',').map((item) => item.trim());
+export const parseList = (text: string): string[] => text.split(',').map((item) => item.trim());
 
 /** Replaces a file atomically, so that readers see the old text or the new one. @throws InputError if this fails */
 export function replaceFile(file: string, text: string, mode = 0o666): void {

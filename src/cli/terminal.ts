@@ -2,7 +2,7 @@ import process from 'node:process';
 import { styleText } from 'node:util';
 
 /** An output stream of the process, or its replacement in a test. */
-export interface OutputStream {
+interface OutputStream {
   /** @param onWritten called when the text has been passed on, or with an error */
   write(text: string, onWritten?: (error?: Error | null) => void): unknown;
   isTTY?: boolean;
@@ -14,6 +14,11 @@ const ERASE_LINE = '\r\u001b[K';
 /** Returns the name of a field as words, such as `created at` for `createdAt`. */
 export const labelOf = (name: string): string =>
   name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
+
+export const timeText = (ms: number): string => new Date(ms).toISOString();
+
+export const timeOrNull = (ms: number | null | undefined): string | null =>
+  typeof ms === 'number' ? timeText(ms) : null;
 
 /** Writes results to standard output, and messages and progress to standard error. */
 export class Terminal {

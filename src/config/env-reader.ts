@@ -75,7 +75,7 @@ const SETTING_PREFIXES = [
   ...['SERVICE_', 'SANDBOX_', 'JOURNAL_', 'DATABASE_', 'PAYOUT_', 'UNKNOWN_', 'FINGERPRINT_', 'AUTH_'],
   ...['CLIENT_KEYS', 'CORS_', 'PERSISTED_', 'RATE_LIMIT', 'AUDIT_', 'TRUSTED_PROX', 'ALLOWED_URL'],
   ...['PUBLIC_URL', 'POLL_INTERVALS', 'SUBSCRIPTION_', 'MAX_SUBSCRIPTIONS', 'MAX_CONNECTIONS', 'MAX_UNREAD'],
-  ...['SUBGRAPH', 'OTEL_', 'METRICS_', 'FENCE_'],
+  ...['SUBGRAPH', 'OTEL_', 'METRICS_', 'FENCE_', 'FOLLOW_', 'CHANGES_', 'SETTLE_'],
 ];
 
 /** systemd sets this variable, which has such a prefix. */

@@ -6,11 +6,8 @@ type Facts = Omit<parsers.Setting<unknown>, 'parser'>;
 const setting = <T, F extends Facts>(parser: parsers.Parser<T>, facts: F) => ({ ...facts, parser });
 
 /** A setting whose value is never printed, and which <NAME>_FILE may give: the path of a file that contains it. */
-const secret = <T, F extends Facts>(parser: parsers.Parser<T>, facts: F) => ({
-  ...facts,
-  parser,
-  secret: true as const,
-});
+const secret = <T, F extends Facts>(parser: parsers.Parser<T>, facts: F) =>
+  setting(parser, { ...facts, secret: true as const });
 
 /** Every setting, in the order of docs/configuration.md, which is generated from this table. */
 export const SETTINGS = {

@@ -2,29 +2,16 @@ import process from 'node:process';
 import { DEV_ISSUER } from '../shared/dev-issuer';
 import { isLoopback } from '../shared/loopback';
 import { Secret } from '../shared/secret';
+import { ConfigError } from './config-error';
 import { EnvReader, type Environment } from './env-reader';
 import { SETTINGS } from './env-vars';
 import type { TracingSettings } from './types';
 
+export { ConfigError, readSettingFile } from './config-error';
 export type { Environment } from './env-reader';
 
 /** All settings of the gateway, validated; docs/configuration.md describes them. */
 export type Config = ReturnType<typeof readConfig>;
-
-/** The settings that operator commands use. */
-export type ToolConfig = ReturnType<typeof readToolConfig>;
-
-/** The settings of commands that look transactions up at the payment service. */
-export type LookupConfig = ReturnType<typeof readLookupConfig>;
-
-/** Thrown if settings are missing or invalid. The message lists every error and contains no values. */
-export class ConfigError extends Error {
-  /** @param errors sentences that begin with the name of the setting */
-  constructor(readonly errors: readonly string[]) {
-    super(`Invalid settings (environment variables):\n${errors.map((error) => `  ${error}`).join('\n')}`);
-    this.name = 'ConfigError';
-  }
-}
 
 /** Default credentials of the sandbox. They are not secret, because it moves no money and listens on loopback only. */
 export const SANDBOX_CREDENTIALS = {
@@ -255,10 +242,17 @@ export const secretFiles = (env: Environment = process.env): { setting: string; 
     return 'secret' in setting && path ? [{ setting: `${name}_FILE`, path }] : [];
   });
 
-/** Reads the settings that operator commands use. Throws a ConfigError if one is invalid. */
-export function readToolConfig(source: Environment = process.env) {
+/** Reads some settings. Throws a ConfigError if one is missing or invalid. */
+function readSome<T>(source: Environment, read: (env: EnvReader) => T): T {
   const env = settingsReader(source);
-  const config = {
+  const config = read(env);
+  if (env.errors.length > 0) throw new ConfigError(env.errors);
+  return config;
+}
+
+/** Reads the settings that operator commands use. Throws a ConfigError if one is invalid. */
+export const readToolConfig = (source: Environment = process.env) =>
+  readSome(source, (env) => ({
     journalUrl: env.get('DATABASE_URL'),
     fenceMs: env.get('FENCE_SECONDS') * 1000,
     serviceBaseUrl: env.get('SERVICE_BASE_URL'),
@@ -268,16 +262,12 @@ export function readToolConfig(source: Environment = process.env) {
     settleApproval: env.get('SETTLE_APPROVAL'),
     metricsToken: env.get('METRICS_TOKEN'),
     sudoUser: source['SUDO_USER'] || null,
-  };
-  if (env.errors.length > 0) throw new ConfigError(env.errors);
-  return config;
-}
+  }));
 
 /** Reads the settings with which a command looks transactions up. Throws a ConfigError if one is missing or invalid. */
-export function readLookupConfig(source: Environment = process.env) {
-  const env = settingsReader(source);
-  const isFollowing = env.get('FOLLOW_DAYS') > 0;
-  const config = { journalUrl: env.get('DATABASE_URL'), service: readService(env), isFollowing };
-  if (env.errors.length > 0) throw new ConfigError(env.errors);
-  return config;
-}
+export const readLookupConfig = (source: Environment = process.env) =>
+  readSome(source, (env) => ({
+    journalUrl: env.get('DATABASE_URL'),
+    service: readService(env),
+    isFollowing: env.get('FOLLOW_DAYS') > 0,
+  }));

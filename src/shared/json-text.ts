@@ -1,5 +1,7 @@
 /** Parses unambiguous JSON (RFC 7493): UTF-8, and no duplicate names in an object. */
 
+import { readFileSync } from 'node:fs';
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Decodes UTF-8 and omits a byte order mark. Returns undefined if the bytes are not UTF-8. */
@@ -18,17 +20,13 @@ export function decodeUtf8OrThrow(bytes: Uint8Array): string {
   return text;
 }
 
-export class DuplicateNameError extends Error {
-  constructor() {
-    super('an object has a duplicate name');
-    this.name = 'DuplicateNameError';
-  }
-}
+/** Reads a file and decodes it as UTF-8. Throws an Error if it cannot be read or is not UTF-8. */
+export const readTextFile = (file: string): string => decodeUtf8OrThrow(readFileSync(file));
 
-/** Parses JSON. Throws a SyntaxError, or a DuplicateNameError if an object has a duplicate name. */
+/** Parses JSON. Throws a SyntaxError, or another Error if an object has a duplicate name. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (hasDuplicateNames(text, value)) throw new DuplicateNameError();
+  if (hasDuplicateNames(text, value)) throw new Error('an object has a duplicate name');
   return value;
 }
 

@@ -225,7 +225,11 @@ describe('client-key exits with 2 and names the mistake', () => {
       /(^|\W)id: /,
     ]),
     ['with a blank in the label', ['new', 'shop', '--label', 'my key'], /label: /],
-    ['with a duration without a unit', ['new', 'shop', '--expires-in', '90'], /--expires-in: /],
+    [
+      'with a duration without a unit',
+      ['new', 'shop', '--expires-in', '90'],
+      /'--expires-in <time>' argument '90'/,
+    ],
     ['with an unknown scope', ['new', 'shop', '--scopes', 'payments:write'], /scopes: /],
     ['with no scope', ['new', 'shop', '--scopes', ''], /scopes: /],
     ['with all channels and one', ['new', 'shop', '--channels', `*,${CHANNEL}`], /channels: /],

@@ -5,7 +5,7 @@ import { isPrintable } from '../../shared/text';
 import { UsageError } from '../context';
 
 /** The person who runs a command. */
-export interface Operator {
+interface Operator {
   /** The user of the operating system. */
   user: string;
   /** The environment variable SUDO_USER, which can be forged; null if it is not set. */

@@ -1,10 +1,9 @@
 import type { Attempt } from '../../datasources/journal/journal';
 import { EXIT } from '../context';
 import { csvCell } from '../csv';
-import { labelOf, type Terminal } from '../terminal';
+import { labelOf, timeOrNull, type Terminal } from '../terminal';
 import type { PlannedSettle, SettleState } from './settle-plan';
 
-const timeOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 export const timeOrDash = (ms: number | null): string => timeOrNull(ms) ?? '-';
 export const mutationOf = ({ kind }: Attempt): string =>
   kind === 'payment' ? 'createPayment' : 'createPayout';

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describeFileError } from '../../shared/hot-reloaded-file';
-import { parseJson, decodeUtf8OrThrow } from '../../shared/json-text';
+import { parseJson, readTextFile } from '../../shared/json-text';
 import { InputError, UsageError } from '../context';
 import { toRequest, type FileLine } from './settle-plan';
 
@@ -114,7 +113,7 @@ export function readSettleFile(file: string, defaultStatus: string): FileLine[] 
     throw new InputError(`${file}: expected the extension .csv or .jsonl.`);
   let text: string;
   try {
-    text = decodeUtf8OrThrow(readFileSync(file));
+    text = readTextFile(file);
   } catch (error) {
     throw new InputError(`${file}: ${describeFileError(error)}.`);
   }

@@ -8,7 +8,7 @@ import type { Session } from './session';
 import { isSettledAs, planOne, refused, type PlannedSettle, type SettleRequest } from './settle-plan';
 
 /** Why attempts are settled. */
-export interface Decision {
+interface Decision {
   reason: string;
   /** The proposal that is approved or withdrawn, and the user who made it; absent if there is none. */
   proposal?: { id: string; proposedBy: string };

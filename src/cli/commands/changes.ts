@@ -6,17 +6,17 @@ import {
   type RecordedChange,
 } from '../../datasources/journal/changes';
 import { paymentMethodByType, payoutMethodByType } from '../../schema/methods';
-import { isUuid } from '../../shared/uuid';
 import { changePages } from '../change-pages';
 import { openSession, type Session } from '../attempts/session';
-import { EXIT, InputError, UsageError, type Context } from '../context';
+import { EXIT, InputError, type Context } from '../context';
 import { csvRecord } from '../csv';
+import { timeText } from '../terminal';
 
 interface ChangesOptions {
   after?: string;
   channel?: string;
-  format: string;
-  limit?: string;
+  format: 'csv' | 'jsonl';
+  limit?: number;
 }
 
 /** Maximum number of changes that are read at once. */
@@ -28,19 +28,18 @@ const BEHIND_MESSAGE =
 /** Selects the changes of one channel, or of all (null). */
 type Selection = Pick<ChangeRange, 'service' | 'channel' | 'creators'>;
 
-/** Runs `paygraph changes`. Validates the options before the journal is opened. */
-export async function changes(context: Context, options: ChangesOptions): Promise<number> {
+/** Runs `paygraph changes`. */
+export async function changes(
+  context: Context,
+  { after: cursor, channel, format, limit = Infinity }: ChangesOptions,
+): Promise<number> {
   const { terminal } = context;
-  const { channel, format } = options;
-  if (channel !== undefined && !isUuid(channel)) throw new UsageError('--channel: expected a UUID.');
-  if (format !== 'csv' && format !== 'jsonl') throw new UsageError('--format: expected csv or jsonl.');
-  let remaining = readLimit(options.limit);
   await using session = await openSession(context);
   const { journal, service } = session;
-  const creators = { payment: null, payout: null };
-  const selection = { service, channel: channel?.toLowerCase() ?? null, creators };
+  const selection = { service, channel: channel ?? null, creators: { payment: null, payout: null } };
+  let remaining = limit;
   try {
-    let after = options.after === undefined ? null : decodeCursor(options.after);
+    let after = cursor === undefined ? null : decodeCursor(cursor);
     let text = format === 'csv' ? csvRecord(CSV_COLUMNS) : '';
     let isBehind = false;
     for await (const page of changePages(journal, { ...selection, after }, () => Math.min(PAGE, remaining))) {
@@ -58,12 +57,6 @@ export async function changes(context: Context, options: ChangesOptions): Promis
   } catch (error) {
     throw await describeCursorError(error, session, selection);
   }
-}
-
-function readLimit(text: string | undefined): number {
-  if (text === undefined) return Infinity;
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new UsageError('--limit: expected a positive whole number.');
 }
 
 /** Returns an error that names the oldest cursor if --after is malformed or too old; other errors unchanged. */
@@ -87,47 +80,46 @@ async function describeCursorError(
   return new InputError(`--after: this is not a cursor. The oldest cursor is ${encodeCursor(oldest)}.`);
 }
 
-const timeOf = ({ recordedAt }: RecordedChange): string => new Date(recordedAt).toISOString();
-
-/** Returns the value of the GraphQL enum PaymentMethod or PayoutMethod. */
-const methodOf = ({ kind, method }: RecordedChange): string =>
-  (kind === 'payment' ? paymentMethodByType(method) : payoutMethodByType(method)).name;
-
-/** Returns the change as the GraphQL type PaymentChange or PayoutChange, without the field that needs a lookup. */
-function changeJson(change: RecordedChange) {
-  const { position, kind, channel, transactionId, externalId, previousStatus, status, state } = change;
-  const { currency, value, received } = change;
-  return {
-    __typename: kind === 'payment' ? 'PaymentChange' : 'PayoutChange',
-    cursor: encodeCursor(position),
-    recordedAt: timeOf(change),
-    channel,
-    transactionId,
-    externalId,
-    method: methodOf(change),
-    previousStatus,
-    status,
-    ...(kind === 'payment' && { state }),
-    amount: { currency, value, received },
-  };
-}
-
 const CSV_COLUMNS = [
   ...['cursor', 'recordedAt', 'kind', 'channel', 'transactionId', 'externalId', 'method'],
   ...['previousStatus', 'status', 'state', 'currency', 'value', 'received'],
 ];
 
-function csvCells(change: RecordedChange): (string | null)[] {
-  const { position, kind, channel, transactionId, externalId, previousStatus, status, state } = change;
-  const { currency, value, received } = change;
-  return [
-    ...[encodeCursor(position), timeOf(change), kind, channel, transactionId, externalId, methodOf(change)],
-    ...[previousStatus, status, state, currency, value, received],
-  ];
+function fieldsOf({ position, recordedAt, kind, method, ...change }: RecordedChange) {
+  return {
+    cursor: encodeCursor(position),
+    recordedAt: timeText(recordedAt),
+    kind,
+    channel: change.channel,
+    transactionId: change.transactionId,
+    externalId: change.externalId,
+    /** Value of the GraphQL enum PaymentMethod or PayoutMethod. */
+    method: (kind === 'payment' ? paymentMethodByType(method) : payoutMethodByType(method)).name,
+    previousStatus: change.previousStatus,
+    status: change.status,
+    state: change.state,
+    currency: change.currency,
+    value: change.value,
+    received: change.received,
+  };
+}
+
+function csvLine(change: RecordedChange): string {
+  const fields: Readonly<Record<string, string | null>> = fieldsOf(change);
+  return csvRecord(CSV_COLUMNS.map((name) => fields[name] ?? null));
+}
+
+/** Returns the change as the GraphQL type PaymentChange or PayoutChange, without the field that needs a lookup. */
+function jsonLine(change: RecordedChange): string {
+  const { kind, state, currency, value, received, ...fields } = fieldsOf(change);
+  const json = {
+    __typename: kind === 'payment' ? 'PaymentChange' : 'PayoutChange',
+    ...fields,
+    ...(kind === 'payment' && { state }),
+    amount: { currency, value, received },
+  };
+  return `${JSON.stringify(json)}\n`;
 }
 
 /** Returns a change as a line in each format. */
-const LINE_OF = {
-  csv: (change: RecordedChange) => csvRecord(csvCells(change)),
-  jsonl: (change: RecordedChange) => `${JSON.stringify(changeJson(change))}\n`,
-};
+const LINE_OF = { csv: csvLine, jsonl: jsonLine };

@@ -1,13 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { SCOPES } from '../../auth/caller';
 import { ApiKeyStore, newClientKey, type ClientKey } from '../../auth/client-keys';
 import { readToolConfig } from '../../config';
 import { describeFileError } from '../../shared/hot-reloaded-file';
-import { parseJson, decodeUtf8OrThrow } from '../../shared/json-text';
+import { parseJson, readTextFile } from '../../shared/json-text';
 import { EXIT, InputError, UsageError, causeCode, type Context } from '../context';
-import { readDuration, readList, replaceFile } from '../options';
-import { labelOf } from '../terminal';
+import { replaceFile } from '../options';
+import { labelOf, timeOrNull, timeText } from '../terminal';
 
 /** An entry of CLIENT_KEYS_FILE: `entry` is its JSON, `key` the validated key. */
 interface KeyEntry {
@@ -19,7 +19,7 @@ interface KeyEntry {
 function readEntries(file: string): KeyEntry[] {
   if (!existsSync(file)) return [];
   try {
-    const text = decodeUtf8OrThrow(readFileSync(file));
+    const text = readTextFile(file);
     const keys = new ApiKeyStore(text).all;
     const entries = parseJson(text) as KeyEntry['entry'][];
     return keys.map((key, index) => ({ key, entry: entries[index] as KeyEntry['entry'] }));
@@ -49,23 +49,18 @@ function keysOfClient(entries: readonly KeyEntry[], id: string, file: string): K
   return keys;
 }
 
-const timeText = (ms: number): string => new Date(ms).toISOString();
-
 interface KeyOptions {
   label?: string;
-  /** The option --expires-in: the lifetime of the key, such as 90d. */
-  expiresIn?: string;
+  /** The lifetime of the key in ms; undefined: it does not expire. */
+  expiresIn?: number | undefined;
 }
 
 /** Creates a key and its entry in CLIENT_KEYS_FILE. @throws InputError if the entry would be invalid */
 function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions) {
   const now = Date.now();
-  const lifetime = expiresIn === undefined ? undefined : readDuration('--expires-in', expiresIn);
-  if (lifetime !== undefined && lifetime <= 0)
-    throw new InputError('--expires-in: expected a positive duration.');
   const { key, entry } = newClientKey(id);
   // JSON omits what is undefined.
-  const expiresAt = lifetime === undefined ? undefined : timeText(now + lifetime);
+  const expiresAt = expiresIn === undefined ? undefined : timeText(now + expiresIn);
   const created = { ...rights, ...entry, label, createdAt: timeText(now), expiresAt };
   validate([created]);
   return { key, entry: created };
@@ -77,21 +72,21 @@ const keyText = (id: string, key: string): string => `Key of ${id}, which is not
 export function newKey(
   { terminal }: Context,
   id: string,
-  options: KeyOptions & { scopes?: string; channels?: string; file?: string },
+  options: KeyOptions & { scopes?: string[]; channels?: string[]; file?: string },
   { args }: Command,
 ): number {
   if (args.length > 1)
     throw new UsageError(
       'Unexpected argument: give one client id, and separate scopes and channels by commas without spaces.',
     );
-  const { scopes, channels = '*', file } = options;
+  const { channels = ['*'], file } = options;
   const entries = file === undefined ? [] : readEntries(file);
   if (entries.some(({ entry }) => entry.id === id))
     throw new InputError(`${file} already has a client with this id: use client-key rotate.`);
   // Scopes that end in `:own` are left out, because the scopes without it include them.
   const isDefault = (scope: string): boolean => scope !== 'cards:direct' && !scope.endsWith(':own');
-  const granted = scopes === undefined ? Object.keys(SCOPES).filter(isDefault) : readList(scopes);
-  const { key, entry } = createKey(id, { scopes: granted, channels: readList(channels) }, options);
+  const scopes = options.scopes ?? Object.keys(SCOPES).filter(isDefault);
+  const { key, entry } = createKey(id, { scopes, channels }, options);
   if (file === undefined)
     terminal.print(`${keyText(id, key)}Entry for CLIENT_KEYS_FILE:\n${JSON.stringify(entry, null, 2)}`);
   else {
@@ -101,25 +96,24 @@ export function newKey(
   return EXIT.done;
 }
 
-/** Returns the lifetime of a key, such as 90s; undefined if it does not expire or has no creation time. */
-function lifetimeOf({ createdAt, caller: { expiresAt } }: ClientKey): string | undefined {
-  if (createdAt === null || expiresAt === null || expiresAt - createdAt < 1000) return undefined;
-  return `${Math.floor((expiresAt - createdAt) / 1000)}s`;
+/** Returns the lifetime of a key in ms; undefined if it does not expire or has no creation time. */
+function lifetimeOf({ createdAt, caller: { expiresAt } }: ClientKey): number | undefined {
+  if (createdAt === null || expiresAt === null || expiresAt <= createdAt) return undefined;
+  return expiresAt - createdAt;
 }
 
 /** Runs `paygraph client-key rotate`. */
 export function rotateKey(
   { terminal }: Context,
   id: string,
-  options: KeyOptions & { file: string; oldExpiresIn?: string },
+  options: KeyOptions & { file: string; oldExpiresIn?: number },
 ): number {
-  const { file, oldExpiresIn } = options;
+  const { file, oldExpiresIn: oldLifetime = Infinity } = options;
   const entries = readEntries(file);
   const newest = keysOfClient(entries, id, file).at(-1) as KeyEntry;
   const { scopes, channels } = newest.entry;
   const expiresIn = options.expiresIn ?? lifetimeOf(newest.key);
   const { key, entry } = createKey(id, { scopes, channels }, { label: options.label, expiresIn });
-  const oldLifetime = oldExpiresIn === undefined ? Infinity : readDuration('--old-expires-in', oldExpiresIn);
   if (oldLifetime < 0) throw new InputError('--old-expires-in: expected 0s (expire immediately) or more.');
   const oldExpiry = Date.now() + oldLifetime;
   const updated = entries.map((each) =>
@@ -202,8 +196,6 @@ export async function listKeys(
   context: Context,
   { file, metrics, json }: { file: string; metrics?: readonly string[]; json?: boolean },
 ): Promise<number> {
-  const timeOrNull = (ms: number | null | undefined): string | null =>
-    ms === null || ms === undefined ? null : timeText(ms);
   const entries = readEntries(file);
   const lastUses = metrics && (await readLastUses(metrics, context));
   const keys = entries.map(({ entry: { id, scopes, channels }, key: { label, createdAt, caller } }) => ({

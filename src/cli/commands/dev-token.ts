@@ -11,19 +11,21 @@ import {
 } from '../../shared/dev-issuer';
 import { readToolConfig } from '../../config';
 import { EXIT, InputError, causeCode, type Context } from '../context';
-import { readDuration, readList, replaceFile } from '../options';
+import { parseList, replaceFile } from '../options';
 
 /** The options, as `paygraph dev-token --help` describes them. */
 interface DevTokenOptions {
   sub: string;
   scope: string;
   channels: string;
-  expiresIn: string;
+  /** In ms. */
+  expiresIn?: number;
 }
 
 const ALGORITHM = 'ES256';
 /** The default of AUTH_MAX_TOKEN_LIFETIME_SECONDS. */
 const MAX_LIFETIME_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 
 /** Creates the private key in a file that only this user can read. */
 async function createKey(): Promise<JWK> {
@@ -61,7 +63,7 @@ function claimsOf({ sub, scope, channels }: DevTokenOptions) {
   const scopes = scope.split(/[\s,]+/).filter((word) => word !== '');
   if (!scopes.every(isScope))
     throw new InputError(`--scope: unknown scope; expected some of ${Object.keys(SCOPES).join(', ')}.`);
-  const list = readList(channels);
+  const list = parseList(channels);
   if (!parseChannels(list)) throw new InputError('--channels: expected *, or UUIDs separated by commas.');
   return { sub, scope: scopes.join(' '), channels: list };
 }
@@ -73,11 +75,11 @@ export async function devToken({ terminal, env }: Context, options: DevTokenOpti
     throw new InputError('SERVICE_BASE_URL is set, but these tokens are for the sandbox only: unset it.');
   if (sandboxPort === 0) throw new InputError('SANDBOX_PORT: expected a fixed port, not 0.');
   const claims = claimsOf(options);
-  const lifetimeMs = readDuration('--expires-in', options.expiresIn);
-  if (lifetimeMs > MAX_LIFETIME_MS)
+  const { expiresIn = HOUR_MS } = options;
+  if (expiresIn > MAX_LIFETIME_MS)
     throw new InputError('--expires-in: expected at most 24h (default of AUTH_MAX_TOKEN_LIFETIME_SECONDS).');
   const now = Math.floor(Date.now() / 1000);
-  const expiresAt = now + Math.floor(lifetimeMs / 1000);
+  const expiresAt = now + Math.floor(expiresIn / 1000);
   const { kid, privateKey } = await loadSigningKey();
   const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid })

@@ -1,6 +1,5 @@
 import { ConfigError, readConfig, secretFiles } from '../../config';
-import { isUuid } from '../../shared/uuid';
-import { EXIT, UsageError, type Context } from '../context';
+import { EXIT, type Context } from '../context';
 import { failed, type Finding } from '../doctor/check';
 import { CHECKS, runChecks, type NamedFinding } from '../doctor/run-checks';
 import type { Terminal } from '../terminal';
@@ -19,7 +18,6 @@ export async function doctor(
   { terminal, env }: Context,
   { channel, json }: { channel?: string; json?: boolean },
 ): Promise<number> {
-  if (channel !== undefined && !isUuid(channel)) throw new UsageError('--channel: expected a UUID.');
   try {
     const config = readConfig(env);
     terminal.showProgress(`Running ${CHECKS.length} checks …`);
@@ -36,14 +34,10 @@ export async function doctor(
 }
 
 function printReport(terminal: Terminal, findings: readonly NamedFinding[], json = false): void {
-  const count = (status: Finding['status']): number =>
-    findings.filter((finding) => finding.status === status).length;
-  const [ok, warnings, failures, skipped] = [
-    count('ok'),
-    count('warning'),
-    count('failed'),
-    count('skipped'),
-  ];
+  const statuses = ['ok', 'warning', 'failed', 'skipped'] as const;
+  const [ok, warnings, failures, skipped] = statuses.map(
+    (status) => findings.filter((finding) => finding.status === status).length,
+  );
   if (json) return terminal.printJson({ ok, warnings, failed: failures, skipped, findings });
   for (const { check, status, message, remedy } of findings) {
     const label = terminal.styled(STYLES[status], status.padEnd(STATUS_WIDTH));

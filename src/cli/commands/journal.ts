@@ -1,7 +1,8 @@
 import { readToolConfig } from '../../config';
 import { migrateJournal, openJournal } from '../../datasources/journal/create-journal';
 import type { JournalState } from '../../datasources/journal/fence';
-import { EXIT, JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
+import { EXIT, JOURNAL_TIMEOUT_MS, type Context } from '../context';
+import { timeText } from '../terminal';
 
 /** Runs `paygraph migrate`. Rejects if the journal cannot be opened. */
 export async function migrate({ terminal, env }: Context): Promise<number> {
@@ -13,9 +14,7 @@ export async function migrate({ terminal, env }: Context): Promise<number> {
 }
 
 /** Runs `paygraph fence [on|off]`. Rejects if the journal cannot be read or written. */
-export async function fence({ terminal, env }: Context, action: string | undefined): Promise<number> {
-  if (action !== undefined && action !== 'on' && action !== 'off')
-    throw new UsageError('Expected on, off or no argument.');
+export async function fence({ terminal, env }: Context, action?: 'on' | 'off'): Promise<number> {
   const { journalUrl, fenceMs } = readToolConfig(env);
   const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {
@@ -30,6 +29,6 @@ export async function fence({ terminal, env }: Context, action: string | undefin
 function describeFence({ fence }: JournalState, now: number, fenceMs: number): string {
   const until = (fence?.since ?? 0) + fenceMs;
   if (!fence || now >= until) return 'The fence is down: creates are sent without a lookup.';
-  const [since, end] = [fence.since, until].map((time) => new Date(time).toISOString());
+  const [since, end] = [fence.since, until].map(timeText);
   return `The fence is up since ${since} (reason: ${fence.reason}) until ${end}: every create is looked up before it is sent.`;
 }

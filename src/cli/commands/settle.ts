@@ -5,9 +5,7 @@ import { settlePlanned, proposePlanned } from '../attempts/settle';
 import { readSettleFile } from '../attempts/settle-file';
 import { planFile, planOne, toRequest, type PlannedSettle } from '../attempts/settle-plan';
 import { EXIT, UsageError, type Context } from '../context';
-import { readDuration } from '../options';
 import type { Terminal } from '../terminal';
-import { isUuid } from '../../shared/uuid';
 
 interface SettleOptions {
   reason: string;
@@ -16,8 +14,9 @@ interface SettleOptions {
   status: string;
   file?: string;
   all?: boolean;
-  olderThan?: string;
-  kind?: string;
+  /** In ms. */
+  olderThan?: number;
+  kind?: 'payment' | 'payout';
   channel?: string;
   yes?: boolean;
   json?: boolean;
@@ -85,18 +84,13 @@ function readPlan(attempt: string | undefined, outcome: string, options: SettleO
 /** Plans to settle attempts as not_sent. For succeeded each needs its own transaction id, which --all cannot give. */
 function planAll({ olderThan, kind, channel }: SettleOptions): Plan {
   if (olderThan === undefined) throw new UsageError('--all requires --older-than, such as 90m, 2h or 3d.');
-  const olderThanMs = readDuration('--older-than', olderThan);
-  if (olderThanMs <= 0) throw new UsageError('--older-than: expected a positive duration.');
-  if (kind !== undefined && kind !== 'payment' && kind !== 'payout')
-    throw new UsageError('--kind: expected payment or payout.');
-  if (channel !== undefined && !isUuid(channel)) throw new UsageError('--channel: expected a UUID.');
   return async (session) => {
-    const before = Date.now() - olderThanMs;
+    const before = Date.now() - olderThan;
     const selected = (await session.unknownAttempts()).filter(
       (attempt) =>
         attempt.startedAt < before &&
         (kind === undefined || attempt.kind === kind) &&
-        (channel === undefined || attempt.channel.toLowerCase() === channel.toLowerCase()),
+        (channel === undefined || attempt.channel.toLowerCase() === channel),
     );
     return selected.map((attempt) => {
       const { id } = attempt;

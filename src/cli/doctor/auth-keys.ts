@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { importJWK, type JWK } from 'jose';
-import { decodeUtf8OrThrow } from '../../shared/json-text';
+import { readTextFile } from '../../shared/json-text';
 import { ApiKeyStore, type ClientKey } from '../../auth/client-keys';
 import { fetchKeys } from '../../auth/token-keys';
 import { ALGORITHMS } from '../../auth/tokens';
@@ -17,7 +16,7 @@ export function checkClientKeys({ config, now }: CheckContext): Finding[] {
   const file = config.access.clientKeysFile;
   if (file === null) return [skipped('CLIENT_KEYS_FILE is not set: no caller has a key.')];
   try {
-    return checkKeyExpiry(new ApiKeyStore(decodeUtf8OrThrow(readFileSync(file))).all, now());
+    return checkKeyExpiry(new ApiKeyStore(readTextFile(file)).all, now());
   } catch (error) {
     return [failed('client_keys_invalid', `CLIENT_KEYS_FILE: ${describeFileError(error)}.`)];
   }

@@ -4,7 +4,7 @@ const RESTRICT_MODE =
   'chmod 600, as the user of the gateway; in Kubernetes set defaultMode: 0400 for the volume.';
 
 /** The remedy of every problem that the doctor reports, by the code of the problem. */
-export const REMEDIES = {
+const REMEDIES = {
   setting_invalid: 'See docs/configuration.md. The other checks need valid settings.',
   suspicious_setting: 'docs/configuration.md lists every setting.',
   descriptor_limit_low:
@@ -70,7 +70,7 @@ export const REMEDIES = {
   check_error: 'This is a bug: please report it.',
 } as const;
 
-export type ProblemCode = keyof typeof REMEDIES;
+type ProblemCode = keyof typeof REMEDIES;
 
 /** Result of a check. The texts are for the operator and never contain the value of a secret. */
 export interface Finding {

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { decodeUtf8OrThrow } from '../../shared/json-text';
-import { SANDBOX_CREDENTIALS } from '../../config';
+import { readTextFile } from '../../shared/json-text';
 import { lookupQuery } from '../../datasources/payment-service/client';
 import { Credentials } from '../../datasources/payment-service/credentials';
 import { readCredentialsFile } from '../../datasources/payment-service/credentials-file';
@@ -10,6 +8,7 @@ import type { RawResponse } from '../../datasources/payment-service/http/http-ex
 import { ServiceTransport, serviceTime } from '../../datasources/payment-service/http/transport';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { causeCode } from '../context';
+import { openCredentials } from '../service-credentials';
 import { SKIPPED_WITHOUT_SERVICE, failed, ok, warning, type CheckContext, type Finding } from './check';
 
 /** The service rejects timestamps that are older than this (specification section 5). */
@@ -26,9 +25,9 @@ const MAX_CONCURRENT_LOOKUPS = 8;
  */
 export async function checkCredentials(context: CheckContext): Promise<Finding[]> {
   if (context.config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
-  let opened: ReturnType<typeof openCredentials>;
+  let opened: ReturnType<typeof openEntries>;
   try {
-    opened = openCredentials(context);
+    opened = openEntries(context);
   } catch (error) {
     return [failed('credentials_file_invalid', `SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`)];
   }
@@ -36,17 +35,13 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
 }
 
 /** Returns the credentials, and a channel for each of their entries, by the name of the entry. */
-function openCredentials({ config, channel }: CheckContext) {
-  const { apiKey, secretKey, credentialsFile } = config.service;
-  // A key that is not set has the default, which is the key of the sandbox.
-  const isSet = apiKey !== SANDBOX_CREDENTIALS.apiKey && secretKey !== SANDBOX_CREDENTIALS.secretKey;
-  const settings = isSet ? { apiKey, secretKeys: [secretKey] } : undefined;
-  const onCredentialEvent = (): void => undefined;
-  const credentials = new Credentials({ file: credentialsFile, settings, onCredentialEvent });
+function openEntries({ config, channel }: CheckContext) {
+  const credentials = openCredentials(config.service);
   const channels = new Map<string, string>();
   const defaultChannel = channel ?? randomUUID();
   if (credentials.signersFor(defaultChannel)) channels.set('default', defaultChannel);
-  for (const each of credentialEntries(credentialsFile).channels) channels.set(`channels.${each}`, each);
+  for (const each of credentialEntries(config.service.credentialsFile).channels)
+    channels.set(`channels.${each}`, each);
   return { credentials, channels };
 }
 
@@ -57,15 +52,15 @@ export function credentialEntries(file: string | null): { channels: string[]; fi
   const readNamedFile = (name: string): string => {
     const named = path.resolve(path.dirname(file), name);
     files.push(named);
-    return decodeUtf8OrThrow(readFileSync(named));
+    return readTextFile(named);
   };
-  const { channels } = readCredentialsFile(decodeUtf8OrThrow(readFileSync(file)), readNamedFile);
+  const { channels } = readCredentialsFile(readTextFile(file), readNamedFile);
   return { channels: [...channels.keys()], files };
 }
 
 async function sendLookups(
   { config, now }: CheckContext,
-  { credentials, channels }: ReturnType<typeof openCredentials>,
+  { credentials, channels }: ReturnType<typeof openEntries>,
 ): Promise<Finding[]> {
   const { baseUrl, timeoutMs, notFoundStatus } = config.service;
   const options = { baseUrl, timeoutMs: Math.min(timeoutMs, MAX_LOOKUP_TIMEOUT_MS), now };

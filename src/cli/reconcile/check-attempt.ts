@@ -35,7 +35,12 @@ const OUTAGE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TI
 
 type Verdict = Omit<CheckedAttempt, 'attempt' | 'checkedAt' | 'isOutage'>;
 
-const withoutLookup = (comparison: Comparison): Verdict => ({ ...comparison, change: null, shown: null });
+const unknown = (detail: string, shown: Shown | null = null): Verdict => ({
+  result: 'unknown',
+  detail,
+  change: null,
+  shown,
+});
 
 /**
  * Compares an attempt with the service's present state. What does not agree is compared a second time with the latest
@@ -62,22 +67,20 @@ async function checkOnce(
 }
 
 async function judge(attempt: Attempt, outcome: LookupOutcome, options: CheckOptions): Promise<Verdict> {
-  if (outcome.kind === 'failed')
-    return withoutLookup({ result: 'unknown', detail: `lookup_${outcome.error.toLowerCase()}` });
-  if (outcome.kind === 'not_found_elsewhere')
-    return withoutLookup({ result: 'unknown', detail: 'not_found_by_proxy' });
+  if (outcome.kind === 'failed') return unknown(`lookup_${outcome.error.toLowerCase()}`);
+  if (outcome.kind === 'not_found_elsewhere') return unknown('not_found_by_proxy');
   const shown = outcome.kind === 'found' ? outcome.shown : null;
   if (attempt.transactionId !== null) {
     const change = options.changes.find(attempt.kind, attempt.transactionId);
     if (!shown) return { result: 'missing', detail: '', change, shown };
-    const { isFollowing } = options;
-    return { ...compareSucceeded(attempt, shown, { change, isFollowing }), change, shown };
+    const later = { change, isFollowing: options.isFollowing };
+    return { ...compareSucceeded(attempt, shown, later), change, shown };
   }
   const owner = await ownerOf(attempt, shown, options);
   // A transaction that another attempt created is not shown as one of this attempt.
   const own = owner.isOtherAttempt ? null : shown;
   if (attempt.outcome === 'unknown' || attempt.outcome === 'in_progress')
-    return { result: 'unknown', detail: `outcome_${attempt.outcome}`, change: null, shown: own };
+    return unknown(`outcome_${attempt.outcome}`, own);
   return { ...compareUnsent(attempt, shown, owner), change: null, shown: own };
 }
 

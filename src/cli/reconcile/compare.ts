@@ -84,8 +84,8 @@ export function compareSucceeded(attempt: Attempt, shown: Shown, later: LaterRec
   const differsInStatus = statusDifference(attempt, shown, change);
   const differsInAmount = amountDifference(attempt, shown, change);
   if (differsInAmount !== null) {
-    const details = [differsInAmount, ...(differsInStatus === null ? [] : ['status_differs'])];
-    return { result: 'amount_differs', detail: details.join(' ') };
+    const detail = differsInStatus === null ? differsInAmount : `${differsInAmount} status_differs`;
+    return { result: 'amount_differs', detail };
   }
   if (differsInStatus === NOT_RECORDED && !isFollowing) return { result: 'agrees', detail: NOT_RECORDED };
   if (differsInStatus !== null) return { result: 'status_differs', detail: differsInStatus };

@@ -1,7 +1,6 @@
-import { ConfigError, SANDBOX_CREDENTIALS, type LookupConfig } from '../../config';
+import { readSettingFile, type Config } from '../../config';
 import type { Attempt } from '../../datasources/journal/journal';
 import { ServiceClient } from '../../datasources/payment-service/client';
-import { Credentials } from '../../datasources/payment-service/credentials';
 import { ServiceTransport } from '../../datasources/payment-service/http/transport';
 import { PaymentService } from '../../datasources/payment-service/payments';
 import { PayoutService } from '../../datasources/payment-service/payouts';
@@ -9,8 +8,8 @@ import { ServiceError, type ServiceErrorKind } from '../../datasources/payment-s
 import { valueOrNull } from '../../schema/lazy-field';
 import type { PaymentResource } from '../../schema/payment';
 import type { PayoutResource } from '../../schema/payout';
-import { describeFileError } from '../../shared/hot-reloaded-file';
 import { DEFAULT_POLL_AFTER } from '../../shared/poll-after';
+import { openCredentials } from '../service-credentials';
 import type { Shown } from './compare';
 import type { RateLimiter, WaitingClock } from './rate-limiter';
 
@@ -30,7 +29,7 @@ const MAX_TRIES = 5;
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 
-export interface LookupOptions {
+interface LookupOptions {
   limiter: RateLimiter;
   clock: WaitingClock;
   /** Aborts waiting lookups. */
@@ -47,10 +46,10 @@ export class ServiceLookups implements AsyncDisposable {
 
   /** Throws a ConfigError if the credentials cannot be used. */
   constructor(
-    { service }: LookupConfig,
+    service: Config['service'],
     private readonly options: LookupOptions,
   ) {
-    const credentials = openCredentials(service);
+    const credentials = readSettingFile('SERVICE_CREDENTIALS_FILE', () => openCredentials(service));
     const { baseUrl, timeoutMs, notFoundStatus: status, notFoundFields: fields } = service;
     const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now: () => Date.now() });
     const secrets = () => ({ credentials: credentials.allSecrets });
@@ -88,17 +87,6 @@ export class ServiceLookups implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#close();
-  }
-}
-
-function openCredentials({ apiKey, secretKey, credentialsFile }: LookupConfig['service']): Credentials {
-  // A key that is not set has the default, which is the key of the sandbox.
-  const isSet = apiKey !== SANDBOX_CREDENTIALS.apiKey && secretKey !== SANDBOX_CREDENTIALS.secretKey;
-  const settings = isSet ? { apiKey, secretKeys: [secretKey] } : undefined;
-  try {
-    return new Credentials({ file: credentialsFile, settings, onCredentialEvent: () => undefined });
-  } catch (error) {
-    throw new ConfigError([`SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`]);
   }
 }
 

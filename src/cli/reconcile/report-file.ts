@@ -1,12 +1,12 @@
 import {
   closeSync,
+  constants,
   existsSync,
-  fsyncSync,
   ftruncateSync,
   openSync,
   readFileSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import type { AttemptPosition } from '../../datasources/journal/journal';
 import { InputError, causeCode } from '../context';
@@ -29,7 +29,7 @@ export type Counts = Record<Result, number>;
 /** Content of the progress file. */
 interface Progress {
   selection: Selection;
-  /** Position of the last attempt whose result is in the file; null at the start. */
+  /** Position of the last attempt whose result was added; null at the start. */
   position: AttemptPosition | null;
   /** Length of the file up to this result. What a crash has written after it is discarded. */
   bytes: number;
@@ -45,17 +45,14 @@ const progressFile = (file: string): string => `${file}.progress`;
  * result, so that the file has each attempt once.
  */
 export class ReportFile implements Disposable {
+  /** Results that were added after the last `save`. */
   #pending = '';
-  /** Position of the last result, saved or not. */
-  #position: AttemptPosition | null;
 
   private constructor(
     private readonly file: string,
     private readonly descriptor: number,
-    private readonly saved: Progress,
-  ) {
-    this.#position = saved.position;
-  }
+    private readonly progress: Progress,
+  ) {}
 
   /** Creates the file. @throws InputError if it exists or cannot be created */
   static create(file: string, selection: Selection, header: string): ReportFile {
@@ -63,9 +60,8 @@ export class ReportFile implements Disposable {
       throw new InputError(
         `${file} is of an interrupted run: continue it with --resume, or delete both files.`,
       );
-    const descriptor = open(file, 'wx');
     const progress = { selection, position: null, bytes: 0, counts: noCounts() };
-    const report = new ReportFile(file, descriptor, progress);
+    const report = new ReportFile(file, open(file, 'ax'), progress);
     report.#pending = header;
     report.save();
     return report;
@@ -78,38 +74,34 @@ export class ReportFile implements Disposable {
     const progress = readProgress(progressFile(file));
     if (JSON.stringify(progress.selection) !== JSON.stringify(selection))
       throw new InputError(`${file} is of a run with another service, --from, --to, --channel or --all.`);
-    const descriptor = open(file, 'r+');
-    ftruncateSync(descriptor, progress.bytes);
-    return new ReportFile(file, descriptor, progress);
+    return new ReportFile(file, open(file, constants.O_RDWR | constants.O_APPEND), progress);
   }
 
   get counts(): Readonly<Counts> {
-    return this.saved.counts;
+    return this.progress.counts;
   }
 
   /** Position of the last attempt that was added. */
   get position(): AttemptPosition | null {
-    return this.#position;
+    return this.progress.position;
   }
 
   /** Adds the result of the next attempt. @param record its line of the file; null if the file leaves it out */
   add(result: Result, position: AttemptPosition, record: string | null): void {
-    this.saved.counts[result] += 1;
-    this.#position = { startedAt: position.startedAt, seq: position.seq };
+    this.progress.counts[result] += 1;
+    this.progress.position = { startedAt: position.startedAt, seq: position.seq };
     if (record !== null) this.#pending += record;
   }
 
   /** Writes the added results, and then the progress, durably. */
   save(): void {
-    const { descriptor, saved } = this;
-    const bytes = Buffer.from(this.#pending);
-    for (let written = 0; written < bytes.length;)
-      written += writeSync(descriptor, bytes, written, bytes.length - written, saved.bytes + written);
-    saved.bytes += bytes.length;
+    const { descriptor, progress } = this;
+    // Discards what a crash or a failed write has left behind the last saved result.
+    ftruncateSync(descriptor, progress.bytes);
+    writeFileSync(descriptor, this.#pending, { flush: true });
+    progress.bytes += Buffer.byteLength(this.#pending);
     this.#pending = '';
-    saved.position = this.#position;
-    fsyncSync(descriptor);
-    replaceFile(progressFile(this.file), JSON.stringify(saved));
+    replaceFile(progressFile(this.file), JSON.stringify(progress));
   }
 
   /** Saves the results and removes the progress file. */
@@ -123,7 +115,7 @@ export class ReportFile implements Disposable {
   }
 }
 
-function open(file: string, flags: string): number {
+function open(file: string, flags: string | number): number {
   try {
     return openSync(file, flags);
   } catch (error) {

@@ -1,13 +1,11 @@
 import { mutationOf } from '../attempts/report';
 import { csvRecord } from '../csv';
-import type { Terminal } from '../terminal';
+import { timeText, type Terminal } from '../terminal';
 import type { CheckedAttempt } from './check-attempt';
 import { RESULTS, statusOf } from './compare';
 import type { Counts } from './report-file';
 
 type Column = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
-
-const timeOf = (ms: number): string => new Date(ms).toISOString();
 
 /** The status that the record has: of the latest change, or else of the create. */
 const recordedStatus = ({ attempt, change }: CheckedAttempt): string | null =>
@@ -30,8 +28,8 @@ const COLUMNS: readonly Column[] = [
   ['serviceCurrency', ({ shown }) => shown?.currency ?? null],
   ['serviceValue', ({ shown }) => shown?.value ?? null],
   ['serviceReceived', ({ shown }) => shown?.received ?? null],
-  ['startedAt', ({ attempt }) => timeOf(attempt.startedAt)],
-  ['checkedAt', ({ checkedAt }) => timeOf(checkedAt)],
+  ['startedAt', ({ attempt }) => timeText(attempt.startedAt)],
+  ['checkedAt', ({ checkedAt }) => timeText(checkedAt)],
   ['client', ({ attempt }) => attempt.client],
   ['idempotencyKey', ({ attempt }) => attempt.key],
   ['attemptId', ({ attempt }) => attempt.id],
@@ -43,14 +41,14 @@ export const REPORT_HEADER = csvRecord(COLUMNS.map(([name]) => name));
 export const reportRecord = (checked: CheckedAttempt): string =>
   csvRecord(COLUMNS.map(([, read]) => read(checked)));
 
-export const differencesOf = (counts: Readonly<Counts>): number =>
-  RESULTS.reduce((sum, result) => sum + (result === 'agrees' ? 0 : counts[result]), 0);
+const checkedOf = (counts: Readonly<Counts>): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-const checkedOf = (counts: Readonly<Counts>): number => differencesOf(counts) + counts.agrees;
+export const differencesOf = (counts: Readonly<Counts>): number => checkedOf(counts) - counts.agrees;
 
 /** Returns the progress of a run in one line. */
 export const describeProgress = (counts: Readonly<Counts>, startedAt: number): string =>
-  `${checkedOf(counts)} checked, ${differencesOf(counts)} differ; at ${timeOf(startedAt)} …`;
+  `${checkedOf(counts)} checked, ${differencesOf(counts)} differ; at ${timeText(startedAt)} …`;
 
 /** Prints how many attempts have which result. `lookups` counts those of this run, without an interrupted one before. */
 export function printSummary(

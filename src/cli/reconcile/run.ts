@@ -9,18 +9,7 @@ const MAX_IN_FLIGHT = 64;
 const MAX_FAILED_IN_A_ROW = 20;
 const SAVE_INTERVAL_MS = 1000;
 
-/** Thrown if the payment service does not respond. What was checked before is saved. */
-export class ServiceOutage extends Error {
-  /** @param detail why the last lookup failed */
-  constructor(detail: string) {
-    super(
-      `${MAX_FAILED_IN_A_ROW} lookups in a row failed (${detail}). Repeat the command with --resume when the service responds.`,
-    );
-    this.name = 'ServiceOutage';
-  }
-}
-
-export interface RunOptions {
+interface RunOptions {
   selection: Selection;
   attempts: AttemptsByStart;
   check: CheckOptions;
@@ -31,7 +20,8 @@ export interface RunOptions {
 
 /**
  * Checks the attempts of a selection in the order of their start, and adds the results to the report. Several checks are
- * in flight; their results keep the order. @throws ServiceOutage
+ * in flight; their results keep the order. What was checked is saved, also if the run fails, for example in an outage of
+ * the service.
  */
 export async function runChecks({
   selection,
@@ -54,7 +44,10 @@ export async function runChecks({
     if (!checked) return;
     failed.push(checked);
     if (checked.isOutage && failed.length < MAX_FAILED_IN_A_ROW) return;
-    if (checked.isOutage) throw new ServiceOutage(checked.detail);
+    if (checked.isOutage)
+      throw new Error(
+        `${failed.length} lookups in a row failed (${checked.detail}). Repeat the command with --resume when the service responds.`,
+      );
     failed.forEach(add);
     failed = [];
     if (performance.now() - savedAt < SAVE_INTERVAL_MS) return;

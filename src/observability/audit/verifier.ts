@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { NO_HASH, hashOf, isCutOff, readLine, type AuditLine } from './line';
 
 /** Stable code of a finding. */
-export type FindingCode =
+type FindingCode =
   | 'not_a_line'
   | 'cut_off'
   | 'changed'
@@ -34,7 +34,7 @@ export interface FileSummary {
 }
 
 /** A process that opened the log for writing. */
-export interface Writer {
+interface Writer {
   id: string;
   pid: number;
   host: string;

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { registerCollected } from './register';
+import { oncePerScrape, registerCollected } from './register';
 
 /** Followed transactions in the journal. */
 interface FollowedCount {
@@ -10,7 +10,7 @@ interface FollowedCount {
 }
 
 /** State of the record of changes. Ages are in milliseconds. */
-export interface ChangesState {
+interface ChangesState {
   /** Rejects if the journal cannot be read. Null: nothing is followed (FOLLOW_DAYS is 0). */
   followed: () => Promise<FollowedCount | null>;
   record: () => { queued: number; oldestQueuedMs: number; behindMs: number };
@@ -57,14 +57,9 @@ export function changeMetrics(registry: Registry) {
 
 /** Registers the gauges of the record of changes. All instances show the same followed transactions. */
 export function registerChangeGauges(registry: Registry, state: ChangesState): void {
-  // One call to the journal for all gauges of a scrape. If it fails they have no value.
-  let reading: Promise<FollowedCount | null> | undefined;
+  const readFollowed = oncePerScrape(state.followed);
   const count = async (valueOf: (followed: FollowedCount) => number): Promise<number | null> => {
-    reading ??= state
-      .followed()
-      .catch(() => null)
-      .finally(() => (reading = undefined));
-    const followed = await reading;
+    const followed = await readFollowed();
     return followed && valueOf(followed);
   };
   registerCollected(registry, {

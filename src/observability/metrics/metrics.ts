@@ -1,16 +1,10 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
-import { changeMetrics, registerChangeGauges, type ChangesState } from './changes';
-import { paymentMetrics, registerPaymentGauges, type JournalAndAuditState } from './money';
+import { changeMetrics, registerChangeGauges } from './changes';
+import { paymentMetrics, registerPaymentGauges } from './money';
 import { operationMetrics } from './operations';
 import { registerCollected } from './register';
-import { registerServiceGauges, serviceMetrics, type ServiceState } from './service';
-import {
-  registerClientKeyGauges,
-  registerServerGauges,
-  serverMetrics,
-  type ClientKeyState,
-  type ServerState,
-} from './web';
+import { registerServiceGauges, serviceMetrics } from './service';
+import { registerClientKeyGauges, registerServerGauges, serverMetrics } from './web';
 
 /** Default metrics of prom-client that are removed: gauges named like counters, and gauges without a measured value. */
 const EXCLUDED_METRICS =
@@ -47,27 +41,12 @@ export class Metrics {
   readonly payments = paymentMetrics(this.#registry);
   readonly changes = changeMetrics(this.#registry);
   readonly server = serverMetrics(this.#registry);
+  readonly registerServiceGauges = registerServiceGauges.bind(null, this.#registry);
+  readonly registerPaymentGauges = registerPaymentGauges.bind(null, this.#registry);
+  readonly registerChangeGauges = registerChangeGauges.bind(null, this.#registry);
+  readonly registerServerGauges = registerServerGauges.bind(null, this.#registry);
+  readonly registerClientKeyGauges = registerClientKeyGauges.bind(null, this.#registry);
   #page: Promise<{ contentType: string; text: string }> | undefined;
-
-  registerServiceGauges(state: ServiceState): void {
-    registerServiceGauges(this.#registry, state);
-  }
-
-  registerPaymentGauges(state: JournalAndAuditState): void {
-    registerPaymentGauges(this.#registry, state);
-  }
-
-  registerChangeGauges(state: ChangesState): void {
-    registerChangeGauges(this.#registry, state);
-  }
-
-  registerServerGauges(state: ServerState): void {
-    registerServerGauges(this.#registry, state);
-  }
-
-  registerClientKeyGauges(read: () => readonly ClientKeyState[]): void {
-    registerClientKeyGauges(this.#registry, read);
-  }
 
   /** Returns the metrics in the text format of Prometheus. Concurrent calls share one page. */
   page() {

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { boundedLabel, registerCollected, registerLabelledCounter } from './register';
+import { boundedLabel, oncePerScrape, registerCollected, registerLabelledCounter } from './register';
 
 /** Unknown outcomes of one kind (payments or payouts) in the journal. */
 interface UnknownOutcomes {
@@ -10,7 +10,7 @@ interface UnknownOutcomes {
 }
 
 /** State of journal and audit log. */
-export interface JournalAndAuditState {
+interface JournalAndAuditState {
   isJournalUp: () => boolean;
   isFenceUp: () => boolean;
   /** Returns one entry for each kind. Rejects if the journal cannot be read. */
@@ -99,14 +99,10 @@ function journalCallMetrics(registry: Registry) {
 
 /** Registers the gauges of journal and audit log. All instances that share a journal show the same unknown outcomes. */
 export function registerPaymentGauges(registry: Registry, state: JournalAndAuditState): void {
-  // One call to the journal for both gauges of a scrape. If it fails they have no value: the previous one would look current.
-  let reading: Promise<readonly UnknownOutcomes[]> | undefined;
+  const readUnknown = oncePerScrape(state.unknownOutcomes);
   const byKind = async (valueOf: (outcomes: UnknownOutcomes) => number) => {
-    reading ??= state
-      .unknownOutcomes()
-      .catch(() => [])
-      .finally(() => (reading = undefined));
-    return Object.fromEntries((await reading).map((outcomes) => [outcomes.kind, valueOf(outcomes)]));
+    const unknown = (await readUnknown()) ?? [];
+    return Object.fromEntries(unknown.map((outcomes) => [outcomes.kind, valueOf(outcomes)]));
   };
   registerCollected(registry, {
     paygraph_audit_gaps_total: {

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { boundedLabel, OTHER } from './register';
+import { boundedLabel, cachedSeries, OTHER } from './register';
 
 /** Maximum number of distinct operation names in labels. It is limited, because callers choose the names. */
 const MAX_NAME_LABELS = 200;
@@ -29,9 +29,8 @@ export function operationMetrics(registry: Registry) {
   });
   const nameLabel = boundedLabel(MAX_NAME_LABELS);
   const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
-  // Series by their labels. They are cached, because finding a series takes longer than adding to it.
-  const observers = new Map<string, (seconds: number) => void>();
-  const counters = new Map<string, { inc(): void }>();
+  const durationOf = cachedSeries((type, name) => duration.labels(type, name));
+  const totalOf = cachedSeries((type, name, outcome) => total.labels(type, name, outcome));
 
   /**
    * @param type query, mutation or subscription; undefined if no operation of the document was selected
@@ -42,17 +41,8 @@ export function operationMetrics(registry: Registry) {
   return (type = UNKNOWN_TYPE, operationName = 'anonymous', code = 'ok', seconds?: number): void => {
     // If no operation was selected, its name is unknown.
     const name = type === UNKNOWN_TYPE ? OTHER : nameLabel(operationName);
-    const outcome = outcomeLabel(code);
-    if (seconds !== undefined) {
-      const series = `${type} ${name}`;
-      let observe = observers.get(series);
-      if (!observe) observers.set(series, (observe = duration.labels(type, name).observe));
-      observe(seconds);
-    }
+    if (seconds !== undefined) durationOf(type, name).observe(seconds);
     if (code === 'INTERNAL_SERVER_ERROR') bugs.inc();
-    const series = `${type} ${name} ${outcome}`;
-    let counter = counters.get(series);
-    if (!counter) counters.set(series, (counter = total.labels(type, name, outcome)));
-    counter.inc();
+    totalOf(type, name, outcomeLabel(code)).inc();
   };
 }

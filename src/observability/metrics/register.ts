@@ -12,6 +12,32 @@ export function boundedLabel(max: number): (value: string) => string {
   };
 }
 
+/**
+ * Returns a function that finds the series of label values, and caches what it finds: finding a series takes longer than
+ * adding to it.
+ */
+export function cachedSeries<S>(find: (...labels: string[]) => S): (...labels: string[]) => S {
+  const known = new Map<string, S>();
+  return (...labels) => {
+    const key = labels.join(' ');
+    const series = known.get(key) ?? find(...labels);
+    known.set(key, series);
+    return series;
+  };
+}
+
+/**
+ * Returns a function that reads a state once for all gauges of a scrape. Resolves with null if the state cannot be read:
+ * the gauges then have no value, because the previous one would look current.
+ */
+export function oncePerScrape<T>(read: () => Promise<T>): () => Promise<T | null> {
+  let reading: Promise<T | null> | undefined;
+  return () =>
+    (reading ??= read()
+      .catch(() => null)
+      .finally(() => (reading = undefined)));
+}
+
 interface LabelledCounterOptions<V> {
   name: string;
   help: string;

@@ -1,8 +1,8 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { registerCollected } from './register';
+import { cachedSeries, registerCollected } from './register';
 
 /** State of the connection to the payment service. */
-export interface ServiceState {
+interface ServiceState {
   /** Returns for each circuit breaker, by its name, whether it is open. */
   breakers(): Readonly<Record<string, boolean>>;
   /** Returns for each bulkhead, by its name, the numbers of requests in flight (`inFlight`) and queued (`waiting`). */
@@ -31,15 +31,11 @@ export function serviceMetrics(registry: Registry) {
     help: 'Retried lookups. Mutations are never retried.',
     registers,
   });
-  // Finding a series by its labels takes longer than adding to it.
-  const observers = new Map<string, (seconds: number) => void>();
+  const durationOf = cachedSeries((call, result) => duration.labels(call, result));
   return {
     /** Records a request that has ended. `call` and `result` become labels, so they must have few values. */
     requestEnded: (call: string, result: string, seconds: number): void => {
-      const series = `${call} ${result}`;
-      let observe = observers.get(series);
-      if (!observe) observers.set(series, (observe = duration.labels(call, result).observe));
-      observe(seconds);
+      durationOf(call, result).observe(seconds);
       if (result === 'unauthorized') unauthorized.inc();
     },
     lookupRetried: (): void => retries.inc(),

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { registerCollected, registerLabelledCounter } from './register';
 
 /** State of the HTTP server. */
-export interface ServerState {
+interface ServerState {
   /** Number of open subscriptions. */
   subscriptions: () => number;
   maxSubscriptions: number;
@@ -16,7 +16,7 @@ export interface ServerState {
 }
 
 /** The state of a client key. */
-export interface ClientKeyState {
+interface ClientKeyState {
   /** The client's id in CLIENT_KEYS_FILE. */
   client: string;
   label: string;
