@@ -1,21 +1,10 @@
+import { passesLuhn } from '../shared/luhn';
 import { findInDecodings, NO_SPANS, type Finder, type Span } from './decodings';
 
 /** This file finds card numbers (PANs), however their digits are grouped and encoded. */
 
 const MIN_PAN_DIGITS = 12;
 const MAX_PAN_DIGITS = 19;
-
-/** Whether the last digit of a number is its check digit (Luhn, ISO/IEC 7812). */
-export function passesLuhn(digits: string): boolean {
-  let sum = 0;
-  for (let place = 1; place <= digits.length; place += 1) {
-    const digit = digits.charCodeAt(digits.length - place) - 0x30;
-    // Every second digit from the right is doubled.
-    const value = place % 2 === 0 ? digit * 2 : digit;
-    sum += value > 9 ? value - 9 : value;
-  }
-  return sum % 10 === 0;
-}
 
 /** Whether a text has as many digits as a card number, wherever they are. A fast check that most texts do not pass. */
 export const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text);

@@ -7,7 +7,8 @@ import {
   type ValidationArguments,
 } from 'class-validator';
 import { Field } from 'type-graphql';
-import { containsPan, passesLuhn } from '../redaction/pan';
+import { containsPan } from '../redaction/pan';
+import { passesLuhn } from '../shared/luhn';
 import { isPrintable } from '../shared/text';
 import type { InputRule } from './input-rules';
 
