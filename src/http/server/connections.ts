@@ -107,9 +107,9 @@ export class Connections {
     });
   }
 
-  /** Returns the response to the latest request on a connection; undefined before the first request. */
-  latestResponseOn(socket: Socket): ServerResponse | undefined {
-    return this.#open.get(socket)?.latest;
+  /** Returns the open connection of a socket. */
+  of(socket: Socket): ClientConnection | undefined {
+    return this.#open.get(socket);
   }
 
   /** Records that a connection was upgraded to a WebSocket. */

@@ -5,8 +5,7 @@ import { AccessError, type Caller } from '../../auth/caller';
 import type { ContextFactory, OperationContext, RequestIdentity } from '../../resolvers/context';
 import type { Clock } from '../../shared/clock';
 import type { Admission } from '../graphql/admission';
-import { errorLocation } from '../graphql/graphql-errors';
-import { toPublicError } from '../graphql/graphql-errors';
+import { errorLocation, toPublicError } from '../graphql/graphql-errors';
 import { RequestError } from '../graphql/http-error';
 import { codesOf, loggableName, writeLogLine, type CountOperation } from '../graphql/operation-log';
 import { validateParams, type GraphQLRequestParams } from '../graphql/request-params';
@@ -14,6 +13,7 @@ import { persistedQueryHash, UNKNOWN_ID } from '../persisted/persisted-operation
 import { requestContext } from '../server/request-context';
 import type { QuotaLimiter } from './quota-limiter';
 import { ResultStream } from './result-stream';
+import { SharedInterval } from './shared-interval';
 import type { SubscriptionDocuments } from './subscription-documents';
 
 /** The span of one subscription. */
@@ -48,10 +48,11 @@ const CREDENTIALS_CHECK_INTERVAL_MS = 1000;
 
 /** Starts subscriptions of every transport. Checks credentials again while a subscription is open. */
 export class SubscriptionService {
-  readonly #open = new Map<ResultStream, Caller>();
-  #isCheckScheduled = false;
+  readonly #credentialsChecks: SharedInterval;
 
-  constructor(private readonly options: SubscriptionOptions) {}
+  constructor(private readonly options: SubscriptionOptions) {
+    this.#credentialsChecks = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
+  }
 
   /** Checks a request like a query. Returns errors, formatted for the caller, if the request is rejected. */
   async prepare(
@@ -99,13 +100,16 @@ export class SubscriptionService {
     const { contextValue, operationName, trace } = prepared;
     const { caller, requestId } = contextValue;
     const startedAt = performance.now();
-    let release = (): void => undefined;
+    let releaseQuota = (): void => undefined;
+    let stopChecks = (): void => undefined;
     const stream = new ResultStream({
       open: () =>
         requestContext.run({ requestId }, async () => {
-          release = this.options.quota.acquire(caller.id);
-          this.#open.set(stream, caller);
-          this.#scheduleCredentialsCheck();
+          releaseQuota = this.options.quota.acquire(caller.id);
+          stopChecks = this.#credentialsChecks.add(() => {
+            if (!this.options.authenticator.areCredentialsStillValid(caller))
+              stream.fail(credentialsExpired());
+          });
           return trace ? trace.within(() => subscribe(prepared)) : subscribe(prepared);
         }),
       toPublicErrors: (cause) => this.#toPublicErrors(cause, requestId),
@@ -117,8 +121,8 @@ export class SubscriptionService {
       },
       eventId: () => contextValue.eventId,
       onClosed: (errors) => {
-        release();
-        this.#open.delete(stream);
+        releaseQuota();
+        stopChecks();
         onEnd();
         this.options.count('subscription', loggableName(operationName), codesOf(errors)[0], undefined);
         const ms = performance.now() - startedAt;
@@ -129,25 +133,7 @@ export class SubscriptionService {
   }
 
   #requireCurrentCredentials(caller: Caller): void {
-    if (this.options.authenticator.areCredentialsStillValid(caller)) return;
-    throw new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED);
-  }
-
-  /** Schedules the check that ends subscriptions of callers whose credentials have expired or were revoked. */
-  #scheduleCredentialsCheck(): void {
-    if (this.#isCheckScheduled) return;
-    this.#isCheckScheduled = true;
-    this.options.clock.after(CREDENTIALS_CHECK_INTERVAL_MS, () => {
-      this.#isCheckScheduled = false;
-      for (const [stream, caller] of this.#open) {
-        try {
-          this.#requireCurrentCredentials(caller);
-        } catch (error) {
-          stream.fail(error);
-        }
-      }
-      if (this.#open.size > 0) this.#scheduleCredentialsCheck();
-    });
+    if (!this.options.authenticator.areCredentialsStillValid(caller)) throw credentialsExpired();
   }
 
   /** Formats an error for the caller, or all errors of an AggregateError. */
@@ -187,5 +173,7 @@ interface EndedSubscription {
 
 /** Message for callers whose connection or subscription is ended because their credentials are no longer valid. */
 export const CREDENTIALS_EXPIRED = 'The credentials have expired or were revoked.';
+
+export const credentialsExpired = (): AccessError => new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED);
 
 const NO_QUERY = new GraphQLError('The request has no query.', { extensions: { code: 'BAD_REQUEST' } });

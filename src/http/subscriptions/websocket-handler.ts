@@ -11,11 +11,12 @@ import { RequestError, toRequestError } from '../graphql/http-error';
 import type { Connections } from '../server/connections';
 import { isLoopbackHost, isOwnOrigin } from '../server/origin-check';
 import { Connection } from './connection';
-import type { Heartbeat } from './heartbeat';
 import type { QuotaLimiter } from './quota-limiter';
 import { SubscriptionError } from './result-stream';
+import type { SharedInterval } from './shared-interval';
 import {
   CREDENTIALS_EXPIRED,
+  credentialsExpired,
   type PreparedSubscription,
   type SubscriptionService,
 } from './subscription-service';
@@ -25,7 +26,8 @@ interface WebSocketOptions {
   authenticator: Authenticator;
   /** Limits the number of connections, with and without subscriptions. */
   quota: QuotaLimiter;
-  heartbeat: Heartbeat;
+  /** Interval of the pings. */
+  heartbeat: SharedInterval;
   /** Other origins whose pages may connect. */
   corsOrigins: readonly string[];
   connections: Connections;
@@ -166,8 +168,7 @@ export class WebSocketHandler {
       const authorization = authorizationOf(connectionParams) ?? extra.authorization;
       const caller = await authenticator.authenticate(authorization);
       // A connection has no leeway after the expiry of its token, unlike a single request.
-      if (!authenticator.areCredentialsStillValid(caller))
-        throw new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED);
+      if (!authenticator.areCredentialsStillValid(caller)) throw credentialsExpired();
       if (extra.socket.readyState !== extra.socket.OPEN) return false;
       extra.releaseQuota = quota.acquire(caller.id);
       extra.caller = caller;
