@@ -6,7 +6,7 @@ import { ConfigError, type Config } from '../config';
 import { Admission } from '../http/graphql/admission';
 import { createApolloServer, errorFormatter } from '../http/graphql/apollo-server';
 import { connectionCapacity, descriptorLimit } from '../shared/file-descriptors';
-import { createApp, loadCheck } from '../http/server/app';
+import { createApp } from '../http/server/app';
 import { addCallbacks } from '../http/server/callback-route';
 import { connectionLog } from '../http/server/connection-log';
 import { Connections } from '../http/server/connections';
@@ -122,7 +122,7 @@ async function createServer(parts: BaseParts) {
   const { apollo, compiled } = await startApollo(parts, schema, rate);
   const connections = createConnections(parts);
   const unread = new UnreadResponses(connections, limits);
-  const lag = new EventLoopLag(limits.maxEventLoopLagMs);
+  const lag = new EventLoopLag(limits.maxEventLoopLagMs, () => metrics.server.rejected('overloaded'));
   const { trustedProxies, clientTimeoutMs } = limits;
   const app = createApp({ log, trustedProxies, clientTimeoutMs, connections });
   return { app, schema, apollo, compiled, admission, authenticator, connections, unread, lag };
@@ -141,7 +141,7 @@ async function addGraphqlRoutes(
     audit.record(entry);
     metrics.payments.mutationEnded(entry.operation, entry.outcome, entry.replayed === true);
   });
-  const checkLoad = loadCheck(server.lag, () => metrics.server.rejected('overloaded'));
+  const checkLoad = (): void => server.lag.check();
   const onUnauthenticated = (): void => metrics.server.rejected('unauthenticated');
   const subscriptions = startSubscriptions(app, {
     schema,

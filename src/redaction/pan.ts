@@ -7,10 +7,10 @@ const MIN_PAN_DIGITS = 12;
 const MAX_PAN_DIGITS = 19;
 
 /** Whether a text has as many digits as a card number, wherever they are. A fast check that most texts do not pass. */
-export const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text);
+const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text);
 
 /** Runs of digit groups, with one to three other marks between two groups: "4111 1111", "4111 - 1111", "4111_1111". */
-export const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
+const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
 const isCardNumber = (digits: string): boolean =>
   digits.length >= MIN_PAN_DIGITS && digits.length <= MAX_PAN_DIGITS && passesLuhn(digits);

@@ -24,6 +24,8 @@ interface SubscriptionTrace {
   settled(name: string | undefined, codes: readonly unknown[]): void;
 }
 
+const NO_TRACE: SubscriptionTrace = { within: (work) => work(), settled: () => undefined };
+
 export interface SubscriptionOptions {
   schema: GraphQLSchema;
   documents: SubscriptionDocuments;
@@ -41,7 +43,7 @@ export interface SubscriptionOptions {
 /** A subscription that passed all checks. */
 export type PreparedSubscription = ExecutionArgs & {
   contextValue: OperationContext;
-  trace: SubscriptionTrace | undefined;
+  trace: SubscriptionTrace;
 };
 
 const CREDENTIALS_CHECK_INTERVAL_MS = 1000;
@@ -61,7 +63,7 @@ export class SubscriptionService {
   ): Promise<PreparedSubscription | readonly GraphQLError[]> {
     const { caller, requestId } = identity;
     const { schema, documents, admission, contextFor } = this.options;
-    const trace = this.options.startTrace?.();
+    const trace = this.options.startTrace?.() ?? NO_TRACE;
     try {
       validateParams(params);
       this.#requireCurrentCredentials(caller);
@@ -83,7 +85,7 @@ export class SubscriptionService {
       const errors = this.#toPublicErrors(error, requestId);
       // As for queries, rejected requests are not logged, because there may be many.
       if (error instanceof RequestError) {
-        trace?.settled(loggableName(params.operationName), [error.code]);
+        trace.settled(loggableName(params.operationName), [error.code]);
         return errors;
       }
       this.options.count(undefined, undefined, codesOf(errors)[0], undefined);
@@ -110,13 +112,13 @@ export class SubscriptionService {
             if (!this.options.authenticator.areCredentialsStillValid(caller))
               stream.fail(credentialsExpired());
           });
-          return trace ? trace.within(() => subscribe(prepared)) : subscribe(prepared);
+          return trace.within(() => subscribe(prepared));
         }),
       toPublicErrors: (cause) => this.#toPublicErrors(cause, requestId),
       toResult: ({ data, errors }) => {
         this.#requireCurrentCredentials(caller);
         const publicErrors = errors && this.#toPublicErrors(new AggregateError(errors), requestId);
-        trace?.settled(loggableName(operationName), codesOf(publicErrors));
+        trace.settled(loggableName(operationName), codesOf(publicErrors));
         return { data, ...(publicErrors && { errors: publicErrors }) };
       },
       eventId: () => contextValue.eventId,
@@ -156,10 +158,9 @@ export class SubscriptionService {
   ): void {
     const name = loggableName(operationName);
     const codes = codesOf(errors);
-    const write = (): void =>
-      writeLogLine(this.options.log, context, { operation: 'subscription', name, ms, results, codes });
-    if (!trace) return write();
-    trace.within(write);
+    trace.within(() =>
+      writeLogLine(this.options.log, context, { operation: 'subscription', name, ms, results, codes }),
+    );
     trace.settled(name, codes);
   }
 }
@@ -168,7 +169,7 @@ interface EndedSubscription {
   ms: number;
   results: number;
   errors: readonly GraphQLError[];
-  trace: SubscriptionTrace | undefined;
+  trace: SubscriptionTrace;
 }
 
 /** Message for callers whose connection or subscription is ended because their credentials are no longer valid. */
