@@ -62,7 +62,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
   const { app, apollo, compiled, authenticator, connections, lag, unread } = server;
   const shutdown = new GracefulShutdown(app, connections);
   tracing?.instrument(app);
-  addCallbacks(app, { onCallback: (token) => operations.callbacks.onCallback(token) });
+  addCallbacks(app, (token) => operations.callbacks.onCallback(token));
   const metricsServer = createMetricsServer(app, parts, {
     journalReason,
     isServiceDown,

@@ -22,7 +22,6 @@ export const PUBLIC_CODES = [
   'INTERNAL_SERVER_ERROR',
 ] as const;
 
-/** One of PUBLIC_CODES. */
 export type PublicCode = (typeof PUBLIC_CODES)[number];
 
 /** The `extensions` of every GraphQL error; GatewayErrorExtensions in the client kit. */

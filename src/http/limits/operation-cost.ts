@@ -49,7 +49,6 @@ const PAGES: Readonly<Record<string, { default: number; max: number }>> = {
 interface FieldCounts {
   /** Number of lookups; 1 for a page without lookups, because it queries the journal. */
   lookups: number;
-  /** Number of transactions in the response. */
   transactions: number;
   /** Number of attempts or changes in a page without lookups. */
   rows: number;

@@ -48,7 +48,6 @@ export function startSubscriptions(app: FastifyInstance, options: SubscriptionSe
   return {
     /** Handler of server-sent events. Its route must be added behind authentication. */
     sse,
-    /** Number of open subscriptions. */
     open: () => subscriptions.open,
     /** Number of connections for subscriptions, by transport. */
     connections: () => ({ websocket: sockets.size, sse: sse.size }),

@@ -32,7 +32,6 @@ interface WebSocketOptions {
   corsOrigins: readonly string[];
   connections: Connections;
   log: Logger;
-  /** Called when authentication fails. */
   onUnauthenticated(): void;
 }
 
