@@ -26,7 +26,7 @@ const MAX_PAGE_VALUES = 100_000;
 /** Points of a mutation, which makes several requests and two journal writes. A lookup costs one point. */
 const POINTS_PER_MONEY_CALL = 5;
 
-export interface OperationCost {
+interface OperationCost {
   lookups: number;
   /** Number of mutations; every mutation moves money. */
   moneyCalls: number;
