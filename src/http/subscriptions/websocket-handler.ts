@@ -42,7 +42,7 @@ const MAX_MESSAGE_BYTES = 100 * 1024;
 const MAX_ID_LENGTH = 256;
 /** How long a client may take to send connection_init. */
 const INIT_TIMEOUT_MS = 5000;
-/** How long a client may take to respond to a close frame. */
+/** How long a client may take to respond to a close frame. After that, ws destroys the connection. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /** Standard close codes, which graphql-ws does not declare. */
@@ -122,9 +122,7 @@ export class WebSocketHandler {
       (socket) => new Promise((resolve) => socket.once('close', resolve)),
     );
     for (const socket of this.#sockets.clients) socket.close(GOING_AWAY, 'The gateway is shutting down.');
-    const forceCloseTimer = setTimeout(() => this.abandon(), CLOSE_TIMEOUT_MS);
     await Promise.all(closed);
-    clearTimeout(forceCloseTimer);
   }
 
   /** Terminates all connections without a close frame. */
