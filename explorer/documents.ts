@@ -1,6 +1,3 @@
-/** Parts of the documents of the examples. */
-
-/** The selected fields of each next action. */
 const NEXT_ACTIONS: Readonly<Record<string, string>> = {
   RedirectAction: 'url pollAfterMs',
   ProvideUtrAction: 'upiId upiLink confirmWith',
@@ -36,7 +33,6 @@ export const payment = (own = '', actions = Object.keys(NEXT_ACTIONS)): string =
   }
 }${own}`;
 
-/** Returns the selection of a payout. */
 export const payout = (own = ''): string => `... on PayoutResource {
   transactionId
   externalId
@@ -52,13 +48,10 @@ export const comment = (text: string): string => text.replace(/(?=\S)(.{1,46})(\
 interface Mutation {
   name: string;
   field: 'createPayment' | 'confirmPayment' | 'createPayout';
-  /** The comment above the operation. */
   comment: string;
-  /** The selection of the payment or payout. */
   selection: string;
 }
 
-/** Returns a document with one mutation. */
 export function mutation({ name, field, comment: text, selection }: Mutation): string {
   const result = field === 'createPayout' ? 'payout' : 'payment';
   return `${comment(text)}

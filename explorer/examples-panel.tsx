@@ -8,10 +8,8 @@ const CHANNEL = PAGE_CONFIG.sandbox ? '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10' : '
 
 /** Returns a unique text, without randomUUID, which pages loaded over plain HTTP from another host do not have. */
 const fresh = (): string => {
-  const digits = [...crypto.getRandomValues(new Uint8Array(8))].map((byte) =>
-    byte.toString(16).padStart(2, '0'),
-  );
-  return `explorer-${digits.join('')}`;
+  const numbers = crypto.getRandomValues(new Uint32Array(2));
+  return `explorer-${Array.from(numbers, (number) => number.toString(36)).join('-')}`;
 };
 
 const externalId = fresh();

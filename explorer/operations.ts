@@ -10,7 +10,6 @@ export interface Example {
   variables: object;
 }
 
-/** The examples of one method. */
 export interface MethodExamples {
   /** The object type of the method. */
   type: string;
@@ -51,7 +50,6 @@ interface Payment {
   selection?: string;
 }
 
-/** Returns an example that creates a payment. */
 const createPayment = (context: ExampleContext, example: Payment): Example => ({
   name: example.name,
   title: example.title,

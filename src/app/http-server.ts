@@ -6,7 +6,7 @@ import { readSettingFile, type Config } from '../config';
 import { Admission } from '../http/graphql/admission';
 import { createApolloServer, errorFormatter } from '../http/graphql/apollo-server';
 import { connectionCapacity, descriptorLimit } from '../shared/file-descriptors';
-import { createApp, loadCheck } from '../http/server/app';
+import { createApp } from '../http/server/app';
 import { addCallbacks } from '../http/server/callback-route';
 import { connectionLog } from '../http/server/connection-log';
 import { Connections } from '../http/server/connections';
@@ -61,7 +61,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
   const { app, apollo, compiled, authenticator, connections, lag, unread } = server;
   const shutdown = new GracefulShutdown(app, connections);
   tracing?.instrument(app);
-  addCallbacks(app, { onCallback: (token) => operations.callbacks.onCallback(token) });
+  addCallbacks(app, (token) => operations.callbacks.onCallback(token));
   const metricsServer = createMetricsServer(app, parts, {
     journalReason,
     isServiceDown,
@@ -121,7 +121,7 @@ async function createServer(parts: BaseParts) {
   const { apollo, compiled } = await startApollo(parts, schema, rate);
   const connections = createConnections(parts);
   const unread = new UnreadResponses(connections, limits);
-  const lag = new EventLoopLag(limits.maxEventLoopLagMs);
+  const lag = new EventLoopLag(limits.maxEventLoopLagMs, () => metrics.server.rejected('overloaded'));
   const { trustedProxies, clientTimeoutMs } = limits;
   const app = createApp({ log, trustedProxies, clientTimeoutMs, connections });
   return { app, schema, apollo, compiled, admission, authenticator, connections, unread, lag };
@@ -140,7 +140,7 @@ async function addGraphqlRoutes(
     audit.record(entry);
     metrics.payments.mutationEnded(entry.operation, entry.outcome, entry.replayed === true);
   });
-  const checkLoad = loadCheck(server.lag, () => metrics.server.rejected('overloaded'));
+  const checkLoad = (): void => server.lag.check();
   const onUnauthenticated = (): void => metrics.server.rejected('unauthenticated');
   const subscriptions = startSubscriptions(app, {
     schema,

@@ -14,7 +14,6 @@ export interface TokenKeysOptions {
   /** Maximum age in seconds up to which a key set is used while no newer one can be loaded. */
   maxStaleKeysSeconds: number;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
-  /** Logs that the key set could not be loaded. */
   warn(message: string): void;
 }
 

@@ -14,10 +14,7 @@ function escapedLength(character: string): number {
   return /^[\x20-\x7e]$/.test(character) ? 1 : 6 * character.length;
 }
 
-const NOTHING_TO_ESCAPE = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
-
 function truncate(text: string, maxBytes: number): string {
-  if (text.length <= maxBytes && NOTHING_TO_ESCAPE.test(text)) return text;
   let bytes = 0;
   let kept = '';
   for (const character of text) {

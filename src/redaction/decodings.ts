@@ -141,18 +141,11 @@ export function findInDecodings(text: string, find: Finder): readonly Span[] {
 
 /** Redacts the spans of a text, of which those that overlap are redacted as one. */
 export function redactSpans(text: string, spans: readonly Span[]): string {
-  if (spans.length === 0) return text;
-  const merged: Span[] = [];
-  for (const [from, to] of spans.toSorted(([a], [b]) => a - b)) {
-    const last = merged.at(-1);
-    if (last && from < last[1]) merged.splice(-1, 1, [last[0], Math.max(to, last[1])]);
-    else merged.push([from, to]);
-  }
   let shown = '';
   let at = 0;
-  for (const [from, to] of merged) {
-    shown += text.slice(at, from) + REDACTED;
-    at = to;
+  for (const [from, to] of spans.toSorted(([a], [b]) => a - b)) {
+    if (from >= at) shown += text.slice(at, from) + REDACTED;
+    at = Math.max(at, to);
   }
   return shown + text.slice(at);
 }

@@ -1,3 +1,4 @@
+import { passesLuhn } from '../shared/luhn';
 import { findInDecodings, NO_SPANS, type Finder, type Span } from './decodings';
 
 /** This file finds card numbers (PANs), however their digits are grouped and encoded. */
@@ -5,23 +6,11 @@ import { findInDecodings, NO_SPANS, type Finder, type Span } from './decodings';
 const MIN_PAN_DIGITS = 12;
 const MAX_PAN_DIGITS = 19;
 
-/** Whether the last digit of a number is its check digit (Luhn, ISO/IEC 7812). */
-export function passesLuhn(digits: string): boolean {
-  let sum = 0;
-  for (let place = 1; place <= digits.length; place += 1) {
-    const digit = digits.charCodeAt(digits.length - place) - 0x30;
-    // Every second digit from the right is doubled.
-    const value = place % 2 === 0 ? digit * 2 : digit;
-    sum += value > 9 ? value - 9 : value;
-  }
-  return sum % 10 === 0;
-}
-
 /** Whether a text has as many digits as a card number, wherever they are. A fast check that most texts do not pass. */
-export const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text);
+const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text);
 
 /** Runs of digit groups, with one to three other marks between two groups: "4111 1111", "4111 - 1111", "4111_1111". */
-export const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
+const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
 const isCardNumber = (digits: string): boolean =>
   digits.length >= MIN_PAN_DIGITS && digits.length <= MAX_PAN_DIGITS && passesLuhn(digits);

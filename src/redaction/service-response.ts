@@ -1,7 +1,6 @@
 import { REDACTED } from '../shared/secret';
 import type { WireObject } from '../shared/wire-object';
 import { findInDecodings, findMatches, NO_SPANS, redactSpans, type Finder, type Span } from './decodings';
-import { DIGIT_RUNS, hasEnoughPanDigits } from './pan';
 import { redactJson } from './text';
 
 // Removes known secrets from responses of the payment service: the card number and security code of the request, tokens of
@@ -24,23 +23,10 @@ function textFinder(texts: readonly string[]): Finder {
   return (text) => findMatches(pattern, text);
 }
 
-/** Returns the spans at which `number` occurs in a run of digit groups. The run is at `start` in the text. */
-function findInRun(run: string, start: number, number: string): readonly Span[] {
-  const bare = run.replace(/\D/g, '');
-  const places = bare.includes(number) ? Array.from(run.matchAll(/\d/g), ({ index }) => start + index) : [];
-  const spans: Span[] = [];
-  for (let at = bare.indexOf(number); at >= 0; at = bare.indexOf(number, at + number.length))
-    spans.push([places[at] ?? 0, (places[at + number.length - 1] ?? 0) + 1]);
-  return spans;
-}
-
-/** Returns a finder of a card number, however its digits are grouped. */
+/** Returns a finder of a card number with up to three marks between two digits, such as "4111 - 1111 1111 1111". */
 function cardNumberFinder(number: string): Finder {
-  const findGrouped: Finder = (text) =>
-    hasEnoughPanDigits(text)
-      ? Array.from(text.matchAll(DIGIT_RUNS), ({ 0: run, index }) => findInRun(run, index, number)).flat()
-      : NO_SPANS;
-  return unionFinder([findGrouped, textFinder(encodings(number))]);
+  const grouped = new RegExp([...number].join('[^\\p{L}\\p{N}]{0,3}'), 'gu');
+  return unionFinder([(text) => findMatches(grouped, text), textFinder(encodings(number))]);
 }
 
 /** Returns a finder of whole texts in which the digits of a card number occur with anything between them. */

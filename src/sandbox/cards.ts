@@ -1,17 +1,8 @@
+import { passesLuhn } from '../shared/luhn';
 import { isObject, type WireObject } from '../shared/wire-object';
 
 /** 13 to 19 digits that begin with 2 to 6, with at most one space or hyphen between two of them. */
 const CARD_LIKE = /(?<!\d)[2-6](?:[ -]?\d){12,18}(?!\d)/g;
-
-export function passesLuhn(digits: string): boolean {
-  let sum = 0;
-  for (let place = 0; place < digits.length; place += 1) {
-    const digit = Number(digits[digits.length - 1 - place]);
-    const doubled = digit * 2;
-    sum += place % 2 === 0 ? digit : doubled > 9 ? doubled - 9 : doubled;
-  }
-  return sum % 10 === 0;
-}
 
 export const holdsCardNumber = (text: string): boolean =>
   (text.match(CARD_LIKE) ?? []).some((run) => passesLuhn(run.replace(/\D/g, '')));

@@ -1,12 +1,5 @@
 import type { Clock, Timer } from '../shared/clock';
 
-/** Returns a clock that stands still. An AdvancingClock based on it moves only if a test calls advance(). */
-export const frozenClock = (at: number): Clock => ({
-  now: () => at,
-  monotonic: () => 0,
-  after: () => ({ cancel: () => undefined }),
-});
-
 interface PendingTimer {
   due: number;
   run(): void;

@@ -97,20 +97,14 @@ export async function respondWithFaults(
   const { status, body, fault = injected?.fault } = work();
   if (fault === 'cut_before' || fault === 'cut_after') return cutConnection(reply);
   if (fault === 'error_after') return sendFault(reply, 500);
+  reply.code(status);
+  if (fault !== 'truncated') return void reply.send(body);
   const text = JSON.stringify(body);
-  sendText(reply, status, fault === 'truncated' ? text.slice(0, Math.floor(text.length / 2)) : text);
-}
-
-export function sendJson(reply: FastifyReply, status: number, body: WireObject): void {
-  sendText(reply, status, JSON.stringify(body));
-}
-
-function sendText(reply: FastifyReply, status: number, text: string): void {
-  reply.code(status).header('content-type', 'application/json; charset=utf-8').send(text);
+  reply.type('application/json; charset=utf-8').send(text.slice(0, Math.floor(text.length / 2)));
 }
 
 function sendFault(reply: FastifyReply, status: number): void {
-  sendJson(reply, status, { message: 'This response is a simulated fault' });
+  reply.code(status).send({ message: 'This response is a simulated fault' });
 }
 
 /** Closes the connection without a response. */

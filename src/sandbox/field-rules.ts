@@ -1,5 +1,6 @@
+import { passesLuhn } from '../shared/luhn';
 import { isUuid } from '../shared/uuid';
-import { holdsCardNumber, passesLuhn } from './cards';
+import { holdsCardNumber } from './cards';
 
 /** Checks a value. Returns the violated rule in words, without the value; undefined if the value is valid. */
 export type Rule = (value: string) => string | undefined;

@@ -102,21 +102,16 @@ export const readLookup = (query: WireObject) =>
 
 /** Parses a query string without its question mark. Throws a 400 error if it is malformed or has duplicate names. */
 export function parseQuery(text: string): Record<string, string> {
-  const fields = new Map<string, string>();
-  for (const pair of text === '' ? [] : text.split('&')) {
-    const equals = pair.indexOf('=');
-    if (equals < 1) throw invalidRequest({ query: 'must be name=value pairs' });
-    const name = decodeQueryPart(pair.slice(0, equals));
-    if (fields.has(name)) throw invalidRequest({ query: 'must not contain a name twice' });
-    fields.set(name, decodeQueryPart(pair.slice(equals + 1)));
-  }
-  return Object.fromEntries(fields);
-}
-
-function decodeQueryPart(text: string): string {
+  if (!/^(|[^=&]+=[^&]*(&[^=&]+=[^&]*)*)$/.test(text))
+    throw invalidRequest({ query: 'must be name=value pairs' });
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
+    // URLSearchParams replaces malformed percent-encoding.
+    decodeURIComponent(text);
   } catch {
     throw invalidRequest({ query: 'must be percent-encoded UTF-8' });
   }
+  const fields = new URLSearchParams(text);
+  if (new Set(fields.keys()).size < fields.size)
+    throw invalidRequest({ query: 'must not contain a name twice' });
+  return Object.fromEntries(fields);
 }

@@ -8,7 +8,7 @@ import { CallbackSender } from './callbacks';
 import { AdvancingClock } from './clock';
 import { SandboxControl } from './control';
 import { addControlRoutes } from './control-routes';
-import { FaultInjector, sendJson } from './faults';
+import { FaultInjector } from './faults';
 import { addHostedPage } from './hosted-page';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import { Lifecycle } from './lifecycle';
@@ -106,10 +106,7 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
     requestTimeout: 30_000,
     forceCloseConnections: true,
     exposeHeadRoutes: false,
-    frameworkErrors: (_error, _request, reply: FastifyReply) => {
-      sendJson(reply, 404, NOTHING_HERE);
-      return reply;
-    },
+    frameworkErrors: (_error, _request, reply: FastifyReply) => reply.code(404).send(NOTHING_HERE),
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -127,18 +124,17 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
 
 function respondNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const allow = ALLOWED_METHODS.get(request.url.split('?', 1)[0] ?? '');
-  if (allow) sendJson(reply.header('allow', allow), 405, { message: 'The method is not allowed here' });
-  else sendJson(reply, 404, NOTHING_HERE);
-  return reply;
+  if (allow === undefined) return reply.code(404).send(NOTHING_HERE);
+  return reply.code(405).header('allow', allow).send({ message: 'The method is not allowed here' });
 }
 
-function respondError(error: FastifyError, reply: FastifyReply, logger?: SandboxLogger): void {
+function respondError(error: FastifyError, reply: FastifyReply, logger?: SandboxLogger): FastifyReply {
   const httpError = toHttpError(error);
-  if (httpError) return sendJson(reply, httpError.status, httpError.body());
+  if (httpError) return reply.code(httpError.status).send(httpError.body());
   // The message of an unexpected error may contain input of the client; its stack frames do not.
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
   logger?.error({ error: error.name, frames }, 'unexpected error in the sandbox');
-  sendJson(reply, 500, { message: 'An internal error of the sandbox' });
+  return reply.code(500).send({ message: 'An internal error of the sandbox' });
 }
 
 /** Returns the HTTP error for an error of the sandbox or an error of Fastify about a body; otherwise undefined. */

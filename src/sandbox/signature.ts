@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { SandboxHttpError } from './http-error';
 
@@ -44,7 +44,5 @@ const unauthenticated = (errors?: Record<string, string>): SandboxHttpError =>
   new SandboxHttpError(401, 'Authentication failed', errors);
 
 /** Compares in constant time. Hashes the texts first, because timingSafeEqual requires equal lengths. */
-function isSameText(given: string, expected: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
-}
+const isSameText = (given: string, expected: string): boolean =>
+  timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'));

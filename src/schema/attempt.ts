@@ -87,7 +87,7 @@ export class Attempt {
 }
 
 @ObjectType({ description: 'One attempt of a page.' })
-export class AttemptEdge {
+class AttemptEdge {
   @Field(() => String, { description: 'Opaque position of the attempt, for the argument `after`.' })
   cursor!: string;
 

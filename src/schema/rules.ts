@@ -4,10 +4,12 @@ import {
   isEmail,
   isIBAN,
   isISO31661Alpha2,
+  isISO8601,
   type ValidationArguments,
 } from 'class-validator';
 import { Field } from 'type-graphql';
-import { containsPan, passesLuhn } from '../redaction/pan';
+import { containsPan } from '../redaction/pan';
+import { passesLuhn } from '../shared/luhn';
 import { isPrintable } from '../shared/text';
 import type { InputRule } from './input-rules';
 
@@ -95,6 +97,9 @@ export const IsCountryCode = (): PropertyDecorator =>
     (text) => /^[A-Z]{2}$/.test(text) && isISO31661Alpha2(text),
   );
 
+const isCalendarDate = (text: string): boolean =>
+  /^(19|[2-9]\d)\d\d-\d\d-\d\d$/.test(text) && isISO8601(text, { strict: true });
+
 /** Requires a date that exists in the calendar, from 1900 on, and is not in the future. */
 export const IsPastDate = (): PropertyDecorator =>
   combine(
@@ -105,12 +110,6 @@ export const IsPastDate = (): PropertyDecorator =>
       (text) => !isCalendarDate(text) || Date.parse(text) <= Date.now(),
     ),
   );
-
-function isCalendarDate(text: string): boolean {
-  const [, year = '', month = '', day = ''] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  return year >= '1900' && date.toISOString().startsWith(text);
-}
 
 /** Returns a card number without spaces and dashes, as the service expects it. */
 export const bareCardNumber = (text: string): string => text.replace(/[ -]/g, '');

@@ -1,5 +1,6 @@
 import { sandboxMethods } from '../../src/schema/methods';
-import { AdvancingClock, frozenClock } from '../../src/sandbox/clock';
+import { AdvancingClock } from '../../src/sandbox/clock';
+import { frozenClock } from '../support/fake-clock';
 import { startSandbox } from '../../src/sandbox/server';
 import type { ServiceAccess } from './service';
 

@@ -108,8 +108,8 @@ export const bugs = [
     id: 'access-expired-token-watches',
     promise: 'An event stream ends when the token of its caller has expired.',
     file: 'src/http/subscriptions/subscription-service.ts',
-    find: '          stream.fail(error);',
-    replace: '          this.#open.delete(stream);',
+    find: 'stream.fail(credentialsExpired());',
+    replace: 'stopChecks();',
     tests: ['test/subscriptions/rights.test.ts'],
   },
   {

@@ -8,7 +8,7 @@ import { until } from '../support/latch';
 import { Program } from '../support/program';
 import { newKey } from '../support/harness';
 import { openStore, noPostgres } from '../support/stores';
-import { frozenClock } from '../../src/sandbox/clock';
+import { frozenClock } from '../support/fake-clock';
 import { AUTHORIZED } from '../support/credentials';
 import { closeAfterTests, testSandbox } from '../support/gateway';
 import { Wire, postText, requestText } from '../support/wire';

@@ -1,7 +1,8 @@
 import { get, type IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { AdvancingClock, frozenClock } from '../../src/sandbox/clock';
+import { AdvancingClock } from '../../src/sandbox/clock';
+import { frozenClock } from '../support/fake-clock';
 import { LiveEvents } from '../../src/sandbox/live-events';
 import { eachTest } from './fixtures/running';
 import { redirect } from './fixtures/requests';

@@ -2,7 +2,8 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { API_KEY, CHANNEL, eachTest, Running, SECRET } from './fixtures/running';
 import { direct, PAN, payoutTo, redirect } from './fixtures/requests';
-import { AdvancingClock, frozenClock } from '../../src/sandbox/clock';
+import { AdvancingClock } from '../../src/sandbox/clock';
+import { frozenClock } from '../support/fake-clock';
 
 describe('The server of the sandbox', () => {
   const lines: string[] = [];

@@ -41,7 +41,6 @@ export const errorFormatter =
     return { ...publicError, extensions: { ...publicError.extensions, requestId } };
   };
 
-/** Creates Apollo Server with the settings of this gateway. */
 export function createApolloServer(options: ApolloOptions) {
   const { schema, introspection, log, formatError } = options;
   return new ApolloServer<OperationContext>({

@@ -1,3 +1,5 @@
+import type { InvalidValue } from '../../schema/value-rules';
+
 /** Every `extensions.code` of the gateway, over every transport. docs/results.md describes causes and reactions. */
 export const PUBLIC_CODES = [
   'BAD_USER_INPUT',
@@ -20,7 +22,6 @@ export const PUBLIC_CODES = [
   'INTERNAL_SERVER_ERROR',
 ] as const;
 
-/** One of PUBLIC_CODES. */
 export type PublicCode = (typeof PUBLIC_CODES)[number];
 
 /** The `extensions` of every GraphQL error; GatewayErrorExtensions in the client kit. */
@@ -34,7 +35,7 @@ export interface PublicExtensions {
   /** How long to wait before repeating the request, in milliseconds. Absent when unknown. */
   retryAfterMs?: number;
   /** Path and rule of each invalid value; paths start below `input` or at another argument. Absent for other errors. */
-  fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
+  fields?: readonly InvalidValue[];
   /** Cursor from which every change is kept, to continue from. Only with CURSOR_EXPIRED. */
   oldestCursor?: string;
 }

@@ -31,7 +31,6 @@ export type CountOperation = (
   seconds: number | undefined,
 ) => void;
 
-/** Returns the codes of errors. */
 export const codesOf = (errors: readonly Pick<GraphQLFormattedError, 'extensions'>[] = []): string[] =>
   errors.map(({ extensions }) => String(extensions?.['code']));
 

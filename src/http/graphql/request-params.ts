@@ -45,15 +45,12 @@ function parseParam(name: string, text: string): unknown {
 }
 
 /** Encodes parameters for a URL: the inverse of parseGetParams(). */
-export const toSearchParams = (params: GraphQLRequestParams): URLSearchParams =>
-  new URLSearchParams(
-    Object.entries(params)
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]): [string, string] => [
-        name,
-        typeof value === 'string' ? value : JSON.stringify(value),
-      ]),
-  );
+export function toSearchParams(params: GraphQLRequestParams): URLSearchParams {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(params))
+    if (value !== undefined) search.set(name, typeof value === 'string' ? value : JSON.stringify(value));
+  return search;
+}
 
 /** Throws a RequestError if a parameter has the wrong type. */
 export function validateParams({ query, operationName, variables, extensions }: GraphQLRequestParams): void {

@@ -26,7 +26,7 @@ const MAX_PAGE_VALUES = 100_000;
 /** Points of a mutation, which makes several requests and two journal writes. A lookup costs one point. */
 const POINTS_PER_MONEY_CALL = 5;
 
-export interface OperationCost {
+interface OperationCost {
   lookups: number;
   /** Number of mutations; every mutation moves money. */
   moneyCalls: number;
@@ -49,7 +49,6 @@ const PAGES: Readonly<Record<string, { default: number; max: number }>> = {
 interface FieldCounts {
   /** Number of lookups; 1 for a page without lookups, because it queries the journal. */
   lookups: number;
-  /** Number of transactions in the response. */
   transactions: number;
   /** Number of attempts or changes in a page without lookups. */
   rows: number;

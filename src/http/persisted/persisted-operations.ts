@@ -11,7 +11,6 @@ import { tokensOf } from '../limits/document-limits';
 import { parseManifest, validateOperation, type ManifestOperation } from './manifest';
 
 interface PersistedOptions {
-  /** `manifest` is the path of the manifest; null: every operation is allowed. */
   settings: {
     /** The path of the manifest; null: every operation is allowed. */
     manifest: string | null;

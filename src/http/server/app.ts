@@ -9,10 +9,9 @@ import fastify, {
 import type { Logger } from 'pino';
 import { decodeUtf8, hasDuplicateNames } from '../../shared/json-text';
 import { errorLocation, INTERNAL_ERROR } from '../graphql/graphql-errors';
-import { badRequest, OVERLOADED, RequestError } from '../graphql/http-error';
+import { badRequest, RequestError } from '../graphql/http-error';
 import { isDecodable } from '../graphql/request-params';
 import type { Connections } from './connections';
-import type { EventLoopLag } from './event-loop-lag';
 import { requestContext } from './request-context';
 import { DEFAULT_HEADERS } from './security-headers';
 
@@ -123,15 +122,6 @@ const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 /** Returns the content type of an error. Clients that accept GRAPHQL_RESPONSE read errors of any status. */
 const errorContentType = (accept = ''): string =>
   `${accept.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`;
-
-/** Returns a function that throws a RequestError while the event loop lags too much, after calling onRejected. */
-export const loadCheck =
-  (lag: EventLoopLag, onRejected: () => void): (() => void) =>
-  () => {
-    if (!lag.isTooHigh()) return;
-    onRejected();
-    throw OVERLOADED;
-  };
 
 const setDefaultHeaders = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply.headers(DEFAULT_HEADERS).header('x-request-id', request.id).header('cache-control', 'no-store');

@@ -13,10 +13,7 @@ const CALLBACK_URL = /^(?:https?:\/\/[^/?#]*)?\/callbacks\/([^?#]*)/;
  * request gets the same empty response, and its body is not read. Must be added before routes and scopes with hooks.
  * `onCallback` is called with the token of the URL, which may be forged; it returns at once and never throws.
  */
-export function addCallbacks(
-  app: FastifyInstance,
-  { onCallback }: { onCallback(token: string): void },
-): void {
+export function addCallbacks(app: FastifyInstance, onCallback: (token: string) => void): void {
   // A hook responds before the body arrives, and to methods and paths (such as `%zz`) that no route can have.
   app.addHook('onRequest', (request, reply, done) => {
     const token = CALLBACK_URL.exec(request.originalUrl)?.[1];

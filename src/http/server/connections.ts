@@ -107,12 +107,11 @@ export class Connections {
     });
   }
 
-  /** Returns the response to the latest request on a connection; undefined before the first request. */
-  latestResponseOn(socket: Socket): ServerResponse | undefined {
-    return this.#open.get(socket)?.latest;
+  /** Returns the open connection of a socket. */
+  of(socket: Socket): ClientConnection | undefined {
+    return this.#open.get(socket);
   }
 
-  /** Records that a connection was upgraded to a WebSocket. */
   markUpgraded(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (!connection) return;
@@ -120,7 +119,6 @@ export class Connections {
     this.#onRequestStarted(connection);
   }
 
-  /** Records the authenticated caller of a connection. */
   setCaller(socket: Socket, callerId: string): void {
     const connection = this.#open.get(socket);
     if (connection) connection.callerId = callerId;

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { OVERLOADED } from '../graphql/http-error';
 
 const RESOLUTION_MS = 10;
 const SAMPLE_INTERVAL_MS = 1000;
@@ -9,15 +10,24 @@ export class EventLoopLag {
   readonly #timer: NodeJS.Timeout | undefined;
   #meanMs = 0;
 
-  /** @param maxMs mean delay above which the lag is too high; 0: never */
-  constructor(private readonly maxMs: number) {
+  /**
+   * @param maxMs mean delay above which requests are rejected; 0: never
+   * @param onRejected called for each rejected request
+   */
+  constructor(
+    private readonly maxMs: number,
+    private readonly onRejected: () => void,
+  ) {
     if (maxMs === 0) return;
     this.#histogram.enable();
     this.#timer = setInterval(() => this.#sample(), SAMPLE_INTERVAL_MS).unref();
   }
 
-  isTooHigh(): boolean {
-    return this.maxMs > 0 && this.#meanMs > this.maxMs;
+  /** Throws a RequestError if the mean delay is too high. */
+  check(): void {
+    if (this.#meanMs <= this.maxMs) return;
+    this.onRejected();
+    throw OVERLOADED;
   }
 
   stop(): void {

@@ -72,7 +72,7 @@ export class GracefulShutdown {
 
   #onRequest(socket: Socket, response: ServerResponse): void {
     if (!this.#draining) return;
-    const previous = this.connections.latestResponseOn(socket);
+    const previous = this.connections.of(socket)?.latest;
     // If this request was pipelined behind `previous`, only the last response may carry `connection: close`.
     if (previous && !previous.headersSent) previous.removeHeader('connection');
     closeConnectionAfter(response);

@@ -6,8 +6,7 @@ export const isLoopbackHost = (host: string | undefined): boolean =>
 
 /** Whether an Origin header names the host of the request. */
 export function isOwnOrigin(origin: string, host: string | undefined): boolean {
-  if (host === undefined || !URL.canParse(origin)) return false;
-  const { protocol, host: originHost } = new URL(origin);
-  const address = `${protocol}//${host}`;
-  return originHost !== '' && URL.canParse(address) && new URL(address).host === originHost;
+  const own = URL.parse(origin);
+  if (host === undefined || !own?.host) return false;
+  return URL.parse(`${own.protocol}//${host}`)?.host === own.host;
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Authenticator } from '../../auth/authenticator';
 import type { Connections } from '../server/connections';
-import { Heartbeat } from './heartbeat';
 import { QuotaLimiter } from './quota-limiter';
+import { SharedInterval } from './shared-interval';
 import { SseHandler } from './sse-handler';
 import { SubscriptionDocuments } from './subscription-documents';
 import { SubscriptionService, type SubscriptionOptions } from './subscription-service';
@@ -30,7 +30,7 @@ export function startSubscriptions(app: FastifyInstance, options: SubscriptionSe
     onRejected: options.onLimitReached,
   };
   const subscriptions = new QuotaLimiter(limits);
-  const heartbeat = new Heartbeat(options.clock, options.heartbeatMs);
+  const heartbeat = new SharedInterval(options.clock, options.heartbeatMs);
   const documents = new SubscriptionDocuments(options.schema, options.introspection);
   const service = new SubscriptionService({ ...options, documents, quota: subscriptions });
   const sse = new SseHandler(service, heartbeat);
@@ -48,7 +48,6 @@ export function startSubscriptions(app: FastifyInstance, options: SubscriptionSe
   return {
     /** Handler of server-sent events. Its route must be added behind authentication. */
     sse,
-    /** Number of open subscriptions. */
     open: () => subscriptions.open,
     /** Number of connections for subscriptions, by transport. */
     connections: () => ({ websocket: sockets.size, sse: sse.size }),

@@ -12,7 +12,7 @@ export class QuotaLimiter {
     return this.#openTotal;
   }
 
-  /** Takes one unit of the quota. Returns a function that releases it once. Throws RATE_LIMITED at a limit. */
+  /** Takes one unit of the quota. Returns a function that releases it; call it once. Throws RATE_LIMITED at a limit. */
   acquire(callerId: string): () => void {
     const { all, perCaller } = this.limits;
     const open = this.#openByCaller.get(callerId) ?? 0;
@@ -20,10 +20,7 @@ export class QuotaLimiter {
     if (this.#openTotal >= all) throw this.#reject('The gateway instance', all);
     this.#openByCaller.set(callerId, open + 1);
     this.#openTotal += 1;
-    let isReleased = false;
     return () => {
-      if (isReleased) return;
-      isReleased = true;
       this.#openTotal -= 1;
       const left = (this.#openByCaller.get(callerId) ?? 1) - 1;
       if (left > 0) this.#openByCaller.set(callerId, left);

@@ -4,8 +4,8 @@ import { isObject } from '../../shared/wire-object';
 import { badRequest, CREDENTIALS_REQUIRED, RequestError } from '../graphql/http-error';
 import { parseGetParams, validateParams } from '../graphql/request-params';
 import { SHUTTING_DOWN } from '../server/graceful-shutdown';
-import type { Heartbeat } from './heartbeat';
 import { SubscriptionError, type ResultStream } from './result-stream';
+import type { SharedInterval } from './shared-interval';
 import type { SubscriptionService } from './subscription-service';
 
 const SSE_HEADERS = {
@@ -21,7 +21,7 @@ export class SseHandler {
 
   constructor(
     private readonly service: SubscriptionService,
-    private readonly heartbeat: Heartbeat,
+    private readonly heartbeat: SharedInterval,
   ) {}
 
   /** Adds the route. The scope must authenticate callers. */

@@ -21,15 +21,9 @@ import { badRequest } from '../graphql/http-error';
 const MAX_CACHED_CHARACTERS = 2_000_000;
 const MAX_VALIDATION_ERRORS = 20;
 
-function withCode(error: GraphQLError, code: PublicCode, message = error.message): GraphQLError {
-  const { nodes, source, positions, originalError, extensions } = error;
-  return new GraphQLError(message, {
-    nodes,
-    source,
-    positions,
-    originalError,
-    extensions: { ...extensions, code },
-  });
+function withCode(error: GraphQLError, code: PublicCode): GraphQLError {
+  error.extensions['code'] = code;
+  return error;
 }
 
 /** Forbids @skip and @include at the root of a subscription, as the next edition of the GraphQL specification does. */
@@ -97,8 +91,8 @@ export class SubscriptionDocuments {
 
   /** Adds the code to a validation error. Removes suggestions of names if introspection is off. */
   #validationError(error: GraphQLError): GraphQLError {
-    const message = this.introspection ? error.message : error.message.replace(/ ?Did you mean .+\?$/s, '');
-    return withCode(error, 'GRAPHQL_VALIDATION_FAILED', message);
+    if (!this.introspection) error.message = error.message.replace(/ ?Did you mean .+\?$/s, '');
+    return withCode(error, 'GRAPHQL_VALIDATION_FAILED');
   }
 }
 

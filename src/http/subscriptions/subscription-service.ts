@@ -5,8 +5,7 @@ import { AccessError, type Caller } from '../../auth/caller';
 import type { ContextFactory, OperationContext, RequestIdentity } from '../../resolvers/context';
 import type { Clock } from '../../shared/clock';
 import type { Admission } from '../graphql/admission';
-import { errorLocation } from '../graphql/graphql-errors';
-import { toPublicError } from '../graphql/graphql-errors';
+import { errorLocation, toPublicError } from '../graphql/graphql-errors';
 import { RequestError } from '../graphql/http-error';
 import { codesOf, loggableName, writeLogLine, type CountOperation } from '../graphql/operation-log';
 import { validateParams, type GraphQLRequestParams } from '../graphql/request-params';
@@ -14,6 +13,7 @@ import { persistedQueryHash, UNKNOWN_ID } from '../persisted/persisted-operation
 import { requestContext } from '../server/request-context';
 import type { QuotaLimiter } from './quota-limiter';
 import { ResultStream } from './result-stream';
+import { SharedInterval } from './shared-interval';
 import type { SubscriptionDocuments } from './subscription-documents';
 
 /** The span of one subscription. */
@@ -23,6 +23,8 @@ interface SubscriptionTrace {
   /** Ends the span: after the first result or, without a result, at the end. Further calls have no effect. */
   settled(name: string | undefined, codes: readonly unknown[]): void;
 }
+
+const NO_TRACE: SubscriptionTrace = { within: (work) => work(), settled: () => undefined };
 
 export interface SubscriptionOptions {
   schema: GraphQLSchema;
@@ -41,17 +43,18 @@ export interface SubscriptionOptions {
 /** A subscription that passed all checks. */
 export type PreparedSubscription = ExecutionArgs & {
   contextValue: OperationContext;
-  trace: SubscriptionTrace | undefined;
+  trace: SubscriptionTrace;
 };
 
 const CREDENTIALS_CHECK_INTERVAL_MS = 1000;
 
 /** Starts subscriptions of every transport. Checks credentials again while a subscription is open. */
 export class SubscriptionService {
-  readonly #open = new Map<ResultStream, Caller>();
-  #isCheckScheduled = false;
+  readonly #credentialsChecks: SharedInterval;
 
-  constructor(private readonly options: SubscriptionOptions) {}
+  constructor(private readonly options: SubscriptionOptions) {
+    this.#credentialsChecks = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
+  }
 
   /** Checks a request like a query. Returns errors, formatted for the caller, if the request is rejected. */
   async prepare(
@@ -60,7 +63,7 @@ export class SubscriptionService {
   ): Promise<PreparedSubscription | readonly GraphQLError[]> {
     const { caller, requestId } = identity;
     const { schema, documents, admission, contextFor } = this.options;
-    const trace = this.options.startTrace?.();
+    const trace = this.options.startTrace?.() ?? NO_TRACE;
     try {
       validateParams(params);
       this.#requireCurrentCredentials(caller);
@@ -82,7 +85,7 @@ export class SubscriptionService {
       const errors = this.#toPublicErrors(error, requestId);
       // As for queries, rejected requests are not logged, because there may be many.
       if (error instanceof RequestError) {
-        trace?.settled(loggableName(params.operationName), [error.code]);
+        trace.settled(loggableName(params.operationName), [error.code]);
         return errors;
       }
       this.options.count(undefined, undefined, codesOf(errors)[0], undefined);
@@ -99,26 +102,29 @@ export class SubscriptionService {
     const { contextValue, operationName, trace } = prepared;
     const { caller, requestId } = contextValue;
     const startedAt = performance.now();
-    let release = (): void => undefined;
+    let releaseQuota = (): void => undefined;
+    let stopChecks = (): void => undefined;
     const stream = new ResultStream({
       open: () =>
         requestContext.run({ requestId }, async () => {
-          release = this.options.quota.acquire(caller.id);
-          this.#open.set(stream, caller);
-          this.#scheduleCredentialsCheck();
-          return trace ? trace.within(() => subscribe(prepared)) : subscribe(prepared);
+          releaseQuota = this.options.quota.acquire(caller.id);
+          stopChecks = this.#credentialsChecks.add(() => {
+            if (!this.options.authenticator.areCredentialsStillValid(caller))
+              stream.fail(credentialsExpired());
+          });
+          return trace.within(() => subscribe(prepared));
         }),
       toPublicErrors: (cause) => this.#toPublicErrors(cause, requestId),
       toResult: ({ data, errors }) => {
         this.#requireCurrentCredentials(caller);
         const publicErrors = errors && this.#toPublicErrors(new AggregateError(errors), requestId);
-        trace?.settled(loggableName(operationName), codesOf(publicErrors));
+        trace.settled(loggableName(operationName), codesOf(publicErrors));
         return { data, ...(publicErrors && { errors: publicErrors }) };
       },
       eventId: () => contextValue.eventId,
       onClosed: (errors) => {
-        release();
-        this.#open.delete(stream);
+        releaseQuota();
+        stopChecks();
         onEnd();
         this.options.count('subscription', loggableName(operationName), codesOf(errors)[0], undefined);
         const ms = performance.now() - startedAt;
@@ -129,25 +135,7 @@ export class SubscriptionService {
   }
 
   #requireCurrentCredentials(caller: Caller): void {
-    if (this.options.authenticator.areCredentialsStillValid(caller)) return;
-    throw new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED);
-  }
-
-  /** Schedules the check that ends subscriptions of callers whose credentials have expired or were revoked. */
-  #scheduleCredentialsCheck(): void {
-    if (this.#isCheckScheduled) return;
-    this.#isCheckScheduled = true;
-    this.options.clock.after(CREDENTIALS_CHECK_INTERVAL_MS, () => {
-      this.#isCheckScheduled = false;
-      for (const [stream, caller] of this.#open) {
-        try {
-          this.#requireCurrentCredentials(caller);
-        } catch (error) {
-          stream.fail(error);
-        }
-      }
-      if (this.#open.size > 0) this.#scheduleCredentialsCheck();
-    });
+    if (!this.options.authenticator.areCredentialsStillValid(caller)) throw credentialsExpired();
   }
 
   /** Formats an error for the caller, or all errors of an AggregateError. */
@@ -170,10 +158,9 @@ export class SubscriptionService {
   ): void {
     const name = loggableName(operationName);
     const codes = codesOf(errors);
-    const write = (): void =>
-      writeLogLine(this.options.log, context, { operation: 'subscription', name, ms, results, codes });
-    if (!trace) return write();
-    trace.within(write);
+    trace.within(() =>
+      writeLogLine(this.options.log, context, { operation: 'subscription', name, ms, results, codes }),
+    );
     trace.settled(name, codes);
   }
 }
@@ -182,10 +169,12 @@ interface EndedSubscription {
   ms: number;
   results: number;
   errors: readonly GraphQLError[];
-  trace: SubscriptionTrace | undefined;
+  trace: SubscriptionTrace;
 }
 
 /** Message for callers whose connection or subscription is ended because their credentials are no longer valid. */
 export const CREDENTIALS_EXPIRED = 'The credentials have expired or were revoked.';
+
+export const credentialsExpired = (): AccessError => new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED);
 
 const NO_QUERY = new GraphQLError('The request has no query.', { extensions: { code: 'BAD_REQUEST' } });

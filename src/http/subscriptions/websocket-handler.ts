@@ -11,11 +11,12 @@ import { RequestError, toRequestError } from '../graphql/http-error';
 import type { Connections } from '../server/connections';
 import { isLoopbackHost, isOwnOrigin } from '../server/origin-check';
 import { Connection } from './connection';
-import type { Heartbeat } from './heartbeat';
 import type { QuotaLimiter } from './quota-limiter';
 import { SubscriptionError } from './result-stream';
+import type { SharedInterval } from './shared-interval';
 import {
   CREDENTIALS_EXPIRED,
+  credentialsExpired,
   type PreparedSubscription,
   type SubscriptionService,
 } from './subscription-service';
@@ -25,12 +26,12 @@ interface WebSocketOptions {
   authenticator: Authenticator;
   /** Limits the number of connections, with and without subscriptions. */
   quota: QuotaLimiter;
-  heartbeat: Heartbeat;
+  /** Interval of the pings. */
+  heartbeat: SharedInterval;
   /** Other origins whose pages may connect. */
   corsOrigins: readonly string[];
   connections: Connections;
   log: Logger;
-  /** Called when authentication fails. */
   onUnauthenticated(): void;
 }
 
@@ -41,7 +42,7 @@ const MAX_MESSAGE_BYTES = 100 * 1024;
 const MAX_ID_LENGTH = 256;
 /** How long a client may take to send connection_init. */
 const INIT_TIMEOUT_MS = 5000;
-/** How long a client may take to respond to a close frame. */
+/** How long a client may take to respond to a close frame. After that, ws destroys the connection. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /** Standard close codes, which graphql-ws does not declare. */
@@ -121,9 +122,7 @@ export class WebSocketHandler {
       (socket) => new Promise((resolve) => socket.once('close', resolve)),
     );
     for (const socket of this.#sockets.clients) socket.close(GOING_AWAY, 'The gateway is shutting down.');
-    const forceCloseTimer = setTimeout(() => this.abandon(), CLOSE_TIMEOUT_MS);
     await Promise.all(closed);
-    clearTimeout(forceCloseTimer);
   }
 
   /** Terminates all connections without a close frame. */
@@ -166,8 +165,7 @@ export class WebSocketHandler {
       const authorization = authorizationOf(connectionParams) ?? extra.authorization;
       const caller = await authenticator.authenticate(authorization);
       // A connection has no leeway after the expiry of its token, unlike a single request.
-      if (!authenticator.areCredentialsStillValid(caller))
-        throw new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED);
+      if (!authenticator.areCredentialsStillValid(caller)) throw credentialsExpired();
       if (extra.socket.readyState !== extra.socket.OPEN) return false;
       extra.releaseQuota = quota.acquire(caller.id);
       extra.caller = caller;

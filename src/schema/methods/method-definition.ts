@@ -5,7 +5,7 @@ import type { PayoutResource } from '../payout';
 import type { SandboxPaymentMethod, SandboxPayoutMethod } from './sandbox-behaviour';
 
 /** The field of a @oneOf input that selects a method. */
-export interface MethodVariant {
+interface MethodVariant {
   /** Name of the field in the @oneOf input. */
   field: string;
   /** A class with the decorator @InputType of type-graphql. */

@@ -1,4 +1,5 @@
 import { Field, InputType, ObjectType } from 'type-graphql';
+import { NullableField } from '../nullable-field';
 import { PaymentResource } from '../payment';
 import { PayoutResource } from '../payout';
 import { TextField, TextRule } from '../rules';
@@ -34,10 +35,7 @@ export class OtherPayment extends PaymentResource {
 
 @ObjectType({ implements: PayoutResource, description: 'A payout whose method is unknown to this gateway.' })
 export class OtherPayout extends PayoutResource {
-  @Field(() => String, {
-    nullable: true,
-    description: 'payout_method.type; null if neither the service nor the journal has it.',
-  })
+  @NullableField('payout_method.type; null if neither the service nor the journal has it.')
   get type(): string | null {
     return this.wireType;
   }

@@ -1,5 +1,6 @@
-import { Field, ObjectType } from 'type-graphql';
+import { ObjectType } from 'type-graphql';
 import { ScanQrCodeAction } from '../next-action';
+import { NullableField } from '../nullable-field';
 import { PaymentResource } from '../payment';
 import { drawQrCode } from '../qr-code';
 import { ServiceField, valueOrNull, mapLazy, type Lazy } from '../lazy-field';
@@ -11,10 +12,7 @@ import { defineMethod } from './method-definition';
 export class QrisPayment extends PaymentResource {
   @ServiceField('The payload of the QR code; null if not sent.', { read: passThrough }) qrCode?: Lazy<string>;
 
-  @Field(() => String, {
-    nullable: true,
-    description: 'The payload as an image: an SVG data URI. Null without a payload or if it is too long.',
-  })
+  @NullableField('The payload as an image: an SVG data URI. Null without a payload or if it is too long.')
   get qrCodeImage(): Lazy<string> {
     return mapLazy(this.qrCode, drawQrCode);
   }

@@ -66,14 +66,14 @@ export function selectedPayoutMethod(
   return { ...selected, publicDetails: details || {} };
 }
 
+/** Fields of the @oneOf inputs whose methods take a full card number. */
+const CARD_NUMBER_FIELDS = [...paymentMethods, ...payoutMethods]
+  .filter(({ input }) => input?.sensitiveFields?.includes('pan'))
+  .map(({ input }) => input?.field);
+
 /** Whether the selected method takes a full card number, so that the caller must comply with PCI-DSS. */
-export function takesCardNumber(method: PaymentMethodInput | PayoutMethodInput): boolean {
-  const { field } = selectedVariant(method);
-  const withPan = [...paymentMethods, ...payoutMethods].filter(({ input }) =>
-    input?.sensitiveFields?.includes('pan'),
-  );
-  return withPan.some(({ input }) => input?.field === field);
-}
+export const takesCardNumber = (method: PaymentMethodInput | PayoutMethodInput): boolean =>
+  CARD_NUMBER_FIELDS.includes(selectedVariant(method).field);
 
 /** Returns the method that a confirmation selects, with the wire fields of the confirm. */
 export function selectedConfirmation(

@@ -32,11 +32,9 @@ export async function startListener(options: ListenerOptions = {}): Promise<List
     { connectionRejected: () => undefined, connectionClosed: () => undefined },
   );
   const app = createApp({ log, trustedProxies: [], clientTimeoutMs, connections });
-  addCallbacks(app, {
-    onCallback: (token) => {
-      tokens.push(token);
-      onCallback?.(token);
-    },
+  addCallbacks(app, (token) => {
+    tokens.push(token);
+    onCallback?.(token);
   });
   await addRoutes?.(app);
   app.server.on('connection', (socket: Socket) => sockets.push(socket));
