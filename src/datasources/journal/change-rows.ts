@@ -1,14 +1,6 @@
-import { NOW } from './change-tables';
 import { READ_STORED_TEXT, type Dialect } from './stored-values';
 import { FIRST_POSITION } from './changes';
-import type {
-  ChangePosition,
-  ChangeRange,
-  FollowCount,
-  FollowedTransaction,
-  ReadChanges,
-  RecordedChange,
-} from './changes';
+import type { ChangePosition, ChangeRange, ReadChanges, RecordedChange } from './changes';
 import { ATTEMPT_KINDS, type AttemptKind } from './journal';
 import { textOrNull, type Row, type SqlValue } from './rows';
 
@@ -179,34 +171,3 @@ function changeFromRow(row: Row): RecordedChange | null {
     }
   );
 }
-
-/** The columns of a followed transaction, for a RETURNING clause. */
-export const followedColumns = (dialect: Dialect): string =>
-  `id, (SELECT kind FROM attempt_groups WHERE attempt_groups.id = group_id) AS kind,
-    (SELECT channel FROM attempt_groups WHERE attempt_groups.id = group_id) AS channel,
-    ${READ_STORED_TEXT[dialect]('transaction_id')} AS transaction_id, status, created_at, changed_at, failures`;
-
-export const followedFromRow = (row: Row): FollowedTransaction => ({
-  id: Number(row['id']),
-  kind: row['kind'] as AttemptKind,
-  channel: String(row['channel']),
-  transactionId: String(row['transaction_id']),
-  status: textOrNull(row['status']),
-  createdAt: Number(row['created_at']),
-  changedAt: Number(row['changed_at']),
-  failures: Number(row['failures']),
-});
-
-/** Counts followed transactions. Parameter: the service. */
-export const countFollowedStatement = (dialect: Dialect): string =>
-  `WITH clock AS MATERIALIZED (SELECT ${NOW[dialect]} AS now)
-  SELECT count(*) AS followed, count(CASE WHEN next_lookup_at <= (SELECT now FROM clock) THEN 1 END) AS due,
-    min(CASE WHEN next_lookup_at <= (SELECT now FROM clock) THEN next_lookup_at END) AS oldest
-  FROM followed_transactions WHERE next_lookup_at IS NOT NULL
-    AND group_id IN (SELECT id FROM attempt_groups WHERE service = ?)`;
-
-export const followCountFromRow = (row: Row = {}): FollowCount => ({
-  followed: Number(row['followed'] ?? 0),
-  due: Number(row['due'] ?? 0),
-  oldestDueAt: (row['oldest'] ?? null) === null ? null : Number(row['oldest']),
-});

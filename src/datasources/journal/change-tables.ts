@@ -133,16 +133,20 @@ const FUNCTIONS: Record<Dialect, string[]> = {
   ],
 };
 
-/** The columns that a followed transaction takes from its attempt, which succeeded. */
-const FROM_ATTEMPT = 'group_id, transaction_hash, transaction_id, external_id, method, currency, value';
+/** Columns that a change and a followed transaction take from the attempt. */
+export const FROM_ATTEMPT = 'group_id, transaction_id, external_id, method, currency, value';
+
+/** Id of the feed of a change. */
+export const FEED_OF_GROUP = `(SELECT feeds.id FROM attempt_groups AS own_group
+  JOIN change_feeds AS feeds USING (service, channel) WHERE own_group.id = group_id)`;
 
 /**
  * Follows transactions of attempts that succeeded in a time range, unless they are followed already. Their status is not
  * known, and they are due at once. Parameters: the start of the range, its end (exclusive). Returns a row for each.
  */
 export const followSettled = (dialect: Dialect): string => `INSERT INTO followed_transactions
-    (created_at, changed_at, observed_at, next_lookup_at, ${FROM_ATTEMPT})
-  SELECT settled_at, settled_at, 0, settled_at, ${FROM_ATTEMPT}
+    (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${FROM_ATTEMPT})
+  SELECT settled_at, settled_at, 0, settled_at, transaction_hash, ${FROM_ATTEMPT}
   FROM stored_attempts AS own ${dialect === 'sqlite' ? 'INDEXED BY stored_attempts_settled' : ''}
   WHERE settled_at >= ? AND settled_at < ? AND state = 's' AND transaction_id IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM followed_transactions AS f WHERE f.transaction_hash = own.transaction_hash
