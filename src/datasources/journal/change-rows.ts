@@ -80,7 +80,7 @@ export function readStatement(dialect: Dialect, range: ChangeRange, horizon = 0)
         ${readText('external_id')} AS external_id
       FROM page AS changes JOIN attempt_groups ON attempt_groups.id = group_id
       WHERE service = ? AND ${creators.text} ORDER BY ${ORDER} LIMIT ?)
-    SELECT state.epoch AS current_epoch, state.horizon, state.is_current,
+    SELECT state.horizon, state.is_current,
       purged_epoch, purged_xid, purged_seq, (SELECT count(*) FROM page) AS examined,
       page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq,
       EXISTS (SELECT 1 FROM changes WHERE ${inRange} ${NOT_YET_READABLE}) AS is_behind, found.*

@@ -3,9 +3,8 @@ import type { ChangeJournal, Observation, ObservationResult, ObservedState } fro
 import { JournalUnavailable } from '../journal';
 import type { Row, SqlValue } from '../rows';
 import { SqlChanges } from '../sql-changes';
-import { shortHash, toStorableText, toStoredText } from '../stored-values';
+import { inJson, shortHash, toStorableText, toStoredText } from '../stored-values';
 import { RAISE_EPOCH, READ_OWN_HORIZON, RECORD_OBSERVATIONS, SYNC } from './change-statements';
-import { inJson } from './json';
 import type { PostgresPool } from './pool';
 
 const MAX_BATCH = 256;
