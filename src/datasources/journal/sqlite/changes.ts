@@ -90,7 +90,7 @@ export class SqliteChanges extends SqlChanges implements ChangeJournal {
   }
 
   protected read(text: string, values: SqlValue[]): Promise<Row[]> {
-    return this.background.run({ write: false, statements: [sql(text, ...values)] });
+    return this.background.read(text, values);
   }
 
   protected writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]> {

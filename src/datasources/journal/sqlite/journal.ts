@@ -255,7 +255,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   protected read(text: string, ...values: SqlValue[]): Promise<Row[]> {
-    return this.thread.run({ write: false, statements: [sql(text, ...values)] });
+    return this.thread.read(text, values);
   }
 
   protected write(text: string, ...values: SqlValue[]): Promise<Row[]> {
@@ -263,7 +263,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   protected readInBackground(text: string, values: SqlValue[]): Promise<Row[]> {
-    return this.background.run({ write: false, statements: [sql(text, ...values)] });
+    return this.background.read(text, values);
   }
 
   /** Writes without a sync. @throws AttemptMissing */
