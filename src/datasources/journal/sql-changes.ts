@@ -22,31 +22,10 @@ import {
   type ReadChanges,
 } from './changes';
 import { monotonicMs } from './deadline';
+import { DIALECTS } from './dialects';
 import type { AttemptKind } from './journal';
 import { textOrNull, type Row, type SqlValue } from './rows';
 import { READ_STORED_TEXT, shortHash, type Dialect } from './stored-values';
-
-/** Parts of the SQL that differ between the two stores. */
-const DIALECTS = {
-  sqlite: {
-    /** Condition that the operand before it is in the result of a SELECT. */
-    isIn: (select: string): string => `IN (${select})`,
-    /** The elements of a JSON array in the column `value`. Parameter: the array. */
-    jsonElements: 'json_each(?)',
-    dueHint: 'INDEXED BY followed_due',
-    /** Clauses that lock the rows of a SELECT: those that are not locked yet, or all. */
-    skipLocked: '',
-    lock: '',
-  },
-  postgres: {
-    // An array, because the planner could choose to join with the whole table.
-    isIn: (select: string): string => `= ANY (ARRAY (${select}))`,
-    jsonElements: 'jsonb_array_elements(?::jsonb)',
-    dueHint: '',
-    skipLocked: 'FOR UPDATE SKIP LOCKED',
-    lock: 'FOR UPDATE',
-  },
-};
 
 const OF_SERVICE = 'group_id IN (SELECT id FROM attempt_groups WHERE service = ?)';
 
@@ -63,8 +42,8 @@ function followedHashes(dialect: Dialect): string {
  * limit; end of the lease.
  */
 function claimStatement(dialect: Dialect): string {
-  const { isIn, dueHint, skipLocked } = DIALECTS[dialect];
-  const due = `FROM followed_transactions ${dueHint} WHERE next_lookup_at <= ? AND ${OF_SERVICE}`;
+  const { isIn, followedByDueTime, skipLocked } = DIALECTS[dialect];
+  const due = `FROM ${followedByDueTime} WHERE next_lookup_at <= ? AND ${OF_SERVICE}`;
   return `WITH due_last AS MATERIALIZED (
       SELECT id, changed_at ${due} ORDER BY next_lookup_at DESC LIMIT 4 * ?),
     young AS MATERIALIZED (

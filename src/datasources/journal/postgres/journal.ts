@@ -1,4 +1,4 @@
-import { READABLE_COLUMNS, STATE_OF } from '../attempt-tables';
+import { STATE_OF } from '../attempt-tables';
 import { Batcher } from '../batcher';
 import { AttemptMissing, stateFromRow, type FenceReason, type JournalState } from '../fence';
 import { notDurableError } from '../journal-error';
@@ -51,8 +51,6 @@ const MAX_BATCH = 256;
 const MAX_CONNECTIONS = 8;
 /** Connections for lists, changes, operator commands and the purge, so that these do not delay creates. */
 const MAX_BACKGROUND_CONNECTIONS = 4;
-/** Two fewer than the background connections, so that lists do not delay the others. */
-const MAX_CONCURRENT_LISTS = 2;
 /** For the purge, which deletes again any rows that a crash restores, and for outcomes, which a lookup can find again. */
 const WITHOUT_SYNC = '-c synchronous_commit=off';
 const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${WITHOUT_SYNC}`;
@@ -67,6 +65,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   readonly #pool: PostgresPool;
   readonly #outcomePool: PostgresPool;
   readonly #backgroundPool: PostgresPool;
+  protected readonly createdStatement = FIND_CREATED;
   protected readonly changes: PostgresChanges;
   readonly #inserts: Batcher<NewAttempt, BeginResult | null>;
   /** Groups of attempts that exist, unless a failover lost them. */
@@ -74,13 +73,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
   constructor(url: string, timeLimitMs = TIME_LIMIT_MS) {
-    super(timeLimitMs, {
-      readableColumns: READABLE_COLUMNS.postgres,
-      attemptsTable: () => 'stored_attempts',
-      skipLocked: 'FOR UPDATE SKIP LOCKED',
-      findCreated: FIND_CREATED,
-      maxConcurrentLists: MAX_CONCURRENT_LISTS,
-    });
+    super(timeLimitMs, 'postgres');
     const hosts = new PostgresHosts(url);
     this.#pool = new PostgresPool(hosts, {
       timeLimitMs,

@@ -64,8 +64,6 @@ export class PostgresPool {
       connectionTimeoutMillis: timeLimitMs,
       // A query that timed out must neither hold locks nor be executed later.
       statement_timeout: timeLimitMs,
-      keepAlive: true,
-      application_name: 'paygraph',
       options: options.connectionOptions,
     });
     // A connection that breaks while idle is replaced at the next use.
@@ -151,11 +149,7 @@ export class PostgresPool {
   }
 
   async #migrate(): Promise<readonly string[]> {
-    const client = this.#hosts.createClient({
-      connectionTimeoutMillis: this.#options.timeLimitMs,
-      application_name: 'paygraph',
-      keepAlive: true,
-    });
+    const client = this.#hosts.createClient({ connectionTimeoutMillis: this.#options.timeLimitMs });
     this.#migrationClient = client;
     const execute = async (text: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
       (await client.query<Row>(this.#statement(text).text, [...values])).rows;
