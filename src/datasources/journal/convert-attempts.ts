@@ -30,6 +30,10 @@ export interface MigrationStore {
  */
 export type MigrationStep = <T>(work: () => Promise<T>) => Promise<T | undefined>;
 
+export async function executeAll({ execute }: MigrationStore, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await execute(statement);
+}
+
 const BATCH_ROWS = 2000;
 
 const COLUMNS = ['seq', 'group_id', 'state', ...LATER_COLUMNS, ...INSERT_COLUMNS];
@@ -151,9 +155,6 @@ export async function convertAttempts(
   complete: () => Promise<void>,
 ): Promise<void> {
   const { dialect, execute } = store;
-  const executeAll = async (statements: readonly string[]): Promise<void> => {
-    for (const statement of statements) await execute(statement);
-  };
   const copier = new Copier(store);
   const copyNext = async (): Promise<boolean> => {
     const [progress] = await execute('SELECT copied_seq FROM attempt_conversion');
@@ -166,17 +167,18 @@ export async function convertAttempts(
   await step(async () => {
     await execute('CREATE TABLE IF NOT EXISTS attempt_conversion (copied_seq BIGINT NOT NULL)');
     if ((await execute('SELECT 1 FROM attempt_conversion')).length > 0) return;
-    await executeAll(attemptTables(dialect));
+    await executeAll(store, attemptTables(dialect));
     await execute('INSERT INTO attempt_conversion (copied_seq) VALUES (-1)');
   });
   while (await step(copyNext));
   await step(async () => {
-    await executeAll(LAST_STATEMENTS[dialect].before);
+    await executeAll(store, LAST_STATEMENTS[dialect].before);
     while (await copyNext());
     const open = await execute(OPEN_ROWS);
     if (open.length > 0) await copier.copy(open);
-    await executeAll(LAST_STATEMENTS[dialect].after);
+    await executeAll(store, LAST_STATEMENTS[dialect].after);
     await executeAll(
+      store,
       ['attempts', 'reservations', 'attempt_conversion'].map((table) => `DROP TABLE ${table}`),
     );
     // Proposals name attempts by ids of the earlier form.

@@ -1,6 +1,6 @@
 import { attemptsView, attemptTables, keyHashOf } from './attempt-tables';
 import { changeTables, FIRST_IDENTITY } from './change-tables';
-import { convertAttempts, type MigrationStep, type MigrationStore } from './convert-attempts';
+import { convertAttempts, executeAll, type MigrationStep, type MigrationStore } from './convert-attempts';
 import { followRecent } from './follow-recent';
 import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
 import type { Dialect } from './stored-values';
@@ -148,9 +148,6 @@ async function pendingMigrations({ execute }: MigrationStore): Promise<string[]>
  */
 export async function migrate(store: MigrationStore): Promise<string[]> {
   const { dialect, execute, transaction } = store;
-  const executeAll = async (statements: readonly string[]): Promise<void> => {
-    for (const statement of statements) await execute(statement);
-  };
   const markApplied = async (names: readonly string[]): Promise<void> => {
     for (const name of names) await execute('INSERT INTO applied_migrations (name) VALUES (?)', [name]);
   };
@@ -167,7 +164,7 @@ export async function migrate(store: MigrationStore): Promise<string[]> {
   const pending = await transaction(async () => {
     const names = await pendingMigrations(store);
     if (names.includes(FIRST_TABLES)) {
-      await executeAll([...TABLES, ...attemptTables(dialect), ...state, ...changeTables(dialect)]);
+      await executeAll(store, [...TABLES, ...attemptTables(dialect), ...state, ...changeTables(dialect)]);
       await markApplied(names);
     }
     return names;
@@ -175,12 +172,12 @@ export async function migrate(store: MigrationStore): Promise<string[]> {
   if (pending.includes(FIRST_TABLES)) return pending;
   if (pending.includes(STORED_ATTEMPTS))
     await convertAttempts(store, stepOf(STORED_ATTEMPTS), async () => {
-      await executeAll(state);
+      await executeAll(store, state);
       await markApplied([STORED_ATTEMPTS]);
     });
   if (pending.includes(CHANGES))
     await stepOf(CHANGES)(async () => {
-      await executeAll(changeTables(dialect));
+      await executeAll(store, changeTables(dialect));
       await markApplied([CHANGES]);
     });
   if (pending.includes(FOLLOWED_TRANSACTIONS))
