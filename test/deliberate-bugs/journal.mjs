@@ -91,8 +91,8 @@ export const bugs = [
   {
     id: 'changes-not-durable',
     promise: 'A change that was read is kept when the database crashes.',
-    file: 'src/datasources/journal/change-reader.ts',
-    find: 'await this.options.sync();',
+    file: 'src/datasources/journal/sql-changes.ts',
+    find: 'await this.sync();',
     replace: '',
     tests: ['test/journal/changes-order.system.test.ts'],
   },

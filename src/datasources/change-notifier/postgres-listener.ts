@@ -23,11 +23,7 @@ export class ListenConnection {
     private readonly clock: Clock,
     handlers: ListenHandlers,
   ) {
-    this.#client = hosts.createClient({
-      stream: () => this.#socket,
-      keepAlive: true,
-      application_name: 'paygraph',
-    });
+    this.#client = hosts.createClient({ stream: () => this.#socket });
     this.#client.on('notification', ({ payload }) => handlers.onMessage(payload ?? ''));
     this.#client.on('error', () => this.#socket.destroy());
     this.#socket.once('close', () => handlers.onClose());

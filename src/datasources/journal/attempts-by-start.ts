@@ -1,11 +1,8 @@
-import path from 'node:path';
 import { keyHashOf, STATE_OF } from './attempt-tables';
 import { READ_TIME_LIMIT_MS } from './deadline';
 import type { Attempt, AttemptPosition } from './journal';
-import { PostgresHosts } from './postgres/hosts';
-import { INDEX_ORDER_OPTIONS, PostgresPool } from './postgres/pool';
-import { attemptFromRow, type Row, type SqlValue } from './rows';
-import { sql, SqliteThread } from './sqlite/thread';
+import { attemptFromRow } from './rows';
+import { connectToStore } from './store-connection';
 import type { Dialect } from './stored-values';
 
 /** Selects the attempts of all clients that were started in a time, oldest first. */
@@ -69,7 +66,8 @@ export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
 
 /** Opens a connection of its own, so that no create waits for it, to a journal that has its tables. */
 export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
-  const { dialect, read, close } = await openStore(url, Math.max(timeLimitMs, READ_TIME_LIMIT_MS));
+  const options = { timeLimitMs: Math.max(timeLimitMs, READ_TIME_LIMIT_MS), readOnly: true };
+  const { dialect, execute, close } = await connectToStore(url, options);
   return {
     pages: async function* ({ service, channel, from, to, after }) {
       const text = pageStatement(dialect, channel !== null);
@@ -78,7 +76,7 @@ export async function openAttemptsByStart(url: string, timeLimitMs: number): Pro
       for (let windowMs = FIRST_WINDOW_MS; position.startedAt < to;) {
         const windowEnd = Math.min(to, position.startedAt + windowMs);
         const start = position.startedAt;
-        const rows = await read(text, [...groups, start, windowEnd, start, position.seq]);
+        const rows = await execute(text, [...groups, start, windowEnd, start, position.seq]);
         const page = rows.map(attemptFromRow);
         if (page.length > 0) yield page;
         const last = page.at(-1);
@@ -90,27 +88,5 @@ export async function openAttemptsByStart(url: string, timeLimitMs: number): Pro
       return undefined;
     },
     [Symbol.asyncDispose]: close,
-  };
-}
-
-async function openStore(url: string, timeLimitMs: number) {
-  if (url.startsWith('file:')) {
-    const thread = await SqliteThread.open(path.resolve(url.slice('file:'.length)), timeLimitMs, true);
-    return {
-      dialect: 'sqlite' as const,
-      read: (text: string, values: SqlValue[]): Promise<Row[]> =>
-        thread.run({ write: false, statements: [sql(text, ...values)] }),
-      close: () => thread.close(),
-    };
-  }
-  const pool = new PostgresPool(new PostgresHosts(url), {
-    timeLimitMs,
-    maxConnections: 1,
-    connectionOptions: INDEX_ORDER_OPTIONS,
-  });
-  return {
-    dialect: 'postgres' as const,
-    read: (text: string, values: SqlValue[]): Promise<Row[]> => pool.query(text, values),
-    close: () => pool.close(),
   };
 }

@@ -1,13 +1,10 @@
-import { NOW } from './change-tables';
 import { READ_STORED_TEXT, type Dialect } from './stored-values';
-import { FIRST_POSITION } from './changes';
-import type {
-  ChangePosition,
-  ChangeRange,
-  FollowCount,
-  FollowedTransaction,
-  ReadChanges,
-  RecordedChange,
+import {
+  FIRST_POSITION,
+  type ChangePosition,
+  type ChangeRange,
+  type ReadChanges,
+  type RecordedChange,
 } from './changes';
 import { ATTEMPT_KINDS, type AttemptKind } from './journal';
 import { textOrNull, type Row, type SqlValue } from './rows';
@@ -16,16 +13,13 @@ import { textOrNull, type Row, type SqlValue } from './rows';
 
 /**
  * The epoch, `horizon`: changes of the epoch can be read if their `xid` is below it, `is_current`: whether the epoch is
- * that of this database. Parameter, in PostgreSQL only: the horizon if it is known to be higher; else 0.
+ * that of this database. Parameter: the horizon if it is known to be higher; else 0.
  */
 const STATE = {
-  sqlite: 'SELECT epoch, 1 AS horizon, TRUE AS is_current FROM change_epoch',
+  sqlite: 'SELECT epoch, max(1, ?) AS horizon, TRUE AS is_current FROM change_epoch',
   postgres: `SELECT epoch, GREATEST(txid_snapshot_xmin(txid_current_snapshot()), ?::bigint) AS horizon,
     identity = journal_identity() AS is_current FROM change_epoch`,
 };
-
-const stateValues = (dialect: Dialect, horizon: number): number[] =>
-  dialect === 'postgres' ? [horizon] : [];
 
 const READABLE = '(epoch, xid) < ((SELECT epoch FROM state), (SELECT horizon FROM state))';
 const NOT_YET_READABLE = '(epoch, xid) >= ((SELECT epoch FROM state), (SELECT horizon FROM state))';
@@ -33,6 +27,11 @@ const IN_FEED = 'feed_id = (SELECT id FROM feed)';
 const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
 const ORDER = POSITION_COLUMNS.join(', ');
 const NEWEST_FIRST = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
+
+/** Columns of both statements, and where they come from. */
+const POSITIONS = `state.is_current, purged_epoch, purged_xid, purged_seq,
+  page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq`;
+const SOURCES = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE';
 
 const FACTS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
@@ -88,25 +87,14 @@ export function readStatement(dialect: Dialect, range: ChangeRange, horizon = 0)
         ${readText('external_id')} AS external_id
       FROM page AS changes JOIN attempt_groups ON attempt_groups.id = group_id
       WHERE service = ? AND ${creators.text} ORDER BY ${ORDER} LIMIT ?)
-    SELECT state.epoch AS current_epoch, state.horizon, state.is_current,
-      purged_epoch, purged_xid, purged_seq, (SELECT count(*) FROM page) AS examined,
-      page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq,
+    SELECT ${POSITIONS}, state.horizon, (SELECT count(*) FROM page) AS examined,
       EXISTS (SELECT 1 FROM changes WHERE ${inRange} ${NOT_YET_READABLE}) AS is_behind, found.*
-    FROM state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE LEFT JOIN found ON TRUE
+    FROM ${SOURCES} LEFT JOIN found ON TRUE
     ORDER BY found.epoch, found.xid, found.seq`;
   const feedValues = channel === null ? [service] : [service, channel];
-  const position = [epoch, transaction, seq];
-  const state = stateValues(dialect, horizon);
-  const values = [
-    ...state,
-    ...feedValues,
-    ...position,
-    examinedLimit(range),
-    service,
-    ...creators.values,
-    limit + 1,
-  ];
-  return { text, values };
+  const pageValues = [epoch, transaction, seq, examinedLimit(range)];
+  const foundValues = [service, ...creators.values, limit + 1];
+  return { text, values: [horizon, ...feedValues, ...pageValues, ...foundValues] };
 }
 
 /** Returns the statement that reads the newest readable change of a channel. */
@@ -118,10 +106,8 @@ export const newestStatement = (
   text: `WITH state AS MATERIALIZED (${STATE[dialect]}), feed AS MATERIALIZED (${feedQuery('')}),
     page_end AS MATERIALIZED (
       SELECT ${ORDER} FROM changes WHERE ${IN_FEED} AND ${READABLE} ORDER BY ${NEWEST_FIRST} LIMIT 1)
-  SELECT state.is_current, purged_epoch, purged_xid, purged_seq,
-    page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq
-  FROM state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE`,
-  values: [...stateValues(dialect, horizon), service, channel],
+  SELECT ${POSITIONS} FROM ${SOURCES}`,
+  values: [horizon, service, channel],
 });
 
 /** Whether the epoch is that of another database, so that a new one has to begin. */
@@ -158,55 +144,24 @@ export function readChangesFromRows(rows: readonly Row[], range: ChangeRange): R
   return { changes, hasMore, readUntil: lastPosition(first) ?? after ?? purgedPosition(first), isBehind };
 }
 
+/** Returns null for a row without a change. */
 function changeFromRow(row: Row): RecordedChange | null {
   const position = positionIn(row, '');
-  return (
-    position && {
-      position,
-      recordedAt: Number(row['recorded_at']),
-      kind: row['kind'] as AttemptKind,
-      client: String(row['client']),
-      channel: String(row['channel']),
-      transactionId: String(row['transaction_id']),
-      externalId: String(row['external_id']),
-      method: String(row['method']),
-      previousStatus: textOrNull(row['previous_status']),
-      status: String(row['status']),
-      state: textOrNull(row['state']),
-      currency: String(row['currency']),
-      value: String(row['value']),
-      received: textOrNull(row['received']),
-    }
-  );
+  if (!position) return null;
+  return {
+    position,
+    recordedAt: Number(row['recorded_at']),
+    kind: row['kind'] as AttemptKind,
+    client: String(row['client']),
+    channel: String(row['channel']),
+    transactionId: String(row['transaction_id']),
+    externalId: String(row['external_id']),
+    method: String(row['method']),
+    previousStatus: textOrNull(row['previous_status']),
+    status: String(row['status']),
+    state: textOrNull(row['state']),
+    currency: String(row['currency']),
+    value: String(row['value']),
+    received: textOrNull(row['received']),
+  };
 }
-
-/** The columns of a followed transaction, for a RETURNING clause. */
-export const followedColumns = (dialect: Dialect): string =>
-  `id, (SELECT kind FROM attempt_groups WHERE attempt_groups.id = group_id) AS kind,
-    (SELECT channel FROM attempt_groups WHERE attempt_groups.id = group_id) AS channel,
-    ${READ_STORED_TEXT[dialect]('transaction_id')} AS transaction_id, status, created_at, changed_at, failures`;
-
-export const followedFromRow = (row: Row): FollowedTransaction => ({
-  id: Number(row['id']),
-  kind: row['kind'] as AttemptKind,
-  channel: String(row['channel']),
-  transactionId: String(row['transaction_id']),
-  status: textOrNull(row['status']),
-  createdAt: Number(row['created_at']),
-  changedAt: Number(row['changed_at']),
-  failures: Number(row['failures']),
-});
-
-/** Counts followed transactions. Parameter: the service. */
-export const countFollowedStatement = (dialect: Dialect): string =>
-  `WITH clock AS MATERIALIZED (SELECT ${NOW[dialect]} AS now)
-  SELECT count(*) AS followed, count(CASE WHEN next_lookup_at <= (SELECT now FROM clock) THEN 1 END) AS due,
-    min(CASE WHEN next_lookup_at <= (SELECT now FROM clock) THEN next_lookup_at END) AS oldest
-  FROM followed_transactions WHERE next_lookup_at IS NOT NULL
-    AND group_id IN (SELECT id FROM attempt_groups WHERE service = ?)`;
-
-export const followCountFromRow = (row: Row = {}): FollowCount => ({
-  followed: Number(row['followed'] ?? 0),
-  due: Number(row['due'] ?? 0),
-  oldestDueAt: (row['oldest'] ?? null) === null ? null : Number(row['oldest']),
-});

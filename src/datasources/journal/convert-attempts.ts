@@ -1,7 +1,15 @@
 import { attemptTables, keyHashOf, STATE_OF } from './attempt-tables';
 import type { Attempt } from './journal';
-import { attemptFromRow, INSERT_COLUMNS, insertColumnValues, IS_OPEN, type Row, type SqlValue } from './rows';
-import { newAttemptId, shortHash, toStoredText, type Dialect } from './stored-values';
+import {
+  attemptFromRow,
+  INSERT_COLUMNS,
+  insertColumnsInJson,
+  IS_OPEN,
+  LATER_COLUMNS,
+  type Row,
+  type SqlValue,
+} from './rows';
+import { inJson, newAttemptId, shortHash, toStoredText, uuidOf, type Dialect } from './stored-values';
 
 /**
  * Copies the attempts of a journal from before the first release. Its table `attempts` becomes `stored_attempts`, and
@@ -16,19 +24,25 @@ export interface MigrationStore {
   transaction<T>(work: () => Promise<T>): Promise<T>;
 }
 
+/**
+ * Runs a part of a migration in a transaction that only one process at a time is in. Does nothing, and returns undefined,
+ * if the migration has been applied.
+ */
+export type MigrationStep = <T>(work: () => Promise<T>) => Promise<T | undefined>;
+
+export async function executeAll({ execute }: MigrationStore, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await execute(statement);
+}
+
 const BATCH_ROWS = 2000;
 
-const COLUMNS =
-  `seq group_id state settled_at next_check_at transaction_hash transaction_id status checks absent_ms
-  absent_lookups absent_observer`
-    .split(/\s+/)
-    .concat(INSERT_COLUMNS);
+const COLUMNS = ['seq', 'group_id', 'state', ...LATER_COLUMNS, ...INSERT_COLUMNS];
 const RESERVATION_COLUMNS = ['service', 'channel', 'external_id', 'attempt_id'];
 const BYTES_COLUMNS = new Set(['id', 'key', 'fingerprint', 'external_id', 'transaction_id', 'attempt_id']);
 
 /** Returns an INSERT of rows given as JSON, which replaces rows with the same values of `unique`. */
 function insertFromJson(dialect: Dialect, table: string, columns: readonly string[], unique: string): string {
-  const bytesOf = (name: string): string => `unhex(value ->> '${name}')`;
+  const bytesOf = (name: string): string => `unhex(substr(value ->> '${name}', 3))`;
   const values = columns.map((name) => (BYTES_COLUMNS.has(name) ? bytesOf(name) : `value ->> '${name}'`));
   const rows = {
     postgres: `SELECT ${columns.join(', ')} FROM jsonb_populate_recordset(NULL::${table}, ?::jsonb)`,
@@ -38,23 +52,13 @@ function insertFromJson(dialect: Dialect, table: string, columns: readonly strin
     ON CONFLICT (${unique}) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 }
 
-/** Returns a row for `insertFromJson`. */
-function jsonRow(dialect: Dialect, row: Record<string, SqlValue>): Record<string, unknown> {
-  const prefix = dialect === 'postgres' ? '\\x' : '';
-  const entries = Object.entries(row).map(([name, value]) => [
-    name,
-    value instanceof Uint8Array ? prefix + Buffer.from(value).toString('hex') : value,
-  ]);
-  return Object.fromEntries(entries) as Record<string, unknown>;
-}
-
 /** Returns the fingerprint in the form of this version, which has fewer digits. */
 const shortFingerprint = (fingerprint: string): string =>
-  fingerprint.replace(
-    /^([0-9a-f]{8})\.([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})[0-9a-f]*$/,
-    '$1-$2-$3-$4-$5',
-  );
+  /^[0-9a-f]{8}\.[0-9a-f]{24,}$/.test(fingerprint)
+    ? uuidOf(Buffer.from(fingerprint.replace('.', '').slice(0, 32), 'hex'))
+    : fingerprint;
 
+/** Returns a row for `insertFromJson`. */
 function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
   const old = attemptFromRow({ ...row, public_details: row['shown'] });
   const fingerprint = shortFingerprint(old.fingerprint);
@@ -63,10 +67,9 @@ function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
   suffix.writeInt32BE(shortHash(old.id));
   const attempt: Attempt = { ...old, id: newAttemptId(old, { randomBytes: () => suffix }), fingerprint };
   const isOpen = attempt.outcome === 'in_progress' || attempt.outcome === 'unknown';
-  const values = insertColumnValues(attempt);
   const { transactionId, absence } = attempt;
   return {
-    ...Object.fromEntries(INSERT_COLUMNS.map((name, index) => [name, values[index] ?? null])),
+    ...insertColumnsInJson(attempt),
     ...(!isOpen && { owner: null, lease_until: null, send_until: null, service_started_at: null }),
     seq: attempt.seq,
     group_id: groupId,
@@ -74,7 +77,7 @@ function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
     settled_at: attempt.settledAt,
     next_check_at: attempt.nextRecheckAt,
     transaction_hash: transactionId === null ? null : shortHash(transactionId),
-    transaction_id: transactionId === null ? null : toStoredText(transactionId),
+    transaction_id: transactionId === null ? null : inJson(toStoredText(transactionId)),
     status: attempt.status,
     checks: attempt.recheckCount || null,
     absent_ms: isOpen ? absence.spanMs : null,
@@ -95,11 +98,10 @@ class Copier {
     const reservations = [];
     for (const row of rows) {
       const attempt = convertRow(row, await this.#groupId(row));
-      attempts.push(jsonRow(dialect, attempt));
-      const { id = null, external_id: externalId = null } = attempt;
-      const { service, channel } = row as Record<'service' | 'channel', string>;
-      const reservation = { service, channel, external_id: externalId, attempt_id: id };
-      if (Number(row['is_reserved'])) reservations.push(jsonRow(dialect, reservation));
+      attempts.push(attempt);
+      const { service, channel, is_reserved: isReserved } = row;
+      const { external_id, id: attempt_id } = attempt;
+      if (Number(isReserved)) reservations.push({ service, channel, external_id, attempt_id });
     }
     const insert = insertFromJson(dialect, 'stored_attempts', COLUMNS, keyHashOf('id'));
     await execute(insert, [JSON.stringify(attempts)]);
@@ -149,9 +151,10 @@ const LAST_STATEMENTS = {
  */
 export async function convertAttempts(
   store: MigrationStore,
-  { isPending, complete }: { isPending(): Promise<boolean>; complete(): Promise<void> },
+  step: MigrationStep,
+  complete: () => Promise<void>,
 ): Promise<void> {
-  const { dialect, execute, transaction } = store;
+  const { dialect, execute } = store;
   const copier = new Copier(store);
   const copyNext = async (): Promise<boolean> => {
     const [progress] = await execute('SELECT copied_seq FROM attempt_conversion');
@@ -161,23 +164,23 @@ export async function convertAttempts(
     if (last) await execute('UPDATE attempt_conversion SET copied_seq = ?', [Number(last['seq'])]);
     return rows.length === BATCH_ROWS;
   };
-  await transaction(async () => {
-    if (!(await isPending())) return;
+  await step(async () => {
     await execute('CREATE TABLE IF NOT EXISTS attempt_conversion (copied_seq BIGINT NOT NULL)');
     if ((await execute('SELECT 1 FROM attempt_conversion')).length > 0) return;
-    for (const statement of attemptTables(dialect)) await execute(statement);
+    await executeAll(store, attemptTables(dialect));
     await execute('INSERT INTO attempt_conversion (copied_seq) VALUES (-1)');
   });
-  while (await transaction(async () => (await isPending()) && copyNext()));
-  await transaction(async () => {
-    if (!(await isPending())) return;
-    for (const statement of LAST_STATEMENTS[dialect].before) await execute(statement);
+  while (await step(copyNext));
+  await step(async () => {
+    await executeAll(store, LAST_STATEMENTS[dialect].before);
     while (await copyNext());
     const open = await execute(OPEN_ROWS);
     if (open.length > 0) await copier.copy(open);
-    for (const statement of LAST_STATEMENTS[dialect].after) await execute(statement);
-    for (const table of ['attempts', 'reservations', 'attempt_conversion'])
-      await execute(`DROP TABLE ${table}`);
+    await executeAll(store, LAST_STATEMENTS[dialect].after);
+    await executeAll(
+      store,
+      ['attempts', 'reservations', 'attempt_conversion'].map((table) => `DROP TABLE ${table}`),
+    );
     // Proposals name attempts by ids of the earlier form.
     await execute('DELETE FROM settlement_proposals');
     await complete();

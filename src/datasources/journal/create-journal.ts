@@ -1,12 +1,10 @@
-import path from 'node:path';
 import { TIME_LIMIT_MS } from './deadline';
 import type { Journal } from './journal';
 import { describeJournalError, journalErrorText, isPermanent } from './journal-error';
 import { JournalOpenError } from './journal-open-error';
-import { PostgresHosts } from './postgres/hosts';
 import { PostgresJournal } from './postgres/journal';
-import { CONNECTION_OPTIONS, PostgresPool } from './postgres/pool';
 import { SqliteJournal } from './sqlite/journal';
+import { singleConnectionPool, sqliteFileOf } from './store-connection';
 
 /**
  * Opens the journal at `file:<path>` or `postgres://…`. Resolves even if PostgreSQL is unreachable, so that the gateway
@@ -15,8 +13,8 @@ import { SqliteJournal } from './sqlite/journal';
  * @throws JournalOpenError if a SQLite file cannot be opened, or if retrying cannot help with PostgreSQL
  */
 export async function openJournal(url: string, timeLimitMs = TIME_LIMIT_MS): Promise<Journal> {
-  if (url.startsWith('file:'))
-    return SqliteJournal.open(path.resolve(url.slice('file:'.length)), timeLimitMs);
+  const file = sqliteFileOf(url);
+  if (file !== undefined) return SqliteJournal.open(file, timeLimitMs);
   const journal = new PostgresJournal(url, timeLimitMs);
   try {
     // Connects and applies migrations before the first call.
@@ -39,11 +37,7 @@ const CONNECT_LIMIT_MS = 10_000;
  * journal cannot be opened.
  */
 export async function migrateJournal(url: string): Promise<void> {
-  if (url.startsWith('file:')) return (await openJournal(url)).close();
-  const pool = new PostgresPool(new PostgresHosts(url), {
-    timeLimitMs: CONNECT_LIMIT_MS,
-    maxConnections: 1,
-    connectionOptions: CONNECTION_OPTIONS,
-  });
+  if (sqliteFileOf(url) !== undefined) return (await openJournal(url)).close();
+  const pool = singleConnectionPool(url, CONNECT_LIMIT_MS);
   await pool.migrate().finally(() => pool.close());
 }

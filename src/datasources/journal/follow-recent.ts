@@ -1,19 +1,19 @@
 import { followSettled, NOW } from './change-tables';
-import type { MigrationStore } from './convert-attempts';
+import type { MigrationStep, MigrationStore } from './convert-attempts';
 
 /** Transactions of attempts that succeeded within this time before the upgrade are followed, in ms. */
 const RECENT_MS = 7 * 24 * 60 * 60 * 1000;
-/** Attempts settled within this time are read again in the last transaction, because outcomes are committed out of order. */
+/** Attempts settled within this time are read again in the last step, because outcomes are committed out of order. */
 const OVERLAP_MS = 10 * 60 * 1000;
-const FIRST_RANGE_MS = 60_000;
-const MAX_RANGE_MS = 24 * 60 * 60 * 1000;
-/** The range of a step grows and shrinks so that the step follows about this number of transactions. */
+/** Maximum number of transactions that a step follows. */
 const STEP_ROWS = 10_000;
 
-/** Settings of each step: a planner without statistics must find rows by indexes. */
+/** Settings of each step: a planner without statistics must find rows by indexes, in their order. */
 const STEP_SETTINGS = {
   sqlite: [],
-  postgres: ['seqscan', 'hashjoin', 'mergejoin'].map((method) => `SET LOCAL enable_${method} = off`),
+  postgres: ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map(
+    (method) => `SET LOCAL enable_${method} = off`,
+  ),
 };
 
 /**
@@ -22,28 +22,27 @@ const STEP_SETTINGS = {
  * @param complete marks the migration as applied
  */
 export async function followRecent(
-  store: MigrationStore,
-  { isPending, complete }: { isPending(): Promise<boolean>; complete(): Promise<void> },
+  { dialect, execute }: MigrationStore,
+  step: MigrationStep,
+  complete: () => Promise<void>,
 ): Promise<void> {
-  const { dialect, execute, transaction } = store;
-  const step = (from: number, to: number, end: () => Promise<void>): Promise<number | null> =>
-    transaction(async () => {
-      if (!(await isPending())) return null;
-      for (const setting of STEP_SETTINGS[dialect]) await execute(setting);
-      const rows = await execute(followSettled(dialect), [from, to]);
-      await end();
-      return rows.length;
-    });
+  const follow = async (from: number, limit: number): Promise<number[]> => {
+    for (const setting of STEP_SETTINGS[dialect]) await execute(setting);
+    const rows = await execute(followSettled(dialect), [from, limit]);
+    return rows.map((row) => Number(row['created_at']));
+  };
   const [row] = await execute(`SELECT ${NOW[dialect]} AS now`);
   const now = Number(row?.['now']);
   let from = now - RECENT_MS;
-  let rangeMs = FIRST_RANGE_MS;
-  while (from < now) {
-    const count = await step(from, from + rangeMs, async () => undefined);
-    if (count === null) return;
-    from += rangeMs;
-    if (count > STEP_ROWS) rangeMs = Math.max(1, rangeMs >> 1);
-    else if (count < STEP_ROWS / 2) rangeMs = Math.min(MAX_RANGE_MS, rangeMs * 2);
+  for (let count = STEP_ROWS; count === STEP_ROWS;) {
+    const start = from;
+    const settledAt = await step(() => follow(start, STEP_ROWS));
+    if (!settledAt) return;
+    from = Math.max(from, ...settledAt);
+    count = settledAt.length;
   }
-  await step(now - OVERLAP_MS, Number.MAX_SAFE_INTEGER, complete);
+  await step(async () => {
+    await follow(now - OVERLAP_MS, Number.MAX_SAFE_INTEGER);
+    await complete();
+  });
 }

@@ -1,16 +1,11 @@
 import { attemptsView, attemptTables, keyHashOf } from './attempt-tables';
-import { changeTables } from './change-tables';
-import { convertAttempts, type MigrationStore } from './convert-attempts';
+import { changeTables, FIRST_IDENTITY } from './change-tables';
+import { convertAttempts, executeAll, type MigrationStep, type MigrationStore } from './convert-attempts';
 import { followRecent } from './follow-recent';
 import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
+import type { Dialect } from './stored-values';
 
-/** Column types by dialect: a time in milliseconds, and the filler of write checks. */
-const COLUMN_TYPES = {
-  sqlite: { time: 'INTEGER', filler: 'BLOB' },
-  postgres: { time: 'BIGINT', filler: 'TEXT' },
-} as const;
-
-/** SQL of tables that did not change before the first release; `$time` and `$filler` stand for the column types of the dialect. */
+/** SQL of tables that did not change before the first release. */
 const TABLES = [
   `CREATE TABLE confirms (
        service TEXT NOT NULL,
@@ -18,7 +13,7 @@ const TABLES = [
        transaction_id TEXT NOT NULL,
        id TEXT NOT NULL UNIQUE,
        owner TEXT NOT NULL,
-       lease_until $time NOT NULL,
+       lease_until BIGINT NOT NULL,
        suspect INTEGER NOT NULL DEFAULT 0,
        input_hash TEXT NOT NULL,
        suspect_hashes TEXT NOT NULL DEFAULT '',
@@ -30,7 +25,7 @@ const TABLES = [
        transaction_id TEXT NOT NULL,
        input_hash TEXT NOT NULL,
        status TEXT NOT NULL,
-       confirmed_at $time NOT NULL,
+       confirmed_at BIGINT NOT NULL,
        PRIMARY KEY (service, channel, transaction_id, input_hash)
      )`,
   'CREATE INDEX confirmed_by_time ON confirmed (confirmed_at)',
@@ -46,31 +41,28 @@ const TABLES = [
        proposed_by TEXT NOT NULL,
        sudo_user TEXT,
        given_name TEXT,
-       proposed_at $time NOT NULL,
-       expires_at $time NOT NULL,
+       proposed_at BIGINT NOT NULL,
+       expires_at BIGINT NOT NULL,
        PRIMARY KEY (id, attempt_id)
      )`,
   // Has a row that is rewritten to check whether the journal can be written, and in SQLite one that is rewritten to sync.
   `CREATE TABLE write_checks (
        id INTEGER PRIMARY KEY,
-       checked_at $time NOT NULL,
-       filler $filler NOT NULL
+       checked_at BIGINT NOT NULL,
+       filler TEXT NOT NULL
      )`,
 ];
 
-/** One row. `identity` identifies the database that the journal was last written to; empty if unknown. */
+/** One row. `identity` identifies the database that the journal was last written to. */
 const JOURNAL_STATE = `CREATE TABLE journal_state (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,
-       fence_since $time NOT NULL,
+       fence_since BIGINT NOT NULL,
        fence_reason TEXT NOT NULL
      )`;
 
-const FIRST_STATE = {
-  sqlite: "INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, '', 0, '')",
-  postgres:
-    "INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, journal_identity(), 0, '')",
-};
+const firstState = (dialect: Dialect): string =>
+  `INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, ${FIRST_IDENTITY[dialect]}, 0, '')`;
 
 /**
  * The server and its timeline, which changes when a standby is promoted or a backup is restored, and the table, which
@@ -156,52 +148,39 @@ async function pendingMigrations({ execute }: MigrationStore): Promise<string[]>
  */
 export async function migrate(store: MigrationStore): Promise<string[]> {
   const { dialect, execute, transaction } = store;
-  const executeAll = async (statements: readonly string[]): Promise<void> => {
-    for (const statement of statements) await execute(statement);
-  };
-  const isPending = (name: string) => async (): Promise<boolean> =>
-    (await pendingMigrations(store)).includes(name);
   const markApplied = async (names: readonly string[]): Promise<void> => {
     for (const name of names) await execute('INSERT INTO applied_migrations (name) VALUES (?)', [name]);
   };
-  const createState = async (): Promise<void> => {
-    const state = JOURNAL_STATE.replace('$time', COLUMN_TYPES[dialect].time);
-    await executeAll([attemptsView(dialect), state]);
-    if (dialect === 'postgres') await executeAll(POSTGRES_ONLY);
-    await execute(FIRST_STATE[dialect]);
-  };
-  const createChanges = () => executeAll(changeTables(dialect));
+  const stepOf =
+    (name: string): MigrationStep =>
+    (work) =>
+      transaction(async () => ((await pendingMigrations(store)).includes(name) ? work() : undefined));
+  const state = [
+    attemptsView(dialect),
+    JOURNAL_STATE,
+    ...(dialect === 'postgres' ? POSTGRES_ONLY : []),
+    firstState(dialect),
+  ];
   const pending = await transaction(async () => {
     const names = await pendingMigrations(store);
     if (names.includes(FIRST_TABLES)) {
-      const { time, filler } = COLUMN_TYPES[dialect];
-      await executeAll(TABLES.map((text) => text.replaceAll('$time', time).replace('$filler', filler)));
-      await executeAll(attemptTables(dialect));
-      await createState();
-      await createChanges();
+      await executeAll(store, [...TABLES, ...attemptTables(dialect), ...state, ...changeTables(dialect)]);
       await markApplied(names);
     }
     return names;
   });
   if (pending.includes(FIRST_TABLES)) return pending;
   if (pending.includes(STORED_ATTEMPTS))
-    await convertAttempts(store, {
-      isPending: isPending(STORED_ATTEMPTS),
-      complete: async () => {
-        await createState();
-        await markApplied([STORED_ATTEMPTS]);
-      },
+    await convertAttempts(store, stepOf(STORED_ATTEMPTS), async () => {
+      await executeAll(store, state);
+      await markApplied([STORED_ATTEMPTS]);
     });
   if (pending.includes(CHANGES))
-    await transaction(async () => {
-      if (!(await isPending(CHANGES)())) return;
-      await createChanges();
+    await stepOf(CHANGES)(async () => {
+      await executeAll(store, changeTables(dialect));
       await markApplied([CHANGES]);
     });
   if (pending.includes(FOLLOWED_TRANSACTIONS))
-    await followRecent(store, {
-      isPending: isPending(FOLLOWED_TRANSACTIONS),
-      complete: () => markApplied([FOLLOWED_TRANSACTIONS]),
-    });
+    await followRecent(store, stepOf(FOLLOWED_TRANSACTIONS), () => markApplied([FOLLOWED_TRANSACTIONS]));
   return pending;
 }

@@ -1,6 +1,6 @@
 import { keyHashOf, STATE_OF } from './attempt-tables';
 import { type Attempt, type AttemptKind, type AttemptOutcome, type SentAttempt } from './journal';
-import { attemptIdBytes, KEY_HASH_BYTES, shortHash, toStoredText } from './stored-values';
+import { attemptIdBytes, inJson, KEY_HASH_BYTES, shortHash, toStoredText } from './stored-values';
 
 /** A row of PostgreSQL or SQLite. PostgreSQL returns 64-bit integers as strings. */
 export type Row = Record<string, unknown>;
@@ -71,8 +71,12 @@ export const INSERT_COLUMNS: readonly string[] = Object.keys(VALUE_OF);
 export const insertColumnValues = (attempt: SentAttempt): SqlValue[] =>
   Object.values(VALUE_OF).map((valueOf) => valueOf(attempt));
 
+/** Returns the values by their columns, for a JSON parameter. */
+export const insertColumnsInJson = (attempt: SentAttempt): Record<string, SqlValue> =>
+  Object.fromEntries(Object.entries(VALUE_OF).map(([name, valueOf]) => [name, inJson(valueOf(attempt))]));
+
 /** Columns that an attempt has only after its create was sent. */
-const LATER_COLUMNS =
+export const LATER_COLUMNS =
   `settled_at next_check_at transaction_hash transaction_id status checks absent_ms absent_lookups
   absent_observer`.split(/\s+/);
 

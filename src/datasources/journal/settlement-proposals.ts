@@ -1,9 +1,6 @@
-import path from 'node:path';
 import { toWireFields } from '../../shared/wire-object';
-import { PostgresHosts } from './postgres/hosts';
-import { CONNECTION_OPTIONS, PostgresPool } from './postgres/pool';
 import { textOrNull, type Row, type SqlValue } from './rows';
-import { sql, SqliteThread } from './sqlite/thread';
+import { connectToStore } from './store-connection';
 
 /** Proposed outcome of one attempt. Times are in milliseconds since 1970. */
 export interface ProposedSettle {
@@ -53,7 +50,7 @@ const proposalFromRow = (row: Row): ProposedSettle => ({
 
 /** Opens the proposals over a separate connection to the journal's database, which must already have its tables. */
 export async function openProposals(url: string, timeLimitMs: number): Promise<SettlementProposals> {
-  const { execute, close } = await openStore(url, timeLimitMs);
+  const { execute, close } = await connectToStore(url, { timeLimitMs, readOnly: false });
   return {
     add: async (proposed, now) => {
       await execute('DELETE FROM settlement_proposals WHERE expires_at <= ?', [now]);
@@ -78,25 +75,4 @@ export async function openProposals(url: string, timeLimitMs: number): Promise<S
     },
     close,
   };
-}
-
-interface Store {
-  execute(text: string, values: SqlValue[]): Promise<Row[]>;
-  close(): Promise<void>;
-}
-
-async function openStore(url: string, timeLimitMs: number): Promise<Store> {
-  if (url.startsWith('file:')) {
-    const thread = await SqliteThread.open(path.resolve(url.slice('file:'.length)), timeLimitMs);
-    return {
-      execute: (text, values) => thread.run({ write: true, statements: [sql(text, ...values)] }),
-      close: () => thread.close(),
-    };
-  }
-  const pool = new PostgresPool(new PostgresHosts(url), {
-    timeLimitMs,
-    maxConnections: 1,
-    connectionOptions: CONNECTION_OPTIONS,
-  });
-  return { execute: (text, values) => pool.query(text, values), close: () => pool.close() };
 }

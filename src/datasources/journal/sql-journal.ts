@@ -2,6 +2,7 @@ import { BulkheadRejectedError, bulkhead } from 'cockatiel';
 import { listStatement } from './attempt-list';
 import type { ChangeJournal } from './changes';
 import { READ_TIME_LIMIT_MS, monotonicMs } from './deadline';
+import { DIALECTS } from './dialects';
 import {
   ATTEMPT_KINDS,
   JournalBusy,
@@ -21,7 +22,7 @@ import {
   type TransactionRef,
   type UnknownCount,
 } from './journal';
-import { keyHashOf } from './attempt-tables';
+import { keyHashOf, READABLE_COLUMNS } from './attempt-tables';
 import {
   FIND_BY_KEY,
   GROUP_ID,
@@ -32,23 +33,7 @@ import {
   type Row,
   type SqlValue,
 } from './rows';
-import { keyHash, shortHash, toStoredText } from './stored-values';
-
-/** Parts of the SQL that differ between the two stores. */
-interface Dialect {
-  /** The readable columns of a stored attempt. */
-  readableColumns: string;
-  /** Returns the table of attempts, with a hint for the index to read if the store supports hints. */
-  attemptsTable(index: string): string;
-  /** Clause of a SELECT that locks its rows and skips rows that are already locked. */
-  skipLocked: string;
-  /**
-   * Parameters: service, client, kind, and a JSON array of [channel, transaction id, its hash, external id, its hash],
-   * with the stored bytes of the ids in hexadecimal digits, or null.
-   */
-  findCreated: string;
-  maxConcurrentLists: number;
-}
+import { keyHash, shortHash, toStoredText, type Dialect } from './stored-values';
 
 const MAX_QUEUED_LISTS = 16;
 
@@ -110,15 +95,24 @@ type StoreSpecific =
 
 /** The queries that PostgreSQL and SQLite share. */
 export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
+  readonly #dialect;
+  readonly #readableColumns;
   readonly #lists;
 
   protected constructor(
     readonly timeLimitMs: number,
-    private readonly dialect: Dialect,
+    dialect: Dialect,
   ) {
-    this.#lists = bulkhead(dialect.maxConcurrentLists, MAX_QUEUED_LISTS);
+    this.#dialect = DIALECTS[dialect];
+    this.#readableColumns = READABLE_COLUMNS[dialect];
+    this.#lists = bulkhead(this.#dialect.maxConcurrentLists, MAX_QUEUED_LISTS);
   }
 
+  /**
+   * SELECT of `findCreated`. Parameters: service, client, kind, and a JSON array of [channel, transaction id, its hash,
+   * external id, its hash], with the stored bytes of the ids in hexadecimal digits, or null.
+   */
+  protected abstract readonly createdStatement: string;
   protected abstract readonly changes: ChangeJournal;
   readonly mayBeFollowed: ChangeJournal['mayBeFollowed'] = (ids) => this.changes.mayBeFollowed(ids);
   readonly recordObservation: ChangeJournal['recordObservation'] = (observation) =>
@@ -159,7 +153,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
       ...hexAndHash(transactionId),
       ...hexAndHash(externalId),
     ]);
-    const rows = await this.read(this.dialect.findCreated, service, client, kind, JSON.stringify(list));
+    const rows = await this.read(this.createdStatement, service, client, kind, JSON.stringify(list));
     const byIndex = new Map(rows.map((row) => [Number(row['place']), attemptFromRow(row)]));
     return refs.map((_, index) => byIndex.get(index) ?? null);
   }
@@ -179,7 +173,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
   }
 
   async list(page: AttemptPage): Promise<Attempt[]> {
-    const { text, values } = listStatement(page, this.dialect.attemptsTable);
+    const { text, values } = listStatement(page, this.#dialect.attemptsTable);
     const until = monotonicMs() + Math.max(this.timeLimitMs, READ_TIME_LIMIT_MS);
     try {
       const rows = await this.#lists.execute(() => this.readInBackground(text, values, until));
@@ -225,14 +219,14 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
     // Skips locked attempts: their outcome is being recorded, so they need no renewal.
     const attempts = `UPDATE stored_attempts SET lease_until = ? WHERE ${keyHashOf('id')} IN (
       SELECT ${keyHashOf('id')} FROM stored_attempts
-      WHERE owner = ? AND ${IS_OPEN} AND state = 'p' ${this.dialect.skipLocked})`;
+      WHERE owner = ? AND ${IS_OPEN} AND state = 'p' ${this.#dialect.skipLocked})`;
     const confirms = 'UPDATE confirms SET lease_until = ? WHERE owner = ? AND lease_until > 0';
     await Promise.all([this.write(attempts, leaseUntil, owner), this.write(confirms, leaseUntil, owner)]);
   }
 
   async claim(id: string, { owner, now, leaseUntil }: Claim): Promise<Attempt | null> {
     const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ?
-      WHERE ${hasId('id')} AND ${IS_CLAIMABLE} RETURNING ${this.dialect.readableColumns}`;
+      WHERE ${hasId('id')} AND ${IS_CLAIMABLE} RETURNING ${this.#readableColumns}`;
     return firstAttempt(await this.write(text, owner, leaseUntil, ...idValues(id), now));
   }
 
@@ -242,7 +236,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
         AND group_id IN (SELECT id FROM attempt_groups WHERE service = ?)
         AND (next_check_at IS NULL OR next_check_at <=
           CAST(? AS BIGINT) - CASE WHEN COALESCE(absent_observer, '') IN ('', ?) THEN 0 ELSE ${OBSERVER_GRACE_MS} END)
-      ORDER BY next_check_at NULLS FIRST LIMIT ? ${this.dialect.skipLocked}) RETURNING ${this.dialect.readableColumns}`;
+      ORDER BY next_check_at NULLS FIRST LIMIT ? ${this.#dialect.skipLocked}) RETURNING ${this.#readableColumns}`;
     return (await this.write(text, owner, leaseUntil, now, service, now, owner, limit)).map(attemptFromRow);
   }
 

@@ -1,15 +1,9 @@
-import { followedColumns } from '../change-rows';
+import { FEED_OF_GROUP, FROM_ATTEMPT } from '../change-tables';
 
 /** The epoch; no row if the database is not the one of the epoch, so that ids of database transactions may repeat. */
 const CURRENT_EPOCH = 'SELECT epoch FROM change_epoch WHERE identity = journal_identity()';
 
-/** Columns that a change and a followed transaction take from the attempt. */
-const COMMON = 'group_id, transaction_id, external_id, method, currency, value';
-
-const FEED_OF_GROUP = `(SELECT feeds.id FROM attempt_groups AS own_group JOIN change_feeds AS feeds USING (service, channel)
-  WHERE own_group.id = group_id)`;
-
-/** Columns of the input of RECORD_OUTCOMES that are null unless the response showed a state. */
+/** Columns of the input for the state in a response; null in RECORD_OUTCOMES if the response showed none. */
 export const OBSERVED_INPUT =
   'observed_status TEXT, observed_state TEXT, received TEXT, is_final BOOLEAN, next_lookup_at BIGINT';
 
@@ -23,14 +17,14 @@ export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EP
     SELECT settled.*, epoch, observed_status IS NOT NULL AND epoch IS NOT NULL AS is_recorded
     FROM settled LEFT JOIN current_epoch ON TRUE WHERE transaction_id IS NOT NULL),
   first_changes AS (
-    INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COMMON}, status, state, received)
-    SELECT epoch, txid_current(), settled_at, ${FEED_OF_GROUP}, ${COMMON}, observed_status, observed_state, received
+    INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${FROM_ATTEMPT}, status, state, received)
+    SELECT epoch, txid_current(), settled_at, ${FEED_OF_GROUP}, ${FROM_ATTEMPT}, observed_status, observed_state, received
     FROM created WHERE is_recorded),
   followed AS (
-    INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COMMON},
+    INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${FROM_ATTEMPT},
       transaction_hash, status, state)
     SELECT settled_at, settled_at, CASE WHEN is_recorded THEN settled_at ELSE 0 END,
-      CASE WHEN is_recorded THEN next_lookup_at ELSE settled_at END, ${COMMON}, transaction_hash,
+      CASE WHEN is_recorded THEN next_lookup_at ELSE settled_at END, ${FROM_ATTEMPT}, transaction_hash,
       CASE WHEN is_recorded THEN observed_status END, CASE WHEN is_recorded THEN observed_state END
     FROM created WHERE NOT (is_recorded AND is_final))`;
 
@@ -40,15 +34,14 @@ export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_i
 
 /**
  * Records a batch of observations of different transactions, given as JSON. Locks rows in the order of their ids, as
- * SCHEDULE_FOLLOWED does, so that there are no deadlocks; a row that waits for another instance reads what that one wrote.
+ * scheduleFollowed does, so that there are no deadlocks; a row that waits for another instance reads what that one wrote.
  * Returns the results with the places of the observations; or one row without a place, and records nothing, if the
  * epoch is not that of this database.
  */
 export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   input AS MATERIALIZED (
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(place INTEGER, service TEXT, kind TEXT, channel TEXT,
-      transaction_hash INTEGER, transaction_id BYTEA, status TEXT, state TEXT, received TEXT, is_final BOOLEAN,
-      next_lookup_at BIGINT, requested_at BIGINT, observed_at BIGINT)),
+      transaction_hash INTEGER, transaction_id BYTEA, requested_at BIGINT, observed_at BIGINT, ${OBSERVED_INPUT})),
   found AS MATERIALIZED (
     SELECT input.*, followed.id AS followed_id FROM input
     CROSS JOIN LATERAL (
@@ -59,27 +52,27 @@ export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURREN
     WHERE followed.transaction_id = input.transaction_id AND own_group.service = input.service
       AND own_group.kind = input.kind AND own_group.channel = input.channel),
   locked AS MATERIALIZED (
-    SELECT found.*, f.status AS old_status, f.state AS old_state, f.observed_at AS old_observed_at,
+    SELECT found.*, f.status, f.state, f.observed_at AS old_observed_at,
       f.group_id, f.external_id, f.method, f.currency, f.value
     FROM found JOIN followed_transactions AS f ON f.id = found.followed_id
     ORDER BY f.id FOR UPDATE OF f),
   decided AS MATERIALIZED (
     SELECT locked.*, epoch, CASE
-        WHEN old_status = status AND old_state IS NOT DISTINCT FROM state THEN 'unchanged'
+        WHEN status = observed_status AND state IS NOT DISTINCT FROM observed_state THEN 'unchanged'
         WHEN NOT is_final AND requested_at < old_observed_at THEN 'outdated'
         ELSE 'recorded' END AS result
     FROM locked CROSS JOIN current_epoch),
   recorded AS (
-    INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COMMON}, status, state, previous_status, received)
-    SELECT epoch, txid_current(), observed_at, ${FEED_OF_GROUP}, ${COMMON}, status, state, old_status, received
+    INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${FROM_ATTEMPT}, status, state, previous_status, received)
+    SELECT epoch, txid_current(), observed_at, ${FEED_OF_GROUP}, ${FROM_ATTEMPT}, observed_status, observed_state, status, received
     FROM decided WHERE result = 'recorded'),
   ended AS (
     DELETE FROM followed_transactions AS f USING decided
     WHERE f.id = decided.followed_id AND result = 'recorded' AND is_final),
   updated AS (
     UPDATE followed_transactions AS f SET failures = 0,
-      status = CASE result WHEN 'recorded' THEN decided.status ELSE f.status END,
-      state = CASE result WHEN 'recorded' THEN decided.state ELSE f.state END,
+      status = CASE result WHEN 'recorded' THEN observed_status ELSE f.status END,
+      state = CASE result WHEN 'recorded' THEN observed_state ELSE f.state END,
       changed_at = CASE result WHEN 'recorded' THEN decided.observed_at ELSE f.changed_at END,
       observed_at = CASE result WHEN 'outdated' THEN f.observed_at
         ELSE GREATEST(f.observed_at, decided.observed_at) END,
@@ -89,40 +82,6 @@ export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURREN
   SELECT place, result FROM decided
   UNION ALL
   SELECT NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM current_epoch)`;
-
-/**
- * Finds young transactions among those that became due last, so that it reads no more of them than four times the limit.
- * Parameters: service, now, the time since which a transaction is young, limit of young ones, limit, end of the lease.
- */
-export const CLAIM_FOLLOWED = `WITH due_last AS MATERIALIZED (
-    SELECT id, changed_at FROM followed_transactions
-    WHERE next_lookup_at <= $2 AND group_id IN (SELECT id FROM attempt_groups WHERE service = $1)
-    ORDER BY next_lookup_at DESC LIMIT 4 * $5),
-  young AS MATERIALIZED (
-    SELECT f.id FROM followed_transactions AS f
-    WHERE f.id = ANY (ARRAY (SELECT id FROM due_last WHERE changed_at > $3 LIMIT $4)) AND f.next_lookup_at <= $2
-    FOR UPDATE SKIP LOCKED),
-  longest AS MATERIALIZED (
-    SELECT f.id FROM followed_transactions AS f
-    WHERE f.next_lookup_at <= $2 AND f.group_id IN (SELECT id FROM attempt_groups WHERE service = $1)
-      AND NOT f.id = ANY (ARRAY (SELECT id FROM young))
-    ORDER BY f.next_lookup_at LIMIT $5 - (SELECT count(*) FROM young) FOR UPDATE SKIP LOCKED)
-  UPDATE followed_transactions SET next_lookup_at = $6
-  WHERE id = ANY (ARRAY (SELECT id FROM young UNION ALL SELECT id FROM longest))
-  RETURNING ${followedColumns('postgres')}`;
-
-/** Parameter: hashes of transaction ids as JSON. */
-export const FOLLOWED_HASHES = `SELECT DISTINCT transaction_hash FROM followed_transactions
-  WHERE transaction_hash = ANY (ARRAY (SELECT value::integer FROM jsonb_array_elements_text($1::jsonb)))`;
-
-/** Parameter: the schedules as JSON. */
-export const SCHEDULE_FOLLOWED = `WITH input AS MATERIALIZED (
-    SELECT * FROM jsonb_to_recordset($1::jsonb) AS x(id BIGINT, next_lookup_at BIGINT, failures INTEGER)),
-  locked AS MATERIALIZED (
-    SELECT id FROM followed_transactions WHERE id = ANY (ARRAY (SELECT id FROM input)) ORDER BY id FOR UPDATE)
-  UPDATE followed_transactions AS f SET (next_lookup_at, failures) =
-    (SELECT input.next_lookup_at, input.failures FROM input WHERE input.id = f.id LIMIT 1)
-  WHERE f.id = ANY (ARRAY (SELECT id FROM locked))`;
 
 /** Makes all earlier commits durable, because the commit of this message waits until it is durable itself. */
 export const SYNC = "SELECT pg_logical_emit_message(true, 'paygraph', '')";

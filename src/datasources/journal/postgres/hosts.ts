@@ -9,6 +9,7 @@ import { TimeoutError } from '../../../shared/timeout';
  */
 export class PostgresHosts {
   readonly #url: PostgresUrl;
+  readonly #defaults: ClientConfig;
   /** The hosts in the order in which they are tried; empty if the connection string has only one. */
   #searchOrder: readonly PostgresHost[];
   #current: PostgresHost | undefined;
@@ -18,18 +19,20 @@ export class PostgresHosts {
   constructor(url: string) {
     this.#url = readPostgresUrl(url);
     this.#searchOrder = this.#url.hosts;
+    const { connectionString } = this.#url;
+    this.#defaults = { connectionString, keepAlive: true, application_name: 'paygraph' };
   }
 
   /** Returns a client that connects to the host in use. */
   createClient(config: ClientConfig): Client {
-    return new HostClient(this, { ...config, connectionString: this.#url.connectionString });
+    return new HostClient(this, { ...this.#defaults, ...config });
   }
 
   /** Returns the settings of a pool that connects to the host in use. */
   poolConfig() {
     const hosts = this as PostgresHosts;
     return {
-      connectionString: this.#url.connectionString,
+      ...this.#defaults,
       Client: class extends HostClient {
         constructor(config?: ClientConfig) {
           super(hosts, config);
@@ -68,13 +71,9 @@ export class PostgresHosts {
   async #searchHost(): Promise<PostgresHost> {
     const faults = new Map<PostgresHost, JournalErrorInfo>();
     for (const host of this.#searchOrder) {
-      const { connectionString, connectTimeoutMs } = this.#url;
-      const client = new Client({
-        connectionString,
-        connectionTimeoutMillis: connectTimeoutMs,
-        query_timeout: connectTimeoutMs,
-        application_name: 'paygraph',
-      });
+      const { connectTimeoutMs } = this.#url;
+      const timeouts = { connectionTimeoutMillis: connectTimeoutMs, query_timeout: connectTimeoutMs };
+      const client = new Client({ ...this.#defaults, ...timeouts });
       client.on('error', () => undefined);
       try {
         await Object.assign(client, host).connect();

@@ -1,4 +1,4 @@
-import { READABLE_COLUMNS, STATE_OF } from '../attempt-tables';
+import { STATE_OF } from '../attempt-tables';
 import { Batcher } from '../batcher';
 import { AttemptMissing, stateFromRow, type FenceReason, type JournalState } from '../fence';
 import { notDurableError } from '../journal-error';
@@ -16,18 +16,24 @@ import {
 } from '../journal';
 import {
   FIND_BY_KEY,
-  INSERT_COLUMNS,
   attemptFromRow,
-  insertColumnValues,
+  insertColumnsInJson,
   isKeyReleased,
   type Row,
   type SqlValue,
 } from '../rows';
 import { END_CONFIRM, SqlJournal } from '../sql-journal';
-import { attemptIdBytes, keyHash, shortHash, toStorableText, toStoredText, uuidOf } from '../stored-values';
+import {
+  attemptIdBytes,
+  inJson,
+  keyHash,
+  shortHash,
+  toStorableText,
+  toStoredText,
+  uuidOf,
+} from '../stored-values';
 import { observedRecord, PostgresChanges } from './changes';
 import { PostgresHosts } from './hosts';
-import { inJson } from './json';
 import { CONNECTION_OPTIONS, INDEX_ORDER_OPTIONS, PostgresPool } from './pool';
 import { purgeStep } from './purge';
 import {
@@ -45,8 +51,6 @@ const MAX_BATCH = 256;
 const MAX_CONNECTIONS = 8;
 /** Connections for lists, changes, operator commands and the purge, so that these do not delay creates. */
 const MAX_BACKGROUND_CONNECTIONS = 4;
-/** Two fewer than the background connections, so that lists do not delay the others. */
-const MAX_CONCURRENT_LISTS = 2;
 /** For the purge, which deletes again any rows that a crash restores, and for outcomes, which a lookup can find again. */
 const WITHOUT_SYNC = '-c synchronous_commit=off';
 const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${WITHOUT_SYNC}`;
@@ -61,6 +65,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   readonly #pool: PostgresPool;
   readonly #outcomePool: PostgresPool;
   readonly #backgroundPool: PostgresPool;
+  protected readonly createdStatement = FIND_CREATED;
   protected readonly changes: PostgresChanges;
   readonly #inserts: Batcher<NewAttempt, BeginResult | null>;
   /** Groups of attempts that exist, unless a failover lost them. */
@@ -68,13 +73,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
   constructor(url: string, timeLimitMs = TIME_LIMIT_MS) {
-    super(timeLimitMs, {
-      readableColumns: READABLE_COLUMNS.postgres,
-      attemptsTable: () => 'stored_attempts',
-      skipLocked: 'FOR UPDATE SKIP LOCKED',
-      findCreated: FIND_CREATED,
-      maxConcurrentLists: MAX_CONCURRENT_LISTS,
-    });
+    super(timeLimitMs, 'postgres');
     const hosts = new PostgresHosts(url);
     this.#pool = new PostgresPool(hosts, {
       timeLimitMs,
@@ -124,7 +123,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const until = monotonicMs() + this.timeLimitMs;
     const begun = await this.#inserts.add(attempt);
     if (begun) return begun;
-    const { fence } = await this.#readDurableState(until);
+    const { fence } = await this.readState(until);
     if ((fence?.since ?? 0) !== attempt.fenceSince) return { kind: 'fence_changed' };
     // The key was taken or released between the two parts of the statement.
     const [row] = await this.#pool.query(FIND_BY_KEY, [keyHash(attempt)], until);
@@ -142,8 +141,11 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return result;
   }
 
-  async readState(): Promise<JournalState> {
-    return this.#readDurableState();
+  /** Rejects if commits are not durable. */
+  async readState(until?: number): Promise<JournalState> {
+    const [row = {}] = await this.#pool.query(READ_STATE, [], until);
+    if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
+    return stateFromRow(row);
   }
 
   async setFence(reason: FenceReason | null): Promise<void> {
@@ -204,11 +206,9 @@ export class PostgresJournal extends SqlJournal implements Journal {
     // One statement cannot write a row twice, so of several attempts with one key only the first is inserted.
     const byKey = new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt]));
     const records = [...byKey.values()].map((attempt) => {
-      const values = insertColumnValues(attempt);
-      const columns = INSERT_COLUMNS.map((name, index) => [name, inJson(values[index] ?? null)]);
       const { service, client, channel, kind, reserve, fenceSince } = attempt;
-      const more = { service, client, channel, kind, reserve, fence_since: fenceSince };
-      return { ...Object.fromEntries(columns), ...more } as Row;
+      const group = { service, client, channel, kind };
+      return { ...insertColumnsInJson(attempt), ...group, reserve, fence_since: fenceSince };
     });
     const unseen = attempts.filter((attempt) => !this.#groups.has(groupOf(attempt)));
     if (unseen.length > 0) await this.#createGroups(unseen, until);
@@ -263,13 +263,6 @@ export class PostgresJournal extends SqlJournal implements Journal {
       if (isMissing === true) return outcome === 'succeeded' || outcome === 'unknown' ? 'missing' : true;
       return isMissing === undefined;
     });
-  }
-
-  /** Rejects if commits are not durable. */
-  async #readDurableState(until?: number): Promise<JournalState> {
-    const [row = {}] = await this.#pool.query(READ_STATE, [], until);
-    if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
-    return stateFromRow(row);
   }
 }
 

@@ -37,14 +37,9 @@ interface PostgresPoolOptions {
 /** SQLSTATE of a warning, such as that of a commit that was cancelled while it waited for the synchronous standby. */
 const WARNING = '01000';
 
-interface NamedStatement {
-  /** Name under which PostgreSQL parses the statement only once per connection. */
-  name: string;
+interface Query {
   text: string;
-}
-
-interface Query extends NamedStatement {
-  values: unknown[];
+  values: readonly unknown[];
   isDurable: boolean;
 }
 
@@ -54,7 +49,7 @@ export class PostgresPool {
   readonly #options: PostgresPoolOptions;
   readonly #pool: Pool;
   readonly #inFlight = new InFlightCounter();
-  readonly #statements = new Map<string, NamedStatement>();
+  readonly #statements = new Map<string, { name: string; text: string }>();
   #migrated: Promise<readonly string[]> | undefined;
   #migrationClient: Client | undefined;
   #closing: Promise<void> | undefined;
@@ -69,8 +64,6 @@ export class PostgresPool {
       connectionTimeoutMillis: timeLimitMs,
       // A query that timed out must neither hold locks nor be executed later.
       statement_timeout: timeLimitMs,
-      keepAlive: true,
-      application_name: 'paygraph',
       options: options.connectionOptions,
     });
     // A connection that breaks while idle is replaced at the next use.
@@ -78,16 +71,20 @@ export class PostgresPool {
   }
 
   /** @param text with `?` or `$n` for each value  @param until end of the time limit, by `monotonicMs` */
-  query(text: string, values: unknown[], until = monotonicMs() + this.#options.timeLimitMs): Promise<Row[]> {
-    return this.#track({ ...this.#statement(text), values, isDurable: false }, until);
+  query(
+    text: string,
+    values: readonly unknown[],
+    until = monotonicMs() + this.#options.timeLimitMs,
+  ): Promise<Row[]> {
+    return this.#track({ text, values, isDurable: false }, until);
   }
 
   /**
    * As `query`, for a write that must survive a failover. Rejects if PostgreSQL warns that the commit was not acknowledged
    * by the synchronous standby; then the write was committed, but only on the primary.
    */
-  queryDurably(text: string, values: unknown[], until: number): Promise<Row[]> {
-    return this.#track({ ...this.#statement(text), values, isDurable: true }, until);
+  queryDurably(text: string, values: readonly unknown[], until: number): Promise<Row[]> {
+    return this.#track({ text, values, isDurable: true }, until);
   }
 
   /** Applies pending migrations once, or again at the next call if that failed. Returns the names of those applied. */
@@ -114,7 +111,7 @@ export class PostgresPool {
     return this.#inFlight.track(this.#query(query, until));
   }
 
-  async #query({ isDurable, ...query }: Query, until: number): Promise<Row[]> {
+  async #query({ text, values, isDurable }: Query, until: number): Promise<Row[]> {
     let client: PoolClient | undefined;
     try {
       await withTimeout(until - monotonicMs(), this.migrate());
@@ -123,6 +120,7 @@ export class PostgresPool {
       const warnings: string[] = [];
       const onNotice = ({ code = '' }: { code?: string | undefined }): void => void warnings.push(code);
       if (isDurable) client.on('notice', onNotice);
+      const query = { ...this.#statement(text), values: [...values] };
       const { rows } = await withTimeout(until - monotonicMs(), client.query<Row>(query));
       client.off('notice', onNotice);
       if (warnings.includes(WARNING)) throw notDurableError();
@@ -151,11 +149,7 @@ export class PostgresPool {
   }
 
   async #migrate(): Promise<readonly string[]> {
-    const client = this.#hosts.createClient({
-      connectionTimeoutMillis: this.#options.timeLimitMs,
-      application_name: 'paygraph',
-      keepAlive: true,
-    });
+    const client = this.#hosts.createClient({ connectionTimeoutMillis: this.#options.timeLimitMs });
     this.#migrationClient = client;
     const execute = async (text: string, values: readonly SqlValue[] = []): Promise<Row[]> =>
       (await client.query<Row>(this.#statement(text).text, [...values])).rows;
@@ -180,7 +174,8 @@ export class PostgresPool {
     }
   }
 
-  #statement(text: string): NamedStatement {
+  /** Returns a statement with a name, under which PostgreSQL parses it only once per connection. */
+  #statement(text: string) {
     let statement = this.#statements.get(text);
     if (!statement) {
       let count = 0;

@@ -8,7 +8,13 @@ const PURGE_LOCK = 7_215_045;
 /** Tries to take the purge lock. No step waits for a lock, so none can deadlock; a later purge deletes locked rows. */
 const TRY_PURGE_LOCK = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine)`;
 
-/** `mine`: whether this instance has the purge lock. `found`: number of rows found. `last`: where the step ended. */
+/**
+ * Ends a step that examines the rows of `examined` and deletes those of `deleted`. `mine`: whether this instance has the
+ * purge lock. `last`: where the step ended.
+ */
+const progress = (examined: string, last: string): string => `SELECT (SELECT mine FROM turn) AS mine,
+  (SELECT count(*) FROM ${examined}) AS found, (SELECT count(*) FROM deleted) AS deleted, (${last}) AS last`;
+
 export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
   expired AS MATERIALIZED (
     SELECT ctid, id, group_id, external_id FROM stored_attempts
@@ -24,8 +30,7 @@ export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
     DELETE FROM reserved_external_ids WHERE ctid = ANY (ARRAY (SELECT ctid FROM released))),
   deleted AS (
     DELETE FROM stored_attempts WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING settled_at)
-  SELECT (SELECT mine FROM turn) AS mine, count(*) AS found, count(*) AS deleted, max(settled_at)::text AS last
-  FROM deleted`;
+  ${progress('expired', 'SELECT max(settled_at)::text FROM deleted')}`;
 
 /** Keeps a reservation that an attempt takes over meanwhile, because it is then locked or names another attempt. */
 export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
@@ -46,10 +51,11 @@ export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
     WHERE held.service = left_over.service AND held.channel = left_over.channel
       AND held.external_id = left_over.external_id
     RETURNING 1)
-  SELECT (SELECT mine FROM turn) AS mine, count(*) AS found, (SELECT count(*) FROM deleted) AS deleted,
-    (SELECT jsonb_build_array(external_id, channel, service)::text FROM page
-      ORDER BY external_id DESC, channel DESC, service DESC LIMIT 1) AS last
-  FROM page`;
+  ${progress(
+    'page',
+    `SELECT jsonb_build_array(external_id, channel, service)::text FROM page
+      ORDER BY external_id DESC, channel DESC, service DESC LIMIT 1`,
+  )}`;
 
 export const PURGE_CONFIRMED_INPUTS = `WITH ${TRY_PURGE_LOCK},
   expired AS MATERIALIZED (
@@ -58,8 +64,7 @@ export const PURGE_CONFIRMED_INPUTS = `WITH ${TRY_PURGE_LOCK},
     ORDER BY confirmed_at LIMIT $3 FOR UPDATE SKIP LOCKED),
   deleted AS (
     DELETE FROM confirmed WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING confirmed_at)
-  SELECT (SELECT mine FROM turn) AS mine, count(*) AS found, count(*) AS deleted, max(confirmed_at)::text AS last
-  FROM deleted`;
+  ${progress('expired', 'SELECT max(confirmed_at)::text FROM deleted')}`;
 
 /**
  * Deletes in the order of the record, and raises the positions before which the changes of their feeds are missing.
@@ -78,10 +83,11 @@ export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
       AND (newest.epoch, newest.xid, newest.seq) > (purged_epoch, purged_xid, purged_seq)),
   deleted AS (
     DELETE FROM changes WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING 1)
-  SELECT (SELECT mine FROM turn) AS mine, (SELECT count(*) FROM page) AS found, count(*) AS deleted,
-    (SELECT jsonb_build_array(epoch, xid, seq)::text FROM page
-      ORDER BY epoch DESC, xid DESC, seq DESC LIMIT 1) AS last
-  FROM deleted`;
+  ${progress(
+    'page',
+    `SELECT jsonb_build_array(epoch, xid, seq)::text FROM page
+      ORDER BY epoch DESC, xid DESC, seq DESC LIMIT 1`,
+  )}`;
 
 /** Reads in the order of ids, which is about that of the times, so that the times need no index. */
 export const PURGE_FOLLOWED = `WITH ${TRY_PURGE_LOCK},
@@ -93,9 +99,7 @@ export const PURGE_FOLLOWED = `WITH ${TRY_PURGE_LOCK},
     WHERE id = ANY (ARRAY (SELECT id FROM page WHERE created_at < $2)) FOR UPDATE SKIP LOCKED),
   deleted AS (
     DELETE FROM followed_transactions WHERE id = ANY (ARRAY (SELECT id FROM expired)) RETURNING 1)
-  SELECT (SELECT mine FROM turn) AS mine, (SELECT count(*) FROM page) AS found, count(*) AS deleted,
-    (SELECT max(id)::text FROM page) AS last
-  FROM deleted`;
+  ${progress('page', 'SELECT max(id)::text FROM page')}`;
 
 /** Position before all reservations. */
 export const BEFORE_FIRST_RESERVATION = JSON.stringify(['', '', '']);

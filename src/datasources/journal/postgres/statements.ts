@@ -1,4 +1,5 @@
 import { keyHashOf } from '../attempt-tables';
+import { NOW } from '../change-tables';
 import { INSERT_COLUMNS, UPSERT_RELEASED_KEY, upsertReservationClause } from '../rows';
 import { OBSERVED_INPUT, RECORD_FIRST_CHANGES, SETTLED_COLUMNS } from './change-statements';
 
@@ -49,11 +50,9 @@ export const CREATE_GROUPS = `INSERT INTO attempt_groups (service, client, chann
   ORDER BY service, client, channel, kind
   ON CONFLICT DO NOTHING RETURNING id`;
 
-const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)';
-
 /** Returns the state, and raises the fence if the database is not the one that the journal was last written to. */
 export const READ_STATE = `WITH raised AS (
-    UPDATE journal_state SET identity = journal_identity(), fence_since = ${NOW},
+    UPDATE journal_state SET identity = journal_identity(), fence_since = ${NOW.postgres},
       fence_reason = CASE WHEN split_part(identity, '/', 1) = split_part(journal_identity(), '/', 1)
         AND split_part(identity, '/', 3) = split_part(journal_identity(), '/', 3) THEN 'failover' ELSE 'restored' END
     WHERE identity <> journal_identity() RETURNING *)
@@ -62,11 +61,11 @@ export const READ_STATE = `WITH raised AS (
 
 /** Parameter: the reason; empty to lower the fence. */
 export const SET_FENCE = `UPDATE journal_state SET fence_reason = $1::text,
-  fence_since = CASE WHEN $1::text = '' THEN 0 ELSE ${NOW} END`;
+  fence_since = CASE WHEN $1::text = '' THEN 0 ELSE ${NOW.postgres} END`;
 
 /**
- * Records a batch of outcomes, with the first changes of the transactions created. Returns the ids of attempts left unchanged because another one created their transaction,
- * or because they are missing.
+ * Records a batch of outcomes, with the first changes of the transactions created. Returns the ids of attempts left
+ * unchanged because another one created their transaction, or because they are missing.
  */
 export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT x.*, x.state = 'u' AS is_open, observed.*

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { keyHashOf, READABLE_COLUMNS, STATE_OF } from '../attempt-tables';
+import { keyHashOf, STATE_OF } from '../attempt-tables';
 import { READ_TIME_LIMIT_MS } from '../deadline';
 import { AttemptMissing, stateFromRow, type FenceReason, type JournalState } from '../fence';
 import type {
@@ -129,6 +129,7 @@ function raiseFenceOfOtherFile(file: string): string[] {
 
 /** The journal in a SQLite file, which several processes of one machine may share. */
 export class SqliteJournal extends SqlJournal implements Journal {
+  protected readonly createdStatement = FIND_CREATED;
   protected readonly changes: SqliteChanges;
 
   private constructor(
@@ -137,13 +138,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     private readonly background: SqliteThread,
     timeLimitMs: number,
   ) {
-    super(timeLimitMs, {
-      readableColumns: READABLE_COLUMNS.sqlite,
-      attemptsTable: (index) => `stored_attempts INDEXED BY stored_${index}`,
-      skipLocked: '',
-      findCreated: FIND_CREATED,
-      maxConcurrentLists: 1,
-    });
+    super(timeLimitMs, 'sqlite');
     this.changes = new SqliteChanges(thread, background);
   }
 
@@ -255,7 +250,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   protected read(text: string, ...values: SqlValue[]): Promise<Row[]> {
-    return this.thread.run({ write: false, statements: [sql(text, ...values)] });
+    return this.thread.read(text, values);
   }
 
   protected write(text: string, ...values: SqlValue[]): Promise<Row[]> {
@@ -263,7 +258,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   protected readInBackground(text: string, values: SqlValue[]): Promise<Row[]> {
-    return this.background.run({ write: false, statements: [sql(text, ...values)] });
+    return this.background.read(text, values);
   }
 
   /** Writes without a sync. @throws AttemptMissing */

@@ -28,11 +28,6 @@ const RESERVATION_PAGE = `SELECT held.rowid AS place, ${IS_LEFT_OVER} AS is_left
 const PURGE_LEFT_OVER = `DELETE FROM reserved_external_ids AS held
   WHERE held.rowid IN (SELECT value FROM json_each(?)) AND ${IS_LEFT_OVER} RETURNING 1`;
 
-const PURGE_STATEMENTS = {
-  attempts: [PURGE_EXPIRED_RESERVATIONS, PURGE_ATTEMPTS],
-  confirmed: [PURGE_CONFIRMED_INPUTS],
-};
-
 /** Changes in their order. Parameters: position after which to begin, limit, time. */
 const FROM_EXPIRED_CHANGES = `FROM (
   SELECT id, seq, epoch, feed_id, recorded_at FROM changes INDEXED BY changes_in_order
@@ -50,32 +45,29 @@ const PURGE_FOLLOWED = `DELETE FROM followed_transactions WHERE id IN (
   SELECT id FROM (SELECT id, created_at FROM followed_transactions ORDER BY id LIMIT ?) WHERE created_at < ?)
   RETURNING 1`;
 
-const PURGE_IN_ORDER = { changes: [RAISE_PURGED, PURGE_CHANGES], followed: [PURGE_FOLLOWED] };
-
-/** The position of the next step, which begins at the oldest row again. */
-const FROM_START = '0';
+const PURGE_STATEMENTS = {
+  attempts: [PURGE_EXPIRED_RESERVATIONS, PURGE_ATTEMPTS],
+  confirmed: [PURGE_CONFIRMED_INPUTS],
+  changes: [RAISE_PURGED, PURGE_CHANGES],
+  followed: [PURGE_FOLLOWED],
+};
 
 /** Deletes at most `limit` expired rows in low-priority transactions. */
 export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<PurgeProgress> {
   const { target, settledBefore, limit, after } = step;
-  const run = (write: boolean, statements: Statement[]) => thread.run({ write, statements }, 'low');
-  if (target === 'changes' || target === 'followed') {
-    const statements = PURGE_IN_ORDER[target].map((text) => sql(text, limit, settledBefore));
-    const { length } = await run(true, statements);
-    return { deleted: length, after: length < limit ? null : FROM_START };
-  }
+  const deleteRows = (statements: Statement[]) => thread.run({ write: true, statements }, 'low');
   const start = Number(after ?? 0);
-  if (target !== 'reservations') {
-    const rows = await run(
-      true,
-      PURGE_STATEMENTS[target].map((text) => sql(text, start, settledBefore, limit)),
-    );
-    const last = Math.max(...rows.map((row) => Number(row['time'])));
-    return { deleted: rows.length, after: rows.length < limit ? null : String(last) };
+  if (target === 'reservations') {
+    const page = await thread.read(RESERVATION_PAGE, [start, limit], 'low');
+    const leftOver = page.filter((row) => row['is_left_over'] === 1).map((row) => Number(row['place']));
+    const rows =
+      leftOver.length > 0 ? await deleteRows([sql(PURGE_LEFT_OVER, JSON.stringify(leftOver))]) : [];
+    return { deleted: rows.length, after: page.length < limit ? null : String(page.at(-1)?.['place']) };
   }
-  const rows = await run(false, [sql(RESERVATION_PAGE, start, limit)]);
-  const leftOver = rows.filter((row) => row['is_left_over'] === 1).map((row) => Number(row['place']));
-  const deleted =
-    leftOver.length > 0 ? await run(true, [sql(PURGE_LEFT_OVER, JSON.stringify(leftOver))]) : [];
-  return { deleted: deleted.length, after: rows.length < limit ? null : String(rows.at(-1)?.['place']) };
+  // Changes and followed transactions are read from the oldest row at each step.
+  const values =
+    target === 'attempts' || target === 'confirmed' ? [start, settledBefore, limit] : [limit, settledBefore];
+  const rows = await deleteRows(PURGE_STATEMENTS[target].map((text) => sql(text, ...values)));
+  const last = Math.max(...rows.map((row) => Number(row['time'] ?? 0)));
+  return { deleted: rows.length, after: rows.length < limit ? null : String(last) };
 }

@@ -69,6 +69,11 @@ export class SqliteThread {
     return this.#batcher.add(job, priority);
   }
 
+  /** Runs one statement that only reads. */
+  read(text: string, values: readonly SqlValue[], priority?: Priority): Promise<Row[]> {
+    return this.run({ write: false, statements: [sql(text, ...values)] }, priority);
+  }
+
   /** Runs one statement during opening. Waits up to OPENING_MS for a lock, instead of the usual time limit. */
   async runWhileOpening(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
     const statements = [sql(text, ...values)];

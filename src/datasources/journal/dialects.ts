@@ -1,0 +1,27 @@
+/** Parts of the SQL that differ between the two stores. */
+export const DIALECTS = {
+  sqlite: {
+    /** Returns the table of attempts, with a hint for the index to read. */
+    attemptsTable: (index: string): string => `stored_attempts INDEXED BY stored_${index}`,
+    followedByDueTime: 'followed_transactions INDEXED BY followed_due',
+    /** Clauses of a SELECT that lock its rows: all of them, or those that are not locked yet. */
+    lock: '',
+    skipLocked: '',
+    /** Condition that the operand before it is in the result of a SELECT. */
+    isIn: (select: string): string => `IN (${select})`,
+    /** The elements of a JSON array in the column `value`. Parameter: the array. */
+    jsonElements: 'json_each(?)',
+    maxConcurrentLists: 1,
+  },
+  postgres: {
+    attemptsTable: (): string => 'stored_attempts',
+    followedByDueTime: 'followed_transactions',
+    lock: 'FOR UPDATE',
+    skipLocked: 'FOR UPDATE SKIP LOCKED',
+    // An array, because the planner could otherwise join with the whole table.
+    isIn: (select: string): string => `= ANY (ARRAY (${select}))`,
+    jsonElements: 'jsonb_array_elements(?::jsonb)',
+    // Two fewer than the background connections, so that lists do not delay the others.
+    maxConcurrentLists: 2,
+  },
+};
