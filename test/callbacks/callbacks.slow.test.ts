@@ -8,6 +8,7 @@ import { closeConnection, reset } from '../support/payment-service/faults';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
 import {
   CALLBACKS_ONLY,
+  LOSING_CREATES,
   callbackUrlOf,
   callBack,
   completedWith,
@@ -117,7 +118,7 @@ describeSqlite('A callback after a lost response to a create', (harnesses) => {
     ['payout', 'closed', closeConnection],
   ])('resolves the unknown %s at once if the connection was %s', async (kind, _how, reply) => {
     // A fixed clock stops periodic work.
-    const harness = await harnesses.start({ env: CALLBACKS_ONLY, clock: fakeClock(Date.now()) });
+    const harness = await harnesses.start({ env: LOSING_CREATES, clock: fakeClock(Date.now()) });
     const { key, entry, callbackUrl: address } = await loseCreate(harness, kind, reply);
     expect(await harness.attempt(key)).toMatchObject({ outcome: 'UNKNOWN', [kind]: null });
     entry.hiddenLookups = 0;
@@ -137,7 +138,7 @@ describeSqlite('A callback after a lost response to a create', (harnesses) => {
 
   test('leaves the payment unknown while lookups do not find it, and the next callback resolves it', async () => {
     const clock = fakeClock(Date.now());
-    const harness = await harnesses.start({ env: CALLBACKS_ONLY, clock });
+    const harness = await harnesses.start({ env: LOSING_CREATES, clock });
     const { key, entry, callbackUrl: address } = await loseCreate(harness, 'payment');
     const before = harness.service.requestsTo('look-up-payment').length;
     await callBack(harness, address, '{"status":"completed"}');
@@ -186,9 +187,7 @@ describeSqlite('Callbacks', (harnesses) => {
   let harness: Harness;
 
   beforeAll(async () => {
-    harness = await harnesses.start({
-      env: { ...CALLBACKS_ONLY, PAYOUT_PREFLIGHT: 'off', SERVICE_TIMEOUT_MS: '20000' },
-    });
+    harness = await harnesses.start({ env: { ...CALLBACKS_ONLY, PAYOUT_PREFLIGHT: 'off' } });
   });
 
   test('with forged tokens cause no lookup', async () => {

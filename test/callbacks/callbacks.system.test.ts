@@ -9,6 +9,7 @@ import { describeStores, newKey } from '../support/harness';
 import { openStore } from '../support/stores';
 import {
   CALLBACKS_ONLY,
+  LOSING_CREATES,
   callBack,
   completedWith,
   loseCreate,
@@ -37,8 +38,8 @@ function recordCalls(journal: Journal, calls: string[]): Journal {
 describeStores('A callback', (harnesses) => {
   test('for a lost create resolves it once, even if 100 arrive at two instances', async () => {
     const clock = fakeClock(Date.now());
-    const harness = await harnesses.start({ env: CALLBACKS_ONLY, clock });
-    const other = await harnesses.start({ env: CALLBACKS_ONLY, clock, service: harness.service });
+    const harness = await harnesses.start({ env: LOSING_CREATES, clock });
+    const other = await harnesses.start({ env: LOSING_CREATES, clock, service: harness.service });
     const { key, entry, callbackUrl: address } = await loseCreate(harness, 'payment');
     entry.hiddenLookups = 0;
     const before = harness.service.requestsTo('look-up-payment').length;

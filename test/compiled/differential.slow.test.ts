@@ -334,7 +334,7 @@ describe('A random operation', () => {
         await plain.prepare(operation);
         expect(withSortedErrors(await plain.byPrepared(operation))).toEqual(withSortedErrors(byApollo));
       });
-      await fc.assert(property, { numRuns: 40, maxSkipsPerRun: 200, endOnFailure: true });
+      await fc.assert(property, { numRuns: 20, maxSkipsPerRun: 200, endOnFailure: true });
     },
     120_000,
   );

@@ -142,7 +142,7 @@ export const bugs = [
     file: 'src/core/callbacks/callback-tokens.ts',
     find: 'return isOurs && bytes',
     replace: 'return bytes',
-    tests: ['test/callbacks/callback-tokens.test.ts'],
+    tests: ['test/callbacks/callback-urls.test.ts'],
   },
   {
     id: 'access-persisted-mode',

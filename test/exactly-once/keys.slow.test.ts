@@ -3,7 +3,7 @@ import { validCall } from '../support/calls';
 import { latch, until } from '../support/latch';
 import type { FaultReply } from '../support/payment-service/fake-payment-service';
 import { html, reset, status } from '../support/payment-service/faults';
-import { describeSqlite, newKey, type Harness } from '../support/harness';
+import { PATIENT, describeSqlite, newKey, type Harness } from '../support/harness';
 import { KINDS, OTHER_AMOUNT, SUCCESS, disconnect, sent, untilSent } from './support/creates';
 
 /** Responses that prove that nothing was created. */
@@ -19,14 +19,11 @@ const REFUSALS: [string, FaultReply, CallResult, string][] = [
   ],
 ];
 
-/** Options with a long timeout, for a busy machine. */
-const PATIENT = { env: { SERVICE_TIMEOUT_MS: '20000' } };
-
 describeSqlite('A key', (harnesses) => {
   let harness: Harness;
 
   beforeAll(async () => {
-    harness = await harnesses.start();
+    harness = await harnesses.start({ env: PATIENT });
   });
 
   describe.each(KINDS)('of a %s', (kind) => {
@@ -92,7 +89,7 @@ describeSqlite('A key', (harnesses) => {
 
     test('creates once if its caller disconnects, and is recorded before the gateway has closed', async () => {
       const key = newKey();
-      const closing = await harnesses.start(PATIENT);
+      const closing = await harnesses.start({ env: PATIENT });
       const hold = latch();
       closing.service.next(`create-${kind}`, { acts: true, first: hold.opened });
       await disconnect(
@@ -132,7 +129,7 @@ describeSqlite('A key', (harnesses) => {
   test('is independent of the same key for another service', async () => {
     const key = newKey();
     await harness.create('payment', key);
-    const other = await harnesses.start();
+    const other = await harnesses.start({ env: PATIENT });
     expect(await other.attempt(key)).toBeNull();
     expect(await other.create('payment', key, OTHER_AMOUNT)).toMatchObject({ replayed: false });
   });
@@ -218,7 +215,7 @@ describeSqlite('A key that is used again', (harnesses) => {
   let harness: Harness;
 
   beforeAll(async () => {
-    harness = await harnesses.start();
+    harness = await harnesses.start({ env: PATIENT });
   });
 
   test.each([
@@ -262,9 +259,10 @@ describeSqlite('An input that was accepted and breaks a rule after a change of s
   let now: Harness;
 
   beforeAll(async () => {
-    before = await harnesses.start();
+    before = await harnesses.start({ env: PATIENT });
     const { clock, service } = before;
-    now = await harnesses.start({ clock, service, env: { ALLOWED_URL_HOSTS: 'other.example' } });
+    const env = { ...PATIENT, ALLOWED_URL_HOSTS: 'other.example' };
+    now = await harnesses.start({ clock, service, env });
   });
 
   test.each(KINDS)('is replayed with the %s that it created', async (kind) => {

@@ -1,5 +1,5 @@
 import { AUTHORIZED } from '../support/credentials';
-import { CHANNEL, testGateway, type TestClient, testService } from '../support/gateway';
+import { CHANNEL, testGateway, testSandbox, type TestClient, testService } from '../support/gateway';
 import {
   type Reply,
   type FakePaymentService,
@@ -233,4 +233,75 @@ describe('The arguments of a lookup', () => {
       external_id: 'order-1',
     });
   });
+});
+
+describe('node', () => {
+  const NODE = `query Q($id: ID!) { node(id: $id) { __typename id
+    ... on PaymentResource { transactionId channel method } ... on PayoutResource { transactionId channel } } }`;
+
+  interface NodeAnswer {
+    node: { __typename: string; id: string; transactionId: string; channel: string } | null;
+  }
+
+  let sandboxUrl: string;
+  let sandboxClient: TestClient;
+
+  beforeAll(async () => {
+    sandboxUrl = (await testSandbox()).url;
+    sandboxClient = await testGateway(sandboxUrl);
+  });
+
+  const find = (id: string, by = sandboxClient) => by.request<NodeAnswer>(NODE, { id });
+
+  /** Creates a transaction. Returns its global id, which its create returns. */
+  async function created(kind: 'payment' | 'payout'): Promise<{ id: string; transactionId: string }> {
+    const { mutation, input } =
+      kind === 'payment' ? validCall('createPayment', 'ewallet') : validCall('createPayout', 'jazzCash');
+    const [type, success] = kind === 'payment' ? ['Payment', 'PaymentSuccess'] : ['Payout', 'PayoutSuccess'];
+    const query = `mutation M($input: Create${type}Input!) { done: ${mutation}(input: $input) {
+      ... on ${success} { ${kind} { ... on ${type}Resource { id transactionId } } } } }`;
+    type Created = { done: Record<string, { id: string; transactionId: string }> };
+    const { data } = await sandboxClient.request<Created>(query, { input });
+    return data.done[kind]!;
+  }
+
+  test.each([
+    ['payment', 'EwalletPayment'],
+    // The service returns the method of a payout only if it failed; otherwise the method is read from the journal.
+    ['payout', 'JazzCashPayout'],
+  ] as const)('finds a %s by the id that its create and a lookup return', async (kind, __typename) => {
+    const { id, transactionId } = await created(kind);
+    const { data, errors } = await find(id);
+    expect(errors).toBeUndefined();
+    expect(data.node).toMatchObject({ __typename, id, transactionId, channel: CHANNEL });
+    const type = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
+    const query = `query Q($c: UUID!, $t: UUID!) { ${kind}(channel: $c, transactionId: $t) { ... on ${type} { id } } }`;
+    const lookup = await sandboxClient.request(query, { c: CHANNEL, t: transactionId });
+    expect(lookup.data).toEqual({ [kind]: { id } });
+  });
+
+  test('finds a payout through another gateway too, which does not know its method', async () => {
+    const { id, transactionId } = await created('payout');
+    const { data, errors } = await find(id, await testGateway(sandboxUrl));
+    expect(errors).toBeUndefined();
+    expect(data.node).toMatchObject({ __typename: 'OtherPayout', id, transactionId, channel: CHANNEL });
+  });
+
+  test('accepts an id of an earlier version', async () => {
+    const { data, errors } = await find('AQB8G9HgaxtMip1-D1pKPCsQC3ocUmpVTQ6cVW8fPg0qEQ');
+    expect({ data, errors }).toEqual({ data: { node: null }, errors: undefined });
+  });
+
+  // test/properties/values.test.ts also changes every character of a valid id.
+  test.each(['', '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11', '😀', 'x'.repeat(10_000)])(
+    'refuses an invalid id with BAD_USER_INPUT: case %#',
+    async (id) => {
+      const { data, errors, text } = await find(id);
+      expect(data).toEqual({ node: null });
+      expect(errors).toMatchObject([
+        { path: ['node'], extensions: { code: 'BAD_USER_INPUT', retryable: false } },
+      ]);
+      if (id.length > 5) expect(text).not.toContain(id);
+    },
+  );
 });

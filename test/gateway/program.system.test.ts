@@ -1,11 +1,16 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { FAILING, lookupReply } from '../compiled/support/transactions';
+import { TRANSACTION_ID, redirectCall } from '../support/calls';
+import { AUTHORIZED, clientKeysFile } from '../support/credentials';
+import { temporaryFolder } from '../support/cleanup';
 import { freePort } from '../support/free-port';
 import { until } from '../support/latch';
-import { closeAfterTests, temporaryDatabase, testService, testSettings } from '../support/gateway';
+import { CHANNEL, serviceSettings, temporaryDatabase, testService, testSettings } from '../support/gateway';
+import type { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { CHECKOUT, listening, startProgram, type ChildProgram } from '../support/program';
 import { post, raw } from '../support/raw';
 
@@ -121,32 +126,36 @@ describe('A program that cannot start', () => {
 });
 
 describe('Several programs of one checkout', () => {
-  /** Copies the checkout without compiled files. Returns the path of the copy. */
-  function newCheckout(): string {
-    const checkout = mkdtempSync(path.join(tmpdir(), 'paygraph-'));
-    closeAfterTests({ close: async () => rmSync(checkout, { recursive: true, force: true }) });
-    const FILES = ['src', 'bin', 'scripts', 'package.json', 'package-lock.json', 'tsconfig.json'];
+  test('compile at the same time', async () => {
+    const checkout = temporaryFolder();
+    const FILES = ['bin', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'];
     for (const part of FILES)
       cpSync(path.join(CHECKOUT, part), path.join(checkout, part), { recursive: true });
-    const build = JSON.parse(readFileSync(path.join(CHECKOUT, 'tsconfig.build.json'), 'utf8')) as {
-      compilerOptions: object;
-    };
-    // Without type checks the build takes a fifth of the time.
-    const compilerOptions = { ...build.compilerOptions, noCheck: true };
-    writeFileSync(path.join(checkout, 'tsconfig.build.json'), JSON.stringify({ ...build, compilerOptions }));
     symlinkSync(path.join(CHECKOUT, 'node_modules'), path.join(checkout, 'node_modules'));
-    return checkout;
-  }
+    // A small program in place of the gateway, whose build takes seconds.
+    mkdirSync(path.join(checkout, 'src/cli'), { recursive: true });
+    const source = "export const main = (): void => void process.stdout.write('compiled');\n";
+    writeFileSync(path.join(checkout, 'src/cli/main.ts'), source);
+    const programs = [1, 2].map(() => startProgram({}, checkout));
+    for (const program of programs) {
+      expect(await program.exited).toBe(0);
+      expect(program.output()).toBe('compiled');
+    }
+    expect(readdirSync(checkout).filter((name) => name.startsWith('dist'))).toEqual(['dist']);
+  });
 
-  test('compile and start at the same time, each with its own sandbox', async () => {
-    const checkout = newCheckout();
-    const programs = [1, 2].map(() => startProgram({ PORT: '0' }, checkout));
+  test('start at the same time, each with its own sandbox', async () => {
+    const folder = temporaryFolder();
+    symlinkSync(path.join(CHECKOUT, 'bin'), path.join(folder, 'bin'));
+    const programs = [1, 2].map(() => startProgram({ PORT: '0' }, folder));
     const urls = await Promise.all(programs.map(listening));
     expect(new Set(urls).size).toBe(2);
     for (const url of urls) expect((await raw(`${url}/readyz`)).status).toBe(200);
+    const printed = await Promise.all(programs.map((program) => program.printed(/sandbox\s+(http:\S+)/)));
+    expect(new Set(printed.map(([, address]) => address)).size).toBe(2);
     programs.forEach((program) => program.signal('SIGTERM'));
     for (const program of programs) expect(await program.exited).toBe(0);
-  }, 120_000);
+  });
 });
 
 describe('The demo', () => {
@@ -190,5 +199,59 @@ describe('The demo', () => {
     const { output, isGroupAlive } = await inShell(commands, { PORT: '0' });
     expect(output).toBe('143\n');
     expect(isGroupAlive).toBe(false);
+  });
+});
+
+// An unhandled rejection ends a process, but not a test.
+describe('A gateway process with failing lookups', () => {
+  const READER = 'pgk_reader-0123456789abcdef0123';
+  let service: FakePaymentService;
+  let program: ChildProgram;
+  let url: string;
+
+  beforeAll(async () => {
+    service = await testService(lookupReply);
+    program = startProgram({
+      ...serviceSettings(service.url),
+      CLIENT_KEYS_FILE: clientKeysFile({ id: 'reader', key: READER, scopes: ['payments:read'] }),
+    });
+    url = await listening(program);
+  });
+
+  const ask = (query: string, variables = {}, headers: Record<string, string> = AUTHORIZED) =>
+    post(`${url}/graphql`, JSON.stringify({ query, variables }), headers);
+
+  test.each([
+    ['fails', 'payment(channel: $channel, transactionId: $id) { __typename }'],
+    ['has no id', 'payment(channel: $channel) { __typename }'],
+  ])(
+    'does not exit after an operation with a lookup that %s and one that the caller may not make',
+    async (_what, lookup) => {
+      const query = `query Q($channel: UUID!, $id: UUID!) { ${lookup} payout(channel: $channel, transactionId: $id) { __typename } }`;
+      const reader = { authorization: `Bearer ${READER}` };
+      for (let count = 0; count < 4; count += 1)
+        expect((await ask(query, { channel: CHANNEL, id: FAILING[0] }, reader)).status).toBe(200);
+      expect((await ask('{ __typename }')).text).toContain('Query');
+    },
+  );
+
+  test('survives the lookup of an attempt while the circuit breaker is open, and exits with 0', async () => {
+    service.respond(() => ({ status: 200, json: { status: 'pending', transaction_id: TRANSACTION_ID } }));
+    const CREATE = 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }';
+    const input = { ...redirectCall('CARD').input, idempotencyKey: 'key-1' };
+    expect((await ask(CREATE, { input })).text).toContain('PaymentSuccess');
+
+    const ATTEMPT = '{ attempt(idempotencyKey: "key-1") { payment { __typename } } }';
+    for (let count = 0; count < 2; count += 1) expect((await ask(ATTEMPT)).text).toContain('Payment"');
+
+    service.respond(() => ({ status: 500, json: {} }));
+    const ids = Array.from({ length: 100 }, () => randomUUID());
+    const MANY =
+      'query ($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) { __typename } }';
+    await ask(MANY, { c: CHANNEL, ids });
+    expect((await ask(ATTEMPT)).text).toContain('SERVICE_UNAVAILABLE');
+    expect((await ask('{ __typename }')).text).toContain('Query');
+    program.signal('SIGTERM');
+    expect(await program.exited).toBe(0);
   });
 });

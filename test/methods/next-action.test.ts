@@ -3,13 +3,14 @@ import { testGateway } from '../support/gateway';
 import { openHarness, type MethodHarness } from './harness';
 import type { Json } from './golden-bodies';
 import { readDrawings, readQrImage } from './qr-image';
-import { lookUpPayment } from './selection';
+import { NEXT_ACTION, lookUpPayment } from './selection';
 
 /** The next action of the payer or the client, for every status and state of the service (spec 3.1, 3.3). */
 
 const channel = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
 const transactionId = '3f0c5a52-8f0e-4f5b-9d0a-6f2f7f1f9a01';
 const url = 'https://pay.example.com/page/1';
+const LOOKUP = lookUpPayment(NEXT_ACTION);
 
 const redirect = { __typename: 'RedirectAction', url, pollAfterMs: 2000 };
 const wait = { __typename: 'AwaitProviderAction', pollAfterMs: 2000 };
@@ -77,7 +78,7 @@ beforeAll(async () => {
 
 async function nextActionOf(response: Json): Promise<unknown> {
   harness.respond({ get: { status: 200, json: { transaction_id: transactionId, channel, ...response } } });
-  const { data, errors } = await harness.gateway.request(lookUpPayment(), { channel, transactionId });
+  const { data, errors } = await harness.gateway.request(LOOKUP, { channel, transactionId });
   expect(errors).toBeUndefined();
   const { payment } = readDrawings(data) as { payment: Json };
   return payment['nextAction'];
@@ -159,7 +160,7 @@ test('pollAfterMs follows POLL_INTERVALS_PAYER and POLL_INTERVALS_PROVIDER', asy
   ]) {
     const response = { transaction_id: transactionId, status: 'pending', payment_method: method, ...page };
     harness.respond({ get: { status: 200, json: response } });
-    const { data } = await slow.request(lookUpPayment(), { channel, transactionId });
+    const { data } = await slow.request(LOOKUP, { channel, transactionId });
     expect(data).toMatchObject({ payment: { nextAction: action } });
   }
 });

@@ -24,6 +24,8 @@ export const WHOLE_PAYMENT = selectionOf('Payment');
 
 export const WHOLE_PAYOUT = selectionOf('Payout');
 
+export const NEXT_ACTION = `{ ... on PaymentResource { nextAction ${selectionOf('NextAction')} } }`;
+
 const FAILURES = `... on UserError { code message } ... on InvalidInputError { fields { path rule message } }`;
 
 export const createPayment = (selection = WHOLE_PAYMENT): string =>

@@ -9,7 +9,10 @@ import { FakePaymentService } from './payment-service/fake-payment-service';
 import { describePostgres, openStore, type Store, type StoreKind } from './stores';
 
 /** SERVICE_TIMEOUT_MS that is short enough for tests to wait for. */
-export const TIMEOUT_MS = 600;
+const TIMEOUT_MS = 600;
+
+/** Settings for tests that wait for no timeout, so that they do not depend on the speed of the machine. */
+export const PATIENT = { SERVICE_TIMEOUT_MS: '20000' };
 
 /** A gateway with a journal, and a fake payment service, over real sockets. */
 export class Harness extends Caller {

@@ -370,9 +370,25 @@ describe('OTEL_TRACES_SAMPLER', () => {
 
 describe('A collector', () => {
   let service: FakePaymentService;
+  const timers: NodeJS.Timeout[] = [];
+  let isOver = false;
 
   beforeAll(async () => {
     service = closeAfterTests(await FakePaymentService.start());
+    const { setTimeout: original } = globalThis;
+    const recorded = (run: () => void, ms?: number): NodeJS.Timeout => {
+      const timer = original(run, ms);
+      timers.push(timer);
+      return isOver ? timer.unref() : timer;
+    };
+    // Not a mock of jest, which restores mocks before the exporter's last retries.
+    Object.assign(globalThis, { setTimeout: recorded });
+  });
+
+  // The exporter retries for seconds after its gateway has closed.
+  afterAll(() => {
+    isOver = true;
+    timers.forEach((timer) => timer.unref());
   });
 
   test('receives protobuf at the configured endpoint, with headers and resource, whatever the environment contains', async () => {
@@ -432,10 +448,6 @@ describe('A collector', () => {
     ['never answers', ({ answer }) => answer(() => undefined)],
     ['is down', (collector) => collector.close()],
   ])('that %s does not affect operations or the shutdown', async (trouble, begin) => {
-    // The exporter retries for seconds after the gateway has closed; its timers must not keep jest running.
-    const { setTimeout: original } = globalThis;
-    const unreferenced = (run: () => void, ms?: number): NodeJS.Timeout => original(run, ms).unref();
-    jest.spyOn(globalThis, 'setTimeout').mockImplementation(unreferenced as typeof setTimeout);
     const collector = await startCollector();
     const env = { SHUTDOWN_GRACE_MS: '400', OTEL_EXPORTER_OTLP_HEADERS: 'x-key=canary-key' };
     const gateway = await traced(service.url, { collector, env });
@@ -445,8 +457,7 @@ describe('A collector', () => {
     await gateway.client.gateway.close();
     const log = gateway.logLines.join('');
     expect(log).not.toContain('canary');
-    jest.restoreAllMocks();
-    if (trouble === 'answers 500') expect(log).toMatch(/"level":40.*"spans":1,"why":"HTTP 500"/);
+    if (trouble === 'sends 500') expect(log).toMatch(/"level":40.*"spans":1,"why":"HTTP 500"/);
   });
 
   const settingsFor = ({ url }: Collector): Record<string, string> => ({

@@ -1,6 +1,6 @@
 import type { Kind } from '../../support/caller';
 import { until } from '../../support/latch';
-import { newKey, type Harness } from '../../support/harness';
+import { PATIENT, newKey, type Harness } from '../../support/harness';
 import { reset } from '../../support/payment-service/faults';
 import type { Entry } from '../../support/payment-service/ledger';
 import {
@@ -22,7 +22,10 @@ export const NO_POLLING = {
 };
 
 /** Settings of a gateway that learns of changes by callbacks only. */
-export const CALLBACKS_ONLY = { PUBLIC_URL, ...NO_POLLING };
+export const CALLBACKS_ONLY = { PUBLIC_URL, ...NO_POLLING, ...PATIENT };
+
+/** CALLBACKS_ONLY for tests that wait for the timeout of a lost create. */
+export const LOSING_CREATES = { ...CALLBACKS_ONLY, SERVICE_TIMEOUT_MS: '600' };
 
 /** Returns the callback URL in the create with this key; the text `undefined` if it had none. */
 export function callbackUrlOf({ service }: Harness, key: string): string {
