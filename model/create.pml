@@ -510,9 +510,9 @@ replay:
 released_:
     atomic { if :: last -> goto answered :: !last -> last = 1; SEEN(retried_after_release); goto try fi }
 success:
-    assert(EXISTS(r));
+    atomic { assert(EXISTS(r)); printf("EVENT succeed %d %d\n", c, r) }
 answered:
-    skip
+    printf("EVENT answer %d %d\n", c, 0)
   } unless { killed[c] }
   atomic {
     on[c] = 0; killed[c] = 0; i = 0; a = 0; r = 0; l = 0; s = 0; o = 0; knew = 0; last = 0; resentOnce = 0; checked = 0;
@@ -662,13 +662,13 @@ end:
       !databaseFailed ->
       databaseFailed = 1;
       if
-      :: printf("EVENT fail_over %d %d\n", 0, 0); restore(synced)
+      :: printf("EVENT fail_over %d %d\n", 0, DATABASE); restore(synced)
 #if DATABASE >= FAILS_OVER
-      :: printf("EVENT fail_over %d %d\n", 0, 0) /* nothing is lost */
+      :: printf("EVENT fail_over %d %d\n", 3, DATABASE) /* nothing is lost */
 #endif
 #if DATABASE == LOSES_SYNCED
-      :: synced > 0 -> printf("EVENT fail_over %d %d\n", 1, 0); restore(before)
-      :: before > 0 -> printf("EVENT fail_over %d %d\n", 2, 0); restore(0)
+      :: synced > 0 -> printf("EVENT fail_over %d %d\n", 1, DATABASE); restore(before)
+      :: before > 0 -> printf("EVENT fail_over %d %d\n", 2, DATABASE); restore(0)
 #endif
       fi;
 #if DATABASE >= FAILS_OVER && !defined(MUT_FENCE_OFF)
@@ -687,12 +687,12 @@ end:
 proctype Purge() {
 end:
   do
-  :: atomic { PURGES && state == NOT_SENT -> forget(); state = NONE; holder = 0 }
+  :: atomic { PURGES && state == NOT_SENT -> printf("EVENT purge %d %d\n", holder, 0); forget(); state = NONE; holder = 0 }
 #ifdef MUT_PURGE_UNKNOWN
-  :: atomic { state == UNKNOWN -> forget(); state = NONE; holder = 0 }
+  :: atomic { state == UNKNOWN -> printf("EVENT purge %d %d\n", holder, 0); forget(); state = NONE; holder = 0 }
 #endif
 #ifdef EARLY_PURGE
-  :: atomic { state == SUCCEEDED -> forget(); state = NONE; holder = 0 }
+  :: atomic { state == SUCCEEDED -> printf("EVENT purge %d %d\n", holder, 0); forget(); state = NONE; holder = 0 }
 #endif
   od
 }

@@ -1,15 +1,26 @@
 import { spawnSync } from 'node:child_process';
 import { describeWhere, lacking } from '../deploy/support/files';
+import { temporaryFolder } from '../support/cleanup';
 
 jest.setTimeout(300_000);
+
+function run(...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return stdout;
+}
 
 describeWhere(lacking('spin', 'gcc'), 'The model of the money protocol', () => {
   /** A few of the runs of `npm run model`. */
   test('has the properties that it must have, and a mutated one has not', () => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['model/run.mjs', '--quick'], {
-      encoding: 'utf8',
-    });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toMatch(/ fails \| fails /);
+    expect(run('model/run.mjs', '--quick')).toMatch(/ fails \| fails /);
+  });
+
+  test('has trails that the simulation follows, and one that breaks an invariant with a planted bug', () => {
+    const folder = temporaryFolder();
+    for (const name of ['never: inserted again', 'never: fence', 'mutation: a POST is repeated'])
+      run('model/run.mjs', '--only', name, '--trails', folder);
+    const replayed = run('scripts/run-harness.mjs', 'model', folder);
+    expect(replayed).toContain('{"agree":2,"found":1,"unexpressed":0,"wrong":0}');
   });
 });

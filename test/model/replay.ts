@@ -1,5 +1,5 @@
 import type { Operations } from '../../src/core';
-import type { Attempt } from '../../src/datasources/journal/journal';
+import type { Attempt, AttemptOutcome } from '../../src/datasources/journal/journal';
 import type { Connections } from '../../src/datasources/payment-service/http/connections';
 import type { Controller, Exchange } from '../../src/datasources/payment-service/http/http-exchange';
 import { call, type Answer } from '../simulation/api';
@@ -19,13 +19,41 @@ interface Step {
   second: number;
 }
 
-/** Reads the steps of a trail that `npm run model -- --trails` wrote. */
-export const readTrail = (text: string): Step[] =>
-  [...text.matchAll(/^ *EVENT (\w+) (\d+) (\d+)$/gm)].map(([, name = '', first, second]) => ({
+/** What a trail of the model, or its replay, has led to. */
+interface Result {
+  /** Transactions of the service. */
+  creates: number;
+  /** Outcome of the attempt that holds the key; undefined: none does. */
+  outcome: AttemptOutcome | undefined;
+  /** Callers whose call has succeeded. */
+  succeeded: number[];
+}
+
+export interface Trail {
+  steps: Step[];
+  result: Result;
+}
+
+/** States of the journal's row in the model. */
+const OUTCOMES = [undefined, 'in_progress', 'unknown', 'succeeded', 'not_sent'] as const;
+
+/** Reads a trail that `npm run model -- --trails` wrote: its steps, and the values of the variables at its end. */
+export function readTrail(text: string): Trail {
+  const steps = [...text.matchAll(/^ *EVENT (\w+) (\d+) (\d+)$/gm)].map(([, name = '', first, second]) => ({
     name,
     first: Number(first),
     second: Number(second),
   }));
+  const created = [...text.matchAll(/^\s+created\[\d\] = (\d+)$/gm)].map(([, count]) => Number(count));
+  return {
+    steps,
+    result: {
+      creates: created.reduce((sum, count) => sum + count, 0),
+      outcome: OUTCOMES[Number(/^\s+state = (\d+)$/m.exec(text)?.[1])],
+      succeeded: steps.filter(({ name }) => name === 'succeed').map(({ first }) => first),
+    },
+  };
+}
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -38,6 +66,9 @@ const SHORT_MS = 100;
 const FENCE_SETTLED_MS = 15 * SECOND;
 /** The model's results of a lookup from this one on found no transaction. */
 const NOTHING_FOUND = 8;
+/** Arguments of the step `fail_over`: nothing is lost; the server restarts, and no standby takes over. */
+const NOTHING_LOST = 3;
+const RESTARTS = 1;
 
 const PROFILE: Profile = {
   instances: 2,
@@ -111,20 +142,9 @@ interface Instance {
 
 /** What a replay of a trail showed. */
 export interface Replay {
-  /** Steps that the simulation did not follow. */
+  /** Steps that the simulation did not follow, and results that differ from those of the model. */
   differences: string[];
   violations: string[];
-  /** Transactions of the service at the end. */
-  creates: number;
-  /** Answers to the calls, with whether they were replayed. */
-  answers: string[];
-  /** Outcome of the attempt of the key at the end, and the number of its attempts. */
-  outcome: string | undefined;
-  attempts: number;
-  /** Number of creates sent, which includes those after a rejected signature. */
-  sent: number;
-  /** Whether the journal was found to have lost attempts. */
-  isFenceUp: boolean;
   trace: string[];
 }
 
@@ -142,48 +162,65 @@ class Replayer {
   readonly #postOf = new Map<number, Post>();
   /** The instance that each caller has called, and whether the call has begun. */
   readonly #calls = new Map<number, { instance: number; hasBegun: boolean }>();
-  readonly #attempts = new Set<string>();
   readonly #differences: string[] = [];
-  readonly #answers: string[] = [];
+  readonly #succeeded = new Set<number>();
+  /** Outcomes that the attempt of the key has had since the last step began: a trail ends within a step. */
+  readonly #outcomes = new Set<AttemptOutcome | undefined>();
   #lookups = 0;
-  #sent = 0;
 
   constructor() {
     this.#checker.keys.set(this.#key.id, this.#key);
     this.#service.onCreate = (entry) => this.#checker.onCreate(entry);
     const check = this.#database.model.onTransition;
     this.#database.model.onTransition = (before, after) => {
-      if (after) this.#attempts.add(after.id);
+      this.#outcomes.add(after?.outcome);
       check(before, after);
     };
     this.#start(0);
     this.#start(1);
   }
 
-  async run(steps: readonly Step[]): Promise<Replay> {
+  async run({ steps, result }: Trail): Promise<Replay> {
     await this.#pass(SHORT_MS);
     for (const [place, step] of steps.entries()) {
-      this.#world.trace(`step ${step.name} ${step.first} ${step.second}`);
+      const name = `${step.name} ${step.first} ${step.second}`;
+      this.#world.trace(`step ${name}`);
+      this.#outcomes.clear();
+      this.#outcomes.add(this.#row?.outcome);
       const isFollowed = await this.#follow(step, steps.slice(place + 1));
-      if (!isFollowed) this.#differences.push(`${place}: ${step.name} ${step.first} ${step.second}`);
+      if (!isFollowed) this.#differences.push(`step ${place}, ${name}`);
     }
+    await this.#compare(result);
     await this.#end();
-    const { violations, creates } = this.#checker;
     return {
       differences: this.#differences,
-      violations,
-      creates,
-      answers: this.#answers,
-      outcome: this.#row?.outcome,
-      attempts: this.#attempts.size,
-      sent: this.#sent,
-      isFenceUp: this.#database.lostAt > -Infinity,
+      violations: this.#checker.violations,
       trace: this.#world.lines,
     };
   }
 
+  /** Compares what the steps have led to with the result of the model. */
+  async #compare({ creates, outcome, succeeded }: Result): Promise<void> {
+    const hasOutcome = (): boolean =>
+      this.#outcomes.has(outcome) ||
+      this.#row?.outcome === outcome ||
+      // The model has no separate outcome for a create that the service refused.
+      (outcome === 'not_sent' && this.#row?.outcome === 'rejected');
+    const isSame = (): boolean => hasOutcome() && succeeded.every((caller) => this.#succeeded.has(caller));
+    if ((await this.#passUntil(isSame, 5 * SECOND)) && creates === this.#checker.creates) return;
+    const [model, simulation] = [
+      { creates, outcome, succeeded },
+      { creates: this.#checker.creates, outcome: this.#row?.outcome, succeeded: [...this.#succeeded] },
+    ].map((each) => JSON.stringify(each));
+    this.#differences.push(`result ${simulation} instead of ${model}`);
+  }
+
   get #row(): Attempt | undefined {
     return [...this.#database.model.attempts][0];
+  }
+
+  get #isOpen(): boolean {
+    return ['in_progress', 'unknown'].includes(this.#row?.outcome ?? '');
   }
 
   #pass(ms: number): Promise<void> {
@@ -257,7 +294,15 @@ class Replayer {
         await this.#pass(SHORT_MS);
         return true;
       case 'fail_over':
-        return this.#failOver(first);
+        return this.#failOver(first, second);
+      case 'purge':
+        this.#purge();
+        return true;
+      case 'succeed':
+        return this.#passUntil(() => this.#succeeded.has(first), SECOND);
+      case 'answer':
+        // Its time is not that of the model, which ends waiting and lookups at any time.
+        return true;
       case 'settle':
         await this.#pass(FENCE_SETTLED_MS);
         return true;
@@ -277,7 +322,7 @@ class Replayer {
       void call(operations, this.#key.client, { document: 'payment', input: INPUT }).then(
         (answer: Answer) => {
           this.#world.trace(`answer ${answer.result}`);
-          this.#answers.push(`${answer.result}${answer.replayed ? ' replayed' : ''}`);
+          if (!answer.isError && answer.transactionId) this.#succeeded.add(caller);
           this.#checker.onAnswer(this.#key, { amount: '10.00', startedAt }, answer);
         },
       );
@@ -309,18 +354,20 @@ class Replayer {
   }
 
   async #send(attempt: number): Promise<boolean> {
-    // Sent again after a rejected signature.
+    // Sent again after a rejected signature, or by a bug after a lost response.
     if (this.#postOf.get(attempt)?.isSent) {
-      await this.#passUntil(() => this.#posts.length > 0, SECOND);
+      await this.#passUntil(() => this.#posts.length > 0, 2 * PROFILE.timeoutMs);
       const again = this.#posts.shift();
       if (again) this.#postOf.set(attempt, again);
     }
+    // Sent by a bug before it is in the journal.
+    if (!this.#postOf.has(attempt))
+      for (const [caller, { hasBegun }] of this.#calls) if (!hasBegun) await this.#begin(attempt, caller);
     const post = this.#postOf.get(attempt);
     if (!post?.machine.isAlive || post.isSent) return false;
     post.exchange.onRequestStart(post.controller);
     if (post.isAborted) return false;
     post.isSent = post.isInFlight = true;
-    this.#sent += 1;
     this.#checker.onPost(post.request, post.machine);
     await this.#pass(SHORT_MS);
     return true;
@@ -356,8 +403,9 @@ class Replayer {
   async #lookUp(isShown: boolean): Promise<boolean> {
     this.#show(isShown);
     const before = this.#lookups;
-    const isLookedUp = await this.#passUntil(() => this.#lookups > before, TICK_MS);
+    const isLookedUp = await this.#passUntil(() => this.#lookups > before || !this.#isOpen, TICK_MS);
     await this.#pass(SHORT_MS);
+    // The simulation looks up more often than the model, and may have settled the attempt before.
     return isLookedUp;
   }
 
@@ -376,23 +424,32 @@ class Replayer {
     return true;
   }
 
-  /** A standby takes over that lacks the last attempts, or none. */
-  async #failOver(lost: number): Promise<boolean> {
-    const since = lost > 0 ? 2 * TICK_MS : 0;
-    this.#database.failOver(since, SHORT_MS);
+  /** The database restarts, or a standby takes over. @param lost what is lost: see `restore` in model/create.pml */
+  async #failOver(lost: number, kind: number): Promise<boolean> {
+    if (lost < NOTHING_LOST) this.#database.model.crash();
+    if (kind === RESTARTS) this.#database.crash(SHORT_MS);
+    else this.#database.failOver(lost > 0 && lost < NOTHING_LOST ? 2 * TICK_MS : 0, SHORT_MS);
     await this.#pass(2 * SHORT_MS);
     return true;
+  }
+
+  #purge(): void {
+    const { model } = this.#database;
+    const step = { target: 'attempts', settledBefore: Infinity, limit: 1, after: null } as const;
+    model.commit(this.#world.now, true, () => model.purgeStep(step));
   }
 
   /** Ends all faults: starts dead instances, waits until what is open is settled, and calls once more. */
   async #end(): Promise<void> {
     this.#show(true);
     [0, 1].filter((place) => !this.#instances[place]).forEach((place) => this.#start(place));
-    const isOpen = (): boolean => ['in_progress', 'unknown'].includes(this.#row?.outcome ?? '');
-    const isSettled = await this.#passUntil(() => !isOpen(), 3 * PROFILE.settleMs);
+    // What is under way arrives after the calls have ended.
+    await this.#pass(2 * PROFILE.timeoutMs);
+    for (const attempt of this.#postOf.keys()) this.#create(attempt);
+    const isSettled = await this.#passUntil(() => !this.#isOpen, 3 * PROFILE.settleMs);
     if (!isSettled) this.#checker.fail('every outcome that can be known is known in time', KEY.id);
   }
 }
 
 /** Repeats a trail in the simulation. */
-export const replay = (steps: readonly Step[]): Promise<Replay> => new Replayer().run(steps);
+export const replay = (trail: Trail): Promise<Replay> => new Replayer().run(trail);

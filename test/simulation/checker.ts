@@ -41,9 +41,9 @@ const ALLOWED: Readonly<Record<AttemptOutcome, readonly AttemptOutcome[]>> = {
 
 /** Time in ms after a failover in which instances write the creates in flight again. */
 const REWRITE_MS = 10_000;
-/** Time in ms after a fault of a machine or the database in which leases may end although their owner is alive. */
 /** Time in ms after a step of the journal's clock, or a suspension, until every instance has read the new time. */
 const CLOCK_READ_MS = 30_000;
+/** Time in ms after a fault of a machine or the database in which leases may end although their owner is alive. */
 const CALM_MS = 25_000;
 
 /** Checks the invariants at every step that they concern. */
@@ -58,9 +58,9 @@ export class Checker {
   readonly #confirming = new Map<string, Machine>();
   /** Time of the world at which an attempt was written, by its id. */
   readonly #begunAt = new Map<string, number>();
-  /** Time of the world at which a transaction was recorded, by its id. */
   /** Ids of the attempts of which the first byte was written. */
   readonly #sent = new Set<string>();
+  /** Time of the world at which a transaction was recorded, by its id. */
   readonly #recordedAt = new Map<string, number>();
 
   constructor(
@@ -224,10 +224,12 @@ export class Checker {
     if (isSame && before) this.#checkRelease(before, after);
     if (after.outcome !== 'in_progress' && after.outcome !== 'unknown') this.faults.closeWindow(id);
     if (after.outcome === 'succeeded') this.#onRecorded(id, after);
-    const hasEntry = (this.keys.get(id)?.entries.length ?? 0) > 0;
-    // A journal that has lost the attempt may have an earlier one of the key; the fence protects its creates.
+    const createdAt = this.keys.get(id)?.createdAt ?? Infinity;
+    // A journal that has lost the attempt may have an earlier one of the key; the fence protects its creates. One that was
+    // written afterwards is not released, because it was written for the transaction.
     const hasLost = this.database.lostAt > -Infinity;
-    if (isReleased(after) && hasEntry && !hasLost)
+    const isLater = (this.#begunAt.get(after.id) ?? 0) > createdAt;
+    if (isReleased(after) && createdAt < Infinity && (isLater || !hasLost))
       this.fail('a key that created something is not released', id);
   }
 

@@ -52,30 +52,28 @@ export class Machine {
     if (isFrozen) this.#frozenMs += this.pausedUntil - awakeAt;
   }
 
-  /** Runs the completion of I/O after `ms`, unless the process has died by then. */
-  deliver(ms: number, run: () => void): void {
+  /** Runs the completion of I/O after `ms`, unless it is cancelled or the process has died by then. */
+  deliver(ms: number, run: () => void, isCancelled = (): boolean => false): void {
     const lag = this.lagMs > 0 ? this.random.between(0, this.lagMs) : 0;
-    this.world.at(ms + lag, () => this.#runWhenAwake(run));
-  }
-
-  #runWhenAwake(run: () => void): void {
-    if (!this.isAlive) return;
-    const pausedMs = this.pausedUntil - this.world.now;
-    if (pausedMs > 0) this.world.at(pausedMs, () => this.#runWhenAwake(run));
-    else run();
+    const isOver = (): boolean => !this.isAlive || isCancelled();
+    const runWhenAwake = (): void => {
+      const pausedMs = this.pausedUntil - this.world.now;
+      if (pausedMs > 0) this.world.at(pausedMs, runWhenAwake, isOver);
+      else run();
+    };
+    this.world.at(ms + lag, runWhenAwake, isOver);
   }
 
   #after(ms: number, run: () => void): Timer {
     let isCancelled = false;
     const dueAt = this.runtime.monotonic() + ms;
     const fire = (): void => {
-      if (isCancelled) return;
       // A monotonic clock that stopped delays the timer as long.
       const leftMs = dueAt - this.runtime.monotonic();
-      if (leftMs > 0.001) this.deliver(leftMs, fire);
+      if (leftMs > 0.001) this.deliver(leftMs, fire, () => isCancelled);
       else run();
     };
-    this.deliver(ms, fire);
+    this.deliver(ms, fire, () => isCancelled);
     return { cancel: () => void (isCancelled = true) };
   }
 }

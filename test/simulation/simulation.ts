@@ -39,6 +39,7 @@ export interface SimulationReport {
 }
 
 const MINUTE = 60_000;
+const LAST_CALL_INTERVAL_MS = 200;
 
 const isOpen = ({ outcome }: Attempt): boolean => outcome === 'in_progress' || outcome === 'unknown';
 
@@ -120,25 +121,29 @@ async function askAgain({
   traffic: Traffic;
   profile: Profile;
 }): Promise<void> {
-  await world.runUntil(world.now + 40_000, () => checker.violations.length > 0);
+  await world.runUntil(world.now + 25_000, () => checker.violations.length > 0);
   if (traffic.pending.length > 0) checker.fail('each call ends', traffic.pending.join());
   if (profile.purges) return;
   const records = [...checker.keys.values()].filter(
     ({ successId, entries }) => successId ?? entries.length > 0,
   );
-  for (const record of records) {
+  // One after another, at an interval in which most of them end.
+  const calls = records.map(async (record, index) => {
     const [entry] = record.entries;
-    const called = traffic.create(record, entry?.amount.value).then((answer) => {
-      const isKnown = answer?.transactionId === entry?.transactionId;
-      const attempt = database.model.find({ service: SERVICE_NAME, ...record });
-      const isUndecidable =
-        /OutcomeUnknown|RequestInProgress|IdempotencyConflict/.test(answer?.result ?? '') &&
-        attempt !== null &&
-        !checker.canBeSettled(attempt);
-      if (entry && !isKnown && !isUndecidable)
-        checker.fail('a last call finds what was created', `${record.id} ${answer?.result}`);
-    });
-    await world.runUntil(world.now + 13_000, () => checker.violations.length > 0);
-    await Promise.race([called, Promise.resolve()]);
-  }
+    await new Promise<void>((resolve) => world.at(index * LAST_CALL_INTERVAL_MS, resolve));
+    const answer = await traffic.create(record, entry?.amount.value);
+    const isKnown = answer?.transactionId === entry?.transactionId;
+    const attempt = database.model.find({ service: SERVICE_NAME, ...record });
+    const isUndecidable =
+      /OutcomeUnknown|RequestInProgress|IdempotencyConflict/.test(answer?.result ?? '') &&
+      attempt !== null &&
+      !checker.canBeSettled(attempt);
+    if (entry && !isKnown && !isUndecidable)
+      checker.fail('a last call finds what was created', `${record.id} ${answer?.result}`);
+  });
+  await world.runUntil(
+    world.now + calls.length * LAST_CALL_INTERVAL_MS + 13_000,
+    () => checker.violations.length > 0,
+  );
+  if (checker.violations.length === 0) await Promise.all(calls);
 }

@@ -5,10 +5,12 @@ interface Event {
   /** Breaks ties of `at`, so that the order is deterministic. */
   order: number;
   run(): void;
+  /** Whether the event has nothing to do any more. */
+  isCancelled(): boolean;
 }
 
-/** Resolves when the queue of microtasks is empty. */
-const microtasksDone = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+/** Number of events after which the event loop of the process gets control. */
+const BATCH = 200;
 
 /** Simulated time, and the events that are due. Time passes only when no promise can make progress. */
 export class World {
@@ -48,23 +50,43 @@ export class World {
     if (this.keepsTrace) this.lines.push(text);
   }
 
-  at(ms: number, run: () => void): void {
-    this.#push({ at: this.now + Math.max(0, ms), order: (this.#order += 1), run });
+  at(ms: number, run: () => void, isCancelled = (): boolean => false): void {
+    this.#push({ at: this.now + Math.max(0, ms), order: (this.#order += 1), run, isCancelled });
   }
 
   /** Runs events until this time, or until `isOver`. */
   async runUntil(until: number, isOver: () => boolean = () => false): Promise<void> {
-    await microtasksDone();
-    while (!isOver()) {
-      const next = this.#heap[0];
-      if (!next || next.at > until) break;
-      this.#pop();
-      this.now = Math.max(this.now, next.at);
-      this.events += 1;
-      next.run();
-      await microtasksDone();
-    }
+    await this.#runBatch(0, until, isOver);
+    while (!isOver() && this.#isDue(until)) await this.#runBatch(BATCH, until, isOver);
     if (!isOver()) this.now = Math.max(this.now, until);
+  }
+
+  /** Runs some events, each in an immediate of its own: Node empties the queue of microtasks after each. */
+  #runBatch(count: number, until: number, isOver: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const runNext = (): void => {
+        try {
+          if (!isOver() && this.#isDue(until)) this.#runFirst();
+        } catch (error) {
+          reject(error as Error);
+        }
+      };
+      for (let left = count; left > 0; left -= 1) setImmediate(runNext);
+      setImmediate(resolve);
+    });
+  }
+
+  /** Whether an event is left until this time. Drops cancelled ones. */
+  #isDue(until: number): boolean {
+    while (this.#heap[0]?.isCancelled()) this.#pop();
+    return (this.#heap[0]?.at ?? Infinity) <= until;
+  }
+
+  #runFirst(): void {
+    const next = this.#pop();
+    this.now = Math.max(this.now, next.at);
+    this.events += 1;
+    next.run();
   }
 
   #push(event: Event): void {
@@ -81,10 +103,11 @@ export class World {
     heap[place] = event;
   }
 
-  #pop(): void {
+  #pop(): Event {
     const heap = this.#heap;
+    const first = heap[0] as Event;
     const last = heap.pop() as Event;
-    if (heap.length === 0) return;
+    if (heap.length === 0) return first;
     let place = 0;
     for (;;) {
       let child = 2 * place + 1;
@@ -97,6 +120,7 @@ export class World {
       place = child;
     }
     heap[place] = last;
+    return first;
   }
 }
 
