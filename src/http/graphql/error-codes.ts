@@ -1,5 +1,3 @@
-import type { InvalidValue } from '../../schema/value-rules';
-
 /** Every `extensions.code` of the gateway, over every transport. docs/results.md describes causes and reactions. */
 export const PUBLIC_CODES = [
   'BAD_USER_INPUT',
@@ -35,7 +33,7 @@ export interface PublicExtensions {
   /** How long to wait before repeating the request, in milliseconds. Absent when unknown. */
   retryAfterMs?: number;
   /** Path and rule of each invalid value; paths start below `input` or at another argument. Absent for other errors. */
-  fields?: readonly InvalidValue[];
+  fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
   /** Cursor from which every change is kept, to continue from. Only with CURSOR_EXPIRED. */
   oldestCursor?: string;
 }
