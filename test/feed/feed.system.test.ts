@@ -1,18 +1,19 @@
-import { noPostgres, openStore, type StoreKind } from '../support/stores';
+import { describeStores } from '../support/harness';
+import { openStore } from '../support/stores';
 import { feed } from './feed';
 
 jest.setTimeout(180_000);
 
-describeStores('The record of changes', (harnesses) => {
+describeStores('The record of changes', ({ kind, closeAtEnd }) => {
   test('shows consumers of every transport the same list without gap or double while they and a gateway are killed', async () => {
     const store = await openStore(kind);
-    closeAfterTests(Object.assign(store, { close: () => store.drop() }));
+    closeAtEnd(() => store.drop());
     const { violations, figures } = await feed({
       seed: 7,
       store,
       payments: 60,
       durationMs: 6000,
-      gateways,
+      gateways: kind === 'SQLite' ? 1 : 2,
       consumers: 1,
       killEveryMs: 4000,
     });
