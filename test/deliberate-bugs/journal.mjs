@@ -94,6 +94,6 @@ export const bugs = [
     file: 'src/datasources/journal/change-reader.ts',
     find: 'await this.options.sync();',
     replace: '',
-    tests: ['test/journal/changes-order.system.test.ts'],
+    tests: ['test/journal/postgres-server.system.test.ts'],
   },
 ];
