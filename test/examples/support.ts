@@ -21,10 +21,10 @@ export interface Run {
 
 /** Starts a program of the examples. `args` are the arguments of Node.js. */
 export function run(args: readonly string[], env: Record<string, string>, cwd = EXAMPLES): Run {
-  const { PATH = '', HOME = '' } = process.env;
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child: ChildProcess = spawn(process.execPath, args, {
     cwd,
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';

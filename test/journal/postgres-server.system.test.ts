@@ -118,13 +118,27 @@ describeCluster('A journal on a PostgreSQL server', () => {
     await configure('synchronous_standby_names', null);
   });
 
-  test.each(['', 'hunter2'])('is refused at opening if its password is wrong: %j', async (password) => {
-    const url = new URL(primary.url);
-    url.username = PASSWORD_USER;
-    url.password = password;
-    const error = await openJournal(url.href, JOURNAL_TIMEOUT_MS).catch((refused: unknown) => refused);
+  test.each<[what: string, url: Partial<URL>, reason: string, code: string]>([
+    ['the password is missing', { username: PASSWORD_USER }, 'authentication_failed', ''],
+    [
+      'the password is wrong',
+      { username: PASSWORD_USER, password: 'hunter2' },
+      'authentication_failed',
+      '28P01',
+    ],
+    ['the user does not exist', { username: 'nobody', password: 'hunter2' }, 'authentication_failed', '28'],
+    [
+      'the database does not exist',
+      { pathname: '/nowhere', password: 'hunter2' },
+      'database_missing',
+      '3D000',
+    ],
+  ])('is refused at opening, without showing the password, if %s', async (_what, parts, reason, code) => {
+    const { href } = Object.assign(new URL(primary.url), parts);
+    const error = await openJournal(href, JOURNAL_TIMEOUT_MS).catch((refused: unknown) => refused);
     expect(error).toMatchObject({ name: 'JournalOpenError' });
-    expect(describeJournalError((error as Error).cause)).toMatchObject({ reason: 'authentication_failed' });
+    expect(describeJournalError((error as Error).cause)).toMatchObject({ reason });
+    expect(String(error)).toContain(code);
     expect(String(error)).not.toContain('hunter2');
   });
 });
