@@ -1,7 +1,8 @@
 import { AUTHORIZED } from '../support/credentials';
 import { CHANNEL, type Json } from '../support/caller';
 import { describeStores, type Harness } from '../support/harness';
-import { READERS, readPage, type ReaderOptions, type SeenChange } from './support/readers';
+import { READERS } from './support/readers';
+import { readPage, type ReaderOptions, type SeenChange } from './support/requests';
 import { Created } from './support/transactions';
 
 const FINAL = ['completed', 'failed'];

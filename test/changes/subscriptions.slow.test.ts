@@ -10,7 +10,7 @@ import { CHANNEL } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
 import { until } from '../support/latch';
-import { openStream, readPage, subscriptionQuery } from './support/readers';
+import { openStream, readPage, subscriptionQuery } from './support/requests';
 import { Created } from './support/transactions';
 
 const PAYLOAD = { query: subscriptionQuery(), variables: { channel: CHANNEL } };

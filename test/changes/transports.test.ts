@@ -7,7 +7,7 @@ import { describeSqlite, type Harness } from '../support/harness';
 import { until } from '../support/latch';
 import { TcpProxy } from '../support/tcp-proxy';
 import { parametersOf } from '../subscriptions/support/event-stream';
-import { changeOf, openStream, pageQuery, readPage, subscriptionQuery, unaliased } from './support/readers';
+import { changeOf, openStream, pageQuery, readPage, subscriptionQuery, unaliased } from './support/requests';
 import { Created } from './support/transactions';
 
 type Credentials = { authorization: string };

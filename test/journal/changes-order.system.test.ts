@@ -3,9 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import type { ChangePosition, RecordedChange } from '../../src/datasources/journal/changes';
 import { openJournal } from '../../src/datasources/journal/create-journal';
-import type { Journal } from '../../src/datasources/journal/journal';
 import { until } from '../support/latch';
-import { withClient } from '../support/stores';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
 import {
