@@ -71,6 +71,7 @@ const overEvents: Transport = async ({ url, after, signal, onChange }) => {
   if (stream.status !== 200) throw new Error(`status ${stream.status}`);
   for (let event = await stream.next(); event.event === 'next'; event = await stream.next())
     onChange(changeOf(event));
+  if (!signal.aborted) throw new Error('The stream ended.');
 };
 
 export const TRANSPORTS: Record<string, Transport> = {
