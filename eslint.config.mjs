@@ -27,7 +27,7 @@ const packageRules = Object.entries(FORBIDDEN_PACKAGES).map(([folder, group]) =>
 }));
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'dist-*/**', 'data/**', 'test/generated/**', 'coverage/**', 'client/index.*'] },
+  { ignores: ['dist/**', 'dist-*/**', 'data/**', 'coverage/**', 'client/index.*'] },
   eslint.configs.recommended,
   {
     files: ['**/*.{js,mjs,cjs}'],

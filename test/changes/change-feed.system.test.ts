@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { CursorExpired, InvalidCursor, decodeCursor } from '../../src/core/changes/cursor';
+import { InvalidCursor, decodeCursor } from '../../src/core/changes/cursor';
 import type { RecordedChange } from '../../src/datasources/journal/changes';
 import { JournalUnavailable } from '../../src/datasources/journal/journal';
 import { describeJournals, describePostgresJournal, type JournalFixture } from '../journal/support/fixture';
@@ -35,29 +35,6 @@ test.each(['', 'x', 'MS4xLjEuMQ==', 'MS4wMS4wLjA', ' ', 'null', Buffer.from('1.1
 );
 
 describeJournals('The change feed', (fixture) => {
-  test('reads changes in pages, each from the end of the last', async () => {
-    const instance = start(fixture);
-    const channel = newChannel();
-    for (let place = 0; place < 4; place += 1) await instance.pay(channel);
-    const all = await readAll(instance, channel, { count: 8 });
-    expect(all.map(({ status }) => status)).toEqual(Array(4).fill(['PENDING', 'COMPLETED']).flat());
-    await expect(readAll(instance, channel, { count: 8, limit: 3 })).resolves.toEqual(all);
-    const end = all.at(-1)!.position;
-    const page = await instance.feed.read(readerOf(channel), end, 10);
-    expect(page).toEqual({ changes: [], end, hasMore: false });
-  });
-
-  test('begins at the start of a record without changes, and continues there', async () => {
-    const instance = start(fixture);
-    const channel = newChannel();
-    const { end, changes } = await instance.feed.read(readerOf(channel), null, 10);
-    expect(changes).toEqual([]);
-    await instance.pay(channel);
-    await readAll(instance, channel, { count: 2 });
-    const later = await instance.feed.read(readerOf(channel), end, 10);
-    expect(later.changes).toHaveLength(2);
-  });
-
   test('skips the changes of other clients, however many they are', async () => {
     const instance = start(fixture);
     const channel = newChannel();
@@ -88,45 +65,9 @@ describeJournals('The change feed', (fixture) => {
     const reading = instance.feed.read(readerOf(newChannel()), null, 1);
     await expect(reading).rejects.toMatchObject({ kind: 'UNAVAILABLE', retryAfterMs: 1000 });
   });
-
-  test('rejects a position whose successors were purged, and names the oldest cursor that is kept', async () => {
-    const instance = start(fixture);
-    const channel = newChannel();
-    await instance.pay(channel);
-    const [first] = await readAll(instance, channel, { count: 2 });
-    const purge = (after: string | null) =>
-      fixture.journal.purgeStep({ target: 'changes', settledBefore: 4_101, limit: 500, after });
-    for (let after = (await purge(null))!.after; after !== null;) after = (await purge(after))!.after;
-    const expired = await instance.feed
-      .read(readerOf(channel), first!.position, 1)
-      .catch((error: unknown) => error);
-    expect(expired).toBeInstanceOf(CursorExpired);
-    await expect(instance.feed.watch(readerOf(channel), first!.position).next()).rejects.toThrow(
-      CursorExpired,
-    );
-    const { oldestCursor } = expired as CursorExpired;
-    await instance.pay(channel);
-    const page = await until(
-      () => instance.feed.read(readerOf(channel), decodeCursor(oldestCursor), 10),
-      ({ changes }) => changes.length > 1,
-    );
-    expect(page.changes).toHaveLength(2);
-  });
 });
 
 describeJournals('A watcher of the change feed', (fixture) => {
-  test('gets only new changes without a position', async () => {
-    const instance = start(fixture);
-    const channel = newChannel();
-    await instance.pay(channel);
-    const watching = instance.feed.watch(readerOf(channel), null);
-    const next = take(watching, 2);
-    await until(() => instance.reads.length > 0);
-    const id = await instance.pay(channel);
-    expect((await next).map(textOf)).toEqual([`${id} PENDING`, `${id} COMPLETED`]);
-    await watching.return!();
-  });
-
   test('gets a change that was recorded without a signal within two seconds', async () => {
     const instance = start(fixture);
     const other = start(fixture, { service: instance.service });
@@ -149,25 +90,6 @@ describeJournals('A watcher of the change feed', (fixture) => {
     const reads = instance.reads.length;
     instance.clock.advance(60_000);
     expect(instance.reads).toHaveLength(reads);
-  });
-
-  test('reads nothing while its consumer does not, and then every change in order', async () => {
-    const instance = start(fixture);
-    const channel = newChannel();
-    const watching = instance.feed.watch(readerOf(channel), null);
-    const first = watching.next();
-    await until(() => instance.reads.length > 0);
-    const paid = 400;
-    await Promise.all(Array.from({ length: paid }, () => instance.pay(channel)));
-    const { value } = await first;
-    const reads = instance.reads.length;
-    instance.clock.advance(10_000);
-    expect(instance.reads).toHaveLength(reads);
-    const others = await take(watching, paid * 2 - 1);
-    const all = await readAll(instance, channel, { count: paid * 2 });
-    expect([value!, ...others].map(textOf)).toEqual(all.map(textOf));
-    expect(Math.max(...instance.reads.map(({ limit }) => limit))).toBeLessThanOrEqual(100);
-    await watching.return!();
   });
 
   test('shares its reads with the other watchers at the same position', async () => {

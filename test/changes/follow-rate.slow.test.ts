@@ -1,16 +1,15 @@
 import { describeSqlite, newKey, type Harness } from '../support/harness';
-import { advance, advanceUntil, lookUp, openRecord } from './support/record';
+import { advance, advanceUntil, COMPLETED, FAILED, lookupsOf, Recorded, WAITING } from './support/record';
 
 const create = async (harness: Harness, count: number): Promise<string[]> => {
   const created = await Promise.all(Array.from({ length: count }, () => harness.create('payment', newKey())));
   return created.map(({ transactionId }) => String(transactionId));
 };
 
-/** Returns how many lookups of these transactions the service has received. */
-const lookupsOf = ({ service }: Harness, ids: readonly string[]): number =>
-  ids.reduce((sum, id) => sum + service.lookupsOf(id).length, 0);
-
 describeSqlite('The lookups of followed transactions', (harnesses) => {
+  const follow = (env: Record<string, string> = {}): Promise<Recorded> =>
+    Recorded.start(harnesses, { env: { FOLLOW_DAYS: '1', ...env } });
+
   test('stay within FOLLOW_LOOKUPS_PER_SECOND, and reach every transaction', async () => {
     const env = { FOLLOW_DAYS: '1', FOLLOW_LOOKUPS_PER_SECOND: '2' };
     const harness = await harnesses.start({ env });
@@ -42,93 +41,60 @@ describeSqlite('The lookups of followed transactions', (harnesses) => {
   });
 
   test('are rare for a MISPAID payment, whose next change is recorded', async () => {
-    const env = { FOLLOW_DAYS: '1', POLL_INTERVALS_MISPAID: '60s' };
-    const harness = await harnesses.start({ env });
-    const record = await openRecord(harness, harnesses);
-    const key = newKey();
-    const { transactionId } = await harness.create('payment', key);
-    const id = String(transactionId);
-    const [entry] = harness.service.created(key);
-    Object.assign(entry!, { status: 'mispaid', state: null });
-    await advanceUntil(
-      harness,
-      () => record.statesOf(id),
-      ({ length }) => length === 2,
-    );
-    harness.service.takeRequests();
-    await advance(harness, 10 * 60_000, 2000);
-    expect(lookupsOf(harness, [id])).toBeLessThanOrEqual(13);
-    entry!.status = 'completed';
-    const states = await advanceUntil(
-      harness,
-      () => record.statesOf(id),
-      ({ length }) => length === 3,
-    );
-    expect(states).toEqual(['PROCESSING WAITING_FOR_UTR', 'MISPAID', 'COMPLETED']);
+    const recorded = await follow({ POLL_INTERVALS_MISPAID: '60s' });
+    recorded.move({ status: 'mispaid', state: null });
+    await recorded.advanceUntil('MISPAID');
+    recorded.harness.service.takeRequests();
+    await advance(recorded.harness, 10 * 60_000, 2000);
+    expect(recorded.lookups).toBeLessThanOrEqual(13);
+    recorded.move(COMPLETED);
+    expect(await recorded.advanceUntil('COMPLETED')).toEqual([WAITING, 'MISPAID', 'COMPLETED']);
   });
 
   test('are not sent for what callers have just looked up', async () => {
-    const harness = await harnesses.start({ env: { FOLLOW_DAYS: '1', POLL_INTERVALS_PAYER: '10s' } });
-    const [id = ''] = await create(harness, 1);
-    harness.service.takeRequests();
+    const recorded = await follow({ POLL_INTERVALS_PAYER: '10s' });
+    recorded.harness.service.takeRequests();
     const calls = 30;
     for (let call = 0; call < calls; call += 1) {
-      await lookUp(harness, id);
-      await advance(harness, 2000);
+      await recorded.lookUp();
+      await advance(recorded.harness, 2000);
     }
-    expect(lookupsOf(harness, [id])).toBeLessThanOrEqual(calls + 1);
+    expect(recorded.lookups).toBeLessThanOrEqual(calls + 1);
   });
 
   test('become rarer while they fail, and find the last state afterwards', async () => {
-    const harness = await harnesses.start({ env: { FOLLOW_DAYS: '1' } });
-    const record = await openRecord(harness, harnesses);
-    const key = newKey();
-    const { transactionId } = await harness.create('payment', key);
-    const id = String(transactionId);
-    harness.service.respond(({ method }) => (method === 'GET' ? { status: 500 } : undefined));
-    harness.service.takeRequests();
-    await advance(harness, 5 * 60_000);
-    const failed = lookupsOf(harness, [id]);
+    const recorded = await follow();
+    const { service } = recorded.harness;
+    service.respond(({ method }) => (method === 'GET' ? { status: 500 } : undefined));
+    service.takeRequests();
+    await advance(recorded.harness, 5 * 60_000);
+    const failed = recorded.lookups;
     expect(failed).toBeGreaterThan(0);
     expect(failed).toBeLessThan(60);
-    harness.service.respond(() => undefined);
-    Object.assign(harness.service.created(key)[0]!, { status: 'failed', state: null });
-    const states = await advanceUntil(
-      harness,
-      () => record.statesOf(id),
-      (all) => all.at(-1) === 'FAILED',
-    );
-    expect(states).toEqual(['PROCESSING WAITING_FOR_UTR', 'FAILED']);
+    service.respond(() => undefined);
+    recorded.move(FAILED);
+    expect(await recorded.advanceUntil('FAILED')).toEqual([WAITING, 'FAILED']);
   });
 
   test('wait for the Retry-After of the service', async () => {
-    const harness = await harnesses.start({ env: { FOLLOW_DAYS: '1' } });
-    const [id = ''] = await create(harness, 1);
+    const recorded = await follow();
+    const { harness } = recorded;
     const headers = { 'retry-after': '120' };
     harness.service.respond(({ method }) => (method === 'GET' ? { status: 429, headers } : undefined));
     await advanceUntil(
       harness,
-      () => lookupsOf(harness, [id]),
+      () => recorded.lookups,
       (count) => count > 0,
     );
     await advance(harness, 10_000, 100);
     harness.service.takeRequests();
     await advance(harness, 90_000);
-    expect(lookupsOf(harness, [id])).toBe(0);
+    expect(recorded.lookups).toBe(0);
   });
 
   test('go on while the service does not find the transaction yet', async () => {
-    const harness = await harnesses.start({ env: { FOLLOW_DAYS: '1' } });
-    const record = await openRecord(harness, harnesses);
-    const key = newKey();
-    const { transactionId } = await harness.create('payment', key);
-    const id = String(transactionId);
-    Object.assign(harness.service.created(key)[0]!, { status: 'completed', state: null, hiddenLookups: 5 });
-    const states = await advanceUntil(
-      harness,
-      () => record.statesOf(id),
-      ({ length }) => length === 2,
-    );
-    expect(states.at(-1)).toBe('COMPLETED');
+    const recorded = await follow();
+    recorded.move({ ...COMPLETED, hiddenLookups: 5 });
+    expect(await recorded.advanceUntil('COMPLETED')).toHaveLength(2);
   });
 });

@@ -1,119 +1,155 @@
+import { callBack, CALLBACKS_ONLY, createTransaction } from '../callbacks/support/harness';
 import { CHANNEL } from '../support/caller';
-import { describeSqlite, newKey } from '../support/harness';
-import { advance, advanceUntil, lookUp, openRecord } from './support/record';
+import { describeSqlite } from '../support/harness';
+import { advance, advanceUntil, COMPLETED, CONFIRMED, FAILED, Recorded, WAITING } from './support/record';
 
-const FOLLOW = { FOLLOW_DAYS: '1' };
+const FOLLOW = { env: { FOLLOW_DAYS: '1' } };
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 describeSqlite('Following transactions', (harnesses) => {
-  test.each(['payment', 'payout'] as const)(
+  test.each([
+    ['payment', [WAITING, CONFIRMED, 'COMPLETED']],
+    ['payout', ['PROCESSING', 'COMPLETED']],
+  ] as const)(
     'records each status of a %s that nobody watches, until it is completed',
-    async (kind) => {
-      const harness = await harnesses.start({ env: FOLLOW });
-      const record = await openRecord(harness, harnesses);
-      const key = newKey();
-      const { transactionId = '' } = await harness.create(kind, key);
-      const [entry] = harness.service.created(key);
-      const id = String(transactionId);
-      const first = kind === 'payment' ? 'PROCESSING WAITING_FOR_UTR' : 'PROCESSING';
-      await expect(record.statesOf(id)).resolves.toEqual([first]);
+    async (kind, states) => {
+      const recorded = await Recorded.start(harnesses, FOLLOW, kind);
+      const { harness } = recorded;
+      await expect(recorded.states()).resolves.toEqual(states.slice(0, 1));
       if (kind === 'payment') {
-        entry!.state = 'waiting_for_provider';
-        await advanceUntil(
-          harness,
-          () => record.statesOf(id),
-          ({ length }) => length === 2,
-        );
+        recorded.move({ state: 'waiting_for_provider' });
+        await recorded.advanceUntil(CONFIRMED);
       }
-      Object.assign(entry!, { status: 'completed', state: null });
-      const states = await advanceUntil(
-        harness,
-        () => record.statesOf(id),
-        (all) => all.at(-1) === 'COMPLETED',
-      );
-      const between = kind === 'payment' ? ['PROCESSING WAITING_FOR_PROVIDER'] : [];
-      expect(states).toEqual([first, ...between, 'COMPLETED']);
-      await expect(record.followed()).resolves.toBe(0);
+      recorded.move(COMPLETED);
+      expect(await recorded.advanceUntil('COMPLETED')).toEqual(states);
+      await expect(recorded.followed()).resolves.toBe(0);
       harness.service.takeRequests();
       await advance(harness, 120_000, 2000);
-      expect(harness.service.lookupsOf(id)).toEqual([]);
+      expect(recorded.lookups).toBe(0);
     },
   );
 
   test('is resumed by another gateway on the same journal', async () => {
-    const first = await harnesses.start({ env: FOLLOW });
-    const record = await openRecord(first, harnesses);
-    const key = newKey();
-    const { transactionId } = await first.create('payment', key);
-    const id = String(transactionId);
-    await first.close();
-    const { service, clock } = first;
-    const second = await harnesses.start({ env: FOLLOW, service, clock });
-    Object.assign(service.created(key)[0]!, { status: 'failed', state: null });
-    const states = await advanceUntil(
-      second,
-      () => record.statesOf(id),
-      (all) => all.length > 1,
-    );
-    expect(states).toEqual(['PROCESSING WAITING_FOR_UTR', 'FAILED']);
+    const first = await Recorded.start(harnesses, FOLLOW);
+    await first.harness.close();
+    const { service, clock } = first.harness;
+    await harnesses.start({ ...FOLLOW, service, clock });
+    first.move(FAILED);
+    expect(await first.advanceUntil('FAILED')).toEqual([WAITING, 'FAILED']);
   });
 
   test('ends after FOLLOW_DAYS, but a later lookup still records the change', async () => {
-    const harness = await harnesses.start({ env: FOLLOW });
-    const record = await openRecord(harness, harnesses);
-    const key = newKey();
-    const { transactionId } = await harness.create('payment', key);
-    const id = String(transactionId);
+    const recorded = await Recorded.start(harnesses, FOLLOW);
+    const { harness } = recorded;
     await advance(harness, DAY_MS, 10 * 60_000);
     await advanceUntil(
       harness,
-      () => record.followed(),
+      () => recorded.followed(),
       (followed) => followed === 0,
       60_000,
     );
     harness.service.takeRequests();
     await advance(harness, 60 * 60_000, 60_000);
-    expect(harness.service.lookupsOf(id)).toEqual([]);
-    Object.assign(harness.service.created(key)[0]!, { status: 'completed', state: null });
-    await lookUp(harness, id);
-    const states = await advanceUntil(
-      harness,
-      () => record.statesOf(id),
-      ({ length }) => length > 1,
-    );
-    expect(states.at(-1)).toBe('COMPLETED');
+    expect(recorded.lookups).toBe(0);
+    recorded.move(COMPLETED);
+    await recorded.lookUp();
+    await recorded.advanceUntil('COMPLETED');
   });
 
   test('is off with FOLLOW_DAYS=0, but lookups of callers are recorded', async () => {
-    const harness = await harnesses.start();
-    const record = await openRecord(harness, harnesses);
-    const key = newKey();
-    const { transactionId } = await harness.create('payment', key);
-    const id = String(transactionId);
-    harness.service.takeRequests();
-    await advance(harness, 60_000);
-    expect(harness.service.requests).toEqual([]);
-    harness.service.created(key)[0]!.status = 'mispaid';
-    await lookUp(harness, id);
-    const states = await advanceUntil(
-      harness,
-      () => record.statesOf(id),
-      ({ length }) => length > 1,
-    );
-    expect(states).toEqual(['PROCESSING WAITING_FOR_UTR', 'MISPAID WAITING_FOR_UTR']);
+    const recorded = await Recorded.start(harnesses);
+    recorded.harness.service.takeRequests();
+    await advance(recorded.harness, 60_000);
+    expect(recorded.harness.service.requests).toEqual([]);
+    recorded.move({ status: 'mispaid' });
+    await recorded.lookUp();
+    const mispaid = 'MISPAID WAITING_FOR_UTR';
+    expect(await recorded.advanceUntil(mispaid)).toEqual([WAITING, mispaid]);
   });
 
   test('records nothing of transactions that were not created through the gateway', async () => {
-    const harness = await harnesses.start({ env: FOLLOW });
-    const record = await openRecord(harness, harnesses);
-    const { transactionId } = harness.service.ledger.create(
-      'payment',
-      { channel: CHANNEL, payment_method: { type: 'upi' } },
-      harness.clock.now(),
-    );
-    await lookUp(harness, transactionId);
+    const harness = await harnesses.start(FOLLOW);
+    const body = { channel: CHANNEL, payment_method: { type: 'upi' } };
+    const entry = harness.service.ledger.create('payment', body, harness.clock.now());
+    const recorded = await Recorded.of(harnesses, harness, entry);
+    await recorded.lookUp();
     await advance(harness, 10_000);
-    await expect(record.statesOf(transactionId)).resolves.toEqual([]);
-    expect(harness.service.lookupsOf(transactionId)).toHaveLength(1);
+    await expect(recorded.states()).resolves.toEqual([]);
+    expect(recorded.lookups).toBe(1);
+  });
+});
+
+describeSqlite('The record of changes', (harnesses) => {
+  test.each(['payment', 'payout'] as const)(
+    'has what a callback made the gateway look up of a %s',
+    async (kind) => {
+      const harness = await harnesses.start({ env: CALLBACKS_ONLY });
+      const { entry, callbackUrl } = await createTransaction(harness, kind);
+      const recorded = await Recorded.of(harnesses, harness, entry);
+      recorded.move(COMPLETED);
+      await callBack(harness, callbackUrl);
+      expect(await recorded.statesUntil('COMPLETED')).toHaveLength(2);
+    },
+  );
+
+  test('has the state that a confirm changed', async () => {
+    const recorded = await Recorded.start(harnesses);
+    await recorded.harness.confirm(recorded.entry.transactionId);
+    expect(await recorded.statesUntil(CONFIRMED)).toEqual([WAITING, CONFIRMED]);
+  });
+
+  test('has no new state for a response without a state, and nothing is looked up for it', async () => {
+    const recorded = await Recorded.start(harnesses);
+    const { harness } = recorded;
+    const { transactionId } = recorded.entry;
+    harness.service.takeRequests();
+    const json = { transaction_id: transactionId, status: 'processing' };
+    harness.service.respond(({ endpoint }) => (endpoint === 'confirm' ? { status: 200, json } : undefined));
+    await expect(harness.confirm(transactionId)).resolves.toMatchObject({ result: 'PaymentSuccess' });
+    expect(harness.service.requestsTo('look-up-payment')).toEqual([]);
+    harness.service.respond(() => undefined);
+    recorded.move(FAILED);
+    await recorded.lookUp();
+    expect(await recorded.statesUntil('FAILED')).toEqual([WAITING, 'FAILED']);
+  });
+
+  test('begins with what a lookup found, if the response to the create was lost', async () => {
+    const harness = await harnesses.start();
+    harness.service.next('create-payment', {
+      acts: true,
+      reply: (connection) => connection.socket.destroy(),
+    });
+    const { entry } = await createTransaction(harness);
+    const recorded = await Recorded.of(harnesses, harness, entry);
+    await expect(recorded.states()).resolves.toEqual([WAITING]);
+  });
+
+  test('has a change once, however many callers see it at the same time', async () => {
+    const recorded = await Recorded.start(harnesses);
+    for (const move of [{ state: 'waiting_for_provider' }, COMPLETED]) {
+      recorded.move(move);
+      await Promise.all(Array.from({ length: 20 }, () => recorded.lookUp()));
+    }
+    expect(await recorded.statesUntil('COMPLETED')).toEqual([WAITING, CONFIRMED, 'COMPLETED']);
+  });
+
+  test('gets what was seen while the journal failed, when it can be written again', async () => {
+    let isFailing = false;
+    const recorded = await Recorded.start(harnesses, {
+      wrap: (journal) => {
+        const recordObservation = journal.recordObservation.bind(journal);
+        return Object.assign(journal, {
+          recordObservation: (observation: Parameters<typeof recordObservation>[0]) =>
+            isFailing ? Promise.reject(new Error('The journal fails.')) : recordObservation(observation),
+        });
+      },
+    });
+    isFailing = true;
+    recorded.move({ state: 'waiting_for_provider' });
+    await expect(recorded.lookUp()).resolves.toMatchObject({ status: 'PROCESSING' });
+    recorded.move(COMPLETED);
+    await expect(recorded.lookUp()).resolves.toMatchObject({ status: 'COMPLETED' });
+    isFailing = false;
+    expect(await recorded.advanceUntil('COMPLETED')).toEqual([WAITING, CONFIRMED, 'COMPLETED']);
   });
 });

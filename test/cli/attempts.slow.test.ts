@@ -37,19 +37,6 @@ describeSqliteDesk('attempts', (desk) => {
     }
   });
 
-  test('settle records the outcome once', async () => {
-    const { attempts, unknown } = desk();
-    const { id, key } = await unknown();
-    const transactionId = randomUUID();
-    const succeeded = ['succeeded', '--transaction-id', transactionId, '--json', ...BECAUSE];
-    const settled = await attempts(['settle', key, ...succeeded]);
-    expect(settled.code).toBe(0);
-    expect(JSON.parse(settled.out)).toMatchObject({ id, outcome: 'succeeded', transactionId });
-    expect((await attempts(['list'])).out).not.toContain(key);
-    const again = await attempts(['settle', key, 'not_sent', ...BECAUSE]);
-    expect(again).toMatchObject({ code: 1, out: '', err: expect.stringContaining('succeeded') });
-  });
-
   test('settle refuses a transaction that another attempt has created', async () => {
     const { attempts, unknown, outcomeOf } = desk();
     const [first, second] = [await unknown(), await unknown()];

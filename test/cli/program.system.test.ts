@@ -1,34 +1,11 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import path from 'node:path';
 import { temporaryLog, verify } from '../audit/support/files';
-import { CHECKOUT } from '../support/program';
-import { closeAfterTests } from '../support/gateway';
-import { type Ran } from './support/run';
-import { BECAUSE, describeSqliteDesk, runProgram } from './support/settling';
-
-/** Starts the program in a process of its own, with only these settings. */
-function start(args: readonly string[], env: Record<string, string> = {}, root = CHECKOUT) {
-  const { PATH = '', HOME = '' } = process.env;
-  const options = args[0]?.startsWith('--import=') ? [args[0]] : [];
-  const child = spawn(
-    process.execPath,
-    [...options, path.join(root, 'bin/paygraph.mjs'), ...args.slice(options.length)],
-    { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  const ended = once(child, 'close') as Promise<[number | null]>;
-  closeAfterTests({ close: async () => void (child.kill('SIGKILL'), await ended) });
-  return { child, code: ended.then(([code]) => code) };
-}
-
-async function ran(...given: Parameters<typeof start>): Promise<Ran> {
-  const { child, code } = start(...given);
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  return { code: await code, out, err };
-}
+import { runProgram, start } from './support/run';
+import { BECAUSE, describeSqliteDesk } from './support/settling';
 
 test('EPIPE on stdout or stderr does not change the exit code', async () => {
   const { child, code } = start(['audit', 'verify', temporaryLog()]);
@@ -46,7 +23,9 @@ test('Ctrl+C ends a command with exit code 130', async () => {
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const { port } = silent.address() as AddressInfo;
-  const { child, code } = start(['migrate'], { DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none` });
+  const { child, code } = start(['migrate'], {
+    env: { DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none` },
+  });
   const [waiting] = (await once(silent, 'connection')) as [Socket];
   child.kill('SIGINT');
   expect(await code).toBe(130);
@@ -56,7 +35,8 @@ test('Ctrl+C ends a command with exit code 130', async () => {
 
 test('An old Node.js is refused with exit code 2', async () => {
   const old = 'Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.11.1"}})';
-  const { code, out, err } = await ran([`--import=data:text/javascript,${encodeURIComponent(old)}`, 'start']);
+  const nodeOptions = [`--import=data:text/javascript,${encodeURIComponent(old)}`];
+  const { code, out, err } = await runProgram(['start'], { nodeOptions });
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(err).toMatch(/^[^\n]*\b24\b[^\n]*\b20\.11\.1\b[^\n]*\n$/);
 });
@@ -64,7 +44,7 @@ test('An old Node.js is refused with exit code 2', async () => {
 describeSqliteDesk('attempts as a process', (desk) => {
   test('prints a long list completely into a pipe', async () => {
     const { unknown, env } = desk();
-    const begun = await Promise.all(Array.from({ length: 2000 }, () => unknown()));
+    const begun = await Promise.all(Array.from({ length: 500 }, () => unknown()));
     const { code, out } = await runProgram(['attempts', 'list', '--jsonl'], { env });
     expect(code).toBe(0);
     const lines = out.trimEnd().split('\n');

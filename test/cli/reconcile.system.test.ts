@@ -1,12 +1,8 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import type { Outcome } from '../../src/datasources/journal/journal';
 import { API_KEY, SECRET_KEY } from '../support/gateway';
 import { until } from '../support/latch';
-import { CHECKOUT } from '../support/program';
 import {
   describeBooks,
   describeSqliteBooks,
@@ -15,7 +11,7 @@ import {
   TIME,
   type CsvRow,
 } from './support/reconciling';
-import { run } from './support/run';
+import { run, start } from './support/run';
 
 const REJECTED: Outcome = { outcome: 'rejected', settledAt: START };
 const NOT_SENT: Outcome = { outcome: 'not_sent', settledAt: START };
@@ -244,11 +240,8 @@ describeSqliteBooks('reconcile', (books) => {
     for (const key of keys) await books().paid({ key });
     const { service, channel, env } = books();
     const file = reportFile();
-    const { PATH = '', HOME = '' } = process.env;
     const args = ['reconcile', ...TIME, '--channel', channel, '--all', '--out', file, '--rate', '20'];
-    const options = { env: { PATH, HOME, ...env }, stdio: 'ignore' } as const;
-    const child = spawn(process.execPath, [path.join(CHECKOUT, 'bin/paygraph.mjs'), ...args], options);
-    const exited = once(child, 'exit');
+    const { child, code: exited } = start(args, { env });
     const progress = `${file}.progress`;
     const saved = (): number =>
       existsSync(progress)
@@ -256,7 +249,7 @@ describeSqliteBooks('reconcile', (books) => {
         : 0;
     await until(() => saved() > 0);
     child.kill(signal);
-    expect((await exited)[0]).toBe(exitCode);
+    expect(await exited).toBe(exitCode);
     const before = saved();
     expect(before).toBeLessThan(80);
     // Lines that were written after the last saved result, before a crash, are discarded.

@@ -20,8 +20,9 @@ describeDesks('attempts settle', (desk) => {
     const reason = 'the service found it: Überweisung, ticket 4711';
     const as = { env: { SUDO_USER: 'ann' } };
     const settle = ['settle', key, 'succeeded', '--transaction-id', transactionId];
-    const settled = await attempts([...settle, '--reason', reason, '--by', 'Ann Example'], as);
+    const settled = await attempts([...settle, '--reason', reason, '--by', 'Ann Example', '--json'], as);
     expect(settled).toMatchObject({ code: 0, err: '' });
+    expect(JSON.parse(settled.out)).toMatchObject({ id, outcome: 'succeeded', transactionId });
     expect(await outcomeOf(id)).toBe('succeeded');
     expect(linesAbout(id)).toMatchObject([
       {
@@ -52,7 +53,12 @@ describeDesks('attempts settle', (desk) => {
     const before = readFileSync(auditFile, 'utf8');
     expect(await attempts(['settle', id, 'not_sent', ...BECAUSE])).toMatchObject({ code: 0 });
     const other = ['settle', id, 'succeeded', '--transaction-id', randomUUID(), ...BECAUSE];
-    expect(await attempts(other)).toMatchObject({ code: 1 });
+    expect(await attempts(other)).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('not_sent'),
+    });
+    expect((await attempts(['list'])).out).not.toContain(id);
     expect(await attempts(['settle', 'nothing', 'not_sent', ...BECAUSE])).toMatchObject({ code: 1 });
     expect(readFileSync(auditFile, 'utf8')).toBe(before);
   });

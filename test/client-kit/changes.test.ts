@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CursorExpired, RequestRefused, changes, gatewayError, type Change } from '@paygraph/client';
-import { closeAfterTests } from '../support/cleanup';
+import { serverOf } from '../support/http-server';
 import { latch, until } from '../support/latch';
 
 const CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
@@ -22,16 +20,8 @@ class ScriptedGateway {
 
   static async start(...replies: Reply[]): Promise<ScriptedGateway> {
     const gateway = new ScriptedGateway();
-    const server = createServer((request, response) => void gateway.#respond(request, response, replies));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    gateway.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
-    closeAfterTests({
-      close: async () => {
-        server.closeAllConnections();
-        server.close();
-      },
-    });
+    const origin = await serverOf((request, response) => void gateway.#respond(request, response, replies));
+    gateway.url = `${origin}/graphql`;
     return gateway;
   }
 

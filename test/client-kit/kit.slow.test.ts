@@ -346,7 +346,7 @@ describe('changes', () => {
         variables: { channel: CHANNEL, transactionId },
       });
     };
-    const COUNT = 60;
+    const COUNT = 30;
     const taken: string[] = [];
     let interruptions = 0;
     const consumed = (async () => {

@@ -77,7 +77,7 @@ export const bugs = [
     file: 'src/datasources/journal/postgres/pool.ts',
     find: 'if (warnings.includes(WARNING)) throw notDurableError();',
     replace: '',
-    tests: journal,
+    tests: ['test/journal/postgres-server.system.test.ts'],
   },
   {
     id: 'fence-synchronous-commit-off',

@@ -6,7 +6,7 @@ export const bugs = [
     file: 'src/core/changes/change-recorder.ts',
     find: 'known.state === stateOf(found) || isStateMissing(found)',
     replace: 'known.state === stateOf(found)',
-    tests: ['test/changes/recording.test.ts'],
+    tests: ['test/changes/following.test.ts'],
   },
   {
     id: 'recorder-drops-at-first-failure',
@@ -14,7 +14,7 @@ export const bugs = [
     file: 'src/core/changes/observation-queue.ts',
     find: "this.#isTooOld(first) ? 'dropped' : undefined",
     replace: "!this.#isTooOld(first) ? 'dropped' : undefined",
-    tests: ['test/changes/recording.test.ts'],
+    tests: ['test/changes/following.test.ts'],
   },
   {
     id: 'follower-repeats-lookups-of-callers',

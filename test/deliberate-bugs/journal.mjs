@@ -94,6 +94,6 @@ export const bugs = [
     file: 'src/datasources/journal/sql-changes.ts',
     find: 'await this.sync();',
     replace: '',
-    tests: ['test/journal/changes-order.system.test.ts'],
+    tests: ['test/journal/postgres-server.system.test.ts'],
   },
 ];

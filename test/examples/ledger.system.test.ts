@@ -5,7 +5,8 @@ import { print } from 'graphql';
 import { paymentInput, payoutInput } from '../clients/samples';
 import { until } from '../support/latch';
 import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/gateway';
-import { EXAMPLES, newFolder, run, serverOf, type Run } from './support';
+import { EXAMPLES, newFolder, run, type Run } from './support';
+import { serverOf } from '../support/http-server';
 
 jest.setTimeout(300_000);
 

@@ -8,7 +8,8 @@ import { latch, until } from '../support/latch';
 import { CHANNEL, closeAfterTests, testGateway, testSandbox } from '../support/gateway';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { reset } from '../support/payment-service/faults';
-import { EXAMPLES, newFolder, run, serverOf, startLossyProxy, type Loss, type Run } from './support';
+import { EXAMPLES, newFolder, run, startLossyProxy, type Loss, type Run } from './support';
+import { serverOf } from '../support/http-server';
 
 jest.setTimeout(120_000);
 

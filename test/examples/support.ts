@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { CLIENT_KEY } from '../support/credentials';
 import { until } from '../support/latch';
 import { closeAfterTests, temporaryFolder } from '../support/cleanup';
+import { serverOf } from '../support/http-server';
 
 export const EXAMPLES = path.resolve(__dirname, '../../examples');
 
@@ -21,10 +21,10 @@ export interface Run {
 
 /** Starts a program of the examples. `args` are the arguments of Node.js. */
 export function run(args: readonly string[], env: Record<string, string>, cwd = EXAMPLES): Run {
-  const { PATH = '', HOME = '' } = process.env;
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child: ChildProcess = spawn(process.execPath, args, {
     cwd,
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
@@ -57,18 +57,6 @@ export function newFolder(): string {
   const folder = temporaryFolder();
   writeFileSync(path.join(folder, 'key'), `${CLIENT_KEY}\n`);
   return folder;
-}
-
-export async function serverOf(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closeAfterTests({
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** How the first request for a root field ends. */

@@ -1,24 +1,16 @@
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { CHANNEL } from '../support/caller';
+import {
+  changeOf,
+  openStream,
+  readPage,
+  subscriptionQuery,
+  unaliased,
+  type SeenChange,
+} from '../changes/support/requests';
+import { pause } from '../chaos/random';
+import { CHANNEL, type Json } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
-
-export interface SeenChange {
-  cursor: string;
-  transactionId: string;
-  status: string;
-  previousStatus: string | null;
-  state?: string | null;
-}
-
-const CHANGE = `... on PaymentChange { cursor transactionId status previousStatus state }
-  ... on PayoutChange { cursor transactionId payoutStatus: status previousPayoutStatus: previousStatus }`;
-const QUERY = `query ($channel: UUID!, $after: String) {
-  changes(channel: $channel, after: $after, first: 50) { changes { ${CHANGE} } endCursor } }`;
-const SUBSCRIPTION = `subscription ($channel: UUID!, $after: String) {
-  changes(channel: $channel, after: $after) { ${CHANGE} } }`;
-
-type WireChange = SeenChange & { payoutStatus?: string; previousPayoutStatus?: string | null };
 
 interface Connection {
   /** URL of the GraphQL endpoint of a gateway. */
@@ -32,36 +24,13 @@ interface Connection {
 /** Reads changes over one connection until `signal` is aborted or the connection fails. */
 export type Transport = (connection: Connection) => Promise<void>;
 
-const HEADERS = { 'content-type': 'application/json', ...AUTHORIZED };
-
-const toSeen = ({ payoutStatus, previousPayoutStatus, ...change }: WireChange): SeenChange => ({
-  ...change,
-  status: payoutStatus ?? change.status,
-  previousStatus: previousPayoutStatus ?? change.previousStatus ?? null,
-});
-
-interface Result {
-  data?: { changes: WireChange };
-  errors?: unknown;
-}
-
-function changeOf({ data, errors }: Result): SeenChange {
-  if (!data) throw new Error(JSON.stringify(errors));
-  return toSeen(data.changes);
-}
-
 const overPages: Transport = async ({ url, after, signal, onChange }) => {
-  for (let cursor = after; !signal.aborted;) {
-    const body = JSON.stringify({ query: QUERY, variables: { channel: CHANNEL, after: cursor } });
-    const response = await fetch(url, { method: 'POST', headers: HEADERS, body, signal });
-    const { data, errors } = (await response.json()) as {
-      data?: { changes: { changes: WireChange[]; endCursor: string } };
-      errors?: unknown;
-    };
-    if (!data) throw new Error(JSON.stringify(errors));
-    data.changes.changes.forEach((change) => onChange(toSeen(change)));
-    cursor = data.changes.endCursor;
-    if (data.changes.changes.length === 0) await new Promise((resolve) => setTimeout(resolve, 200));
+  for (let cursor = after ?? undefined; !signal.aborted;) {
+    const { page, errors } = await readPage({ url, after: cursor }, 50);
+    if (!page) throw new Error(JSON.stringify(errors));
+    page.changes.forEach(onChange);
+    cursor = page.endCursor;
+    if (page.changes.length === 0) await pause(200);
   }
 };
 
@@ -83,9 +52,10 @@ const overWebSocket: Transport = async ({ url, after, signal, onChange }) => {
   const variables = { channel: CHANNEL, after };
   signal.addEventListener('abort', () => socket?.terminate());
   try {
-    for await (const result of client.iterate<Result['data']>({ query: SUBSCRIPTION, variables })) {
+    for await (const result of client.iterate<{ changes: Json }>({ query: subscriptionQuery(), variables })) {
       if (signal.aborted) return;
-      onChange(changeOf(result as Result));
+      if (!result.data) throw new Error(JSON.stringify(result.errors));
+      onChange(unaliased(result.data.changes));
     }
   } finally {
     socket?.terminate();
@@ -93,24 +63,15 @@ const overWebSocket: Transport = async ({ url, after, signal, onChange }) => {
   }
 };
 
-/** Resumes with Last-Event-ID: the variables always name the cursor of the start. */
+/** Resumes with Last-Event-ID: the variables have no cursor. */
 const overEvents: Transport = async ({ url, after, signal, onChange }) => {
-  const body = JSON.stringify({ query: SUBSCRIPTION, variables: { channel: CHANNEL } });
-  const headers = { ...HEADERS, accept: 'text/event-stream', ...(after && { 'last-event-id': after }) };
-  const response = await fetch(`${url}/stream`, { method: 'POST', headers, body, signal });
-  if (!response.ok || !response.body) throw new Error(`status ${response.status}`);
-  let rest = '';
-  for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
-    const events = (rest + text).split('\n\n');
-    rest = events.pop() ?? '';
-    for (const event of events) {
-      if (!event.includes('event: next')) continue;
-      const change = changeOf(JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? '{}') as Result);
-      const [, id] = /^id: (.*)$/m.exec(event) ?? [];
-      if (id !== change.cursor) throw new Error(`The event id ${id} is not the cursor ${change.cursor}.`);
-      if (!signal.aborted) onChange(change);
-    }
-  }
+  const stream = await openStream({ url }, { method: 'POST', ...(after !== null && { lastEventId: after }) });
+  if (signal.aborted) return stream.disconnect();
+  signal.addEventListener('abort', () => stream.disconnect());
+  if (stream.status !== 200) throw new Error(`status ${stream.status}`);
+  for (let event = await stream.next(); event.event === 'next'; event = await stream.next())
+    onChange(changeOf(event));
+  if (!signal.aborted) throw new Error('The stream ended.');
 };
 
 export const TRANSPORTS: Record<string, Transport> = {
@@ -154,7 +115,7 @@ export class Consumer {
       };
       await transport(connection).catch(async () => {
         if (!signal.aborted) this.failures += 1;
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await pause(50);
       });
       clearTimeout(timer);
     }

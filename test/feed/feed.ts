@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { SeenChange } from '../changes/support/requests';
 import { freePort } from '../support/free-port';
 import { CHANNEL } from '../support/caller';
 import { Program } from '../support/program';
@@ -6,7 +7,7 @@ import { FakePaymentService } from '../support/payment-service/fake-payment-serv
 import type { Entry } from '../support/payment-service/ledger';
 import type { Store } from '../support/stores';
 import { Random, pause } from '../chaos/random';
-import { Consumer, TRANSPORTS, type SeenChange } from './consumers';
+import { Consumer, TRANSPORTS } from './consumers';
 
 export interface FeedOptions {
   seed: number;

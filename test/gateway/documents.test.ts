@@ -32,7 +32,7 @@ const WITH_INTROSPECTION = {
   oneOf: true,
 };
 
-const CLIENT_OPERATIONS = join(__dirname, '../clients/operations');
+const CLIENT_OPERATIONS = join(__dirname, '../../client/operations');
 const clientDocuments = readdirSync(CLIENT_OPERATIONS).map((file) =>
   readFileSync(join(CLIENT_OPERATIONS, file), 'utf8'),
 );

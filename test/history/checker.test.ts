@@ -17,6 +17,8 @@ const INPUT: CreateInput = {
   method: 'upi',
 };
 const OTHER: CreateInput = { ...INPUT, amount: { currency: 'INR', value: '777.00' } };
+const BY_CARD: CreateInput = { ...INPUT, method: 'card' };
+const ELSEWHERE: CreateInput = { ...INPUT, channel: 'd' };
 const ENTRY: LedgerLine = {
   kind: 'payment',
   transactionId: 'T1',
@@ -34,9 +36,16 @@ const SECOND: LedgerLine = { ...ENTRY, transactionId: 'T2', requestedAt: 35, cre
 const PAYOUT: LedgerLine = { ...ENTRY, kind: 'payout' };
 const ok: Result = { type: 'PaymentSuccess', transactionId: 'T1', replayed: false };
 const replayed: Result = { ...ok, replayed: true };
+const second: Result = { ...ok, transactionId: 'T2' };
 const rejected: Result = { type: 'RejectedByServiceError' };
 const lost: Result = { error: 'NO_RESPONSE' };
+const conflict: Result = { type: 'IdempotencyConflictError' };
+const invalid = (rule: string): Result => ({ type: 'InvalidInputError', rules: [rule] });
 const succeeded: Result = { outcome: 'SUCCEEDED', transactionId: 'T1' };
+const notSent: Result = { outcome: 'NOT_SENT' };
+const unknown: Result = { outcome: 'UNKNOWN' };
+/** The result of a lookup of an attempt that does not exist. */
+const none: Result = { outcome: null };
 
 /** Records calls one after the other: the first from 10 to 20, the second from 30 to 40, and so on. */
 class Calls {
@@ -67,6 +76,10 @@ class Calls {
     return this.call('attempt', result);
   }
 
+  lookUp(transactionId: string | null, externalId: string): this {
+    return this.call('payment', { transactionId }, undefined, externalId);
+  }
+
   confirm(result: Result, confirmation = 'A'): this {
     return this.call('confirmPayment', result, { confirmation }, 'T1');
   }
@@ -91,315 +104,205 @@ const carriedOut = (...times: [requestedAt: number, carriedOutAt?: number][]): L
     carriedOutAt,
   })),
 });
+const TWO_CONFIRMS: LedgerLine = {
+  ...ENTRY,
+  confirms: [35, 55].map((at, place) => ({
+    confirmation: 'AB'.charAt(place),
+    requestedAt: at,
+    carriedOutAt: at,
+  })),
+};
 const rulesOf = (history: HistoryLine[], ledger: LedgerLine[]): Rule[] =>
   [...new Set(check(history, ledger).violations.map(({ rule }) => rule))].sort();
 
-describe('The checker of histories', () => {
-  test.each<[string, Calls, LedgerLine[]]>([
-    ['nothing', calls(), []],
-    ['a create and its replay', calls().create(ok).create(replayed), [ENTRY]],
-    ['a lost create that was executed', calls().create(lost).attempt(succeeded), [ENTRY]],
-    ['a lost create that was not', calls().create(lost).attempt({ outcome: 'NOT_SENT' }), []],
-    ['a create that a killed gateway never got', calls().create().attempt({ outcome: null }), []],
-    [
-      'a rejected create, then another input',
-      calls()
-        .create(rejected, OTHER)
-        .create({ ...ok, transactionId: 'T2' }),
-      [SECOND],
-    ],
-    ['a conflict', calls().create(ok).create({ type: 'IdempotencyConflictError' }, OTHER), [ENTRY]],
-    [
-      'an executed create that failed, of another call',
-      calls().create(lost).create(rejected).create(replayed).attempt(succeeded),
-      [{ ...ENTRY, createdAt: 45, visibleAt: 45 }],
-    ],
-    [
-      'an external id that was used',
-      calls()
-        .payout(ok)
-        .payout({ type: 'InvalidInputError', rules: ['unused'] }, INPUT, 'l'),
-      [PAYOUT],
-    ],
-    [
-      'an invalid input',
-      calls().create({ type: 'InvalidInputError', rules: ['past'] }, { ...INPUT, isInvalid: true }),
-      [],
-    ],
-    [
-      'a lookup that finds it',
-      calls().create(ok).call('payment', { transactionId: 'T1' }, undefined, 'x'),
-      [ENTRY],
-    ],
-    [
-      'a lookup that finds nothing',
-      calls().create(ok).call('payment', { transactionId: null }, undefined, 'x'),
-      [ENTRY],
-    ],
-    ['a confirm and its replay', calls().create(ok).confirm(ok).confirm(replayed), [carriedOut([35])]],
-    [
-      'a confirm with two inputs',
-      calls().create(ok).confirm(ok).confirm(ok, 'B'),
-      [
-        {
-          ...ENTRY,
-          confirms: [...carriedOut([35]).confirms, { confirmation: 'B', requestedAt: 55, carriedOutAt: 55 }],
-        },
-      ],
-    ],
-  ])('accepts %s', (_, { lines }, ledger) => {
-    expect(check(lines, ledger)).toMatchObject({ violations: [], exceptions: new Map() });
-  });
+type Case = [history: Calls, ...ledger: LedgerLine[]];
 
-  test.each<[Rule, string, Calls, LedgerLine[]]>([
-    [
-      'createdTwice',
-      'two transactions of a key',
-      calls().create(lost).create(ok).attempt(succeeded),
-      [ENTRY, SECOND],
-    ],
-    ['unexplained', 'a transaction of a key that nobody used', calls(), [ENTRY]],
-    [
-      'unexplained',
-      'a transaction with an amount that nobody sent',
-      calls().create(lost, OTHER).attempt(succeeded),
-      [ENTRY],
-    ],
-    [
-      'unexplained',
-      'a transaction from before the call',
-      calls().create(ok),
-      [{ ...ENTRY, requestedAt: 5, createdAt: 5 }],
-    ],
-    ['failedButCreated', 'a transaction whose call failed', calls().create(rejected), [ENTRY]],
-    [
-      'failedButCreated',
-      'a transaction whose call sent nothing',
-      calls().create({ error: 'SERVICE_UNAVAILABLE' }),
-      [ENTRY],
-    ],
-    [
-      'createdAfterOk',
-      'a success, then a create by a later call',
+const ACCEPTED: Record<string, Case> = {
+  nothing: [calls()],
+  'a create and its replay': [calls().create(ok).create(replayed), ENTRY],
+  'a lost create that was executed': [calls().create(lost).attempt(succeeded), ENTRY],
+  'a lost create that was not': [calls().create(lost).attempt(notSent)],
+  'a create that a killed gateway never got': [calls().create().attempt(none)],
+  'a rejected create, then another input': [calls().create(rejected, OTHER).create(second), SECOND],
+  'a conflict': [calls().create(ok).create(conflict, OTHER), ENTRY],
+  'an executed create that failed, of another call': [
+    calls().create(lost).create(rejected).create(replayed).attempt(succeeded),
+    { ...ENTRY, createdAt: 45, visibleAt: 45 },
+  ],
+  'an external id that was used': [calls().payout(ok).payout(invalid('unused'), INPUT, 'l'), PAYOUT],
+  'an invalid input': [calls().create(invalid('past'), { ...INPUT, isInvalid: true })],
+  'a lookup that finds it': [calls().create(ok).lookUp('T1', 'x'), ENTRY],
+  'a lookup that finds nothing': [calls().create(ok).lookUp(null, 'x'), ENTRY],
+  'a confirm and its replay': [calls().create(ok).confirm(ok).confirm(replayed), carriedOut([35])],
+  'a confirm with two inputs': [calls().create(ok).confirm(ok).confirm(ok, 'B'), TWO_CONFIRMS],
+};
+
+const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
+  createdTwice: {
+    'two transactions of a key': [calls().create(lost).create(ok).attempt(succeeded), ENTRY, SECOND],
+  },
+  unexplained: {
+    'a transaction of a key that nobody used': [calls(), ENTRY],
+    'a transaction with an amount that nobody sent': [calls().create(lost, OTHER).attempt(succeeded), ENTRY],
+    'a transaction from before the call': [calls().create(ok), { ...ENTRY, requestedAt: 5, createdAt: 5 }],
+  },
+  failedButCreated: {
+    'a transaction whose call failed': [calls().create(rejected), ENTRY],
+    'a transaction whose call sent nothing': [calls().create({ error: 'SERVICE_UNAVAILABLE' }), ENTRY],
+  },
+  createdAfterOk: {
+    'a success, then a create by a later call': [
       calls().create(ok).create(lost).attempt(succeeded),
-      [{ ...SECOND, transactionId: 'T1' }],
+      { ...SECOND, transactionId: 'T1' },
     ],
-    ['wrongTransaction', 'a success without transaction', calls().create(ok), []],
-    [
-      'wrongTransaction',
-      'the transaction of another key',
-      calls().create(ok, INPUT, 'l').create(ok),
-      [ENTRY],
-    ],
-    [
-      'wrongTransaction',
-      'a success with another amount',
-      calls().create(ok).create(replayed, OTHER),
-      [ENTRY],
-    ],
-    [
-      'wrongTransaction',
-      'a success with another method',
-      calls()
-        .create(ok)
-        .create(replayed, { ...INPUT, method: 'card' }),
-      [ENTRY],
-    ],
-    [
-      'wrongTransaction',
-      'a success on another channel',
-      calls()
-        .create(ok)
-        .create(replayed, { ...INPUT, channel: 'd' }),
-      [ENTRY],
-    ],
-    ['wrongTransaction', 'a payout that names a payment', calls().create(ok).payout(replayed), [ENTRY]],
-    [
-      'wrongTransaction',
-      'an attempt with another transaction',
+  },
+  wrongTransaction: {
+    'a success without transaction': [calls().create(ok)],
+    'the transaction of another key': [calls().create(ok, INPUT, 'l').create(ok), ENTRY],
+    'a success with another amount': [calls().create(ok).create(replayed, OTHER), ENTRY],
+    'a success with another method': [calls().create(ok).create(replayed, BY_CARD), ENTRY],
+    'a success on another channel': [calls().create(ok).create(replayed, ELSEWHERE), ENTRY],
+    'a payout that names a payment': [calls().create(ok).payout(replayed), ENTRY],
+    'an attempt with another transaction': [
       calls().create(ok).attempt({ outcome: 'SUCCEEDED', transactionId: 'T9' }),
-      [ENTRY],
+      ENTRY,
     ],
-    [
-      'wrongTransaction',
-      'an attempt with another amount',
+    'an attempt with another amount': [
       calls()
         .create(ok)
         .attempt({ ...succeeded, amount: OTHER.amount }),
-      [ENTRY],
+      ENTRY,
     ],
-    [
-      'wrongTransaction',
-      'a lookup that shows another transaction',
-      calls().create(ok).call('payment', { transactionId: 'T1' }, undefined, 'y'),
-      [ENTRY],
-    ],
-    [
-      'twoTransactions',
-      'successes with two transactions',
+    'a lookup that shows another transaction': [calls().create(ok).lookUp('T1', 'y'), ENTRY],
+  },
+  twoTransactions: {
+    'successes with two transactions': [
       calls()
         .create(ok)
-        .create({ ...replayed, transactionId: 'T2' }),
-      [ENTRY, SECOND],
+        .create({ ...second, replayed: true }),
+      ENTRY,
+      SECOND,
     ],
-    ['twoFirstResults', 'two successes that are not replayed', calls().create(ok).create(ok), [ENTRY]],
-    ['twoInputs', 'two inputs that succeed', calls().create(ok).create(replayed, OTHER), [ENTRY]],
-    ['denied', 'a success, then a rejection', calls().create(ok).create(rejected), [ENTRY]],
-    [
-      'denied',
-      'a success, then an attempt that was not sent',
-      calls().create(ok).attempt({ outcome: 'NOT_SENT' }),
-      [ENTRY],
+  },
+  twoFirstResults: { 'two successes that are not replayed': [calls().create(ok).create(ok), ENTRY] },
+  twoInputs: { 'two inputs that succeed': [calls().create(ok).create(replayed, OTHER), ENTRY] },
+  denied: {
+    'a success, then a rejection': [calls().create(ok).create(rejected), ENTRY],
+    'a success, then an attempt that was not sent': [calls().create(ok).attempt(notSent), ENTRY],
+    'an executed create without attempt': [calls().create(lost).attempt(none), ENTRY],
+  },
+  groundlessConflict: { 'a conflict with the same input': [calls().create(ok).create(conflict), ENTRY] },
+  groundlessRejection: {
+    'a valid input that is rejected': [calls().create(invalid('past'))],
+    'an external id that nobody used': [calls().payout(invalid('unused'))],
+  },
+  payoutExternalId: {
+    'two payouts with one external id': [
+      calls().payout(ok).payout(second, INPUT, 'l'),
+      PAYOUT,
+      { ...SECOND, kind: 'payout', key: 'l' },
     ],
-    [
-      'denied',
-      'an executed create without attempt',
-      calls().create(lost).attempt({ outcome: null }),
-      [ENTRY],
-    ],
-    [
-      'groundlessConflict',
-      'a conflict with the same input',
-      calls().create(ok).create({ type: 'IdempotencyConflictError' }),
-      [ENTRY],
-    ],
-    [
-      'groundlessRejection',
-      'a valid input that is rejected',
-      calls().create({ type: 'InvalidInputError', rules: ['past'] }),
-      [],
-    ],
-    [
-      'groundlessRejection',
-      'an external id that nobody used',
-      calls().payout({ type: 'InvalidInputError', rules: ['unused'] }),
-      [],
-    ],
-    [
-      'payoutExternalId',
-      'two payouts with one external id',
-      calls()
-        .payout(ok)
-        .payout({ ...ok, transactionId: 'T2' }, INPUT, 'l'),
-      [PAYOUT, { ...SECOND, kind: 'payout', key: 'l' }],
-    ],
-    [
-      'confirmedTwice',
-      'a confirmation that is carried out twice',
+  },
+  confirmedTwice: {
+    'a confirmation that is carried out twice': [
       calls().create(ok).confirm(lost).confirm(ok),
-      [carriedOut([35], [55])],
+      carriedOut([35], [55]),
     ],
-    ['confirmUnexplained', 'a confirm that nobody sent', calls().create(ok), [carriedOut([35])]],
-    [
-      'confirmUnexplained',
-      'a confirm whose call failed',
-      calls().create(ok).confirm(rejected),
-      [carriedOut([35])],
-    ],
-    ['notConfirmed', 'a confirm that was never carried out', calls().create(ok).confirm(ok), [ENTRY]],
-    [
-      'notConfirmed',
-      'a confirm of which another was carried out',
+  },
+  confirmUnexplained: {
+    'a confirm that nobody sent': [calls().create(ok), carriedOut([35])],
+    'a confirm whose call failed': [calls().create(ok).confirm(rejected), carriedOut([35])],
+  },
+  notConfirmed: {
+    'a confirm that was never carried out': [calls().create(ok).confirm(ok), ENTRY],
+    'a confirm of which another was carried out': [
       calls().create(ok).confirm(ok).confirm(ok, 'B'),
-      [carriedOut([35])],
+      carriedOut([35]),
     ],
-    [
-      'internalError',
-      'an internal error',
-      calls().create({ error: 'INTERNAL_SERVER_ERROR' }).attempt({ outcome: null }),
-      [],
+  },
+  internalError: { 'an internal error': [calls().create({ error: 'INTERNAL_SERVER_ERROR' }).attempt(none)] },
+  unsettled: {
+    'a payment that stays unknown': [calls().create(lost).attempt(unknown)],
+    'a payout that was created and stays unknown': [calls().payout(lost).attempt(unknown), PAYOUT],
+    'an attempt that stays in progress': [calls().payout(lost).attempt({ outcome: 'IN_PROGRESS' })],
+    'an unknown outcome that nobody looked up': [calls().attempt(notSent).create(lost)],
+  },
+};
+
+const EXCEPTED: Record<Exception, Record<string, Case>> = {
+  retention: {
+    'a key that is used again after its retention': [
+      calls().settings({ settleMs: 1, retentionMs: 15 }).create(ok).create(second),
+      ENTRY,
+      SECOND,
     ],
-    ['unsettled', 'a payment that stays unknown', calls().create(lost).attempt({ outcome: 'UNKNOWN' }), []],
-    [
-      'unsettled',
-      'a payout that was created and stays unknown',
-      calls().payout(lost).attempt({ outcome: 'UNKNOWN' }),
-      [PAYOUT],
+  },
+  shownLate: {
+    'a create that the service executes too late': [
+      calls()
+        .settings({ settleMs: 15, retentionMs: 1e9 })
+        .create(lost)
+        .create(second)
+        .attempt({ ...succeeded, transactionId: 'T2' }),
+      { ...ENTRY, createdAt: 39, visibleAt: 39 },
+      SECOND,
     ],
-    [
-      'unsettled',
-      'an attempt that stays in progress',
-      calls().payout(lost).attempt({ outcome: 'IN_PROGRESS' }),
-      [],
+  },
+  lostAndHidden: {
+    'a hidden create that the journal lost': [
+      calls().create(ok).fault(JOURNAL_LOST).create(second),
+      { ...ENTRY, visibleAt: 9999 },
+      SECOND,
     ],
-    [
-      'unsettled',
-      'an unknown outcome that nobody looked up',
-      calls().attempt({ outcome: 'NOT_SENT' }).create(lost),
-      [],
+  },
+  lostAttempt: {
+    'a lookup of an attempt that the journal lost': [
+      calls().create(ok).fault(JOURNAL_LOST).attempt(none),
+      ENTRY,
     ],
-  ])('%s: reports %s', (rule, _, { lines }, ledger) => {
+  },
+  unknownPayout: { 'a payout that stays unknown': [calls().payout(lost).attempt(unknown)] },
+  indistinguishable: {
+    'two payments that cannot be distinguished': [
+      calls().create(ok, INPUT, 'l').create(lost).attempt(unknown),
+      { ...ENTRY, key: 'l' },
+    ],
+  },
+  confirmLate: {
+    'a confirm that the service executes late': [
+      calls().create(ok).confirm(lost).confirm(ok),
+      carriedOut([35, 57], [55]),
+    ],
+    'a confirm that the service receives late': [
+      calls().create(ok).confirm(lost).confirm(ok),
+      carriedOut([45], [55]),
+    ],
+  },
+  confirmAttributed: {
+    'a payment moved on by one of two lost confirms': [
+      calls().create(ok).confirm(lost, 'B').confirm(lost).confirm(replayed, 'B'),
+      carriedOut([55]),
+    ],
+  },
+};
+
+const rowsOf = <N extends string>(table: Partial<Record<N, Record<string, Case>>>) =>
+  (Object.entries(table) as [N, Record<string, Case>][]).flatMap(([name, cases]) =>
+    Object.entries(cases).map(([what, given]) => [name, what, given] as const),
+  );
+
+describe('The checker of histories', () => {
+  test.each(Object.entries(ACCEPTED))('accepts %s', (_, [{ lines }, ...ledger]) => {
+    expect(check(lines, ledger)).toMatchObject({ violations: [], exceptions: new Map() });
+  });
+
+  test.each(rowsOf(VIOLATIONS))('%s: reports %s', (rule, _, [{ lines }, ...ledger]) => {
     expect(rulesOf(lines, ledger)).toContain(rule);
     for (const { lines: named } of check(lines, ledger).violations)
       for (const line of named) expect(lines[line - 1]).toBeDefined();
   });
 
-  test.each<[Exception, string, Calls, LedgerLine[]]>([
-    [
-      'retention',
-      'a key that is used again after its retention',
-      calls()
-        .settings({ settleMs: 1, retentionMs: 15 })
-        .create(ok)
-        .create({ ...ok, transactionId: 'T2' }),
-      [ENTRY, SECOND],
-    ],
-    [
-      'shownLate',
-      'a create that the service executes too late',
-      calls()
-        .settings({ settleMs: 15, retentionMs: 1e9 })
-        .create(lost)
-        .create({ ...ok, transactionId: 'T2' })
-        .attempt({ ...succeeded, transactionId: 'T2' }),
-      [{ ...ENTRY, createdAt: 39, visibleAt: 39 }, SECOND],
-    ],
-    [
-      'lostAndHidden',
-      'a hidden create that the journal lost',
-      calls()
-        .create(ok)
-        .fault(JOURNAL_LOST)
-        .create({ ...ok, transactionId: 'T2' }),
-      [{ ...ENTRY, visibleAt: 9999 }, SECOND],
-    ],
-    [
-      'lostAttempt',
-      'a lookup of an attempt that the journal lost',
-      calls().create(ok).fault(JOURNAL_LOST).attempt({ outcome: null }),
-      [ENTRY],
-    ],
-    [
-      'unknownPayout',
-      'a payout that stays unknown',
-      calls().payout(lost).attempt({ outcome: 'UNKNOWN' }),
-      [],
-    ],
-    [
-      'indistinguishable',
-      'two payments that cannot be distinguished',
-      calls().create(ok, INPUT, 'l').create(lost).attempt({ outcome: 'UNKNOWN' }),
-      [{ ...ENTRY, key: 'l' }],
-    ],
-    [
-      'confirmLate',
-      'a confirm that the service executes late',
-      calls().create(ok).confirm(lost).confirm(ok),
-      [carriedOut([35, 57], [55])],
-    ],
-    [
-      'confirmLate',
-      'a confirm that the service receives late',
-      calls().create(ok).confirm(lost).confirm(ok),
-      [carriedOut([45], [55])],
-    ],
-    [
-      'confirmAttributed',
-      'a payment moved on by one of two lost confirms',
-      calls().create(ok).confirm(lost, 'B').confirm(lost).confirm(replayed, 'B'),
-      [carriedOut([55])],
-    ],
-  ])('%s: counts %s as an exception', (exception, _, { lines }, ledger) => {
+  test.each(rowsOf(EXCEPTED))('%s: counts %s as an exception', (exception, _, [{ lines }, ...ledger]) => {
     expect(check(lines, ledger)).toMatchObject({ violations: [], exceptions: new Map([[exception, 1]]) });
   });
 

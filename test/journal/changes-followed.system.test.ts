@@ -12,6 +12,7 @@ import {
   readPage,
   type Created,
 } from './support/observations';
+import { purgeAll } from './support/samples';
 
 describeJournals('Followed transactions', (fixture) => {
   /** Creates payments that are due at the given times. */
@@ -118,16 +119,7 @@ describeJournals('Followed transactions', (fixture) => {
 
   test('are deleted after the retention time, oldest first, in steps', async () => {
     const service = randomUUID();
-    const step = { target: 'followed', limit: 4, after: null } as const;
-    const purge = async (settledBefore: number): Promise<number[]> => {
-      const deleted: number[] = [];
-      for (let after: string | null = null; ;) {
-        const progress = await fixture.journal.purgeStep({ ...step, settledBefore, after });
-        deleted.push(progress!.deleted);
-        after = progress!.after;
-        if (after === null) return deleted;
-      }
-    };
+    const purge = (settledBefore: number) => purgeAll(fixture.journal, 'followed', settledBefore, 4);
     await purge(1e13);
     const payments = await dueAt(
       service,

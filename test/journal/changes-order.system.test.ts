@@ -3,9 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import type { ChangePosition, RecordedChange } from '../../src/datasources/journal/changes';
 import { openJournal } from '../../src/datasources/journal/create-journal';
-import type { Journal } from '../../src/datasources/journal/journal';
 import { until } from '../support/latch';
-import { withClient } from '../support/stores';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
 import {
@@ -18,7 +16,6 @@ import {
   readAll,
   statusesOf,
 } from './support/observations';
-import { noCluster, privateCluster } from './support/private-cluster';
 
 describeJournals('The order of changes', (fixture) => {
   test('is the one in which a reader that follows concurrent instances finds them, without a gap', async () => {
@@ -180,35 +177,5 @@ describePostgresJournal('The order of changes', (fixture) => {
     await expect(fixture.journal.recordObservation(observationOf(payment))).resolves.toBe('recorded');
     const { changes } = await readPage(fixture.journal, rangeOf(payment));
     expect(changes).toMatchObject([{ previousStatus: null, status: 'PROCESSING' }]);
-  });
-});
-
-(noCluster ? describe.skip : describe)('A change that was read', () => {
-  test('is kept when PostgreSQL crashes before it would have written it to disk', async () => {
-    const cluster = await privateCluster();
-    let journal: Journal | undefined;
-    try {
-      await withClient(cluster.url, async (client) => {
-        await client.query("ALTER SYSTEM SET wal_writer_delay = '10s'");
-        await client.query('SELECT pg_reload_conf()');
-      });
-      journal = await openJournal(cluster.url, JOURNAL_TIMEOUT_MS);
-      const [read, unread] = [await created(journal), await created(journal)];
-      await expect(journal.recordObservation(observationOf(read, COMPLETED))).resolves.toBe('recorded');
-      const { changes, readUntil } = await readPage(journal, rangeOf(read));
-      expect(changes).toHaveLength(2);
-      await journal.recordObservation(observationOf(unread, COMPLETED));
-      cluster.stop();
-      cluster.start();
-      const after = { ...rangeOf(read), after: null };
-      const found = await until(() => journal!.readChanges(after).catch(() => undefined));
-      expect(found).toMatchObject({ changes, readUntil });
-      // The lost changes are among those that no reader had; otherwise the test would show nothing.
-      const lost = await readPage(journal, rangeOf(unread));
-      expect(statusesOf(lost)).toEqual(['PENDING']);
-    } finally {
-      await journal?.close();
-      cluster.drop();
-    }
   });
 });

@@ -2,7 +2,6 @@ import { openJournal } from '../../src/datasources/journal/create-journal';
 import type { Journal } from '../../src/datasources/journal/journal';
 import { describePostgres, emptyPostgres, openStore, type Store } from '../support/stores';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
-import { startChild } from './support/fixture';
 import { generateAttempts } from './support/generated';
 import { claimOf, COMPLETED, observationOf, rangeOf, readPage, type Created } from './support/observations';
 import { begunAs, newAttempt, OUTCOMES } from './support/samples';
@@ -95,10 +94,10 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const)
 
     test('is upgraded once among instances that start together', async () => {
       await generate(store(), 5_000);
-      const children = await Promise.all([1, 2, 3].map(() => startChild(store().url)));
-      const begun = await Promise.all(children.map((child) => child.call('begin', [newAttempt()])));
-      expect(begun.flat()).toEqual(children.map(() => ({ kind: 'started' })));
-      await Promise.all(children.map((child) => child.kill()));
+      const journals = await Promise.all([1, 2, 3].map(() => open(store())));
+      const begun = await Promise.all(journals.map((journal) => journal.insertAttempt(newAttempt())));
+      expect(begun).toEqual(journals.map(() => ({ kind: 'started' })));
+      await Promise.all(journals.map((journal) => journal.close()));
       await expect(countFollowed(store())).resolves.toBe(5_000);
     });
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { PositionExpired } from '../../src/datasources/journal/changes';
-import type { Journal } from '../../src/datasources/journal/journal';
 import { describeJournals } from './support/fixture';
 import {
   claimOf,
@@ -13,17 +12,7 @@ import {
   readAll,
   statusesOf,
 } from './support/observations';
-import { newAttempt, OUTCOMES } from './support/samples';
-
-async function purgeChanges(journal: Journal, settledBefore: number): Promise<number> {
-  let deleted = 0;
-  for (let after: string | null = null; ;) {
-    const progress = await journal.purgeStep({ target: 'changes', settledBefore, limit: 25, after });
-    deleted += progress!.deleted;
-    after = progress!.after;
-    if (after === null) return deleted;
-  }
-}
+import { newAttempt, OUTCOMES, purgeAll } from './support/samples';
 
 describeJournals('The record of changes', (fixture) => {
   test('has the status of a create, and each later status or state once', async () => {
@@ -173,7 +162,7 @@ describeJournals('The record of changes', (fixture) => {
   });
 
   test('refuses a position after which changes of the channel were deleted, and no other', async () => {
-    await purgeChanges(fixture.journal, 1e13);
+    await purgeAll(fixture.journal, 'changes', 1e13);
     const [service, channel] = [randomUUID(), randomUUID()];
     const first = await created(fixture.journal, { service, channel });
     await created(fixture.journal, { service, channel });
@@ -192,7 +181,7 @@ describeJournals('The record of changes', (fixture) => {
     await expect(read({ channel: null, after: start })).rejects.toThrow(PositionExpired);
     const untouched = await readPage(fixture.journal, rangeOf(elsewhere, { after: start }));
     expect(untouched.changes).toHaveLength(1);
-    await purgeChanges(fixture.journal, 3_001);
+    await purgeAll(fixture.journal, 'changes', 3_001);
     await expect(read({ after: oldest })).rejects.toMatchObject({ oldest: newest });
     await expect(read({ after: null })).resolves.toMatchObject({ changes: [], readUntil: newest });
     await expect(fixture.journal.newestChange(service, channel)).resolves.toEqual(newest);

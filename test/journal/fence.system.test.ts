@@ -1,19 +1,10 @@
 import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { AttemptMissing } from '../../src/datasources/journal/fence';
 import { openJournal } from '../../src/datasources/journal/create-journal';
-import { describeJournalError } from '../../src/datasources/journal/journal-error';
-import { until } from '../support/latch';
-import { withClient } from '../support/stores';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
-import { noCluster, privateCluster } from './support/private-cluster';
 import { begunAs, newAttempt, OUTCOMES } from './support/samples';
-
-const reasonOf = async (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => 'none',
-    (error: unknown) => describeJournalError(error).reason,
-  );
+import { reasonOf } from './support/unavailable';
 
 describeJournals('The fence of a journal', (fixture) => {
   test('is down in a new journal', async () => {
@@ -101,42 +92,15 @@ describePostgresJournal('The fence of a journal', (fixture) => {
     await expect(fixture.journal.readState()).resolves.toMatchObject({ fence });
   });
 
-  test.each(['synchronous_commit'])('does not write an attempt while %s is off', async (setting) => {
+  test('does not write an attempt while synchronous_commit is off', async () => {
     const [row] = await fixture.store.rows('SELECT current_database() AS name');
-    await fixture.store.rows(`ALTER DATABASE ${String(row?.['name'])} SET ${setting} = off`);
+    await fixture.store.rows(`ALTER DATABASE ${String(row?.['name'])} SET synchronous_commit = off`);
     const journal = await fixture.open();
     const { fence } = await fixture.journal.readState();
     const attempt = newAttempt({ fenceSince: fence?.since ?? 0 });
     await expect(reasonOf(journal.insertAttempt(attempt))).resolves.toBe('not_durable');
     await expect(reasonOf(journal.checkWrite(0))).resolves.toBe('not_durable');
     await expect(journal.find(attempt)).resolves.toBeNull();
-    await fixture.store.rows(`ALTER DATABASE ${String(row?.['name'])} RESET ${setting}`);
-  });
-});
-
-(noCluster ? describe.skip : describe)('A commit that its synchronous standby has not acknowledged', () => {
-  test('lets the insert of an attempt fail when PostgreSQL gives up waiting', async () => {
-    const cluster = await privateCluster();
-    const journal = await openJournal(cluster.url, JOURNAL_TIMEOUT_MS);
-    try {
-      await journal.ping();
-      await withClient(cluster.url, async (client) => {
-        await client.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-        await client.query('SELECT pg_reload_conf()');
-        // The new setting applies to connections between their statements.
-        await client.query('SELECT pg_sleep(0.2)');
-        const attempt = newAttempt();
-        const inserting = reasonOf(journal.insertAttempt(attempt));
-        const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-        await until(async () => (await client.query(cancel)).rowCount === 1);
-        await expect(inserting).resolves.toBe('not_durable');
-        await client
-          .query('ALTER SYSTEM RESET synchronous_standby_names; SELECT pg_reload_conf()')
-          .catch(() => undefined);
-      });
-    } finally {
-      await journal.close();
-      cluster.drop();
-    }
+    await fixture.store.rows(`ALTER DATABASE ${String(row?.['name'])} RESET synchronous_commit`);
   });
 });

@@ -145,21 +145,6 @@ describePostgresJournal('A network that holds back all packets', (fixture) => {
   });
 });
 
-describePostgresJournal('Opening a journal', (fixture) => {
-  test.each<[what: string, change: (url: URL) => void, code: string]>([
-    ['database', (url) => (url.pathname = '/paygraph_nowhere'), '3D000'],
-    ['user', (url) => (url.username = 'nobody_of_paygraph'), '28'],
-  ])('fails without showing the password if the %s does not exist', async (_what, change, code) => {
-    const url = new URL(fixture.store.url);
-    url.password = 'hunter2';
-    change(url);
-    const error = await openJournal(url.href, JOURNAL_TIMEOUT_MS).catch((refused: unknown) => refused);
-    expect(error).toMatchObject({ name: 'JournalOpenError' });
-    expect(String(error)).toContain(code);
-    expect(String(error)).not.toContain('hunter2');
-  });
-});
-
 /** Returns a message of the PostgreSQL protocol: type, length, body. */
 function message(type: string, body: Buffer): Buffer {
   const length = Buffer.alloc(4);

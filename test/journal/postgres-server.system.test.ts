@@ -8,9 +8,10 @@ import { newAttemptId } from '../../src/datasources/journal/stored-values';
 import { until } from '../support/latch';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { withClient } from '../support/stores';
+import { COMPLETED, created, observationOf, rangeOf, readPage, statusesOf } from './support/observations';
 import { noCluster, PASSWORD_USER, privateCluster, type Cluster } from './support/private-cluster';
 import { asBegun, begunAs, newAttempt } from './support/samples';
-import { EVERYTHING, expectUnavailable, recovered } from './support/unavailable';
+import { EVERYTHING, expectUnavailable, reasonOf, recovered } from './support/unavailable';
 
 /** A server that the tests stop, and its standby, which is promoted at the end. */
 let primary: Cluster;
@@ -82,13 +83,62 @@ describeCluster('A journal on a PostgreSQL server', () => {
     expect(started.filter((id) => !kept.has(id))).toEqual([]);
   });
 
-  test.each(['', 'hunter2'])('is refused at opening if its password is wrong: %j', async (password) => {
-    const url = new URL(primary.url);
-    url.username = PASSWORD_USER;
-    url.password = password;
-    const error = await openJournal(url.href, JOURNAL_TIMEOUT_MS).catch((refused: unknown) => refused);
+  /** Sets a parameter of the server; null: to its default. */
+  const configure = (parameter: string, value: string | null): Promise<void> =>
+    withClient(primary.url, async (client) => {
+      const change = value === null ? `RESET ${parameter}` : `SET ${parameter} = '${value}'`;
+      await client.query(`ALTER SYSTEM ${change}`);
+      await client.query('SELECT pg_reload_conf()');
+      // The new setting applies to connections between their statements.
+      await client.query('SELECT pg_sleep(0.2)');
+    });
+
+  test('keeps a change that was read when the server crashes before it would have written it to disk', async () => {
+    await configure('wal_writer_delay', '10s');
+    const [read, unread] = [await created(journal), await created(journal)];
+    await expect(journal.recordObservation(observationOf(read, COMPLETED))).resolves.toBe('recorded');
+    const { changes, readUntil } = await readPage(journal, rangeOf(read));
+    expect(changes).toHaveLength(2);
+    await journal.recordObservation(observationOf(unread, COMPLETED));
+    primary.stop();
+    primary.start();
+    const found = await until(() => journal.readChanges(rangeOf(read)).catch(() => undefined));
+    expect(found).toMatchObject({ changes, readUntil });
+    // The lost changes are among those that no reader had; otherwise the test would show nothing.
+    expect(statusesOf(await readPage(journal, rangeOf(unread)))).toEqual(['PENDING']);
+    await configure('wal_writer_delay', null);
+  });
+
+  test('does not start an attempt whose commit the synchronous standby has not acknowledged', async () => {
+    await configure('synchronous_standby_names', 'nobody');
+    const inserting = reasonOf(journal.insertAttempt(newAttempt()));
+    const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    await withClient(primary.url, (client) => until(async () => (await client.query(cancel)).rowCount === 1));
+    await expect(inserting).resolves.toBe('not_durable');
+    await configure('synchronous_standby_names', null);
+  });
+
+  test.each<[what: string, url: Partial<URL>, reason: string, code: string]>([
+    ['the password is missing', { username: PASSWORD_USER }, 'authentication_failed', ''],
+    [
+      'the password is wrong',
+      { username: PASSWORD_USER, password: 'hunter2' },
+      'authentication_failed',
+      '28P01',
+    ],
+    ['the user does not exist', { username: 'nobody', password: 'hunter2' }, 'authentication_failed', '28'],
+    [
+      'the database does not exist',
+      { pathname: '/nowhere', password: 'hunter2' },
+      'database_missing',
+      '3D000',
+    ],
+  ])('is refused at opening, without showing the password, if %s', async (_what, parts, reason, code) => {
+    const { href } = Object.assign(new URL(primary.url), parts);
+    const error = await openJournal(href, JOURNAL_TIMEOUT_MS).catch((refused: unknown) => refused);
     expect(error).toMatchObject({ name: 'JournalOpenError' });
-    expect(describeJournalError((error as Error).cause)).toMatchObject({ reason: 'authentication_failed' });
+    expect(describeJournalError((error as Error).cause)).toMatchObject({ reason });
+    expect(String(error)).toContain(code);
     expect(String(error)).not.toContain('hunter2');
   });
 });

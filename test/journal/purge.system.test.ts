@@ -1,22 +1,13 @@
-import type { Journal, NewAttempt, PurgeProgress, PurgeTarget } from '../../src/datasources/journal/journal';
+import type { Journal, NewAttempt } from '../../src/datasources/journal/journal';
 import { describeJournals } from './support/fixture';
 import { generateAttempts } from './support/generated';
-import { begunAs, newPayout, OUTCOMES } from './support/samples';
+import { begunAs, newPayout, OUTCOMES, purgeAll } from './support/samples';
 
-const TARGETS: readonly PurgeTarget[] = ['attempts', 'reservations'];
-
-/** Purges step by step; returns the number of deleted rows of each step. */
-async function purge(journal: Journal, settledBefore: number, limit = 100): Promise<number[]> {
-  const deleted: number[] = [];
-  for (const target of TARGETS) {
-    let progress: PurgeProgress | null = null;
-    do {
-      progress = await journal.purgeStep({ target, settledBefore, limit, after: progress?.after ?? null });
-      deleted.push(progress?.deleted ?? 0);
-    } while (progress && progress.after !== null);
-  }
-  return deleted;
-}
+/** Purges attempts and their reservations. Returns the number of deleted rows of each step. */
+const purge = async (journal: Journal, settledBefore: number): Promise<number[]> => [
+  ...(await purgeAll(journal, 'attempts', settledBefore)),
+  ...(await purgeAll(journal, 'reservations', settledBefore)),
+];
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
@@ -92,7 +83,7 @@ describeJournals('A purge', (fixture) => {
     await fixture.store.rows(`DELETE FROM stored_attempts
       WHERE group_id IN (SELECT id FROM attempt_groups WHERE service = '${service}')`);
     await expect(fixture.store.rows(LEFT_OVER)).resolves.toHaveLength(251);
-    const deleted = await purge(fixture.journal, 0, 100);
+    const deleted = await purge(fixture.journal, 0);
     expect(sum(deleted)).toBe(251);
     expect(Math.max(...deleted)).toBeLessThanOrEqual(100);
     await expect(fixture.store.rows(LEFT_OVER)).resolves.toEqual([]);

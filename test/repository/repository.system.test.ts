@@ -1,9 +1,8 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { temporaryFolder } from '../support/cleanup';
+import { serverOf } from '../support/http-server';
 
 jest.setTimeout(120_000);
 
@@ -192,7 +191,7 @@ describe('The supply chain', () => {
     ['passes when the vulnerability is moderate', 'moderate', 0, /(?:)/],
     ['passes with a warning when the registry offers no audit', undefined, 0, /WARNING/],
   ])('%s: npm run dependency-audit', async (_title, severity, code, warning) => {
-    const registry = createServer((request, response) => {
+    const registry = await serverOf((request, response) => {
       request.resume();
       const isAudit = request.method === 'POST';
       response.statusCode = isAudit ? (severity ? 200 : 405) : 404;
@@ -205,15 +204,13 @@ describe('The supply chain', () => {
       };
       response.end(JSON.stringify(isAudit && severity ? { ws: [advisory] } : {}));
     });
-    await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve));
     // A separate cache, because npm caches advisories.
     const cache = temporaryFolder();
     const ended = await run('dependency-audit.mjs', {
-      npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
+      npm_config_registry: `${registry}/`,
       npm_config_fetch_retries: '0',
       npm_config_cache: cache,
     });
-    registry.close();
     expect(ended).toMatchObject({ code, stderr: expect.stringMatching(warning) as unknown });
   });
 });

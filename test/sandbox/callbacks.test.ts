@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { serverOf } from '../support/http-server';
 import { CHANNEL, eachTest, parsed, type Wire } from './fixtures/running';
 import { direct, payoutTo } from './fixtures/requests';
 
@@ -10,29 +10,20 @@ describe('Callbacks of the sandbox', () => {
     private readonly arrived: { body: Wire; path: string; response: ServerResponse }[] = [];
     private wake: () => void = () => undefined;
     answer: (response: ServerResponse) => void = (response) => response.end();
-    private readonly server = createServer(async (request, response) => {
-      let text = '';
-      for await (const chunk of request) text += String(chunk);
-      this.arrived.push({ body: parsed(text), path: request.url ?? '', response });
-      this.answer(response);
-      this.wake();
-    });
+    url = '';
 
-    get url(): string {
-      return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/hook`;
+    async open(): Promise<void> {
+      const origin = await serverOf(async (request, response) => {
+        const body = parsed(Buffer.concat(await request.toArray()).toString());
+        this.arrived.push({ body, path: request.url ?? '', response });
+        this.answer(response);
+        this.wake();
+      });
+      this.url = `${origin}/hook`;
     }
 
     get waiting(): number {
       return this.arrived.length;
-    }
-
-    async open(): Promise<void> {
-      await once(this.server.listen(0, '127.0.0.1'), 'listening');
-    }
-
-    close(): void {
-      this.server.close();
-      this.server.closeAllConnections();
     }
 
     async next(): Promise<{ body: Wire; path: string; response: ServerResponse }> {
@@ -62,7 +53,6 @@ describe('Callbacks of the sandbox', () => {
     receiver = new Receiver();
     await receiver.open();
   });
-  afterEach(() => receiver.close());
 
   /** Waits until the sandbox has logged that many failed attempts. */
   async function failures(count: number): Promise<void> {

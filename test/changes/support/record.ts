@@ -1,47 +1,106 @@
 import type { RecordedChange } from '../../../src/datasources/journal/changes';
 import type { Journal } from '../../../src/datasources/journal/journal';
-import { CHANNEL, type Caller } from '../../support/caller';
+import { CHANNEL, type Kind } from '../../support/caller';
 import { openWithLongTimeout } from '../../support/gateway';
-import type { Harness, Harnesses } from '../../support/harness';
+import { newKey, type Harness, type Harnesses } from '../../support/harness';
 import { until } from '../../support/latch';
+import type { Entry } from '../../support/payment-service/ledger';
 
-/** Reads the record of changes of a harness by a connection of its own. */
-export class ChangeRecord {
-  constructor(
+/** The states of a new payment and of a confirmed one. */
+export const WAITING = 'PROCESSING WAITING_FOR_UTR';
+export const CONFIRMED = 'PROCESSING WAITING_FOR_PROVIDER';
+
+/** Values of the service's entry. */
+export const COMPLETED = { status: 'completed', state: null };
+export const FAILED = { status: 'failed', state: null };
+
+/** A gateway with a transaction, whose record of changes is read by a connection of its own. */
+export class Recorded {
+  private constructor(
+    readonly harness: Harness,
     private readonly journal: Journal,
-    private readonly serviceUrl: string,
+    /** The service's entry of the transaction. */
+    readonly entry: Entry,
   ) {}
 
-  async changesOf(transactionId: string): Promise<RecordedChange[]> {
+  /** Reads the record of a transaction that a gateway has created. */
+  static async of(harnesses: Harnesses, harness: Harness, entry: Entry): Promise<Recorded> {
+    const journal = await openWithLongTimeout(harness.store.url);
+    harnesses.closeAtEnd(() => journal.close());
+    return new Recorded(harness, journal, entry);
+  }
+
+  /** Starts a gateway and creates a transaction. */
+  static async start(
+    harnesses: Harnesses,
+    options?: Parameters<Harnesses['start']>[0],
+    kind: Kind = 'payment',
+  ): Promise<Recorded> {
+    const harness = await harnesses.start(options);
+    const key = newKey();
+    await harness.create(kind, key);
+    const [entry] = harness.service.created(key);
+    return Recorded.of(harnesses, harness, entry!);
+  }
+
+  /** Changes the transaction at the service. */
+  move(to: Partial<Entry>): void {
+    Object.assign(this.entry, to);
+  }
+
+  get lookups(): number {
+    return lookupsOf(this.harness, [this.entry.transactionId]);
+  }
+
+  /** Returns the recorded statuses, each followed by its state if there is one. */
+  async states(): Promise<string[]> {
     const { changes } = await this.journal.readChanges({
-      service: this.serviceUrl,
+      service: this.harness.service.url,
       channel: CHANNEL,
       creators: { payment: null, payout: null },
       after: null,
       limit: 500,
     });
-    return changes.filter((change) => change.transactionId === transactionId);
+    const isOwn = ({ transactionId }: RecordedChange): boolean => transactionId === this.entry.transactionId;
+    return changes.filter(isOwn).map(({ status, state }) => (state === null ? status : `${status} ${state}`));
   }
 
-  /** Returns the statuses of a transaction, each followed by its state if there is one. */
-  async statesOf(transactionId: string): Promise<string[]> {
-    const changes = await this.changesOf(transactionId);
-    return changes.map(({ status, state }) => (state === null ? status : `${status} ${state}`));
+  /** Waits until this state is the last one. Returns all states. */
+  statesUntil(last: string): Promise<string[]> {
+    return until(
+      () => this.states(),
+      (states) => states.at(-1) === last,
+    );
   }
 
+  /** As `statesUntil`, while the clock is advanced by steps. */
+  advanceUntil(last: string): Promise<string[]> {
+    return advanceUntil(
+      this.harness,
+      () => this.states(),
+      (states) => states.at(-1) === last,
+    );
+  }
+
+  /** Returns how many transactions are followed. */
   async followed(): Promise<number> {
-    return (await this.journal.countFollowed(this.serviceUrl)).followed;
+    return (await this.journal.countFollowed(this.harness.service.url)).followed;
+  }
+
+  /** Looks the payment up as a caller. Returns its fields. */
+  async lookUp(): Promise<{ status: string }> {
+    const { data } = await this.harness.request<{ payment: { status: string } }>(
+      `query ($channel: UUID!, $id: UUID) {
+        payment(channel: $channel, transactionId: $id) { ... on PaymentResource { status } } }`,
+      { channel: CHANNEL, id: this.entry.transactionId },
+    );
+    return data.payment;
   }
 }
 
-export async function openRecord(
-  { store, service }: { store: { url: string }; service: { url: string } },
-  harnesses: Pick<Harnesses, 'closeAtEnd'>,
-): Promise<ChangeRecord> {
-  const journal = await openWithLongTimeout(store.url);
-  harnesses.closeAtEnd(() => journal.close());
-  return new ChangeRecord(journal, service.url);
-}
+/** Returns how many lookups of these transactions the service has received. */
+export const lookupsOf = ({ service }: Harness, ids: readonly string[]): number =>
+  ids.reduce((sum, id) => sum + service.lookupsOf(id).length, 0);
 
 /** Advances the clock by steps until a condition holds. */
 export const advanceUntil = <T>(
@@ -61,14 +120,4 @@ export async function advance({ clock }: Pick<Harness, 'clock'>, ms: number, ste
     clock.advance(Math.min(stepMs, left));
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-}
-
-/** Looks a payment up as a caller. Returns its fields. */
-export async function lookUp(caller: Caller, transactionId: string): Promise<{ status: string }> {
-  const { data } = await caller.request<{ payment: { status: string } }>(
-    `query ($channel: UUID!, $id: UUID) {
-      payment(channel: $channel, transactionId: $id) { ... on PaymentResource { status } } }`,
-    { channel: CHANNEL, id: transactionId },
-  );
-  return data.payment;
 }

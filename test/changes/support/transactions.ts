@@ -3,7 +3,7 @@ import { AUTHORIZED } from '../../support/credentials';
 import { newKey, type Harness } from '../../support/harness';
 import { until } from '../../support/latch';
 import { post } from '../../support/raw';
-import { readPage } from './readers';
+import { readPage } from './requests';
 
 const CREATE: Record<Kind, string> = {
   payment: 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }',

@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import { openJournal } from '../../../src/datasources/journal/create-journal';
 import type { Journal, NewAttempt } from '../../../src/datasources/journal/journal';
 import { objectsOf, temporaryFolder } from '../../audit/support/files';
@@ -12,8 +9,6 @@ import { newAttempt } from '../../journal/support/samples';
 import { JOURNAL_TIMEOUT_MS } from '../../support/timeouts';
 import { NOBODY } from './doctor';
 import { run, type Ran } from './run';
-
-const PROGRAM = path.resolve(__dirname, '../../../bin/paygraph.mjs');
 
 export const BECAUSE = ['--reason', 'the service says so'] as const;
 
@@ -73,22 +68,6 @@ async function openDesk(kind: StoreKind): Promise<Desk & { close(): Promise<void
       await store.drop();
     },
   };
-}
-
-/** Runs `paygraph …` in a process of its own, as the user `uid` if given. */
-export async function runProgram(
-  args: readonly string[],
-  { env, uid }: { env?: Record<string, string>; uid?: number },
-): Promise<Ran> {
-  const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
-    env: { PATH, HOME, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(uid !== undefined && { uid }),
-  });
-  const ended = once(child, 'close') as Promise<[number | null]>;
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  return { code, out, err };
 }
 
 function describeDesk(name: string, kind: StoreKind, define: (desk: () => Desk) => void): void {

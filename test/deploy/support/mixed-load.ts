@@ -13,7 +13,7 @@ const WATCH = `subscription ($channel: UUID!, $id: UUID!) {
 }`;
 
 /** Pause of each caller after a call, in ms. */
-const PAUSE_MS = 20;
+const PAUSE_MS = 60;
 
 /** The retry settings of docs/live-updates.md. */
 const RETRIES = { retryAttempts: 100, retryWait: undefined, shouldRetry: () => true };

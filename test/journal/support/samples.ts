@@ -8,6 +8,7 @@ import {
   type ConfirmedInput,
   type Journal,
   type NewAttempt,
+  type PurgeTarget,
 } from '../../../src/datasources/journal/journal';
 import { newAttemptId } from '../../../src/datasources/journal/stored-values';
 
@@ -119,4 +120,20 @@ export function tally(responses: readonly { kind: string }[]): Record<string, nu
   const counts: Record<string, number> = {};
   for (const { kind } of responses) counts[kind] = (counts[kind] ?? 0) + 1;
   return counts;
+}
+
+/** Purges step by step. Returns the number of deleted rows of each step. */
+export async function purgeAll(
+  journal: Journal,
+  target: PurgeTarget,
+  settledBefore: number,
+  limit = 100,
+): Promise<number[]> {
+  const deleted: number[] = [];
+  for (let after: string | null = null; ;) {
+    const progress = await journal.purgeStep({ target, settledBefore, limit, after });
+    deleted.push(progress?.deleted ?? 0);
+    after = progress?.after ?? null;
+    if (after === null) return deleted;
+  }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Journal } from '../../../src/datasources/journal/journal';
+import { describeJournalError } from '../../../src/datasources/journal/journal-error';
 import { until } from '../../support/latch';
 import { claimOf, observationOf, rangeOf } from './observations';
 import { ENDED, asBegun, newAttempt, newClaim, newConfirm, OUTCOMES } from './samples';
@@ -44,6 +45,13 @@ export const READS: Record<string, (journal: Journal) => Promise<unknown>> = {
 };
 
 export const EVERYTHING = Object.values({ ...WRITES, ...READS });
+
+/** Returns the reason for which a call fails. */
+export const reasonOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'none',
+    (error: unknown) => describeJournalError(error).reason,
+  );
 
 export async function expectUnavailable(work: Promise<unknown>): Promise<void> {
   const startedAt = performance.now();

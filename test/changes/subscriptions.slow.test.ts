@@ -1,0 +1,225 @@
+import { EventStream } from '../subscriptions/support/event-stream';
+import {
+  eventStreamClient,
+  webSocketClient,
+  TRANSPORTS,
+  Watching,
+} from '../subscriptions/support/subscriptions';
+import { WireClient } from '../subscriptions/support/wire-client';
+import { CHANNEL } from '../support/caller';
+import { AUTHORIZED } from '../support/credentials';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
+import { until } from '../support/latch';
+import { openStream, readPage, subscriptionQuery } from './support/requests';
+import { Created } from './support/transactions';
+
+const PAYLOAD = { query: subscriptionQuery(), variables: { channel: CHANNEL } };
+
+describeSqlite('A subscription that waits for changes', (harnesses) => {
+  /** Creates payments until the subscription receives one. */
+  const connected = (harness: Harness, watching: Watching): Promise<unknown> =>
+    until(async () => {
+      await Created.by(harness, 'payment');
+      return watching.values.length > 0 || watching.errors;
+    });
+
+  test.each(TRANSPORTS)('over %s frees its quota when the client leaves', async (_name, connect) => {
+    const harness = await harnesses.start({ env: { MAX_SUBSCRIPTIONS_PER_CLIENT: '1' } });
+    const client = connect(harness);
+    const first = new Watching(client, PAYLOAD, 'changes');
+    await connected(harness, first);
+    const second = new Watching(eventStreamClient(harness), PAYLOAD, 'changes');
+    await second.ended();
+    expect(second.codes).toEqual(['RATE_LIMITED']);
+    first.leave();
+    await until(async () => {
+      const next = new Watching(eventStreamClient(harness), PAYLOAD, 'changes');
+      await connected(harness, next);
+      next.leave();
+      return next.errors === undefined;
+    });
+  });
+
+  test('ends at shutdown, so that clients reconnect', async () => {
+    const harness = await harnesses.start();
+    const watching = new Watching(webSocketClient(harness), PAYLOAD, 'changes');
+    const wire = await WireClient.ready(harness.url, AUTHORIZED);
+    wire.subscribe('a', PAYLOAD);
+    const stream = await openStream({ url: harness.url });
+    await connected(harness, watching);
+    await until(() => wire.messages.some(({ type }) => type === 'next') && !stream.isQuiet);
+    await harness.close();
+    expect((await wire.closed).code).toBe(1001);
+    expect(wire.messages.map(({ type }) => type)).not.toContain('complete');
+    const events = await stream.rest();
+    expect(events.map(({ event }) => event)).not.toContain('complete');
+  });
+});
+
+const DAY_MS = 86_400_000;
+
+describeSqlite('A cursor older than CHANGES_RETENTION_DAYS', (harnesses) => {
+  let harness: Harness;
+  let expired: string;
+  let oldest: string;
+  let kept: string;
+
+  const newest = async (): Promise<string> => {
+    const { page } = await readPage({ url: harness.url }, 500);
+    return page?.changes.at(-1)?.cursor ?? '';
+  };
+
+  beforeAll(async () => {
+    harness = await harnesses.start({ env: { CHANGES_RETENTION_DAYS: '2', FOLLOW_DAYS: '0' } });
+    await Created.by(harness, 'payment');
+    expired = await newest();
+    await Created.by(harness, 'payment');
+    harness.clock.advance(DAY_MS * 1.9);
+    await Created.by(harness, 'payment');
+    kept = await newest();
+    const { errors } = await until(
+      () => {
+        harness.clock.advance(DAY_MS / 100);
+        return readPage({ url: harness.url, after: expired });
+      },
+      ({ page }) => page === undefined,
+    );
+    oldest = String(errors?.[0]?.extensions['oldestCursor']);
+  });
+
+  const ERROR = () => ({
+    extensions: {
+      code: 'CURSOR_EXPIRED',
+      retryable: false,
+      oldestCursor: oldest,
+      requestId: expect.any(String) as unknown,
+    },
+  });
+
+  test('is refused by the query with the oldest cursor, from which every change is kept', async () => {
+    const { page, errors } = await readPage({ url: harness.url, after: expired });
+    expect([page, errors]).toMatchObject([undefined, [ERROR()]]);
+    const rest = await readPage({ url: harness.url, after: oldest });
+    expect(rest.page?.changes.map(({ cursor }) => cursor)).toContain(kept);
+    const whole = await readPage({ url: harness.url });
+    expect(rest.page?.changes).toEqual(whole.page?.changes);
+  });
+
+  test.each(TRANSPORTS)('ends a subscription over %s', async (_name, connect) => {
+    const variables = { channel: CHANNEL, after: expired };
+    const watching = new Watching(connect(harness), { query: subscriptionQuery(), variables }, 'changes');
+    await watching.ended();
+    expect(watching.errors).toMatchObject([ERROR()]);
+    expect(watching.values).toEqual([]);
+  });
+
+  test.each(['GET', 'POST'] as const)('ends a stream that resumes by %s', async (method) => {
+    const stream = await openStream({ url: harness.url }, { method, lastEventId: expired });
+    expect(await stream.rest()).toMatchObject([
+      { event: 'next', data: { errors: [ERROR()] } },
+      { event: 'complete' },
+    ]);
+  });
+});
+
+/** Makes the result of each change large. */
+const ALIASES = Array.from({ length: 99 }, (_, place) => `x${place}: externalId`).join(' ');
+const LARGE = subscriptionQuery(`... on PaymentChange { cursor ${ALIASES} }`);
+
+const PAYMENTS = 20;
+const MOVES = 14;
+/** Number of changes: their results exceed the buffers of a connection that the client does not read. */
+const CHANGES = PAYMENTS * MOVES;
+
+/** A client that does not read at first. */
+interface SlowClient {
+  /** Cursors that were received. */
+  seen: string[];
+  resume(): void;
+  leave(): void;
+}
+
+const cursorIn = (text: string): string => /"cursor":"([\w-]+)"/.exec(text)?.[1] ?? '';
+
+async function slowWebSocket(url: string, after: string): Promise<SlowClient> {
+  const { socket } = await WireClient.ready(url, AUTHORIZED);
+  const seen: string[] = [];
+  socket.on('message', (data: Buffer) => seen.push(cursorIn(data.toString())));
+  const payload = { query: LARGE, variables: { channel: CHANNEL, after } };
+  socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
+  socket.pause();
+  return { seen, resume: () => socket.resume(), leave: () => socket.terminate() };
+}
+
+async function slowStream(url: string, after: string): Promise<SlowClient> {
+  const stream = await EventStream.open(`${url}/stream`, {
+    query: LARGE,
+    variables: { channel: CHANNEL, after },
+  });
+  stream.pause();
+  const seen: string[] = [];
+  const read = async (): Promise<void> => {
+    for (let event = await stream.next(); event.event === 'next'; event = await stream.next())
+      seen.push(event.id ?? '');
+  };
+  return {
+    seen,
+    resume: () => {
+      stream.resume();
+      void read();
+    },
+    leave: () => stream.disconnect(),
+  };
+}
+
+describeSqlite('A client that does not read its changes', (harnesses) => {
+  let harness: Harness;
+  let start: string;
+
+  beforeAll(async () => {
+    harness = await harnesses.start({ env: { FOLLOW_DAYS: '0', RATE_LIMIT_PER_MINUTE: '0' } });
+  });
+
+  const cursors = async (after?: string): Promise<string[]> => {
+    const all: string[] = [];
+    for (let more = true, from = after; more;) {
+      const { page } = await readPage({ url: harness.url, after: from }, 500);
+      all.push(...(page?.changes ?? []).map(({ cursor }) => cursor));
+      from = page?.endCursor ?? '';
+      more = page?.hasMore ?? false;
+    }
+    return all;
+  };
+
+  /** Returns the number of changes that the gateway has read for subscribers. */
+  async function delivered(): Promise<number> {
+    const text = await (await fetch(harness.url.replace('/graphql', '/metrics'))).text();
+    return Number(/^paygraph_change_delivery_seconds_count (\d+)$/m.exec(text)?.[1] ?? 0);
+  }
+
+  test.each([
+    ['WebSocket', slowWebSocket],
+    ['server-sent events', slowStream],
+  ])('over %s holds back the journal, not memory, and later gets every change', async (_name, open) => {
+    await Created.by(harness, 'payment');
+    start = (await cursors()).at(-1) ?? '';
+    const slow = await open(harness.url, start);
+    const before = await delivered();
+    const payments = await Promise.all(
+      Array.from({ length: PAYMENTS }, () =>
+        Created.by(harness, 'payment', AUTHORIZED, { externalId: newKey().padEnd(255, '€') }),
+      ),
+    );
+    for (let move = 1; move < MOVES; move += 1)
+      await Promise.all(payments.map((payment) => payment.move(move % 2 === 0 ? 'processing' : 'mispaid')));
+    const all = await until(
+      () => cursors(start),
+      ({ length }) => length === CHANGES,
+    );
+    expect((await delivered()) - before).toBeLessThan(CHANGES / 2);
+    slow.resume();
+    await until(() => slow.seen.length >= CHANGES);
+    expect(slow.seen).toEqual(all);
+    slow.leave();
+  });
+});
