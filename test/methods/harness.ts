@@ -13,7 +13,7 @@ export const NOW_MS = 1_717_146_765_999;
 export interface MethodHarness {
   gateway: TestClient;
   service: FakePaymentService;
-  /** Sets the responses to POST and GET, and clears the recorded requests; before a POST also the attempts. */
+  /** Sets the responses to POST and GET, and clears the recorded requests and attempts. */
   respond(script: { post?: Reply; get?: Reply }): void;
   /** Returns the requests with this HTTP method since `respond`. */
   sent(method: 'POST' | 'GET'): ReceivedRequest[];
@@ -40,7 +40,7 @@ export async function openHarness(): Promise<MethodHarness> {
     service,
     respond: ({ post = UNEXPECTED, get = UNEXPECTED }) => {
       service.requests.splice(0);
-      if (post !== UNEXPECTED) forgetAttempts(database);
+      forgetAttempts(database);
       service.respond(({ method }) => (method === 'POST' ? post : get));
     },
     sent: (method) => service.requests.filter((request) => request.method === method),
