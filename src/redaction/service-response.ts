@@ -149,17 +149,19 @@ function manyTextsFinder(values: readonly string[]): Finder {
   return unionFinder([(text) => (mayContain(text) ? findText(text) : NO_SPANS), ...digits.map(secretFinder)]);
 }
 
-/** Redacts names and values of a response, except the fields `verified`, whose values equal those of the request. */
+/**
+ * Redacts a response, except the fields `verified`, whose values equal those of the request. The names of its own fields
+ * are not redacted, because no result shows them.
+ */
 export function redactResponse(
   response: WireObject,
   sensitive: SensitiveValues,
   verified: readonly string[],
 ): WireObject {
   const redact = createRedactor(sensitive);
-  const entries = Object.entries(response).map(([name, value]): [string, unknown] => {
-    const isVerified = verified.includes(name);
-    const shown = isVerified ? name : redact(name);
-    return [shown, isVerified ? value : redactJson(value, redact)];
-  });
+  const entries = Object.entries(response).map(([name, value]): [string, unknown] => [
+    name,
+    verified.includes(name) ? value : redactJson(value, redact),
+  ]);
   return Object.fromEntries(entries);
 }

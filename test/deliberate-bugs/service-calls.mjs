@@ -53,7 +53,7 @@ export const bugs = [
     promise: 'A payout by other carries the type that the caller gave.',
     file: 'src/datasources/payment-service/payouts.ts',
     find: 'payout_method: { type: request.type,',
-    replace: 'payout_method: { type: request.room.type,',
+    replace: 'payout_method: { type: request.definition.type,',
     tests: ['test/methods/golden.test.ts'],
   },
   {
