@@ -102,8 +102,7 @@ export class JournalSession {
   }
 
   /**
-   * Inserts an attempt before it is sent. If the insert fails or times out, it may still take effect later. The outcome of
-   * the attempt is therefore queued and recorded in the background.
+   * Inserts an attempt. If the insert fails, it may still take effect, so an outcome is queued and recorded later.
    * @param created outcome to queue if a lost attempt with the same key created a transaction; default: `not_sent`
    */
   async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<BeginResult> {
@@ -254,8 +253,7 @@ export class JournalSession {
       this.journal.insertAttempt({ ...attempt, leaseUntil, fenceSince, reserve });
     const firstResult = await insert(attempt.kind === 'payout');
     const result = firstResult.kind === 'reserved' ? await insert(false) : firstResult;
-    if (result.kind === 'fence_changed')
-      throw new Error('The journal fence was raised or lowered while an attempt was written again.');
+    if (result.kind === 'fence_changed') throw new Error('The journal fence changed during a rewrite.');
     if (result.kind !== 'exists') return true;
     const isSame = result.attempt.id === attempt.id;
     if (!isSame)
