@@ -15,8 +15,9 @@ export type RecoveryKind = 'found' | 'not_sent' | 'missing';
 export type PollResult = 'found' | 'missing' | 'failed';
 
 /**
- * Result of a due followed transaction. `postponed`: another lookup of this instance has just shown its state, so none
- * was sent. `expired`: FOLLOW_DAYS have passed, and it is looked up no more.
+ * Result for a followed transaction whose next lookup was due. `postponed`: another lookup of this instance has just
+ * shown the state of the transaction, so no lookup was sent. `expired`: FOLLOW_DAYS have passed since the create was
+ * recorded, so the gateway no longer looks the transaction up.
  */
 type FollowResult = PollResult | 'postponed' | 'expired';
 
@@ -35,18 +36,18 @@ export interface BackgroundObserver {
   onRecovery(kind: AttemptKind, result: RecoveryKind): void;
   /** Called when an outcome was recovered and recorded, normally by one instance only. */
   onOutcomeRecovered(recovery: Recovery): void;
-  /** @param isOk false if the run failed */
+  /** Called after each run of the reconciler. @param isOk false if the run failed */
   onReconcilerRun(isOk: boolean): void;
   onClockStep(source: ClockSource): void;
   onPoll(kind: AttemptKind, result: PollResult): void;
   /** Called when this instance has recorded a change, or dropped an observation that it could not record. */
   onChange(kind: AttemptKind, status: string, isRecorded: boolean): void;
   onFollow(kind: AttemptKind, result: FollowResult): void;
-  /** @param ageMs time since the change was recorded, when a subscriber gets it */
+  /** Called when a subscriber receives a change. @param ageMs time since the change was recorded */
   onDelivered(ageMs: number): void;
 }
 
-/** Runs work again and again: after `firstDelayMs`, and then after the delay in ms with which the last run resolved. */
+/** Runs a job repeatedly: first after `firstDelayMs`, then after the delay in ms that each run resolves to. */
 export class RepeatedJob {
   #timer: Timer | undefined;
   #running: Promise<void> = Promise.resolve();

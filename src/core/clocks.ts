@@ -1,7 +1,7 @@
 import type { Journal } from '../datasources/journal/journal';
 import type { Clock, Timer } from '../shared/clock';
 
-/** The clock that stepped: this machine's wall clock (`system`), or that of the journal, which all instances share. */
+/** Which clock stepped: `system` is the wall clock of this machine, `journal` the clock that all instances share. */
 export type ClockSource = 'system' | 'journal';
 
 /** Minimum change in ms that counts as a step. NTP slews a clock by at most half a millisecond per second. */
@@ -67,7 +67,7 @@ export class JournalClock implements Clock {
     private readonly guard: ClockGuard,
   ) {}
 
-  /** Returns milliseconds since 1970; before the first synchronization, by this machine's wall clock. */
+  /** Returns the journal time in ms since 1970. Before the first synchronization, it is the wall clock of this machine. */
   now(): number {
     return Math.floor(this.#offset === undefined ? this.clock.now() : this.#offset + this.monotonic());
   }
@@ -84,7 +84,7 @@ export class JournalClock implements Clock {
     return this.#offset !== undefined;
   }
 
-  /** Returns the ms since a journal time; undefined if it is in the future or before the journal clock's last step. */
+  /** Returns the ms since a journal time. Undefined if that time is in the future, or before the journal clock last stepped. */
   elapsedSince(time: number): number | undefined {
     const now = this.now();
     return time >= this.#steppedAt && time <= now ? now - time : undefined;

@@ -132,7 +132,7 @@ export function startOperations(options: OperationsOptions) {
       void fence.stop();
       await changes.flush();
       await recovery.drained();
-      // Otherwise other instances treat attempts that were never sent as unknown.
+      // Records the queued outcomes. Otherwise other instances would treat attempts that were never sent as unknown.
       await session.flushUnrecorded();
     },
   };

@@ -5,13 +5,13 @@ import type { JournalClock } from './clocks';
 
 const REFRESH_EVERY_MS = 1000;
 
-/** Time in ms without creates after the fence went up, in which every instance writes its creates in flight again. */
+/** Time in ms after the fence went up without new creates. Every instance rewrites its creates in flight meanwhile. */
 const SETTLING_MS = 2000;
 
-/** An instance that starts later than this after the fence went up has nothing to wait for. */
+/** Age of the fence in ms from which an instance that starts need not wait for the settling time. */
 const RECENT_MS = 60_000;
 
-/** The fence while it is up. `until`: its end in ms since 1970, by the journal's clock. */
+/** A fence that is up. `until`: when the fence ends, in ms since 1970 by the journal's clock. */
 type ActiveFence = Fence & { until: number };
 
 interface JournalFenceOptions {
@@ -24,19 +24,19 @@ interface JournalFenceOptions {
 /** This instance's view of the fence of the journal, read every second. See docs/exactly-once.md. */
 export class JournalFence {
   #state: JournalState | undefined;
-  /** End of the time in which nothing is created, by the monotonic clock. */
+  /** End of the settling time, in which creates are rejected, by the monotonic clock. */
   #settlesAt = -Infinity;
-  /** Whether the creates in flight have to be written to the journal again. */
+  /** Whether `onRaised` must still write the creates in flight to the journal again. */
   #mustNotify = false;
   #reading: Promise<void> | undefined;
-  /** The read that follows the present one, shared by all who ask meanwhile. */
+  /** The read of the fence that follows the current one. All callers during the current read share it. */
   #nextRead: Promise<void> | undefined;
-  /** Called when this instance notices that the fence went up, and again each second while it rejects. */
+  /** Called when this instance notices that the fence went up, and again each second while the call rejects. */
   onRaised: () => Promise<void> = () => Promise.resolve();
   readonly #job: RepeatedJob;
 
   constructor(private readonly options: JournalFenceOptions) {
-    // The journal monitor logs the reason of a failure.
+    // The journal monitor logs why a read failed.
     const refresh = (): Promise<void> => this.refresh().catch(() => undefined);
     void refresh();
     this.#job = new RepeatedJob(options.clock, REFRESH_EVERY_MS, () =>
@@ -48,7 +48,7 @@ export class JournalFence {
     return this.#state !== undefined;
   }
 
-  /** Start of the fence in the journal, however old; 0 if there is none. */
+  /** When the fence in the journal went up, even if it has ended since; 0 if there is none. */
   get since(): number {
     return this.#state?.fence?.since ?? 0;
   }
@@ -104,8 +104,8 @@ export class JournalFence {
     }
     const { active } = this;
     if (!this.#mustNotify) return;
-    const notified = active ? this.onRaised() : Promise.resolve();
-    this.#mustNotify = await notified.then(
+    const notification = active ? this.onRaised() : Promise.resolve();
+    this.#mustNotify = await notification.then(
       () => false,
       () => true,
     );
@@ -117,7 +117,7 @@ export class JournalFence {
     await this.refresh();
   }
 
-  /** Starts no further read. Resolves when the current one has ended. */
+  /** Stops reading the fence. Resolves when the current read has ended. */
   stop(): Promise<void> {
     return this.#job.stop();
   }

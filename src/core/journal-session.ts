@@ -15,7 +15,7 @@ import { withTimeout } from '../shared/timeout';
 import type { JournalClock } from './clocks';
 import type { JournalFence } from './journal-fence';
 
-/** Added to the time limit of a journal call, in case the journal does not enforce it. */
+/** Time in ms after the time limit of a journal call at which this class gives up waiting for the journal. */
 const TIMEOUT_MARGIN_MS = 50;
 /** Lease duration in ms; leaseUntil() adds the journal timeout. An instance with an expired lease is treated as dead. */
 const LEASE_MS = 3550;
@@ -57,7 +57,7 @@ export class JournalSession {
   readonly owner: string;
   readonly runtime: Runtime;
   readonly #warn: JournalSessionOptions['warn'];
-  /** By attempt id, in the order in which they are tried. */
+  /** Queued outcomes by attempt id, in the order in which they are written. */
   readonly #unrecorded = new Map<string, UnrecordedOutcome>();
   /** Attempts that this instance has begun and whose outcome it has not recorded yet, by id. */
   readonly #begun = new Map<string, SentAttempt>();
@@ -93,7 +93,7 @@ export class JournalSession {
     try {
       return await withTimeout(this.timeoutMs, work, this.runtime);
     } catch {
-      // The journal monitor logs the reason.
+      // The journal monitor logs why the work failed.
       work.catch(() => undefined);
       throw notTriedError(
         "The gateway's journal cannot be reached; this call sent nothing. Repeat it unchanged.",
@@ -102,8 +102,8 @@ export class JournalSession {
   }
 
   /**
-   * Inserts an attempt. If that fails, queues an outcome to be recorded, because the insert may still take effect.
-   * @param created what a lost attempt has created with the key; undefined: nothing was sent
+   * Inserts an attempt. If the insert fails, it may still take effect, so an outcome is queued and recorded later.
+   * @param created outcome to queue if a lost attempt with the same key created a transaction; default: `not_sent`
    */
   async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<BeginResult> {
     const inserting = this.journal.insertAttempt(attempt);
@@ -127,7 +127,7 @@ export class JournalSession {
     return leftMs >= 0 && leftMs <= MAX_LEASE_MS;
   }
 
-  /** Synchronizes the journal clock if that has not been done yet. Throws UNAVAILABLE on failure or timeout. */
+  /** Synchronizes the journal clock unless it is already synchronized. Throws UNAVAILABLE on failure or timeout. */
   async waitForClockSync(): Promise<void> {
     if (!this.clock.isSynchronized) await this.failClosed(this.clock.synchronize());
   }
@@ -137,7 +137,7 @@ export class JournalSession {
     await this.failClosed(this.fence.refresh());
   }
 
-  /** Reads the fence if that has not been done yet. Throws UNAVAILABLE on failure or timeout. */
+  /** Reads the fence unless this instance has already read it. Throws UNAVAILABLE on failure or timeout. */
   async waitForFence(): Promise<void> {
     if (!this.fence.isKnown) await this.refreshFence();
   }
@@ -156,14 +156,14 @@ export class JournalSession {
   #queueUnrecorded(attempt: SentAttempt, outcome: Outcome): void {
     this.#unrecorded.set(attempt.id, { attempt, outcome, queuedAt: this.clock.monotonic() });
     if (this.#unrecorded.size <= MAX_UNRECORDED) return;
-    // Recovery claims the attempt of a dropped outcome when its lease ends. Those that were not sent are dropped first.
-    let [dropped = attempt.id] = this.#unrecorded.keys();
+    // Drops the oldest outcome, first one of an attempt that was not sent. Recovery claims the attempt after its lease.
+    let [idToDrop = attempt.id] = this.#unrecorded.keys();
     for (const [id, unrecorded] of this.#unrecorded) {
       if (isOfSentAttempt(unrecorded)) continue;
-      dropped = id;
+      idToDrop = id;
       break;
     }
-    this.#unrecorded.delete(dropped);
+    this.#unrecorded.delete(idToDrop);
   }
 
   /** Records queued outcomes. Repeats `not_sent` and `rejected` for a minute: a timed-out insert may still follow. */
@@ -176,13 +176,13 @@ export class JournalSession {
         () => false,
       );
       if (this.#unrecorded.get(id) !== unrecorded) return;
-      // Moves to the end of the queue.
+      // Moves the outcome to the end of the queue.
       this.#unrecorded.delete(id);
       const mayInsertTakeEffect = outcome.outcome === 'not_sent' || outcome.outcome === 'rejected';
       if (!isRecorded || (mayInsertTakeEffect && now - queuedAt <= REPEAT_RECORD_FOR_MS))
         this.#unrecorded.set(id, unrecorded);
     };
-    // First those of attempts that were sent, each group oldest first.
+    // Records outcomes of attempts that were sent first, and the oldest first within each group.
     const byUrgency = [...this.#unrecorded].sort(
       ([, a], [, b]) => Number(isOfSentAttempt(b)) - Number(isOfSentAttempt(a)),
     );
@@ -251,9 +251,9 @@ export class JournalSession {
     const leaseUntil = this.leaseUntil();
     const insert = (reserve: boolean): Promise<BeginResult> =>
       this.journal.insertAttempt({ ...attempt, leaseUntil, fenceSince, reserve });
-    const reserved = await insert(attempt.kind === 'payout');
-    const result = reserved.kind === 'reserved' ? await insert(false) : reserved;
-    if (result.kind === 'fence_changed') throw new Error('The fence of the journal has changed.');
+    const firstResult = await insert(attempt.kind === 'payout');
+    const result = firstResult.kind === 'reserved' ? await insert(false) : firstResult;
+    if (result.kind === 'fence_changed') throw new Error('The journal fence changed during a rewrite.');
     if (result.kind !== 'exists') return true;
     const isSame = result.attempt.id === attempt.id;
     if (!isSame)

@@ -41,7 +41,7 @@ interface PaymentOperationsOptions {
   polling: PollingOptions;
 }
 
-/** Which payments a caller may confirm. */
+/** Limits which payments a caller may confirm. */
 interface ConfirmRights {
   /** Whether the caller may act on every channel. */
   anyChannel: boolean;
@@ -103,7 +103,7 @@ export class PaymentOperations {
     return success(result.found, result.replayed);
   }
 
-  /** Confirms a payment, one confirm at a time. A payment that the caller may not confirm looks as if it did not exist. */
+  /** Confirms a payment, one confirm at a time. Returns the same error for a hidden payment as for a missing one. */
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
     const method = selectedConfirmation(input.confirmation);
     const errors = validateInput(input);

@@ -26,7 +26,7 @@ interface PayoutOperationsOptions {
   polling: PollingOptions;
 }
 
-/** Maximum time in ms to read the details of a payout from the journal; without them the payout is partial. */
+/** Time limit in ms of reading the details of a payout from the journal. After a timeout the payout is partial. */
 const DETAILS_TIMEOUT_MS = 450;
 
 const UNREACHABLE_MESSAGE =
@@ -46,7 +46,7 @@ export class PayoutOperations {
     payouts.onFound = (found, requestedAt) => this.feed.onSnapshot(found, requestedAt);
   }
 
-  /** Reads the details of a payout that only the journal has; only `isPartial` if the journal fails or is too slow. */
+  /** Reads the details of a payout that only the journal has. Returns only `isPartial` if the journal fails or times out. */
   async #readDetails(key: LookupKey, transactionId: string): Promise<KnownPayout> {
     const { journal, service, runtime } = this.options.session;
     const reading = journal.findByTransaction(service, 'payout', transactionId);

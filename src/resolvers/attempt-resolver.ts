@@ -87,7 +87,7 @@ function parseTimestamp(name: string, time: string | null | undefined): number |
   if (typeof time !== 'string') return null;
   const ms = Date.parse(time.toUpperCase());
   const day = time.slice(0, 10);
-  // Date.parse reads February 30 as March 2.
+  // Rejects days such as February 30, which Date.parse reads as March 2.
   if (Number.isNaN(ms) || !new Date(day).toISOString().startsWith(day))
     throw badArgument(name, 'timestamp', `${name} must be a time that exists in the calendar.`);
   return HAS_FRACTION_OF_MS.test(time) ? ms + 1 : ms;
@@ -151,7 +151,7 @@ export class AttemptResolver {
     @Ctx() context: OperationContext,
     @Arg('idempotencyKey', () => ID, { description: 'The key of the create call.' }) idempotencyKey: string,
   ): Promise<Attempt | null> {
-    // Each lone surrogate becomes U+FFFD in UTF-8, so different keys would collide.
+    // Rejects lone surrogates, because each becomes U+FFFD in UTF-8, so that different keys would collide.
     if (!idempotencyKey.isWellFormed())
       throw badArgument('idempotencyKey', 'printable', 'idempotencyKey must be well-formed Unicode.');
     const { caller, attempts } = context;

@@ -4,7 +4,7 @@ import { containsPan } from '../redaction/pan';
 import type { InvalidValue, ValueRule } from '../schema/value-rules';
 import { isPrintable } from '../shared/text';
 
-/** Rules of arguments: value rules, and rules that inputs have, too (schema/input-rules.ts). */
+/** Names of the rules for arguments: value rules, and the rules shared with inputs (schema/input-rules.ts). */
 type ArgumentRule = ValueRule | 'notBlank' | 'maxLength' | 'printable' | 'noCardNumber';
 
 /** Creates a BAD_USER_INPUT error for arguments of valid type that violate a rule. `message` must not quote them. */

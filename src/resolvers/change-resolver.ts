@@ -92,7 +92,7 @@ export class ChangeResolver {
     _after: string | undefined,
     @Root() recorded: RecordedChange,
   ): Change {
-    // A lookup for an earlier change may be out of date.
+    // Discards cached lookups, because they may be older than this change.
     context.invalidateLoaders();
     const change = toChange(recorded, context);
     context.eventId = change.cursor;

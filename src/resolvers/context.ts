@@ -30,7 +30,7 @@ export class OperationContext {
   readonly caller: Caller;
   /** Runs a mutation and writes an entry to the audit log. */
   readonly runAudited: ReturnType<typeof createAuditedRunner>;
-  /** The client has received a subscription up to the event with this id; undefined if the request names none. */
+  /** Id of the last subscription event that the client has received; undefined if the request has no Last-Event-ID. */
   readonly lastEventId: string | undefined;
   /** Id of the latest event of a subscription; null if its events have no ids. Two events never have the same id. */
   eventId: string | null = null;
@@ -86,7 +86,7 @@ export class OperationContext {
     return (this.paymentLoader ??= new VisibleTransactions({ ...this.baseOptions(), kind: 'payment', feed }));
   }
 
-  /** The payouts that the caller may read, in the same way. */
+  /** The payouts that the caller may read. Each is looked up once per operation, and again after a mutation. */
   get visiblePayouts(): VisibleTransactions<PayoutResource> {
     const { feed } = this.operations.payouts;
     return (this.payoutLoader ??= new VisibleTransactions({ ...this.baseOptions(), kind: 'payout', feed }));

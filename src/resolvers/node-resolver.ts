@@ -5,7 +5,7 @@ import { badArgument } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
-/** Scopes for lookups by global id. The caller needs one of those for the kind of the object. */
+/** Scopes for lookups by global id. The caller needs a scope for the kind of the object. */
 export const READ_SCOPES = [
   'payments:read',
   'payments:read:own',

@@ -30,7 +30,7 @@ export class VisibleChanges {
     return this.feed.read(this.#readerOf(channel), positionOf(after), limit);
   }
 
-  /** Yields every change after a cursor, then new ones. Throws as read() does; CursorExpired also later. */
+  /** Yields every change after a cursor, then new changes. Throws like read(); may throw CursorExpired at any time. */
   watch(channel: string, after: string | null): AsyncIterableIterator<RecordedChange, undefined> {
     return this.feed.watch(this.#readerOf(channel), positionOf(after));
   }

@@ -126,7 +126,7 @@ const own = [
     id: 'unknown-never-looked-up',
     promise: 'Unknown outcomes are recovered.',
     file: 'src/core/recovery/reconciler.ts',
-    find: 'await Promise.all(due.map(recover));',
+    find: 'await Promise.all(dueAttempts.map(recover));',
     replace: 'void recover;',
   },
   {

@@ -19,16 +19,16 @@ interface TokenBucket {
   isBusy: boolean;
   /** Whether a callback has arrived since the last lookup began, so that another lookup must follow. */
   mustRepeat: boolean;
-  /** Time by the monotonic clock at which the bucket is full again. */
+  /** When the token bucket is full again, by the monotonic clock. */
   refilledAt: number;
 }
 
 /** Token bucket per attempt: burst of 4 lookups, then one lookup per interval. */
 const LOOKUP_INTERVAL_MS = 1000;
 const BURST_TOLERANCE_MS = 3 * LOOKUP_INTERVAL_MS;
-/** Maximum number of attempts with a bucket. Callbacks for others are dropped; polling finds those changes. */
+/** Maximum number of token buckets. Callbacks for further attempts are dropped; polling finds their changes. */
 const MAX_BUCKETS = 1000;
-/** Limit that keeps capacity of the payment service for the callers' own requests. */
+/** Maximum number of concurrent lookups for callbacks. Leaves capacity of the payment service for callers' requests. */
 const MAX_CONCURRENT_LOOKUPS = 16;
 
 /** Handles callbacks (spec 6). They are not signed, so a callback only triggers a signed lookup. */
@@ -48,7 +48,7 @@ export class CallbackHandler {
     return `${publicUrl}/callbacks/${tokens.of(attemptId)}`;
   }
 
-  /** Schedules a lookup if the token is valid. Returns at once, whether it is valid or not. */
+  /** Schedules a lookup if the callback token is valid. Returns at once in either case. */
   onCallback(token: string): void {
     const attemptId = this.options.tokens.read(token);
     if (attemptId === null) return;
@@ -82,7 +82,7 @@ export class CallbackHandler {
         if (attempt) await lookUp(attempt);
       });
     } catch {
-      // Polling or recovery finds the change later.
+      // If the lookup fails, polling or recovery finds the change later.
     }
     bucket.isBusy = false;
     if (bucket.mustRepeat) this.#scheduleLookup(attemptId, bucket);

@@ -1,14 +1,14 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { isUuid } from '../../schema/scalars';
 
-/** Length of an attempt id in bytes, and of its authentication code. */
+/** Length in bytes of an attempt id, and also of the authentication code in a callback token. */
 const ID_BYTES = 16;
 
 const TOKEN_FORMAT = /^[\w-]{43}$/;
 
 /**
- * Tokens of callback URLs: 43 characters of base64url that encode an authentication code of the attempt id, and the id
- * masked by a keystream derived from that code. They cannot be forged, hide the id, and are unique per attempt.
+ * Tokens of callback URLs. A token is 43 characters of base64url: an authentication code of the attempt id, then the id
+ * masked with a keystream derived from the code. Tokens are unforgeable, hide the id, and are unique per attempt.
  */
 export class CallbackTokens {
   readonly #codeKey: KeyObject;
@@ -37,7 +37,7 @@ export class CallbackTokens {
     const code = bytes.subarray(0, ID_BYTES);
     const id = this.#xorMask(bytes.subarray(ID_BYTES), code);
     const isOurs = timingSafeEqual(hmac(this.#codeKey, id), code);
-    // The last character has two unused bits, so it has four spellings, of which only the canonical one is valid.
+    // The last base64url character has two unused bits, so four tokens decode alike. Only the canonical one is valid.
     return isOurs && bytes.toString('base64url') === token ? toUuid(id) : null;
   }
 

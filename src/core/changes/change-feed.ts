@@ -16,29 +16,29 @@ import type { JournalClock } from '../clocks';
 import type { ChangeSignals, Watcher } from './change-signals';
 import { CursorExpired, encodeCursor } from './cursor';
 
-/** Time limit of a read for a query. */
+/** Time limit in ms of reading changes for a query. */
 const READ_TIMEOUT_MS = 2000;
-/** Maximum number of changes that one read for a watcher returns, and so of changes in memory per watcher. */
+/** Maximum number of changes that one read for a watcher returns. Bounds the memory of a watcher. */
 const PAGE_SIZE = 100;
-/** Delays in ms before the next read while an earlier database transaction is in progress; each is twice the last. */
+/** Limits in ms of the exponential backoff between reads while an open database transaction hides newer changes. */
 const MIN_BEHIND_DELAY_MS = 20;
 const MAX_BEHIND_DELAY_MS = 250;
-/** Delays before the next read after failed ones. */
+/** Exponential backoff after failed reads of the journal. */
 const RETRY = { firstMs: 250, maxMs: 10_000 };
 
-/** Time in ms without reads after which it is unknown whether they would still be behind. */
+/** Time in ms after the last read at which `behindMs` returns to 0, because the lag is no longer measured. */
 const FORGET_BEHIND_MS = 60_000;
 
 /** The changes that a reader may see on one channel. */
 export interface ChangeReader {
   channel: string;
-  /** The readable kinds, each with the only client whose transactions are readable; null: those of all clients. */
+  /** For each readable kind, the client whose transactions are readable; null: the transactions of all clients. */
   creators: ChangeCreators;
 }
 
 export interface ChangePage {
   changes: RecordedChange[];
-  /** Where to continue: the position of the last change; the given one, or that of the start, if the page is empty. */
+  /** Position from which the next read continues: after the last change; if the page is empty, where this read began. */
   end: ChangePosition;
   hasMore: boolean;
 }
@@ -51,25 +51,26 @@ interface ChangeFeedOptions {
   observer: Pick<BackgroundObserver, 'onDelivered'>;
 }
 
-/** Reads the record of changes, and watches it for new ones. */
+/** Reads the record of changes in the journal, and watches it for new changes. */
 export class ChangeFeed {
-  /** Reads in flight, by what they select. Watchers at the same position share them. */
+  /** Reads in flight by their parameters. Watchers at the same position share one read. */
   readonly #reads = new Map<string, Promise<ReadChanges>>();
   /** Runs reads for watchers outside the async context of the request that started them. */
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
-  /** Reads that did not reach the end of the record: time of the first and of the last, by the monotonic clock. */
+  /** Times of the first and the last consecutive read that did not reach the newest change, by the monotonic clock. */
   #behind: { since: number; until: number } | undefined;
 
   constructor(private readonly options: ChangeFeedOptions) {}
 
-  /** For how long reads have not reached the newest change, because a database transaction is in progress, in ms. */
+  /** Time in ms for which an open database transaction has kept reads from reaching the newest change; 0 if none does. */
   get behindMs(): number {
     const { since, until } = this.#behind ?? { since: 0, until: 0 };
     return this.options.clock.monotonic() - until < FORGET_BEHIND_MS ? until - since : 0;
   }
 
   /**
-   * Returns up to `limit` changes after a position, oldest first; null: from the oldest change kept.
+   * Returns up to `limit` changes, oldest first.
+   * @param after position of the last change that the reader has; null: start with the oldest stored change
    * @throws CursorExpired; UNAVAILABLE if the journal cannot be read
    */
   async read(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ChangePage> {
@@ -82,15 +83,16 @@ export class ChangeFeed {
           throw error instanceof CursorExpired ? error : unreadableError();
         },
       );
-      // A page may be empty although more changes follow, because others are hidden from the reader.
+      // A page is empty if all of its changes are hidden from the reader. More changes may follow.
       if (changes.length === 0 && hasMore) readFrom = readUntil;
       else return { changes, end: changes.at(-1)?.position ?? after ?? readUntil, hasMore };
     }
   }
 
   /**
-   * Yields every change after a position, then new ones as they are recorded; null: from now on. Reads the journal in
-   * pages as the consumer reads, so that a slow consumer needs no memory. Throws CursorExpired.
+   * Yields every change after a position, then new changes as they are recorded. Reads the next page of the journal only
+   * when the consumer asks for it (backpressure). Throws CursorExpired.
+   * @param after null: yield only changes recorded from now on
    */
   watch(
     reader: ChangeReader,
@@ -111,7 +113,7 @@ export class ChangeFeed {
     return iterator;
   }
 
-  /** Yields changes until the watcher is stopped. Reads the next page only when the last one has been consumed. */
+  /** Yields changes until the watcher is stopped. Reads a page only when the previous page has been consumed. */
   async *#follow(
     reader: ChangeReader,
     start: Promise<ChangePosition>,
@@ -120,10 +122,10 @@ export class ChangeFeed {
     try {
       let position = await start;
       let behindDelay = MIN_BEHIND_DELAY_MS;
-      /** Whether the consumer has received everything that was recorded before it began. */
+      /** Whether the consumer has received every change that was recorded before it began to watch. */
       let isLive = false;
       while (!watcher.isStopped) {
-        const seen = watcher.version;
+        const seenVersion = watcher.version;
         const page = await this.#readForWatcher(reader, position, watcher);
         if (!page) return undefined;
         for (const change of page.changes) {
@@ -134,7 +136,7 @@ export class ChangeFeed {
         if (page.changes.length > 0 || page.hasMore) behindDelay = MIN_BEHIND_DELAY_MS;
         if (page.hasMore) continue;
         isLive = true;
-        await watcher.waitForWake(seen, page.isBehind ? behindDelay : Infinity);
+        await watcher.waitForWake(seenVersion, page.isBehind ? behindDelay : Infinity);
         behindDelay = page.isBehind ? Math.min(MAX_BEHIND_DELAY_MS, behindDelay * 2) : MIN_BEHIND_DELAY_MS;
       }
       return undefined;
@@ -143,7 +145,7 @@ export class ChangeFeed {
     }
   }
 
-  /** Reads a page; undefined if the watcher was stopped. */
+  /** Reads a page of changes. Returns undefined if the watcher was stopped. */
   #readForWatcher(reader: ChangeReader, after: ChangePosition, watcher: Watcher) {
     // A read that began before the last wake-up may lack the change, so it is not shared.
     const key = JSON.stringify([watcher.version, after, reader]);
@@ -157,7 +159,7 @@ export class ChangeFeed {
     });
   }
 
-  /** Returns the position of the newest change; that of the first one if the watcher was stopped. */
+  /** Returns the position of the newest change, or FIRST_POSITION if the watcher was stopped. */
   async #newest({ channel }: ChangeReader, watcher: Watcher): Promise<ChangePosition> {
     const { journal, service } = this.options;
     const read = () => this.#outsideRequests(() => journal.newestChange(service, channel));
@@ -172,13 +174,13 @@ export class ChangeFeed {
       throw error instanceof PositionExpired ? new CursorExpired(encodeCursor(error.oldest)) : error;
     });
     const now = clock.monotonic();
-    // A page with changes is progress: on a busy journal a transaction is always in progress.
+    // A page with changes counts as progress, because a busy journal always has a database transaction in progress.
     const isStalled = page.isBehind && (page.changes.length === 0 || page.hasMore);
     this.#behind = isStalled ? { since: this.#behind?.since ?? now, until: now } : undefined;
     return page;
   }
 
-  /** Repeats a read with exponential backoff until it succeeds or the watcher is stopped (undefined). */
+  /** Repeats a read with exponential backoff until it succeeds. Returns undefined if the watcher was stopped. */
   async #retry<T>(watcher: Watcher, read: () => Promise<T>): Promise<T | undefined> {
     for (let failures = 0; !watcher.isStopped; failures += 1) {
       try {

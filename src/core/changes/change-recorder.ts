@@ -10,20 +10,20 @@ import { pollPhase, type Snapshot } from '../polling/snapshot';
 import { FollowCheck, type SeenTransaction } from './follow-check';
 import { ObservationQueue } from './observation-queue';
 
-/** The state of a followed transaction that this instance has seen last. */
+/** The latest state of a followed transaction that a response showed to this instance. */
 export interface KnownTransaction {
   status: string;
   state: string | null;
   category: PollCategory;
   /** When a response last showed the transaction, by the monotonic clock. */
   seenAt: number;
-  /** When the journal last answered that this status and state is recorded, in journal time; undefined before. */
+  /** When the journal last confirmed that this state is recorded, in journal time; undefined if it has not yet. */
   confirmedAt: number | undefined;
 }
 
 const MAX_KNOWN = 20_000;
 
-/** Passes every snapshot that may show a new status or state to the journal. Never throws and never waits. */
+/** Records in the journal every snapshot that may show a new status or state. Never throws and never blocks. */
 export class ChangeRecorder {
   readonly #known: Record<AttemptKind, LRUCache<string, KnownTransaction>> = {
     payment: growingCache(MAX_KNOWN),
@@ -32,7 +32,7 @@ export class ChangeRecorder {
   readonly #queue: ObservationQueue;
   readonly #check: FollowCheck;
 
-  /** @param onChange called when a change was recorded, or an observation dropped that could not be recorded */
+  /** @param onChange called when a change was recorded, or when an observation was dropped unrecorded */
   constructor(
     private readonly session: JournalSession,
     private readonly config: { changes: ChangeSettings; watching: PollSettings },
@@ -49,20 +49,20 @@ export class ChangeRecorder {
     );
   }
 
-  /** Returns how many responses are not checked or recorded yet, and the age of the oldest in ms. */
+  /** Returns the number of queued responses and observations, and the age of the oldest one in ms. */
   backlog(): { queued: number; oldestQueuedMs: number } {
     const now = this.session.clock.now();
     const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#check.oldestAt ?? now);
     return { queued: this.#queue.size + this.#check.size, oldestQueuedMs: Math.max(0, now - oldestAt) };
   }
 
-  /** Resolves when everything is recorded, or the journal fails. */
+  /** Resolves when every queued observation is recorded, or when the journal fails. */
   async flush(): Promise<void> {
     await this.#check.flush();
     await this.#queue.flush();
   }
 
-  /** Handles a transaction that a response shows. @param requestedAt start of its request by `Runtime.monotonic()` */
+  /** Handles a transaction in a response. @param requestedAt start of the request, by `Runtime.monotonic()` */
   onSnapshot(found: Snapshot, requestedAt: number): void {
     const known = this.#known[found.kind].get(found.transactionId);
     if (known) {
@@ -73,13 +73,13 @@ export class ChangeRecorder {
     }
   }
 
-  /** Returns the state that the response to a create shows, to be recorded with its outcome, and not again. */
+  /** Returns the state in the response to a create. The caller records the state together with the outcome. */
   observedByCreate(found: Snapshot): ObservedState {
     this.#remember(found);
     return this.#observedState(found);
   }
 
-  /** Returns the state of a followed transaction that was seen last; forgets it if the journal may have a newer one. */
+  /** Returns the last known state of a followed transaction. If the journal may have a newer one, forgets the state. */
   checkKnown({ kind, transactionId, status, changedAt }: FollowedTransaction): KnownTransaction | undefined {
     const known = this.#known[kind].peek(transactionId);
     const isCurrent = known?.status === status && changedAt <= (known.confirmedAt ?? -Infinity);
@@ -89,19 +89,19 @@ export class ChangeRecorder {
     return undefined;
   }
 
-  /** Returns the state that this instance has seen last; undefined if it has seen none. */
+  /** Returns the last known state of a transaction; undefined if no response showed the transaction to this instance. */
   lastKnown(kind: AttemptKind, transactionId: string): KnownTransaction | undefined {
     return this.#known[kind].peek(transactionId);
   }
 
-  /** Handles a create whose outcome, and with it the first change, was recorded. */
+  /** Called when the outcome of a create was recorded together with the first change. */
   onCreateRecorded(found: Snapshot): void {
     const known = this.#known[found.kind].peek(found.transactionId);
     if (known) known.confirmedAt ??= this.session.clock.now();
     this.onChange(found, true);
   }
 
-  /** Handles a response whose transaction may be followed. */
+  /** Queues an observation of a transaction that may be followed, unless its state is already known. */
   #onMayBeFollowed(seen: SeenTransaction): void {
     const known = this.#known[seen.found.kind].get(seen.found.transactionId);
     if (!known || !isSameState(known, seen.found)) this.#enqueue(seen);
@@ -131,7 +131,7 @@ export class ChangeRecorder {
       const isLatest = this.#known[kind].peek(transactionId) === entry;
       if (!isLatest) return;
       if (result === 'recorded' || result === 'unchanged') entry.confirmedAt = this.session.clock.now();
-      // The next response is passed to the journal again.
+      // Makes the next response with this transaction reach the journal again.
       else this.#known[kind].delete(transactionId);
       if (result === 'not_followed') this.#check.addNotFollowed(transactionId);
     });
@@ -160,7 +160,7 @@ export class ChangeRecorder {
     };
   }
 
-  /** Returns when a transaction is due that has just changed; null if the gateway does not look it up. */
+  /** Returns the time of the next lookup of a transaction that has just changed; null if it needs no further lookup. */
   #nextLookupAt(category: PollCategory): number | null {
     const { changes, watching } = this.config;
     if (category === 'done' || changes.followMs === 0) return null;
@@ -168,7 +168,7 @@ export class ChangeRecorder {
   }
 }
 
-/** Returns the state of a payment without a lookup; null if the response has none. */
+/** Returns the state of a payment without triggering a lookup; null if the response contains no state. */
 const stateOf = (found: Snapshot): string | null =>
   found.kind === 'payout' ? null : ((peek(found, 'state') as string | null | undefined) ?? null);
 
@@ -178,7 +178,7 @@ const receivedBy = (found: Snapshot): string | null => {
   return received;
 };
 
-/** Whether a response lacks the state that the service may have: only a lookup would show it. */
+/** Whether a response omits the state of a payment, so that only a lookup would show it. */
 const isStateMissing = (found: Snapshot): boolean =>
   found.kind === 'payment' &&
   found.complete !== undefined &&

@@ -2,17 +2,17 @@ import type { ChangeNotifier, StateChange } from '../../datasources/change-notif
 import type { Clock, Timer } from '../../shared/clock';
 import { channelHash } from '../polling/snapshot';
 
-/** State of every published signal. It is constant, so that the notifier drops duplicates; 8 characters. */
+/** The `state` field of every published signal: 8 characters, constant so that the notifier merges duplicates. */
 const STATE = 'changes_';
-/** Minimum time in ms between two wake-ups of a channel, which collects the changes of a burst into one read. */
+/** Minimum time in ms between two wake-ups of a channel, so that one read returns all changes of a burst. */
 const MIN_GAP_MS = 20;
-/** Interval in ms after which watchers read the journal without a signal, as signals may be lost; jitter is added. */
+/** Interval in ms, before jitter, at which watchers read the journal even without a signal: signals may be lost. */
 const SAFETY_READ_MS = 1000;
 
-/** A channel that somebody watches. */
+/** A channel that has at least one watcher. */
 class WatchedChannel {
   readonly watchers = new Set<Watcher>();
-  /** Number of wake-ups. A watcher that has read the journal waits until it differs. */
+  /** Number of wake-ups so far. A watcher that has read the journal waits until this number has changed. */
   version = 0;
   #lastWakeAt = -Infinity;
   #timer: Timer | undefined;
@@ -21,7 +21,7 @@ class WatchedChannel {
     this.#scheduleSafetyRead();
   }
 
-  /** Wakes the watchers, soon if they have just been woken. */
+  /** Wakes the watchers, at the earliest MIN_GAP_MS after the previous wake-up. */
   signal(): void {
     const gapLeft = this.#lastWakeAt + MIN_GAP_MS - this.clock.monotonic();
     if (gapLeft > 0) this.#scheduleWake(gapLeft);
@@ -67,14 +67,14 @@ export class Watcher {
     return this.#isStopped;
   }
 
-  /** Rises with each wake-up of the channel. */
+  /** Number of wake-ups of the channel so far. */
   get version(): number {
     return this.channel.version;
   }
 
-  /** Resolves when the version differs from `seen`, after `maxMs`, or when the watcher is stopped. */
-  async waitForWake(seen: number, maxMs = Infinity): Promise<void> {
-    if (this.version === seen) await this.#wait(maxMs);
+  /** Resolves when `version` differs from `seenVersion`, after `maxMs`, or when the watcher is stopped. */
+  async waitForWake(seenVersion: number, maxMs = Infinity): Promise<void> {
+    if (this.version === seenVersion) await this.#wait(maxMs);
   }
 
   /** Resolves after `ms`, or when the watcher is stopped. */
@@ -113,9 +113,9 @@ interface ChangeSignalsOptions {
   service: string;
 }
 
-/** Wakes the watchers of a channel on this instance and on the others when a change of the channel was recorded. */
+/** Wakes the watchers of a channel on all instances when a change of the channel was recorded. */
 export class ChangeSignals {
-  /** The watched channels, by hash. */
+  /** The watched channels by channel hash. */
   readonly #watched = new Map<string, WatchedChannel>();
 
   constructor(private readonly options: ChangeSignalsOptions) {}
@@ -128,7 +128,7 @@ export class ChangeSignals {
     if (notifier.hasPeers) notifier.publish({ name, state: STATE });
   }
 
-  /** Handles a message of another instance. Returns false if it is not one of this class. */
+  /** Handles a message from another instance. Returns false if the message is not a change signal. */
   onRemoteChange({ name, state }: StateChange): boolean {
     if (state === STATE) this.#watched.get(name)?.signal();
     return state === STATE;

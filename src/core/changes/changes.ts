@@ -29,7 +29,7 @@ interface StartOptions {
   background: BackgroundRunner;
 }
 
-/** The record of changes of this instance. */
+/** Records, publishes and follows changes of transactions on this instance. */
 export class Changes {
   readonly recorder: ChangeRecorder;
   readonly feed: ChangeFeed;
@@ -48,7 +48,7 @@ export class Changes {
     this.feed = new ChangeFeed({ journal, clock, signals, service, observer });
   }
 
-  /** Handles the changes of other instances, and looks up the followed transactions, unless FOLLOW_DAYS is 0. */
+  /** Subscribes to changes from other instances. Also starts to look up followed transactions unless FOLLOW_DAYS is 0. */
   start({ feeds, ...options }: StartOptions): void {
     const { session, notifier, config, observer } = this.options;
     notifier.subscribe((change) => {
@@ -66,7 +66,7 @@ export class Changes {
     });
   }
 
-  /** State for metrics. */
+  /** State of the record of changes for metrics. */
   readonly state = {
     /** Counts the followed transactions; null if none is looked up. Rejects if the journal cannot be read. */
     followed: async (): Promise<FollowCount | null> =>
@@ -75,14 +75,14 @@ export class Changes {
     now: (): number => this.options.session.clock.now(),
   };
 
-  /** Starts no further lookup. Resolves when those in flight have ended. */
+  /** Stops the lookups of followed transactions. Resolves when the lookups in flight have ended. */
   async stopFollowing(): Promise<void> {
     await this.#follower?.stop();
   }
 
-  /** Records what is queued; gives up after FLUSH_TIMEOUT_MS or at the first failure. */
+  /** Records the queued observations. Gives up after FLUSH_TIMEOUT_MS or at the first failure. */
   async flush(): Promise<void> {
-    // Another lookup shows again a state that is not recorded in time.
+    // A state that is not recorded in time is found again by a later lookup.
     await withTimeout(FLUSH_TIMEOUT_MS, this.recorder.flush()).catch(() => undefined);
   }
 }

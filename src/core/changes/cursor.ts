@@ -12,9 +12,9 @@ export class InvalidCursor extends Error {
   }
 }
 
-/** A cursor older than the oldest change kept. */
+/** A cursor older than the oldest stored change. */
 export class CursorExpired extends Error {
-  /** @param oldestCursor cursor from which every change is kept */
+  /** @param oldestCursor oldest cursor after which no change was deleted */
   constructor(readonly oldestCursor: string) {
     super('The changes after this cursor were deleted. Continue from oldestCursor.');
     this.name = 'CursorExpired';
@@ -32,7 +32,7 @@ export function decodeCursor(cursor: string): ChangePosition {
   const [epoch, transaction, seq] = numbers;
   if (epoch === undefined || transaction === undefined || seq === undefined) throw new InvalidCursor();
   const position = { epoch, transaction, seq };
-  // Each position has one cursor only: no padding, no leading zeros, no numbers beyond the safe integers.
+  // Accepts only the canonical cursor of a position: no padding, no leading zeros, only safe integers.
   if (!numbers.every(Number.isSafeInteger) || encodeCursor(position) !== cursor) throw new InvalidCursor();
   return position;
 }

@@ -4,23 +4,23 @@ import type { Timer } from '../../shared/clock';
 import type { JournalSession } from '../journal-session';
 import type { Snapshot } from '../polling/snapshot';
 
-/** A response that showed a transaction. */
+/** A transaction in a response of the payment service. */
 export interface SeenTransaction {
   found: Snapshot;
-  /** Start of the request, in journal time. */
+  /** When the request was sent, in journal time. */
   requestedAt: number;
   /** When the response was received, in journal time. */
   observedAt: number;
 }
 
-/** Minimum time in ms between two queries, so that one checks many transactions: waking the journal's thread costs most. */
+/** Minimum time in ms between two queries. One query checks many transactions, because waking the journal thread is slow. */
 const CHECK_EVERY_MS = 100;
 const MAX_QUEUED = 10_000;
 const MAX_NOT_FOLLOWED = 20_000;
-/** A transaction that is not followed is checked again after this time in ms: its create may have been recorded since. */
+/** Time in ms after which a transaction that is not followed is checked again: its create may have been recorded since. */
 const RECHECK_MS = 5 * 60_000;
 
-/** Finds out whether transactions that this instance does not know are followed, many with one query. */
+/** Checks in batches whether transactions unknown to this instance are followed according to the journal. */
 export class FollowCheck {
   #queued: SeenTransaction[] = [];
   #timer: Timer | undefined;
@@ -28,12 +28,12 @@ export class FollowCheck {
   #checkedAt = -Infinity;
   /** Ids of transactions that are not followed. */
   readonly #notFollowed: LRUCache<string, true>;
-  /** Queries outside the async context of the request whose response was observed. */
+  /** Runs queries outside the async context of the request whose response was observed. */
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
 
   /**
-   * @param onMayBeFollowed called if the transaction may be followed, or the journal could not be read
-   * @param onDropped called if too many responses are queued; a later lookup shows the state again
+   * @param onMayBeFollowed called if the transaction may be followed, or if the journal could not be read
+   * @param onDropped called if a response was dropped because too many are queued; a later lookup shows the state again
    */
   constructor(
     private readonly session: JournalSession,
@@ -50,12 +50,12 @@ export class FollowCheck {
     });
   }
 
-  /** Number of responses that are not checked yet. */
+  /** Number of responses that wait for the check. */
   get size(): number {
     return this.#queued.length;
   }
 
-  /** When the oldest response that is not checked yet was received, in journal time; undefined if there is none. */
+  /** When the oldest response that waits for the check was received, in journal time; undefined if none waits. */
   get oldestAt(): number | undefined {
     return this.#queued[0]?.observedAt;
   }
@@ -72,17 +72,17 @@ export class FollowCheck {
     this.#schedule();
   }
 
-  /** Notes that a transaction is not followed. */
+  /** Caches that a transaction is not followed. */
   addNotFollowed(transactionId: string): void {
     this.#notFollowed.set(transactionId, true);
   }
 
-  /** Forgets that a transaction is not followed. */
+  /** Removes a transaction from the cache of transactions that are not followed. */
   forget(transactionId: string): void {
     this.#notFollowed.delete(transactionId);
   }
 
-  /** Resolves when everything is checked. */
+  /** Resolves when every queued response is checked. */
   async flush(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -102,7 +102,7 @@ export class FollowCheck {
   }
 
   #start(): void {
-    // The other responses that are processed in this turn of the event loop are checked too.
+    // Waits one turn of the event loop, so that the responses received in this turn share the query.
     const check = (): Promise<void> => this.session.runtime.nextTurn().then(() => this.#check());
     this.#checking = this.#outsideRequests(check).finally(() => {
       this.#checking = undefined;
@@ -111,17 +111,17 @@ export class FollowCheck {
   }
 
   async #check(): Promise<void> {
-    const checked = this.#queued;
-    if (checked.length === 0) return;
+    const batch = this.#queued;
+    if (batch.length === 0) return;
     this.#queued = [];
     const { journal, clock } = this.session;
     this.#checkedAt = clock.monotonic();
-    const ids = checked.map(({ found }) => found.transactionId);
-    // If the journal fails, the responses are kept.
+    const ids = batch.map(({ found }) => found.transactionId);
+    // If the journal fails, every transaction of the batch counts as one that may be followed.
     const mayBeFollowed = await journal.mayBeFollowed(ids).catch(() => undefined);
-    checked.forEach((seen, index) => {
-      if (mayBeFollowed?.[index] === false) this.addNotFollowed(seen.found.transactionId);
-      else this.onMayBeFollowed(seen);
+    batch.forEach((response, index) => {
+      if (mayBeFollowed?.[index] === false) this.addNotFollowed(response.found.transactionId);
+      else this.onMayBeFollowed(response);
     });
   }
 }

@@ -8,26 +8,26 @@ import { nextFollowDelay, retryAfterOf, type PollCategory } from '../polling/pol
 import { pollPhase, type Snapshot } from '../polling/snapshot';
 import type { ChangeRecorder, KnownTransaction } from './change-recorder';
 
-/** Delay in ms between two claims, unless more than MAX_BATCH lookups per second are allowed and due. */
+/** Delay in ms between two claims. It is shorter if more than MAX_BATCH lookups per second are both allowed and due. */
 const RUN_DELAY_MS = 1000;
-/** Maximum number of transactions of one claim, and of lookups in flight: it keeps capacity for callers. */
+/** Maximum number of transactions per claim, and of lookups in flight. Leaves capacity for callers' requests. */
 const MAX_BATCH = 32;
-/** A transaction whose status has changed within this time in ms is young: it is the most likely to change again. */
+/** A transaction that changed within this time in ms is young. Young transactions are the most likely to change again. */
 const YOUNG_MS = 15 * 60_000;
-/** Share of the lookups that is for young transactions first. */
+/** Share of the lookups that is reserved for young transactions, as long as any are due. */
 const YOUNG_SHARE = 0.8;
-/** Interval in ms of single lookups while the service is down, which find that it is back. */
+/** Interval in ms of the single lookups that probe the payment service while a circuit breaker is open. */
 const PROBE_EVERY_MS = 5000;
-/** Added to the time limit of a lookup for the lease of a claim, in ms. */
+/** Time in ms by which the lease of a claim exceeds the time limit of a lookup. */
 const LEASE_MARGIN_MS = 15_000;
-/** Share of the delay in which another lookup replaces one of the follower; less than the jitter of the delay leaves. */
+/** Skips a scheduled lookup if another one was sent within this share of the delay. Below the minimum delay with jitter. */
 const FRESH_SHARE = 0.7;
 
-/** State of the payment service's client. */
+/** Load and availability of the payment service, according to its client. */
 export interface ServiceLoad {
   /** Whether a circuit breaker is open. */
   isDown(): boolean;
-  /** Whether lookups of callers wait for a free slot. */
+  /** Whether lookups requested by callers wait for a free slot of the bulkhead. */
   isBusy(): boolean;
 }
 
@@ -38,7 +38,7 @@ interface FollowerOptions {
   timeoutMs: number;
   recorder: ChangeRecorder;
   serviceLoad: ServiceLoad;
-  /** Looks a transaction up for the follower and for everybody who watches it; null if the service has none. */
+  /** Looks a transaction up and passes it to its subscribers. Returns null if the service has no such transaction. */
   lookUp(kind: AttemptKind, channel: string, transactionId: string): Promise<Snapshot | null>;
   background: BackgroundRunner;
   observer: Pick<BackgroundObserver, 'onFollow'>;
@@ -48,9 +48,9 @@ interface FollowerOptions {
 export class Follower {
   readonly #job: RepeatedJob;
   readonly #lookups = new InFlightCounter();
-  /** Schedules that are not written yet, by row. Until then, leases keep the transactions from being claimed. */
+  /** Schedules not yet written to the journal, by row id. Leases keep other instances from claiming the transactions. */
   readonly #unwritten = new Map<number, FollowSchedule>();
-  /** Token bucket: lookups that may be sent now. */
+  /** Token bucket: number of lookups that may be sent now. */
   #tokens = 0;
   #refilledAt: number;
   #probeAt = -Infinity;
@@ -61,7 +61,7 @@ export class Follower {
     this.#job = new RepeatedJob(clock, RUN_DELAY_MS, () => this.#run());
   }
 
-  /** Starts no further lookup. Resolves when those in flight have ended and their schedules are written. */
+  /** Stops following. Resolves when the lookups in flight have ended and their schedules are written. */
   async stop(): Promise<void> {
     await this.#job.stop();
     await this.#lookups.drained();
@@ -73,7 +73,7 @@ export class Follower {
     await this.#writeSchedules();
     if (!session.clock.isSynchronized) return RUN_DELAY_MS;
     const limit = this.#limit();
-    // The journal monitor logs the reason of a failure.
+    // The journal monitor logs why a claim failed.
     const claimed = limit === 0 ? [] : await this.#claim(limit).catch(() => []);
     for (const transaction of claimed) this.#follow(transaction);
     const areMoreDue = claimed.length > 0 && claimed.length === limit;
@@ -106,12 +106,12 @@ export class Follower {
       leaseUntil: now + timeoutMs + LEASE_MARGIN_MS,
       youngSince: now - YOUNG_MS,
       limit,
-      // Rounded at random, so that the share is right for small limits too.
+      // Rounds at random, so that the average share is right even for a small limit.
       youngLimit: Math.floor(limit * YOUNG_SHARE + runtime.random()),
     });
   }
 
-  /** Looks a claimed transaction up, unless that is no longer necessary, and schedules its next lookup. */
+  /** Looks a claimed transaction up unless its lookup has expired or is postponed, and schedules the next lookup. */
   #follow(transaction: FollowedTransaction): void {
     const { session, config, observer, recorder, background } = this.options;
     const { clock } = session;
@@ -132,7 +132,7 @@ export class Follower {
     void this.#lookups.track(background({ name: `follow ${kind}` }, lookUp));
   }
 
-  /** Returns when a transaction is due whose state another lookup has just shown; undefined if it is due now. */
+  /** Returns the new due time of a lookup if another lookup has just shown the transaction; undefined if it is due now. */
   #postponedUntil({ changedAt }: FollowedTransaction, known: KnownTransaction): number | undefined {
     const { clock } = this.options.session;
     if (known.category === 'done') return undefined;
@@ -141,7 +141,7 @@ export class Follower {
     return sinceSeen < delay * FRESH_SHARE ? Math.floor(clock.now() + delay - sinceSeen) : undefined;
   }
 
-  /** Never rejects. */
+  /** Looks a transaction up and schedules its next lookup. Never rejects. */
   async #lookUp(transaction: FollowedTransaction, known: KnownTransaction | undefined): Promise<void> {
     const { session, lookUp, observer, recorder } = this.options;
     const { clock } = session;
@@ -151,7 +151,7 @@ export class Follower {
       observer.onFollow(kind, found ? 'found' : 'missing');
       if (!found) return this.#retryLater(transaction, 0);
       const category = pollPhase(found);
-      // Recording the final status ends following. Until then, the lease keeps the transaction.
+      // The gateway stops following when the final status is recorded. Until then the lease prevents further claims.
       if (category === 'done') return;
       const { state = null } = recorder.lastKnown(kind, transactionId) ?? {};
       const isChanged = found.status !== status || (known !== undefined && known.state !== state);
@@ -188,7 +188,7 @@ export class Follower {
     try {
       await this.options.session.journal.scheduleFollowed(schedules);
     } catch {
-      // The next run tries again. If this instance dies, the transactions are due when their leases end.
+      // The next run writes the schedules. If this instance dies, the lookups become due when the leases end.
       return;
     }
     for (const schedule of schedules)

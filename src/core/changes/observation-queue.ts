@@ -4,7 +4,7 @@ import { backoffMs } from '../../shared/backoff';
 import type { Timer } from '../../shared/clock';
 import type { JournalSession } from '../journal-session';
 
-/** `dropped`: the journal did not record it in time, or too many are queued. A later lookup shows the state again. */
+/** `dropped`: the observation was not recorded in time, or the queue is full. A later lookup shows the state again. */
 type QueuedResult = ObservationResult | 'dropped';
 
 interface QueuedObservation {
@@ -13,19 +13,19 @@ interface QueuedObservation {
 }
 
 const MAX_QUEUED = 10_000;
-/** Maximum number of concurrent calls of the journal, which batches them. */
+/** Maximum number of concurrent writes of observations. The journal combines them into batches. */
 const MAX_IN_FLIGHT = 64;
-/** Time in ms for which a failed call is repeated. */
+/** Time in ms for which a failed write of an observation is retried. */
 const REPEAT_FOR_MS = 10 * 60_000;
 const RETRY = { firstMs: 250, maxMs: 10_000 };
 
-/** Writes observations to the journal, those of one transaction in order. Bounded; repeats failed writes. */
+/** Bounded queue that writes observations to the journal, in order per transaction. Retries failed writes. */
 export class ObservationQueue {
-  /** Waiting observations, by transaction. */
+  /** Observations of transactions that have no write in flight, by transaction. */
   readonly #waiting = new Map<string, QueuedObservation[]>();
-  /** Observations of the transactions with one in flight, which is the first. */
+  /** Observations of transactions that have a write in flight, by transaction. The first one is being written. */
   readonly #inFlight = new Map<string, QueuedObservation[]>();
-  /** Writes outside the async context of the request whose response was observed. */
+  /** Runs writes outside the async context of the request whose response was observed. */
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
   #size = 0;
   #failures = 0;
@@ -39,7 +39,7 @@ export class ObservationQueue {
     return this.#size;
   }
 
-  /** When the oldest observation that is not recorded yet was made, in journal time; undefined if there is none. */
+  /** Time of the oldest observation that is not recorded yet, in journal time; undefined if all are recorded. */
   get oldestAt(): number | undefined {
     const [first] = this.#inFlight.values();
     const [next] = this.#waiting.values();
@@ -57,7 +57,7 @@ export class ObservationQueue {
     this.#start();
   }
 
-  /** Resolves when everything is recorded, or the journal fails. */
+  /** Resolves when every queued observation is recorded, or when the journal fails. */
   async flush(): Promise<void> {
     this.#retryTimer?.cancel();
     this.#retryTimer = undefined;
@@ -115,9 +115,9 @@ export class ObservationQueue {
 
   #dropOldest(): void {
     for (const [key, list] of this.#waiting) {
-      const dropped = list.shift();
+      const oldest = list.shift();
       if (list.length === 0) this.#waiting.delete(key);
-      if (dropped) return this.#end(dropped, 'dropped');
+      if (oldest) return this.#end(oldest, 'dropped');
     }
   }
 

@@ -33,7 +33,7 @@ export class ConfirmClaims {
       // The claim may have reached the journal despite the error, so it is released.
       void beginning.then(
         (late) => late && this.end(claim.id, notCarriedOutResult(late)),
-        // It is not known whether an earlier confirm has an unknown result. `not_carried_out` leaves such a result unknown.
+        // An earlier confirm may have an unknown result. `not_carried_out` leaves that result unknown.
         () => this.#recordLater(claim.id, { outcome: 'not_carried_out', confirmed: [] }),
       );
       throw error;

@@ -47,7 +47,7 @@ interface ConfirmCall {
   claim: ConfirmClaim;
   begun: ConfirmBeginResult;
   history: ReturnType<typeof compareHistory> & {
-    /** The journal may have lost a confirm of this payment, with any input. */
+    /** Whether the journal may have lost a confirm of this payment, with any input. */
     mayLackConfirm: boolean;
   };
 }
@@ -60,7 +60,7 @@ interface ConfirmCompletion {
 
 const replay = (found: PaymentResource): ConfirmOutcome => ({ kind: 'success', found, replayed: true });
 
-/** Sends one confirm at a time per payment, and none that may already have been carried out. See docs/exactly-once.md. */
+/** Sends one confirm at a time per payment, and never one that may already be carried out. See docs/exactly-once.md. */
 export class ConfirmService {
   readonly #claims: ConfirmClaims;
   readonly #inFlight = new InFlightCounter();
@@ -74,7 +74,7 @@ export class ConfirmService {
     return this.#inFlight.track(this.options.session.withLeaseRenewal(() => this.#claimAndConfirm(request)));
   }
 
-  /** Resolves when no confirm is in flight and unrecorded results have been tried once more. */
+  /** Resolves when no confirm is in flight and the journal was sent every unrecorded result once more. */
   async drained(): Promise<void> {
     await this.#inFlight.drained();
     await this.#claims.flushUnrecorded();
@@ -82,7 +82,7 @@ export class ConfirmService {
 
   async #claimAndConfirm(request: ConfirmRequest): Promise<ConfirmOutcome> {
     const { session, hashes } = this.options;
-    // A wrong wall clock would take over a confirm that another instance has in flight.
+    // With an unsynchronized clock, this instance could take over a confirm that another instance has in flight.
     await session.waitForClockSync();
     await session.waitForFence();
     session.requireSettledFence();
@@ -139,7 +139,7 @@ export class ConfirmService {
     const mayBeRepeat = history.wasSent || history.isIncomparable;
     const mustLookUp = mayBeRepeat || history.otherUnresolved;
     const before = mustLookUp ? await payments.lookUp(request) : null;
-    // A 404, for example of a proxy, does not show that the payment still waits.
+    // A 404, for example from a proxy, does not prove that the payment still waits for the confirm.
     if (mustLookUp && !before) throw notTriedError(NOT_FOUND_MESSAGE);
     const movedOn = before && hasMovedOn(before, request) ? before : null;
     if (movedOn && mayBeRepeat) {
@@ -162,7 +162,7 @@ export class ConfirmService {
     }
     const { otherConfirmed } = history;
     if (otherConfirmed || earlier.length > 0) {
-      // The other input may explain the state of the payment, so it proves nothing about this input.
+      // An earlier confirm with another input may explain the state of the payment, which proves nothing about this input.
       if (outcome.kind === 'unknown') return { outcome, result: { outcome: 'unknown', confirmed: earlier } };
       const recorded = earlier.length > 0 ? 'known' : notCarriedOutResult(begun).outcome;
       return { outcome, result: { outcome: recorded, confirmed: earlier } };
@@ -170,7 +170,7 @@ export class ConfirmService {
     return outcome.kind === 'refused' ? this.#onRejected(call, outcome) : this.#recoverLostResponse(call);
   }
 
-  /** Handles a rejected confirm. The reason may be that another one was carried out, even one sent by other means. */
+  /** Handles a rejected confirm. Another confirm may have caused the rejection, even one sent without the gateway. */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
     const found = await this.#lookUpWithin(this.options.timeoutMs * 0.9, request);

@@ -23,7 +23,7 @@ interface CreateServiceOptions {
 const MAX_RECOVERY_MS = 3000;
 const FIRST_LOOKUP_PAUSE_MS = 200;
 
-/** Allowance for a busy process, in ms: time between writing the attempt and the start of the request timeout. */
+/** Maximum time in ms between writing an attempt and starting its request timeout, in a busy process. */
 const BUSY_ALLOWANCE_MS = 550;
 
 /** Whether the key of an attempt may be used again. */
@@ -50,7 +50,7 @@ export class CreateService {
   }
 }
 
-/** One call of a create. A method without a result found that an earlier attempt has just released the key. */
+/** One call of a create. A method that returns undefined found that an earlier attempt has just released the key. */
 class CreateCall<T extends Transaction> {
   #isLastTry = false;
   /** Start of the fence that was known when the current try began. */
@@ -93,7 +93,7 @@ class CreateCall<T extends Transaction> {
       if (result !== null) return result;
     } else if (!(await this.#passesPreflight())) return this.#onExternalIdTaken();
     if (!queue.hasFreeSlot()) {
-      // A replay needs no slot, so it does not wait for one.
+      // Looks for an attempt to replay first, because a replay needs no slot of the bulkhead.
       const existing = await this.#findActive();
       if (existing) return this.#replay(existing);
     }
@@ -113,7 +113,7 @@ class CreateCall<T extends Transaction> {
     return begun.kind === 'started' ? undefined : this.#onNotBegun(begun);
   }
 
-  /** Replays what a lost attempt with this key created. Null: nothing, so the create may be sent. */
+  /** Replays the transaction of a lost attempt with this key. Null if there is none, so that the create may be sent. */
   async #replayLost(): Promise<CreateResult<T> | null | undefined> {
     const { session, recovery } = this.options;
     const existing = await this.#findActive();
@@ -124,7 +124,7 @@ class CreateCall<T extends Transaction> {
     if (lost === 'none') return null;
     if (lost === 'conflict') return { kind: lost, differing: [] };
     if (lost === 'external_id_taken') return this.#onExternalIdTaken();
-    // Otherwise a recovery, after a crash before the outcome is recorded, would find the transaction older than the attempt.
+    // Backdates the attempt. Otherwise a recovery after a crash would find the transaction older than the attempt.
     const createdMs = createdAt(lost.found);
     const serviceStartedAt = Number.isNaN(createdMs) ? sought.serviceStartedAt : createdMs;
     const attempt = { ...sought, serviceStartedAt };
@@ -132,7 +132,7 @@ class CreateCall<T extends Transaction> {
     if (begun.kind !== 'started') return this.#onNotBegun(begun);
     if (await recovery.record(attempt, lost.found))
       return { kind: 'success', found: lost.found, replayed: true };
-    // Another key has recorded it meanwhile. Nothing was sent for this one.
+    // An attempt with another key has recorded the transaction meanwhile. This attempt sent nothing.
     await this.#settle(attempt, 'not_sent');
     return undefined;
   }
@@ -149,7 +149,7 @@ class CreateCall<T extends Transaction> {
     const attempt = await this.#find();
     if (attempt && !isKeyReleased(attempt)) return this.#replay(attempt);
     if (attempt && !this.#isLastTry) return undefined;
-    // The journal may just have lost the attempt that took it.
+    // The journal may just have lost the attempt that holds the external id.
     const { session } = this.options;
     await session.refreshFence();
     const isFinal = session.fence.since === this.#fenceSince || this.#isLastTry;

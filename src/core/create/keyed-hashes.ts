@@ -59,7 +59,7 @@ export class KeyedHashes {
     return `${this.#keyId}.${this.#hmac(`confirm ${canonicalText(confirm)}`)}`;
   }
 
-  /** Whether a fingerprint was made with this key. Those of other keys cannot be compared. */
+  /** Whether a fingerprint was made with the current key. Fingerprints of other keys cannot be compared. */
   isComparable(fingerprint: string): boolean {
     return fingerprint.startsWith(this.#keyId);
   }

@@ -28,7 +28,7 @@ export const inProgress = (attempt: NewAttempt): Attempt => ({
  * While the fence is up: looks up what a lost attempt may have created with the key or external id of a create. `none`:
  * nothing, so the create may be sent. `conflict`: a transaction that differs, and that no attempt of the journal created,
  * so the key may have been used with another input. Throws UNAVAILABLE if the lookup proves nothing.
- * @param lostSince earliest creation time of what a lost attempt may have created
+ * @param lostSince earliest creation time of a transaction that a lost attempt may have created
  */
 export async function findLostCreate<T extends Transaction>(
   attempt: NewAttempt,
@@ -36,7 +36,7 @@ export async function findLostCreate<T extends Transaction>(
   lostSince: number,
 ): Promise<{ found: T } | 'none' | 'conflict' | 'external_id_taken'> {
   const sought = inProgress(attempt);
-  // Only this key leads to a derived external id, so what has it is never too old.
+  // Only this idempotency key leads to the derived external id, so a transaction with that id is never too old.
   const createdFrom = input.externalId === null ? -Infinity : lostSince;
   const match = await matcher.find(sought, createdFrom).catch(failNotProven);
   if (match.kind === 'found') return { found: match.found };

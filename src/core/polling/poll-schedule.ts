@@ -7,10 +7,10 @@ export type PollCategory = 'payer' | 'provider' | 'mispaid' | 'done';
 const MAX_BACKOFF_MS = 60_000;
 /** Maximum in ms to which a longer Retry-After of the service is reduced. */
 const MAX_RETRY_AFTER_MS = 300_000;
-/** Beyond the poll intervals, the gateway looks a transaction up when this share of the time since its last change has passed. */
+/** Minimum delay before the next lookup of a followed transaction, as a share of the time since its last change. */
 const FOLLOW_SHARE_OF_AGE = 1 / 60;
 
-/** Adds jitter of ±15 %, so that polls that began together spread out. */
+/** Adds jitter of ±15 %, so that polls that began at the same time spread out. */
 const withJitter = (ms: number): number => Math.round(ms * (0.85 + Math.random() * 0.3));
 
 /**
@@ -25,7 +25,7 @@ export function nextPollDelay(intervals: PollIntervals, sinceChangeMs: number, f
   return withJitter(Math.max(everyMs, backoffMs));
 }
 
-/** Returns the delay in ms before the next lookup of a followed transaction: as of a poll, but longer for an old one. */
+/** Returns the delay in ms before the next lookup of a followed transaction: nextPollDelay(), or longer for an old one. */
 export function nextFollowDelay(intervals: PollIntervals, sinceChangeMs: number, failures: number): number {
   const ageMs = Math.max(0, sinceChangeMs);
   return Math.max(nextPollDelay(intervals, ageMs, failures), Math.round(ageMs * FOLLOW_SHARE_OF_AGE));

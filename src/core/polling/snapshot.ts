@@ -29,10 +29,10 @@ export function stateText(snapshot: Snapshot): string {
   return JSON.stringify([snapshot.status, snapshot.rawStatus, state, received]);
 }
 
-/** Fields that do not come from the response. */
+/** Fields of a snapshot that do not come from the response. */
 const IGNORED_FIELDS: ReadonlySet<string> = new Set(['definition', 'serviceTime', 'externalId', 'isPartial']);
 
-/** Returns all fields that come from the response as text. */
+/** Returns the fields of a snapshot that come from the response, as text for comparison. */
 const comparableText = (snapshot: Snapshot): string =>
   JSON.stringify(snapshot, (name, value: unknown) => (IGNORED_FIELDS.has(name) ? undefined : value));
 

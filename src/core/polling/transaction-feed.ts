@@ -19,16 +19,16 @@ export interface PollingOptions {
   notifier: ChangeNotifier;
   background: BackgroundRunner;
   observer: Pick<BackgroundObserver, 'onPoll'>;
-  /** Receives every snapshot. @param requestedAt start of its request by `performance.now()` */
+  /** Receives every snapshot. @param requestedAt start of the request, by `performance.now()` */
   recorder: { onSnapshot(found: Snapshot, requestedAt: number): void };
 }
 
-/** Limit that keeps capacity of the payment service for the callers' own requests. */
+/** Maximum number of concurrent polls. Leaves capacity of the payment service for callers' requests. */
 const MAX_CONCURRENT_POLLS = 32;
 /** Maximum number of transactions whose last state hashes are stored. */
 const MAX_STORED_HASHES = 20_000;
 
-/** The last state hashes of one transaction: seen by this instance (`local`), published by another one (`remote`). */
+/** Last state hashes of a transaction: `local` from a response to this instance, `remote` from another instance. */
 interface LastStateHashes {
   local?: string | undefined;
   remote?: string | undefined;
@@ -38,7 +38,7 @@ interface LastStateHashes {
 export class TransactionFeed<T extends Snapshot> {
   readonly #lookups: LookupCoalescer<T>;
   readonly #pollers = new Map<string, TransactionPoller<T>>();
-  /** The same pollers by transaction hash; empty if there can be no other instances. */
+  /** The pollers by transaction hash, for messages of other instances; empty if there can be no other instances. */
   readonly #pollersByHash = new Map<string, TransactionPoller<T>>();
   readonly #lastHashes = growingCache<string, LastStateHashes>(MAX_STORED_HASHES);
   readonly #limit = bulkhead(MAX_CONCURRENT_POLLS, Infinity);
@@ -92,7 +92,7 @@ export class TransactionFeed<T extends Snapshot> {
     if (poller && (!poller.latest || stateHash(poller.latest) !== state)) poller.pollSoon();
   }
 
-  /** Passes a snapshot to subscribers here and elsewhere. @param requestedAt its request's start by `performance.now()` */
+  /** Passes a snapshot to subscribers on all instances. @param requestedAt start of the request, by `performance.now()` */
   onSnapshot(found: T, requestedAt: number): void {
     const { channel, transactionId } = found;
     this.options.recorder.onSnapshot(found, requestedAt);

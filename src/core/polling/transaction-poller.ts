@@ -16,20 +16,20 @@ interface TransactionPollerOptions<T extends Snapshot> {
   onEnd(): void;
 }
 
-/** A new subscriber gets the latest state without another lookup if it is younger than this. */
+/** Maximum age in ms of a state that a new subscriber receives without another lookup. */
 const FRESH_MS = 2000;
 /** Minimum time in ms between polls that are triggered by callbacks, replays and remote changes. */
 const MIN_GAP_MS = 100;
 
 interface Latest<T> {
   snapshot: T;
-  /** By `performance.now()`, as `requestedAt`. */
+  /** When the response was received, by `performance.now()`. Comparable with `requestedAt`. */
   receivedAt: number;
-  /** The same time by `Clock.monotonic()`, for the age. */
+  /** When the response was received, by `Clock.monotonic()`. Used for the age of the state. */
   receivedAtMonotonic: number;
 }
 
-/** Consecutive failed polls. Times are by the monotonic clock. */
+/** A series of consecutive failed polls. Times are by the monotonic clock. */
 interface Outage {
   since: number;
   failures: number;
@@ -60,14 +60,14 @@ export class TransactionPoller<T extends Snapshot> {
     return this.#latest?.snapshot;
   }
 
-  /** Adds a subscriber, which gets the current state as soon as it is known. */
+  /** Adds a subscriber. It receives the current state of the transaction as soon as a response shows it. */
   subscribe(): LatestValueIterator<T> {
     const subscriber = new LatestValueIterator<T>((gone) => this.#unsubscribe(gone));
     this.#subscribers.add(subscriber);
     const latest = this.#latest;
     const age = latest ? this.options.clock.monotonic() - latest.receivedAtMonotonic : Infinity;
     const isFresh = age >= 0 && age < FRESH_MS;
-    // No additional polls during an outage.
+    // During an outage a new subscriber receives the latest state, however old, and triggers no poll.
     if (latest && (isFresh || this.#outage)) subscriber.push(latest.snapshot);
     else void this.#poll();
     return subscriber;
@@ -105,7 +105,7 @@ export class TransactionPoller<T extends Snapshot> {
     this.#outage = undefined;
     const ageMs = clock.now() - createdAt(snapshot);
     if (!before) this.#changedAt = clock.monotonic() - (ageMs > 0 ? ageMs : 0);
-    // Other values, such as signed URLs, differ in every response and do not restart the schedule.
+    // Only a new state restarts the poll schedule. Other values, such as signed URLs, differ in every response.
     else if (stateText(before) !== stateText(snapshot)) this.#changedAt = clock.monotonic();
     for (const subscriber of this.#subscribers)
       if (isChanged || !subscriber.hasValue) subscriber.push(snapshot);

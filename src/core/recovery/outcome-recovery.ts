@@ -34,10 +34,10 @@ type Recovered = Succeeded | { outcome: 'not_sent'; settledAt: number };
 
 const FIRST_RECHECK_DELAY_MS = 500;
 const MAX_RECHECK_DELAY_MS = 60_000;
-/** Time in ms after a recheck is due in which other instances count no lookup. The journal has the same value for claims. */
+/** Time in ms after the due time of a recheck before other instances count lookups. sql-journal.ts has the same value. */
 const OBSERVER_GRACE_MS = 5000;
 
-/** Minimum number of lookups without a match, spread over the settling time, before a key is released. */
+/** Minimum number of lookups without a match before a key is released. They are spread over the settling time. */
 const MIN_LOOKUPS = 4;
 
 /** Maximum number of entries in `#countedAt`. Evicting one only delays the release of its attempt's key. */
@@ -47,13 +47,13 @@ const MAX_COUNTED = 10_000;
 export class OutcomeRecovery {
   /** Recoveries in flight of this instance, by attempt id. Concurrent callers share one. */
   readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
-  /** Start of this instance's last counted lookup by the monotonic clock, by attempt id. */
+  /** For each attempt id, the start of this instance's last counted lookup, by the monotonic clock. */
   readonly #countedAt = growingCache<string, number>(MAX_COUNTED);
   readonly #reports = new InFlightCounter();
 
   constructor(private readonly options: OutcomeRecoveryOptions) {}
 
-  /** Claims and recovers an attempt; null if it cannot be claimed, for example because another instance has it. */
+  /** Claims and recovers an attempt. Returns null if the attempt cannot be claimed, for example if it is leased. */
   async recoverNow<T extends Transaction>(
     attempt: Attempt,
     matcher: TransactionMatcher<T>,
@@ -111,14 +111,14 @@ export class OutcomeRecovery {
     return { kind: 'missing' };
   }
 
-  /** Returns the evidence of absence after a lookup; the same object as before if the lookup does not count. */
+  /** Returns the evidence of absence after a lookup. Returns `attempt.absence` itself if the lookup does not count. */
   async #absenceAfter<T extends Transaction>(
     match: LookupMatch<T>,
     { attempt, matcher, startedAt }: { attempt: Attempt; matcher: TransactionMatcher<T>; startedAt: number },
   ): Promise<Absence> {
     const { session, clockGuard, timeoutMs, settleMs } = this.options;
     const { absence } = attempt;
-    // Another transaction with the same external id may hide that of this attempt, so the evidence is void.
+    // A different transaction with the same external id may hide the one of this attempt, so the evidence is void.
     if (match.kind !== 'nothing') return NO_ABSENCE;
     if (!match.isOwn || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
     const isFound = await withTimeout(
@@ -200,7 +200,7 @@ export class OutcomeRecovery {
   async scheduleRecheck(attempt: Attempt, absence?: Absence): Promise<void> {
     const { session } = this.options;
     const isObservedElsewhere = this.#isObservedElsewhere(attempt);
-    // Other instances do not postpone the next lookup of the instance that made the last counted one.
+    // An instance does not postpone the recheck of the instance that made the last counted lookup.
     const nextRecheckAt = isObservedElsewhere
       ? (attempt.nextRecheckAt ?? 0)
       : Math.round(session.clock.now() + this.#recheckDelay(attempt.recheckCount));

@@ -15,7 +15,7 @@ interface ReconcilerOptions {
 }
 
 const RUN_DELAY_MS = 1000;
-/** Delay in ms before the next run if more attempts may be due, as after an outage of the service. */
+/** Delay in ms before the next run if more rechecks may be due, for example after an outage of the service. */
 const BACKLOG_RUN_DELAY_MS = 100;
 const MAX_ATTEMPTS_PER_RUN = 16;
 
@@ -31,12 +31,12 @@ export function startReconciler(options: ReconcilerOptions): RepeatedJob {
       clockGuard.check();
       await session.clock.synchronize();
       await session.flushUnrecorded();
-      const due = await session.journal.claimDue(recovery.newClaim(), MAX_ATTEMPTS_PER_RUN);
-      await Promise.all(due.map(recover));
+      const dueAttempts = await session.journal.claimDue(recovery.newClaim(), MAX_ATTEMPTS_PER_RUN);
+      await Promise.all(dueAttempts.map(recover));
       observer.onReconcilerRun(true);
-      return due.length < MAX_ATTEMPTS_PER_RUN ? RUN_DELAY_MS : BACKLOG_RUN_DELAY_MS;
+      return dueAttempts.length < MAX_ATTEMPTS_PER_RUN ? RUN_DELAY_MS : BACKLOG_RUN_DELAY_MS;
     } catch {
-      // The next run tries again.
+      // The next run repeats what failed.
       observer.onReconcilerRun(false);
       return RUN_DELAY_MS;
     }

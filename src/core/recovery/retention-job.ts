@@ -8,7 +8,7 @@ import type { JournalSession } from '../journal-session';
 
 interface RetentionJobOptions {
   session: JournalSession;
-  /** Nothing is purged for some time after a clock step (ClockGuard.isSteady). */
+  /** Detects clock steps. Nothing is purged for some time after a step (ClockGuard.isSteady). */
   clockGuard: ClockGuard;
   config: {
     /** `keepMs`: retention period of settled attempts and confirmed inputs, in milliseconds. */
@@ -18,20 +18,20 @@ interface RetentionJobOptions {
   warn(facts: object, message: string): void;
 }
 
-/** Purged in this order, because purging attempts also deletes their reservations. */
+/** Purge targets in order. Attempts come before reservations, because purging attempts deletes their reservations. */
 const TARGETS: readonly PurgeTarget[] = ['attempts', 'reservations', 'confirmed', 'changes', 'followed'];
 
 const FIRST_RUN_DELAY_MS = 10_000;
 const RUN_EVERY_MS = 60 * 60 * 1000;
-/** Delay in ms if another instance is purging, or the clock is not synchronized or not steady. */
+/** Delay in ms before the next run if another instance is purging, or if the clock is not synchronized or not steady. */
 const POSTPONED_RUN_DELAY_MS = 60_000;
 const RETRY = { firstMs: 1000, maxMs: 60_000 };
 
-/** Rows per step, adapted so that a step takes about TARGET_STEP_MS and delays creates by no more than that. */
+/** Limits of the rows per purge step. The number adapts so that a step delays creates by about TARGET_STEP_MS at most. */
 const MIN_STEP_ROWS = 25;
 const MAX_STEP_ROWS = 500;
 const TARGET_STEP_MS = 20;
-/** Pause after a step, as a multiple of its duration. */
+/** Pause after a purge step, as a multiple of the duration of the step. */
 const PAUSE_PER_STEP = 4;
 const MIN_PAUSE_MS = 20;
 

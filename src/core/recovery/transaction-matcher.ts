@@ -25,7 +25,7 @@ export interface TransactionMatcher<T extends Transaction> {
   withRedaction(secrets: readonly string[]): TransactionMatcher<T>;
   /** Looks for the transaction by external id. @param createdFrom earliest creation time, if an attempt may have been lost */
   find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<T>>;
-  /** Whether the service finds another transaction that it is known to have on this channel; true if none is known. */
+  /** Whether the service finds another transaction of this channel that certainly exists; true if none is recorded. */
   findsKnownTransaction(attempt: Attempt): Promise<boolean>;
   /** Returns the transaction of a succeeded attempt in its current state, or as recorded if the lookup fails. */
   current(attempt: Attempt): Promise<T>;
@@ -108,7 +108,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
   }
 }
 
-/** In ms since 1970 by the service's clock; NaN if the service does not show it. */
+/** Returns the creation time in ms since 1970 by the service's clock; NaN if the response contains none. */
 const creationTime = ({ createDate }: PaymentResource): number => Date.parse(valueOrNull(createDate) ?? '');
 
 /** Whether method and amount are those of the attempt. The service client has already compared the channel. */

@@ -51,7 +51,7 @@ interface StoredInput {
   description?: string | null;
 }
 
-/** Whether a text, in any decoding, contains the card number of the request or equals its security code. */
+/** Whether a text, raw or decoded, contains the card number of the request or equals its security code. */
 const containsSecret = (text: string, secret: string): boolean =>
   findInDecodings(text, (decoded) => {
     const isFound =

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../shared/clock';
 import { PostgresHosts } from '../journal/postgres/hosts';
 import { ListenConnection } from './postgres-listener';
 
-/** State of a transaction that an instance has observed. Both fields are hashes, so that neither identifies a payer. */
+/** A transaction state that an instance has observed. Both fields are hashes, so that they do not identify a payer. */
 export interface StateChange {
   /** Hash of the transaction: 22 characters of base64url. */
   name: string;
@@ -23,16 +23,16 @@ export interface ChangeNotifier {
 }
 
 const CHANNEL = 'paygraph_changes';
-/** Time in which published changes are collected into one message. */
+/** Time in ms for which published changes are collected into one message. */
 const BATCH_WINDOW_MS = 10;
-/** Maximum number of queued changes. The oldest are dropped, for example while disconnected. */
+/** Maximum number of queued changes. A full queue drops the oldest change, for example while disconnected. */
 const MAX_QUEUED = 20_000;
-/** Interval of checks that detect a dead connection. */
+/** Interval in ms of the checks that detect a dead connection. */
 const CHECK_INTERVAL_MS = 30_000;
 const MIN_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
 
-// A message is the sender's id and up to 250 changes, less than the 8000 bytes that PostgreSQL allows.
+// A message holds the id of the sender and up to 250 changes. PostgreSQL allows less than 8000 bytes per message.
 const SENDER_LENGTH = 16;
 const TRANSACTION_HASH_LENGTH = 22;
 const CHANGE_LENGTH = 30;
@@ -83,7 +83,7 @@ export class PostgresNotifier implements ChangeNotifier {
     // A malformed change would shift those after it in the message.
     const isValid = name.length === TRANSACTION_HASH_LENGTH && CHANGE_PATTERN.test(text);
     if (this.#isClosed || !isValid) return;
-    // A repeated change moves to the end.
+    // Moves a change that is already queued to the end of the queue.
     this.#queue.delete(text);
     this.#queue.add(text);
     const [oldest = ''] = this.#queue;
@@ -119,7 +119,7 @@ export class PostgresNotifier implements ChangeNotifier {
         () => undefined,
       );
     } catch {
-      // A certificate file named in the connection string cannot be read.
+      // The constructor throws if a certificate file named in the connection string cannot be read.
       this.#onDisconnected();
     }
   }
@@ -179,7 +179,7 @@ export class PostgresNotifier implements ChangeNotifier {
         else await connection.query('SELECT pg_notify($1, $2)', [CHANNEL, this.#senderId + changes.join('')]);
       } while (this.#queue.size > 0);
     } catch {
-      // The connection is closed and these changes are lost; the next connection sends the rest.
+      // The failed query closed the connection and lost this batch. The next connection sends the queued changes.
     } finally {
       this.#isSending = false;
     }

@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import type { Clock } from '../../shared/clock';
 import type { PostgresHosts } from '../journal/postgres/hosts';
 
-/** Time limit of connecting, and of each query. */
+/** Time limit in ms of connecting, and of each query. */
 const QUERY_TIMEOUT_MS = 5_000;
 
 interface ListenHandlers {

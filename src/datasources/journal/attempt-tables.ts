@@ -1,8 +1,8 @@
 import { COLUMN_TYPES, KEY_HASH_BYTES, READ_STORED_TEXT, type Dialect } from './stored-values';
 
-/** The tables of attempts. Written for small rows: see docs/scaling.md. */
+/** Tables that store attempts, designed for small rows: see docs/scaling.md. */
 
-/** How `state` stands for each outcome. */
+/** The value of the column `state` for each outcome. */
 export const STATE_OF = {
   in_progress: 'p',
   succeeded: 's',
@@ -23,10 +23,10 @@ const INDEXES = [
   `CREATE UNIQUE INDEX stored_attempts_by_key ON stored_attempts (${keyHashOf('id')})`,
   `CREATE INDEX stored_attempts_open ON stored_attempts (state, lease_until) WHERE state IN ('p', 'u')`,
   'CREATE INDEX stored_attempts_settled ON stored_attempts (settled_at) WHERE settled_at IS NOT NULL',
-  // Include the group, so that no row of another client is read.
+  // These indexes include the group, so that a query reads no row of another client.
   'CREATE INDEX stored_attempts_by_transaction ON stored_attempts (transaction_hash, group_id) WHERE transaction_hash IS NOT NULL',
   'CREATE INDEX stored_attempts_by_external_id ON stored_attempts (external_id_hash, group_id)',
-  // Ends with the order of lists, so that a page is an index range.
+  // This index ends with the sort column of lists, so that a page is an index range.
   'CREATE INDEX stored_attempts_by_start ON stored_attempts (group_id, state, started_at)',
 ];
 

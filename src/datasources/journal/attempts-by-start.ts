@@ -5,7 +5,7 @@ import { attemptFromRow } from './rows';
 import { connectToStore } from './store-connection';
 import type { Dialect } from './stored-values';
 
-/** Selects the attempts of all clients that were started in a time, oldest first. */
+/** Selects the attempts of all clients that were started within a time range, oldest first. */
 export interface StartRange {
   service: string;
   /** Null: all channels. */
@@ -18,7 +18,7 @@ export interface StartRange {
   after: AttemptPosition | null;
 }
 
-/** Reads attempts for operators. Disposing of it closes its connection. */
+/** Reads attempts for operators. Disposing of the reader closes its connection. */
 export interface AttemptsByStart extends AsyncDisposable {
   /** Yields pages of attempts, ordered by start time and then by `seq`. Rejects with JournalUnavailable. */
   pages(range: StartRange): AsyncIterableIterator<Attempt[], undefined>;
@@ -28,7 +28,7 @@ export interface AttemptsByStart extends AsyncDisposable {
 const PAGE = 500;
 /** Length in ms of the first time window that is read. */
 const FIRST_WINDOW_MS = 60_000;
-/** A page shorter than this makes the next window longer. */
+/** Number of attempts below which a page makes the next time window longer. */
 const SHORT_PAGE = PAGE / 4;
 
 const STATES = Object.values(STATE_OF)
@@ -39,11 +39,11 @@ const IS_IN_WINDOW = 'started_at >= ? AND started_at < ? AND (started_at, seq) >
 const FIRST_OF_PAGE = `ORDER BY started_at, seq LIMIT ${PAGE}`;
 
 /**
- * One index range per group and state (stored_attempts_by_start): a window costs as many index descents as there are
- * groups and states, and one row per attempt in it. The inner LIMIT keeps PostgreSQL from joining with all of the table;
- * SQLite joins in the written order.
+ * SELECT of the attempts of a time window. It reads one range of the index stored_attempts_by_start per group and state,
+ * so its cost is one index descent for each and one row per attempt. The inner LIMIT keeps PostgreSQL from joining with
+ * the whole table; SQLite joins in the written order.
  */
-const FOUND: Record<Dialect, (groups: string) => string> = {
+const SELECT_WINDOW: Record<Dialect, (groups: string) => string> = {
   postgres: (groups) => `SELECT page.* FROM (SELECT id FROM attempt_groups WHERE ${groups}) AS attempt_group
     CROSS JOIN (VALUES ${STATES}) AS states (of_attempt)
     CROSS JOIN LATERAL (
@@ -59,12 +59,12 @@ const FOUND: Record<Dialect, (groups: string) => string> = {
 
 /** Returns the SELECT for a page of attempts. Parameters: service, channel if there is one, window, position. */
 export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
-  `SELECT attempts.* FROM (${FOUND[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
+  `SELECT attempts.* FROM (${SELECT_WINDOW[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
      ${FIRST_OF_PAGE}) AS found
    JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
-/** Opens a connection of its own, so that no create waits for it, to a journal that has its tables. */
+/** Connects to a journal that already has its tables. The separate connection does not delay creates. */
 export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
   const options = { timeLimitMs: Math.max(timeLimitMs, READ_TIME_LIMIT_MS), readOnly: true };
   const { dialect, execute, close } = await connectToStore(url, options);
@@ -81,7 +81,7 @@ export async function openAttemptsByStart(url: string, timeLimitMs: number): Pro
         if (page.length > 0) yield page;
         const last = page.at(-1);
         position = last && page.length === PAGE ? last : { startedAt: windowEnd, seq: 0 };
-        // A full page ends inside its window, the rest of which is read again.
+        // A full page ends inside its window. The next, shorter window begins after the page.
         if (page.length === PAGE) windowMs = Math.max(1, Math.floor(windowMs / 2));
         else if (page.length < SHORT_PAGE) windowMs *= 2;
       }

@@ -2,13 +2,13 @@ import { TimeoutError } from '../../shared/timeout';
 import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 
-/** `low`: executed alone, and only if no operation of normal priority is queued. */
+/** Priority of an operation. `low`: executed in a batch of its own, and only if no `normal` operation is queued. */
 export type Priority = 'normal' | 'low';
 
 interface Queued<Op, Result> {
   op: Op;
   priority: Priority;
-  /** End of the operation's time limit, by `monotonicMs`. */
+  /** End of the time limit of the operation, by `monotonicMs`. */
   until: number;
   isTimedOut: boolean;
   resolve(result: Result): void;
@@ -47,7 +47,7 @@ export class Batcher<Op, Result> {
       this.#queue.push(queued);
       // Operations of the same event loop turn share the batch.
       if (this.#queue.length === 1) setImmediate(() => this.#startBatches());
-      // setImmediate: a result that arrived while this process was busy is read before the timeout is handled.
+      // Handles the timeout after setImmediate, so that a result that arrived while the process was busy is read first.
       const timer = setTimeout(() => setImmediate(() => this.#timeOut(queued)), timeLimitMs);
       queued.resolve = (result) => (clearTimeout(timer), resolve(result));
       queued.reject = (error) => (clearTimeout(timer), reject(error));
@@ -62,7 +62,7 @@ export class Batcher<Op, Result> {
   }
 
   #timeOut(queued: Queued<Op, Result>): void {
-    // #startBatches removes it from the queue; to search the queue for each operation would take quadratic time.
+    // #startBatches removes the operation. Searching the queue for each timed-out operation would take quadratic time.
     queued.isTimedOut = true;
     queued.reject(new JournalUnavailable(new TimeoutError()));
     this.#startBatches();

@@ -12,8 +12,8 @@ import { textOrNull, type Row, type SqlValue } from './rows';
 /** Statements that read changes, and conversion of rows. */
 
 /**
- * The epoch, `horizon`: changes of the epoch can be read if their `xid` is below it, `is_current`: whether the epoch is
- * that of this database. Parameter: the horizon if it is known to be higher; else 0.
+ * SELECT of the epoch. `horizon`: changes of the epoch are readable if their `xid` is below it. `is_current`: whether the
+ * epoch belongs to this database. Parameter: a higher horizon if the caller knows one, else 0.
  */
 const STATE = {
   sqlite: 'SELECT epoch, max(1, ?) AS horizon, TRUE AS is_current FROM change_epoch',
@@ -35,7 +35,7 @@ const SOURCES = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE';
 
 const FACTS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
-/** Number of changes that one read examines, if some of them may be of other clients, kinds or services. */
+/** Maximum number of changes that one read examines if it may have to skip changes of other clients, kinds or services. */
 const MAX_EXAMINED = 1000;
 
 export interface Query {
@@ -56,13 +56,13 @@ function creatorsCondition({ creators }: ChangeRange): Query {
   return { text: conditions.length > 0 ? `(${conditions.join(' OR ')})` : 'FALSE', values };
 }
 
-/** Returns how many changes a read of a range examines. */
+/** Returns the maximum number of changes that a read of a range examines. */
 const examinedLimit = ({ channel, creators, limit }: ChangeRange): number =>
   channel !== null && ATTEMPT_KINDS.every((kind) => creators[kind] === null)
     ? limit + 1
     : Math.max(limit + 1, MAX_EXAMINED);
 
-/** The feed with the newest purged position, of those that a range reads. */
+/** Returns the query for the feed with the newest purged position among the feeds that a range reads. */
 const feedQuery = (channel: string | null): string =>
   `SELECT id, purged_epoch, purged_xid, purged_seq FROM change_feeds WHERE service = ?
     ${channel === null ? `ORDER BY purged_epoch DESC, purged_xid DESC, purged_seq DESC LIMIT 1` : 'AND channel = ?'}`;
@@ -110,10 +110,10 @@ export const newestStatement = (
   values: [horizon, service, channel],
 });
 
-/** Whether the epoch is that of another database, so that a new one has to begin. */
+/** Whether the epoch belongs to another database, so that this database must begin a new epoch. */
 export const isOfOtherDatabase = (row: Row | undefined): boolean => row?.['is_current'] === false;
 
-/** Returns the position in three columns of a row; null if they are null. */
+/** Returns the position stored in three columns of a row; null if the columns are null. */
 function positionIn(row: Row, prefix: 'last_' | 'purged_' | ''): ChangePosition | null {
   const [epoch, transaction, seq] = POSITION_COLUMNS.map((name) => row[`${prefix}${name}`] ?? null);
   if (epoch === null) return null;
@@ -126,11 +126,11 @@ export const purgedPosition = (row: Row): ChangePosition => positionIn(row, 'pur
 /** Returns the position of the last change that either statement examined; null if there is none. */
 export const lastPosition = (row: Row): ChangePosition | null => positionIn(row, 'last_');
 
-/** Negative if `a` is before `b`, zero if they are equal. */
+/** Compares two positions, for sorting: negative if `a` is before `b`, zero if they are equal. */
 export const comparePositions = (a: ChangePosition, b: ChangePosition): number =>
   a.epoch - b.epoch || a.transaction - b.transaction || a.seq - b.seq;
 
-/** Converts the rows of `readStatement`; there is at least one. */
+/** Converts the rows that `readStatement` returned. It returns at least one row. */
 export function readChangesFromRows(rows: readonly Row[], range: ChangeRange): ReadChanges {
   const { limit, after } = range;
   const [first = {}] = rows;
@@ -144,7 +144,7 @@ export function readChangesFromRows(rows: readonly Row[], range: ChangeRange): R
   return { changes, hasMore, readUntil: lastPosition(first) ?? after ?? purgedPosition(first), isBehind };
 }
 
-/** Returns null for a row without a change. */
+/** Converts a row to a change. Returns null if the row contains no change. */
 function changeFromRow(row: Row): RecordedChange | null {
   const position = positionIn(row, '');
   if (!position) return null;

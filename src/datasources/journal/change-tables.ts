@@ -6,7 +6,7 @@ import { COLUMN_TYPES, type Dialect } from './stored-values';
 const SEQUENCES = {
   sqlite: {
     followed: 'INTEGER PRIMARY KEY AUTOINCREMENT',
-    // Not the primary key itself, because SQLite finds no range of positions by an index that ends with that.
+    // Generated from the primary key, because SQLite cannot search a range in an index that ends with the primary key.
     change: 'INTEGER NOT NULL GENERATED ALWAYS AS (id) VIRTUAL, id INTEGER PRIMARY KEY AUTOINCREMENT',
   },
   postgres: {
@@ -19,7 +19,7 @@ const INDEXES = [
   'CREATE INDEX changes_by_feed ON changes (feed_id, epoch, xid, seq)',
   'CREATE INDEX changes_in_order ON changes (epoch, xid, seq)',
   'CREATE INDEX followed_by_transaction ON followed_transactions (transaction_hash)',
-  // Ends with the group, so that counting reads only the index.
+  // This index ends with the group, so that counting reads no table rows.
   `CREATE INDEX followed_due ON followed_transactions (next_lookup_at, group_id)
      WHERE next_lookup_at IS NOT NULL`,
 ];
@@ -74,13 +74,13 @@ export function changeTables(dialect: Dialect): string[] {
        status TEXT,
        state TEXT
      )`,
-    // One row, apart from journal_state, which gateways of the previous version write without it.
+    // This table has one row. It is separate from journal_state, which gateways of the previous version also write.
     `CREATE TABLE change_epoch (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,
        epoch BIGINT NOT NULL
      )`,
-    // An epoch is the time of its start, so that cursors of a journal that was deleted do not fit a new one.
+    // The number of an epoch is its start time, so that cursors of a deleted journal are not valid in a new one.
     `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${FIRST_IDENTITY[dialect]}, ${NOW[dialect]})`,
     ...INDEXES,
     ...FUNCTIONS[dialect],
@@ -88,7 +88,7 @@ export function changeTables(dialect: Dialect): string[] {
   ];
 }
 
-/** The time in milliseconds by the clock of the database. */
+/** SQL expression for the time in ms since 1970, by the clock of the database. */
 export const NOW = {
   sqlite: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   postgres: 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
@@ -128,10 +128,10 @@ const FUNCTIONS: Record<Dialect, string[]> = {
   ],
 };
 
-/** Columns that a change and a followed transaction take from the attempt. */
-export const FROM_ATTEMPT = 'group_id, transaction_id, external_id, method, currency, value';
+/** Columns that a change and a followed transaction copy from the attempt. */
+export const COPIED_COLUMNS = 'group_id, transaction_id, external_id, method, currency, value';
 
-/** Id of the feed of a change. */
+/** SQL expression for the id of the feed that a change belongs to. */
 export const FEED_OF_GROUP = `(SELECT feeds.id FROM attempt_groups AS own_group
   JOIN change_feeds AS feeds USING (service, channel) WHERE own_group.id = group_id)`;
 
@@ -141,8 +141,8 @@ export const FEED_OF_GROUP = `(SELECT feeds.id FROM attempt_groups AS own_group
  * when each was settled.
  */
 export const followSettled = (dialect: Dialect): string => `INSERT INTO followed_transactions
-    (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${FROM_ATTEMPT})
-  SELECT settled_at, settled_at, 0, settled_at, transaction_hash, ${FROM_ATTEMPT}
+    (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_COLUMNS})
+  SELECT settled_at, settled_at, 0, settled_at, transaction_hash, ${COPIED_COLUMNS}
   FROM stored_attempts AS own ${dialect === 'sqlite' ? 'INDEXED BY stored_attempts_settled' : ''}
   WHERE settled_at >= ? AND state = 's' AND transaction_id IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM followed_transactions AS f WHERE f.transaction_hash = own.transaction_hash

@@ -8,7 +8,7 @@ import type { AttemptKind } from './attempt-kind';
 
 /** Position of a change in the record. Changes are ordered by it: no change becomes readable before a later read one. */
 export interface ChangePosition {
-  /** Rises when the journal is found in another database, for example after a failover or in a restored backup. */
+  /** Number that rises when the journal moves to another database, for example after a failover or a restore. */
   epoch: number;
   /** PostgreSQL: id of the database transaction that recorded the change. SQLite: 0. */
   transaction: number;
@@ -55,7 +55,7 @@ export type ObservationResult = 'recorded' | 'unchanged' | 'outdated' | 'not_fol
 
 /** A transaction that was created through the gateway and has not been seen completed or failed. */
 export interface FollowedTransaction {
-  /** Number of the row. */
+  /** Id of the row in followed_transactions. */
   id: number;
   kind: AttemptKind;
   channel: string;
@@ -70,7 +70,7 @@ export interface FollowedTransaction {
   failures: number;
 }
 
-/** Claims followed transactions that are due. Those that changed lately come first, but not all of the time. */
+/** Parameters for claiming followed transactions whose lookup is due. A share is reserved for young transactions. */
 export interface FollowClaim {
   service: string;
   now: number;
@@ -78,13 +78,13 @@ export interface FollowClaim {
   leaseUntil: number;
   /** A transaction that changed after this time is young. */
   youngSince: number;
-  /** Maximum number of transactions. */
+  /** Maximum number of transactions to claim. */
   limit: number;
-  /** Of these, how many are claimed among young transactions first; the rest goes to those that have been due longest. */
+  /** Maximum number of young transactions that are claimed first. Transactions that are due longest fill the rest of `limit`. */
   youngLimit: number;
 }
 
-/** When a followed transaction is due next; null: it is not looked up again. */
+/** The next lookup of a followed transaction. `nextLookupAt`: null if there is no further lookup. */
 export interface FollowSchedule {
   id: number;
   nextLookupAt: number | null;
@@ -94,9 +94,9 @@ export interface FollowSchedule {
 export interface FollowCount {
   /** Number of followed transactions that will be looked up. */
   followed: number;
-  /** Number of those that are due. */
+  /** Number of followed transactions whose lookup is due. */
   due: number;
-  /** Since when the longest due one has been due; null if none is due. */
+  /** Due time of the most overdue lookup of a followed transaction; null if no lookup is due. */
   oldestDueAt: number | null;
 }
 
@@ -121,7 +121,7 @@ export interface RecordedChange {
   received: string | null;
 }
 
-/** The kinds of transactions to read, each with the only client whose transactions are read; null: those of all. */
+/** For each kind to read, the client whose transactions are read; null: the transactions of all clients. */
 export type ChangeCreators = Readonly<Partial<Record<AttemptKind, string | null>>>;
 
 /** Selects changes, oldest first. */
@@ -130,7 +130,7 @@ export interface ChangeRange {
   /** Null for operators: every channel. */
   channel: string | null;
   creators: ChangeCreators;
-  /** Position of the last change that the reader has; null: from the oldest change kept. */
+  /** Position of the last change that the reader has; null: start with the oldest stored change. */
   after: ChangePosition | null;
   limit: number;
 }
@@ -140,34 +140,33 @@ export interface ReadChanges {
   /** Whether more changes of this range follow. */
   hasMore: boolean;
   /**
-   * Position up to which everything was read, including changes that `creators` excludes. Where the next read of the
-   * same range continues.
+   * Position from which the next read of this range continues. Changes up to it were read, or excluded by `creators`.
    */
   readUntil: ChangePosition;
   /** Whether changes may have been committed that cannot be read yet, because an earlier transaction is in progress. */
   isBehind: boolean;
 }
 
-/** A position older than the oldest change kept. */
+/** A position older than the oldest stored change. */
 export class PositionExpired extends Error {
-  /** @param oldest position after which every change is kept */
+  /** @param oldest position after which no change was deleted */
   constructor(readonly oldest: ChangePosition) {
-    super('The changes after this position were deleted.');
+    super('Changes after this position were deleted when their retention period ended.');
     this.name = 'PositionExpired';
   }
 }
 
-/** The part of the journal that records changes. Every method rejects with JournalUnavailable as the others do. */
+/** The part of the journal that records changes. Every method rejects with JournalUnavailable if the store fails. */
 export interface ChangeJournal {
-  /** Records an observation, batched, if it shows a new status or state. Once, however many instances observe it. */
+  /** Records an observation if it shows a new status or state. Records a state once even if several instances observe it. */
   recordObservation(observation: Observation): Promise<ObservationResult>;
-  /** Returns for each transaction id false if it is certainly not followed. Cheaper than recording an observation. */
+  /** Checks whether transactions may be followed: false only if one certainly is not. Cheaper than recordObservation(). */
   mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]>;
   claimFollowed(claim: FollowClaim): Promise<FollowedTransaction[]>;
   scheduleFollowed(schedules: readonly FollowSchedule[]): Promise<void>;
   countFollowed(service: string): Promise<FollowCount>;
   /** Reads durable changes only. Rejects with PositionExpired if changes after `after` were deleted. */
   readChanges(range: ChangeRange): Promise<ReadChanges>;
-  /** Returns the position of the newest readable change of a channel, from which a reader continues with new ones. */
+  /** Returns the position of the newest readable change of a channel. A reader of new changes starts there. */
   newestChange(service: string, channel: string): Promise<ChangePosition>;
 }

@@ -20,7 +20,7 @@ import { inJson, newAttemptId, shortHash, toStoredText, uuidOf, type Dialect } f
 export interface MigrationStore {
   dialect: Dialect;
   execute(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
-  /** Runs `work` in a transaction that only one process at a time is in. */
+  /** Runs `work` in a transaction. A lock allows one process at a time. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -58,7 +58,7 @@ const shortFingerprint = (fingerprint: string): string =>
     ? uuidOf(Buffer.from(fingerprint.replace('.', '').slice(0, 32), 'hex'))
     : fingerprint;
 
-/** Returns a row for `insertFromJson`. */
+/** Converts a row of the earlier table to a row for `insertFromJson`. */
 function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
   const old = attemptFromRow({ ...row, public_details: row['shown'] });
   const fingerprint = shortFingerprint(old.fingerprint);
@@ -124,15 +124,15 @@ class Copier {
   }
 }
 
-const IS_RESERVED = `EXISTS (SELECT 1 FROM reservations AS held WHERE held.service = attempts.service
+const RESERVED_COLUMN = `EXISTS (SELECT 1 FROM reservations AS held WHERE held.service = attempts.service
   AND held.channel = attempts.channel AND held.external_id = attempts.external_id
   AND held.attempt_id = attempts.id) AS is_reserved`;
 
-const NEXT_ROWS = `SELECT attempts.*, ${IS_RESERVED} FROM attempts WHERE seq > ? ORDER BY seq LIMIT ${BATCH_ROWS}`;
-const OPEN_ROWS = `SELECT attempts.*, ${IS_RESERVED} FROM attempts
+const SELECT_NEXT_ROWS = `SELECT attempts.*, ${RESERVED_COLUMN} FROM attempts WHERE seq > ? ORDER BY seq LIMIT ${BATCH_ROWS}`;
+const SELECT_OPEN_ROWS = `SELECT attempts.*, ${RESERVED_COLUMN} FROM attempts
   WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${IS_OPEN})`;
 
-/** Statements of the last transaction. Their locks make gateways of the previous version wait, then fail. */
+/** Statements of the final migration step. Their locks make gateways of the previous version wait, then fail. */
 const LAST_STATEMENTS = {
   sqlite: { before: [], after: [] },
   postgres: {
@@ -145,9 +145,9 @@ const LAST_STATEMENTS = {
 } satisfies Record<Dialect, { before: string[]; after: string[] }>;
 
 /**
- * Copies in batches while gateways of the previous version use the journal. The last transaction copies what has
- * changed meanwhile, and replaces the tables. Several instances may do this at once.
- * @param complete creates what replaces the tables
+ * Copies attempts in batches while gateways of the previous version use the journal. The final step copies the attempts
+ * that changed meanwhile, and replaces the tables. Several instances may run the conversion at once.
+ * @param complete creates the view and other objects that replace the earlier tables
  */
 export async function convertAttempts(
   store: MigrationStore,
@@ -158,7 +158,7 @@ export async function convertAttempts(
   const copier = new Copier(store);
   const copyNext = async (): Promise<boolean> => {
     const [progress] = await execute('SELECT copied_seq FROM attempt_conversion');
-    const rows = await execute(NEXT_ROWS, [Number(progress?.['copied_seq'])]);
+    const rows = await execute(SELECT_NEXT_ROWS, [Number(progress?.['copied_seq'])]);
     if (rows.length > 0) await copier.copy(rows);
     const last = rows.at(-1);
     if (last) await execute('UPDATE attempt_conversion SET copied_seq = ?', [Number(last['seq'])]);
@@ -174,7 +174,7 @@ export async function convertAttempts(
   await step(async () => {
     await executeAll(store, LAST_STATEMENTS[dialect].before);
     while (await copyNext());
-    const open = await execute(OPEN_ROWS);
+    const open = await execute(SELECT_OPEN_ROWS);
     if (open.length > 0) await copier.copy(open);
     await executeAll(store, LAST_STATEMENTS[dialect].after);
     await executeAll(

@@ -1,7 +1,7 @@
 /** Time limit of a journal call in ms. Leaves time to send callers an error within half a second. */
 export const TIME_LIMIT_MS = 400;
 
-/** Time limit in ms of reads that no create waits for, as for lists, operator commands and metrics. */
+/** Time limit in ms of reads that no create waits for, such as lists, operator commands and metrics. */
 export const READ_TIME_LIMIT_MS = 1_500;
 
 /** Returns the monotonic time in ms, which is the same in all threads and processes of a machine. */

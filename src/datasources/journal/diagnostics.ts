@@ -15,7 +15,7 @@ export interface JournalState {
   unknownMigrations: string[];
   /** Whether the current user can write the journal. */
   isWritable: boolean;
-  /** Number of attempts with an unknown outcome, of all payment services together, and the start of the oldest. */
+  /** Number of attempts with an unknown outcome at all payment services, and the start time of the oldest one. */
   unknown: { count: number; oldestStartedAt: number | null };
 }
 
@@ -28,7 +28,7 @@ export interface PostgresState extends JournalState {
   isDurable: boolean;
   /** Whether the server has standbys, none of which is synchronous. */
   hasOnlyAsynchronousStandbys: boolean;
-  /** Whether the user may read what changes in a failover (pg_control_system). */
+  /** Whether the user may read pg_control_system, which shows that a failover has happened. */
   canNoticeFailover: boolean;
   /** Difference in ms between the server's clock and that of this machine. */
   clockDifferenceMs: number;
@@ -102,14 +102,14 @@ function canWrite(file: string, busyMs: number): boolean {
 
 /**
  * Reads the state of a journal in PostgreSQL. Rejects with the error of PostgreSQL or the network.
- * @param timeLimitMs time limit of connecting, and of each query
+ * @param timeLimitMs time limit in ms of connecting, and of each query
  */
 export async function inspectPostgres(url: string, timeLimitMs: number): Promise<PostgresState> {
   const client = new PostgresHosts(url).createClient({
     connectionTimeoutMillis: timeLimitMs,
     query_timeout: timeLimitMs,
     application_name: 'paygraph doctor',
-    // The options of the gateway's connections, because a pooler may reject them.
+    // Connects with the same options as the gateway, so that the doctor notices a pooler that rejects these options.
     options: CONNECTION_OPTIONS,
   });
   const query = async (sql: string): Promise<Rows> => (await client.query<Rows[number]>(sql)).rows;

@@ -4,10 +4,10 @@ export const DIALECTS = {
     /** Returns the table of attempts, with a hint for the index to read. */
     attemptsTable: (index: string): string => `stored_attempts INDEXED BY stored_${index}`,
     followedByDueTime: 'followed_transactions INDEXED BY followed_due',
-    /** Clauses of a SELECT that lock its rows: all of them, or those that are not locked yet. */
+    /** Clause of a SELECT that locks its rows. `skipLocked` skips the rows that another transaction has locked. */
     lock: '',
     skipLocked: '',
-    /** Condition that the operand before it is in the result of a SELECT. */
+    /** Returns a condition: the operand before it is in the result of a SELECT. */
     isIn: (select: string): string => `IN (${select})`,
     /** The elements of a JSON array in the column `value`. Parameter: the array. */
     jsonElements: 'json_each(?)',
@@ -18,10 +18,10 @@ export const DIALECTS = {
     followedByDueTime: 'followed_transactions',
     lock: 'FOR UPDATE',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
-    // An array, because the planner could otherwise join with the whole table.
+    // Uses an array, because otherwise the planner could join with the whole table.
     isIn: (select: string): string => `= ANY (ARRAY (${select}))`,
     jsonElements: 'jsonb_array_elements(?::jsonb)',
-    // Two fewer than the background connections, so that lists do not delay the others.
+    // Leaves two background connections for work other than lists.
     maxConcurrentLists: 2,
   },
 };

@@ -1,9 +1,9 @@
 import { followSettled, NOW } from './change-tables';
 import type { MigrationStep, MigrationStore } from './convert-attempts';
 
-/** Transactions of attempts that succeeded within this time before the upgrade are followed, in ms. */
+/** Time in ms before the upgrade. Transactions of attempts that succeeded within it are followed. */
 const RECENT_MS = 7 * 24 * 60 * 60 * 1000;
-/** Attempts settled within this time are read again in the last step, because outcomes are committed out of order. */
+/** Time in ms of settled attempts that the last step reads again, because outcomes are committed out of order. */
 const OVERLAP_MS = 10 * 60 * 1000;
 /** Maximum number of transactions that a step follows. */
 const STEP_ROWS = 10_000;

@@ -27,6 +27,6 @@ export const instrumentJournal = (journal: Journal, onCall: JournalListener): Jo
     },
   });
 
-/** Whether the journal has not failed: too many lists are queued, or a position is too old. */
+/** Whether the journal refused a call without failing: too many lists are queued, or a position is too old. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof JournalBusy || error instanceof PositionExpired;

@@ -129,7 +129,7 @@ const PERMANENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'permission_denied',
 ]);
 
-/** Whether only a changed setting or privilege helps. The gateway does not start with such an error. */
+/** Whether an operator must change a setting or privilege. The gateway does not start with such an error. */
 export const isPermanent = ({ reason }: JournalErrorInfo): boolean => PERMANENT_REASONS.has(reason);
 
 /** Returns the message, followed by the code in parentheses if there is one. */

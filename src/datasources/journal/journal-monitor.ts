@@ -7,9 +7,9 @@ import {
 } from './journal-error';
 
 const CHECK_INTERVAL_MS = 5_000;
-/** Interval of checks while the journal fails; also the minimum time between two checks. */
+/** Interval in ms of checks while the journal fails; also the minimum time between two checks. */
 const RETRY_INTERVAL_MS = 1_000;
-/** Interval at which a log line is repeated. */
+/** Interval in ms at which a log line about a failing journal is repeated. */
 const LOG_INTERVAL_MS = 60_000;
 /** Once a minute the check writes as much as several attempts, because a small row may still fit on a full disk. */
 const LARGE_CHECK_BYTES = 16 * 1024;
@@ -117,7 +117,7 @@ export class JournalMonitor {
     } catch (error) {
       const fault = describeJournalError(error);
       const isTransient = TRANSIENT_REASONS.has(fault.reason);
-      // The check has a low priority, so it may time out although attempts are written.
+      // The check has low priority, so it may time out while attempts are still written.
       if (isTransient && this.#lastInsertAt > startedAt) return this.#onWritable();
       this.#failures += 1;
       if (this.#fault || this.#failures > 1 || !isTransient) this.#onUnavailable(fault);

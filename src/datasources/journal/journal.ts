@@ -52,13 +52,13 @@ export interface NewAttempt extends AttemptKey {
   serviceStartedAt: number | null;
   /** Latest time at which the request can be sent. */
   sendUntil: number;
-  /** Start of the fence that the sender knew when it decided to send; 0 if none. */
+  /** `since` of the fence that the sender had read when it decided to send; 0 if there was no fence. */
   fenceSince: number;
 }
 
 /** Evidence from lookups that the service has no transaction for an attempt with an unknown outcome. */
 export interface Absence {
-  /** Number of lookups that count as evidence. */
+  /** Number of lookups that found no transaction and count towards releasing the idempotency key. */
   lookups: number;
   /** Milliseconds between the first and the last of these lookups, measured by monotonic clocks only. */
   spanMs: number;
@@ -68,7 +68,7 @@ export interface Absence {
 
 export const NO_ABSENCE: Absence = { lookups: 0, spanMs: 0, observer: '' };
 
-/** An attempt without what only its first write needs. */
+/** An attempt without the properties that only its first write needs. */
 export type SentAttempt = Omit<NewAttempt, 'reserve' | 'fenceSince'>;
 
 /** A stored attempt. */
@@ -193,7 +193,7 @@ export interface UnknownCount {
 
 /** Every method rejects with JournalUnavailable if the store fails or exceeds its time limit. */
 export interface Journal extends ChangeJournal {
-  /** The time by the clock that all instances of the journal share. */
+  /** Returns the time in ms since 1970, by the clock that all instances share. */
   time(): Promise<number>;
   /** Time limit of a call in ms; lists and reads for operators and metrics may take longer. */
   readonly timeLimitMs: number;

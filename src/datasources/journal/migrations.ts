@@ -29,7 +29,7 @@ const TABLES = [
        PRIMARY KEY (service, channel, transaction_id, input_hash)
      )`,
   'CREATE INDEX confirmed_by_time ON confirmed (confirmed_at)',
-  // Has no foreign key to attempts, because an attempt may be purged while a proposal names it.
+  // This table has no foreign key to attempts, because an attempt may be purged while a proposal names it.
   `CREATE TABLE settlement_proposals (
        id TEXT NOT NULL,
        attempt_id TEXT NOT NULL,
@@ -45,7 +45,7 @@ const TABLES = [
        expires_at BIGINT NOT NULL,
        PRIMARY KEY (id, attempt_id)
      )`,
-  // Has a row that is rewritten to check whether the journal can be written, and in SQLite one that is rewritten to sync.
+  // Rewriting a row of this table checks whether the journal can be written. In SQLite, a second row is rewritten to sync.
   `CREATE TABLE write_checks (
        id INTEGER PRIMARY KEY,
        checked_at BIGINT NOT NULL,

@@ -28,7 +28,7 @@ export interface SettlementProposals {
   add(proposed: readonly ProposedSettle[], now: number): Promise<void>;
   /** Lists proposals that have not expired, oldest first; only the proposal with this id if one is given. */
   list(service: string, now: number, id?: string): Promise<ProposedSettle[]>;
-  /** Deletes a proposal, or only its entry for one attempt. */
+  /** Deletes a proposal. If `attemptId` is given, deletes only the part of the proposal for that attempt. */
   remove(id: string, attemptId?: string): Promise<void>;
   close(): Promise<void>;
 }

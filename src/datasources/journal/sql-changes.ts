@@ -79,7 +79,7 @@ const countStatement = (dialect: Dialect): string =>
     min(next_lookup_at) AS oldest
   FROM followed_transactions WHERE next_lookup_at IS NOT NULL AND ${OF_SERVICE}`;
 
-/** Time in ms after which a transaction that delays changes is examined: whether it writes changes itself. */
+/** Time in ms after which readOwnHorizon() checks whether a database transaction that delays changes writes changes itself. */
 const DELAYED_MS = 50;
 
 /**
@@ -162,7 +162,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return this.read(text, values);
   }
 
-  /** Whether one transaction has been delaying changes for some time. */
+  /** Whether the same database transaction has delayed changes for more than DELAYED_MS. */
   #isDelayed(row: Row): boolean {
     const horizon = Number(row['horizon']);
     const now = monotonicMs();

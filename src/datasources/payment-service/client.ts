@@ -6,7 +6,7 @@ import {
   parseMutationResponse,
   readLookupResponse,
   toLookupError,
-  toMutationOutcome,
+  outcomeOfFailure,
   type ExpectedFields,
   type MutationOutcome,
   type NotFoundResponse,
@@ -24,14 +24,14 @@ import {
 import type { RawResponse } from './http/http-exchange';
 import { serviceTime, type Call, type SendOptions, type ServiceTransport } from './http/transport';
 
-/** Identifies a transaction by at least one of its ids (spec 4.1, 4.3). `amount` and `secrets` are not sent. */
+/** Identifies a transaction by one or both of its ids (spec 4.1, 4.3). `amount` and `secrets` are not sent. */
 export type LookupKey = { channel: string } & Pick<
   ExpectedFields,
   'transactionId' | 'externalId' | 'amount' | 'secrets'
 >;
 
 interface LookupResponse {
-  /** Null if there is no such transaction. */
+  /** The transaction in the response; null if the service has no such transaction. */
   transaction: WireObject | null;
   /** Whether the service itself responded, not a proxy; true if a transaction was found. */
   isOwn: boolean;
@@ -58,7 +58,7 @@ export interface SendQueue {
 }
 
 export interface MoneySendOptions {
-  /** The slot to use; if omitted, the request waits for one. */
+  /** Slot of the bulkhead to use; if omitted, the request waits for a free slot. */
   slot?: MoneySlot;
   /** Whether the request may be signed and sent again after a 401; by default it may. */
   mayRepeat?: (() => Promise<boolean>) | undefined;
@@ -114,7 +114,7 @@ export class ServiceClient {
       const outcome = parseMutationResponse(raw, fields);
       if (outcome.kind === 'accepted') this.transport.recordServiceTime(raw);
       return outcome;
-    }, toMutationOutcome);
+    }, outcomeOfFailure);
   }
 
   sendQueue(path: string, lane: BulkheadName): SendQueue {

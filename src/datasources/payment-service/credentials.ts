@@ -5,7 +5,7 @@ import { HotReloadedFile } from '../../shared/hot-reloaded-file';
 import { readCredentialsFile, type CredentialEntry, type CredentialTable } from './credentials-file';
 import { Signer } from './http/signature';
 
-/** The signers of one credentials entry: one signer per secret key. */
+/** The signers of one credentials entry, one per secret key. */
 class Signers {
   /** Name of the entry for logs: `default` or `channels.<channel>`. */
   readonly name: string;

@@ -40,7 +40,7 @@ export interface ConfirmRequest {
 
 export interface LookupResult<T> {
   found: T | null;
-  /** Whether the service itself responded, because the response of a proxy proves nothing. */
+  /** Whether the service itself responded. The response of a proxy proves nothing about transactions. */
   isOwn: boolean;
 }
 
@@ -76,7 +76,7 @@ export class PaymentService {
     });
     const call = { channel: request.channel, path: 'payment/', body };
     const outcome = await this.client.postOnce('payments', call, request, options);
-    return mapAccepted(outcome, (json) => this.#read(json, request));
+    return mapAccepted(outcome, (json) => this.#toResource(json, request));
   }
 
   /** POST payment/confirm/ (spec 4.5). The body has no channel. */
@@ -85,7 +85,7 @@ export class PaymentService {
     const body = JSON.stringify({ id: transactionId, ...fields });
     const call = { channel, path: 'payment/confirm/', body };
     const outcome = await this.client.postOnce('payments', call, { channel, transactionId });
-    return mapAccepted(outcome, (json) => this.#read(json, { channel, definition }));
+    return mapAccepted(outcome, (json) => this.#toResource(json, { channel, definition }));
   }
 
   /** GET payment/ (spec 4.3). Returns null if there is no such payment. */
@@ -107,10 +107,11 @@ export class PaymentService {
 
   /** Builds a payment from journal data, without a request. Its other fields are looked up if they are selected. */
   fromJournal(transactionId: string, status: string, known: KnownPayment): PaymentResource {
-    return this.#read({ transaction_id: transactionId, status }, known);
+    return this.#toResource({ transaction_id: transactionId, status }, known);
   }
 
-  #read(json: WireObject, known: KnownPayment): PaymentResource {
+  /** Builds a payment from a response, with lazy getters for missing fields. */
+  #toResource(json: WireObject, known: KnownPayment): PaymentResource {
     const payment = readPayment(json, known, this.pollAfter);
     if (isPartialResponse(json)) {
       const { channel, transactionId } = payment;

@@ -17,7 +17,7 @@ import { requestedAmount, readError } from './mapping/read-payment';
 
 interface PayoutRequest extends CreateRequest {
   definition: PayoutMethodDefinition;
-  /** Value of payout_method.type: that of the method, or one that the caller gave. */
+  /** Value of payout_method.type: the wire type of the method, or a type that the caller gave. */
   type: string;
   /** Method details that callers may see. The service never returns them. */
   publicDetails: object;
@@ -61,7 +61,7 @@ export class PayoutService {
     return mapAccepted(outcome, (json) => readPayout(json, request));
   }
 
-  /** GET payout/ (spec 4.1). Null if there is none. @param knownOf returns the known facts about a payout by its id */
+  /** GET payout/ (spec 4.1). Null if there is no such payout. @param knownOf returns known facts about a payout by its id */
   async lookUp(key: LookupKey, knownOf?: KnownOf): Promise<PayoutResource | null> {
     return (await this.search(key, knownOf)).found;
   }

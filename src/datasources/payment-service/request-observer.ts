@@ -22,7 +22,7 @@ export interface RequestObserver {
   retried(): void;
 }
 
-/** Names of requests in metrics; others have the name `other`. */
+/** Metric names of requests. Requests that are not listed have the name `other`. */
 const METRIC_NAMES: Readonly<Record<string, string>> = {
   'GET payment/': 'lookup_payment',
   'GET payout/': 'lookup_payout',

@@ -12,9 +12,9 @@ const MAX_BATCH = 256;
 interface PostgresChangesOptions {
   /** Connections whose commits wait until they are durable. */
   pool: PostgresPool;
-  /** Connections whose commits wait for no sync, with limits like those of `pool`. */
+  /** Connections whose commits do not wait for a sync, with the same limits as `pool`. */
   unsyncedPool: PostgresPool;
-  /** Connections for what no create waits for; their commits wait for no sync. */
+  /** Connections for work that no create waits for. Their commits do not wait for a sync. */
   backgroundPool: PostgresPool;
   timeLimitMs: number;
 }
@@ -92,7 +92,9 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
       await this.raiseEpoch(false, until);
       rows = await record();
       if (isWithoutEpoch(rows))
-        throw new JournalUnavailable(new Error('The journal moves between databases.'));
+        throw new JournalUnavailable(
+          new Error('The database of the journal changed while changes were recorded.'),
+        );
     }
     const results = new Map(rows.map(({ place, result }) => [place, result as ObservationResult]));
     return observations.map((_, place) => results.get(place) ?? 'not_followed');

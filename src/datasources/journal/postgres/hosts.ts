@@ -62,7 +62,7 @@ export class PostgresHosts {
   /** Must be called when a host failed or is read-only. Stops using it and moves it to the end of the search order. */
   reportFailure({ host, port }: PostgresHost): void {
     const current = this.#current;
-    // Another host may be in use by now.
+    // Ignores a failure of a host that is no longer in use.
     if (current?.host !== host || current.port !== port) return;
     this.#current = undefined;
     this.#searchOrder = [...this.#searchOrder.filter((other) => other !== current), current];

@@ -51,13 +51,13 @@ const MAX_BATCH = 256;
 const MAX_CONNECTIONS = 8;
 /** Connections for lists, changes, operator commands and the purge, so that these do not delay creates. */
 const MAX_BACKGROUND_CONNECTIONS = 4;
-/** For the purge, which deletes again any rows that a crash restores, and for outcomes, which a lookup can find again. */
+/** Option of connections for the purge and for outcomes. A crash may lose these writes; purge and recovery repeat them. */
 const WITHOUT_SYNC = '-c synchronous_commit=off';
 const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${WITHOUT_SYNC}`;
-/** For recording outcomes and observations, one batch of each at a time. */
+/** Maximum number of connections that record outcomes and observations: one batch of each at a time. */
 const MAX_OUTCOME_CONNECTIONS = 2;
 
-/** Groups of attempts that are remembered as existing. */
+/** Maximum number of attempt groups that are cached as existing. */
 const MAX_KNOWN_GROUPS = 10_000;
 
 /** The journal in PostgreSQL, for gateways on several machines. */
@@ -179,11 +179,15 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const until = monotonicMs() + this.timeLimitMs;
     const [row] = await this.#pool.queryDurably(CHECK_WRITE, [Date.now(), bytes], until);
     if (row?.['may'] !== true)
-      throw new JournalUnavailable(Object.assign(new Error('Missing privileges.'), { code: '42501' }));
+      throw new JournalUnavailable(
+        Object.assign(new Error('The database user lacks privileges that the journal needs.'), {
+          code: '42501',
+        }),
+      );
     if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
   }
 
-  /** Writes what is queued, then closes the connections. */
+  /** Writes the queued attempts, outcomes and observations, then closes the connections. */
   async close(): Promise<void> {
     await Promise.all([this.#inserts, this.#outcomes, this.changes].map((queue) => queue.close()));
     await Promise.all([this.#pool, this.#outcomePool, this.#backgroundPool].map((pool) => pool.close()));

@@ -34,7 +34,7 @@ interface PostgresPoolOptions {
   migrate?: () => Promise<readonly string[]>;
 }
 
-/** SQLSTATE of a warning, such as that of a commit that was cancelled while it waited for the synchronous standby. */
+/** SQLSTATE of a warning, for example about a commit cancelled while it waited for the synchronous standby. */
 const WARNING = '01000';
 
 interface Query {
@@ -129,7 +129,7 @@ export class PostgresPool {
     } catch (error) {
       // After a failover another host is the primary.
       if (client && describeJournalError(error).reason === 'read_only') this.#hosts.reportFailure(client);
-      // The connection may still be busy with the query: it is not reused.
+      // Discards the connection, because it may still be busy with the query.
       client?.release(true);
       throw error instanceof JournalUnavailable ? error : new JournalUnavailable(error);
     }

@@ -89,7 +89,7 @@ export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
       ORDER BY epoch DESC, xid DESC, seq DESC LIMIT 1`,
   )}`;
 
-/** Reads in the order of ids, which is about that of the times, so that the times need no index. */
+/** Purges followed transactions in id order, which is roughly time order, so that no index on the time is needed. */
 export const PURGE_FOLLOWED = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT id, created_at FROM followed_transactions WHERE (SELECT mine FROM turn) AND id > $1::bigint

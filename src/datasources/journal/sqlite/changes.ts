@@ -1,4 +1,4 @@
-import { FEED_OF_GROUP, FROM_ATTEMPT, NOW } from '../change-tables';
+import { FEED_OF_GROUP, COPIED_COLUMNS, NOW } from '../change-tables';
 import type { ChangeJournal, Observation, ObservationResult, ObservedState } from '../changes';
 import { hasId, idValues, type Row, type SqlValue } from '../rows';
 import { SqlChanges } from '../sql-changes';
@@ -8,14 +8,14 @@ import { sql, type SqliteThread } from './thread';
 
 const CURRENT_EPOCH = '(SELECT epoch FROM change_epoch)';
 
-/** These two follow the statement that settles an attempt. They do nothing if it changed no row. */
-const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${FROM_ATTEMPT}, status, state, received)
-  SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_OF_GROUP}, ${FROM_ATTEMPT}, ?, ?, ?
+/** Records the first change after the statement that settles an attempt. Does nothing if that statement changed no row. */
+const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, status, state, received)
+  SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_OF_GROUP}, ${COPIED_COLUMNS}, ?, ?, ?
   FROM stored_attempts WHERE ${hasId('id')} AND changes() = 1`;
 
-const FOLLOW = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${FROM_ATTEMPT},
+const FOLLOW = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_COLUMNS},
     transaction_hash, status, state)
-  SELECT settled_at, settled_at, ?, ?, ${FROM_ATTEMPT}, transaction_hash, ?, ?
+  SELECT settled_at, settled_at, ?, ?, ${COPIED_COLUMNS}, transaction_hash, ?, ?
   FROM stored_attempts WHERE ${hasId('id')} AND changes() = 1`;
 
 /** Returns the statements that follow the one that settles an attempt which succeeded. */
@@ -32,7 +32,7 @@ const FOLLOWED_ID = `(SELECT f.id FROM followed_transactions AS f INDEXED BY fol
   JOIN attempt_groups AS own ON own.id = f.group_id
   WHERE f.transaction_hash = ? AND f.transaction_id = ? AND own.service = ? AND own.kind = ? AND own.channel = ?)`;
 
-const IS_NOT_FOLLOWED = `SELECT 'not_followed' AS result WHERE ${FOLLOWED_ID} IS NULL`;
+const SELECT_IF_NOT_FOLLOWED = `SELECT 'not_followed' AS result WHERE ${FOLLOWED_ID} IS NULL`;
 
 const UNCHANGED = `UPDATE followed_transactions
   SET failures = 0, next_lookup_at = ?, observed_at = max(observed_at, ?)
@@ -41,8 +41,8 @@ const UNCHANGED = `UPDATE followed_transactions
 const OUTDATED = `UPDATE followed_transactions SET failures = 0, next_lookup_at = ?
   WHERE id = ${FOLLOWED_ID} AND observed_at > ? RETURNING 'outdated' AS result`;
 
-const RECORD = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${FROM_ATTEMPT}, previous_status, status, state, received)
-  SELECT ${CURRENT_EPOCH}, 0, ?, ${FEED_OF_GROUP}, ${FROM_ATTEMPT}, status, ?, ?, ?
+const RECORD = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, previous_status, status, state, received)
+  SELECT ${CURRENT_EPOCH}, 0, ?, ${FEED_OF_GROUP}, ${COPIED_COLUMNS}, status, ?, ?, ?
   FROM followed_transactions WHERE id = ${FOLLOWED_ID}`;
 
 const END = `DELETE FROM followed_transactions WHERE id = ${FOLLOWED_ID} RETURNING 'recorded' AS result`;
@@ -58,7 +58,7 @@ function observationStatements(observation: Observation): Statement[] {
   const id = [shortHash(transactionId), toStoredText(transactionId), service, kind, channel];
   const soon = nextLookupAt === null ? null : observedAt;
   return [
-    sql(IS_NOT_FOLLOWED, ...id),
+    sql(SELECT_IF_NOT_FOLLOWED, ...id),
     sql(UNCHANGED, nextLookupAt, observedAt, ...id, status, state),
     ...(isFinal ? [] : [sql(OUTDATED, soon, ...id, requestedAt)]),
     sql(RECORD, observedAt, status, state, received, ...id),
@@ -101,6 +101,6 @@ export class SqliteChanges extends SqlChanges implements ChangeJournal {
     await this.thread.run({ write: true, statements: [sql(SYNC)] });
   }
 
-  /** Does nothing, because opening the file does this. */
+  /** Does nothing: SqliteJournal.open() begins a new epoch if the file is another one. */
   protected async correctEpoch(): Promise<void> {}
 }

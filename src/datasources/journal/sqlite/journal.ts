@@ -52,14 +52,15 @@ const INSERT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.join(', ')}, group
     WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?)
   ${UPSERT_RELEASED_KEY} RETURNING 1 AS is_started`;
 
-/** Returns a row if the fence is not the one that the sender knew. */
-const FENCE_CHANGED = 'SELECT fence_since AS changed_fence FROM journal_state WHERE fence_since <> ?';
+/** Returns a row if the fence was raised or lowered since the sender read it. */
+const SELECT_IF_FENCE_CHANGED =
+  'SELECT fence_since AS changed_fence FROM journal_state WHERE fence_since <> ?';
 
 /** Returns a row if the journal does not have the attempt. */
-const IS_MISSING = `SELECT 1 AS is_missing WHERE NOT EXISTS (SELECT 1 FROM stored_attempts WHERE ${hasId('id')})`;
+const SELECT_IF_MISSING = `SELECT 1 AS is_missing WHERE NOT EXISTS (SELECT 1 FROM stored_attempts WHERE ${hasId('id')})`;
 
 /** Returns a row if another attempt created the transaction. Parameters: its hash and id, and the id of this attempt. */
-const CREATED_BY_ANOTHER = `SELECT other.id FROM attempts AS mine JOIN attempts AS other
+const SELECT_OTHER_CREATOR = `SELECT other.id FROM attempts AS mine JOIN attempts AS other
   ON other.transaction_hash = ? AND other.transaction_id = ? AND +other.service = mine.service
     AND +other.kind = mine.kind AND other.id <> mine.id
   WHERE ${hasId('mine.stored_id')}`;
@@ -147,7 +148,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const thread = await SqliteThread.open(file, timeLimitMs);
     const execute = (text: string, values?: readonly SqlValue[]): Promise<Row[]> =>
       thread.runWhileOpening(text, values);
-    // Makes other processes that start at the same time wait.
+    // Locks the file, so that other processes that start at the same time wait.
     const transaction = async <T>(work: () => Promise<T>): Promise<T> => {
       await execute('BEGIN IMMEDIATE');
       const result = await work();
@@ -172,7 +173,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const reservation = [service, channel, toStoredText(externalId), attemptIdBytes(id)];
     const group = [service, client, channel, kind];
     const [row] = await this.#writeAll(
-      sql(FENCE_CHANGED, attempt.fenceSince),
+      sql(SELECT_IF_FENCE_CHANGED, attempt.fenceSince),
       ...(reserve ? [sql(RESERVE, ...reservation)] : []),
       sql(CREATE_GROUP, ...group),
       sql(INSERT, ...insertColumnValues(attempt), ...group, reserve ? 1 : 0, ...reservation),
@@ -191,7 +192,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
       const values = [result.nextRecheckAt, lookups, spanMs, observer];
       await this.#writeOutcome(
         sql(SETTLE_AS_UNKNOWN, ...values, ...idValues(id)),
-        sql(IS_MISSING, ...idValues(id)),
+        sql(SELECT_IF_MISSING, ...idValues(id)),
       );
       return true;
     }
@@ -203,10 +204,10 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const { transactionId, status, observed } = result;
     const hash = shortHash(transactionId);
     const others = await this.#writeOutcome(
-      sql(CREATED_BY_ANOTHER, hash, transactionId, ...idValues(id)),
+      sql(SELECT_OTHER_CREATOR, hash, transactionId, ...idValues(id)),
       sql(SETTLE, STATE_OF[outcome], settledAt, hash, toStoredText(transactionId), status, ...idValues(id)),
       ...firstChange(id, settledAt, observed),
-      sql(IS_MISSING, ...idValues(id)),
+      sql(SELECT_IF_MISSING, ...idValues(id)),
     );
     return others.length === 0;
   }

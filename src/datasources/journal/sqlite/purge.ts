@@ -28,7 +28,7 @@ const RESERVATION_PAGE = `SELECT held.rowid AS place, ${IS_LEFT_OVER} AS is_left
 const PURGE_LEFT_OVER = `DELETE FROM reserved_external_ids AS held
   WHERE held.rowid IN (SELECT value FROM json_each(?)) AND ${IS_LEFT_OVER} RETURNING 1`;
 
-/** Changes in their order. Parameters: position after which to begin, limit, time. */
+/** FROM clause for expired changes, oldest first. Parameters: limit, time before which a change has expired. */
 const FROM_EXPIRED_CHANGES = `FROM (
   SELECT id, seq, epoch, feed_id, recorded_at FROM changes INDEXED BY changes_in_order
   WHERE (epoch, xid, seq) > (0, 0, 0) ORDER BY epoch, xid, seq LIMIT ?) WHERE recorded_at < ?`;
@@ -40,7 +40,7 @@ const RAISE_PURGED = `UPDATE change_feeds SET purged_epoch = newest.epoch, purge
 
 const PURGE_CHANGES = `DELETE FROM changes WHERE id IN (SELECT id ${FROM_EXPIRED_CHANGES}) RETURNING 1`;
 
-/** Reads in the order of ids, which is about that of the times, so that the times need no index. */
+/** Purges followed transactions in id order, which is roughly time order, so that no index on the time is needed. */
 const PURGE_FOLLOWED = `DELETE FROM followed_transactions WHERE id IN (
   SELECT id FROM (SELECT id, created_at FROM followed_transactions ORDER BY id LIMIT ?) WHERE created_at < ?)
   RETURNING 1`;

@@ -19,7 +19,7 @@ interface CircuitBreakerOptions {
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
 }
 
-/** Circuit breaker by consecutive failures. Breaks last one second at first, and twice as long after each failed probe. */
+/** Circuit breaker that opens after consecutive failures, for about a second. Each failed probe doubles the duration. */
 export class CircuitBreaker {
   #state: State = { kind: 'closed', failures: 0 };
 
@@ -70,7 +70,7 @@ export class CircuitBreaker {
   #open(breaks: number): void {
     const { runtime } = this.options;
     const breakMs = Math.min(MAX_BREAK_MS, FIRST_BREAK_MS * 2 ** Math.min(breaks, 5));
-    // Jitter, so that instances do not probe at the same time.
+    // Adds jitter, so that instances do not probe at the same time.
     const until = runtime.monotonic() + breakMs * (0.75 + runtime.random() / 4);
     this.#state = { kind: 'open', until, breaks };
   }

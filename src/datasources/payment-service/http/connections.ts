@@ -25,7 +25,7 @@ export interface Connections {
 
 const MAX_CONNECTIONS = 256;
 
-/** HTTP/1.1 connections. Those of creates and confirms are hardly ever closed while a request is written to them. */
+/** HTTP/1.1 connections. Creates and confirms use a PostAgent, which avoids connections that the service may be closing. */
 export class HttpConnections implements Connections {
   readonly #lookupPool: Pool;
   readonly #postAgent: PostAgent;
@@ -37,7 +37,7 @@ export class HttpConnections implements Connections {
     this.#lookupPool = new Pool(base.origin, {
       connections: MAX_CONNECTIONS,
       connect: { timeout: connectTimeoutMs },
-      // The deadline of the Exchange covers these timeouts.
+      // Disables the timeouts of undici, because the Exchange has its own deadline.
       headersTimeout: 0,
       bodyTimeout: 0,
       pipelining: 1,
@@ -51,7 +51,11 @@ export class HttpConnections implements Connections {
   }
 
   post(message: PostRequest, exchange: Exchange): void {
-    if (this.#isClosed) return exchange.onResponseError(undefined, new Error('The client is closed.'));
+    if (this.#isClosed)
+      return exchange.onResponseError(
+        undefined,
+        new Error('The connections to the payment service are closed because the gateway is shutting down.'),
+      );
     void this.#postsInFlight.track(this.#post(message, exchange));
   }
 

@@ -117,7 +117,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#failure) return;
     this.#timer.cancel();
     const [first, second] = this.#chunks;
-    // Most responses are one chunk.
+    // Avoids a copy for the usual response of one chunk.
     const body = first && !second ? first : Buffer.concat(this.#chunks);
     const response = { status: this.#status, headers: this.#headers, body };
     void this.runtime.nextTurn().then(() => this.#response.resolve(response));

@@ -3,15 +3,15 @@ import type { Duplex } from 'node:stream';
 import { buildConnector } from 'undici';
 import { StandbyConnections } from './standby-connections';
 
-/** An idle connection is closed after this time: most services keep idle connections for several seconds. */
+/** Time in ms after which an idle connection is closed. Most services keep idle connections for several seconds. */
 const MAX_IDLE_MS = 1000;
 
-/** A connection is not reused before this time: a service that closes it after its response has then been noticed. */
+/** Time in ms before a connection is reused, so that the gateway notices a service that closes it after a response. */
 const MIN_IDLE_MS = 5;
 
 type OnSocket = (error: Error | null, socket: Duplex) => void;
 
-/** Connections for creates and confirms: recently used, else opened ahead of need, else new (ADR 19). */
+/** Connections for creates and confirms. Prefers a recently used one, then a standby connection, then a new one (ADR 19). */
 export class PostAgent extends Agent {
   readonly #connect: (callback: buildConnector.Callback) => void;
   readonly #standby: StandbyConnections;
@@ -43,7 +43,7 @@ export class PostAgent extends Agent {
   override keepSocketAlive(socket: Duplex): boolean {
     const { res } = (socket as { _httpMessage?: { res?: IncomingMessage } })._httpMessage ?? {};
     const [, requestsLeft = '1'] = /\bmax=(\d+)/.exec(String(res?.headers['keep-alive'])) ?? [];
-    // Its type lacks the result.
+    // The type declaration of keepSocketAlive lacks the boolean result.
     const mayReuse: unknown = super.keepSocketAlive(socket);
     return requestsLeft !== '0' && mayReuse === true;
   }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 
-/** Longer than a pause between creates in steady traffic, and shorter than servers wait for a first request. */
+/** Maximum age in ms of a standby connection: longer than the gap between creates, shorter than server idle timeouts. */
 const MAX_AGE_MS = 5000;
 const MAX_STANDBY = 16;
 
@@ -36,7 +36,7 @@ export class StandbyConnections {
     const socket = this.#ready.pop()?.socket;
     for (const event of UNUSABLE) socket?.off(event, destroy);
     socket?.ref();
-    // The request goes first.
+    // Opens connections after the current request has been sent.
     setImmediate(() => this.#refill());
     return socket;
   }

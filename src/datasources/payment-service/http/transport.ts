@@ -10,7 +10,7 @@ import type { Signer } from './signature';
 export type Call = { channel: string; path: string } & ({ query: string } | { body: string });
 
 export interface SendOptions {
-  /** The bulkhead; null if the request already holds a slot. */
+  /** The bulkhead to take a slot from; null if the request already holds a slot. */
   lane: BulkheadName | null;
   /** Time limit of the request in ms; by default that of the transport. */
   timeoutMs?: number | undefined;

@@ -78,7 +78,7 @@ function readAmount(object: unknown): Amount | undefined {
   return Object.assign(new Amount(), { currency, value, received: readMoney(object['received']) });
 }
 
-/** Returns the amount of a request. Its `received` is null, because it is unknown. */
+/** Returns the amount of a request. `received` is null, because the received amount is unknown. */
 export const requestedAmount = (requested: KnownPayment['amount']): Amount | undefined =>
   requested &&
   Object.assign(new Amount(), { currency: requested.currency, value: requested.value, received: null });
@@ -111,7 +111,7 @@ export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<Pa
   payment.complete = complete;
 }
 
-/** Whether a missing field is to be looked up. Only failed payments have `error`, and only unfinished ones `state`. */
+/** Whether a missing field needs a lookup. Only failed payments have `error`, and only unfinished payments `state`. */
 function isLazyField(payment: PaymentResource, name: string): boolean {
   if (Reflect.get(payment, name) !== undefined) return false;
   if (name === 'error') return payment.status === PaymentStatus.FAILED;

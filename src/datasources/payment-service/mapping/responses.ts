@@ -55,7 +55,7 @@ function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
 function readMatchingJson(raw: RawResponse, expected: ExpectedFields): WireObject | undefined {
   const json = readJsonObject(raw);
   if (!json || !matchesRequest(json, expected)) return undefined;
-  // These fields equal those of the request, so they are not redacted.
+  // Copies these fields unredacted, because they equal the fields of the request.
   const compared = [
     'transaction_id',
     'channel',
@@ -97,7 +97,7 @@ const invalidResponseError = (): ServiceError =>
 /** 4xx statuses after which the service may have acted: timeout, conflict, too early. */
 const UNKNOWN_OUTCOME_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);
 
-/** Reads the response to a create or confirm. Throws if the service certainly did nothing and not due to the input. */
+/** Reads the response to a create or confirm. Throws if the service certainly did nothing for a reason other than the input. */
 export function parseMutationResponse(
   raw: RawResponse,
   expected: ExpectedFields,
@@ -118,7 +118,7 @@ export function parseMutationResponse(
 /** The service's response for a transaction that does not exist. */
 export interface NotFoundResponse {
   status: number;
-  /** Names of fields that its JSON object always has; if empty, any JSON object is accepted. */
+  /** Names of fields that the JSON object of a "not found" response always has; if empty, any JSON object is accepted. */
   fields: readonly string[];
 }
 
@@ -149,7 +149,7 @@ export function readLookupResponse(
 }
 
 /** Returns the outcome of a create or confirm without a response. Throws a ServiceError if nothing was sent. */
-export function toMutationOutcome(failure: unknown): { kind: 'unknown' } {
+export function outcomeOfFailure(failure: unknown): { kind: 'unknown' } {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (!failure.nothingSent) return { kind: 'unknown' };
   throw failure.reason === 'refused' ? notRespondingError() : unreachableError();

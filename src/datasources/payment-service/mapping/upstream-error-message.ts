@@ -18,7 +18,7 @@ function textsIn(value: unknown, depth = 0): string[] {
     const more = main === value['errors'] ? [] : textsIn(value['errors'], depth + 1);
     return [...textsIn(main, depth + 1), ...more];
   }
-  // An object of messages by field name.
+  // The value is an object with a message for each field name.
   return Object.entries(value).flatMap(([name, inner]) =>
     textsIn(inner, depth + 1).map((text) => `${name}: ${text}`),
   );
