@@ -33,7 +33,7 @@ export async function startGateway(
   clock: Clock = systemClock,
   { open = openJournal, sandboxId = randomUUID() }: GatewayDependencies = {},
 ): Promise<Gateway> {
-  /** Closes the parts in reverse order. */
+  /** Closes the parts of the gateway in reverse order of their start. */
   const closers = new AsyncDisposableStack();
   try {
     const tracing = await openTracing(config, log, clock);
@@ -106,7 +106,7 @@ async function openTracing(config: Config, log: Logger, clock: Clock): Promise<T
   const { tracing: settings, service, shutdownGraceMs } = config;
   if (!settings) return undefined;
   const { startTracing } = await import('../observability/tracing/start-tracing.js');
-  // The final export comes last, when work in flight may have used most of the grace period.
+  // Limit the final export: it comes last, when work in flight may have used most of the grace period.
   return startTracing({ settings, service, log, now: () => clock.now(), flushMs: shutdownGraceMs / 4 });
 }
 

@@ -34,8 +34,8 @@ export interface WebServer {
   /** URL of the server at METRICS_PORT, without a trailing slash; null if METRICS_PORT is not set. */
   metricsUrl: string | null;
   /**
-   * Fails readiness checks and asks clients to reconnect elsewhere; requests are still served. A later `close` also
-   * waits for requests on connections that were accepted just before.
+   * Fails readiness checks and asks clients to reconnect elsewhere. Requests are still served. If drain() was called, a
+   * later close() also waits for requests on connections that were accepted just before close().
    */
   drain(): void;
   /** Stops accepting work; resolves when work in flight has ended. */

@@ -43,9 +43,12 @@ export async function openMonitoredJournal(
 
 const INSPECTION_MS = 5_000;
 
-/** Logs what PostgreSQL does not promise; `paygraph doctor` says what to do. The journal monitor logs failures. */
+/** Logs missing guarantees of PostgreSQL. `paygraph doctor` prints remedies. The journal monitor logs failed writes. */
 async function logWeaknesses(url: string, log: BaseParts['log']): Promise<void> {
   const weaknesses = await inspectPostgres(url, INSPECTION_MS).then(weaknessesOf, () => []);
   for (const reason of weaknesses)
-    log.warn({ event: 'journal_weakness', reason }, 'PostgreSQL lacks a promise; see npm run doctor');
+    log.warn(
+      { event: 'journal_weakness', reason },
+      'PostgreSQL lacks a guarantee that the journal needs; see npm run doctor',
+    );
 }

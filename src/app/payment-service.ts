@@ -38,7 +38,7 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
       { event: 'credentials_file_ignored' },
       `${CREDENTIALS_FILE} is ignored, because the gateway runs with the embedded sandbox`,
     );
-  // The sandbox has one merchant, and it must not receive credentials of a real service.
+  // Do not read the file with the sandbox, which must not receive credentials of a real service.
   const file = sandbox ? null : credentialsFile;
   const settings = hasDefault ? { apiKey, secretKeys: [secretKey] } : undefined;
   return readSettingFile(CREDENTIALS_FILE, () => new Credentials({ file, settings, onCredentialEvent }));
@@ -82,7 +82,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     isDown: (): boolean => Object.values(transport.policy.breakers()).includes(true),
     /** Whether lookups wait for a free slot. */
     isBusy: (): boolean => transport.policy.lanes().lookups.waiting > 0,
-    /** Resolves when requests in flight have ended. */
+    /** Closes the client. Resolves when requests in flight have ended. */
     close: async (): Promise<void> => {
       credentials.close();
       await transport.close();

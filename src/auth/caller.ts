@@ -28,7 +28,7 @@ export interface Caller {
   scopes: ReadonlySet<Scope>;
   /** Merchant channels (UUIDs in lower case) that the caller may use; "*" for all. */
   channels: '*' | ReadonlySet<string>;
-  /** SHA-256 of the client key, or thumbprint of the public key of the token; revocation is checked by it. */
+  /** SHA-256 of the client key, or thumbprint of the public key of the token. Used to check for revocation. */
   credential?: string;
   /** Expiry of the credentials in milliseconds since 1970; null if they do not expire. */
   expiresAt: number | null;

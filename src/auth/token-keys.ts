@@ -21,7 +21,7 @@ export interface TokenKeysOptions {
 const REFRESH_AGE_MS = 30_000;
 /** Age from which a key set is used only after an attempt to refresh it. */
 const MAX_UNREFRESHED_AGE_MS = 60_000;
-/** Minimum time between the end of a load and one that is started because of an unknown key id. */
+/** Minimum time between the end of a load and a load that is started because of an unknown key id. */
 const UNKNOWN_KEY_COOLDOWN_MS = 30_000;
 /** Minimum time between a failed load and the next one. */
 const FAILURE_COOLDOWN_MS = 5_000;
@@ -36,7 +36,7 @@ interface KeySet {
   thumbprints: ReadonlySet<string>;
   /** Start of the load in milliseconds since 1970. */
   requestedAt: number;
-  /** Start of the load by the monotonic clock, in milliseconds. */
+  /** Start of the load according to the monotonic clock, in milliseconds. */
   requestedAtMonotonic: number;
 }
 
@@ -86,13 +86,13 @@ export class TokenKeys {
     );
   }
 
-  /** Age of the key set in ms: the larger of those by monotonic clock (which may stop in sleep) and wall clock. */
+  /** Age of the key set in ms: the larger of the ages by monotonic clock, which may stop in sleep, and by wall clock. */
   #keysAge(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;
     const byWall = clock.now() - this.#keys.requestedAt;
     const age = clock.monotonic() - this.#keys.requestedAtMonotonic;
-    // The wall clock was set back, so the age is unknown: attempt a refresh before the keys are used.
+    // If the wall clock was set back, the age is unknown: attempt a refresh before the keys are used.
     return Math.max(age, byWall < 0 ? MAX_UNREFRESHED_AGE_MS : byWall);
   }
 

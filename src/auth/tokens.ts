@@ -65,7 +65,7 @@ export class JwtVerifier {
     };
     try {
       const { key, ...verified } = await jwtVerify(token, this.#keys.find, rules);
-      // A Uint8Array is a shared secret; no accepted algorithm uses one.
+      // A Uint8Array is a symmetric key. No accepted algorithm uses symmetric keys.
       if (key instanceof Uint8Array) throw invalidToken();
       return { ...verified, key };
     } catch (error) {
@@ -111,7 +111,7 @@ function hasDuplicateName(token: string): boolean {
 
 /** Converts the claims `sub`, `scope` (space-separated) and `channels` to a caller. Unknown scopes grant nothing. */
 function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, credential: string): Caller {
-  // A number or a list would give the same id as its string form.
+  // A number or a list would give the same caller id as its string form.
   if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidToken();
   return {
     kind: 'frontend',

@@ -6,8 +6,8 @@ const CATCH_UP_MS = 2000;
 const READ_INTERVAL_MS = 100;
 
 /**
- * Yields the pages of a range up to its end. Waits for changes that cannot be read yet; the last page is still behind if
- * that takes too long. @param limit returns the maximum number of changes in the next page
+ * Yields the pages of a range of changes up to its end. Waits for changes that cannot be read yet. If that takes too
+ * long, the last page is still behind. @param limit returns the maximum number of changes in the next page
  */
 export async function* changePages(
   journal: Pick<ChangeJournal, 'readChanges'>,

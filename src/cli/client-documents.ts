@@ -37,7 +37,7 @@ interface ClientBehavior {
   separator: string;
 }
 
-/** Supported clients, by --client. test/gateway/persist-cli.system.test.ts compares them with the client libraries. */
+/** Supported values of --client. test/gateway/persist-cli.system.test.ts compares them with the client libraries. */
 export const CLIENTS = {
   apollo: {
     isClientDirective: (name) => ['connection', 'nonreactive', 'unmask'].includes(name),
@@ -62,7 +62,7 @@ export const CLIENTS = {
   },
 } satisfies Record<string, ClientBehavior>;
 
-/** Thrown if documents are invalid. Each error begins with file and line, and names the broken rule if there is one. */
+/** Thrown if documents are invalid. Each error begins with file and line, and names the violated validation rule. */
 export class InvalidDocumentsError extends Error {
   constructor(readonly errors: readonly string[]) {
     super(errors.join('\n'));

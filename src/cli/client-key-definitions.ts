@@ -46,7 +46,7 @@ function defineNewAndRotate(clientKey: Command, { handler }: Actions): void {
       parsePositiveDuration,
     )
     .option('--file <clients.json>', 'CLIENT_KEYS_FILE to add the entry to; created if it does not exist')
-    // Commander reports lists with spaces as excess arguments; the message of the command is clearer.
+    // Lists with spaces become excess arguments. The error message of newKey() is clearer than that of Commander.
     .allowExcessArguments()
     .action(handler(load, 'newKey'));
   addCommand(clientKey, 'rotate', {

@@ -4,7 +4,7 @@ import type { Terminal } from './terminal';
 /** Environment variables and output streams of a command. */
 export interface Context {
   terminal: Terminal;
-  /** The environment variables; undefined: those of this process. */
+  /** The environment variables; undefined stands for the variables of this process. */
   env: Environment | undefined;
 }
 
@@ -28,7 +28,7 @@ export class InputError extends Error {}
 /** Timeout of one journal request of a command, in ms. The timeout of the gateway is much shorter. */
 export const JOURNAL_TIMEOUT_MS = 15_000;
 
-/** Returns the code of an error or of its cause, such as ECONNREFUSED; `unknown` without one. Contains no secret. */
+/** Returns the code of an error or of its cause, such as ECONNREFUSED; `unknown` if neither has a code. No secrets. */
 export function causeCode(error: unknown): string {
   const { code, name, cause } = Object(error) as { code?: unknown; name?: unknown; cause?: unknown };
   if (name === 'TimeoutError') return 'ETIMEDOUT';

@@ -1,4 +1,4 @@
-/** Start of a cell that a spreadsheet evaluates as a formula. A caller may choose such a key or external id. */
+/** Matches the start of a cell that a spreadsheet evaluates as a formula. Callers may choose such keys and ids. */
 const FORMULA_START = /^[=+\-@\t\r\n]/;
 
 /** Returns a cell of CSV (RFC 4180), with an apostrophe before text that looks like a formula. */

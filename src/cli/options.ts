@@ -4,11 +4,11 @@ import { InvalidArgumentError } from 'commander';
 import { isUuid } from '../shared/uuid';
 import { InputError, causeCode } from './context';
 
-// The parse functions are for Commander, which adds the name of the option to their errors.
+// Commander calls the parse functions, and adds the name of the option to the messages of their errors.
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A hundred years. A longer duration is rejected, because it is probably a mistake. */
+/** Maximum duration of an option: a hundred years. A longer one is probably a mistake. */
 const MAX_DURATION_MS = 36_525 * 86_400_000;
 
 /** Returns the duration in ms of a text such as 90d, 12h, 15m, 30s or -5m. */
@@ -28,7 +28,7 @@ export function parsePositiveDuration(text: string): number {
 
 const TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
 
-/** Returns a time in ms since 1970: RFC 3339, or a date for its start in UTC. */
+/** Parses an RFC 3339 time, or a date, which stands for its start in UTC. Returns milliseconds since 1970. */
 export function parseTime(text: string): number {
   const ms = TIME.test(text) ? Date.parse(text) : NaN;
   if (!Number.isNaN(ms)) return ms;
@@ -37,7 +37,7 @@ export function parseTime(text: string): number {
   );
 }
 
-/** Returns a UUID in lower case. */
+/** Validates a UUID and returns it in lower case. */
 export function parseUuid(text: string): string {
   if (isUuid(text)) return text.toLowerCase();
   throw new InvalidArgumentError('Expected a UUID.');

@@ -82,7 +82,7 @@ function errorText(error: unknown): string {
   if (error instanceof JournalUnavailable)
     return `The journal is unavailable: ${journalErrorText(describeJournalError(error))}.`;
   if (!(error instanceof Error)) return String(error);
-  // The code of the cause is printed, not its message, which may contain a part of a connection string.
+  // Print the code of the cause, not its message, which may contain a part of a connection string.
   const code = (error.cause as NodeJS.ErrnoException | undefined)?.code;
   return code === undefined || error instanceof JournalOpenError
     ? error.message
@@ -90,7 +90,7 @@ function errorText(error: unknown): string {
 }
 
 /**
- * Runs a command. Resolves with its exit code, or with null for a server, which will end the process itself.
+ * Runs a command. Resolves with its exit code; with null for a server, which ends the process itself at a signal.
  * @param startServer called if the command is a server
  */
 export async function runCommand(

@@ -55,7 +55,7 @@ export class Terminal {
     this.err.write(`${text}\n`);
   }
 
-  /** Shows progress in one line, which the next output replaces. Does nothing if standard error is not a terminal. */
+  /** Shows progress in a line that the next output replaces. Does nothing if standard error is not a terminal. */
   showProgress(text: string): void {
     if (!this.err.isTTY || performance.now() - this.#progressShownAt < PROGRESS_INTERVAL_MS) return;
     this.#progressShownAt = performance.now();

@@ -23,7 +23,7 @@ export class EnvReader {
     return !!this.env[name] || this.#fileOf(name) !== undefined;
   }
 
-  /** Returns the value of a setting; its default, or null, if it is not set or invalid. Adds to `errors` if it is invalid. */
+  /** Returns the value of a setting; its default or null if it is not set or invalid. Adds to `errors` if invalid. */
   get<N extends Name>(name: N): SettingValue<Settings[N]> {
     const { parser, default: fallback }: Setting<unknown> = SETTINGS[name];
     const text = this.text(name);
@@ -78,7 +78,7 @@ const SETTING_PREFIXES = [
   ...['SUBGRAPH', 'OTEL_', 'METRICS_', 'FENCE_', 'FOLLOW_', 'CHANGES_', 'SETTLE_'],
 ];
 
-/** systemd sets this variable, which has such a prefix. */
+/** A variable that systemd sets. It has the prefix of a setting, but is none. */
 const FOREIGN_NAME = 'JOURNAL_STREAM';
 
 /** Whether Kubernetes or Docker sets this variable: MY_API_SERVICE_HOST, MY_API_PORT=tcp://… or MY_API_PORT_80_TCP. */

@@ -25,7 +25,7 @@ const APOLLO_ORIGINS = ['https://studio.apollographql.com', 'https://sandbox.emb
 /** Returns a reader of single settings. It does not check whether settings fit together. */
 export const settingsReader = (env: Environment = process.env): EnvReader => new EnvReader(env);
 
-/** The sandbox is embedded if there is no real payment service. */
+/** Whether the gateway embeds the sandbox, because no real payment service is set. */
 const usesSandbox = (env: EnvReader): boolean => !env.has('SERVICE_BASE_URL');
 
 function readService(env: EnvReader) {
@@ -35,7 +35,7 @@ function readService(env: EnvReader) {
       if (!env.has(name)) env.addError(name, `required with SERVICE_BASE_URL; set it or ${name}_FILE`);
   }
   return {
-    /** With the embedded sandbox: empty until the sandbox has started. */
+    /** URL of the payment service; with the embedded sandbox, empty until the sandbox has started. */
     baseUrl: env.get('SERVICE_BASE_URL') ?? '',
     apiKey: env.get('SERVICE_API_KEY') ?? SANDBOX_CREDENTIALS.apiKey,
     secretKey: env.get('SERVICE_SECRET_KEY') ?? SANDBOX_CREDENTIALS.secretKey,
@@ -61,7 +61,7 @@ function readJournal(env: EnvReader, secretKey: Secret) {
       'required with SERVICE_CREDENTIALS_FILE if SERVICE_SECRET_KEY is not set',
     );
   return {
-    /** May contain a password. */
+    /** Database URL of the journal, which may contain a password. */
     url: env.get('DATABASE_URL'),
     settleMs: env.get('UNKNOWN_SETTLE_SECONDS') * 1000,
     fenceMs: env.get('FENCE_SECONDS') * 1000,
@@ -138,9 +138,9 @@ const readChanges = (env: EnvReader) => ({
   keepMs: env.get('CHANGES_RETENTION_DAYS') * DAY_MS,
 });
 
-/** Reads the settings of tracing. Null if it is off. */
+/** Reads the settings of tracing. Returns null if tracing is off. */
 function readTracing(env: EnvReader): TracingSettings | null {
-  // Only validated: the exporter supports one protocol.
+  // Validate the protocol only: the exporter supports a single one.
   env.get('OTEL_EXPORTER_OTLP_PROTOCOL');
   const base = env.get('OTEL_EXPORTER_OTLP_ENDPOINT');
   const url =
@@ -184,7 +184,7 @@ export function readConfig(source?: Environment) {
     metricsPort: env.get('METRICS_PORT'),
     service,
     journal: readJournal(env, service.secretKey),
-    /** Null if SERVICE_BASE_URL is set: no sandbox is started. */
+    /** Settings of the embedded sandbox; null if SERVICE_BASE_URL is set, so that no sandbox is started. */
     sandbox: readSandbox(env),
     access: readAccess(env),
     urls: {
@@ -203,7 +203,7 @@ export function readConfig(source?: Environment) {
     publicUrl: env.get('PUBLIC_URL'),
     auditFile: env.get('AUDIT_LOG_FILE'),
     auditKey: env.get('AUDIT_LOG_KEY'),
-    /** Null: the gateway does not rotate the audit log. */
+    /** Rotation of the audit log; null if the gateway does not rotate the audit log. */
     auditRotation: readAuditRotation(env),
     metricsToken: env.get('METRICS_TOKEN'),
     introspection: env.get('INTROSPECTION') ?? isSandbox,
@@ -213,7 +213,7 @@ export function readConfig(source?: Environment) {
     shutdownGraceMs: env.get('SHUTDOWN_GRACE_MS'),
     logLevel: env.get('LOG_LEVEL'),
   };
-  // Only validated: operator commands use it.
+  // Validate SETTLE_APPROVAL only: operator commands use it, not the gateway.
   env.get('SETTLE_APPROVAL');
   if (allowsUnauthenticatedCallers(config.access) && !isLoopback(config.host))
     env.addError(

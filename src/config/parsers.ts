@@ -21,7 +21,7 @@ export interface Setting<T> {
   /** Text in docs/configuration.md for a setting that has no default and is not set; 'none' if omitted. */
   whenUnset?: string;
   parser: Parser<T>;
-  /** The value is never printed, and <NAME>_FILE may name a file that contains it. */
+  /** True if the value is never printed. <NAME>_FILE may then name a file that contains the value. */
   secret?: true;
 }
 

@@ -1,4 +1,4 @@
-/** The types of settings that folders below src/app use. Config in index.ts has all settings. */
+/** Types of settings that are used outside src/config and src/app. The type Config in index.ts has all settings. */
 
 import type { PollIntervals } from '../shared/poll-intervals';
 import type { Secret } from '../shared/secret';
@@ -24,7 +24,7 @@ export interface PollSettings {
 export interface ChangeSettings {
   /** How long a transaction is looked up after its create, in ms; 0: the gateway looks nothing up on its own. */
   followMs: number;
-  /** Maximum rate of these lookups of one instance. */
+  /** Maximum number of lookups of followed transactions per second at one instance. */
   lookupsPerSecond: number;
   /** Retention period of recorded changes, in ms. */
   keepMs: number;

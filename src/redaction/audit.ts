@@ -5,7 +5,7 @@ import { containsToken } from './text';
 /** Replaces the end of a text that is too long. */
 const TRUNCATION_MARK = '[cut]';
 
-/** Number of characters of a text that are searched and kept; more than in any field, so that no card number is cut. */
+/** Number of characters that are searched and kept. It exceeds the length of every field, so no card number is cut. */
 const MAX_SEARCHED_CHARACTERS = 1024;
 
 /** Returns the number of bytes of a character in the audit log, where all but printable ASCII is escaped as in JSON. */

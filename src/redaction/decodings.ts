@@ -29,7 +29,7 @@ const NOT_ASCII = /[^\x00-\x7f]/;
 function mayBeEncoded(text: string): boolean {
   if (ENCODING_MARKER.test(text)) return true;
   if (!NOT_ASCII.test(text)) return false;
-  // Not text.normalize(): it takes time quadratic in the number of marks that follow one letter.
+  // Do not use text.normalize(): its time is quadratic in the number of marks that follow one letter.
   for (const character of text) if (plainForm(character) !== character) return true;
   return false;
 }
@@ -68,20 +68,20 @@ function digitValue(digit: string): number {
   return (code - first) % 10;
 }
 
-/** Maximum length of a compatibility form that replaces a character. Longer forms are words of up to 18 characters. */
-const MAX_NFKC_LENGTH = 4;
+/** Maximum length of the NFKC form that replaces one character. Longer forms are words of up to 18 characters. */
+const MAX_CHARACTER_FORM_LENGTH = 4;
 
 function computePlainForm(character: string): string {
   if (INVISIBLE.test(character)) return '';
   const form = character.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
-  return form.length <= MAX_NFKC_LENGTH ? form : character;
+  return form.length <= MAX_CHARACTER_FORM_LENGTH ? form : character;
 }
 
 const plainForms = new LRUCache<string, string>({ max: 4096, memoMethod: computePlainForm });
 
 /**
  * Returns the NFKC form of a character, for example of a fullwidth or circled one, with ASCII digits for the digits of all
- * scripts; '' for an invisible character. A form longer than MAX_NFKC_LENGTH is not used.
+ * scripts; '' for an invisible character. Returns the character itself if the form is too long.
  */
 const plainForm = (character: string): string =>
   character <= '\x7f' ? character : plainForms.memo(character);
@@ -139,7 +139,7 @@ export function findInDecodings(text: string, find: Finder): readonly Span[] {
   return encoded.length === 0 ? found : [...found, ...encoded];
 }
 
-/** Redacts the spans of a text, of which those that overlap are redacted as one. */
+/** Redacts the spans of a text. Overlapping spans are redacted as one. */
 export function redactSpans(text: string, spans: readonly Span[]): string {
   let shown = '';
   let at = 0;

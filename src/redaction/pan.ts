@@ -9,7 +9,7 @@ const MAX_PAN_DIGITS = 19;
 /** Whether a text has as many digits as a card number, wherever they are. A fast check that most texts do not pass. */
 const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text);
 
-/** Runs of digit groups, with one to three other marks between two groups: "4111 1111", "4111 - 1111", "4111_1111". */
+/** Matches digit groups with one to three marks between two groups: "4111 1111", "4111 - 1111", "4111_1111". */
 const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
 const isCardNumber = (digits: string): boolean =>
@@ -50,7 +50,7 @@ function findPans(text: string, test: DigitTest): readonly Span[] {
 /** Finds 12 to 19 digits, together or in groups, with the check digit of a card number. */
 export const findCardNumbers: Finder = (text) => findPans(text, () => true);
 
-/** Whether any decoding of a text contains a number that findCardNumbers() finds, whatever its card scheme. */
+/** Whether any decoding of a text contains a card number of any scheme, known or unknown. */
 export const containsCardNumber = (text: string): boolean =>
   findInDecodings(text, findCardNumbers).length > 0;
 

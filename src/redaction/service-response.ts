@@ -103,7 +103,7 @@ function tokenFinder(isToken: (text: string) => boolean): Finder {
       : Array.from(text.matchAll(/[\w-]{43,}/g), ({ 0: run, index }) => spanIn(run, index)).flat();
 }
 
-/** Finders by list of credentials. They are cached, because a list may be that of a thousand merchants. */
+/** Caches finders by list of credentials, because a list may have the credentials of a thousand merchants. */
 const finderCache = new WeakMap<readonly string[], Finder>();
 
 function credentialFinder(credentials: readonly string[]): Finder {

@@ -8,13 +8,13 @@ interface HotReloadedFileOptions<T> {
   path: string;
   /** Parses the file. Files that it reads are watched too. Throws an Error whose message contains no secrets. */
   read(text: string, readReferenced: (path: string) => string): T;
-  /** Called after every reload that failed (the previous value stays) or changed the contents. */
+  /** Called after each reload that changed the value (`applied`), or failed, so that the previous value stays. */
   onReload(event: { applied: true } | { applied: false; why: string }): void;
 }
 
-/** Interval in ms. Polling also detects files that are replaced or remounted, such as mounted secrets. */
+/** Interval in ms at which files are checked. Polling also detects replaced or remounted files, such as secrets. */
 const POLL_EVERY_MS = 1000;
-/** A changed file is read when it has been stable for this time, because it may still be being written. */
+/** Time in ms for which a changed file must be stable before it is read. Until then, it may be half-written. */
 const STABLE_MS = 100;
 /** Maximum number of consecutive reads while the files keep changing. */
 const MAX_READS = 5;

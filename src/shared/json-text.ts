@@ -54,7 +54,7 @@ function countColons(text: string): number {
   return colons;
 }
 
-/** Iterative, because the value may be deeply nested. */
+/** Counts the names in a value. Not recursive, because a deeply nested value would overflow the stack. */
 function countNames(value: unknown): number {
   let names = 0;
   const open = [value];

@@ -1,10 +1,10 @@
 import process from 'node:process';
 import { pino, type Logger } from 'pino';
 
-/** Lines are written in batches, because one write per line costs more than the rest of logging. */
+/** Size of buffered lines from which they are written: one write per line costs more than the rest of logging. */
 const WRITE_AT_BYTES = 2048;
 const FLUSH_EVERY_MS = 100;
-/** Maximum size of lines that cannot be written now (full disk). Further lines are lost. */
+/** Maximum size of buffered lines while they cannot be written (full disk). Further lines are lost. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 const WARN_LEVEL = 40;
 
@@ -17,7 +17,7 @@ export function createLog(level: string): Logger {
     periodicFlush: FLUSH_EVERY_MS,
     maxLength: MAX_BUFFERED_BYTES,
   });
-  // Ignore EPIPE and full disks, because the gateway must not stop.
+  // Ignore EPIPE and full disks: an unhandled error event would end the gateway.
   output.on('error', () => undefined);
   // With `sync: true`, flush() writes synchronously. Do not use flushSync(), which retries forever if nobody reads the pipe.
   process.on('exit', () => output.flush());

@@ -7,7 +7,7 @@ export interface PollAfter {
 /** Minimum poll interval in ms. Each poll of a caller causes a lookup, whereas subscribers share lookups. */
 const MIN_POLL_MS = 2000;
 
-/** Derives the poll intervals for callers from those of the gateway itself, with a minimum. */
+/** Derives the poll intervals for callers from the gateway's own first poll intervals, with the minimum MIN_POLL_MS. */
 export const pollAfter = ({ payer, provider }: PollAfter): PollAfter => ({
   payer: Math.max(MIN_POLL_MS, payer),
   provider: Math.max(MIN_POLL_MS, provider),

@@ -14,7 +14,7 @@ export interface PostgresUrl {
   hosts: readonly PostgresHost[];
   /** `target_session_attrs`, as in libpq. */
   attributes: 'any' | 'read-write' | 'primary';
-  /** Timeout in ms of connecting to one of several hosts. */
+  /** Timeout for connecting to one of several hosts, in ms. */
   connectTimeoutMs: number;
 }
 
@@ -71,7 +71,7 @@ const normalizeSslMode = (connectionString: string): string =>
 export function readPostgresUrl(text: string): PostgresUrl {
   const [, scheme = '', user, authority = '', rest = ''] = URL_PATTERN.exec(text) ?? [];
   requireThat(scheme !== '', 'postgres://<user>@<host>:<port>/<database>');
-  // An unencoded reserved character has ended the part before the path too early.
+  // An @ after the authority shows that an unencoded reserved character has ended the authority too early.
   requireThat(!rest.includes('@'), RESERVED_CHARACTERS_RULE);
   const parts = authority.split(',');
   const hasOneHost = parts.length === 1;
@@ -84,9 +84,9 @@ export function readPostgresUrl(text: string): PostgresUrl {
   requireThat(URL.canParse(connectionString), 'a name or an IP address as host');
   const { searchParams } = new URL(connectionString);
   checkParameters(searchParams);
-  const hasHostParameter = searchParams.has('host') || searchParams.has('port');
+  const hasHostOrPortParameter = searchParams.has('host') || searchParams.has('port');
   requireThat(
-    hasOneHost || !hasHostParameter,
+    hasOneHost || !hasHostOrPortParameter,
     'no parameters host and port, as several hosts precede the path',
   );
   return {
@@ -136,7 +136,7 @@ function readConnectionParameters(parameters: URLSearchParams, hasOneHost: boole
   return { attributes, connectTimeoutMs: seconds * 1000 };
 }
 
-/** Checks a connection string and that its TLS files are readable. Throws a PostgresUrlError if not. */
+/** Throws a PostgresUrlError if a connection string is invalid or one of its TLS files is not readable. */
 export function checkPostgresUrl(text: string): void {
   const { searchParams: parameters } = new URL(readPostgresUrl(text).connectionString);
   for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {

@@ -16,7 +16,7 @@ interface Operator {
 
 /**
  * Returns the operator who runs this process. A user who is not in the user database is called `uid <number>`.
- * @param by the option --by. @throws UsageError if the audit log cannot record it
+ * @param by value of the option --by. @throws UsageError if the audit log cannot record this value
  */
 export function readOperator(sudoUser: string | null, by: string | undefined): Operator {
   const givenName = by === undefined ? null : recordableText('--by', by, 64);
@@ -27,7 +27,7 @@ export function readOperator(sudoUser: string | null, by: string | undefined): O
   }
 }
 
-/** Returns the value of --reason, trimmed. @throws UsageError if the audit log cannot record it */
+/** Returns the value of --reason, trimmed. @throws UsageError if the audit log cannot record this value */
 export const readReason = (reason: string): string => recordableText('--reason', reason, 255);
 
 /** @param maxLength in UTF-16 code units */

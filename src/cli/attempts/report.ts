@@ -45,7 +45,7 @@ const CSV_COLUMNS = [
   ...['channel', 'method', 'externalId', 'client', 'idempotencyKey'],
 ];
 
-/** Returns attempts as CSV for `attempts settle --file`; an operator fills in outcome and transactionId before. */
+/** Returns attempts as CSV. An operator fills in outcome and transactionId, and runs `attempts settle --file`. */
 export function attemptsCsv(attempts: readonly Attempt[]): string {
   const rows = attempts.map((attempt) => {
     const { amount, ...fields } = attemptJson(attempt);

@@ -8,7 +8,7 @@ import { readOperator } from './operator';
 /** Maximum number of attempts of unknown outcome that a command reads. */
 const MAX_UNKNOWN_ATTEMPTS = 100_000;
 
-/** Error message if findAttempt() of a session returns null. */
+/** Error message for an attempt that findAttempt() of a session does not find. */
 export const NO_ATTEMPT_MESSAGE =
   'No attempt has this id or idempotency key, or several clients used the key: use the id of the attempt.';
 
@@ -48,7 +48,7 @@ export async function openSession(context: Context, by?: string) {
       resources.unshift(proposals);
       return proposals;
     },
-    /** Opens the audit log. @throws AuditLogError if it cannot be written; then nothing may be settled */
+    /** Opens the audit log. @throws AuditLogError if the audit log cannot be written; then no attempt may be settled */
     openAuditLog: () => {
       const options = { creator: 'folder owner', key: config.auditKey?.reveal() ?? null } as const;
       const audit = AuditLog.open(config.auditFile, ({ why }) => terminal.printMessage(`${why}.`), options);

@@ -7,7 +7,7 @@ import { toRequest, type FileLine } from './settle-plan';
 type Column = 'id' | 'key' | 'outcome' | 'transactionId' | 'status';
 type Fields = Partial<Record<Column, string>>;
 
-/** Columns by their names, reduced to lower-case letters without spaces, digits and punctuation. */
+/** Maps column names to columns. The names are reduced to lower-case letters: no spaces, digits or punctuation. */
 const COLUMN_BY_NAME = new Map<string, Column>([
   ['id', 'id'],
   ['attempt', 'id'],
@@ -32,7 +32,7 @@ function readFields(cells: readonly [name: string, value: unknown][]): Fields {
   return fields;
 }
 
-/** A row of a file. `read` returns its fields. @throws UsageError if the row is malformed */
+/** A row of a .csv or .jsonl file. `read` returns the row's fields, or throws a UsageError if the row is malformed. */
 interface Row {
   line: number;
   read(): Fields;
@@ -85,7 +85,7 @@ function readObject(json: string): object {
     const value = parseJson(json);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // Falls through to the error below.
+    // A syntax error is reported by the UsageError below.
   }
   throw new UsageError('Expected a JSON object whose names are not repeated.');
 }

@@ -4,7 +4,7 @@ import { isUuid } from '../../shared/uuid';
 import { UsageError } from '../context';
 import { NO_ATTEMPT_MESSAGE, type Session } from './session';
 
-/** A request to settle the attempt with this id or idempotency key. */
+/** A request to settle an attempt. `attempt` is its id or its idempotency key. */
 export type SettleRequest = { attempt: string } & (
   | { outcome: 'not_sent'; transactionId: null; status: null }
   /** `status`: status of the transaction as the payment service writes it. */
@@ -47,7 +47,7 @@ export interface PlannedSettle {
   name: string;
   /** Null if the line of the file requests nothing or is malformed. */
   request: SettleRequest | null;
-  /** Null if it was not found or not looked for. */
+  /** Null if the attempt was not found or not looked up. */
   attempt: Attempt | null;
   state: SettleState;
   /** Why the request is refused; null in every other state. */
@@ -81,8 +81,8 @@ export async function planOne(
 }
 
 /**
- * A line of a file, whose attempt is not looked up yet. `name`: the id in the file, or the idempotency key if there is no
- * id. `key`: the idempotency key if the line has both; it must be the key of the attempt with this id.
+ * A line of a file, whose attempt is not looked up yet. `name` is the id in the file, or the idempotency key if the
+ * line has no id. `key` is the idempotency key of a line that has both, and must be the key of the attempt; else null.
  */
 export type FileLine = PlannedSettle & { line: number; key: string | null };
 
@@ -101,8 +101,8 @@ export async function planFile(session: Session, lines: readonly FileLine[]): Pr
 }
 
 /**
- * Refuses a line whose id and key belong to different attempts, or with the attempt or transaction of an earlier line.
- * @param seen numbers of earlier lines, by attempt and by transaction; this line is added
+ * Refuses a line if its id and key belong to different attempts, or an earlier line has its attempt or transaction.
+ * @param seen numbers of the lines that use each attempt and transaction; the function adds this line
  */
 function refusedIfConflict(
   planned: PlannedSettle,

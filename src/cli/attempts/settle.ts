@@ -10,7 +10,7 @@ import { isSettledAs, planOne, refused, type PlannedSettle, type SettleRequest }
 /** Why attempts are settled. */
 interface Decision {
   reason: string;
-  /** The proposal that is approved or withdrawn, and the user who made it; absent if there is none. */
+  /** The proposal that is approved or withdrawn, and the user who made it; absent if the decision has no proposal. */
   proposal?: { id: string; proposedBy: string };
 }
 
@@ -19,7 +19,7 @@ const LEASE_MS = 20_000;
 /** How long to wait for another process to release the lease of an attempt. */
 const CLAIM_TIMEOUT_MS = 15_000;
 const CLAIM_RETRY_INTERVAL_MS = 250;
-/** How long after it was made a proposal can be approved. */
+/** How long a proposal can be approved after its creation, in milliseconds. */
 const PROPOSAL_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /** Returns the fields of an audit entry that say who decided what and why. */
@@ -33,8 +33,9 @@ export const decisionFields = ({ operator }: Session, { reason, proposal }: Deci
 });
 
 /**
- * Settles all requests in state `ready`, one at a time. Each is written to the audit log before the journal. If journal
- * or audit log fail for one, it and all later ones are refused. @throws AuditLogError if the audit log cannot be opened
+ * Settles all requests in state `ready`, one at a time, and writes each to the audit log before the journal. After a
+ * failure of journal or audit log, refuses the failed request and all later ones.
+ * @throws AuditLogError if the audit log cannot be opened
  */
 export async function settlePlanned(
   session: Session,
@@ -82,7 +83,7 @@ async function settleOne(
   const isRecorded = await journal
     .recordOutcome(attempt.id, outcomeOf(request, Math.floor(await journal.time())))
     .catch(() => true);
-  // Recording an outcome waits for no sync. A durable write after it syncs both; if it fails, so does the command.
+  // An outcome is recorded without a sync to disk. This durable write syncs it, too, and throws if the sync fails.
   await journal.checkWrite(0);
   // A failed write may still have been committed, so read the attempt again to see which outcome is recorded.
   const current = await journal.findById(service, attempt.id);

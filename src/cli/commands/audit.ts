@@ -7,7 +7,7 @@ import { sleep } from '../../shared/timeout';
 import { EXIT, InputError, causeCode, type Context } from '../context';
 import type { Terminal } from '../terminal';
 
-/** Maximum number of faults that are printed; also of notes, and of processes. */
+/** Maximum number of printed faults, of printed notes, and of printed processes. */
 const MAX_PRINTED = 20;
 const FOLLOW_INTERVAL_MS = 500;
 
@@ -113,7 +113,7 @@ export async function follow({ terminal, env }: Context, file: string | undefine
     return lines !== '';
   };
   while (!stop.signal.aborted) {
-    // After new lines it waits too, so that the process handles signals and pending writes.
+    // Also await after new lines, with 0 ms, so that the process handles signals and pending writes.
     const waitMs = printNew() ? 0 : FOLLOW_INTERVAL_MS;
     await sleep(waitMs, undefined, { signal: stop.signal }).catch(() => undefined);
   }

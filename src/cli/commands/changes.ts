@@ -59,7 +59,7 @@ export async function changes(
   }
 }
 
-/** Returns an error that names the oldest cursor if --after is malformed or too old; other errors unchanged. */
+/** If --after is malformed or too old, returns an error with the oldest cursor. Returns other errors unchanged. */
 async function describeCursorError(
   error: unknown,
   { journal }: Session,
@@ -67,7 +67,7 @@ async function describeCursorError(
 ): Promise<unknown> {
   if (error instanceof PositionExpired)
     return new InputError(
-      `--after: changes after this cursor are deleted. The oldest cursor is ${encodeCursor(error.oldest)}; "paygraph reconcile" checks the time before it.`,
+      `--after: some changes after this cursor have been deleted. The oldest cursor is ${encodeCursor(error.oldest)}; "paygraph reconcile" checks the time before it.`,
     );
   if (!(error instanceof InvalidCursor)) return error;
   const oldest = await journal.readChanges({ ...selection, after: FIRST_POSITION, limit: 1 }).then(
@@ -77,7 +77,7 @@ async function describeCursorError(
       throw failure;
     },
   );
-  return new InputError(`--after: this is not a cursor. The oldest cursor is ${encodeCursor(oldest)}.`);
+  return new InputError(`--after: expected a cursor. The oldest cursor is ${encodeCursor(oldest)}.`);
 }
 
 const CSV_COLUMNS = [

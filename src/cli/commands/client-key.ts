@@ -15,7 +15,7 @@ interface KeyEntry {
   key: ClientKey;
 }
 
-/** Reads CLIENT_KEYS_FILE; empty if it does not exist. @throws InputError if it is invalid, without values of it */
+/** Reads CLIENT_KEYS_FILE; returns no entries if it does not exist. @throws InputError if it is invalid */
 function readEntries(file: string): KeyEntry[] {
   if (!existsSync(file)) return [];
   try {
@@ -59,7 +59,7 @@ interface KeyOptions {
 function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions) {
   const now = Date.now();
   const { key, entry } = newClientKey(id);
-  // JSON omits what is undefined.
+  // JSON.stringify() omits a field that is undefined.
   const expiresAt = expiresIn === undefined ? undefined : timeText(now + expiresIn);
   const created = { ...rights, ...entry, label, createdAt: timeText(now), expiresAt };
   validate([created]);
@@ -77,7 +77,7 @@ export function newKey(
 ): number {
   if (args.length > 1)
     throw new UsageError(
-      'Unexpected argument: give one client id, and separate scopes and channels by commas without spaces.',
+      'client-key new: expected one client id, and scopes and channels separated by commas without spaces.',
     );
   const { channels = ['*'], file } = options;
   const entries = file === undefined ? [] : readEntries(file);

@@ -18,7 +18,7 @@ interface DevTokenOptions {
   sub: string;
   scope: string;
   channels: string;
-  /** In ms. */
+  /** Lifetime of the token in ms; negative for a token that has expired. */
   expiresIn?: number;
 }
 
@@ -85,7 +85,7 @@ export async function devToken({ terminal, env }: Context, options: DevTokenOpti
     .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid })
     .setIssuer(DEV_ISSUER)
     .setAudience(DEV_AUDIENCE)
-    // The time of issue must not be after the expiry, which may be in the past.
+    // The expiry may be in the past, and the time of issue must not be after it.
     .setIssuedAt(Math.min(now, expiresAt))
     .setExpirationTime(expiresAt)
     .sign(privateKey);

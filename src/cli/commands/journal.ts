@@ -4,7 +4,7 @@ import type { JournalState } from '../../datasources/journal/fence';
 import { EXIT, JOURNAL_TIMEOUT_MS, type Context } from '../context';
 import { timeText } from '../terminal';
 
-/** Runs `paygraph migrate`. Rejects if the journal cannot be opened. */
+/** Runs `paygraph migrate`. Rejects if the journal cannot be opened or migrated. */
 export async function migrate({ terminal, env }: Context): Promise<number> {
   const { journalUrl } = readToolConfig(env);
   terminal.showProgress('Migrating the tables of the journal …');

@@ -11,7 +11,7 @@ import { ReportFile } from '../reconcile/report-file';
 import { runChecks } from '../reconcile/run';
 
 interface ReconcileOptions {
-  /** In ms since 1970, as `to`. */
+  /** Start of the time range in ms since 1970, inclusive. `to` is its end in ms since 1970, exclusive. */
   from: number;
   to: number;
   channel?: string;

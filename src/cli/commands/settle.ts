@@ -14,7 +14,7 @@ interface SettleOptions {
   status: string;
   file?: string;
   all?: boolean;
-  /** In ms. */
+  /** Minimum age of the attempts that --all selects, in ms. */
   olderThan?: number;
   kind?: 'payment' | 'payout';
   channel?: string;
@@ -70,7 +70,9 @@ function printSettled(terminal: Terminal, [planned]: readonly PlannedSettle[], j
 function readPlan(attempt: string | undefined, outcome: string, options: SettleOptions): Plan {
   const { file, all, transactionId, status } = options;
   if ([file !== undefined, all === true, attempt !== undefined].filter(Boolean).length !== 1)
-    throw new UsageError('Expected either an attempt with its outcome, or --file, or --all.');
+    throw new UsageError(
+      'attempts settle: expected exactly one of: an attempt with its outcome, --file, --all.',
+    );
   if (attempt !== undefined) {
     const request = toRequest({ attempt, outcome, transactionId, status });
     return async (session) => [await planOne(session, request)];
@@ -81,7 +83,7 @@ function readPlan(attempt: string | undefined, outcome: string, options: SettleO
   return (session) => planFile(session, lines);
 }
 
-/** Plans to settle attempts as not_sent. For succeeded each needs its own transaction id, which --all cannot give. */
+/** Plans to settle the attempts that --all selects as not_sent. (Each succeeded one needs its own transaction id.) */
 function planAll({ olderThan, kind, channel }: SettleOptions): Plan {
   if (olderThan === undefined) throw new UsageError('--all requires --older-than, such as 90m, 2h or 3d.');
   return async (session) => {

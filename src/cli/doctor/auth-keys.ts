@@ -8,7 +8,7 @@ import { causeCode } from '../context';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 
 const KEYS_TIMEOUT_MS = 5_000;
-/** A client key that expires within this time is reported. */
+/** The doctor reports client keys that expire within this time. */
 const EXPIRY_WARNING_MS = 14 * 24 * 60 * 60 * 1000;
 
 /** Checks that CLIENT_KEYS_FILE is valid, and reports keys that have expired or expire soon. */

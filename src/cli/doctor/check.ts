@@ -86,7 +86,7 @@ export interface CheckContext {
   config: Config;
   /** The files that contain secrets, with the settings that name them. */
   secretFiles: readonly { setting: string; path: string }[];
-  /** The merchant channel for lookups with the default credentials; undefined: a random one. */
+  /** The merchant channel for lookups with the default credentials; if undefined, a random channel is used. */
   channel: string | undefined;
   /** Returns the time in ms since 1970. */
   now(): number;
@@ -106,5 +106,5 @@ const problemFinding =
 export const warning = problemFinding('warning');
 export const failed = problemFinding('failed');
 
-/** Finding of the checks of the payment service if the embedded sandbox is used instead. */
+/** Finding of checks that need a real payment service, if the gateway uses the embedded sandbox. */
 export const SKIPPED_WITHOUT_SERVICE = skipped('SERVICE_BASE_URL is not set: the embedded sandbox is used.');

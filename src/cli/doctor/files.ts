@@ -20,7 +20,7 @@ export function isWritable(target: string): boolean {
   }
 }
 
-/** Returns the nearest path above a file that exists. It is usually a folder. */
+/** Returns the nearest existing path above a file. It is a folder unless the path of the file is wrong. */
 function nearestExistingParent(file: string): string {
   const parent = path.dirname(path.resolve(file));
   return existsSync(parent) || parent === path.dirname(parent) ? parent : nearestExistingParent(parent);
@@ -41,7 +41,7 @@ export function checkWritable(setting: string, file: string): Finding {
 export const notWritable = (setting: string, target: string): Finding =>
   failed('not_writable', `${setting}: ${target} is not writable.`);
 
-/** Checks the free space on the disk of a file. The file need not exist. */
+/** Checks the free space on the disk of a file, which need not exist. */
 export function checkDiskSpace(file: string): Finding {
   const folder = nearestExistingParent(file);
   const { bavail, bsize } = statfsSync(folder);

@@ -11,7 +11,7 @@ import { describeJournalError, journalErrorText, sqliteError } from '../../datas
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 import { checkDiskSpace, checkWritable, isWritable, notWritable } from './files';
 
-/** How long to wait while another process locks the SQLite file. */
+/** How long to wait while another process locks the SQLite file, in milliseconds. */
 const BUSY_TIMEOUT_MS = 1_000;
 const QUERY_TIMEOUT_MS = 4_000;
 const HOUR_MS = 60 * 60 * 1000;
@@ -74,14 +74,15 @@ const checkTables = (state: PostgresState): Finding =>
     : failed('tables_not_writable', 'The tables of the journal are not writable.');
 
 function checkDurability(state: PostgresState): Finding {
-  const crash = 'A crash of PostgreSQL could lose what it has committed, so nothing is created.';
+  const crash =
+    'A crash of PostgreSQL could lose committed transactions, so the gateway creates nothing.';
   const failover = 'PostgreSQL has standbys, but no synchronous one: a failover loses the latest attempts.';
   const unnoticed = 'The user may not execute pg_control_system(): the gateway does not notice a failover.';
   const weaknesses = weaknessesOf(state);
   if (weaknesses.includes('journal_not_durable')) return failed('journal_not_durable', crash);
   if (weaknesses.includes('asynchronous_standby')) return warning('asynchronous_standby', failover);
   if (weaknesses.includes('failover_unnoticed')) return warning('failover_unnoticed', unnoticed);
-  return ok('PostgreSQL keeps what it commits.');
+  return ok('PostgreSQL keeps committed transactions.');
 }
 
 function checkNotifications({ canListen }: PostgresState): Finding {

@@ -16,11 +16,11 @@ import {
 
 const TIMEOUT_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Numbers of days until the certificate expires. */
+/** Days until the certificate of the payment service expires, below which the check warns or fails. */
 const WARN_BELOW_DAYS = 21;
 const FAIL_BELOW_DAYS = 3;
 
-/** Returns the host of a URL; IPv6 addresses without brackets. */
+/** Returns the host of a URL; an IPv6 address is returned without brackets. */
 const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
 
 /** Checks that the payment service accepts connections and, over https, that its certificate is valid for a while. */
@@ -81,7 +81,7 @@ async function listenError(host: string, port: number): Promise<string | null> {
   return await once(server, 'listening').then(() => null, causeCode);
 }
 
-/** Whether a gateway or a sandbox listens on a port. Both respond to /healthz in the same way. */
+/** Whether a gateway or a sandbox listens on a port: both send {"status":"ok"} for /healthz. */
 async function isPaygraph(host: string, port: number): Promise<boolean> {
   const isWildcard = ['0.0.0.0', '::'].includes(host);
   const name = isWildcard ? '127.0.0.1' : net.isIPv6(host) ? `[${host}]` : host;

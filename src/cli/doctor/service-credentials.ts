@@ -11,17 +11,17 @@ import { causeCode } from '../context';
 import { openCredentials } from '../service-credentials';
 import { SKIPPED_WITHOUT_SERVICE, failed, ok, warning, type CheckContext, type Finding } from './check';
 
-/** The service rejects timestamps that are older than this (specification section 5). */
+/** Clock skew from which the check fails: the service rejects timestamps that old (specification section 5). */
 const FAIL_FROM_SKEW_MS = 5 * 60_000;
-/** Smaller skews may be due to network latency and to the Date header, which has whole seconds. */
+/** Clock skew from which the check warns. Latency and the whole seconds of the Date header cause smaller skews. */
 const WARN_FROM_SKEW_MS = 30_000;
-/** Maximum timeout of a lookup in this check, even if SERVICE_TIMEOUT_MS is larger. */
+/** Maximum timeout of a lookup by the doctor in milliseconds, even if SERVICE_TIMEOUT_MS is larger. */
 const MAX_LOOKUP_TIMEOUT_MS = 8_000;
 const MAX_CONCURRENT_LOOKUPS = 8;
 
 /**
- * Sends one signed lookup of a payment that does not exist for each entry of the credentials. If all succeed, sends one
- * with an unknown API key, which the service has to reject. Compares the clocks by the Date header of the responses.
+ * Sends one signed lookup of a payment that does not exist for each entry of the credentials. If all succeed, sends a
+ * lookup with an unknown API key, which the service has to reject. Compares the clock with the responses' Date header.
  */
 export async function checkCredentials(context: CheckContext): Promise<Finding[]> {
   if (context.config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
@@ -34,7 +34,7 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
   return sendLookups(context, opened).finally(() => opened.credentials.close());
 }
 
-/** Returns the credentials, and a channel for each of their entries, by the name of the entry. */
+/** Returns the credentials and, by the name of each of their entries, a channel that uses the entry. */
 function openEntries({ config, channel }: CheckContext) {
   const credentials = openCredentials(config.service);
   const channels = new Map<string, string>();
@@ -85,7 +85,7 @@ async function sendLookups(
     const unknownKey = new ServiceTransport({ ...options, credentials: Credentials.placeholder() });
     const response = await lookUpUnknownPayment(unknownKey, randomUUID()).catch(() => null);
     void unknownKey.close();
-    // Any web server may send the not-found responses; only the payment service rejects an unknown key with 401.
+    // Any web server may respond "not found"; only the payment service rejects an unknown key with 401.
     const message = `A lookup with an unknown API key got the status ${response?.status} instead of 401.`;
     if (response && response.status !== 401) findings.push(warning('unknown_key_accepted', message));
   }

@@ -43,8 +43,8 @@ const unknown = (detail: string, shown: Shown | null = null): Verdict => ({
 });
 
 /**
- * Compares an attempt with the service's present state. What does not agree is compared a second time with the latest
- * record, because the attempt or its transaction may have changed, and the change been recorded, since they were read.
+ * Compares an attempt with the service's present state. If they differ, reads the latest record and compares a second
+ * time, because the attempt or its transaction may have changed, and the change been recorded, since the first read.
  */
 export async function checkAttempt(attempt: Attempt, options: CheckOptions): Promise<CheckedAttempt> {
   const checked = await checkOnce(attempt, options);

@@ -27,7 +27,7 @@ export interface Shown {
   status: string;
   /** The status as the service sent it, redacted. */
   rawStatus: string;
-  /** Null if the service sends none, as for payouts. */
+  /** Currency of the amount; null if the service sends none, as with payouts. */
   currency: string | null;
   value: string | null;
   /** Amount actually paid by a MISPAID payment; otherwise null. */
@@ -48,10 +48,10 @@ export interface Comparison {
   detail: string;
 }
 
-/** A payment created longer than this before an attempt is not of that attempt, whatever the clocks. */
+/** A payment created longer than this before an attempt is not of that attempt, even if the clocks differ. */
 const OLDER_BY_MS = 60 * 60 * 1000;
 
-/** How far a transaction has come. A transaction only moves to a higher stage; the last one is final. */
+/** Stages of a transaction by status. A transaction only moves to a higher stage; the highest stage is final. */
 const STAGES: Readonly<Record<string, number>> = {
   PENDING: 1,
   PROCESSING: 2,
@@ -61,7 +61,7 @@ const STAGES: Readonly<Record<string, number>> = {
 };
 const FINAL_STAGE = 4;
 
-/** The service shows a later status than the latest change. */
+/** Reason of a difference: the service shows a later status than the latest recorded change. */
 const NOT_RECORDED = 'change_not_recorded';
 
 /** Returns the GraphQL value of a status word of the service. */
@@ -72,7 +72,7 @@ export const statusOf = (kind: AttemptKind, word: string): string =>
 
 /** The fields of a transaction that the journal has after its create. */
 export interface LaterRecord {
-  /** Null if no change is kept. */
+  /** Latest recorded change of the transaction; null if no change is kept. */
   change: LatestChange | null;
   /** Whether gateways look transactions up to record their changes (FOLLOW_DAYS), so that a missing change is a fault. */
   isFollowing: boolean;
@@ -100,8 +100,9 @@ function amountDifference(attempt: Attempt, shown: Shown, change: LatestChange |
 }
 
 /**
- * A recorded final status never changes. The status of the latest change is what consumers of the changes know, so
- * another one is a difference too. Without a change the record has the status at the create, which later ones may follow.
+ * Returns the reason why the service's status differs from the record, or null. A recorded final status never changes.
+ * Consumers of changes know the status of the latest change, so another status is a difference. Without a change, the
+ * record has the status at the create, and any later status agrees.
  */
 function statusDifference(attempt: Attempt, shown: Shown, change: LatestChange | null): string | null {
   const recorded = change?.status ?? statusOf(attempt.kind, attempt.status ?? '');
@@ -112,7 +113,7 @@ function statusDifference(attempt: Attempt, shown: Shown, change: LatestChange |
   return change === null ? null : NOT_RECORDED;
 }
 
-/** Compares an attempt that is recorded as not sent or rejected with what its external id finds at the service. */
+/** Compares an attempt recorded as not sent or rejected with the transaction that its external id has at the service. */
 export function compareUnsent(
   attempt: Attempt,
   shown: Shown | null,

@@ -16,7 +16,7 @@ const MAX_SKEW_MS = 60 * 60 * 1000;
 interface LatestChangesOptions {
   journal: Pick<ChangeJournal, 'readChanges'>;
   service: string;
-  /** Null: all channels. */
+  /** Merchant channel of the changes; null for all channels. */
   channel: string | null;
   /** Start time of the earliest attempt whose changes are needed. */
   from: number;
@@ -27,7 +27,7 @@ interface LatestChangesOptions {
  * transaction. Needs little memory, however many changes there are.
  */
 export class LatestChanges implements Disposable {
-  // SQLite keeps a database without a name in a temporary file, and deletes it at the end.
+  // SQLite keeps a database without a name in a temporary file, and deletes this file when the database is closed.
   readonly #copy = new DatabaseSync('');
   readonly #write;
   readonly #find;
@@ -63,7 +63,7 @@ export class LatestChanges implements Disposable {
       for await (const page of changePages(journal, range, () => PAGE)) this.#store(page);
     } catch (error) {
       if (!(error instanceof PositionExpired)) throw error;
-      // Changes were deleted while they were read; these were recorded before the time of interest.
+      // Continue after deleted changes: changes old enough to be deleted were recorded before the time of interest.
       this.#position = error.oldest;
       await this.#readNew();
     }

@@ -23,7 +23,7 @@ export type LookupOutcome =
   | { kind: 'not_found_elsewhere' }
   | { kind: 'failed'; error: ServiceErrorKind };
 
-/** Errors after which a lookup is repeated; other errors would come again. */
+/** Errors after which a lookup is repeated. Other errors would occur again. */
 const RETRYABLE: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT']);
 const MAX_TRIES = 5;
 const FIRST_DELAY_MS = 500;
@@ -66,7 +66,7 @@ export class ServiceLookups implements AsyncDisposable {
     };
   }
 
-  /** Rejects only if the signal is aborted. */
+  /** Looks up the transaction of an attempt. Rejects only if the signal is aborted. */
   async lookUp({ kind, channel }: Attempt, id: LookupId): Promise<LookupOutcome> {
     const { limiter, clock, signal } = this.options;
     for (let tries = 1; ; tries += 1) {

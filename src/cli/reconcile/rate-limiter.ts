@@ -13,13 +13,13 @@ export const systemWaitingClock: WaitingClock = {
   wait: (ms, signal) => setTimeout(ms, undefined, { signal }),
 };
 
-/** Lookups that are late by less than this are made up for, so that inexact timers do not lower the rate. */
+/** Maximum delay of a lookup that the next one makes up for, in ms, so that inexact timers do not lower the rate. */
 const MAX_LAG_MS = 100;
 
 /** Spaces requests evenly, in the order in which they ask for their turn. */
 export class RateLimiter {
   readonly #intervalMs: number;
-  /** Time of the next free turn, by the monotonic clock. */
+  /** Time of the next free turn according to the monotonic clock. */
   #next = -Infinity;
 
   constructor(
@@ -36,7 +36,7 @@ export class RateLimiter {
     if (at > now) await this.clock.wait(at - now, signal);
   }
 
-  /** Takes a turn for a request that has been sent without one. */
+  /** Delays the next turn, because a request has been sent without waiting for a turn. */
   charge(): void {
     this.#take(this.clock.monotonic());
   }

@@ -31,7 +31,7 @@ interface Progress {
   selection: Selection;
   /** Position of the last attempt whose result was added; null at the start. */
   position: AttemptPosition | null;
-  /** Length of the file up to this result. What a crash has written after it is discarded. */
+  /** Length of the file up to the result of `position`. Resuming a run discards the bytes after it. */
   bytes: number;
   counts: Counts;
 }
@@ -41,7 +41,7 @@ const noCounts = (): Counts => Object.fromEntries(RESULTS.map((result) => [resul
 const progressFile = (file: string): string => `${file}.progress`;
 
 /**
- * The CSV file of a run, with a progress file beside it. After Ctrl+C or a crash the run continues behind the last saved
+ * The CSV file of a run, with a progress file beside it. After Ctrl+C or a crash the run continues after the last saved
  * result, so that the file has each attempt once.
  */
 export class ReportFile implements Disposable {
@@ -67,7 +67,7 @@ export class ReportFile implements Disposable {
     return report;
   }
 
-  /** Opens the file of an interrupted run. @throws InputError if there is none, or its selection is another one */
+  /** Opens the file of an interrupted run. @throws InputError if it does not exist or has another selection */
   static resume(file: string, selection: Selection): ReportFile {
     if (!existsSync(progressFile(file)))
       throw new InputError(`${file}: no interrupted run has written this file. Start one without --resume.`);
@@ -96,7 +96,7 @@ export class ReportFile implements Disposable {
   /** Writes the added results, and then the progress, durably. */
   save(): void {
     const { descriptor, progress } = this;
-    // Discards what a crash or a failed write has left behind the last saved result.
+    // Discard the bytes that a crash or a failed write has left after the last saved result.
     ftruncateSync(descriptor, progress.bytes);
     writeFileSync(descriptor, this.#pending, { flush: true });
     progress.bytes += Buffer.byteLength(this.#pending);

@@ -7,7 +7,7 @@ import type { Counts } from './report-file';
 
 type Column = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
 
-/** The status that the record has: of the latest change, or else of the create. */
+/** Returns the recorded status: that of the latest change; if there is no change, that of the create. */
 const recordedStatus = ({ attempt, change }: CheckedAttempt): string | null =>
   change?.status ?? (attempt.status === null ? null : statusOf(attempt.kind, attempt.status));
 
@@ -50,7 +50,7 @@ export const differencesOf = (counts: Readonly<Counts>): number => checkedOf(cou
 export const describeProgress = (counts: Readonly<Counts>, startedAt: number): string =>
   `${checkedOf(counts)} checked, ${differencesOf(counts)} differ; at ${timeText(startedAt)} …`;
 
-/** Prints how many attempts have which result. `lookups` counts those of this run, without an interrupted one before. */
+/** Prints the number of attempts by result. `lookups`: number of lookups since the last start or resume of the run. */
 export function printSummary(
   terminal: Terminal,
   counts: Readonly<Counts>,

@@ -20,8 +20,8 @@ interface RunOptions {
 
 /**
  * Checks the attempts of a selection in the order of their start, and adds the results to the report. Several checks are
- * in flight; their results keep the order. What was checked is saved, also if the run fails, for example in an outage of
- * the service.
+ * in flight; their results keep the order. Saves the results even if the run fails, for example in an outage of the
+ * service.
  */
 export async function runChecks({
   selection,
@@ -31,7 +31,7 @@ export async function runChecks({
   onProgress,
 }: RunOptions): Promise<void> {
   const inFlight: Promise<CheckedAttempt>[] = [];
-  /** Failed results that are added when a later lookup succeeds, and discarded if none does. */
+  /** Results of failed lookups in a row. Added when a later lookup succeeds; discarded if no later lookup does. */
   let failed: CheckedAttempt[] = [];
   let savedAt = performance.now();
   const add = (checked: CheckedAttempt): void => {
@@ -59,7 +59,7 @@ export async function runChecks({
       for (const attempt of page) {
         if (inFlight.length >= MAX_IN_FLIGHT) await takeResult();
         const checked = checkAttempt(attempt, check);
-        // Handled when its result is taken; a run that ended before takes none.
+        // Prevent an unhandled rejection: a run that ends earlier does not await this check.
         checked.catch(() => undefined);
         inFlight.push(checked);
       }

@@ -11,7 +11,7 @@ import type { RateLimit } from '../limits/rate-limit';
 import { PreparedOperation } from './prepared-operation';
 
 const MAX_OPERATIONS = 1000;
-/** Maximum total length of their documents. An operation takes about 100 times as much memory as its document. */
+/** Maximum total length of the documents of compiled operations. An operation takes about 100 times that memory. */
 const MAX_DOCUMENT_CHARACTERS = 500_000;
 /** Maximum number of recorded operations that Apollo has validated once. */
 const MAX_SEEN_ONCE = 5000;

@@ -20,8 +20,8 @@ import {
 export type ValueReader = (value: unknown) => unknown;
 
 /**
- * Thrown if graphql-js has to execute the operation, because it cannot be compiled, or because a value is a promise,
- * a function, an error, or null although its type is non-null. A singleton, because the stack is not used.
+ * Thrown if graphql-js has to execute the operation: it cannot be compiled, or a value is a promise, a function, an
+ * error, or null although its type is non-null. There is one instance, because nobody reads its stack.
  */
 export class Fallback extends Error {
   static readonly INSTANCE = new Fallback();

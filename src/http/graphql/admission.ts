@@ -21,7 +21,7 @@ export class Admission {
   /** Admits a request. Throws a RequestError if the request is rejected. */
   async admit(params: GraphQLRequestParams, caller: Caller): Promise<AdmittedRequest> {
     const { limits, persisted, rate } = this.parts;
-    // The other points of the operation are consumed after its document has been parsed.
+    // The costLimitPlugin consumes the other points of the operation, after its document has been parsed.
     await rate.consume(caller, 1);
     const resolved = persisted.resolve(params, caller.kind);
     if (typeof resolved.query !== 'string') return { params: resolved, digest: null };

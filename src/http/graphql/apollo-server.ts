@@ -46,12 +46,12 @@ export function createApolloServer(options: ApolloOptions) {
   return new ApolloServer<OperationContext>({
     schema,
     introspection,
-    // Errors do not suggest names if introspection is off.
+    // If introspection is off, this option removes suggestions of schema names ("Did you mean …?") from errors.
     hideSchemaDetailsFromClientErrors: !introspection,
     parseOptions: { maxTokens: MAX_TOKENS },
-    // Locating an error takes time in proportion to the length of the document.
+    // Limit the number of errors: graphql-js reads the document from its start to locate each of them.
     validationOptions: { maxErrors: 20 },
-    // Never, although Apollo's default depends on NODE_ENV: stack traces may contain values.
+    // Set explicitly, because Apollo's default depends on NODE_ENV, and stack traces may contain values.
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     logger: apolloLogger(log),

@@ -22,7 +22,7 @@ export const PUBLIC_CODES = [
 
 export type PublicCode = (typeof PUBLIC_CODES)[number];
 
-/** The `extensions` of every GraphQL error; GatewayErrorExtensions in the client kit. */
+/** The `extensions` of every GraphQL error. The client kit declares the same type as GatewayErrorExtensions. */
 export interface PublicExtensions {
   /** The kind of error. */
   code: PublicCode;
@@ -34,6 +34,6 @@ export interface PublicExtensions {
   retryAfterMs?: number;
   /** Path and rule of each invalid value; paths start below `input` or at another argument. Absent for other errors. */
   fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
-  /** Cursor from which every change is kept, to continue from. Only with CURSOR_EXPIRED. */
+  /** Oldest valid cursor: all changes after it are still stored. Present only with CURSOR_EXPIRED. */
   oldestCursor?: string;
 }

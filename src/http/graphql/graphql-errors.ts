@@ -30,7 +30,7 @@ const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
     'The gateway does not accept this HTTP request: send a POST with a JSON body and content-type application/json. A GET needs the header apollo-require-preflight.',
 } satisfies Partial<Record<PublicCode, string>>;
 
-/** Message of INTERNAL_SERVER_ERROR. It asks for the same key, because a create with a new key may pay twice. */
+/** Message of INTERNAL_SERVER_ERROR. It tells the caller to keep the idempotency key: a new key may pay twice. */
 export const INTERNAL_ERROR =
   'Internal error in the gateway; a create or confirm may have been executed. Repeat a create with the same key only, and look a payment up before confirming it again.';
 
@@ -43,7 +43,7 @@ function callerMessage(message: string, error: unknown, fallback: string): strin
 
 const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha. \d+ tokens/;
 const INVALID_VALUE = /^((Argument|Variable) "|Too many errors processing variables)/;
-/** Messages of Apollo about automatic persisted queries. */
+/** Matches Apollo's error messages about malformed automatic persisted queries. */
 const PERSISTED_QUERY_ERROR = /^(Unsupported persisted query version|provided sha does not match query)$/;
 
 /** Returns the code of an error. Some errors of graphql-js and Apollo have no code of their own. */

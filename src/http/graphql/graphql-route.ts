@@ -60,7 +60,7 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
     scope.decorateRequest('caller', null);
     scope.addHook('onRequest', async (request, reply) => {
       await nextEventLoopTurn();
-      // Other routes, such as health checks, respond under load too.
+      // Only GraphQL requests are rejected under load: other routes, such as health checks, still respond.
       options.checkLoad();
       checkHeadersAndUrl(request);
       if (authenticator.isDisabled && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST_ERROR;

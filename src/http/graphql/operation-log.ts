@@ -18,7 +18,7 @@ export type LogOperation = (ended: {
   operation: `${OperationTypeNode}` | undefined;
   /** Name of the operation, as the client sent it. */
   name: string | null | undefined;
-  /** Time of the start by performance.now(). */
+  /** Value of performance.now() at the start of the operation. */
   startedAt: number;
   errors: readonly GraphQLFormattedError[] | undefined;
 }) => void;

@@ -3,7 +3,7 @@ import type { InvalidValue, ValueRule } from '../../schema/value-rules';
 import { MAX_TOKENS } from '../limits/document-limits';
 import { redactGraphqlName } from '../../redaction/graphql-message';
 
-/** Rules by messages of graphql-js. Errors of the scalars of this schema have the rule in `extensions.rule`. */
+/** Maps messages of graphql-js to rules. Errors of this schema's scalars have the rule in `extensions.rule`. */
 const MESSAGE_RULES: readonly (readonly [RegExp, ValueRule])[] = [
   [/^Expected non-nullable type /, 'required'],
   [/^(Field|Variable|Argument) "[^"]*" of (required|non-null) type "/, 'required'],
@@ -36,7 +36,7 @@ interface ValueLocation {
   path: readonly string[];
 }
 
-/** Locations by document, because all errors of an operation have the same source. */
+/** Caches the locations by document, because all errors of an operation have the same source. */
 const locationsBySource = new WeakMap<Source, readonly ValueLocation[]>();
 
 /** Returns the locations of all argument values and variable defaults of a document, and of all values inside them. */

@@ -21,9 +21,9 @@ import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selecti
 const MAX_LOOKUPS = 500;
 /** Maximum number of values in a response, which blocks the event loop while it is written. */
 const MAX_VALUES = 300_000;
-/** The same for pages without lookups, which contain nearly all selected values and cost one point: 30 ms. */
+/** Maximum number of values in pages without lookups. They cost one point, and writing so many takes 30 ms. */
 const MAX_PAGE_VALUES = 100_000;
-/** Points of a mutation, which makes several requests and two journal writes. A lookup costs one point. */
+/** Rate limit points of a mutation: it makes several requests and two journal writes. A lookup costs one point. */
 const POINTS_PER_MONEY_CALL = 5;
 
 interface OperationCost {
@@ -39,7 +39,7 @@ interface OperationCost {
 /** Computes a cost from the coerced variables of an operation, defaults included. */
 type FromVariables<T> = (variables: Record<string, unknown>) => T;
 
-/** The root fields that return pages of rows from the journal, which need no lookup but for `payment` or `payout`. */
+/** Page sizes of root fields that list journal rows. A row is looked up only if `payment` or `payout` is selected. */
 const PAGES: Readonly<Record<string, { default: number; max: number }>> = {
   attempts: ATTEMPTS_PAGE,
   changes: CHANGES_PAGE,
@@ -47,7 +47,7 @@ const PAGES: Readonly<Record<string, { default: number; max: number }>> = {
 
 /** Numbers that bound the cost of a root field. */
 interface FieldCounts {
-  /** Number of lookups; 1 for a page without lookups, because it queries the journal. */
+  /** Number of lookups. A page without lookups counts as 1, because it queries the journal. */
   lookups: number;
   transactions: number;
   /** Number of attempts or changes in a page without lookups. */
@@ -135,7 +135,7 @@ function exceededLimitMessage({ lookups, values, pageValues }: OperationCost): s
 export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationContext> => ({
   requestDidStart: async () => ({
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
-      // Apollo reports that the operation is missing.
+      // If the document lacks the operation, Apollo reports the error.
       if (!operation) return;
       if (operation.operation === 'subscription')
         throw badRequest(
@@ -145,7 +145,7 @@ export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationCo
       const { coerced } = getVariableValues(schema, variableDefinitions, request.variables ?? {}, {
         maxErrors: 1,
       });
-      // graphql-js reports invalid variables and executes nothing.
+      // If variables are invalid, graphql-js reports them later and executes nothing.
       if (!coerced) return;
       const cost = costCalculator(schema, document, operation)(coerced);
       const message = exceededLimitMessage(cost);

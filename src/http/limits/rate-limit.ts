@@ -7,7 +7,7 @@ export class RateLimit {
   readonly #limiter: RateLimiterMemory | undefined;
 
   /**
-   * @param perMinute points of each caller; 0: no limit
+   * @param perMinute points that each caller may consume per minute; 0: no limit
    * @param onRejected called for each operation that is rejected
    */
   constructor(

@@ -52,7 +52,7 @@ export class PersistedOperations {
     if (!operation) return params;
     const resolved = { ...params, query: operation.body };
     delete resolved.documentId;
-    // Removed, because Apollo would compare it with the hash of the document, and an id need not be a hash.
+    // Remove the persisted query, because Apollo would compare its id with the hash of the document.
     if (isObject(params.extensions))
       resolved.extensions = { ...params.extensions, persistedQuery: undefined };
     return resolved;
@@ -89,7 +89,7 @@ export class PersistedOperations {
     const known = this.#byId.get(id);
     if (known) return known.body === body ? [] : [`operation ${id}: two different documents have this id`];
     const normalized = normalizeDocument(body);
-    // Several ids may belong to one document.
+    // A manifest may contain one document under several ids.
     const same = this.#byNormalized.get(normalized) ?? operation;
     this.#byId.set(id, same);
     this.#byText.set(body, same);
@@ -98,7 +98,7 @@ export class PersistedOperations {
   }
 }
 
-/** Returns the hash by which Apollo Client and urql send a persisted query; undefined without one. */
+/** Returns the hash that Apollo Client and urql send for a persisted query; undefined if the request has none. */
 export function persistedQueryHash(extensions: unknown): unknown {
   const persistedQuery = isObject(extensions) ? extensions['persistedQuery'] : undefined;
   return isObject(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;

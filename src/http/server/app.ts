@@ -31,7 +31,7 @@ interface AppOptions {
 const wantsWebSocket = ({ url = '', headers }: IncomingMessage): boolean =>
   /^websocket$/i.test(headers.upgrade ?? '') && /^\/graphql(\?|$)/.test(url);
 
-/** Creates the HTTP server below Fastify, with timeouts and connection limits. */
+/** Creates the Node.js HTTP server that Fastify uses, with timeouts and connection limits. */
 function createHttpServer(handler: RequestListener, { clientTimeoutMs, connections }: AppOptions): Server {
   const server: Server = createServer(
     {
@@ -39,7 +39,7 @@ function createHttpServer(handler: RequestListener, { clientTimeoutMs, connectio
       headersTimeout: clientTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, clientTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Other upgrades are ignored, because some clients offer HTTP/2 in every request.
+      // Ignore upgrades to anything but WebSocket, because some clients offer HTTP/2 in every request.
       shouldUpgradeCallback: (request) => {
         const isUpgrade = server.listenerCount('upgrade') > 0 && wantsWebSocket(request);
         if (isUpgrade) connections.markUpgraded(request.socket);
@@ -61,7 +61,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => randomUUID(),
     serverFactory: (handler) => createHttpServer(handler, options),
-    // Called for URLs that Fastify cannot route. Its own response would quote the URL.
+    // Fastify calls frameworkErrors for URLs that it cannot route. Its own response would quote the URL.
     frameworkErrors: (error, request, reply) =>
       void sendError(request, setDefaultHeaders(request, reply), toHttpError(error.statusCode ?? 400)),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],

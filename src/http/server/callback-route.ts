@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { nextEventLoopTurn } from '../../shared/next-turn';
 
-/** Maximum size of a request body, which is discarded, for the connection to stay open. */
+/** Maximum size of a callback's body at which the connection stays open. The body is discarded. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
 /** Captures the part of the path after /callbacks/. Some clients send an absolute URL in the request line. */
 const CALLBACK_URL = /^(?:https?:\/\/[^/?#]*)?\/callbacks\/([^?#]*)/;
 
 /**
- * Adds /callbacks/<token>, by which the payment service reports changes. Callers are not authenticated, so every
+ * Adds /callbacks/<token>, to which the payment service reports changes. Callers are not authenticated, so every
  * request gets the same empty response, and its body is not read. Must be added before routes and scopes with hooks.
  * `onCallback` is called with the token of the URL, which may be forged; it returns at once and never throws.
  */
@@ -20,7 +20,7 @@ export function addCallbacks(app: FastifyInstance, onCallback: (token: string) =
     if (token === undefined) return done();
     if (token !== '' && !token.includes('/')) onCallback(token);
     if (!hasSmallBody(request.headers)) void reply.header('connection', 'close');
-    // Waits until data after the request is parsed. If it is malformed, the client gets only the response to it.
+    // Wait until the data after the request is parsed. If it is malformed, the client gets only the error response.
     void nextEventLoopTurn().then(() => reply.code(204).send());
   });
 }

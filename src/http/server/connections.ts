@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import { addressMatcher, clientNetwork } from './client-address';
 import { ConnectionRefuser } from './connection-refuser';
 
-/** `dropped`: without a response. `accept_failed`: the system failed, for example because no file descriptor is free. */
+/** `dropped`: refused without a response. `accept_failed`: accept() failed, e.g. because no file descriptor is free. */
 type RefusalReason = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
 
-/** `evicted`: idle at the connection limit. `write_timeout`, `unread_limit`: the client did not read its responses. */
+/** `evicted`: idle at the connection limit. `write_timeout`, `unread_limit`: the client did not read responses. */
 type CloseReason = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
 
 export interface ClientConnection {
@@ -83,7 +83,7 @@ export class Connections {
     server.on('connection', (socket: Socket) => {
       if (this.#accept(socket)) for (const listener of accept) listener.call(server, socket);
     });
-    // listen() reports errors that occur before the server listens.
+    // Errors of a listening server are failed accepts. listen() itself reports earlier errors.
     server.on('error', () => {
       if (server.listening) this.listener.connectionRejected('accept_failed');
     });

@@ -4,7 +4,7 @@ import { OVERLOADED } from '../graphql/http-error';
 const RESOLUTION_MS = 10;
 const SAMPLE_INTERVAL_MS = 1000;
 
-/** Measures the mean event loop delay of the last second. Opens no file, unlike packages that also measure memory. */
+/** Measures the mean event loop delay of the last second. */
 export class EventLoopLag {
   readonly #histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #timer: NodeJS.Timeout | undefined;

@@ -6,9 +6,9 @@ import { sleep } from '../../shared/timeout';
 import { notExecuted } from '../graphql/http-error';
 import type { ClientConnection, Connections } from './connections';
 
-/** Maximum duration of an event loop iteration without new connections that counts as quiet. */
+/** An event loop iteration without new connections counts as quiet if it takes less than this, in milliseconds. */
 const MAX_QUIET_MS = 0.1;
-/** How long open connections may take to send their requests after the listener was closed. */
+/** How long open connections may take to send their requests after the listener was closed, in milliseconds. */
 const MAX_REQUEST_WAIT_MS = 1000;
 const POLL_INTERVAL_MS = 10;
 
@@ -29,7 +29,7 @@ export class GracefulShutdown {
       this.#accepted += 1;
       if (this.#closing) socket.destroy();
     });
-    // Runs before Fastify's listener, which may respond synchronously.
+    // Prepend the listener: Fastify's own one may respond synchronously.
     app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
       this.#onRequest(request.socket, response),
     );
@@ -89,8 +89,8 @@ export class GracefulShutdown {
   #closeConnections(): void {
     this.#closing = true;
     for (const { socket, latest, waiting } of this.#httpConnections()) {
-      const isServing = waiting > 0 || (latest?.req.complete && !latest.writableFinished);
-      if (isServing) closeConnectionAfter(latest);
+      const hasRequest = waiting > 0 || (latest?.req.complete && !latest.writableFinished);
+      if (hasRequest) closeConnectionAfter(latest);
       else socket.destroy();
     }
   }

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 
 export interface HealthParts {
-  /** Code of the reason why the journal cannot be written; null if it can be written. Cached. */
+  /** Returns the code of the reason why the last check could not write the journal; null if it could. */
   journalReason(): string | null;
   isServiceDown(): boolean;
-  /** Whether no clock has stepped recently. A step only delays the release of idempotency keys. */
+  /** Whether no clock has stepped recently. A clock step delays the release of idempotency keys, nothing else. */
   isClockSteady(): boolean;
-  /** The fence of the journal while it is up; null otherwise. */
+  /** Returns the reason and end of the journal's fence; null while the fence is down. */
   fence(): { reason: string; until: number } | null;
   isDraining(): boolean;
 }

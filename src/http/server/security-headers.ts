@@ -4,7 +4,7 @@ import helmet, { type HelmetOptions } from 'helmet';
 
 type Directives = NonNullable<Exclude<HelmetOptions['contentSecurityPolicy'], boolean>>['directives'];
 
-/** Returns the headers that helmet sets. Called once per policy, because all responses with it get the same headers. */
+/** Returns the headers that helmet sets for a content security policy. Call it once per policy. */
 function helmetHeaders(directives: Directives, options: object = {}): Record<string, string> {
   const none = ["'none'"];
   const forbidden = { baseUri: none, formAction: none, frameAncestors: none, objectSrc: none };
@@ -20,7 +20,7 @@ function helmetHeaders(directives: Directives, options: object = {}): Record<str
   return { ...response.getHeaders() } as Record<string, string>;
 }
 
-/** Headers of every response, unless a page replaces them. Headers that concern pages only are omitted. */
+/** Headers of every response, unless a page replaces them. They omit the headers that only concern pages. */
 export const DEFAULT_HEADERS = helmetHeaders(
   { defaultSrc: ["'none'"] },
   {

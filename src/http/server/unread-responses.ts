@@ -9,7 +9,7 @@ export interface UnreadLimits {
   maxUnreadBytesPerCaller: number;
 }
 
-/** Interval of the checks. A process writes at most some tens of megabytes between two checks. */
+/** Interval of the checks for unread data, in ms. A process writes at most tens of megabytes between two checks. */
 const CHECK_INTERVAL_MS = 250;
 
 /** A position in the data written to a connection. The data before it must be flushed within the timeout. */

@@ -55,7 +55,7 @@ export class Connection implements Transport {
       this.#isAlive = true;
       let text: string;
       try {
-        // ws validates UTF-8 in text frames only, and graphql-ws accepts duplicate names.
+        // Validate here: ws validates UTF-8 in text frames only, and graphql-ws accepts duplicate names.
         text = decodeUtf8OrThrow(data as Buffer);
         parseJson(text);
       } catch {

@@ -49,7 +49,7 @@ export function startSubscriptions(app: FastifyInstance, options: SubscriptionSe
     /** Handler of server-sent events. Its route must be added behind authentication. */
     sse,
     open: () => subscriptions.open,
-    /** Number of connections for subscriptions, by transport. */
+    /** Returns the number of connections for subscriptions, by transport. */
     connections: () => ({ websocket: sockets.size, sse: sse.size }),
     /** Ends all subscriptions, so that clients reconnect to other instances. */
     close: async (): Promise<void> => {

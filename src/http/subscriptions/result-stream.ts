@@ -15,7 +15,7 @@ interface StreamOptions {
   toPublicErrors(error: unknown): readonly GraphQLError[];
   /** Formats a result for the caller. */
   toResult(result: ExecutionResult): ExecutionResult;
-  /** Returns the id of the event that the latest result shows; null if it has none. */
+  /** Returns the id of the event that caused the latest result; null if that event has none. */
   eventId(): string | null;
   /** Called once, with the errors that ended the subscription; none if it was completed or cancelled. */
   onClosed(errors: readonly GraphQLError[]): void;
@@ -26,8 +26,8 @@ type Step = IteratorResult<ExecutionResult, undefined>;
 const DONE: Step = { done: true, value: undefined };
 
 /**
- * The results of a subscription, without consecutive duplicates of the same event. The first next() subscribes. return() ends the
- * subscription at once, even while next() waits for a result.
+ * The results of a subscription, without consecutive duplicates of the same event. The first next() subscribes.
+ * return() ends the subscription at once, even while next() waits for a result.
  */
 export class ResultStream implements AsyncIterableIterator<ExecutionResult, undefined, void> {
   #source: AsyncIterator<ExecutionResult> | undefined;
@@ -36,7 +36,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
   #errors: readonly GraphQLError[] = [];
   #isDone = false;
   resultCount = 0;
-  /** Id of the event that the latest result shows; null if it has none. */
+  /** Id of the event that caused the latest result; null if that event has none. */
   eventId: string | null = null;
 
   constructor(private readonly options: StreamOptions) {}
@@ -45,7 +45,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
     if (this.#isDone) return this.#finish();
     try {
       this.#source ??= await this.#subscribe();
-      // The stream was ended while it was subscribing.
+      // If the stream was ended while it was subscribing, end the new subscription, too.
       if (this.#isDone) void this.#source.return?.();
       for (;;) {
         const step = await this.#source.next();

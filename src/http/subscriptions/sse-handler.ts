@@ -10,7 +10,7 @@ import type { SubscriptionService } from './subscription-service';
 
 const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // Turns off buffering in proxies such as nginx.
+  // This header turns off buffering in proxies such as nginx.
   'x-accel-buffering': 'no',
 };
 
@@ -35,20 +35,20 @@ export class SseHandler {
         if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE;
         const params: unknown = method === 'GET' ? parseGetParams(url) : body;
         if (!isObject(params)) throw badRequest('The body must be a JSON object with a query.');
-        // Validated here, because prepare() would report the error in the stream.
+        // Validate here: an error of prepare() would have status 200 and be a part of the stream.
         validateParams(params);
         const lastEventId = headers['last-event-id'];
         const identity = { caller, ip, requestId: id, lastEventId: lastEventId?.toString() };
         const prepared = await this.service.prepare(params, identity);
         reply.hijack();
         const { raw } = reply;
-        // The client may have disconnected, or the shutdown may have begun, during the checks.
+        // During the checks, the client may have disconnected, or the shutdown may have begun.
         if (raw.destroyed || this.#isClosing) return void raw.destroy();
         const results = 'schema' in prepared ? this.service.start(prepared) : yieldErrors(prepared);
         raw.writeHead(200, { ...reply.getHeaders(), ...SSE_HEADERS } as OutgoingHttpHeaders);
-        // Without this the response would keep the headers in memory as long as the stream lasts.
+        // Flush the headers: otherwise the response would keep them in memory as long as the stream lasts.
         raw.flushHeaders();
-        // Not awaited, because the handler would keep the request in memory as long as the stream lasts.
+        // Do not await the stream: the handler would keep the request in memory as long as the stream lasts.
         this.#sendResults(raw, results).catch(() => raw.destroy());
       },
     });
@@ -69,12 +69,12 @@ export class SseHandler {
     let isAlive = true;
     const stopPinging = this.heartbeat.add(() => {
       if (raw.writableEnded) return;
-      // The client has not read the previous ping.
+      // Disconnect a client that has not read the previous ping.
       if (!isAlive) return void raw.destroy();
       isAlive = false;
       raw.write(':\n\n', () => (isAlive = true));
     });
-    // Ignores errors of writes after the client has disconnected.
+    // Ignore errors of writes after the client has disconnected.
     raw.on('error', () => undefined);
     raw.once('close', () => {
       stopPinging();
@@ -102,13 +102,13 @@ async function* yieldErrors(errors: readonly Error[]) {
   yield { errors };
 }
 
-/** Returns the line with the id of an event, with which a client that reconnects continues after it. */
+/** Returns the `id:` line of an event. A client that reconnects sends the id, and continues after this event. */
 const idOf = (eventId: string | null | undefined): string => (eventId ? `id: ${eventId}\n` : '');
 
 const eventOf = (event: string, data?: object): string =>
   `event: ${event}\ndata: ${data ? JSON.stringify(data) : ''}\n\n`;
 
-/** Resolves when a text is written to the socket, or cannot be; only then is the next result computed. */
+/** Writes a text. Resolves when it is written or has failed, so that no result is computed for a slow client. */
 const writeAndDrain = (raw: FastifyReply['raw'], text: string): Promise<void> =>
   new Promise((resolve) => {
     if (!raw.destroyed && !raw.writableEnded) raw.write(text, () => resolve());

@@ -96,7 +96,7 @@ export class SubscriptionDocuments {
   }
 }
 
-/** Returns the error for a document without the operation to execute. Apollo uses the same messages. */
+/** Returns the error for a document without the operation to execute. Its messages are those of Apollo Server. */
 const missingOperation = (name: string | undefined): GraphQLError =>
   new GraphQLError(
     name === undefined

@@ -20,7 +20,7 @@ import type { SubscriptionDocuments } from './subscription-documents';
 interface SubscriptionTrace {
   /** Calls `work` with the span as the active span. */
   within<T>(work: () => T): T;
-  /** Ends the span: after the first result or, without a result, at the end. Further calls have no effect. */
+  /** Ends the span. Called after the first result and at the end of the subscription; only the first call counts. */
   settled(name: string | undefined, codes: readonly unknown[]): void;
 }
 
@@ -56,7 +56,7 @@ export class SubscriptionService {
     this.#credentialsChecks = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
   }
 
-  /** Checks a request like a query. Returns errors, formatted for the caller, if the request is rejected. */
+  /** Checks a subscription request as GraphQL queries are checked. If rejected, returns errors for the caller. */
   async prepare(
     params: GraphQLRequestParams,
     identity: RequestIdentity,
@@ -83,7 +83,7 @@ export class SubscriptionService {
       };
     } catch (error) {
       const errors = this.#toPublicErrors(error, requestId);
-      // As for queries, rejected requests are not logged, because there may be many.
+      // Do not log rejected subscription requests (nor are rejected queries logged): there may be many.
       if (error instanceof RequestError) {
         trace.settled(loggableName(params.operationName), [error.code]);
         return errors;

@@ -40,9 +40,9 @@ const MAX_REASON_LENGTH = 120;
 const MAX_MESSAGE_BYTES = 100 * 1024;
 /** Maximum length of a subscription id, which is repeated with every result. */
 const MAX_ID_LENGTH = 256;
-/** How long a client may take to send connection_init. */
+/** How long a client may take to send connection_init, in milliseconds. */
 const INIT_TIMEOUT_MS = 5000;
-/** How long a client may take to respond to a close frame. After that, ws destroys the connection. */
+/** How long a client may take to respond to a close frame, in milliseconds. After that, ws destroys the connection. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /** Standard close codes, which graphql-ws does not declare. */
@@ -56,7 +56,7 @@ const SERVER_OPTIONS: ServerOptions & { closeTimeout: number } = {
   // Compression multiplies the memory of a connection.
   perMessageDeflate: false,
   handleProtocols: (protocols) => handleProtocols(protocols),
-  // Other connections are served between two messages of one connection.
+  // Let the event loop serve other connections between two messages of one connection.
   allowSynchronousEvents: false,
   closeTimeout: CLOSE_TIMEOUT_MS,
 };
@@ -79,7 +79,7 @@ export class WebSocketHandler {
         if (id.length > MAX_ID_LENGTH) return socket.close(CloseCode.BadRequest, longId);
         if (!options.authenticator.areCredentialsStillValid(caller)) closeExpired(socket);
         const prepared = await service.prepare(payload, { caller, ip, requestId: randomUUID() });
-        // Frees the document, because graphql-ws keeps the payload as long as the subscription lasts.
+        // Free the document: graphql-ws keeps the payload as long as the subscription lasts.
         Reflect.set(payload, 'query', '');
         return 'schema' in prepared ? { ...prepared, connection: extra } : prepared;
       },
@@ -103,7 +103,7 @@ export class WebSocketHandler {
     socket.on('error', () => socket.destroy());
     const rejection = this.#rejectionStatus(request);
     if (rejection !== undefined) {
-      // The gateway closes the connection, because the client may never close it.
+      // Destroy the socket of the rejected upgrade: the client may never close it.
       socket.once('finish', () => socket.destroy());
       socket.end(`HTTP/1.1 ${rejection}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
@@ -170,7 +170,7 @@ export class WebSocketHandler {
       extra.releaseQuota = quota.acquire(caller.id);
       extra.caller = caller;
       this.options.connections.setCaller(extra.tcpSocket, caller.id);
-      // Credentials are not kept in memory.
+      // Remove the credentials from memory.
       extra.authorization = undefined;
       Reflect.deleteProperty(context, 'connectionParams');
       return true;

@@ -33,7 +33,7 @@ export class AuditFile {
     creator: FileCreator,
   ) {
     createParentFolder(file);
-    // Only a regular file can be read again, and opening a FIFO would block.
+    // Reject anything but a regular file: the file is read again, and opening a FIFO would block.
     const existing = fs.statSync(file, { throwIfNoEntry: false });
     if (existing && !existing.isFile())
       throw errorWithCode(existing.isDirectory() ? 'EISDIR' : 'not a regular file');
@@ -79,7 +79,7 @@ export class AuditFile {
       fs.fchmodSync(fd, mode & 0o777);
       fs.fchownSync(fd, process.geteuid?.() === 0 ? uid : -1, gid);
     } catch {
-      // Not permitted, for example because another user owns that file. Its owner has already set them.
+      // Ignore a lack of permission, for example because another user owns that file and has set its access.
     }
   }
 }
@@ -125,7 +125,7 @@ export class WriterLock {
     this.#inode = fs.fstatSync(fd).ino;
     fs.closeSync(fd);
     this.#database = new DatabaseSync(this.#path, { timeout: LOCK_TIMEOUT_MS });
-    // Otherwise a transaction writes a journal file, which is slower and fails on a full disk.
+    // Keep SQLite's rollback journal in memory: a file would be slower and could not be written on a full disk.
     this.#database.exec('PRAGMA journal_mode = MEMORY');
     return this.#database;
   }

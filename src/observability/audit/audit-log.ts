@@ -21,13 +21,13 @@ export interface AuditProblem {
 
 interface AuditOptions {
   creator: FileCreator;
-  /** Null: this process does not rotate the file. */
+  /** Rotation of the file; null if this process does not rotate it. */
   rotation: Rotation | null;
   /** Value of AUDIT_LOG_KEY; null if it is not set. */
   key: string | null;
 }
 
-/** The audit log cannot be written. The message is for the operator. */
+/** Thrown if the audit log cannot be written. The message is for the operator. */
 export class AuditLogError extends Error {
   constructor(cause: unknown) {
     super(`AUDIT_LOG_FILE: the audit log cannot be written there (${reasonOf(cause)}).`);
@@ -133,7 +133,7 @@ export class AuditLog {
     this.#recordOrReport(entry.event, () => redactOutcomeEntry(entry));
   }
 
-  /** Records what an operator is about to do. @throws AuditLogError if that fails; the operator must then not do it */
+  /** Records an operator's action before it is done. @throws AuditLogError if that fails; then do not do the action */
   recordOperatorAction(entry: OutcomeEntry): void {
     try {
       this.#write(entry.event, redactOutcomeEntry(entry));
@@ -204,14 +204,14 @@ export class AuditLog {
     if (!this.options.rotation) return;
     const { maxBytes, keepFiles } = this.options.rotation;
     try {
-      const rotated = renameWithTime(this.path, this.#writer);
-      this.#continueInNextFile(`the audit log was rotated to ${rotated}`);
-      const deleted = keepFiles === null ? [] : deleteOldestRotated(this.path, keepFiles);
-      if (deleted.length > 0)
-        this.#report(`deleted rotated files beyond AUDIT_LOG_KEEP_FILES: ${deleted.join(', ')}`);
+      const rotatedName = renameWithTime(this.path, this.#writer);
+      this.#continueInNextFile(`the audit log was rotated to ${rotatedName}`);
+      const deletedNames = keepFiles === null ? [] : deleteOldestRotated(this.path, keepFiles);
+      if (deletedNames.length > 0)
+        this.#report(`deleted rotated files beyond AUDIT_LOG_KEEP_FILES: ${deletedNames.join(', ')}`);
     } catch (error) {
       this.#report(`the audit log could not be rotated (${reasonOf(error)})`);
-      // Do not try again with every line.
+      // Do not try to rotate again with every line, but when the file has grown by maxBytes.
       this.#rotateAtBytes = this.#file.size + maxBytes;
     }
   }
@@ -245,7 +245,7 @@ export class AuditLog {
     try {
       this.onProblem({ why, ...(entry && { entry }) });
     } catch {
-      // There is nobody else to notify.
+      // Ignore an error of onProblem: the problem cannot be reported elsewhere.
     }
   }
 }

@@ -21,7 +21,7 @@ export class Follower {
 
   /** Returns complete lines that it has not returned before, each with its line feed; '' if there are none. */
   read(): string {
-    // Looked for before the current file is read: nothing is added to that file once the next one has a line.
+    // Find the next file before reading the current one, to which no line is added once the next file has a line.
     const next = this.#nextFile();
     const text = this.#current ? readNextLines(this.#current) : '';
     if (text !== '' || next === undefined) return text;
@@ -29,7 +29,7 @@ export class Follower {
     if (inode === undefined || inodeOf(name) === undefined) return '';
     const fd = openSync(name, 'r');
     if (fstatSync(fd).ino !== inode) {
-      // The next file was rotated or deleted meanwhile. The next call finds the file after it.
+      // If the next file was rotated or deleted meanwhile, the next call finds the file to read.
       closeSync(fd);
       return '';
     }
@@ -47,10 +47,10 @@ export class Follower {
   #nextFile(): [name: string, inode: number | undefined] | undefined {
     const found = statSync(this.file, { throwIfNoEntry: false });
     if (!found?.size || found.ino === this.#current?.inode) return undefined;
-    const rotated = rotatedFiles(this.file).map((name) => path.join(path.dirname(this.file), name));
-    const place = rotated.findIndex((name) => inodeOf(name) === this.#current?.inode);
-    // If the current file has been deleted meanwhile, the oldest that is left follows it.
-    const name = this.#current && rotated[place + 1];
+    const rotatedPaths = rotatedFiles(this.file).map((name) => path.join(path.dirname(this.file), name));
+    const place = rotatedPaths.findIndex((name) => inodeOf(name) === this.#current?.inode);
+    // If the current file has been deleted meanwhile, the oldest remaining file follows it.
+    const name = this.#current && rotatedPaths[place + 1];
     return name === undefined ? [this.file, found.ino] : [name, inodeOf(name)];
   }
 }

@@ -26,7 +26,7 @@ export interface AuditLine {
   hash: string;
 }
 
-/** Takes the place of the previous hash in the first line of a chain. */
+/** Stands for the hash of the previous line in the first line of a chain. */
 export const NO_HASH = '';
 
 /** Returns the hash of a line: HMAC-SHA256 if there is a key, otherwise SHA-256. `previous`: hash of the line before. */

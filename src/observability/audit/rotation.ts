@@ -19,9 +19,9 @@ export function renameWithTime(file: string, writer: string): string {
   let time = Date.now();
   // Two rotations within a millisecond must not replace each other's file.
   while (existsSync(nameAt(time))) time += 1;
-  const rotated = nameAt(time);
-  renameSync(file, rotated);
-  return path.basename(rotated);
+  const rotatedPath = nameAt(time);
+  renameSync(file, rotatedPath);
+  return path.basename(rotatedPath);
 }
 
 /** Returns the names of the rotated files, oldest first. Throws if the folder cannot be read. */

@@ -93,7 +93,7 @@ export class Verifier {
     this.#previousFileHash = this.#last?.hash;
     let rest = '';
     let bytes = 0;
-    // In latin1, each byte is one character.
+    // Read as latin1, in which each byte is one character, so that text lengths are byte counts.
     for await (const chunk of createReadStream(name, 'latin1') as AsyncIterable<string>) {
       const texts = (rest + chunk).split('\n');
       rest = (texts.pop() ?? '').slice(0, MAX_LINE_LENGTH);
@@ -101,7 +101,7 @@ export class Verifier {
       onRead((bytes += chunk.length));
     }
     if (rest !== '') this.#addLine(rest);
-    // Only the last line can be one that was being written, and only if it has no line feed.
+    // A partial line is no fault if it may still be being written: the last line, without a line feed.
     this.#reportPartial((place) => rest !== '' && place === this.#lineNumber);
   }
 

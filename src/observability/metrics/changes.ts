@@ -5,13 +5,13 @@ import { oncePerScrape, registerCollected } from './register';
 interface FollowedCount {
   followed: number;
   due: number;
-  /** Since when the longest due one has been due, in milliseconds since 1970; null if none is due. */
+  /** Earliest due time of the due followed transactions, in milliseconds since 1970; null if none is due. */
   oldestDueAt: number | null;
 }
 
 /** State of the record of changes. Ages are in milliseconds. */
 interface ChangesState {
-  /** Rejects if the journal cannot be read. Null: nothing is followed (FOLLOW_DAYS is 0). */
+  /** Counts followed transactions; null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
   followed: () => Promise<FollowedCount | null>;
   record: () => { queued: number; oldestQueuedMs: number; behindMs: number };
   /** Milliseconds since 1970, by the clock of the journal. */
@@ -34,7 +34,7 @@ export function changeMetrics(registry: Registry) {
   });
   const follows = new Counter({
     name: 'paygraph_follow_lookups_total',
-    help: 'Due followed transactions, by result. postponed: another lookup had just shown the state. expired: FOLLOW_DAYS have passed.',
+    help: 'Followed transactions that became due for a lookup, by result. postponed: another lookup had just shown the state. expired: FOLLOW_DAYS have passed.',
     labelNames: ['kind', 'result'],
     registers,
   });
@@ -45,7 +45,7 @@ export function changeMetrics(registry: Registry) {
     registers,
   });
   return {
-    /** Counts a recorded change, or one that was dropped. */
+    /** Counts a change that was recorded or, if not `isRecorded`, dropped. */
     onChange: (kind: string, status: string, isRecorded: boolean): void =>
       isRecorded ? recorded.inc({ kind, status }) : dropped.inc(),
     /** Counts a due followed transaction. */
@@ -55,7 +55,10 @@ export function changeMetrics(registry: Registry) {
   };
 }
 
-/** Registers the gauges of the record of changes. All instances show the same followed transactions. */
+/**
+ * Registers the gauges of the record of changes. Every instance reports the same number of followed transactions, so do
+ * not add these numbers up.
+ */
 export function registerChangeGauges(registry: Registry, state: ChangesState): void {
   const readFollowed = oncePerScrape(state.followed);
   const count = async (valueOf: (followed: FollowedCount) => number): Promise<number | null> => {
@@ -83,7 +86,7 @@ export function registerChangeGauges(registry: Registry, state: ChangesState): v
       read: () => state.record().queued,
     },
     paygraph_observation_oldest_age_seconds: {
-      help: 'Age of the oldest of them; 0 if there is none.',
+      help: 'Age of the oldest response with a possibly new status or state that is not written to the journal yet; 0 if there is none.',
       read: () => state.record().oldestQueuedMs / 1000,
     },
     paygraph_changes_behind_seconds: {

@@ -5,7 +5,7 @@ import { boundedLabel, oncePerScrape, registerCollected, registerLabelledCounter
 interface UnknownOutcomes {
   kind: string;
   count: number;
-  /** When the oldest create began, in milliseconds since 1970; null if there is none. */
+  /** Start of the oldest create of unknown outcome, in milliseconds since 1970; null if there is none. */
   oldestAt: number | null;
 }
 
@@ -97,7 +97,10 @@ function journalCallMetrics(registry: Registry) {
   };
 }
 
-/** Registers the gauges of journal and audit log. All instances that share a journal show the same unknown outcomes. */
+/**
+ * Registers the gauges of journal and audit log. Every instance that shares a journal reports the same number of unknown
+ * outcomes, so do not add these numbers up.
+ */
 export function registerPaymentGauges(registry: Registry, state: JournalAndAuditState): void {
   const readUnknown = oncePerScrape(state.unknownOutcomes);
   const byKind = async (valueOf: (outcomes: UnknownOutcomes) => number) => {

@@ -21,7 +21,7 @@ export function operationMetrics(registry: Registry) {
     buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
-  // Has no labels, so that it starts at 0: Prometheus does not see the first value of a new series as an increase.
+  // This counter has no labels, so that it starts at 0: Prometheus sees no increase in the first value of a series.
   const bugs = new Counter({
     name: 'paygraph_internal_errors_total',
     help: 'Operations that ended with INTERNAL_SERVER_ERROR, a bug of the gateway.',

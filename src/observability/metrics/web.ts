@@ -96,7 +96,7 @@ export function registerClientKeyGauges(registry: Registry, read: () => readonly
       labelNames: ['client', 'key'],
       registers: [registry],
       collect() {
-        // Keys may have been revoked since the last scrape.
+        // Remove the values of keys that were revoked since the last scrape.
         this.reset();
         for (const { client, label: key, [time]: ms } of read())
           if (ms !== null) this.set({ client, key }, ms / 1000);

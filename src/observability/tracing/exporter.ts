@@ -29,7 +29,7 @@ const MAX_QUEUED_SPANS = 2048;
 const MAX_BATCH_SPANS = 512;
 const WARN_INTERVAL_MS = 60_000;
 
-/** Number of spans that could not be exported, and the reason why the last of them were not. */
+/** Number of spans that could not be exported, and the reason of the last failed export. */
 export type LostSpans = Readonly<{ spans: number; why: string }>;
 
 /** Exports spans to the collector and reports how many could not be exported. */
@@ -46,7 +46,7 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
   ) {
     const agent = new (url.startsWith('https:') ? HttpsAgent : HttpAgent)({ keepAlive: true });
     const revealed = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
-    // Not OTLPTraceExporter, which adds headers and compression from the environment.
+    // Do not use OTLPTraceExporter, which adds headers and compression from the environment.
     const delegate = createOtlpHttpExportDelegate(
       {
         url,

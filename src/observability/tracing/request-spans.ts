@@ -35,7 +35,7 @@ export class RequestSpans {
       const { caller, headers, method, routeOptions } = request;
       if (!caller) return done();
       const parent = this.#propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-      // The other routes are for subscriptions, whose spans end before their responses.
+      // Spans of subscriptions, which use other routes than /graphql, end before their responses.
       if (routeOptions.url !== '/graphql') return this.spans.withContext(parent, done);
       const attributes = { 'http.request.method': method, 'http.route': routeOptions.url };
       const span = this.spans.begin('GraphQL Operation', { attributes }, parent);
