@@ -183,7 +183,7 @@ if (!isFresh() && !build()) process.exit(1);
 const postgres = await freshDatabase();
 if (!postgres)
   print('SKIPPED: PostgreSQL is not measured, because it cannot be reached (see TEST_DATABASE_URL).\n');
-// On the disk of the default journal, because a temporary folder may be in memory.
+// The folder is on the disk of the default journal, because a temporary folder may be in memory.
 const data = path.resolve(import.meta.dirname, '..', 'data');
 mkdirSync(data, { recursive: true });
 const folder = mkdtempSync(path.join(data, 'bench-'));

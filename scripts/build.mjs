@@ -73,7 +73,7 @@ export function build() {
     mkdirSync(fresh, { recursive: true });
     writeFileSync(path.join(fresh, '.built'), '');
     utimesSync(path.join(fresh, '.built'), startedAt, startedAt);
-    // True if another process has built the same sources meanwhile.
+    // Another process may have built the same sources meanwhile.
     if (isFresh()) return true;
     swapIn(fresh, old);
     // Sources that changed meanwhile are built by the next start.

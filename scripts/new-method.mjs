@@ -90,7 +90,7 @@ for (const [file, text] of Object.entries(made)) writeFileSync(path.join(root, f
 
 const registry = path.join(root, 'src/schema/methods/registry.ts');
 const lines = readFileSync(registry, 'utf8');
-// Inserted before `other`, the fallback for unknown methods, which has to be last.
+// Inserts the method before `other`, because the fallback for unknown methods has to be last.
 writeFileSync(
   registry,
   lines

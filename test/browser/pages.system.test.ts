@@ -94,7 +94,7 @@ describeInBrowser('Pages', (browser) => {
     });
   });
 
-  describe("The sandbox's console", () => {
+  describe('The console of the sandbox', () => {
     /** Matches problems of requests that were aborted because the page was left. */
     const ABORTED = /\/_sandbox\/(events)? net::ERR_ABORTED$/;
     const errorsOf = ({ problems }: Opened) => problems.filter((fault) => !ABORTED.test(fault));

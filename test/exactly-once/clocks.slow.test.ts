@@ -149,7 +149,7 @@ const clockCheck = async ({ parts }: Harness): Promise<unknown> => {
 const JOURNAL_CLOCKS = [true, false];
 
 describeSqlite('The wall clock steps', (harnesses) => {
-  describe.each(JOURNAL_CLOCKS)('(clock shared with the journal: %s)', (isShared) => {
+  describe.each(JOURNAL_CLOCKS)('(and the clock of the journal with it: %s)', (isShared) => {
     // If the clock of the journal does not step, a small step has the same effect as a large one.
     const steps = isShared ? STEPS : STEPS.slice(1);
 

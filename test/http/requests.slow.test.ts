@@ -245,7 +245,7 @@ describe('Ambiguity', () => {
     const connect = (): Promise<WireClient> => WireClient.open(server.client.url);
     const init = JSON.stringify({ type: 'connection_init', payload: AUTHORIZED });
 
-    test.each([true, false])('not UTF-8 (binary: %s)', async (binary) => {
+    test.each([true, false])('text that is not UTF-8 (binary: %s)', async (binary) => {
       const client = await connect();
       client.socket.send(latin1(init.replace('{', '{"x": "ü", ')), { binary });
       expect([1007, 4400]).toContain((await client.closed).code);

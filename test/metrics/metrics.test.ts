@@ -162,7 +162,7 @@ describeSqlite('Metrics', (harnesses) => {
     ).toEqual([1, 0, 1]);
   });
 
-  test('count compiled operations like others', async () => {
+  test('count compiled operations like other operations', async () => {
     const sixTimes = async (): Promise<void> => {
       for (let time = 0; time < 6; time += 1) await harness.request('query Prepared { __typename }');
     };

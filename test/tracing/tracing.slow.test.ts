@@ -246,7 +246,7 @@ describe('Spans of a gateway', () => {
     }
   });
 
-  test('of compiled operations are the same', () => {
+  test('of compiled operations are the same as those of other operations', () => {
     const again = spans.filter(({ name }) => name === 'query Again');
     expect(again).toHaveLength(4);
     const { attributes } = only(spans, 'query Found');
