@@ -20,7 +20,7 @@ const WITH_TOKEN = ['apollo-client', 'urql', 'graphql-sse', 'eventsource'];
 /** The sample that runs in browsers only and sends no token. */
 const WITHOUT_TOKEN = 'browser';
 
-describeInBrowser('Pages', (browser) => {
+describeInBrowser('In a browser,', (browser) => {
   let shop: Shop;
   let open: Gateway;
   let openSandbox: Sandbox;

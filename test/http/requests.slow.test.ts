@@ -54,7 +54,7 @@ const send = (
 const get = (parameters: string, path = '/graphql'): Promise<RawResult> =>
   raw(`${server.base}${path}?${parameters}`, { headers: PREFLIGHT });
 
-describe('GraphQL over HTTP', () => {
+describe('The GraphQL endpoint', () => {
   const audits = serverAudits({
     url: () => server.client.url,
     fetchFn: (input: string, init: RequestInit = {}) =>
@@ -64,10 +64,13 @@ describe('GraphQL over HTTP', () => {
       }),
   });
 
-  test.each(audits.map(({ id, name, fn }) => [id, name, fn] as const))('%s %s', async (_id, _name, audit) => {
-    const result = await audit();
-    expect(result.status === 'ok' ? result.status : `${result.status}: ${result.reason}`).toBe('ok');
-  });
+  test.each(audits.map(({ id, name, fn }) => [id, name, fn] as const))(
+    'passes the audit %s: %s',
+    async (_id, _name, audit) => {
+      const result = await audit();
+      expect(result.status === 'ok' ? result.status : `${result.status}: ${result.reason}`).toBe('ok');
+    },
+  );
 });
 
 describe('A malformed request', () => {

@@ -342,7 +342,7 @@ const dashboard = JSON.parse(read('deploy/grafana/paygraph.json')) as {
   }[];
 };
 
-describeSqlite('The page of metrics', (harnesses) => {
+describeSqlite('The metrics page', (harnesses) => {
   let page: Scrape;
   const PAN = '4111111111111111';
   const secrets = [API_KEY, SECRET_KEY, CLIENT_KEY, PAN, 'service:test', 'ann@example.com', CHANNEL];
