@@ -35,9 +35,9 @@ const bundle = (outdir, options) =>
 
 /** Returns the output file and style sheet of an entry point. */
 const outputOf = ({ outputs }, entry) => {
-  const found = Object.keys(outputs).find((name) => outputs[name].entryPoint?.endsWith(entry));
-  if (!found) throw new Error(`esbuild wrote no output for ${entry}.`);
-  return { file: path.basename(found), style: outputs[found].cssBundle };
+  const outputFile = Object.keys(outputs).find((name) => outputs[name].entryPoint?.endsWith(entry));
+  if (!outputFile) throw new Error(`esbuild wrote no output for ${entry}.`);
+  return { file: path.basename(outputFile), style: outputs[outputFile].cssBundle };
 };
 
 const WORKERS = {

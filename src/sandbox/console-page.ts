@@ -24,8 +24,8 @@ const setStatus = (text) => { if (status.textContent !== text) status.textConten
 const show = (page) => {
   const action = document.activeElement?.form?.getAttribute('action');
   for (const part of document.querySelectorAll('[data-live]')) {
-    const fresh = page.getElementById(part.id);
-    if (fresh && !part.isEqualNode(fresh)) part.replaceChildren(...fresh.childNodes);
+    const newPart = page.getElementById(part.id);
+    if (newPart && !part.isEqualNode(newPart)) part.replaceChildren(...newPart.childNodes);
   }
   if (!action || document.activeElement !== document.body) return;
   document.querySelector('form[action="' + CSS.escape(action) + '"] button')?.focus({ preventScroll: true });
