@@ -37,8 +37,8 @@ function certificate() {
     '2',
     '-nodes',
   ];
-  const made = ['req', '-x509', '-newkey', 'rsa:2048', ...options, '-keyout', key, '-out', cert];
-  execFileSync('openssl', made, { stdio: 'ignore' });
+  const opensslArgs = ['req', '-x509', '-newkey', 'rsa:2048', ...options, '-keyout', key, '-out', cert];
+  execFileSync('openssl', opensslArgs, { stdio: 'ignore' });
   process.env.NODE_EXTRA_CA_CERTS = cert;
   return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
 }

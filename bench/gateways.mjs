@@ -17,7 +17,7 @@ import { openDisk } from './journal/disk.mjs';
 import { median } from './journal/stats.mjs';
 import { start } from './journal/processes.mjs';
 
-// Many short rounds instead of few long ones: disturbance by other programs lasts for seconds.
+// The benchmark runs many short rounds, because disturbances by other programs last for seconds.
 const FULL = { rounds: 15, milliseconds: 1000, warmUp: 1, starts: 5, requests: 100_000, own: 1_000_000 };
 const QUICK = { rounds: 9, milliseconds: 500, warmUp: 0.25, starts: 3, requests: 10_000, own: 10_000 };
 const MEMORY_PARTS = 10;
@@ -105,7 +105,7 @@ function warnOfOtherPrograms({ rounds = {} }) {
     );
 }
 
-// On the disk of the default journal, because a temporary folder may be in memory.
+// The folder is on the disk of the default journal, because a temporary folder may be in memory.
 const data = path.resolve(import.meta.dirname, '..', 'data');
 const savedFile = path.join(data, 'bench-gateways.json');
 mkdirSync(data, { recursive: true });

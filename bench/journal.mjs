@@ -30,15 +30,15 @@ const verdict = (met) => (met ? 'met' : 'NOT MET');
 async function measureLatency(measurements) {
   const rounds = new Map(measurements.map(({ name }) => [name, []]));
   for (let round = 0; round < ROUNDS; round += 1) {
-    const taken = new Map(measurements.map(({ name }) => [name, []]));
+    const samples = new Map(measurements.map(({ name }) => [name, []]));
     for (let turn = 0; turn < CREATES_PER_ROUND; turn += 1) {
       // The order rotates from turn to turn.
       for (let place = 0; place < measurements.length; place += 1) {
         const { name, once } = measurements[(place + turn) % measurements.length];
-        taken.get(name).push(await once());
+        samples.get(name).push(await once());
       }
     }
-    for (const [name, sample] of taken) rounds.get(name).push(median(sample));
+    for (const [name, sample] of samples) rounds.get(name).push(median(sample));
   }
   return rounds;
 }
@@ -183,7 +183,7 @@ if (!isFresh() && !build()) process.exit(1);
 const postgres = await freshDatabase();
 if (!postgres)
   print('SKIPPED: PostgreSQL is not measured, because it cannot be reached (see TEST_DATABASE_URL).\n');
-// On the disk of the default journal, because a temporary folder may be in memory.
+// The folder is on the disk of the default journal, because a temporary folder may be in memory.
 const data = path.resolve(import.meta.dirname, '..', 'data');
 mkdirSync(data, { recursive: true });
 const folder = mkdtempSync(path.join(data, 'bench-'));

@@ -171,7 +171,7 @@ export type CreatePaymentInput = {
   amount: AmountInput;
   /** The URL that the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to this machine. Sent unchanged. */
   callbackUrl?: string | null | undefined;
-  /** The merchant channel. */
+  /** Id of the merchant channel. */
   channel: string;
   /** Free text, at most 1000 characters. */
   description?: string | null | undefined;
@@ -191,7 +191,7 @@ export type CreatePayoutInput = {
   amount: AmountInput;
   /** The URL that the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to this machine. Sent unchanged. */
   callbackUrl?: string | null | undefined;
-  /** The merchant channel. */
+  /** Id of the merchant channel. */
   channel: string;
   /** Free text, at most 1000 characters. */
   description?: string | null | undefined;
@@ -1172,7 +1172,7 @@ interface GatewayConnection {
     url: string;
     /** Headers of every request, such as `authorization`. A function is called before each one, to renew a token. */
     headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
-    /** Ends the requests. */
+    /** Signal that aborts the requests. */
     signal?: AbortSignal;
     /**
      * Time without data after which a request has failed, in milliseconds; by default 60,000. It has to be longer than
@@ -1276,7 +1276,7 @@ export interface PayoutChange {
     transactionId: string;
     externalId: string | null;
     method: PayoutMethod;
-    /** Null in the first change of a payout. */
+    /** Status before the change; null in the first change of a payout. */
     previousStatus: PayoutStatus | null;
     status: PayoutStatus;
     amount: AmountFieldsFragment | null;
@@ -1284,7 +1284,7 @@ export interface PayoutChange {
 /** A change of a payment or payout. */
 export type Change = PaymentChange | PayoutChange;
 export interface ChangesOptions extends GatewayConnection {
-    /** The merchant channel. */
+    /** Id of the merchant channel. */
     channel: string;
     /** Cursor of the last change that was processed; by default the first change is the oldest one kept. */
     after?: string | null;

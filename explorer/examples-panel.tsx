@@ -62,7 +62,7 @@ function Docs({ type }: { type: string }) {
       onClick={() => {
         push({ name: type, def });
         setVisiblePlugin(DOC_EXPLORER_PLUGIN);
-        // Otherwise the pane would keep the scroll position of the list.
+        // Resets the scroll position, which the pane would otherwise keep from the list.
         document.querySelector('.graphiql-plugin')?.scrollTo(0, 0);
       }}
     >

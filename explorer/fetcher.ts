@@ -36,9 +36,12 @@ export function gatewayFetcher(credentials: string, ids: KnownIds): Fetcher {
     enableIncrementalDelivery: false,
   });
   return async (params, options) => {
-    const given: object = options?.headers ?? {};
+    const requestHeaders: object = options?.headers ?? {};
     const authorization = /\s/.test(credentials) ? credentials : `Bearer ${credentials}`;
-    const headers = { ...given, ...(credentials && !hasAuthorization(given) && { authorization }) };
+    const headers = {
+      ...requestHeaders,
+      ...(credentials && !hasAuthorization(requestHeaders) && { authorization }),
+    };
     const [documentAST, operationName] = readOperation(params);
     const variables: unknown = ids.fillIn(params.variables);
     const response = await send({ ...params, operationName, variables }, { headers, documentAST });

@@ -8,10 +8,10 @@ export class KnownIds {
     for (const result of Object.values(data)) {
       if (!isObject(result)) continue;
       for (const kind of ['payment', 'payout']) {
-        const found = result[kind];
-        if (!isObject(found) || typeof found['transactionId'] !== 'string') continue;
-        this.#ids.set(kind, found['transactionId']);
-        this.#ids.set(operationName, found['transactionId']);
+        const transaction = result[kind];
+        if (!isObject(transaction) || typeof transaction['transactionId'] !== 'string') continue;
+        this.#ids.set(kind, transaction['transactionId']);
+        this.#ids.set(operationName, transaction['transactionId']);
       }
     }
   }

@@ -1,4 +1,4 @@
-// Bundles explorer/ with its workers and fonts into a directory, also compressed.
+// Bundles explorer/ with its workers and fonts into a directory, together with compressed copies.
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -35,9 +35,9 @@ const bundle = (outdir, options) =>
 
 /** Returns the output file and style sheet of an entry point. */
 const outputOf = ({ outputs }, entry) => {
-  const found = Object.keys(outputs).find((name) => outputs[name].entryPoint?.endsWith(entry));
-  if (!found) throw new Error(`esbuild wrote no output for ${entry}.`);
-  return { file: path.basename(found), style: outputs[found].cssBundle };
+  const outputFile = Object.keys(outputs).find((name) => outputs[name].entryPoint?.endsWith(entry));
+  if (!outputFile) throw new Error(`esbuild wrote no output for ${entry}.`);
+  return { file: path.basename(outputFile), style: outputs[outputFile].cssBundle };
 };
 
 const WORKERS = {
@@ -105,7 +105,7 @@ async function buildExplorer(outdir) {
   const inputs = [workers, page].flatMap(({ metafile }) => Object.keys(metafile.inputs));
   writeFileSync(path.join(outdir, 'licences.txt'), licences(inputs).join(`\n\n${'-'.repeat(80)}\n\n`));
   await compress(outdir);
-  // Written last, because the gateway serves the explorer only if this file exists.
+  // Writes index.html last, because the gateway serves the explorer only if this file exists.
   writeFileSync(path.join(outdir, 'index.html'), html);
 }
 

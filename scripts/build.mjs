@@ -20,10 +20,10 @@ const dist = path.join(root, 'dist');
 const stamp = path.join(dist, '.built');
 
 const newestChange = (place) => {
-  const found = statSync(place, { throwIfNoEntry: false });
-  if (!found) return 0;
-  if (!found.isDirectory()) return found.mtimeMs;
-  return Math.max(found.mtimeMs, ...readdirSync(place).map((name) => newestChange(path.join(place, name))));
+  const stats = statSync(place, { throwIfNoEntry: false });
+  if (!stats) return 0;
+  if (!stats.isDirectory()) return stats.mtimeMs;
+  return Math.max(stats.mtimeMs, ...readdirSync(place).map((name) => newestChange(path.join(place, name))));
 };
 
 /** Whether dist is up to date. Always true without src, in a production image. */
@@ -43,10 +43,10 @@ export function isFresh() {
 }
 
 /** Replaces dist by a fresh build. If another build has finished at the same time, its result stays. */
-function swapIn(fresh, old) {
+function swapIn(newDist, oldDist) {
   try {
-    if (existsSync(dist)) renameSync(dist, old);
-    renameSync(fresh, dist);
+    if (existsSync(dist)) renameSync(dist, oldDist);
+    renameSync(newDist, dist);
   } catch (error) {
     if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(error.code)) throw error;
   }
@@ -61,26 +61,26 @@ function bundleExplorer(into) {
 
 export function build() {
   const startedAt = new Date();
-  const fresh = path.join(root, `dist-${process.pid}`);
-  const old = path.join(root, `dist-${process.pid}-old`);
+  const newDist = path.join(root, `dist-${process.pid}`);
+  const oldDist = path.join(root, `dist-${process.pid}-old`);
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
   try {
-    const done = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', fresh], {
+    const compilation = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', newDist], {
       cwd: root,
       stdio: 'inherit',
     });
-    if (done.status !== 0 || !bundleExplorer(path.join(fresh, 'explorer'))) return false;
-    mkdirSync(fresh, { recursive: true });
-    writeFileSync(path.join(fresh, '.built'), '');
-    utimesSync(path.join(fresh, '.built'), startedAt, startedAt);
-    // True if another process has built the same sources meanwhile.
+    if (compilation.status !== 0 || !bundleExplorer(path.join(newDist, 'explorer'))) return false;
+    mkdirSync(newDist, { recursive: true });
+    writeFileSync(path.join(newDist, '.built'), '');
+    utimesSync(path.join(newDist, '.built'), startedAt, startedAt);
+    // Another process may have built the same sources meanwhile.
     if (isFresh()) return true;
-    swapIn(fresh, old);
+    swapIn(newDist, oldDist);
     // Sources that changed meanwhile are built by the next start.
     return existsSync(stamp);
   } finally {
-    rmSync(fresh, { recursive: true, force: true });
-    rmSync(old, { recursive: true, force: true });
+    rmSync(newDist, { recursive: true, force: true });
+    rmSync(oldDist, { recursive: true, force: true });
   }
 }
 

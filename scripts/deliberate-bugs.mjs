@@ -72,9 +72,9 @@ function withBug({ file, find, replace }, root) {
 /** Copies the working tree, including files that are not committed yet. Returns the path of the copy. */
 function copyWorkingTree() {
   const copy = mkdtempSync(path.join(tmpdir(), 'deliberate-bugs-'));
-  const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: ROOT });
+  const fileList = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: ROOT });
   // Tests that start the program build dist if the sources are newer.
-  const names = [...listed.toString().split('\0'), 'dist'];
+  const names = [...fileList.toString().split('\0'), 'dist'];
   for (const name of names.filter((each) => each !== '' && existsSync(path.join(ROOT, each))))
     cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true, preserveTimestamps: true });
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));

@@ -213,7 +213,7 @@ async function startOwn() {
   throw new Error('The gateway has ended before it was ready; its output above tells why.');
 }
 
-// EPIPE: for example when piped to `head`.
+// Ends quietly on EPIPE, for example when the output is piped to `head`.
 process.stdout.on('error', ({ code }) => end(code === 'EPIPE' ? 0 : 1));
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'])
   process.once(signal, () => end(128 + constants.signals[signal]));

@@ -1,5 +1,5 @@
-// Runs the gateway and restarts it after changes of the sources. Polls, because file watchers lose files that editors
-// replace.
+// Runs the gateway and restarts it after changes of the sources. It polls the sources, because file watchers lose files
+// that editors replace.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import process from 'node:process';

@@ -79,18 +79,18 @@ const golden = readFileSync(path.join(root, 'test/methods/golden/jazz_cash.json'
   .replaceAll('JazzCash', pascal)
   .replaceAll('JAZZ_CASH', upper);
 
-const made = {
+const newFiles = {
   [`src/schema/methods/${kebab}.ts`]: definition,
   [`test/methods/golden/${type}.json`]: golden,
 };
-for (const file of Object.keys(made)) {
+for (const file of Object.keys(newFiles)) {
   if (existsSync(path.join(root, file))) stop(`${file} already exists.`);
 }
-for (const [file, text] of Object.entries(made)) writeFileSync(path.join(root, file), text);
+for (const [file, text] of Object.entries(newFiles)) writeFileSync(path.join(root, file), text);
 
 const registry = path.join(root, 'src/schema/methods/registry.ts');
 const lines = readFileSync(registry, 'utf8');
-// Inserted before `other`, the fallback for unknown methods, which has to be last.
+// Inserts the method before `other`, because the fallback for unknown methods has to be last.
 writeFileSync(
   registry,
   lines
@@ -99,7 +99,7 @@ writeFileSync(
 );
 
 process.stdout.write(`Created:
-${Object.keys(made)
+${Object.keys(newFiles)
   .map((file) => `  ${file}\n`)
   .join('')}  an import and an entry in src/schema/methods/registry.ts
 

@@ -1,4 +1,4 @@
-// npm run schema-check [-- --release]: compares schema.graphql with the released SDL by docs/api-stability.md.
+// npm run schema-check [-- --release]: compares schema.graphql with the released SDL. docs/api-stability.md has the rules.
 // Exit codes: 0 compatible, 1 an incompatible change or a lint error, 2 the check failed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -20,10 +20,10 @@ const pick = ({ name, description, deprecationReason }) => ({ name, description,
 function deprecationError(reason, names) {
   if (reason.trim().length < MIN_REASON)
     return `its deprecation reason has fewer than ${MIN_REASON} characters.`;
-  const named = [...reason.matchAll(/`([\w.]+)`/g)].map(([, name]) => name);
-  const [missing] = named.filter((name) => !names.has(name));
+  const replacements = [...reason.matchAll(/`([\w.]+)`/g)].map(([, name]) => name);
+  const [missing] = replacements.filter((name) => !names.has(name));
   if (missing) return `its deprecation reason names ${missing}, which is not in the schema.`;
-  if (named.length > 0 || /\b20\d\d-[01]\d-[0-3]\d\b/.test(reason)) return undefined;
+  if (replacements.length > 0 || /\b20\d\d-[01]\d-[0-3]\d\b/.test(reason)) return undefined;
   return 'its deprecation reason has neither a replacement in `backticks` nor a date such as 2027-03-01.';
 }
 

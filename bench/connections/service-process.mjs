@@ -69,7 +69,7 @@ await serve(
           if (found) answer(response, 200, found);
           else answer(response, 404, { error: 'not found' });
         }
-        // Unannounced, as a crash or a proxy closes connections.
+        // Closes the connection without an announcement, as a crash or a proxy does.
         if (closeAfterRequests && socket.requests >= closeAfterRequests)
           response.on('finish', () => socket.end());
         if (closeIdleAfterMs)

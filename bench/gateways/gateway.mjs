@@ -58,7 +58,7 @@ export async function startGateway(entry, serviceUrl, parent) {
     cwd,
     env: environmentOf(env),
     stdio: ['ignore', log, log],
-    // In its own process group, so that it is stopped with its child processes.
+    // The gateway has its own process group, so that it is stopped with its child processes.
     detached: true,
   });
   closeSync(log);

@@ -36,9 +36,9 @@ function parents() {
 
 /** Returns the ids of a process and its descendants. */
 export function treeOf(pid) {
-  const known = parents();
+  const parentOf = parents();
   const tree = [pid];
-  for (const each of tree) for (const [child, parent] of known) if (parent === each) tree.push(child);
+  for (const each of tree) for (const [child, parent] of parentOf) if (parent === each) tree.push(child);
   return tree;
 }
 

@@ -9,7 +9,7 @@ const MEASURED_PACKAGES = ['@apollo/server', 'graphql', 'undici'];
 
 const dependencies = (folder) =>
   JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')).dependencies;
-const named = (packages, names = Object.keys(packages)) =>
+const versionsText = (packages, names = Object.keys(packages)) =>
   names.map((name) => `${name} ${packages[name]}`).join(', ');
 
 /** Returns the peers; null if they are not installed (`npm ci` in bench/peers). */
@@ -34,6 +34,6 @@ export async function entryOf(name) {
 
 /** Returns the names and versions of the measured packages. */
 export function versions(hasPeers) {
-  const own = `packages of this project: ${named(dependencies(PROJECT), MEASURED_PACKAGES)}`;
-  return hasPeers ? `${own}; of the peers: ${named(dependencies(PEERS))}` : own;
+  const own = `packages of this project: ${versionsText(dependencies(PROJECT), MEASURED_PACKAGES)}`;
+  return hasPeers ? `${own}; of the peers: ${versionsText(dependencies(PEERS))}` : own;
 }

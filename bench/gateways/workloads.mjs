@@ -1,4 +1,4 @@
-// Requests of every gateway: the same payments and fields, as far as its schema has them.
+// Requests of every gateway: the same payments and fields, as far as the schema of each gateway has them.
 import { CHANNEL, idOf } from '../subscriptions/payments.mjs';
 
 export { CHANNEL, idOf };

@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url);
 /** A clock whose timers never fire. Without background work every counted call is caused by a request. */
 const stillClock = { now: () => Date.now(), after: () => ({ cancel: () => {} }) };
 
-// As in bin/paygraph.mjs.
+// bin/paygraph.mjs enables source maps, too.
 process.setSourceMapsEnabled(true);
 
 await serve(async ({ serviceUrl, journalUrl, count }) => {
@@ -42,7 +42,7 @@ await serve(async ({ serviceUrl, journalUrl, count }) => {
   const gateway = await startGateway(config, log, count ? stillClock : undefined, { open });
   return {
     ready: gateway.url,
-    /** Returns the journal calls since the last question. */
+    /** Returns the journal calls since the last call. */
     answer: async () => {
       const since = { ...counts };
       Object.keys(counts).forEach((name) => delete counts[name]);

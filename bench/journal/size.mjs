@@ -19,7 +19,7 @@ const PURGED_ROWS = 60_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Groups of a service with 100 clients on 10 channels. */
 const GROUPS = 1000;
-/** One unknown attempt in so many. */
+/** One of this many attempts is unknown. */
 const UNKNOWN_EVERY = 100_000;
 
 const print = (text = '') => process.stdout.write(`${text}\n`);
@@ -64,7 +64,7 @@ async function fillOver(client, rows, now) {
     now: `${now}::bigint`,
   }).replaceAll("'u' ELSE 's' END", `'u'::"char" ELSE 's'::"char" END`);
   await client.query("SET synchronous_commit = off; SET maintenance_work_mem = '1GB'");
-  // Random insertion into large indexes would take hours. Built afterwards, their pages are fuller.
+  // Random insertion into large indexes would take hours. Indexes that are built afterwards have fuller pages.
   const { rows: indexes } =
     rows > MAX_INDEXED_ROWS
       ? await client.query(

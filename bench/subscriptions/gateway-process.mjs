@@ -23,7 +23,7 @@ async function memory() {
   return { rss, heapUsed, external };
 }
 
-// As in bin/paygraph.mjs.
+// bin/paygraph.mjs enables source maps, too.
 process.setSourceMapsEnabled(true);
 
 await serve(async ({ serviceUrl, settings }) => {

@@ -3,7 +3,7 @@ import { sleep } from './clock.mjs';
 import { idsOf, NEW, payments } from './payments.mjs';
 import { constantPace, oneEach, startSubscribers, startGateway } from './harness.mjs';
 
-/** Subscribers that connect and disconnect before, so that loading and compiling code is not counted. */
+/** Subscribers that connect and disconnect before the measurement, so that loading and compiling code is not counted. */
 const WARM_UP = 200;
 /** Wait that is longer than the timeout for connection_init, so that its timers have ended. */
 const IDLE_MS = 6000;
@@ -21,7 +21,7 @@ const WAYS = {
 async function measureWay(service, { watchers, ids, way, listsOf }) {
   const gateway = await startGateway(service, 'memory', {
     ...constantPace('60s'),
-    // No pings during the measurement.
+    // Prevents pings during the measurement.
     SUBSCRIPTION_PING_SECONDS: '3600',
   });
   const warmUp = await startSubscribers(gateway.url, way, listsOf(Math.min(WARM_UP, watchers), ids));

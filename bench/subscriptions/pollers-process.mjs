@@ -14,7 +14,7 @@ await serve(async ({ url, transactionIds, everyMs }) => {
 
   const poll = async (transactionId) => {
     const body = JSON.stringify({ query: QUERY, variables: variablesFor(transactionId) });
-    // Random start, because requests for the same payment at the same time share a lookup.
+    // Each client starts at a random time, because concurrent requests for one payment share a lookup.
     let due = now() + everyMs * Math.random();
     while (!stopped) {
       await sleep(due - now());

@@ -97,7 +97,7 @@ await serve(async ({ latencyMs }) => {
       const ids = [...known.keys()];
       let place = 0;
       changing = setInterval(() => {
-        // Payments with adjacent numbers have similar age and state, therefore take every seventh.
+        // Payments with adjacent numbers have similar age and state, so every seventh is changed.
         place = (place + 7) % ids.length;
         commands.change({ id: ids[place] });
       }, everyMs);

@@ -99,24 +99,28 @@ await serve(async () => {
         'content-type': 'application/json',
         authorization: AUTHORIZATION,
       };
-      const asked = request(`${url}/graphql/stream`, { method: 'POST', agent, headers }, (response) => {
-        let unread = '';
-        response.on('data', (chunk) => {
-          const events = (unread + chunk).split('\n\n');
-          unread = events.pop();
-          for (const event of events.filter((text) => text.startsWith('event: next'))) {
-            arrivals.take(event);
-            resolve();
-          }
-        });
-        response.on('error', () => undefined);
-        response.on('close', () => {
-          if (!closing) arrivals.fault('a stream ended');
-        });
-      });
-      asked.on('error', reject);
-      asked.end(JSON.stringify({ query: SUBSCRIPTION, variables: variablesFor(transactionId) }));
-      connections.push({ end: () => asked.destroy() });
+      const streamRequest = request(
+        `${url}/graphql/stream`,
+        { method: 'POST', agent, headers },
+        (response) => {
+          let unread = '';
+          response.on('data', (chunk) => {
+            const events = (unread + chunk).split('\n\n');
+            unread = events.pop();
+            for (const event of events.filter((text) => text.startsWith('event: next'))) {
+              arrivals.take(event);
+              resolve();
+            }
+          });
+          response.on('error', () => undefined);
+          response.on('close', () => {
+            if (!closing) arrivals.fault('a stream ended');
+          });
+        },
+      );
+      streamRequest.on('error', reject);
+      streamRequest.end(JSON.stringify({ query: SUBSCRIPTION, variables: variablesFor(transactionId) }));
+      connections.push({ end: () => streamRequest.destroy() });
     });
 
   const WAYS = { webSocket, eventStream };

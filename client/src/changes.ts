@@ -25,7 +25,7 @@ export interface PayoutChange {
   transactionId: string;
   externalId: string | null;
   method: PayoutMethod;
-  /** Null in the first change of a payout. */
+  /** Status before the change; null in the first change of a payout. */
   previousStatus: PayoutStatus | null;
   status: PayoutStatus;
   amount: AmountFieldsFragment | null;
@@ -35,7 +35,7 @@ export interface PayoutChange {
 export type Change = PaymentChange | PayoutChange;
 
 export interface ChangesOptions extends GatewayConnection {
-  /** The merchant channel. */
+  /** Id of the merchant channel. */
   channel: string;
   /** Cursor of the last change that was processed; by default the first change is the oldest one kept. */
   after?: string | null;
@@ -85,7 +85,7 @@ export async function* changes(options: ChangesOptions): AsyncGenerator<Change, 
 }
 
 interface Step {
-  /** Null if the cursor moves without a change. */
+  /** The next change; null if the cursor moves without a change. */
   change: Change | null;
   cursor: string;
 }

@@ -7,7 +7,7 @@ export interface GatewayConnection {
   url: string;
   /** Headers of every request, such as `authorization`. A function is called before each one, to renew a token. */
   headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>);
-  /** Ends the requests. */
+  /** Signal that aborts the requests. */
   signal?: AbortSignal;
   /**
    * Time without data after which a request has failed, in milliseconds; by default 60,000. It has to be longer than

@@ -4,5 +4,5 @@ const schema = require('./schema.cjs');
 
 const plugin = () => `${printSchema(schema())}\n`;
 
-// Assigned in this form so that an `import` of this file finds the name.
+// The export has this form so that an `import` of this file finds its name.
 module.exports = { plugin };

@@ -44,7 +44,7 @@ export class CallbackSender {
     this.stopping = new AbortController();
   }
 
-  /** @param attempt number of attempts before this one */
+  /** @param attempt number of earlier attempts to deliver this callback */
   private async deliver(callback: Callback, attempt = 0): Promise<void> {
     const { clock, logger } = this.parts;
     const { transactionId } = callback;

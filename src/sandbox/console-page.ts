@@ -24,8 +24,8 @@ const setStatus = (text) => { if (status.textContent !== text) status.textConten
 const show = (page) => {
   const action = document.activeElement?.form?.getAttribute('action');
   for (const part of document.querySelectorAll('[data-live]')) {
-    const fresh = page.getElementById(part.id);
-    if (fresh && !part.isEqualNode(fresh)) part.replaceChildren(...fresh.childNodes);
+    const newPart = page.getElementById(part.id);
+    if (newPart && !part.isEqualNode(newPart)) part.replaceChildren(...newPart.childNodes);
   }
   if (!action || document.activeElement !== document.body) return;
   document.querySelector('form[action="' + CSS.escape(action) + '"] button')?.focus({ preventScroll: true });
@@ -81,7 +81,7 @@ export function sendConsole(reply: FastifyReply, control: SandboxControl): Fasti
     <p class="soft"><span id="status" role="status">Not live.</span> <a href="/_sandbox/">Refresh</a></p>
     <div id="traffic" data-live>${trafficSummary(control.counts())}</div>
     <h2>Clock</h2>
-    <div id="clock" data-live><p>${clockText(control.aheadMs())}</p></div>
+    <div id="clock" data-live><p>${clockOffsetText(control.aheadMs())}</p></div>
     <form method="post" action="/_sandbox/clock/advance">
       <button name="ms" value="5000">Advance 5 s</button>
       <button name="ms" value="60000">Advance 1 min</button>
@@ -123,7 +123,8 @@ function trafficSummary({ payment, payout }: RequestCounts): Html {
   </p>`;
 }
 
-function clockText(aheadMs: number): string {
+/** Returns a text that says how far the sandbox clock is ahead of the real time. */
+function clockOffsetText(aheadMs: number): string {
   const seconds = Math.round(aheadMs / 1000);
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s ahead of the real time.`;
 }

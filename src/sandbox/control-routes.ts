@@ -78,7 +78,8 @@ const forbidden = (): SandboxHttpError =>
 /** Streams change events to the console. Rejects other sites, whose pages could otherwise hold connections open. */
 function sendEvents(live: LiveEvents, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   rejectCrossSite(request);
-  if (!live.hasCapacity) throw new SandboxHttpError(503, 'Too many event streams: close some console pages');
+  if (!live.hasCapacity)
+    throw new SandboxHttpError(503, 'Too many event streams are open; close some console pages');
   reply.hijack();
   reply.raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',

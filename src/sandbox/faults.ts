@@ -14,7 +14,7 @@ export type Operation = keyof typeof COUNTER_NAMES;
 /** A fault that is injected into the next matching requests, whatever their amounts. */
 export interface Fault {
   operation: Operation;
-  /** The resource of these requests; payments and payouts if absent. */
+  /** Resource whose requests get the fault; both payments and payouts if absent. */
   resource?: TransactionKind;
   fault: (typeof FAULTS)[number];
   /** Number of requests into which the fault is still to be injected. */
@@ -64,7 +64,10 @@ export class FaultInjector {
 
   inject(fault: Fault): void {
     if (this.pending.length >= MAX_FAULTS)
-      throw new SandboxHttpError(409, 'Too many faults are pending; a reset removes them');
+      throw new SandboxHttpError(
+        409,
+        'Too many injected faults are pending; reset the sandbox to remove them',
+      );
     this.pending.push({ ...fault });
     this.onChange();
   }

@@ -5,7 +5,7 @@ export interface TransactionError {
   message: string;
 }
 
-/** Without `error`, `mispaid` and `neverEnds`, the transaction completes. */
+/** Outcome that an amount selects. The transaction completes unless `error`, `mispaid` or `neverEnds` is set. */
 export interface SimulatedOutcome {
   /** The error with which the transaction fails. */
   error?: TransactionError;
@@ -13,13 +13,13 @@ export interface SimulatedOutcome {
   mispaid?: 'less' | 'more';
   /** The transaction does not end by itself, and neither Pay on the hosted page nor a confirm completes it. */
   neverEnds?: true;
-  /** A fault in the create request. */
+  /** Fault that is injected into the create request. */
   fault?: 'cut_before' | 'cut_after' | 'error_after' | 'truncated';
   /** Time in ms after the create during which lookups and confirms do not find the transaction. */
   hiddenForMs?: number;
-  /** Shown instead of the status in callbacks and in responses to creates and lookups. */
+  /** Status that callbacks and responses to creates and lookups show instead of the real one. */
   statusOverride?: string;
-  /** Shown instead of the method's type in responses. */
+  /** Method type that responses show instead of the real one. */
   typeOverride?: string;
 }
 

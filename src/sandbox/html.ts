@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 
-/** Markup, which `html` inserts as it is; `html` escapes all other values. */
+/** Markup that `html` inserts without escaping it. All other values are escaped. */
 export class Html {
   constructor(readonly text: string) {}
 }

@@ -73,8 +73,8 @@ export class ObjectReader {
 
   /** Reads an integer within bounds. Forms send it as a string of digits. */
   integer(name: string, bounds: { min: number; max: number; defaultValue?: number }): number {
-    const given = this.take(name) ?? bounds.defaultValue;
-    const value = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given;
+    const rawValue = this.take(name) ?? bounds.defaultValue;
+    const value = typeof rawValue === 'string' && /^\d{1,15}$/.test(rawValue) ? Number(rawValue) : rawValue;
     if (typeof value === 'number' && Number.isInteger(value) && value >= bounds.min && value <= bounds.max) {
       return value;
     }

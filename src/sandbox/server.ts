@@ -20,7 +20,7 @@ import { microsecondDate } from './transaction';
 import { TransitionLog } from './transitions';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
-const NOTHING_HERE = { message: 'There is nothing at this address' };
+const PATH_NOT_FOUND = { message: 'The sandbox has no such path' };
 
 export interface SandboxOptions {
   methods: SandboxMethods;
@@ -106,14 +106,14 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
     requestTimeout: 30_000,
     forceCloseConnections: true,
     exposeHeadRoutes: false,
-    frameworkErrors: (_error, _request, reply: FastifyReply) => reply.code(404).send(NOTHING_HERE),
+    frameworkErrors: (_error, _request, reply: FastifyReply) => reply.code(404).send(PATH_NOT_FOUND),
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error: FastifyError, _request, reply) => respondError(error, reply, logger));
   app.setNotFoundHandler((request, reply) => respondNotFound(request, reply));
   app.addHook('onResponse', async (request, reply) => {
-    // The route's pattern instead of the URL, which contains ids of the client.
+    // Logs the route's pattern instead of the URL, because the URL contains ids of the client.
     const { method, routeOptions } = request;
     const ms = Math.round(reply.elapsedTime);
     const facts = { method, route: routeOptions.url, status: reply.statusCode, ms };
@@ -124,8 +124,11 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
 
 function respondNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const allow = ALLOWED_METHODS.get(request.url.split('?', 1)[0] ?? '');
-  if (allow === undefined) return reply.code(404).send(NOTHING_HERE);
-  return reply.code(405).header('allow', allow).send({ message: 'The method is not allowed here' });
+  if (allow === undefined) return reply.code(404).send(PATH_NOT_FOUND);
+  return reply
+    .code(405)
+    .header('allow', allow)
+    .send({ message: 'The HTTP method is not allowed for this path' });
 }
 
 function respondError(error: FastifyError, reply: FastifyReply, logger?: SandboxLogger): FastifyReply {
@@ -134,7 +137,7 @@ function respondError(error: FastifyError, reply: FastifyReply, logger?: Sandbox
   // The message of an unexpected error may contain input of the client; its stack frames do not.
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
   logger?.error({ error: error.name, frames }, 'unexpected error in the sandbox');
-  return reply.code(500).send({ message: 'An internal error of the sandbox' });
+  return reply.code(500).send({ message: 'The sandbox failed with an internal error' });
 }
 
 /** Returns the HTTP error for an error of the sandbox or an error of Fastify about a body; otherwise undefined. */

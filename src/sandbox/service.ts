@@ -55,10 +55,13 @@ export class PaymentService {
   }
 
   lookUp(kind: TransactionKind, query: WireObject): SandboxResponse {
-    const found = this.parts.store.find({ kind, ...readLookup(query), now: this.parts.clock.now() });
-    if (!found) throw unknownTransaction();
-    if (found.kind === 'payout') return { status: 200, body: payoutBody(found) };
-    return { status: 200, body: paymentBody(found, found.method.onLookup?.(methodView(found))) };
+    const transaction = this.parts.store.find({ kind, ...readLookup(query), now: this.parts.clock.now() });
+    if (!transaction) throw unknownTransaction();
+    if (transaction.kind === 'payout') return { status: 200, body: payoutBody(transaction) };
+    return {
+      status: 200,
+      body: paymentBody(transaction, transaction.method.onLookup?.(methodView(transaction))),
+    };
   }
 
   /** Confirms a payment (spec 4.5). Unlike a lookup, a confirm does not name the channel. */

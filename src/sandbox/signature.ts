@@ -28,7 +28,7 @@ export function authenticate(request: SignedRequest, keys: Keys, nowMs: number):
     throw unauthenticated({ 'X-Timestamp': 'is more than 5 minutes in the future' });
   }
   const expected = createHmac('sha256', keys.secretKey).update(timestamp).update(request.data).digest('hex');
-  // Always compares both, so that neither the timing nor the response shows which one is wrong.
+  // Always compares both key and signature, so that neither timing nor response shows which of them is wrong.
   const isKeyValid = isSameText(key, keys.apiKey);
   const isSignatureValid = isSameText(signature.toLowerCase(), expected);
   if (!isKeyValid || !isSignatureValid) throw unauthenticated();

@@ -4,13 +4,13 @@ const MAX_TRANSITIONS = 50;
 
 /** A change of the status or state of a transaction. */
 export interface Transition {
-  /** Time in ms since 1970, by the sandbox's own clock. */
+  /** Time in ms since 1970, according to the sandbox's own clock. */
   at: number;
   kind: TransactionKind;
   transactionId: string;
-  /** Status and state before; null for a new transaction. */
+  /** Status and state before the change; null for a new transaction. */
   from: string | null;
-  /** Status and state afterwards, for example `processing, waiting_for_utr`. */
+  /** Status and state after the change, for example `processing, waiting_for_utr`. */
   to: string;
 }
 

@@ -14,7 +14,7 @@ import { ONE_OF_INPUT_NAMES } from './methods/method-types';
 export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQLSchema {
   const schema = buildSchemaSync({
     resolvers,
-    // Off, because src/core validates inputs, and because errors of type-graphql contain the whole input.
+    // Validation by type-graphql is off, because src/core validates inputs and errors of type-graphql contain them.
     validate: false,
     // Apollo Server checks the schema at startup; a second check here would take 100 ms.
     skipCheck: true,

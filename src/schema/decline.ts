@@ -31,7 +31,7 @@ export const DeclineReason = registerEnum(
 );
 export type DeclineReason = EnumValue<typeof DeclineReason>;
 
-/** Patterns of reasons in a normalised text: lower case, with words separated by single spaces. */
+/** Patterns that find reasons in a normalised text: lower case, with words separated by single spaces. */
 const PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
   DO_NOT_HONOR: /\bdo not hono(u)?r\b/,
   AUTHENTICATION_FAILED:

@@ -19,7 +19,7 @@ interface ServiceFieldOptions {
   type?: () => object;
   /** Selects the raw value in the response. Default: `payment_method.<field name in snake case>`. */
   from?(method: WireObject, response: WireObject): unknown;
-  /** Parses the raw value and redacts it if necessary. Default: as free text, without card numbers and tokens. */
+  /** Parses the raw value and redacts it if necessary. By default, removes card numbers and tokens from the text. */
   read?(value: unknown): unknown;
 }
 

@@ -10,7 +10,7 @@ export function subgraphSdl(schema: GraphQLSchema): string {
     // Types and interfaces with a global id are entities. Other subgraphs have PageInfo, too.
     .replace(/^((type|interface) \w+ implements .*\bNode\b.*) \{$/gm, '$1 @key(fields: "id") {')
     .replace(/^type PageInfo \{$/m, 'type PageInfo @shareable {')
-    // Omitted, because composition rejects @oneOf as an unknown directive. The gateway still enforces it.
+    // @oneOf is omitted, because composition rejects it as an unknown directive. The gateway still enforces it.
     .replace(/^(input \w+) @oneOf \{$/gm, '$1 {');
   return `${LINK}\n\n${sdl}\n`;
 }

@@ -75,7 +75,7 @@ test.each<[does: string, change: (lines: string[]) => string[], firstFault: stri
   ['a line copied', (lines) => lines.toSpliced(3, 0, lines[2]!), '4 out_of_place'],
   ['the lines of a process copied', (lines) => [...lines, ...lines.slice(0, 5)], '11 out_of_place'],
   ['a text inserted', (lines) => lines.toSpliced(3, 0, 'nothing happened'), '4 not_a_line'],
-])('Verification finds: %s', async (_does, change, firstFault) => {
+])('Verification finds this change: %s', async (_does, change, firstFault) => {
   expect((await faultsAfter(change))[0]).toBe(firstFault);
 });
 

@@ -84,12 +84,12 @@ describe("Another merchant's channel is refused", () => {
       'mutation ($input: CreatePaymentInput!) { ...F } fragment F on Mutation { x: createPayment(input: $input) { __typename } }',
       { input: { ...redirectCall('CARD').input, channel: THEIRS } },
     ],
-  ])('in a create, as %s', async (_how, query, variables) => {
+  ])('in a create if it is %s', async (_how, query, variables) => {
     expectRefused(await post({ query, variables }, CREATOR), 'FORBIDDEN');
   });
 
   test.each([`${THEIRS} `, `urn:uuid:${THEIRS}`, [OURS, THEIRS], { channel: THEIRS }])(
-    'as %j, which is not a UUID',
+    'if it is written as %j, which is not a UUID',
     async (c) => {
       expectRefused(await post({ query: LOOKUP, variables: { c, t: TRANSACTION_ID } }), 'BAD_USER_INPUT');
     },
@@ -107,7 +107,7 @@ describe("Another merchant's channel is refused", () => {
       'the caller in the extensions',
       `"extensions": {"caller": {"channels": "*"}}, "variables": {${variables}}`,
     ],
-  ])('next to %s', async (_what, more) => {
+  ])('if the request also has %s', async (_what, more) => {
     expectRefused(await post(`{"query": ${JSON.stringify(LOOKUP)}, ${more}}`), 'FORBIDDEN', 'BAD_REQUEST');
     expect(Object.keys({ ...(Object.prototype as object) })).toEqual([]);
     expect((await post({ query: lookupOn(OURS) })).data).toMatchObject({ payment: {} });
@@ -145,7 +145,7 @@ describe('A persisted query', () => {
   });
 });
 
-describe('A GET', () => {
+describe('A GET request', () => {
   const search = (query: string): string => `query=${encodeURIComponent(query)}`;
 
   test('has exactly the rights of its caller', async () => {
@@ -188,7 +188,7 @@ describe('No operation is carried out', () => {
   const JSON_BODY = ['Content-Type: application/json', `Content-Length: ${body.length}`];
 
   test.each(['HEAD', 'OPTIONS', 'PUT', 'DELETE', 'QUERY', 'TRACE'])(
-    'by the method %s, with a key and without',
+    'for a request with the HTTP method %s, with a key or without',
     async (method) => {
       for (const key of [[], [`Authorization: ${READER.authorization}`]]) {
         const hasBody = !['HEAD', 'OPTIONS', 'TRACE'].includes(method);
@@ -211,7 +211,7 @@ describe('No operation is carried out', () => {
     ],
     ...['/healthz/../graphql', '/GRAPHQL', '\\graphql', 'graphql', '*', '/', '/graphiql'],
     ...['http://127.0.0.1/graphql', 'https://gateway.example//graphql'],
-  ])('without a key at %s', async (target) => {
+  ])('for a request without a key to %s', async (target) => {
     for (const status of [
       await send(`POST ${target}`, JSON_BODY, body),
       await send(`GET ${target}${search}`, []),
@@ -219,7 +219,7 @@ describe('No operation is carried out', () => {
       expect([400, 401, 404, 405]).toContain(status);
   });
 
-  test('without a key at a health check', async () => {
+  test('for a request without a key to a health check', async () => {
     for (const target of ['/healthz', '/readyz']) {
       expect(await send(`GET ${target}${search}`, [])).toBe(200);
       expect(await send(`POST ${target}`, JSON_BODY, body)).toBe(404);
@@ -227,7 +227,7 @@ describe('No operation is carried out', () => {
   });
 
   test.each(['text/plain', 'application/graphql', 'application/x-www-form-urlencoded', ''])(
-    'from a body of the type "%s", also with the header apollo-require-preflight',
+    'for a request with a body of the type "%s", also with the header apollo-require-preflight',
     async (type) => {
       for (const text of [body, lookupOn(OURS), search.slice(1)]) {
         const response = await post(text, { ...READER, ...PREFLIGHT, 'content-type': type });

@@ -52,7 +52,7 @@ describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the me
     expect(errors).not.toMatch(/CANARY|aaaa/i);
   });
 
-  test('is not readable', async () => {
+  test('cannot be read', async () => {
     const file = fileOf('[]');
     chmodSync(file, 0o000);
     if (process.getuid?.() !== 0) expect(startupErrorsWith(file)).toMatch(/^CLIENT_KEYS_FILE: .*EACCES/);

@@ -204,7 +204,7 @@ describe('With the sandbox and client keys', () => {
   });
 
   test.each(['POST', 'HEAD'])(
-    'a %s without a key gets 401, even if its Accept header allows text/html',
+    'a %s request without a key gets 401, even if its Accept header allows text/html',
     async (method) => {
       const headers = { ...BROWSER, accept: 'text/html', 'content-type': 'application/json' };
       const body = method === 'POST' ? JSON.stringify({ query: LOOKUP }) : undefined;

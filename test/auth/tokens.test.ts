@@ -170,7 +170,7 @@ describe('The published keys', () => {
     return async (token: string) => (await client.request('{ __typename }', {}, bearer(token))).status;
   };
 
-  test('are tried in turn for a token without kid', async () => {
+  test('are tried one after the other for a token without kid', async () => {
     const second: ForgeryKey = { ...newForgeryKeys().ec, kid: 'second' };
     const status = await statusWith([published(ec), published(second)]);
     const statuses = [ec, second, attacker].map((key) => status(tokenBy(key, {}, { kid: undefined })));

@@ -20,7 +20,7 @@ const WITH_TOKEN = ['apollo-client', 'urql', 'graphql-sse', 'eventsource'];
 /** The sample that runs in browsers only and sends no token. */
 const WITHOUT_TOKEN = 'browser';
 
-describeInBrowser('Pages', (browser) => {
+describeInBrowser('In a browser,', (browser) => {
   let shop: Shop;
   let open: Gateway;
   let openSandbox: Sandbox;
@@ -94,7 +94,7 @@ describeInBrowser('Pages', (browser) => {
     });
   });
 
-  describe("The sandbox's console", () => {
+  describe('The console of the sandbox', () => {
     /** Matches problems of requests that were aborted because the page was left. */
     const ABORTED = /\/_sandbox\/(events)? net::ERR_ABORTED$/;
     const errorsOf = ({ problems }: Opened) => problems.filter((fault) => !ABORTED.test(fault));

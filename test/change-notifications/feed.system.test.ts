@@ -89,7 +89,7 @@ describePostgres('A change', () => {
     expect(three.received).toEqual([first, second]);
   });
 
-  test('is one of 5000 that arrive in order, in notifications of 250', async () => {
+  test('arrives in order even as one of 5000, which are sent in notifications of 250', async () => {
     const [one, two] = [start(store.url), start(store.url)];
     await connected(one, two);
     const changes = newChanges(5_000);

@@ -59,7 +59,7 @@ describeJournals('The change feed', (fixture) => {
     });
   });
 
-  test('answers UNAVAILABLE if the journal cannot be read', async () => {
+  test('fails with UNAVAILABLE if the journal cannot be read', async () => {
     const instance = start(fixture);
     instance.failure = new JournalUnavailable();
     const reading = instance.feed.read(readerOf(newChannel()), null, 1);

@@ -81,7 +81,7 @@ describeSqlite('Following transactions', (harnesses) => {
 
 describeSqlite('The record of changes', (harnesses) => {
   test.each(['payment', 'payout'] as const)(
-    'has what a callback made the gateway look up of a %s',
+    'has the state of a %s that the gateway looked up after a callback',
     async (kind) => {
       const harness = await harnesses.start({ env: CALLBACKS_ONLY });
       const { entry, callbackUrl } = await createTransaction(harness, kind);
@@ -133,7 +133,7 @@ describeSqlite('The record of changes', (harnesses) => {
     expect(await recorded.statesUntil('COMPLETED')).toEqual([WAITING, CONFIRMED, 'COMPLETED']);
   });
 
-  test('gets what was seen while the journal failed, when it can be written again', async () => {
+  test('gets the changes of an outage of the journal once the journal can be written again', async () => {
     let isFailing = false;
     const recorded = await Recorded.start(harnesses, {
       wrap: (journal) => {

@@ -58,7 +58,7 @@ describeSqlite('Changes', (harnesses) => {
         'changes',
       );
 
-    test('that select the same values are all sent', async () => {
+    test('are all sent even if their selected values are the same', async () => {
       const watching = watchBy(await newest(), subscriptionQuery(STATUS_ONLY));
       for (let count = 0; count < 3; count += 1) await Created.by(harness, 'payment');
       await watching.received(3);

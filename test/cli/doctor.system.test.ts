@@ -11,7 +11,7 @@ const examine = (DATABASE_URL: string) => doctor({ ...goodSettings(NOBODY), DATA
 /** Returns the findings about the journal at `url` that are not ok. */
 const faultsOf = async (url: string): Promise<string[]> => (await examine(url)).faults('journal');
 
-describeJournals('doctor: a journal', (fixture) => {
+describeJournals('In the report of doctor, a journal', (fixture) => {
   test('has no fault if it is up to date and writable', async () => {
     expect(await faultsOf(fixture.store.url)).toEqual([]);
   });
@@ -71,7 +71,7 @@ async function withoutNotifications(url: string): Promise<string> {
   return through.href;
 }
 
-describePostgresJournal('doctor: a journal', (fixture) => {
+describePostgresJournal('In the report of doctor, a journal', (fixture) => {
   test('that PostgreSQL does not keep is reported as a failure', async () => {
     const [row] = await fixture.store.rows('SELECT current_database() AS name');
     const change = (action: string) =>

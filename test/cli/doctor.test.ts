@@ -283,7 +283,7 @@ describe('doctor', () => {
   });
 });
 
-describe('doctor: the certificate of the service', () => {
+describe('In the report of doctor, the certificate of the service', () => {
   // Keys with self-signed certificates for localhost, which are used only here.
   const pemOf = (name: string): string => readFileSync(path.join(__dirname, 'fixtures', name), 'utf8');
   const before = getCACertificates('default');

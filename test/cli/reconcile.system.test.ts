@@ -146,7 +146,7 @@ describeBooks('reconcile', (books) => {
 });
 
 describeSqliteBooks('reconcile', (books) => {
-  test('compares only the attempts of the time, the channel and the service', async () => {
+  test('compares only the attempts within the given time and of the given channel and service', async () => {
     await books().paid({ key: 'before', startedAt: START - 1, shows: null });
     await books().paid({ key: 'first', startedAt: START, shows: null });
     await books().paid({ key: 'other channel', channel: randomUUID(), shows: null });
@@ -235,7 +235,7 @@ describeSqliteBooks('reconcile', (books) => {
   test.each([
     ['SIGKILL', null],
     ['SIGINT', 130],
-  ] as const)('continues behind the last saved result after %s', async (signal, exitCode) => {
+  ] as const)('continues after the last saved result when %s has ended it', async (signal, exitCode) => {
     const keys = Array.from({ length: 80 }, (_, index) => `${index} ${signal}`);
     for (const key of keys) await books().paid({ key });
     const { service, channel, env } = books();

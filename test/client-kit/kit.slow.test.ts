@@ -394,7 +394,7 @@ describe('changes', () => {
   });
 });
 
-test('Every operation was sent by the tests above', () => {
+test('Every operation of the kit was sent by the tests of this file', () => {
   const texts = (documents: Iterable<DocumentNode>) => [...documents].map((document) => print(document));
   expect(texts(sent).sort()).toEqual(texts(OPERATIONS).sort());
 });

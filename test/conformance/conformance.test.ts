@@ -30,7 +30,7 @@ describe('The ids of the requirements', () => {
   });
 });
 
-describe(remote ? `the service at ${remote.baseUrl}` : 'the embedded sandbox', () => {
+describe(remote ? `The service at ${remote.baseUrl}` : 'The embedded sandbox', () => {
   let subject: Target;
   let service: Service;
 

@@ -135,7 +135,7 @@ describeWhere(
     });
 
     // Closing a listener resets the connections in the backlog of the kernel: nginx responds with 502 and repeats no POST.
-    test('fail hardly any call of a mixed load while both gateways are restarted, and these with 502', async () => {
+    test('fail hardly any call of a mixed load while they are restarted, and only with status 502', async () => {
       const load = new MixedLoad(nginx.url);
       await load.start();
       for (let round = 0; round < Math.max(ROUNDS, 1); round += 1)
@@ -170,7 +170,7 @@ describeWhere(
       expect(await statusOf('/healthz')).toBe(502);
     });
 
-    test('are replaced by a retryable GraphQL error if neither runs, and the log has neither variables nor tokens', async () => {
+    test('cause a retryable GraphQL error when both are stopped, and leave no variables or tokens in the log of nginx', async () => {
       const { status, errors } = await exchange(postText('{"query":"{ __typename }"}', HOST));
       expect([status, errors]).toEqual([502, errorOf('SERVICE_UNAVAILABLE', true)]);
       const secret = 'order-of-somebody';

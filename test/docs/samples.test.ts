@@ -51,12 +51,12 @@ const faultsOf = (samples: readonly Fence[], check: (code: string) => unknown): 
     }
   });
 
-test('Every code block has a language that is checked, or that is listed as not checked', () => {
+test('Every code block of the docs has a language that is checked, or that is listed as not checked', () => {
   const others = fences.filter(({ language }) => ![...UNCHECKED, ...CHECKED].includes(language));
   expect(others.map((fence) => `${where(fence)} ${fence.language}`)).toEqual([]);
 });
 
-describe('GraphQL', () => {
+describe('The GraphQL samples of the docs', () => {
   /** Validates a sample, which may be an unused fragment. Ignores parts of schemas. */
   function check(code: string): void {
     const document = parse(code);
@@ -67,7 +67,7 @@ describe('GraphQL', () => {
     if (error) throw error;
   }
 
-  test('samples are valid against the schema', () => {
+  test('are valid against the schema', () => {
     expect(of('graphql').length).toBeGreaterThan(1);
     expect(faultsOf(here(of('graphql')), check)).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe('GraphQL', () => {
     return (operation.variableDefinitions ?? []).every(({ variable }) => variable.name.value in KNOWN);
   }
 
-  test('complete queries and mutations run without an error', async () => {
+  test('run without an error if they are complete queries or mutations', async () => {
     const sandbox = await testSandbox();
     const gateway = await testGateway(sandbox.url);
     const failed: string[] = [];
@@ -96,7 +96,7 @@ describe('GraphQL', () => {
   });
 });
 
-test('Every sample of JSON and YAML can be parsed', () => {
+test('Every JSON or YAML sample of the docs can be parsed', () => {
   const readYaml = (code: string): void => {
     for (const { errors } of parseAllDocuments(code)) if (errors[0]) throw errors[0];
   };
@@ -104,7 +104,7 @@ test('Every sample of JSON and YAML can be parsed', () => {
   expect(faultsOf(of('yaml'), readYaml)).toEqual([]);
 });
 
-test('Every sample of a program type-checks', () => {
+test('Every program sample of the docs type-checks', () => {
   // The test of a tutorial compiles its files, because they depend on each other.
   const isOfTutorial = ({ file, words }: Fence): boolean =>
     file.startsWith('docs/start-') && Boolean(words[0]?.startsWith('file='));
@@ -117,7 +117,7 @@ test('Every sample of a program type-checks', () => {
   expect(typeFaults([...checked, wrong])).toEqual([expect.stringMatching(/^x\.md:3 /)]);
 }, 120_000);
 
-describe('Commands', () => {
+describe('The commands in the docs', () => {
   const { scripts } = JSON.parse(readFileSync(path.join(TOP, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
@@ -159,7 +159,7 @@ describe('Commands', () => {
   });
 });
 
-test('Every file that the docs name exists', () => {
+test('Every file whose path is in the docs exists in the repository', () => {
   // docs/testing.md names files relative to test/: links.test.ts checks them.
   const others = pages.filter(({ file }) => file !== 'docs/testing.md');
   const named = others.flatMap(({ file, inline }) =>
@@ -195,7 +195,7 @@ describe('docs/results.md', () => {
     ["What a payment's status asks for", '`nextAction`', namesOf('NextAction')],
     ['Why it was declined', '`error.code`', namesOf('DeclineCode')],
     ['Why it was declined', '`error.reason`', namesOf('DeclineReason')],
-  ])('explains under "%s" each %s once, and no other', (heading, column, words) => {
+  ])('explains under "%s" each %s of the gateway once, and no others', (heading, column, words) => {
     const explained = rows
       .filter(({ under }) => under.at(-1) === heading)
       .flatMap(({ columns, cells }) => codesIn(cells[columns.indexOf(column)]));

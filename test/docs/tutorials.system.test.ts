@@ -18,12 +18,12 @@ describe.each([
   ['docs/start-frontend.md', { payer: pay }],
   ['docs/start-service.md', {}],
   ['docs/start-changes.md', {}],
-])('%s, followed literally', (file, people) => {
+])('The tutorial %s, followed literally,', (file, people) => {
   const env = { PORT: '0', SANDBOX_PORT: '0', MAX_EVENT_LOOP_LAG_MS: '0' };
   const tutorial = new Tutorial(file, { env, people });
   afterAll(() => tutorial.close());
 
-  test('has the described results', () => tutorial.follow());
+  test('has the results that it describes', () => tutorial.follow());
 });
 
 const noNginx = spawnSync('which', ['nginx']).status === 0 ? undefined : 'SKIPPED: there is no nginx';
@@ -52,5 +52,5 @@ if (skipped) console.warn(`${skipped}: docs/start-operator.md`);
     await store.drop();
   });
 
-  test('has the described results', () => tutorial.follow());
+  test('has the results that it describes', () => tutorial.follow());
 });

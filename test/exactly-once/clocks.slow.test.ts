@@ -148,8 +148,8 @@ const clockCheck = async ({ parts }: Harness): Promise<unknown> => {
 /** Whether the journal shares the clock of the gateway's machine (SQLite) or has one that does not step (PostgreSQL). */
 const JOURNAL_CLOCKS = [true, false];
 
-describeSqlite('The wall clock steps', (harnesses) => {
-  describe.each(JOURNAL_CLOCKS)('(clock shared with the journal: %s)', (isShared) => {
+describeSqlite('When the wall clock steps', (harnesses) => {
+  describe.each(JOURNAL_CLOCKS)('(and the clock of the journal with it: %s)', (isShared) => {
     // If the clock of the journal does not step, a small step has the same effect as a large one.
     const steps = isShared ? STEPS : STEPS.slice(1);
 
@@ -170,27 +170,30 @@ describeSqlite('The wall clock steps', (harnesses) => {
       return { harness, wall };
     };
 
-    test.each(steps)('%s: a repeated call does not send an in-flight create again', async (_name, stepMs) => {
-      const { harness, wall } = await start();
-      const key = newKey();
-      const held = latch();
-      harness.service.next('create-payment', { acts: true, first: held.opened });
-      const first = harness.create('payment', key);
-      await untilSent(harness.service, 'payment', key);
-      wall.aheadMs = stepMs;
-      harness.clock.advance(2000);
-      for (let round = 0; round < 5; round += 1) {
-        expect((await harness.create('payment', key)).result).toMatch(UNKNOWN_RESULT);
-        harness.clock.advance(1000);
-      }
-      held.open();
-      const { transactionId } = harness.service.created(key)[0] ?? (await first);
-      expect(await first).toMatchObject({ result: 'PaymentSuccess', transactionId });
-      expect(sent(harness.service, 'payment', key)).toBe(1);
-    });
+    test.each(steps)(
+      'by %s, a repeated call does not send an in-flight create again',
+      async (_name, stepMs) => {
+        const { harness, wall } = await start();
+        const key = newKey();
+        const held = latch();
+        harness.service.next('create-payment', { acts: true, first: held.opened });
+        const first = harness.create('payment', key);
+        await untilSent(harness.service, 'payment', key);
+        wall.aheadMs = stepMs;
+        harness.clock.advance(2000);
+        for (let round = 0; round < 5; round += 1) {
+          expect((await harness.create('payment', key)).result).toMatch(UNKNOWN_RESULT);
+          harness.clock.advance(1000);
+        }
+        held.open();
+        const { transactionId } = harness.service.created(key)[0] ?? (await first);
+        expect(await first).toMatchObject({ result: 'PaymentSuccess', transactionId });
+        expect(sent(harness.service, 'payment', key)).toBe(1);
+      },
+    );
 
     test.each(steps)(
-      '%s: a payment that lookups show late is found and not created again',
+      'by %s, a payment that lookups show late is found and not created again',
       async (_name, stepMs) => {
         const { harness, wall } = await start();
         const key = newKey();
@@ -206,7 +209,7 @@ describeSqlite('The wall clock steps', (harnesses) => {
       },
     );
 
-    test.each(steps)('%s on one of two instances: neither sends a create again', async (_name, stepMs) => {
+    test.each(steps)('by %s on one of two instances, neither sends a create again', async (_name, stepMs) => {
       const { harness } = await start();
       const skewed = await start({ service: harness.service, aheadMs: stepMs });
       const key = newKey();
@@ -223,7 +226,7 @@ describeSqlite('The wall clock steps', (harnesses) => {
       expect(harness.service.created(key)).toHaveLength(1);
     });
 
-    test('and the step is reported, and a key is released after the settling time, not before', async () => {
+    test('the step is reported, and a key is released after the settling time, not before', async () => {
       const { harness, wall } = await start();
       const key = newKey();
       await loseResponse(harness, 'payment', key);
@@ -239,7 +242,7 @@ describeSqlite('The wall clock steps', (harnesses) => {
       expect(harness.service.created(key)).toHaveLength(1);
     });
 
-    test('and an older payment is not matched with the attempt', async () => {
+    test('an older payment is not matched with the attempt', async () => {
       const { harness, wall } = await start();
       const key = newKey();
       paidBefore(harness, key, DAY);

@@ -109,7 +109,7 @@ describeStores('While the fence is up', (harnesses) => {
     expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
-  test('a payment that was found is recorded by another gateway if this one ends before', async () => {
+  test('a payment that one gateway found before it ended is recorded by another gateway', async () => {
     const [key, { transactionId }] = await createThenLose('payment');
     harness.service.created(key)[0]!.createdAt -= MINUTE;
     [loseAnswer, rejectOutcomes] = [true, true];

@@ -108,7 +108,7 @@ describeSqlite('A key', (harnesses) => {
     });
   });
 
-  test('of a payment without external id leads to a unique one, for replays and lookups, too', async () => {
+  test('of a payment without external id leads to a unique external id, for replays and lookups, too', async () => {
     const ids: string[] = [];
     for (const isLost of [false, true, false]) {
       const key = newKey();

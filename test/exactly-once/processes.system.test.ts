@@ -46,7 +46,7 @@ describeStores('Two processes on one journal', (harnesses) => {
     expect(ends.filter(({ result = '' }) => !allowed.includes(result))).toEqual([]);
   });
 
-  test('lose no create when one of them gets SIGTERM under load', async () => {
+  test('lose no create when one process gets SIGTERM under load', async () => {
     const [stopping, next] = programs as [Program, Program];
     const hold = latch();
     const held = { acts: true, first: hold.opened };

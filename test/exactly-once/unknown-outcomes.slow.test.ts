@@ -128,7 +128,7 @@ describeSqlite('An unknown payment', (harnesses) => {
     expect(await untilOutcome(other, key, 'SUCCEEDED')).toMatchObject({ payment: { transactionId } });
   });
 
-  test('is looked up by one instance at a time', async () => {
+  test('is looked up by only one instance at a time', async () => {
     const key = newKey();
     const other = await harnesses.start({ service: harness.service, clock: harness.clock });
     await loseResponse(harness, 'payment', key);

@@ -134,7 +134,7 @@ describe('The assets of the explorer', () => {
 });
 
 test.each(['/explorer', '/explorer/licences.txt'])(
-  'HEAD %s has the headers of GET and no body',
+  'A HEAD request for %s gets the headers of GET and no body',
   async (path) => {
     const [whole, head] = [await get(url, path), await get(url, path, {}, 'HEAD')];
     expect([head.status, head.body.length]).toEqual([200, 0]);
@@ -149,7 +149,7 @@ test.each([
   '/explorer/../http/app.js',
   '/explorer/..%5cserver.js',
   '/explorer/%2e%2e%2f%2e%2e%2fpackage.json',
-])('%s is not found', async (path) => {
+])('The path %s of the explorer is not found', async (path) => {
   const { status, headers } = await get(url, path);
   expect(status).toBe(404);
   expect(headers['content-type']).toMatch(/^application\/json/);
@@ -161,16 +161,16 @@ describe('The setting EXPLORER', () => {
     (await get(base, '/explorer/licences.txt')).status,
   ];
 
-  test('off: there is no explorer, not even with the sandbox', async () => {
+  test('removes the explorer if it is off, even with the sandbox', async () => {
     expect(await statusOf(await open({ EXPLORER: 'off' }))).toEqual([404, 404]);
   });
 
-  test('unset: there is no explorer with a real service', async () => {
+  test('removes the explorer with a real service if it is not set', async () => {
     const { gateway } = await testGateway(sandboxUrl);
     expect(await statusOf(gateway.url)).toEqual([404, 404]);
   });
 
-  test('on: there is an explorer with a real service, which asks for credentials', async () => {
+  test('adds an explorer, which asks for credentials, with a real service if it is on', async () => {
     const { gateway } = await testGateway(sandboxUrl, { env: { EXPLORER: 'on' } });
     const { status, body } = await get(gateway.url, '/explorer');
     expect(status).toBe(200);
@@ -239,23 +239,26 @@ const chosen = (name: 'method' | 'confirmation'): Record<string, unknown> =>
     ),
   );
 
-describe('The ready operations', () => {
+describe('The example operations', () => {
   const schema = gatewaySchema();
 
-  test.each(named(all))('include %s, which is valid, as are its name and variables', (name, operation) => {
-    expect(validate(schema, parse(operation.query))).toEqual([]);
-    const definition = definitionOf(operation);
-    expect(definition.name?.value).toBe(name);
-    const ids = new KnownIds();
-    const created = { transactionId: randomUUID() };
-    for (const other of all) ids.learn(other.name, { any: { payment: created, payout: created } });
-    const variables = ids.fillIn(operation.variables) as Record<string, unknown>;
-    expect(getVariableValues(schema, definition.variableDefinitions ?? [], variables)).toHaveProperty(
-      'coerced',
-    );
-    // The gateway refuses card numbers in documents.
-    expect(operation.query).not.toMatch(/\d{8}/);
-  });
+  test.each(named(all))(
+    'include %s, which is valid and has a valid name and valid variables',
+    (name, operation) => {
+      expect(validate(schema, parse(operation.query))).toEqual([]);
+      const definition = definitionOf(operation);
+      expect(definition.name?.value).toBe(name);
+      const ids = new KnownIds();
+      const created = { transactionId: randomUUID() };
+      for (const other of all) ids.learn(other.name, { any: { payment: created, payout: created } });
+      const variables = ids.fillIn(operation.variables) as Record<string, unknown>;
+      expect(getVariableValues(schema, definition.variableDefinitions ?? [], variables)).toHaveProperty(
+        'coerced',
+      );
+      // The gateway refuses card numbers in documents.
+      expect(operation.query).not.toMatch(/\d{8}/);
+    },
+  );
 
   test('cover every method of payments, payouts and confirmations', () => {
     const { redirect, ...methods } = chosen('method');
@@ -290,7 +293,7 @@ interface Shown {
   nextAction?: { __typename: string; url?: string } | null;
 }
 
-describe('The ready operations with the sandbox', () => {
+describe('The example operations, run against the sandbox,', () => {
   let sandbox: Sandbox;
   let gateway: TestClient;
 
@@ -346,7 +349,7 @@ describe('The ready operations with the sandbox', () => {
     return found;
   };
 
-  test('run as tabs one after the other, without copying ids', async () => {
+  test('succeed one after the other in their tabs, although no ids are copied', async () => {
     const ids = new KnownIds();
     const tabs = load().tour;
     const tab = (name: string): Example => byName(tabs, name);
@@ -416,7 +419,7 @@ describe('The ready operations with the sandbox', () => {
   });
 
   test.each(payments.map((method) => [method.type, method] as const))(
-    'create a payment by %s in each way, and confirm it if needed',
+    'create a payment with the method %s in each way, and confirm it if necessary',
     async (_type, { operations }) => {
       const ids = new KnownIds();
       for (const operation of operations) {
@@ -433,7 +436,7 @@ describe('The ready operations with the sandbox', () => {
   );
 
   test.each(payouts.map((method) => [method.type, method] as const))(
-    'create a payout by %s',
+    'create a payout with the method %s',
     async (_type, { operations }) => {
       for (const operation of operations)
         expect(await shownBy(operation, new KnownIds())).toMatchObject({ status: 'PROCESSING' });

@@ -164,22 +164,22 @@ describe('_entities', () => {
   });
 });
 
-describe('Rights and limits apply to entities', () => {
-  test('scopes: an entity that the caller has no scope to read is refused', async () => {
+describe('An _entities query', () => {
+  test('is refused for an entity that the caller has no scope to read', async () => {
     const response = await ask([ofPayment(first), ofPayout(payout)], bearer(keyOf('payouts-only')));
     expect(faultsOf(response)).toEqual([['_entities.0', 'FORBIDDEN']]);
     expect(response.data?._entities).toEqual([null, expect.objectContaining({ transactionId: payout })]);
     expectForbidden(await ask([ofPayment(first)], bearer(keyOf('creates-only'))), '_entities');
   });
 
-  test("channels: another merchant's transaction is refused, whether it exists or not", async () => {
+  test("is refused for another merchant's transaction, whether it exists or not", async () => {
     const representations = [ofPayment(first), ofPayment(MISSING), ofPayout(payout)];
     const response = await ask(representations, bearer(keyOf('elsewhere')));
     expect(faultsOf(response)).toEqual([0, 1, 2].map((place) => [`_entities.${place}`, 'FORBIDDEN']));
     expect(service.requests).toHaveLength(0);
   });
 
-  test('rate limit: every representation counts as a lookup', async () => {
+  test('counts each representation as a lookup for the rate limit', async () => {
     const limited = await start({ RATE_LIMIT_PER_MINUTE: '10' });
     const six = Array.from({ length: 6 }, () => ofPayment(first));
     expect((await ask(six, undefined, limited)).errors).toBeUndefined();
@@ -188,7 +188,7 @@ describe('Rights and limits apply to entities', () => {
     expect(response.errors).toMatchObject([{ extensions: { code: 'RATE_LIMITED' } }]);
   });
 
-  test('cost: the lookups of all aliases of an operation are limited', async () => {
+  test('has a limit on the lookups of all its aliases together', async () => {
     const aliased = Array.from(
       { length: 6 },
       (_, place) => `e${place}: _entities(representations: $r) { __typename }`,
@@ -200,7 +200,7 @@ describe('Rights and limits apply to entities', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  test('persisted operations: a caller that is bound to a manifest gets no entities outside it', async () => {
+  test('is refused outside the manifest for a caller that is bound to it', async () => {
     const PERSISTED_OPERATIONS = fileOf(apolloManifest({ name: 'Entities', body: ENTITIES }));
     const bound = await start({ PERSISTED_OPERATIONS, PERSISTED_OPERATIONS_SERVICES: 'require' });
     expect((await ask([ofPayment(first)], undefined, bound)).data?._entities).toHaveLength(1);

@@ -452,7 +452,7 @@ test.each([
   ['SERVICE_TIMOUT_MS', 'SERVICE_TIMEOUT_MS'],
   ['SUBSCRIPTION_SOMETHING_ELSE', 'docs/configuration.md'],
   ['CHANGES_SOMETHING_ELSE', 'docs/configuration.md'],
-])('The misspelt setting %s causes one warning, which names %s', (name, hint) => {
+])('The misspelt setting %s causes one warning, which suggests %s', (name, hint) => {
   const others = { HOSTNAME: 'pod-1', PATH: '/bin', LOGNAME: 'root', PORTS: '1', HOSTS: 'a' };
   const { warnings } = readConfig({ ...others, [name]: 'x' });
   expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} .*\\b${hint}\\b`))]);

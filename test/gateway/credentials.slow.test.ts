@@ -360,19 +360,22 @@ describe('During a key rotation', () => {
 const MINUTE = 60_000;
 
 describe('With a wrong service clock', () => {
-  test.each([10, -10])('(%i minutes off) one call corrects clock and key for later ones', async (minutes) => {
-    const harness = await Harness.start(rotating(NEW, OLD));
-    harness.accept([OLD]);
-    harness.service.clockOffsetMs = minutes * MINUTE;
-    expect(await harness.create()).toBe('PaymentSuccess');
-    expect(harness.attempts()).toEqual([
-      [NEW, true],
-      [NEW, true],
-      [OLD, false],
-    ]);
-    expectAllWell(harness, await manyAtOnce(harness, 2));
-    expect(harness.attempts().filter(([, isRefused]) => isRefused)).toEqual([]);
-  });
+  test.each([10, -10])(
+    'that is %i minutes off, one call corrects clock and key for later calls',
+    async (minutes) => {
+      const harness = await Harness.start(rotating(NEW, OLD));
+      harness.accept([OLD]);
+      harness.service.clockOffsetMs = minutes * MINUTE;
+      expect(await harness.create()).toBe('PaymentSuccess');
+      expect(harness.attempts()).toEqual([
+        [NEW, true],
+        [NEW, true],
+        [OLD, false],
+      ]);
+      expectAllWell(harness, await manyAtOnce(harness, 2));
+      expect(harness.attempts().filter(([, isRefused]) => isRefused)).toEqual([]);
+    },
+  );
 
   test('no call is sent more than three times when the service refuses all signatures', async () => {
     const harness = await Harness.start(rotating(NEW, OLD));

@@ -47,15 +47,15 @@ describe('A request that a page of another origin could send without preflight',
   });
 });
 
-describe('GraphQL over HTTP', () => {
-  test('a query can be sent by GET with a preflight header', async () => {
+describe('The GraphQL endpoint', () => {
+  test('accepts a query by GET with a preflight header', async () => {
     const response = await raw(`${harness.client.url}?query=${encodeURIComponent(HELLO)}`, {
       headers: PREFLIGHT,
     });
     expect(response).toMatchObject({ status: 200, data: { __typename: 'Query' } });
   });
 
-  test('a mutation sent by GET is refused', async () => {
+  test('refuses a mutation by GET', async () => {
     const text = `mutation { confirmPayment(input: { channel: "${CHANNEL}", transactionId: "${CHANNEL}", confirmation: { upi: { utr: "1" } } }) { __typename } }`;
     const response = await raw(`${harness.client.url}?query=${encodeURIComponent(text)}`, {
       headers: PREFLIGHT,
@@ -77,13 +77,13 @@ describe('GraphQL over HTTP', () => {
       query('query A { a: __typename } query B { __typename }'),
       /^OPERATION_RESOLUTION_FAILURE$/,
     ],
-  ])('%s gets 400 and a code', async (_what, body, code) => {
+  ])('responds to %s with 400 and a code', async (_what, body, code) => {
     const response = await post(harness.client.url, body);
     expect(response.status).toBe(400);
     expectErrors(response, code);
   });
 
-  test('a body of 100 KB is accepted, a larger one is refused', async () => {
+  test('accepts a body of 100 KB and refuses a larger one', async () => {
     const filler = (size: number): string => `# ${'x'.repeat(size)}\n${HELLO}`;
     const overhead = Buffer.byteLength(query(filler(0)));
     const largest = await post(harness.client.url, query(filler(100 * 1024 - overhead)));

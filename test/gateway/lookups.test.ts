@@ -41,7 +41,7 @@ const lookUpMany = (ids: string[]) => client.request<{ payments: Found[] }>(MANY
 
 const calls = (id: string): number => service.requests.filter((request) => idIn(request) === id).length;
 
-describe('In one operation', () => {
+describe('In one operation,', () => {
   test('a hundred ids, of which ten are distinct, cause ten lookups and keep their order', async () => {
     const ids = Array.from({ length: 100 }, (_, place) => idOf((place * 7) % 10));
     const { data } = await lookUpMany(ids);
@@ -133,7 +133,7 @@ describe('In one operation', () => {
   });
 });
 
-describe('Across operations', () => {
+describe('Across several operations,', () => {
   const SHARED = idOf(500);
 
   /** Holds lookups of SHARED until the returned latch opens. Replies to others at once, counted by `markers`. */

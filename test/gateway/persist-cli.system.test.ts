@@ -141,14 +141,14 @@ describe('The ids of a manifest equal those that clients send', () => {
     return { ...document, definitions: document.definitions.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)) };
   };
 
-  test('Apollo Client: hashed at run time, for every operation', async () => {
+  test('with Apollo Client, which hashes every operation at run time', async () => {
     const ids = idsByName(operationsIn(OPERATIONS));
     const sent = await sentByApollo(ALL, (document) => sha256(print(inApollosOrder(document))));
     expect(Object.keys(sent)).toHaveLength(ALL.length);
     expect(ids).toEqual(sent);
   });
 
-  test('Apollo Client: without directives that it removes', async () => {
+  test('with Apollo Client, which removes some directives', async () => {
     const text = `
       query Masked($channel: UUID!, $ids: [UUID!]!) {
         payments(channel: $channel, transactionIds: $ids) @connection(key: "shop") {
@@ -162,7 +162,7 @@ describe('The ids of a manifest equal those that clients send', () => {
     expect(await sentByApollo([parse(text)], (document) => sha256(print(document)))).toEqual(ids);
   });
 
-  test('urql: hashed from the text of its requests', async () => {
+  test('with urql, which hashes the text of its requests', async () => {
     const ids = idsByName(operationsIn(OPERATIONS, 'urql'));
     const sent: Record<string, string> = {};
     const client = new Client({
@@ -201,7 +201,7 @@ describe('A mistake in a document is named by file, line and rule', () => {
     return [];
   }
 
-  test('the program then writes nothing, and its exit code is 1', async () => {
+  test('and the program writes nothing and exits with 1', async () => {
     const text = 'query A {\n  wrong\n}';
     const { code, stdout, stderr, folder } = await persist(['.'], {
       'shop/a.graphql': text,
@@ -241,7 +241,7 @@ describe('A mistake in a document is named by file, line and rule', () => {
     expect(faultsIn({ 'a.graphql': text }).find((line) => line.startsWith(start))).toContain(word);
   });
 
-  test('a card number in a document is not repeated', () => {
+  test('without a card number that the document contains', () => {
     const text =
       'query A {\n  attempts(channel: 4111111111111111, first: "4111111111111111") { __typename }\n}';
     const faults = faultsIn({ 'a.graphql': text });

@@ -127,7 +127,7 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
 });
 
 describe('An operation outside the manifest', () => {
-  test('allow: runs, and automatic persisted queries work', async () => {
+  test('runs in the mode allow, where automatic persisted queries work, too', async () => {
     const { ask, logLines } = await gatewayIn('allow');
     expect((await ask({ query: FREE })).data).toEqual({ free: 'Query' });
     expect((await ask({ query: FREE, extensions: hash(sha256(FREE)) })).data).toEqual({ free: 'Query' });
@@ -136,7 +136,7 @@ describe('An operation outside the manifest', () => {
     expect(logLines.join('')).not.toContain('PERSISTED_OPERATIONS');
   });
 
-  test('warn: runs, and is logged by name, never by text', async () => {
+  test('runs in the mode warn, and is logged with its name, not its text', async () => {
     const { ask, logLines } = await gatewayIn('warn');
     const name = 'Order12345678';
     for (const [body, warnings] of [
@@ -165,14 +165,14 @@ describe('An operation outside the manifest', () => {
     ['text that is not GraphQL', { query: 'nonsense {"' }],
     ['a hash and the text that belongs to it', { query: FREE, extensions: hash(sha256(FREE)) }],
     ['an unknown id and another text', { query: FREE, documentId: 'nobody-knows' }],
-  ])('require: %s is refused', async (_, body) => {
+  ])('is refused in the mode require: %s', async (_, body) => {
     const { ask } = await required;
     const response = await ask({ ...body, variables });
     expect({ status: response.status, data: response.data }).toEqual({ status: 400, data: undefined });
     expectErrors(response, REQUIRED);
   });
 
-  test('require: is refused by GET as well, in any notation of the URL', async () => {
+  test('is refused in the mode require by GET, too, in any notation of the URL', async () => {
     const { url } = await required;
     const headers = { 'apollo-require-preflight': 'yes' };
     const free = encodeURIComponent(FREE);
@@ -190,7 +190,7 @@ describe('An operation outside the manifest', () => {
     }
   });
 
-  test('require: is refused when it is deep or long', async () => {
+  test('is refused in the mode require when it is deep or long', async () => {
     const { ask } = await required;
     for (const query of [`{${'a{'.repeat(24_000)}b${'}'.repeat(24_000)}}`, '['.repeat(90_000)])
       expectErrors(await ask({ query }), REQUIRED);

@@ -309,7 +309,7 @@ describe('A response that contradicts the request', () => {
   test.each([
     ['payment', createPayment],
     ['payout', createPayout],
-  ])('is why a lost %s is not found: without contradiction it is found', async (_kind, newCall) => {
+  ])('hides a lost %s, which is found without the contradiction', async (_kind, newCall) => {
     longTimeout.service.respond(
       lostThenFound(
         () => newCall === createPayment,

@@ -296,13 +296,13 @@ describe('The checker of histories', () => {
     expect(check(lines, ledger)).toMatchObject({ violations: [], exceptions: new Map() });
   });
 
-  test.each(rowsOf(VIOLATIONS))('%s: reports %s', (rule, _, [{ lines }, ...ledger]) => {
+  test.each(rowsOf(VIOLATIONS))('reports as %s: %s', (rule, _, [{ lines }, ...ledger]) => {
     expect(rulesOf(lines, ledger)).toContain(rule);
     for (const { lines: named } of check(lines, ledger).violations)
       for (const line of named) expect(lines[line - 1]).toBeDefined();
   });
 
-  test.each(rowsOf(EXCEPTED))('%s: counts %s as an exception', (exception, _, [{ lines }, ...ledger]) => {
+  test.each(rowsOf(EXCEPTED))('counts as the exception %s: %s', (exception, _, [{ lines }, ...ledger]) => {
     expect(check(lines, ledger)).toMatchObject({ violations: [], exceptions: new Map([[exception, 1]]) });
   });
 

@@ -121,7 +121,7 @@ describe('SIGTERM', () => {
     wires.forEach((wire) => wire.close());
   });
 
-  test('(repeated, or after the grace period) ends with exit code 1, and interrupted work is in the journal', async () => {
+  test('leads to exit code 1 if it is repeated or the grace period is over, with interrupted work in the journal', async () => {
     await newStore();
     const stopped = await start(ENDLESS);
     const bySignal = await inFlight(stopped, 3);

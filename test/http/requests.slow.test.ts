@@ -54,7 +54,7 @@ const send = (
 const get = (parameters: string, path = '/graphql'): Promise<RawResult> =>
   raw(`${server.base}${path}?${parameters}`, { headers: PREFLIGHT });
 
-describe('GraphQL over HTTP', () => {
+describe('The GraphQL endpoint', () => {
   const audits = serverAudits({
     url: () => server.client.url,
     fetchFn: (input: string, init: RequestInit = {}) =>
@@ -64,10 +64,13 @@ describe('GraphQL over HTTP', () => {
       }),
   });
 
-  test.each(audits.map(({ id, name, fn }) => [id, name, fn] as const))('%s %s', async (_id, _name, audit) => {
-    const result = await audit();
-    expect(result.status === 'ok' ? result.status : `${result.status}: ${result.reason}`).toBe('ok');
-  });
+  test.each(audits.map(({ id, name, fn }) => [id, name, fn] as const))(
+    'passes the audit %s: %s',
+    async (_id, _name, audit) => {
+      const result = await audit();
+      expect(result.status === 'ok' ? result.status : `${result.status}: ${result.reason}`).toBe('ok');
+    },
+  );
 });
 
 describe('A malformed request', () => {
@@ -245,7 +248,7 @@ describe('Ambiguity', () => {
     const connect = (): Promise<WireClient> => WireClient.open(server.client.url);
     const init = JSON.stringify({ type: 'connection_init', payload: AUTHORIZED });
 
-    test.each([true, false])('not UTF-8 (binary: %s)', async (binary) => {
+    test.each([true, false])('text that is not UTF-8 (binary: %s)', async (binary) => {
       const client = await connect();
       client.socket.send(latin1(init.replace('{', '{"x": "ü", ')), { binary });
       expect([1007, 4400]).toContain((await client.closed).code);

@@ -32,8 +32,8 @@ async function readAll({ store }: JournalFixture, given: Partial<StartRange> & {
   return { ids, lengths };
 }
 
-describeJournals('Reading attempts by their start', (fixture) => {
-  test('returns those of all clients, channels, kinds and outcomes in a time, oldest first', async () => {
+describeJournals('Reading attempts by start time', (fixture) => {
+  test('returns those of all clients, channels, kinds and outcomes in a time window, oldest first', async () => {
     const service = randomUUID();
     const started: { id: string; startedAt: number }[] = [];
     for (const [index, outcome] of OUTCOMES.entries())
@@ -72,7 +72,7 @@ describeJournals('Reading attempts by their start', (fixture) => {
 
 const WINDOW = [1000, 2000, 1000, 0];
 
-describePostgresJournal('Reading attempts by their start', (fixture) => {
+describePostgresJournal('Reading attempts by start time', (fixture) => {
   test('reads the rows of the window by an index, also with statistics of an empty table', async () => {
     const { service } = newAttempt();
     await fixture.store.rows('ANALYZE stored_attempts');
@@ -91,7 +91,7 @@ describePostgresJournal('Reading attempts by their start', (fixture) => {
   });
 });
 
-describeSqliteJournal('Reading attempts by their start', (fixture) => {
+describeSqliteJournal('Reading attempts by start time', (fixture) => {
   test('reads an index range per group and state', () => {
     using database = new DatabaseSync(fixture.store.url.slice('file:'.length));
     const plan = database

@@ -100,7 +100,7 @@ describeJournals('A confirm', (fixture) => {
     });
   });
 
-  test('is told a bounded list of such inputs, with "unknown" in place of dropped ones', async () => {
+  test('gets a bounded list of the inputs of earlier confirms, with "unknown" in place of dropped inputs', async () => {
     const first = newConfirm();
     let started = await fixture.journal.beginConfirm(first);
     for (let times = 0, last = first; times < 100; times += 1) {
@@ -126,7 +126,7 @@ describeJournals('A confirm', (fixture) => {
       await expect(fixture.journal.confirmedInputs({ ...first, [scope]: 'another' })).resolves.toEqual([]);
   });
 
-  test('that another instance begins next reads the inputs that the previous confirm recorded', async () => {
+  test('on another instance reads the inputs that the previous confirm recorded', async () => {
     const other = await fixture.open();
     const payments = Array.from({ length: 40 }, () => newConfirm());
     await Promise.all(payments.map((claim) => fixture.journal.beginConfirm(claim)));

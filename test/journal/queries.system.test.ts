@@ -131,7 +131,7 @@ describeJournals('Reading attempts', (fixture) => {
 });
 
 describePostgresJournal('Connections for lists', (fixture) => {
-  test('do not delay creates and lookups while lists are stuck', async () => {
+  test('do not delay creates and lookups while lists are blocked', async () => {
     const { service, channel, id } = await begunAs(
       fixture.journal,
       'succeeded',

@@ -162,7 +162,7 @@ describeSqlite('Metrics', (harnesses) => {
     ).toEqual([1, 0, 1]);
   });
 
-  test('count compiled operations like others', async () => {
+  test('count compiled operations like other operations', async () => {
     const sixTimes = async (): Promise<void> => {
       for (let time = 0; time < 6; time += 1) await harness.request('query Prepared { __typename }');
     };
@@ -342,7 +342,7 @@ const dashboard = JSON.parse(read('deploy/grafana/paygraph.json')) as {
   }[];
 };
 
-describeSqlite('The page of metrics', (harnesses) => {
+describeSqlite('The metrics page', (harnesses) => {
   let page: Scrape;
   const PAN = '4111111111111111';
   const secrets = [API_KEY, SECRET_KEY, CLIENT_KEY, PAN, 'service:test', 'ann@example.com', CHANNEL];

@@ -86,7 +86,7 @@ describe('A compiled operation', () => {
     ['a page', { requests: 10, journal: 0, promises: 578 }, PAGE, () => ({ channel: CHANNEL, ids: page() })],
     ['no lookup or create', { requests: 0, journal: 0, promises: 24 }, '{ __typename }', () => ({})],
     ['a create', { requests: 1, journal: 2, promises: 116 }, CREATE, () => ({ input: createInput() })],
-  ])('with %s causes at most %j', async (_what, { promises, ...exact }, query, variables) => {
+  ])('with %s causes at most these costs: %j', async (_what, { promises, ...exact }, query, variables) => {
     const send = async (): Promise<void> => {
       const { errors } = await post(`${base}/graphql`, JSON.stringify({ query, variables: variables() }));
       expect(errors).toBeUndefined();

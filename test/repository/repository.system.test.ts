@@ -190,7 +190,7 @@ describe('The supply chain', () => {
     ['fails and names a package that has a high vulnerability', 'high', 1, /^ws /m],
     ['passes when the vulnerability is moderate', 'moderate', 0, /(?:)/],
     ['passes with a warning when the registry offers no audit', undefined, 0, /WARNING/],
-  ])('%s: npm run dependency-audit', async (_title, severity, code, warning) => {
+  ])('is checked by npm run dependency-audit, which %s', async (_title, severity, code, warning) => {
     const registry = await serverOf((request, response) => {
       request.resume();
       const isAudit = request.method === 'POST';

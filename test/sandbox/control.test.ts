@@ -63,7 +63,7 @@ describe('The control plane of the sandbox', () => {
     expect(transitions()).toEqual([]);
   });
 
-  test('settles a transaction at once with the outcome of its amount', async () => {
+  test('settles a transaction at once with the outcome that its amount selects', async () => {
     const good = await created(redirect());
     const bad = await created(redirect({ value: '1.59' }));
     expect((await running.control(`transactions/${good}/settle`)).body['status']).toBe('completed');
@@ -270,7 +270,7 @@ describe('The protection of the control plane', () => {
     expect((await call('events', headers as Record<string, string>)).status).toBe(status);
   });
 
-  test("sets a content policy with the hashes of the console's script and style, and calls to the sandbox only", async () => {
+  test("sets a content security policy that allows only the console's script and style and calls to the sandbox", async () => {
     const page = await running.fetch('_sandbox/');
     const hashOf = (tag: string) => {
       const [, only, ...more] = page.text.split(new RegExp(`</?${tag}>`));

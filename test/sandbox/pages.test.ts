@@ -144,7 +144,7 @@ describe('The hosted page', () => {
     expect((await running.payment(id)).body['status']).toBe('completed');
   });
 
-  test('settles the payment with the outcome of its amount when the payer chooses Pay', async () => {
+  test('settles the payment with the outcome that its amount selects when the payer chooses Pay', async () => {
     const id = await created(redirect({ value: '9.60' }));
     await choose(id, 'pay');
     expect((await running.payment(id)).body['error']).toMatchObject({ message: 'Do not honor' });
@@ -173,7 +173,7 @@ describe('The hosted page', () => {
     for (const text of [before, after]) expect(text).not.toContain('<script');
   });
 
-  test('has a content policy that allows its own style and the way back only', async () => {
+  test('has a content security policy that allows only its own style and the way back', async () => {
     const page = await open(await created(redirect({ return_url: 'http://shop.example:8080/back' })));
     const style = /<style>([^]*)<\/style>/.exec(page.text)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');

@@ -90,7 +90,7 @@ describe('A confirm in the sandbox', () => {
     return [payment['status'], payment['payment_method']?.['state']];
   }
 
-  test('is refused for the code 000000, and may be repeated', async () => {
+  test('is refused if its code is 000000, and may be repeated', async () => {
     const id = await waiting('upi');
     const before = await stateOf(id);
     expectRefusal(await running.confirm({ id, utr: '000000' }), ['utr']);
@@ -101,16 +101,19 @@ describe('A confirm in the sandbox', () => {
   test.each([
     ['upi', { utr: '111111' }, 3000],
     ['c2c', {}, 1500],
-  ] as const)('of %s with %j completes after %d ms with the provider', async (type, code, ms) => {
-    const id = await waiting(type);
-    expect((await running.confirm({ id, ...code })).body['status']).toBe('processing');
-    running.clock.advance(ms - 1);
-    expect(await stateOf(id)).toEqual(['processing', 'waiting_for_provider']);
-    running.clock.advance(1);
-    expect(await stateOf(id)).toEqual(['completed', undefined]);
-  });
+  ] as const)(
+    'of a payment by %s with the input %j completes the payment %d ms later',
+    async (type, code, ms) => {
+      const id = await waiting(type);
+      expect((await running.confirm({ id, ...code })).body['status']).toBe('processing');
+      running.clock.advance(ms - 1);
+      expect(await stateOf(id)).toEqual(['processing', 'waiting_for_provider']);
+      running.clock.advance(1);
+      expect(await stateOf(id)).toEqual(['completed', undefined]);
+    },
+  );
 
-  test('ends with the outcome that the amount of its payment forces', async () => {
+  test('ends the payment with the outcome that its amount selects', async () => {
     const id = await waiting('upi', { value: '10.51' });
     expect((await running.confirm({ id, utr: '482913' })).body['status']).toBe('processing');
     running.clock.advance(1500);
@@ -163,7 +166,7 @@ describe('Transactions with amounts of special cents', () => {
     ['30.71', '46.07'],
     // Large amounts are computed exactly, in cents.
     ['90071992547409931.70', '45035996273704965.85'],
-  ])('of %s: payments are mispaid with %s received, payouts complete', async (value, received) => {
+  ])('of %s make a payment mispaid with %s received, and complete a payout', async (value, received) => {
     const { payments, payout } = await everywhere(value);
     running.clock.advance(5000);
     for (const id of payments) {
@@ -174,7 +177,7 @@ describe('Transactions with amounts of special cents', () => {
     expect((await running.payout(payout)).body['status']).toBe('completed');
   });
 
-  test('stay open with .75 until the control plane settles them', async () => {
+  test('stay open if the cents are .75 until the control plane settles them', async () => {
     const { payments, payout } = await everywhere('30.75');
     const upi = idIn(await running.createPayment(direct('upi', { value: '30.75' })));
     expect((await running.confirm({ id: upi, utr: '1' })).body['status']).toBe('processing');
@@ -199,27 +202,27 @@ describe('Transactions with amounts of special cents', () => {
       (value) => running.createPayout(payoutTo({ value, external_id: 'x' })),
       () => running.payoutNamed('x'),
     ],
-  ])('of a %s', (kind, create, lookUp) => {
-    test('lose the response with .80 after the create', async () => {
+  ])('that create a %s', (kind, create, lookUp) => {
+    test('and the cents .80 lose the response after the create', async () => {
       await expect(create('1.80')).rejects.toThrow();
       expect((await lookUp()).body['status']).toBe('processing');
       running.clock.advance(1500);
       expect((await lookUp()).body['status']).toBe('completed');
     });
 
-    test('cut the connection with .81 before the create', async () => {
+    test('and the cents .81 cut the connection before the create', async () => {
       await expect(create('1.81')).rejects.toThrow();
       expect((await lookUp()).status).toBe(404);
     });
 
-    test('respond with 500 for .82 after the create', async () => {
+    test('and the cents .82 make the service respond with 500 after the create', async () => {
       const { status, body } = await create('1.82');
       expect(status).toBe(500);
       expect(body).not.toHaveProperty('transaction_id');
       expect((await lookUp()).status).toBe(200);
     });
 
-    test('are hidden from lookups for 5 s with .83', async () => {
+    test('and the cents .83 are hidden from lookups for 5 s', async () => {
       const older = idIn(await create('1.00'));
       const id = idIn(await create('1.83'));
       running.clock.advance(4999);
@@ -228,7 +231,7 @@ describe('Transactions with amounts of special cents', () => {
       expect((await lookUp()).body['transaction_id']).toBe(id);
     });
 
-    test('truncate the JSON of the response with .84', async () => {
+    test('and the cents .84 truncate the JSON of the response', async () => {
       const response = await create('1.84');
       expect(response.status).toBe(201);
       expect(Number(response.headers.get('content-length'))).toBe(response.text.length);
@@ -236,12 +239,12 @@ describe('Transactions with amounts of special cents', () => {
       expect((await lookUp()).status).toBe(200);
     });
 
-    test('have an unknown status with .85, on create and lookup', async () => {
+    test('and the cents .85 have an unknown status in the responses to create and lookup', async () => {
       expect((await create('1.85')).body['status']).toBe('on_hold');
       expect((await lookUp()).body['status']).toBe('on_hold');
     });
 
-    test('have an unknown method with .86', async () => {
+    test('and the cents .86 have an unknown method', async () => {
       idIn(await create('1.86'));
       const { body } = await lookUp();
       const type = kind === 'payment' ? body['payment_method']?.['type'] : body['method'];

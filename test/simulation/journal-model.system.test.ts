@@ -189,7 +189,7 @@ async function resultOf(call: Call, journal: Journal | JournalModel): Promise<un
 }
 
 const describeStore = (kind: StoreKind): void => {
-  const title = `model of the journal and ${kind}`;
+  const title = `The model of the journal and ${kind}`;
   if (kind === 'PostgreSQL' && noPostgres) {
     describe.skip(`${title} (${noPostgres})`, () => test.todo('runs'));
     return;

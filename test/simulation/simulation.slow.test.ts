@@ -8,8 +8,8 @@ const SEEDS: SeedRun[] = [
   ...Array.from({ length: 250 }, (_, index) => ({ seed: 5001 + index })),
 ];
 
-describe('simulation of the money protocol', () => {
-  test('every invariant holds with a fixed list of seeds', async () => {
+describe('The simulation of the money protocol', () => {
+  test('violates no invariant with a fixed list of seeds', async () => {
     const violations: string[] = [];
     let creates = 0;
     for (const each of SEEDS) {
@@ -21,12 +21,12 @@ describe('simulation of the money protocol', () => {
     expect(creates).toBeGreaterThan(SEEDS.length);
   }, 180_000);
 
-  test('a seed repeats every event', async () => {
+  test('repeats every event with the same seed', async () => {
     const run = async (): Promise<string> => (await simulate({ seed: 17, instances: 2 })).hash;
     expect(await run()).toBe(await run());
   });
 
-  test('different seeds differ', async () => {
+  test('has different events with different seeds', async () => {
     const [first, second] = await Promise.all(
       [17, 18].map(async (seed) => (await simulate({ seed, instances: 2 })).hash),
     );

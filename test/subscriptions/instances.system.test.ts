@@ -81,7 +81,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     ['query', 'MISPAID', 3, (id: string) => a!.change(id, MISPAID)],
     ['confirm', 'PROCESSING', 2, (id: string) => a!.confirm(id)],
   ] as const)(
-    'send a change found by a %s to clients of each other',
+    'send a change that a %s finds to the clients of each other',
     async (_what, status, count, change) => {
       const { id, watching } = await watchedOnB();
       await change(id);
@@ -92,7 +92,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     },
   );
 
-  test('send a change found by polling', async () => {
+  test('send each other a change that polling finds', async () => {
     const clock = fakeClock(Date.now());
     const env = { POLL_INTERVALS_PAYER: '1s', SUBSCRIPTION_PING_SECONDS: '3600' };
     const polling = await startOn(clock, { env });

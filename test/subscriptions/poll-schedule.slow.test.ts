@@ -155,7 +155,7 @@ describe('A transaction with a subscription', () => {
   });
 
   test.each(PHASES)(
-    '(%s: %j), created %i s ago, is looked up every %i s',
+    '%s (%j), created %i s ago, is looked up every %i s',
     async (_what, fields, ago, every) => {
       const id = addOldPayment(shared, ago * 1000, fields);
       const watching = await watchStatus(webSocketClient(shared), id);

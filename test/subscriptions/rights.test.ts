@@ -114,7 +114,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     expect(harness.subscriptionLines().at(-1)).toMatchObject({ results: 0, errors: ['FORBIDDEN'] });
   });
 
-  test('a subscription, its quota unit and its polling end when its token expires, without leeway', async () => {
+  test('a subscription ends without leeway when its token expires, and so do its polling and its use of the quota', async () => {
     const lone = await startHarnessOn(harness.clock, {
       env: { ...issuer.settings, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
     });

@@ -28,11 +28,11 @@ const safe = (headers: Iterable<[string, unknown]>): string[] =>
     .map(([name, value]) => `${name}: ${String(value)}`)
     .sort();
 
-describe.each(METHODS)('%s /graphql/stream', (method) => {
+describe.each(METHODS)('A request %s /graphql/stream', (method) => {
   const open = (payload: object, headers?: Record<string, string>): Promise<EventStream> =>
     EventStream.open(url, payload, { method, headers });
 
-  test('sends a comment, each state and the completion', async () => {
+  test('gets a comment, each state and the completion', async () => {
     const watched = harness.addPayment();
     const stream = await open(subscription(watched));
     expect(await stream.nextData()).toEqual({ status: 'PENDING' });
@@ -44,7 +44,7 @@ describe.each(METHODS)('%s /graphql/stream', (method) => {
     expect(stream.text).toMatch(/^:\n\nevent: next\ndata: \{/);
   });
 
-  test('sends errors with the request id of the header, then the completion', async () => {
+  test('gets errors with the request id of the header, then the completion', async () => {
     for (const payload of [
       { query: 'subscription {' },
       { query: subscription(id).query, variables: { channel: id } },
@@ -59,7 +59,7 @@ describe.each(METHODS)('%s /graphql/stream', (method) => {
     }
   });
 
-  test('has the headers of a stream, and the security headers of a query', async () => {
+  test('gets the headers of a stream, and the security headers of a query', async () => {
     const stream = await open(subscription(id));
     expect(stream.status).toBe(200);
     expect(stream.headers).toMatchObject({
@@ -74,7 +74,7 @@ describe.each(METHODS)('%s /graphql/stream', (method) => {
     stream.disconnect();
   });
 
-  test('can be read by pages of allowed origins only', async () => {
+  test('allows only pages of allowed origins to read its response', async () => {
     const own = await open(subscription(id), { origin: SHOP });
     expect(own.headers).toMatchObject({
       'access-control-allow-origin': SHOP,

@@ -246,7 +246,7 @@ describe('Spans of a gateway', () => {
     }
   });
 
-  test('of compiled operations are the same', () => {
+  test('of compiled operations are the same as those of other operations', () => {
     const again = spans.filter(({ name }) => name === 'query Again');
     expect(again).toHaveLength(4);
     const { attributes } = only(spans, 'query Found');
@@ -356,16 +356,19 @@ describe('OTEL_TRACES_SAMPLER', () => {
     ['traceidratio', '0.5', UNSAMPLED, true],
     ['parentbased_traceidratio', '0', undefined, false],
     ['parentbased_traceidratio', '0', SAMPLED, true],
-  ])('%s (%s) with a parent with flags %s records: %s', (name, ratio, traceFlags, expected) => {
-    const { tracer } = startTracer({
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
-      ...(name !== undefined && { OTEL_TRACES_SAMPLER: name }),
-      ...(ratio !== '' && { OTEL_TRACES_SAMPLER_ARG: ratio }),
-    });
-    const remote = { traceId: KEPT, spanId: PARENT.spanId, traceFlags: traceFlags ?? 0, isRemote: true };
-    const parent = traceFlags === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, remote);
-    expect(tracer.startSpan('made', {}, parent).isRecording()).toBe(expected);
-  });
+  ])(
+    'with the value %s (argument %s) and a parent with flags %s records spans: %s',
+    (name, ratio, traceFlags, expected) => {
+      const { tracer } = startTracer({
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+        ...(name !== undefined && { OTEL_TRACES_SAMPLER: name }),
+        ...(ratio !== '' && { OTEL_TRACES_SAMPLER_ARG: ratio }),
+      });
+      const remote = { traceId: KEPT, spanId: PARENT.spanId, traceFlags: traceFlags ?? 0, isRemote: true };
+      const parent = traceFlags === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, remote);
+      expect(tracer.startSpan('made', {}, parent).isRecording()).toBe(expected);
+    },
+  );
 });
 
 describe('A collector', () => {

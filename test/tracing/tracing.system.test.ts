@@ -52,7 +52,7 @@ describeStores('Background work', (rigs) => {
   const creates = (): SeenSpan[] => spans.filter(({ name }) => name === 'mutation');
 
   test.each(['reconcile payment', 'callback payment'])(
-    '(%s) is a trace of its own that is linked to its create',
+    'such as %s is a trace of its own that is linked to its create',
     (name) => {
       const found = spans.filter((span) => span.name === name);
       expect(found.length).toBeGreaterThan(0);

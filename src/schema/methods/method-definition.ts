@@ -30,7 +30,7 @@ export interface ConfirmationVariant extends Confirmation {
   toWire(confirmation: object): WireObject;
 }
 
-/** The common part of the definitions of payments and payouts by one method. */
+/** The common part of the definitions of payments and payouts with one method. */
 export interface CommonDefinition {
   /** The value in the enum PaymentMethod or PayoutMethod. */
   name: string;
@@ -40,7 +40,7 @@ export interface CommonDefinition {
   description: string;
   /** The only currency of the method, if the specification (section 8) names one. */
   currency?: string;
-  /** Absent if the caller can give nothing but the type. */
+  /** Input of the method; absent if the caller can give nothing but the type. */
   input?: MethodVariant;
   /** True for the definition of methods that are unknown to this gateway. */
   fallback?: true;
@@ -50,7 +50,7 @@ export interface PaymentMethodDefinition extends CommonDefinition {
   payment: new (definition: PaymentMethodDefinition) => PaymentResource;
   /** Description of the value in the enum RedirectPaymentMethod. Absent if there is no redirect flow without fields. */
   redirect?: string;
-  /** Absent if payments of the method cannot be confirmed. */
+  /** How payments of the method are confirmed; absent if they cannot be confirmed. */
   confirmation?: ConfirmationVariant;
   /** Returns the next action that is special to the method; null if the default (redirect or wait) applies. */
   nextAction?(payment: PaymentResource): NextAction | null;
@@ -63,7 +63,7 @@ export interface PayoutMethodDefinition extends CommonDefinition {
   typeOnly?: string;
   /** Returns fields of the payout that come from its create call and are stored. None has a full account number. */
   publicDetails?(input: object): object;
-  /** Absent for the fallback, because the sandbox accepts any unknown type. */
+  /** Behaviour of the sandbox; absent for the fallback, because the sandbox accepts any unknown type. */
   sandbox?: SandboxPayoutMethod;
 }
 
