@@ -171,7 +171,7 @@ export type CreatePaymentInput = {
   amount: AmountInput;
   /** The URL that the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to this machine. Sent unchanged. */
   callbackUrl?: string | null | undefined;
-  /** Id of the merchant channel. */
+  /** The merchant channel. */
   channel: string;
   /** Free text, at most 1000 characters. */
   description?: string | null | undefined;
@@ -191,7 +191,7 @@ export type CreatePayoutInput = {
   amount: AmountInput;
   /** The URL that the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to this machine. Sent unchanged. */
   callbackUrl?: string | null | undefined;
-  /** Id of the merchant channel. */
+  /** The merchant channel. */
   channel: string;
   /** Free text, at most 1000 characters. */
   description?: string | null | undefined;
@@ -1163,7 +1163,7 @@ export interface GatewayErrorExtensions {
         readonly path: readonly string[];
         readonly rule: string;
     }[];
-    /** Cursor from which every change is kept, to continue from. Only with CURSOR_EXPIRED. */
+    /** Oldest valid cursor: all changes after it are still stored. Present only with CURSOR_EXPIRED. */
     oldestCursor?: string;
 }
 /** How to reach a gateway. */

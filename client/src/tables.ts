@@ -96,7 +96,7 @@ export interface GatewayErrorExtensions {
   retryAfterMs?: number;
   /** Path and rule of each invalid value; paths start below `input` or at another argument. Absent for other errors. */
   fields?: readonly { readonly path: readonly string[]; readonly rule: string }[];
-  /** Cursor from which every change is kept, to continue from. Only with CURSOR_EXPIRED. */
+  /** Oldest valid cursor: all changes after it are still stored. Present only with CURSOR_EXPIRED. */
   oldestCursor?: string;
 }
 

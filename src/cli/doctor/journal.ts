@@ -74,8 +74,7 @@ const checkTables = (state: PostgresState): Finding =>
     : failed('tables_not_writable', 'The tables of the journal are not writable.');
 
 function checkDurability(state: PostgresState): Finding {
-  const crash =
-    'A crash of PostgreSQL could lose committed transactions, so the gateway creates nothing.';
+  const crash = 'A crash of PostgreSQL could lose committed transactions, so the gateway creates nothing.';
   const failover = 'PostgreSQL has standbys, but no synchronous one: a failover loses the latest attempts.';
   const unnoticed = 'The user may not execute pg_control_system(): the gateway does not notice a failover.';
   const weaknesses = weaknessesOf(state);
