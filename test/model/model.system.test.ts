@@ -16,11 +16,11 @@ describeWhere(lacking('spin', 'gcc'), 'The model of the money protocol', () => {
     expect(run('model/run.mjs', '--quick')).toMatch(/ fails \| fails /);
   });
 
-  test('has trails that the simulation follows, and one that breaks an invariant with a planted bug', () => {
+  test('has a trail that the simulation follows, and one that breaks an invariant with a planted bug', () => {
     const folder = temporaryFolder();
-    for (const name of ['never: inserted again', 'never: fence', 'mutation: a POST is repeated'])
+    for (const name of ['never: inserted again', 'mutation: a POST is repeated'])
       run('model/run.mjs', '--only', name, '--trails', folder);
     const replayed = run('scripts/run-harness.mjs', 'model', folder);
-    expect(replayed).toContain('{"agree":2,"found":1,"unexpressed":0,"wrong":0}');
+    expect(replayed).toContain('{"agree":1,"found":1,"unexpressed":0,"wrong":0}');
   });
 });
