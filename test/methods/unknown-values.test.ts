@@ -201,15 +201,15 @@ test('Every DeclineReason has texts in this test', () => {
 
 /** Texts without a reason, by explanation, because a wrong reason would be worse than none. */
 const unreadable: Record<string, string[]> = {
-  'says nothing': ['', '\n'],
-  'says nothing known': ['Error 96', 'Declined', 'funds', 'fraud', 'expired', '3DS', '😀'],
-  'says the opposite': [
+  'is blank': ['', '\n'],
+  'has no known reason': ['Error 96', 'Declined', 'funds', 'fraud', 'expired', '3DS', '😀'],
+  'negates a reason': [
     ...['no suspected fraud', 'not suspected fraud', 'without suspected fraud', 'suspected fraud: no'],
     ...['Fraud not suspected', 'sufficient funds', 'Funds are not insufficient', 'card expired: false'],
     ...['card is not expired', 'Transaction permitted', 'do honor', 'no 3DS authentication error'],
     ...['3DS authentication successful', 'authentication never failed'],
   ],
-  'says two things at once': ['Insufficient funds or card expired', 'do not honor / suspected fraud'],
+  'has two reasons': ['Insufficient funds or card expired', 'do not honor / suspected fraud'],
   'only looks like one of the words': ['donothonors', 'insufficient fundsX', 'discard expired'],
   'is in another language': ['недостаточно средств', 'Karte abgelaufen', '资金不足'],
 };

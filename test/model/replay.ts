@@ -19,7 +19,7 @@ interface Step {
   second: number;
 }
 
-/** What a trail of the model, or its replay, has led to. */
+/** The result of a trail of the model, or of its replay. */
 interface Result {
   /** Transactions of the service. */
   creates: number;
@@ -140,7 +140,7 @@ interface Instance {
   operations: Operations;
 }
 
-/** What a replay of a trail showed. */
+/** The result of a replay. */
 export interface Replay {
   /** Steps that the simulation did not follow, and results that differ from those of the model. */
   differences: string[];
@@ -443,7 +443,7 @@ class Replayer {
   async #end(): Promise<void> {
     this.#show(true);
     [0, 1].filter((place) => !this.#instances[place]).forEach((place) => this.#start(place));
-    // What is under way arrives after the calls have ended.
+    // Requests in flight arrive after the calls have ended.
     await this.#pass(2 * PROFILE.timeoutMs);
     for (const attempt of this.#postOf.keys()) this.#create(attempt);
     const isSettled = await this.#passUntil(() => !this.#isOpen, 3 * PROFILE.settleMs);
