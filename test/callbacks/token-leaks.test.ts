@@ -85,7 +85,7 @@ beforeAll(async () => {
       DATABASE_URL,
       AUDIT_LOG_FILE: path.join(folder, 'audit.log'),
       PAYOUT_PREFLIGHT: 'off',
-      SERVICE_TIMEOUT_MS: '600',
+      SERVICE_TIMEOUT_MS: '2000',
       RATE_LIMIT_PER_MINUTE: '0',
     },
   });

@@ -1,6 +1,6 @@
 import { AUTHORIZED } from '../support/credentials';
 import { CHANNEL, type Json } from '../support/caller';
-import { PATIENT, describeStores, type Harness } from '../support/harness';
+import { describeStores, type Harness } from '../support/harness';
 import { READERS } from './support/readers';
 import { readPage, type ReaderOptions, type SeenChange } from './support/requests';
 import { Created } from './support/transactions';
@@ -15,9 +15,9 @@ describeStores('The record of changes', (harnesses) => {
   let read: Harness;
 
   beforeAll(async () => {
-    harness = await harnesses.start({ env: PATIENT });
+    harness = await harnesses.start();
     const { service } = harness;
-    read = harnesses.kind === 'PostgreSQL' ? await harnesses.start({ service, env: PATIENT }) : harness;
+    read = harnesses.kind === 'PostgreSQL' ? await harnesses.start({ service }) : harness;
   });
 
   /** Creates payments and payouts, and moves each through some statuses. Returns the number of changes. */

@@ -1,4 +1,4 @@
-import { PATIENT, describeSqlite, newKey, type Harness } from '../support/harness';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
 import { advance, advanceUntil, COMPLETED, FAILED, lookupsOf, Recorded, WAITING } from './support/record';
 
 const create = async (harness: Harness, count: number): Promise<string[]> => {
@@ -8,10 +8,10 @@ const create = async (harness: Harness, count: number): Promise<string[]> => {
 
 describeSqlite('The lookups of followed transactions', (harnesses) => {
   const follow = (env: Record<string, string> = {}): Promise<Recorded> =>
-    Recorded.start(harnesses, { env: { ...PATIENT, FOLLOW_DAYS: '1', ...env } });
+    Recorded.start(harnesses, { env: { FOLLOW_DAYS: '1', ...env } });
 
   test('stay within FOLLOW_LOOKUPS_PER_SECOND, and reach every transaction', async () => {
-    const env = { ...PATIENT, FOLLOW_DAYS: '1', FOLLOW_LOOKUPS_PER_SECOND: '2' };
+    const env = { FOLLOW_DAYS: '1', FOLLOW_LOOKUPS_PER_SECOND: '2' };
     const harness = await harnesses.start({ env });
     const ids = await create(harness, 20);
     harness.service.takeRequests();
@@ -26,7 +26,7 @@ describeSqlite('The lookups of followed transactions', (harnesses) => {
   });
 
   test('are mostly of transactions that changed lately, but also of older ones', async () => {
-    const env = { ...PATIENT, FOLLOW_DAYS: '1', FOLLOW_LOOKUPS_PER_SECOND: '1' };
+    const env = { FOLLOW_DAYS: '1', FOLLOW_LOOKUPS_PER_SECOND: '1' };
     const harness = await harnesses.start({ env });
     const old = await create(harness, 40);
     await advance(harness, 20 * 60_000, 60_000);

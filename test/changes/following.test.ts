@@ -1,9 +1,9 @@
 import { callBack, CALLBACKS_ONLY, createTransaction } from '../callbacks/support/harness';
 import { CHANNEL } from '../support/caller';
-import { PATIENT, describeSqlite } from '../support/harness';
+import { describeSqlite } from '../support/harness';
 import { advance, advanceUntil, COMPLETED, CONFIRMED, FAILED, Recorded, WAITING } from './support/record';
 
-const FOLLOW = { env: { ...PATIENT, FOLLOW_DAYS: '1' } };
+const FOLLOW = { env: { FOLLOW_DAYS: '1' } };
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 describeSqlite('Following transactions', (harnesses) => {
@@ -114,7 +114,7 @@ describeSqlite('The record of changes', (harnesses) => {
   });
 
   test('begins with what a lookup found, if the response to the create was lost', async () => {
-    const harness = await harnesses.start({ env: PATIENT });
+    const harness = await harnesses.start();
     harness.service.next('create-payment', {
       acts: true,
       reply: (connection) => connection.socket.destroy(),

@@ -8,7 +8,7 @@ import {
 import { WireClient } from '../subscriptions/support/wire-client';
 import { CHANNEL } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
-import { PATIENT, describeSqlite, newKey, type Harness } from '../support/harness';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
 import { until } from '../support/latch';
 import { openStream, readPage, subscriptionQuery } from './support/requests';
 import { Created } from './support/transactions';
@@ -24,7 +24,7 @@ describeSqlite('A subscription that waits for changes', (harnesses) => {
     });
 
   test.each(TRANSPORTS)('over %s frees its quota when the client leaves', async (_name, connect) => {
-    const harness = await harnesses.start({ env: { ...PATIENT, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' } });
+    const harness = await harnesses.start({ env: { MAX_SUBSCRIPTIONS_PER_CLIENT: '1' } });
     const client = connect(harness);
     const first = new Watching(client, PAYLOAD, 'changes');
     await connected(harness, first);
@@ -41,7 +41,7 @@ describeSqlite('A subscription that waits for changes', (harnesses) => {
   });
 
   test('ends at shutdown, so that clients reconnect', async () => {
-    const harness = await harnesses.start({ env: PATIENT });
+    const harness = await harnesses.start();
     const watching = new Watching(webSocketClient(harness), PAYLOAD, 'changes');
     const wire = await WireClient.ready(harness.url, AUTHORIZED);
     wire.subscribe('a', PAYLOAD);
@@ -70,7 +70,7 @@ describeSqlite('A cursor older than CHANGES_RETENTION_DAYS', (harnesses) => {
   };
 
   beforeAll(async () => {
-    harness = await harnesses.start({ env: { ...PATIENT, CHANGES_RETENTION_DAYS: '2', FOLLOW_DAYS: '0' } });
+    harness = await harnesses.start({ env: { CHANGES_RETENTION_DAYS: '2', FOLLOW_DAYS: '0' } });
     await Created.by(harness, 'payment');
     expired = await newest();
     await Created.by(harness, 'payment');
@@ -177,7 +177,7 @@ describeSqlite('A client that does not read its changes', (harnesses) => {
   let start: string;
 
   beforeAll(async () => {
-    harness = await harnesses.start({ env: { ...PATIENT, FOLLOW_DAYS: '0', RATE_LIMIT_PER_MINUTE: '0' } });
+    harness = await harnesses.start({ env: { FOLLOW_DAYS: '0', RATE_LIMIT_PER_MINUTE: '0' } });
   });
 
   const cursors = async (after?: string): Promise<string[]> => {

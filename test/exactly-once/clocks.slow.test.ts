@@ -10,7 +10,7 @@ import {
   type FaultReply,
 } from '../support/payment-service/fake-payment-service';
 import { reset } from '../support/payment-service/faults';
-import { PATIENT, describeSqlite, newKey, type Harness } from '../support/harness';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
 import {
   DAY,
   KINDS,
@@ -328,8 +328,8 @@ describeSqlite('Another gateway', (harnesses) => {
   let other: Harness;
 
   beforeAll(async () => {
-    harness = await harnesses.start({ env: PATIENT });
-    other = await harnesses.start({ env: PATIENT, service: harness.service, clock: harness.clock });
+    harness = await harnesses.start();
+    other = await harnesses.start({ service: harness.service, clock: harness.clock });
   });
 
   /** Advances the clock second by second, so that leases of work in flight are renewed. */

@@ -3,7 +3,7 @@ import { validCall } from '../support/calls';
 import { latch, until } from '../support/latch';
 import type { FaultReply } from '../support/payment-service/fake-payment-service';
 import { html, reset, status } from '../support/payment-service/faults';
-import { PATIENT, describeSqlite, newKey, type Harness } from '../support/harness';
+import { describeSqlite, newKey, type Harness } from '../support/harness';
 import { KINDS, OTHER_AMOUNT, SUCCESS, disconnect, sent, untilSent } from './support/creates';
 
 /** Responses that prove that nothing was created. */
@@ -23,7 +23,7 @@ describeSqlite('A key', (harnesses) => {
   let harness: Harness;
 
   beforeAll(async () => {
-    harness = await harnesses.start({ env: PATIENT });
+    harness = await harnesses.start();
   });
 
   describe.each(KINDS)('of a %s', (kind) => {
@@ -89,7 +89,7 @@ describeSqlite('A key', (harnesses) => {
 
     test('creates once if its caller disconnects, and is recorded before the gateway has closed', async () => {
       const key = newKey();
-      const closing = await harnesses.start({ env: PATIENT });
+      const closing = await harnesses.start();
       const hold = latch();
       closing.service.next(`create-${kind}`, { acts: true, first: hold.opened });
       await disconnect(
@@ -129,7 +129,7 @@ describeSqlite('A key', (harnesses) => {
   test('is independent of the same key for another service', async () => {
     const key = newKey();
     await harness.create('payment', key);
-    const other = await harnesses.start({ env: PATIENT });
+    const other = await harnesses.start();
     expect(await other.attempt(key)).toBeNull();
     expect(await other.create('payment', key, OTHER_AMOUNT)).toMatchObject({ replayed: false });
   });
@@ -215,7 +215,7 @@ describeSqlite('A key that is used again', (harnesses) => {
   let harness: Harness;
 
   beforeAll(async () => {
-    harness = await harnesses.start({ env: PATIENT });
+    harness = await harnesses.start();
   });
 
   test.each([
@@ -259,9 +259,9 @@ describeSqlite('An input that was accepted and breaks a rule after a change of s
   let now: Harness;
 
   beforeAll(async () => {
-    before = await harnesses.start({ env: PATIENT });
+    before = await harnesses.start();
     const { clock, service } = before;
-    const env = { ...PATIENT, ALLOWED_URL_HOSTS: 'other.example' };
+    const env = { ALLOWED_URL_HOSTS: 'other.example' };
     now = await harnesses.start({ clock, service, env });
   });
 

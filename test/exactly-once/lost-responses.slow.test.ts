@@ -21,7 +21,7 @@ const FAULTS = Object.entries(LOST_RESPONSES);
 /** Faults of a confirm, whose request has no amount and no external id that a response could contradict. */
 const CONFIRM_FAULTS = FAULTS.filter(([name]) => !/currency|value|external id/.test(name));
 
-const TIMEOUT_MS = 2000;
+const TIMEOUT_MS = 4000;
 /** Allowance for a busy machine. */
 const SLACK_MS = 5000;
 

@@ -89,10 +89,10 @@ describeSqlite('The external id of a payout', (harnesses) => {
     ['responds with 401', status(401), 'SERVICE_AUTH_FAILED'],
   ])('is not used while the preflight lookup fails: the service %s', async (_name, reply, error) => {
     const key = newKey();
-    harness.service.plan((endpoint) => (endpoint === 'look-up-payout' ? { acts: false, reply } : undefined));
-    const end = await harness.create('payout', key).finally(() => harness.service.plan(() => undefined));
-    expect(end).toMatchObject({ error });
-    expect(sent(harness.service, 'payout', key)).toBe(0);
+    const failing = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '600' } });
+    failing.service.plan((endpoint) => (endpoint === 'look-up-payout' ? { acts: false, reply } : undefined));
+    expect(await failing.create('payout', key)).toMatchObject({ error });
+    expect(sent(failing.service, 'payout', key)).toBe(0);
     expect(await harness.create('payout', key)).toMatchObject({ result: 'PayoutSuccess', replayed: false });
   });
 

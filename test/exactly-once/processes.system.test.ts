@@ -110,7 +110,7 @@ describeStores('After a process was killed', (harnesses) => {
     harnesses.closeAtEnd(() => outage.close());
     const victim = await start({
       databaseUrl: outage.store.url,
-      env: { SERVICE_TIMEOUT_MS: '6000' },
+      env: { SERVICE_TIMEOUT_MS: '10000' },
       hasSlowJournal: true,
     });
     const cut: Promise<unknown>[] = [];

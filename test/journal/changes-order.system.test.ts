@@ -17,6 +17,13 @@ import {
   statusesOf,
 } from './support/observations';
 
+/** A connection that ends with its block, also if an assertion fails: an open transaction would delay every other one. */
+async function connected(url: string): Promise<Client & AsyncDisposable> {
+  const client = new Client(url);
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
 describeJournals('The order of changes', (fixture) => {
   test('is the one in which a reader that follows concurrent instances finds them, without a gap', async () => {
     const first = await created(fixture.journal);
@@ -107,8 +114,7 @@ describePostgresJournal('The order of changes', (fixture) => {
     const other = await fixture.open();
     await readPage(other, rangeOf(late));
     // Holds the second row of a batch, so that the batch waits after it has the id of its database transaction.
-    const holder = new Client(fixture.store.url);
-    await holder.connect();
+    await using holder = await connected(fixture.store.url);
     await holder.query('BEGIN');
     await holder.query(
       `SELECT 1 FROM followed_transactions WHERE id = (SELECT max(id) - 1 FROM followed_transactions) FOR UPDATE`,
@@ -128,7 +134,6 @@ describePostgresJournal('The order of changes', (fixture) => {
     while (performance.now() < endsAt)
       expect(statusesOf(await other.readChanges(rangeOf(late)))).toEqual(['PENDING']);
     await holder.query('COMMIT');
-    await holder.end();
     await expect(recording).resolves.toEqual(['recorded', 'recorded']);
     const rest = await until(
       () => other.readChanges({ ...rangeOf(late), after: behind.readUntil }),
@@ -141,8 +146,7 @@ describePostgresJournal('The order of changes', (fixture) => {
   });
 
   test('is not delayed by transactions that write no changes', async () => {
-    const client = new Client(fixture.store.url);
-    await client.connect();
+    await using client = await connected(fixture.store.url);
     await client.query('BEGIN; CREATE TABLE others (id INTEGER)');
     const payment = await created(fixture.journal);
     const page = await readPage(fixture.journal, rangeOf(payment));
@@ -150,7 +154,6 @@ describePostgresJournal('The order of changes', (fixture) => {
     const newest = await fixture.journal.newestChange(payment.service, payment.channel);
     expect(newest).toEqual(page.readUntil);
     await client.query('ROLLBACK');
-    await client.end();
   });
 
   test('has a later epoch when the journal was last written to another database', async () => {

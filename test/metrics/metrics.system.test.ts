@@ -117,6 +117,7 @@ describeStores('/readyz', (harnesses) => {
   }
 
   test('reports that the service is down, and stays ready', async () => {
+    harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '600' } });
     harness.service.plan(() => ({ acts: true, reply: noResponse }));
     const look = (place: number): Promise<unknown> =>
       harness.request(LOOK, { c: CHANNEL, e: `order-${place}` });

@@ -270,7 +270,7 @@ describeSqlite('Metrics', (harnesses) => {
   });
 
   test('show unknown outcomes, their age, and the results of rechecks', async () => {
-    const other = await harnesses.start();
+    const other = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '600' } });
     other.service.next('create-payment', { acts: true, reply: noResponse });
     other.service.plan((purpose) =>
       purpose === 'look-up-payment' ? { acts: true, reply: status(404) } : undefined,
@@ -348,7 +348,7 @@ describeSqlite('The metrics page', (harnesses) => {
   const secrets = [API_KEY, SECRET_KEY, CLIENT_KEY, PAN, 'service:test', 'ann@example.com', CHANNEL];
 
   beforeAll(async () => {
-    const harness = await harnesses.start();
+    const harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '600' } });
     for (const kind of ['payment', 'payout'] as const) {
       const key = newKey();
       const { transactionId, externalId } = await harness.create(kind, key);

@@ -18,14 +18,14 @@ const OUTAGE_MS = 60_000;
 /** Starts a harness. Lookups are retried in real time, within SERVICE_TIMEOUT_MS. */
 const rigWith = (env: Record<string, string> = {}): Promise<SubscriptionHarness> =>
   startHarness({
-    env: { SERVICE_TIMEOUT_MS: '250', SUBSCRIPTION_OUTAGE_SECONDS: String(OUTAGE_MS / 1000), ...env },
+    env: { SERVICE_TIMEOUT_MS: '1000', SUBSCRIPTION_OUTAGE_SECONDS: String(OUTAGE_MS / 1000), ...env },
   });
 
 describe.each(FAULTS)('While the service %s', (_what, code, fault) => {
   let harness: SubscriptionHarness;
 
   beforeAll(async () => {
-    harness = await rigWith();
+    harness = await rigWith(code === 'SERVICE_TIMEOUT' ? { SERVICE_TIMEOUT_MS: '250' } : {});
   });
 
   afterEach(() => harness.service.respond(() => undefined));

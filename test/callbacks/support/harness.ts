@@ -1,6 +1,6 @@
 import type { Kind } from '../../support/caller';
 import { until } from '../../support/latch';
-import { PATIENT, newKey, type Harness } from '../../support/harness';
+import { newKey, type Harness } from '../../support/harness';
 import { reset } from '../../support/payment-service/faults';
 import type { Entry } from '../../support/payment-service/ledger';
 import {
@@ -22,7 +22,7 @@ export const NO_POLLING = {
 };
 
 /** Settings of a gateway that learns of changes by callbacks only. */
-export const CALLBACKS_ONLY = { PUBLIC_URL, ...NO_POLLING, ...PATIENT };
+export const CALLBACKS_ONLY = { PUBLIC_URL, ...NO_POLLING };
 
 /** CALLBACKS_ONLY for tests that wait for the timeout of a lost create. */
 export const LOSING_CREATES = { ...CALLBACKS_ONLY, SERVICE_TIMEOUT_MS: '600' };

@@ -85,16 +85,20 @@ export const readPage = (journal: Journal, range: ChangeRange): Promise<ReadChan
     ({ isBehind }) => !isBehind,
   );
 
+/** More than any test records. */
+const MOST_CHANGES = 10_000;
+
 /** Reads page by page to the end of a range. */
 export async function readAll(journal: Journal, range: ChangeRange): Promise<RecordedChange[]> {
   const changes: RecordedChange[] = [];
   let after: ChangePosition | null = range.after;
-  for (;;) {
+  while (changes.length < MOST_CHANGES) {
     const page = await readPage(journal, { ...range, after });
     changes.push(...page.changes);
     after = page.readUntil;
     if (!page.hasMore) return changes;
   }
+  throw new Error('the pages of changes do not end');
 }
 
 export const claimOf = ({ service }: NewAttempt, given: Partial<FollowClaim> = {}): FollowClaim => ({
