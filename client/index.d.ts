@@ -6,7 +6,7 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 /** An amount of money to collect or to send. */
 export type AmountInput = {
-  /** ISO 4217 code. Some methods accept one currency only (spec section 8); another is an InvalidInputError. */
+  /** ISO 4217 code. Some methods accept only one currency (spec section 8); any other is an InvalidInputError. */
   currency: string;
   /** Above zero, at most two decimals; sent with two. */
   value: string;
@@ -25,11 +25,11 @@ export type AttemptOutcome =
   | 'IN_PROGRESS'
   /** Certainly nothing reached the service; the key may be used again. */
   | 'NOT_SENT'
-  /** The service rejected it: nothing was created, and the key may be used again. */
+  /** The service rejected the call: nothing was created, and the key may be used again. */
   | 'REJECTED'
-  /** The service created it; it may still be declined later. */
+  /** The payment or payout was created; it can still be declined later. */
   | 'SUCCEEDED'
-  /** It may or may not have reached the service. The gateway looks it up repeatedly; if it stays unknown, the operator records the outcome. Never use a new key for it. */
+  /** The call may or may not have reached the service. The gateway looks the payment or payout up repeatedly; if the outcome stays unknown, the operator records it. Never repeat the call with a new key. */
   | 'UNKNOWN';
 
 /** A mobile wallet of Bangladesh, server-to-server (spec 2.5): nextAction names the account to pay to, then the payer provides a code for confirmPayment. */
@@ -101,7 +101,7 @@ export type CardPaymentInput = {
   email?: string | null | undefined;
   /** MM, 01 to 12. */
   expiryMonth: string;
-  /** YYYY; with expiryMonth not in the past. */
+  /** YYYY; not in the past, together with expiryMonth. */
   expiryYear: string;
   /** The card number, 12 to 19 digits; spaces and dashes are removed. */
   pan: string;
@@ -169,7 +169,7 @@ export type ConfirmationInput =
 export type CreatePaymentInput = {
   /** What the payer has to pay. */
   amount: AmountInput;
-  /** The URL that the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to this machine. Sent unchanged. */
+  /** The URL that the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to loopback hosts. Sent unchanged. */
   callbackUrl?: string | null | undefined;
   /** The merchant channel. */
   channel: string;
@@ -181,7 +181,7 @@ export type CreatePaymentInput = {
   idempotencyKey: string | number;
   /** How the payer pays. */
   method: PaymentMethodInput;
-  /** The page to which the payer returns; recommended. https to a public host, without credentials; in the sandbox also http to this machine. Sent unchanged. */
+  /** The page to which the payer returns; recommended. https to a public host, without credentials; in the sandbox also http to loopback hosts. Sent unchanged. */
   returnUrl?: string | null | undefined;
 };
 
@@ -189,7 +189,7 @@ export type CreatePaymentInput = {
 export type CreatePayoutInput = {
   /** What the recipient gets. */
   amount: AmountInput;
-  /** The URL that the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to this machine. Sent unchanged. */
+  /** The URL that the service notifies of changes (spec section 6). https to a public host, without credentials; in the sandbox also http to loopback hosts. Sent unchanged. */
   callbackUrl?: string | null | undefined;
   /** The merchant channel. */
   channel: string;
@@ -205,7 +205,7 @@ export type CreatePayoutInput = {
 
 /** A method whose fields the service does not document (spec 2.5). */
 export type CustomFieldsInput = {
-  /** Sent unchanged next to type, which they cannot overwrite. No value may look like a full card number. */
+  /** Fields sent unchanged beside type, which they cannot overwrite. No value may look like a full card number. */
   fields: Record<string, unknown>;
 };
 
@@ -258,7 +258,7 @@ export type DeclineReason =
   | 'DO_NOT_HONOR'
   /** Not enough money on the account. */
   | 'INSUFFICIENT_FUNDS'
-  /** The transaction is not permitted to this card or account. */
+  /** The transaction is not permitted for this card or account. */
   | 'NOT_PERMITTED'
   /** The provider suspects fraud. */
   | 'SUSPECTED_FRAUD';
@@ -287,7 +287,7 @@ export type ImpsPayoutInput = {
 
 /** A payout by a method unknown to this gateway (spec 2.8: "or others"). */
 export type OtherPayoutInput = {
-  /** Sent unchanged next to type, which they cannot overwrite. No value may look like a full card number. */
+  /** Fields sent unchanged beside type, which they cannot overwrite. No value may look like a full card number. */
   fields: Record<string, unknown>;
   /** The service's payout_method.type. A method with an input field of its own is rejected here. */
   type: string;
@@ -326,7 +326,7 @@ export type PaymentMethod =
   /** Virtual account at a bank (Indonesia). */
   | 'VIRTUAL_ACCOUNT';
 
-/** Exactly one field. redirect: only the type is sent, and the payer pays on the hosted page. Any other: the fields of that method. */
+/** Exactly one field. redirect: only the type is sent, and the payer pays on the hosted page. Any other field: the method with its fields. */
 export type PaymentMethodInput =
   {   /** bKash wallet without the hosted page. */
   bkash: BangladeshWalletInput; c2c?: never; card?: never; dcb?: never; easyPaisa?: never; ewallet?: never; havale?: never; jazzCash?: never; nagad?: never; other?: never; redirect?: never; rocket?: never; upi?: never; virtualAccount?: never; }
@@ -403,7 +403,7 @@ export type PayoutMethod =
   | 'JAZZ_CASH'
   /** Nagad wallet (Bangladesh). */
   | 'NAGAD'
-  /** An unknown method: one unknown to this gateway, or not sent by the service. */
+  /** A method that is unknown to this gateway or that the service did not send. */
   | 'OTHER'
   /** Rocket wallet (Bangladesh). */
   | 'ROCKET'
@@ -439,7 +439,7 @@ export type PayoutMethodInput =
 export type PayoutStatus =
   /** The funds were transferred. Final. */
   | 'COMPLETED'
-  /** It could not be completed: see error. Final. */
+  /** The payout could not be completed: see error. Final. */
   | 'FAILED'
   /** Created. */
   | 'PENDING'
@@ -1152,7 +1152,7 @@ export type InputRule = 'notBlank' | 'printable' | 'maxLength' | 'email' | 'e164
 export interface GatewayErrorExtensions {
     /** The kind of error. */
     code: GatewayErrorCode;
-    /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
+    /** Whether the same request may succeed later. Repeat a create with the same idempotency key. */
     retryable: boolean;
     /** Identifies the request in the log of the gateway. */
     requestId: string;

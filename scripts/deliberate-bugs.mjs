@@ -6,7 +6,7 @@
 //   caught    a test failed
 //   survived  every test passed: the tests have a gap
 //   error     no result: `find` does not occur exactly once, or the tests could not be run
-// --list also checks that each `find` occurs exactly once.
+// --list also checks that each `find` occurs exactly once, of the simulation's planted bugs too.
 // Before the bugs, all the tests are run once without any: they have to pass (--no-baseline leaves that out).
 // A bug is { id, promise, file, find, replace, tests, name? }:
 //   promise   the promise that it breaks, as a sentence
@@ -213,7 +213,9 @@ async function runAll(bugs, copy) {
   return results;
 }
 
-function list(bugs) {
+async function list(bugs) {
+  const { bugs: plantedBugs } = await import('../test/simulation/planted-bugs.mjs');
+  for (const bug of plantedBugs) withBug(bug, ROOT);
   for (const bug of bugs) {
     const { id, promise, file, tests } = bug;
     withBug(bug, ROOT);

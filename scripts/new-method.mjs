@@ -89,14 +89,15 @@ for (const file of Object.keys(newFiles)) {
 for (const [file, text] of Object.entries(newFiles)) writeFileSync(path.join(root, file), text);
 
 const registry = path.join(root, 'src/schema/methods/registry.ts');
-const lines = readFileSync(registry, 'utf8');
 // Inserts the method before `other`, because the fallback for unknown methods has to be last.
-writeFileSync(
-  registry,
-  lines
-    .replace(/(?=import \{ other \})/, `import { ${camel} } from './${kebab}';\n`)
-    .replace(/(?= {2}other,\n)/, `  ${camel},\n`),
+const insert = (text, place, line) =>
+  place.test(text) ? text.replace(place, line) : stop(`${registry} has no place for ${line}`);
+const withImport = insert(
+  readFileSync(registry, 'utf8'),
+  /(?=import \{ other \})/,
+  `import { ${camel} } from './${kebab}';\n`,
 );
+writeFileSync(registry, insert(withImport, /(?= {2}other,\n)/, `  ${camel},\n`));
 
 process.stdout.write(`Created:
 ${Object.keys(newFiles)

@@ -53,8 +53,8 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
 }
 
 /**
- * Handles SIGTERM and SIGINT. The first signal drains the gateway for the delay, then closes it and waits for work in
- * flight. The process exits with code 1 at the end of the grace period, at a second signal, or if closing fails.
+ * Handles SIGTERM and SIGINT. The first signal drains the gateway for `delayMs`, then closes it and waits for work in
+ * flight. The process exits with code 1 if that takes longer than `graceMs`, at a second signal, or if closing fails.
  */
 function stopOnSignal(
   gateway: Gateway,

@@ -88,7 +88,7 @@ export type InputRule =
 export interface GatewayErrorExtensions {
   /** The kind of error. */
   code: GatewayErrorCode;
-  /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
+  /** Whether the same request may succeed later. Repeat a create with the same idempotency key. */
   retryable: boolean;
   /** Identifies the request in the log of the gateway. */
   requestId: string;

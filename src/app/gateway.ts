@@ -26,7 +26,7 @@ interface GatewayDependencies {
   sandboxId?: string | undefined;
 }
 
-/** Builds and starts the gateway. Closes everything again if that fails. */
+/** Builds and starts the gateway. If that fails, closes the parts that were started. */
 export async function startGateway(
   config: Config,
   log: Logger,
@@ -76,8 +76,8 @@ export async function startGateway(
     const served = { operations, audit, journalReason, isServiceDown: service.isDown };
     const web = await startWebServer(parts, served);
     closers.defer(() => web.close());
-    let closed: Promise<void> | undefined;
-    return { ...web, close: () => (closed ??= closers.disposeAsync()) };
+    let closing: Promise<void> | undefined;
+    return { ...web, close: () => (closing ??= closers.disposeAsync()) };
   } catch (error) {
     await closers.disposeAsync();
     throw error;

@@ -44,7 +44,7 @@ export interface WebServer {
   abandon(): void;
 }
 
-/** The handlers of the web server. */
+/** The parts of the gateway that the web server uses. */
 interface ServedParts {
   operations: Operations;
   audit: AuditLog;
@@ -194,8 +194,8 @@ async function listen(
   return { url: urlOf(app), metricsUrl: metricsServer && urlOf(metricsServer) };
 }
 
-/** Maximum share of the connections that one address may have if MAX_CONNECTIONS_PER_ADDRESS is not set. */
-const MAX_SHARE_PER_ADDRESS = 0.75;
+/** Maximum fraction of the connections that one IP address can have if MAX_CONNECTIONS_PER_ADDRESS is not set. */
+const MAX_FRACTION_PER_ADDRESS = 0.75;
 
 /** Creates the connection limits: MAX_CONNECTIONS, but no more than the file descriptors of this process allow. */
 function createConnections({ config, metrics, log, clock }: BaseParts): Connections {
@@ -204,9 +204,9 @@ function createConnections({ config, metrics, log, clock }: BaseParts): Connecti
   const maxConnections = Math.min(wanted ?? capacity, capacity);
   if (wanted !== null && wanted > capacity) {
     const facts = { event: 'descriptor_limit_low', wanted, maxConnections };
-    log.warn(facts, 'MAX_CONNECTIONS reduced: at most 18000 and what the file descriptor limit allows');
+    log.warn(facts, 'MAX_CONNECTIONS reduced: at most 18000, or fewer if the file descriptor limit is low');
   }
-  const perAddress = maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_SHARE_PER_ADDRESS);
+  const perAddress = maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_FRACTION_PER_ADDRESS);
   return new Connections(
     { maxConnections, maxConnectionsPerAddress: perAddress, trustedProxies },
     connectionLog(log, clock, metrics.server),

@@ -41,11 +41,11 @@ export async function openMonitoredJournal(
   return { journal, journalReason, close };
 }
 
-const INSPECTION_MS = 5_000;
+const INSPECTION_TIMEOUT_MS = 5_000;
 
 /** Logs missing guarantees of PostgreSQL. `paygraph doctor` prints remedies. The journal monitor logs failed writes. */
 async function logWeaknesses(url: string, log: BaseParts['log']): Promise<void> {
-  const weaknesses = await inspectPostgres(url, INSPECTION_MS).then(weaknessesOf, () => []);
+  const weaknesses = await inspectPostgres(url, INSPECTION_TIMEOUT_MS).then(weaknessesOf, () => []);
   for (const reason of weaknesses)
     log.warn(
       { event: 'journal_weakness', reason },

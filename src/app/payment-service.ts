@@ -16,8 +16,8 @@ const CREDENTIALS_FILE = 'SERVICE_CREDENTIALS_FILE';
 function openCredentials({ service, sandbox }: Config, log: Logger): Credentials {
   const { apiKey, secretKey, credentialsFile } = service;
   const areUnset = [apiKey === SANDBOX_CREDENTIALS.apiKey, secretKey === SANDBOX_CREDENTIALS.secretKey];
-  const hasDefault = sandbox !== null || !areUnset.includes(true);
-  if (!hasDefault && areUnset.includes(false))
+  const hasDefaultCredentials = sandbox !== null || !areUnset.includes(true);
+  if (!hasDefaultCredentials && areUnset.includes(false))
     throw new ConfigError(['SERVICE_API_KEY and SERVICE_SECRET_KEY: set both or neither.']);
   const onCredentialEvent = (event: CredentialEvent): void => {
     if (event.kind === 'reloaded')
@@ -38,9 +38,9 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
       { event: 'credentials_file_ignored' },
       `${CREDENTIALS_FILE} is ignored, because the gateway runs with the embedded sandbox`,
     );
-  // Do not read the file with the sandbox, which must not receive credentials of a real service.
+  // Do not read the file for the sandbox: it must not receive credentials of a real service.
   const file = sandbox ? null : credentialsFile;
-  const settings = hasDefault ? { apiKey, secretKeys: [secretKey] } : undefined;
+  const settings = hasDefaultCredentials ? { apiKey, secretKeys: [secretKey] } : undefined;
   return readSettingFile(CREDENTIALS_FILE, () => new Credentials({ file, settings, onCredentialEvent }));
 }
 
@@ -71,7 +71,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     lanes: () => transport.policy.lanes(),
     clockSkew: () => Math.abs(transport.skewMs) / 1000,
   });
-  // Callers that do not subscribe poll as often as the gateway does right after a change.
+  // Callers without a subscription are told to poll as often as the gateway does right after a change.
   const [payer, provider] = [config.watching.schedule.payer[0], config.watching.schedule.provider[0]];
   const intervals = pollAfter({ payer: payer?.everyMs ?? 0, provider: provider?.everyMs ?? 0 });
   return {

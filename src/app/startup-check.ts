@@ -8,7 +8,7 @@ import { gatewaySchema, subgraphSchema } from '../resolvers';
 import { describeFileError } from '../shared/hot-reloaded-file';
 import { readTextFile } from '../shared/json-text';
 
-/** Checks the files that settings name, those to read and those to write. Returns the errors. */
+/** Checks the files named in the settings, both those to read and those to write. Returns the errors. */
 function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
   const errors: string[] = [];
   /** Reads the file of a setting as the gateway does. `read` throws if the file cannot be used. */

@@ -24,9 +24,9 @@ const NO_CREDENTIALS_MESSAGE = 'Credentials are required in the form "Authorizat
 export class Authenticator {
   readonly #keys: HotReloadedFile<ApiKeyStore> | undefined;
   readonly #tokens: JwtVerifier | undefined;
-  /** Last use of each key in ms since 1970. The SHA-256 identifies the key, because a reload replaces the entries. */
+  /** Last use of each key in ms since 1970, by the SHA-256 of the key, because a reload replaces the entries. */
   readonly #lastUsedAt = new Map<string, number>();
-  /** Last log line about each expired key in ms since 1970, by the SHA-256 of the key. */
+  /** Time of the last log line about each expired key in ms since 1970, by the SHA-256 of the key. */
   readonly #expiredLoggedAt = new Map<string, number>();
 
   /** Throws if the file of client keys cannot be read or is invalid. */
@@ -95,7 +95,7 @@ export class Authenticator {
       this.#expiredLoggedAt.set(credential, now);
       this.options.log.warn(
         { event: 'client_key_expired', caller: caller.id, label },
-        'rejected a client key that has expired; the client needs a new one',
+        'rejected a client key that has expired; the client needs a new key',
       );
     }
     return true;

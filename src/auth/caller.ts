@@ -58,7 +58,7 @@ export const UNAUTHENTICATED_CALLER: Caller = {
 export type AccessErrorKind =
   'NO_CREDENTIALS' | 'BAD_CREDENTIALS' | 'NO_SCOPE' | 'NO_CHANNEL' | 'KEYS_UNAVAILABLE';
 
-/** Error of a request to which access is denied. The caller sees the message; it contains no part of the request. */
+/** Error of a request that is denied access. The caller sees the message, which contains no part of the request. */
 export class AccessError extends Error {
   constructor(
     readonly kind: AccessErrorKind,
@@ -76,8 +76,8 @@ export function requireScope({ scopes }: Caller, ...anyOf: readonly Scope[]): vo
 }
 
 /**
- * Returns the id of the client whose transactions alone the caller may use: its own id; null if it has the full scope.
- * A caller with neither scope is restricted too, in case a scope check is missing.
+ * Returns the id of the caller if it may use only transactions that it created; null if it has the full scope. A caller
+ * with neither the full nor the `:own` scope is restricted, too, in case a scope check is missing.
  */
 export const requiredCreator = (
   { id, scopes }: Caller,
@@ -87,7 +87,7 @@ export const requiredCreator = (
 export const mayUseChannel = ({ channels }: Caller, channel: string): boolean =>
   channels === '*' || channels.has(channel.toLowerCase());
 
-/** Throws an AccessError unless the caller may use the channel. The message does not show what exists there. */
+/** Throws an AccessError unless the caller may use the channel. The message does not show what exists on it. */
 export function requireChannel(caller: Caller, channel: string): void {
   if (mayUseChannel(caller, channel)) return;
   throw new AccessError('NO_CHANNEL', 'This caller may not act on this channel.');

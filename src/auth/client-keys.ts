@@ -65,7 +65,7 @@ function parseEntry(entry: unknown, index: number): ClientKey {
   return { digest, caller, label: label ?? digest.toString('hex', 0, 4), createdAt: createdAt ?? null };
 }
 
-/** The client keys (API keys) of internal services, of which the gateway has only the SHA-256. */
+/** The client keys (API keys) of internal services. The gateway has only the SHA-256 of each key. */
 export class ApiKeyStore {
   readonly all: readonly ClientKey[];
   /** Cached results of isStillValid(), which runs every second for each subscription. */
@@ -84,14 +84,14 @@ export class ApiKeyStore {
 
   /** Returns the entry of a key, even if the key has expired. Takes the same time for every key. */
   find(key: string): ClientKey | undefined {
-    const presented = sha256(key);
-    return this.all.filter(({ digest }) => timingSafeEqual(digest, presented))[0];
+    const keyDigest = sha256(key);
+    return this.all.filter(({ digest }) => timingSafeEqual(digest, keyDigest))[0];
   }
 
   /** Whether the file still has the key that authenticated the caller, with the same id, rights and expiry. */
   isStillValid(caller: Caller): boolean {
-    const known = this.#validByCaller.get(caller);
-    if (known !== undefined) return known;
+    const cached = this.#validByCaller.get(caller);
+    if (cached !== undefined) return cached;
     const isValid = this.all.some((entry) => isDeepStrictEqual(entry.caller, caller));
     this.#validByCaller.set(caller, isValid);
     return isValid;
@@ -100,7 +100,7 @@ export class ApiKeyStore {
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-/** Generates a key with 256 random bits and its entry for CLIENT_KEYS_FILE, which still lacks scopes and channels. */
+/** Generates a key with 256 random bits, and its entry for CLIENT_KEYS_FILE without scopes and channels. */
 export function newClientKey(id: string): { key: string; entry: { id: string; keySha256: string } } {
   const key = `pgk_${randomBytes(32).toString('base64url')}`;
   return { key, entry: { id, keySha256: sha256(key).toString('hex') } };

@@ -17,9 +17,9 @@ export interface TokenKeysOptions {
   warn(message: string): void;
 }
 
-/** Age from which the use of a key set starts a refresh in the background. */
+/** When a key set of at least this age is used, a refresh starts in the background. */
 const REFRESH_AGE_MS = 30_000;
-/** Age from which a key set is used only after an attempt to refresh it. */
+/** A key set of at least this age is used only after an attempt to refresh it. */
 const MAX_UNREFRESHED_AGE_MS = 60_000;
 /** Minimum time between the end of a load and a load that is started because of an unknown key id. */
 const UNKNOWN_KEY_COOLDOWN_MS = 30_000;
@@ -51,7 +51,7 @@ export class TokenKeys {
     void this.#startLoad(0);
   }
 
-  /** Finds the key of a token. @throws AccessError KEYS_UNAVAILABLE, or an error of jose if the key set lacks the key */
+  /** Finds the key of a token. @throws AccessError KEYS_UNAVAILABLE; an error of jose if the key set lacks the key */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const keys = await this.#currentKeys();
     try {
@@ -86,7 +86,7 @@ export class TokenKeys {
     );
   }
 
-  /** Age of the key set in ms: the larger of the ages by monotonic clock, which may stop in sleep, and by wall clock. */
+  /** Age of the key set in ms by wall clock or monotonic clock, whichever is larger: clocks can stop or jump. */
   #keysAge(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;
@@ -100,13 +100,13 @@ export class TokenKeys {
     return this.#keysAge() < this.options.maxStaleKeysSeconds * 1000 ? this.#keys : undefined;
   }
 
-  /** Returns the load in flight, or starts one; undefined if the last load ended or failed too recently for another. */
+  /** Returns the load in flight, or starts a load; undefined during the cooldown after the last load. */
   #startLoad(cooldownMs: number): Promise<void> | undefined {
     if (this.#load) return this.#load;
     const { clock } = this.options;
     const { endedAt, failed } = this.#lastLoad;
-    const since = clock.now() - endedAt;
-    if (since >= 0 && since < (failed ? FAILURE_COOLDOWN_MS : cooldownMs)) return undefined;
+    const sinceLastLoad = clock.now() - endedAt;
+    if (sinceLastLoad >= 0 && sinceLastLoad < (failed ? FAILURE_COOLDOWN_MS : cooldownMs)) return undefined;
     this.#load = new Promise((resolve) => {
       const timer = clock.after(MAX_LOAD_WAIT_MS, resolve);
       void this.#reload().finally(() => {
@@ -125,9 +125,9 @@ export class TokenKeys {
     const requestedAt = clock.now();
     const requestedAtMonotonic = clock.monotonic();
     try {
-      const published = await fetchKeys(jwksUrl, abort.signal);
-      const thumbprints = await thumbprintsOf(published);
-      this.#keys = { find: createLocalJWKSet(published), thumbprints, requestedAt, requestedAtMonotonic };
+      const keySet = await fetchKeys(jwksUrl, abort.signal);
+      const thumbprints = await thumbprintsOf(keySet);
+      this.#keys = { find: createLocalJWKSet(keySet), thumbprints, requestedAt, requestedAtMonotonic };
     } catch {
       failed = true;
       warn('could not load the public keys (JWKS): check that AUTH_JWKS_URL is reachable and has a key set');
@@ -161,10 +161,10 @@ export async function fetchKeys(url: string, signal: AbortSignal): Promise<JSONW
 async function readText({ body }: Response): Promise<string> {
   const stream: AsyncIterable<Uint8Array> | Uint8Array[] = body ?? [];
   const chunks: Uint8Array[] = [];
-  let size = 0;
+  let byteCount = 0;
   for await (const chunk of stream) {
-    size += chunk.length;
-    if (size > MAX_KEYS_BYTES) throw new Error('The key set is too large.');
+    byteCount += chunk.length;
+    if (byteCount > MAX_KEYS_BYTES) throw new Error('The key set is too large.');
     chunks.push(chunk);
   }
   return decodeUtf8OrThrow(Buffer.concat(chunks));

@@ -80,7 +80,7 @@ export class JwtVerifier {
     }
   }
 
-  /** Throws if the token was issued in the future or lives too long. jose has checked that both claims are numbers. */
+  /** Throws if the token was issued in the future or is valid for too long. jose has checked that both are numbers. */
   #checkLifetime({ exp = Infinity, iat }: JWTPayload): void {
     const { clock, maxLifetimeSeconds } = this.options;
     const now = Math.floor(clock.now() / 1000);
@@ -89,9 +89,9 @@ export class JwtVerifier {
   }
 
   #thumbprintOf(key: CryptoKey): Promise<string> {
-    const known = this.#thumbprints.get(key) ?? calculateJwkThumbprint(key);
-    this.#thumbprints.set(key, known);
-    return known;
+    const thumbprint = this.#thumbprints.get(key) ?? calculateJwkThumbprint(key);
+    this.#thumbprints.set(key, thumbprint);
+    return thumbprint;
   }
 }
 
@@ -111,7 +111,7 @@ function hasDuplicateName(token: string): boolean {
 
 /** Converts the claims `sub`, `scope` (space-separated) and `channels` to a caller. Unknown scopes grant nothing. */
 function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, credential: string): Caller {
-  // A number or a list would give the same caller id as its string form.
+  // A subject that is a number or a list would give the same caller id as its string form.
   if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidToken();
   return {
     kind: 'frontend',

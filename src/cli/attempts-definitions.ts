@@ -5,14 +5,14 @@ import { parsePositiveDuration, parseUuid } from './options';
 const BY_OPTION = ['--by <name>', 'your name if people share an account; 1 to 64 characters'] as const;
 const REASON_OPTION = ['--reason <text>', 'for the audit log: 1 to 255 characters, no card numbers'] as const;
 const ATTEMPT_HELP = 'the id or the idempotency key of the attempt';
-const PROPOSAL_ARGUMENT = ['<proposal>', 'the id of the proposal, which attempts proposals prints'] as const;
+const PROPOSAL_ARGUMENT = ['<proposal>', 'the id of the proposal, as printed by attempts proposals'] as const;
 
 /** Defines the commands for creates of unknown outcome. */
 export function defineAttempts(program: Command, actions: Actions): void {
   const attempts = addCommand(program, 'attempts', {
     summary: 'list and settle creates of unknown outcome',
-    description: `Lists and settles creates of unknown outcome. Run it with the settings of the gateway (DATABASE_URL,
-SERVICE_BASE_URL, AUDIT_LOG_FILE). Ask the provider of the payment service before you settle, because it cannot be undone.`,
+    description: `Lists and settles creates of unknown outcome. Run these commands with the settings of the gateway (DATABASE_URL,
+SERVICE_BASE_URL, AUDIT_LOG_FILE). Ask the provider of the payment service before you settle: settling cannot be undone.`,
     examples: [
       'paygraph attempts list',
       'paygraph attempts show order-8731',
@@ -45,17 +45,17 @@ function defineList(attempts: Command, { handler }: Actions): void {
 function defineSettle(attempts: Command, { handler }: Actions): void {
   addCommand(attempts, 'settle', {
     summary: 'record the outcome of attempts of unknown outcome',
-    description: `Records the outcome of attempts of unknown outcome: of one attempt, of the attempts in a file, or of those that --all selects.
+    description: `Records the outcome of one attempt of unknown outcome, of the attempts in a file, or of those that --all selects.
 
 --file and --all print a preview with total amounts; repeat the command with --yes to settle. Each attempt is recorded in
 the audit log first, with the reason, the user of the operating system and SUDO_USER; if the audit log cannot be written,
-nothing is settled. A file may be used again. Exit code: 0 all attempts are settled or, in a preview, can
-be settled, 1 some were refused, 2 an argument is wrong. With SETTLE_APPROVAL=on the command makes a proposal, which another
+nothing is settled. The same file can be used again. Exit code: 0 all attempts are settled or, in a preview, can be
+settled, 1 some were refused, 2 an argument is wrong. With SETTLE_APPROVAL=on the command makes a proposal, which another
 user has to approve.
 
 A .csv file has the columns id (or idempotencyKey), outcome, transactionId (for succeeded) and optionally status; other
 columns are ignored. A .jsonl file has one object with these names per line. Lines with the outcome "unknown" or without one are
-skipped. --all settles as not_sent only.`,
+skipped. --all can only record the outcome not_sent.`,
     examples: [
       'paygraph attempts list --csv > unknown.csv',
       'paygraph attempts settle --file unknown.csv --reason "ticket 4711"',
@@ -64,7 +64,10 @@ skipped. --all settles as not_sent only.`,
     ],
   })
     .argument('[attempt]', ATTEMPT_HELP)
-    .argument('[outcome]', 'succeeded, or not_sent if the service has no transaction, which frees the key')
+    .argument(
+      '[outcome]',
+      'succeeded; or not_sent if the service has no transaction: the key can then be used again',
+    )
     .requiredOption(...REASON_OPTION)
     .option(...BY_OPTION)
     .option('--transaction-id <uuid>', 'the id of the transaction at the service; required with succeeded')

@@ -1,13 +1,14 @@
 import type { ChangeJournal, ChangeRange, ReadChanges } from '../datasources/journal/changes';
 import { sleep } from '../shared/timeout';
 
-/** How long to wait, in ms, for changes that cannot be read yet because an earlier transaction is in progress. */
+/** Maximum wait in ms for changes that cannot be read yet because an earlier database transaction is in progress. */
 const CATCH_UP_MS = 2000;
 const READ_INTERVAL_MS = 100;
 
 /**
- * Yields the pages of a range of changes up to its end. Waits for changes that cannot be read yet. If that takes too
- * long, the last page is still behind. @param limit returns the maximum number of changes in the next page
+ * Yields the pages of a range of changes up to its end. Waits up to CATCH_UP_MS for changes that cannot be read yet; if
+ * they still cannot be read then, the last page has `isBehind`.
+ * @param limit returns the maximum number of changes in the next page
  */
 export async function* changePages(
   journal: Pick<ChangeJournal, 'readChanges'>,

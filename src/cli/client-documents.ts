@@ -69,16 +69,19 @@ export class InvalidDocumentsError extends Error {
   }
 }
 
-/** Returns these files and the .graphql and .gql files in these folders, each once, sorted. @throws InputError */
+/**
+ * Returns the given files and the .graphql and .gql files in the given folders, sorted, without duplicates.
+ * @throws InputError if a path cannot be read
+ */
 export function findDocumentFiles(paths: readonly string[]): string[] {
-  const files = paths.flatMap((each) => {
+  const files = paths.flatMap((fileOrFolder) => {
     try {
-      if (!statSync(each).isDirectory()) return [each];
+      if (!statSync(fileOrFolder).isDirectory()) return [fileOrFolder];
     } catch (error) {
-      throw new InputError(`${each} cannot be read (${causeCode(error)}).`);
+      throw new InputError(`${fileOrFolder} cannot be read (${causeCode(error)}).`);
     }
-    const found = globSync('**/*.{graphql,gql}', { cwd: each, exclude: ['**/node_modules/**'] });
-    return found.map((file) => path.join(each, file));
+    const names = globSync('**/*.{graphql,gql}', { cwd: fileOrFolder, exclude: ['**/node_modules/**'] });
+    return names.map((name) => path.join(fileOrFolder, name));
   });
   return [...new Map(files.map((file) => [path.resolve(file), file])).values()].sort();
 }
@@ -105,23 +108,23 @@ const VALIDATION_RULES = specifiedRules.filter(
   (rule) => rule !== NoUnusedFragmentsRule && rule !== LoneAnonymousOperationRule,
 );
 
-/** Returns the errors of all documents, which are validated together, because a fragment may be in another file. */
+/** Validates all documents together, because a fragment may be in another file. Returns the errors. */
 function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQLSchema): string[] {
   const anonymous = definitions
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION && !node.name)
     .map((node) => `${locationOf(node)}: the operation has no name; every operation needs one`);
-  // An error of a scalar has no nodes; in that case, find the definitions that have the same error.
+  // If the error has no AST nodes (an error of a scalar), find the definitions that have the same error.
   const nodesOf = ({ rule, error }: DocumentError): readonly ASTNode[] =>
     error.nodes ??
     definitions.filter((definition) =>
       documentErrors(schema, documentOf([definition]), [rule]).some(
-        (other) => other.error.message === error.message,
+        (candidate) => candidate.error.message === error.message,
       ),
     );
   const invalid = documentErrors(schema, documentOf(definitions), VALIDATION_RULES).map((fault) => {
-    const [first = '', ...others] = nodesOf(fault).map(locationOf);
-    const also = others.length > 0 ? ` (also ${others.join(', ')})` : '';
-    return `${first}: ${fault.rule.name}: ${fault.message}${also}`;
+    const [location = '', ...otherLocations] = nodesOf(fault).map(locationOf);
+    const also = otherLocations.length > 0 ? ` (also ${otherLocations.join(', ')})` : '';
+    return `${location}: ${fault.rule.name}: ${fault.message}${also}`;
   });
   return [...anonymous, ...invalid];
 }
@@ -131,7 +134,7 @@ function addTypenames(definition: DefinitionNode, { preventsTypename }: ClientBe
   return visit(definition, {
     SelectionSet: (node, _key, parent) => {
       const isRoot = parent && 'kind' in parent && parent.kind === Kind.OPERATION_DEFINITION;
-      if (isRoot || node.selections.some((each) => each.kind === Kind.FIELD && preventsTypename(each)))
+      if (isRoot || node.selections.some((child) => child.kind === Kind.FIELD && preventsTypename(child)))
         return undefined;
       return { ...node, selections: [...node.selections, __typename] };
     },
@@ -140,14 +143,18 @@ function addTypenames(definition: DefinitionNode, { preventsTypename }: ClientBe
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** Returns the names of the fragments that a definition uses, also indirectly, in the order of their first use. */
-function usedFragments(definition: DefinitionNode, all: Fragments, used = new Set<string>()): Set<string> {
+/** Returns the names of the fragments that a definition uses directly or indirectly, in the order of first use. */
+function usedFragmentsOf(
+  definition: DefinitionNode,
+  fragments: Fragments,
+  used = new Set<string>(),
+): Set<string> {
   visit(definition, {
     FragmentSpread: ({ name: { value } }) => {
-      const fragment = all.get(value);
+      const fragment = fragments.get(value);
       if (!fragment || used.has(value)) return;
       used.add(value);
-      usedFragments(fragment, all, used);
+      usedFragmentsOf(fragment, fragments, used);
     },
   });
   return used;
@@ -155,11 +162,11 @@ function usedFragments(definition: DefinitionNode, all: Fragments, used = new Se
 
 /** Returns an operation in the form in which a client sends it. `id`: SHA-256 of the body in hexadecimal. */
 function toClientOperation(operation: OperationDefinitionNode, fragments: Fragments, client: ClientBehavior) {
-  const used = [...usedFragments(operation, fragments)];
+  const used = [...usedFragmentsOf(operation, fragments)];
   if (client.sortsFragments) used.sort();
   const definitions = [operation, ...used.flatMap((name) => fragments.get(name) ?? [])];
   const body = definitions
-    .map((each) => print(client.addsTypename(operation) ? addTypenames(each, client) : each))
+    .map((node) => print(client.addsTypename(operation) ? addTypenames(node, client) : node))
     .join(client.separator);
   return { id: hash('sha256', body), name: operation.name?.value ?? '', type: operation.operation, body };
 }

@@ -51,20 +51,20 @@ function defineNewAndRotate(clientKey: Command, { handler }: Actions): void {
     .action(handler(load, 'newKey'));
   addCommand(clientKey, 'rotate', {
     summary: 'create another key of a client',
-    description: `Creates another key of a client, with the rights of its newest one. The client keeps its idempotency keys. The old key
-works until it expires or is revoked.`,
+    description: `Creates another key of a client, with the scopes and channels of its newest key. The idempotency keys of the client stay
+valid. The old keys work until they expire or are revoked.`,
   })
     .argument(...CLIENT_ARGUMENT)
     .requiredOption(...KEYS_FILE_OPTION)
     .option(...LABEL_OPTION)
     .option(
       '--expires-in <time>',
-      'lifetime of the new key, such as 90d; that of the newest key if omitted',
+      'lifetime of the new key, such as 90d; that of the newest old key if omitted',
       parsePositiveDuration,
     )
     .option(
       '--old-expires-in <time>',
-      'lifetime left for the other keys, such as 7d; unchanged if omitted',
+      'time after which the old keys expire, such as 7d; unchanged if omitted',
       parseDuration,
     )
     .action(handler(load, 'rotateKey'));
@@ -78,7 +78,7 @@ function defineListAndRevoke(clientKey: Command, { handler }: Actions): void {
     .option(
       '--metrics <url>',
       'URL of /metrics of an instance, to add the last use of each key; may be repeated. Sends METRICS_TOKEN if set',
-      (url: string, before: readonly string[] = []) => [...before, url],
+      (url: string, earlier: readonly string[] = []) => [...earlier, url],
     )
     .option(...JSON_OPTION)
     .action(handler(load, 'listKeys'));

@@ -10,7 +10,7 @@ type CommandFunction = (context: Context, ...args: never[]) => number | Promise<
 
 /** Connects the definitions of commands with their implementations. */
 export interface Actions {
-  /** Returns the Commander handler of a command: it loads the module of the command and calls this function of it. */
+  /** Returns a handler for Commander that loads the module of the command and calls one function of the module. */
   handler<N extends string>(
     load: () => Promise<Record<N, CommandFunction>>,
     functionName: N,
@@ -50,8 +50,8 @@ export function defineServersAndDoctor(program: Command, { handler, startServer 
     summary: 'start the gateway',
     description: `Starts the gateway, with the embedded sandbox if SERVICE_BASE_URL is not set.
 
-Settings are environment variables (docs/configuration.md). SIGTERM and Ctrl+C finish the requests in flight and end with
-exit code 0. The exit code is 1 if the gateway cannot start.`,
+Settings are environment variables (docs/configuration.md). On SIGTERM and Ctrl+C the gateway finishes the requests in
+flight and exits with code 0. The exit code is 1 if the gateway cannot start.`,
     examples: [
       'paygraph start',
       'PORT=8080 SANDBOX_CONTROL=on paygraph start',
@@ -62,7 +62,7 @@ exit code 0. The exit code is 1 if the gateway cannot start.`,
     summary: 'start the sandbox without a gateway',
     description: `Starts the sandbox without a gateway. It simulates the payment service of the specification, without real money.
 
-Its settings are SANDBOX_PORT and SANDBOX_CONTROL. To use it, set SERVICE_BASE_URL of a gateway to its URL.`,
+Its settings are SANDBOX_PORT and SANDBOX_CONTROL. To use the sandbox, set SERVICE_BASE_URL of a gateway to its URL.`,
     examples: ['paygraph sandbox', 'SANDBOX_PORT=4100 SANDBOX_CONTROL=on paygraph sandbox'],
   }).action(() => startServer('sandbox'));
   addCommand(program, 'doctor', {
@@ -76,7 +76,7 @@ Exit code: 0 no check failed (there may be warnings), 1 a check failed, 2 the se
   })
     .option(
       '--channel <uuid>',
-      'merchant channel of lookups with the default credentials; random if omitted',
+      'channel of the test lookup with the default credentials; a random UUID if omitted',
       parseUuid,
     )
     .option(...JSON_OPTION)
@@ -91,20 +91,20 @@ export function defineMigrateAndFence(program: Command, { handler }: Actions): v
     examples: ['paygraph migrate'],
   }).action(handler(() => import('./commands/journal.js'), 'migrate'));
   addCommand(program, 'fence', {
-    summary: 'show, raise or lower the fence of the journal',
+    summary: 'show or switch the fence of the journal: while it is on, every create is first looked up',
     description: `Shows, raises or lowers the fence of the journal at DATABASE_URL. While it is up, every create is looked up at the payment
 service before it is sent, because the journal may lack recent attempts. It goes up by itself after a failover and when a
 restored database is noticed, and stays up for FENCE_SECONDS. Raise it before gateways start on a restored journal. Lower it
-only if the journal certainly lacks nothing (docs/exactly-once.md). Gateways notice a change within a second.`,
+only if the journal certainly has every attempt (docs/exactly-once.md). Gateways notice a change within a second.`,
     examples: ['paygraph fence', 'paygraph fence on', 'paygraph fence off'],
   })
-    .addArgument(new Argument('[on|off]', 'raise or lower the fence').choices(['on', 'off']))
+    .addArgument(new Argument('[on|off]', 'on raises the fence, off lowers it').choices(['on', 'off']))
     .action(handler(() => import('./commands/journal.js'), 'fence'));
 }
 
 /** Appends a value of --expect to the earlier ones. */
-function collectHashes(hash: string, before: readonly string[] = []): string[] {
-  if (/^[0-9a-f]{64}$/i.test(hash)) return [...before, hash.toLowerCase()];
+function collectHashes(hash: string, earlier: readonly string[] = []): string[] {
+  if (/^[0-9a-f]{64}$/i.test(hash)) return [...earlier, hash.toLowerCase()];
   throw new InvalidArgumentError('Expected a seal or the hash of a line, 64 hexadecimal digits.');
 }
 
@@ -120,8 +120,8 @@ export function defineAudit(program: Command, { handler }: Actions): void {
   });
   addCommand(audit, 'verify', {
     summary: 'check that no line of the audit log is missing or changed',
-    description: `Checks that no line of the audit log is missing or changed. Exit code: 0 no line is missing or changed, 1 a line is, 2 a file
-cannot be read.
+    description: `Checks that no line of the audit log is missing or changed. Exit code: 0 no line is missing or changed, 1 a line is
+missing or changed, 2 a file cannot be read.
 
 Prints a seal for each file: a hash over all of its lines. Store it elsewhere and pass it with --expect later to detect
 lines cut off at the end. --expect also accepts the hash of a single line.`,
@@ -160,7 +160,7 @@ is written, 1 a document is invalid, 2 an argument is wrong.`,
     .addOption(
       choiceOption(
         '--format <format>',
-        'format of the manifest; codegen: persisted-documents.json of graphql-codegen',
+        'format of the manifest; codegen is that of persisted-documents.json by graphql-codegen',
         ['apollo', 'codegen'],
       ),
     )
@@ -174,7 +174,7 @@ export function defineDevToken(program: Command, { handler }: Actions): void {
     description: `Creates a token (JWT) for a gateway with the embedded sandbox, to try scopes, ownership and expiry. The first call creates
 a signing key in data/dev-token. Prints the token to standard output, and the settings of the gateway to standard error.
 
-For development only: a gateway with SERVICE_BASE_URL does not start with this issuer.`,
+For development only: a gateway with SERVICE_BASE_URL does not start with the issuer of these tokens.`,
     examples: [
       'paygraph dev-token --sub alice',
       'paygraph dev-token --sub bob --scope "payments:read:own" --expires-in 5m',

@@ -1,10 +1,10 @@
-/** Matches the start of a cell that a spreadsheet evaluates as a formula. Callers may choose such keys and ids. */
+/** Matches the start of a cell that a spreadsheet evaluates as a formula. Callers choose the keys and ids. */
 const FORMULA_START = /^[=+\-@\t\r\n]/;
 
 /** Returns a cell of CSV (RFC 4180), with an apostrophe before text that looks like a formula. */
 export function csvCell(text: string): string {
-  const safe = FORMULA_START.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const escapedText = FORMULA_START.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(escapedText) ? `"${escapedText.replaceAll('"', '""')}"` : escapedText;
 }
 
 /** Returns a record of CSV with its line end. Cells that are null are empty. */

@@ -15,33 +15,34 @@ function parseLimit(text: string): number {
   throw new InvalidArgumentError('Expected a positive whole number.');
 }
 
-/** Defines the commands for finance: the record of changes, and its comparison with the payment service. */
+/** Defines the commands for finance: `changes` and `reconcile`. */
 export function defineChangesAndReconcile(program: Command, { handler }: Actions): void {
   addCommand(program, 'changes', {
     summary: 'print the record of changes, oldest first',
     description: `Prints the record of changes at DATABASE_URL, oldest first: every status of every payment and payout created through the
-gateway. Each line has its cursor. The last line of standard error is "next cursor: <cursor>", from which the next call
-continues without a gap, also if nothing was printed. Gateways may be running.
+gateway. Each line contains its cursor. The last line of standard error is "next cursor: <cursor>": the next call with
+--after <cursor> continues without a gap, also if nothing was printed. Gateways may be running.
 
-Exit code: 0 all changes up to now, or --limit of them, are printed, 2 the cursor or another argument is wrong. If the changes
-after the cursor are deleted (CHANGES_RETENTION_DAYS), the message names the oldest cursor.`,
+Exit code: 0 all changes up to now, or --limit of them, are printed, 2 the cursor or another argument is wrong. If changes
+after the cursor have been deleted (CHANGES_RETENTION_DAYS), the error message contains the oldest cursor.`,
     examples: [
       'paygraph changes > changes.csv',
       'paygraph changes --after <cursor> --format jsonl | head -n 100',
     ],
   })
-    .option('--after <cursor>', 'print the changes after this one; from the oldest change kept if omitted')
+    .option('--after <cursor>', 'cursor after which to begin; the oldest stored change if omitted')
     .option('--channel <uuid>', 'only changes of this merchant channel; all if omitted', parseUuid)
     .addOption(
-      choiceOption('--format <format>', 'jsonl has the names of the GraphQL schema', ['csv', 'jsonl']),
+      choiceOption('--format <format>', 'jsonl uses the names of the GraphQL schema', ['csv', 'jsonl']),
     )
     .option('--limit <number>', 'maximum number of changes; all if omitted', parseLimit)
     .action(handler(() => import('./commands/changes.js'), 'changes'));
   addCommand(program, 'reconcile', {
-    summary: 'compare the attempts of a time with the payment service',
-    description: `Compares every attempt that was started in a time, of all clients, with the present state of its transaction at the payment
-service, by one lookup each (docs/reconcile.md). Run it with the settings of the gateway (DATABASE_URL, SERVICE_BASE_URL,
-SERVICE_API_KEY, SERVICE_SECRET_KEY, SERVICE_CREDENTIALS_FILE, FOLLOW_DAYS); it changes nothing, and gateways may be running.
+    summary: 'compare the attempts of a time range with the payment service',
+    description: `Compares every attempt that any client started in a time range with the present state of its transaction at the payment
+service, by one lookup for each attempt (docs/reconcile.md). Run it with the settings of the gateway (DATABASE_URL,
+SERVICE_BASE_URL, SERVICE_API_KEY, SERVICE_SECRET_KEY, SERVICE_CREDENTIALS_FILE, FOLLOW_DAYS); it changes nothing, and
+gateways may be running.
 
 Writes the differences to a CSV file, and the progress to a file beside it: after Ctrl+C, a crash or an outage of the service
 repeat the command with --resume. Exit code: 0 all attempts agree, 1 some differ or the command failed, 2 an argument is wrong.`,
@@ -56,12 +57,12 @@ repeat the command with --resume. Exit code: 0 all attempts agree, 1 some differ
       'earliest start of an attempt, inclusive: RFC 3339, or a date in UTC',
       parseTime,
     )
-    .requiredOption('--to <time>', 'end of the time, exclusive; in the past', parseTime)
+    .requiredOption('--to <time>', 'end of the time range, exclusive; must be in the past', parseTime)
     .option('--channel <uuid>', 'only attempts of this merchant channel; all if omitted', parseUuid)
     .option('--rate <number>', `lookups per second, at most ${MAX_RATE}`, parseRate, 10)
     .option('--out <file.csv>', 'the CSV file to write; it must not exist', 'reconcile.csv')
     .option('--all', 'also write the attempts that agree')
-    .option('--resume', 'continue an interrupted run of the same time, channel and file')
+    .option('--resume', 'continue an interrupted run; requires the same options')
     .option(...JSON_OPTION)
     .action(handler(() => import('./commands/reconcile.js'), 'reconcile'));
 }

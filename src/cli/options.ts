@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { isUuid } from '../shared/uuid';
 import { InputError, causeCode } from './context';
 
-// Commander calls the parse functions, and adds the name of the option to the messages of their errors.
+// Commander calls these parse functions, and adds the name of the option to their error messages.
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -48,13 +48,13 @@ export const parseList = (text: string): string[] => text.split(',').map((item) 
 
 /** Replaces a file atomically, so that readers see the old text or the new one. @throws InputError if this fails */
 export function replaceFile(file: string, text: string, mode = 0o666): void {
-  const draft = `${file}.${process.pid}.new`;
+  const draftFile = `${file}.${process.pid}.new`;
   try {
-    writeFileSync(draft, text, { mode });
-    renameSync(draft, file);
+    writeFileSync(draftFile, text, { mode });
+    renameSync(draftFile, file);
   } catch (error) {
     throw new InputError(`${file} cannot be written (${causeCode(error)}).`);
   } finally {
-    rmSync(draft, { force: true });
+    rmSync(draftFile, { force: true });
   }
 }

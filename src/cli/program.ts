@@ -46,7 +46,7 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'printMessage'>, 
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.printMessage(text.trimEnd()),
-      // The help does not depend on the terminal.
+      // Print the same help to every terminal.
       getOutHelpWidth: () => HELP_WIDTH,
       getErrHelpWidth: () => HELP_WIDTH,
       getOutHasColors: () => false,

@@ -37,8 +37,8 @@ export class Terminal {
   }
 
   /**
-   * Prints a part of a long result to standard output, without a line end. Waits for a slow reader, so that the output
-   * needs no memory. Resolves with false if the output is closed, for example by `head`.
+   * Prints a part of a long result to standard output, without a line end. Waits for a slow reader instead of buffering
+   * the output. Resolves with false if the output is closed, for example by `head`.
    */
   printPart(text: string): Promise<boolean> {
     this.endProgress();

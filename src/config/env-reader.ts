@@ -23,7 +23,7 @@ export class EnvReader {
     return !!this.env[name] || this.#fileOf(name) !== undefined;
   }
 
-  /** Returns the value of a setting; its default or null if it is not set or invalid. Adds to `errors` if invalid. */
+  /** Returns the value of a setting. If it is unset or invalid: its default, or else null. Adds an error if invalid. */
   get<N extends Name>(name: N): SettingValue<Settings[N]> {
     const { parser, default: fallback }: Setting<unknown> = SETTINGS[name];
     const text = this.text(name);
@@ -54,10 +54,10 @@ export class EnvReader {
 
   /** Returns a warning for each unknown variable whose name resembles a setting or begins with a prefix of settings. */
   unknownNameWarnings(): string[] {
-    const known = Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]);
+    const knownNames = Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]);
     return Object.entries(this.env).flatMap(([name, value]) => {
-      if (known.includes(name) || name === FOREIGN_NAME || isContainerVariable(name, value)) return [];
-      const similar = similarName(name, known);
+      if (knownNames.includes(name) || name === FOREIGN_NAME || isContainerVariable(name, value)) return [];
+      const similar = findSimilarName(name, knownNames);
       if (!similar && !SETTING_PREFIXES.some((prefix) => name.startsWith(prefix))) return [];
       const hint = similar ? `did you mean ${similar}?` : 'see docs/configuration.md.';
       return [`${name} is not a setting of paygraph: ${hint}`];
@@ -78,7 +78,7 @@ const SETTING_PREFIXES = [
   ...['SUBGRAPH', 'OTEL_', 'METRICS_', 'FENCE_', 'FOLLOW_', 'CHANGES_', 'SETTLE_'],
 ];
 
-/** A variable that systemd sets. It has the prefix of a setting, but is none. */
+/** A variable that systemd sets. It has the prefix of settings, but is not a setting. */
 const FOREIGN_NAME = 'JOURNAL_STREAM';
 
 /** Whether Kubernetes or Docker sets this variable: MY_API_SERVICE_HOST, MY_API_PORT=tcp://… or MY_API_PORT_80_TCP. */
@@ -88,13 +88,13 @@ const isContainerVariable = (name: string, value = ''): boolean =>
 
 /** Minimum length of a name for which a similar setting is suggested; shorter names resemble too many settings. */
 const MIN_LENGTH_FOR_SUGGESTION = 6;
-/** Names of at least this length may differ by two edits if the first letter matches. */
+/** Minimum length of a name that is similar in spite of two edits, if the first letter matches. */
 const MIN_LENGTH_FOR_TWO_EDITS = 9;
 
 /** Returns the setting that a misspelt name probably means; undefined if none is similar enough. */
-function similarName(name: string, known: readonly string[]): string | undefined {
+function findSimilarName(name: string, knownNames: readonly string[]): string | undefined {
   if (name.length < MIN_LENGTH_FOR_SUGGESTION) return undefined;
-  const candidate = closest(name, known);
+  const candidate = closest(name, knownNames);
   const isLong = name.length >= MIN_LENGTH_FOR_TWO_EDITS;
   // Exchanging two letters counts as two edits.
   const hasSameLetters = [...name].sort().join() === [...candidate].sort().join();

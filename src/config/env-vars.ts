@@ -1,13 +1,13 @@
 import * as parsers from './parsers';
 import { SAMPLERS } from './types';
 
-type Facts = Omit<parsers.Setting<unknown>, 'parser'>;
+type Fields = Omit<parsers.Setting<unknown>, 'parser'>;
 
-const setting = <T, F extends Facts>(parser: parsers.Parser<T>, facts: F) => ({ ...facts, parser });
+const setting = <T, F extends Fields>(parser: parsers.Parser<T>, fields: F) => ({ ...fields, parser });
 
-/** A setting whose value is never printed, and which <NAME>_FILE may give: the path of a file that contains it. */
-const secret = <T, F extends Facts>(parser: parsers.Parser<T>, facts: F) =>
-  setting(parser, { ...facts, secret: true as const });
+/** Defines a setting whose value is never printed. <NAME>_FILE can name a file that contains the value. */
+const secret = <T, F extends Fields>(parser: parsers.Parser<T>, fields: F) =>
+  setting(parser, { ...fields, secret: true as const });
 
 /** Every setting, in the order of docs/configuration.md, which is generated from this table. */
 export const SETTINGS = {
@@ -17,12 +17,12 @@ export const SETTINGS = {
     default: '127.0.0.1',
   }),
   PORT: setting(parsers.wholeNumber(0, 65535), {
-    description: 'Port of the gateway; 0 selects any free one.',
+    description: 'Port of the gateway; 0 selects any free port.',
     default: '4000',
   }),
   REUSE_PORT: setting(parsers.onOff, {
     description:
-      'Whether several instances on this machine may listen on the same PORT; Linux distributes connections among them ([deployment](deployment.md)). They need one PostgreSQL journal, and each needs its own METRICS_PORT and AUDIT_LOG_FILE.',
+      'Whether several instances on this machine may listen on the same PORT; Linux distributes connections among them ([deployment](deployment.md)). The instances must share one PostgreSQL journal, and each needs its own METRICS_PORT and AUDIT_LOG_FILE.',
     default: 'off',
   }),
   SERVICE_BASE_URL: setting(parsers.baseUrl, {
@@ -54,7 +54,7 @@ export const SETTINGS = {
   }),
   SERVICE_NOT_FOUND_FIELDS: setting(parsers.listOf('names of JSON fields', parsers.isJsonFieldName), {
     description:
-      'JSON fields that every response of the payment service with SERVICE_NOT_FOUND_STATUS has. A response without them is attributed to a proxy in front of the service and never releases an idempotency key.',
+      'JSON fields that every response of the payment service with SERVICE_NOT_FOUND_STATUS has. A response without them is attributed to a proxy in front of the service, so it does not prove that the transaction is missing.',
     whenUnset: 'any JSON object counts as a response of the service',
   }),
   DATABASE_URL: secret(parsers.databaseUrl, {
@@ -64,17 +64,17 @@ export const SETTINGS = {
   }),
   FENCE_SECONDS: setting(parsers.wholeNumber(60, 2_592_000), {
     description:
-      'Time in seconds for which every create is looked up before it is sent, after the database of the journal has changed (failover, restored backup) or `paygraph fence on`. A payment found by its external id counts as created by a lost attempt if it is at most that much older than the change.',
+      'Time in seconds for which the fence of the journal stays up. The fence goes up after the database of the journal was replaced (failover, restored backup) or `paygraph fence on` was run, because recent attempts may be missing. While it is up, every create is looked up by its external id before it is sent. If the lookup finds a payment that is not in the journal and was created at most FENCE_SECONDS before the fence went up, the gateway assumes that the create was already sent and does not send it again.',
     default: '86400',
   }),
   UNKNOWN_SETTLE_SECONDS: setting(parsers.wholeNumber(1, 604_800), {
     description:
-      'Time in seconds over which lookups must find nothing before a payment of unknown outcome counts as not sent; it begins when the create can no longer be sent. Then the payment may be created again with the same key. A payout stays UNKNOWN.',
+      'Time in seconds during which lookups must not find a payment of unknown outcome before it counts as not sent. The time begins when the create can no longer be sent. A payment that counts as not sent can be created again with the same key. A payout stays UNKNOWN.',
     default: '900',
   }),
   PAYOUT_PREFLIGHT: setting(parsers.onOff, {
     description:
-      'Whether the external id of a payout is looked up before the payout is sent. An id that is in use is rejected, so that a payout found later under the id is the one that was sent.',
+      'Whether the external id of a payout is looked up before the payout is sent. A payout whose external id is in use is rejected: a payout that is later found by the id is then the one that was sent.',
     default: 'on',
   }),
   FINGERPRINT_KEY: secret(parsers.apiCredential, {
@@ -121,7 +121,8 @@ export const SETTINGS = {
   }),
   CORS_ORIGINS: setting(parsers.listOf('origins such as https://shop.example', parsers.isWebOrigin), {
     description: 'Web origins whose pages may call the gateway from a browser (CORS).',
-    whenUnset: "none; Apollo's explorers with the embedded sandbox",
+    whenUnset:
+      'https://studio.apollographql.com and https://sandbox.embed.apollographql.com with the embedded sandbox, none with a real service',
   }),
   TRUSTED_PROXIES: setting(
     parsers.listOf('IP addresses or networks such as 10.0.0.0/8', parsers.isIpNetwork),
@@ -148,7 +149,7 @@ export const SETTINGS = {
   MAX_CONNECTIONS: setting(parsers.wholeNumber(1, 1_000_000), {
     description:
       'Maximum number of client connections of one instance. At the limit an idle connection is closed; if there is none, the new connection gets 503. The limit of file descriptors may lower the maximum ([deployment](deployment.md)).',
-    whenUnset: 'the descriptor limit minus 1024, or half of it if that is more; at most 18000',
+    whenUnset: 'the file descriptor limit minus 1024, or half the limit if that is more; at most 18000',
   }),
   MAX_CONNECTIONS_PER_ADDRESS: setting(parsers.wholeNumber(0, 1_000_000), {
     description:
@@ -182,17 +183,17 @@ export const SETTINGS = {
   }),
   PUBLIC_URL: setting(parsers.publicUrl, {
     description:
-      'URL of this gateway for the payment service. A create without callbackUrl then sends a callbackUrl below it, and each callback triggers a lookup ([live updates](live-updates.md)). Plain http for loopback only.',
+      'URL at which the payment service reaches this gateway. The gateway then adds a callbackUrl below this URL to each create without one, and each callback triggers a lookup ([live updates](live-updates.md)). Plain http for loopback only.',
     whenUnset: 'no callbacks are requested: changes are found by polling',
   }),
   POLL_INTERVALS_PAYER: setting(parsers.pollIntervals, {
     description:
-      'How often a payment with a subscription is looked up while it waits for the payer. The first interval, at least 2 s, is also pollAfterMs of such next actions.',
+      'How often a payment with a subscription is looked up while it waits for the payer. The first interval, but at least 2 s, is also the pollAfterMs of next actions that wait for the payer.',
     default: '2s/2m 5s/10m 15s/1h 60s',
   }),
   POLL_INTERVALS_PROVIDER: setting(parsers.pollIntervals, {
     description:
-      'How often a payment or payout with a subscription is looked up while it waits for the provider, for example after a confirm. The first interval, at least 2 s, is also pollAfterMs of such next actions.',
+      'How often a payment or payout with a subscription is looked up while it waits for the provider, for example after a confirm. The first interval, but at least 2 s, is also the pollAfterMs of next actions that wait for the provider.',
     default: '1s/30s 2s/2m 5s/10m 15s/1h 60s',
   }),
   POLL_INTERVALS_MISPAID: setting(parsers.pollIntervals, {
@@ -201,11 +202,11 @@ export const SETTINGS = {
   }),
   FOLLOW_DAYS: setting(parsers.wholeNumber(0, 30), {
     description:
-      'Days for which a payment or payout created through the gateway is looked up until it is COMPLETED or FAILED, whether or not anybody subscribes to it ([changes](changes.md)). 0: the gateway looks nothing up on its own; states that other lookups show are still recorded.',
+      'Maximum number of days for which a payment or payout created through the gateway is looked up until it is COMPLETED or FAILED, even if nobody subscribes to it ([changes](changes.md)). 0: the gateway looks nothing up on its own; states that other lookups show are still recorded.',
     default: '7',
   }),
   FOLLOW_LOOKUPS_PER_SECOND: setting(parsers.wholeNumber(1, 1000), {
-    description: 'Maximum rate of these lookups per second at one instance.',
+    description: 'Maximum number of lookups per second that one instance sends because of FOLLOW_DAYS.',
     default: '5',
   }),
   CHANGES_RETENTION_DAYS: setting(parsers.wholeNumber(1, 3650), {
@@ -234,7 +235,7 @@ export const SETTINGS = {
   }),
   METRICS_PORT: setting(parsers.wholeNumber(0, 65535), {
     description:
-      'Port at HOST that serves /metrics, /healthz and /readyz of this instance; 0 selects any free one. Instances that share a PORT (REUSE_PORT) each need their own.',
+      'Port at HOST that serves /metrics, /healthz and /readyz of this instance; 0 selects any free port. Instances that share a PORT (REUSE_PORT) each need their own.',
     whenUnset: '/metrics is served at PORT',
   }),
   METRICS_TOKEN: secret(parsers.apiCredential, {
@@ -248,7 +249,7 @@ export const SETTINGS = {
   }),
   AUDIT_LOG_KEY: secret(parsers.apiCredential, {
     description:
-      'Secret key of the hashes in the audit log. Somebody without the key cannot change lines unnoticed. It must be the same for all processes that write to the file and for `npm run audit -- verify` ([audit log](audit-log.md)).',
+      'Secret key of the hashes in the audit log. Verification detects lines that somebody without the key has changed. The key must be the same for all processes that write to the file and for `npm run audit -- verify` ([audit log](audit-log.md)).',
     whenUnset: 'the hashes have no key',
   }),
   AUDIT_LOG_ROTATE_MB: setting(parsers.wholeNumber(1, 100_000), {
@@ -267,7 +268,7 @@ export const SETTINGS = {
   }),
   SANDBOX_PORT: setting(parsers.wholeNumber(0, 65535), {
     description:
-      'Port of the embedded sandbox; 0 selects any free one. If the setting is not set and the default port is in use, any free one is selected.',
+      'Port of the embedded sandbox; 0 selects any free port. If the setting is not set and the default port is in use, any free port is selected.',
     default: '4001',
   }),
   SANDBOX_CONTROL: setting(parsers.onOff, {
@@ -326,11 +327,11 @@ export const SETTINGS = {
   }),
   OTEL_TRACES_SAMPLER: setting(parsers.oneOf(...SAMPLERS), {
     description:
-      "Which traces are kept: all (always_on), none (always_off), or a share (traceidratio). With parentbased_ the sampling flag of a caller's traceparent takes precedence.",
+      "Which traces are kept: all (always_on), none (always_off), or a fraction (traceidratio). With parentbased_ the sampling flag of a caller's traceparent takes precedence.",
     default: 'parentbased_always_on',
   }),
   OTEL_TRACES_SAMPLER_ARG: setting(parsers.decimalFraction, {
-    description: 'Share of traces that traceidratio and parentbased_traceidratio keep, from 0 to 1.',
+    description: 'Fraction of traces that traceidratio and parentbased_traceidratio keep, from 0 to 1.',
     default: '1',
   }),
 } satisfies Record<string, parsers.Setting<unknown>>;

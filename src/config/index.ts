@@ -22,7 +22,7 @@ export const SANDBOX_CREDENTIALS = {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const APOLLO_ORIGINS = ['https://studio.apollographql.com', 'https://sandbox.embed.apollographql.com'];
 
-/** Returns a reader of single settings. It does not check whether settings fit together. */
+/** Returns a reader of settings. It checks each setting alone, not whether settings fit together. */
 export const settingsReader = (env: Environment = process.env): EnvReader => new EnvReader(env);
 
 /** Whether the gateway embeds the sandbox, because no real payment service is set. */
@@ -61,7 +61,7 @@ function readJournal(env: EnvReader, secretKey: Secret) {
       'required with SERVICE_CREDENTIALS_FILE if SERVICE_SECRET_KEY is not set',
     );
   return {
-    /** Database URL of the journal, which may contain a password. */
+    /** Database URL of the journal. The URL may contain a password. */
     url: env.get('DATABASE_URL'),
     settleMs: env.get('UNKNOWN_SETTLE_SECONDS') * 1000,
     fenceMs: env.get('FENCE_SECONDS') * 1000,
@@ -75,7 +75,7 @@ function readSandbox(env: EnvReader) {
   const port = env.get('SANDBOX_PORT');
   const control = env.get('SANDBOX_CONTROL');
   if (!usesSandbox(env)) return null;
-  // With tokens of the development issuer, AUTH_JWKS_URL contains the port.
+  // AUTH_JWKS_URL of the development issuer contains the port.
   const isPortFixed = env.has('SANDBOX_PORT') || env.get('AUTH_ISSUER') === DEV_ISSUER;
   return { port, anyPortIfTaken: !isPortFixed, control };
 }
@@ -140,16 +140,16 @@ const readChanges = (env: EnvReader) => ({
 
 /** Reads the settings of tracing. Returns null if tracing is off. */
 function readTracing(env: EnvReader): TracingSettings | null {
-  // Validate the protocol only: the exporter supports a single one.
+  // Only validate the protocol, because the exporter supports only one.
   env.get('OTEL_EXPORTER_OTLP_PROTOCOL');
   const base = env.get('OTEL_EXPORTER_OTLP_ENDPOINT');
   const url =
     env.get('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ?? (base && `${base.replace(/\/*$/, '/')}v1/traces`);
   const attributes = env.get('OTEL_RESOURCE_ATTRIBUTES') ?? {};
-  const { 'service.name': name = 'paygraph', ...resourceAttributes } = attributes;
+  const { 'service.name': defaultName = 'paygraph', ...resourceAttributes } = attributes;
   const settings = {
     headers: env.get('OTEL_EXPORTER_OTLP_HEADERS') ?? {},
-    serviceName: env.get('OTEL_SERVICE_NAME') ?? name,
+    serviceName: env.get('OTEL_SERVICE_NAME') ?? defaultName,
     resourceAttributes,
     sampler: env.get('OTEL_TRACES_SAMPLER'),
     samplingRatio: env.get('OTEL_TRACES_SAMPLER_ARG'),
@@ -184,7 +184,7 @@ export function readConfig(source?: Environment) {
     metricsPort: env.get('METRICS_PORT'),
     service,
     journal: readJournal(env, service.secretKey),
-    /** Settings of the embedded sandbox; null if SERVICE_BASE_URL is set, so that no sandbox is started. */
+    /** Settings of the embedded sandbox; null if SERVICE_BASE_URL is set: then no sandbox is started. */
     sandbox: readSandbox(env),
     access: readAccess(env),
     urls: {
@@ -213,14 +213,14 @@ export function readConfig(source?: Environment) {
     shutdownGraceMs: env.get('SHUTDOWN_GRACE_MS'),
     logLevel: env.get('LOG_LEVEL'),
   };
-  // Validate SETTLE_APPROVAL only: operator commands use it, not the gateway.
+  // Only validate SETTLE_APPROVAL: operator commands use it, the gateway does not.
   env.get('SETTLE_APPROVAL');
   if (allowsUnauthenticatedCallers(config.access) && !isLoopback(config.host))
     env.addError(
       'HOST',
-      'expected a loopback address, because callers are not authenticated; set CLIENT_KEYS_FILE or AUTH_JWKS_URL to allow others',
+      'expected a loopback address, because callers are not authenticated; set CLIENT_KEYS_FILE or AUTH_JWKS_URL to allow other addresses',
     );
-  // A required setting may be missing because its name is misspelt.
+  // Report unknown names, too: a required setting may be missing because its name is misspelt.
   if (env.errors.length > 0) throw new ConfigError([...env.errors, ...env.unknownNameWarnings()]);
   /** `warnings`: suspicious settings, as sentences for the log without values. */
   return Object.freeze({ ...config, warnings: readWarnings(env) });

@@ -9,7 +9,7 @@ export interface Parser<T> {
   expected: string;
   /** Returns the value; undefined if the text is invalid. */
   parse(text: string): T | undefined;
-  /** Returns the error for an invalid text; default: `expected …`. Must not contain secrets of the text. */
+  /** Returns the error for an invalid text; default: `expected …`. It must not reveal secrets in the text. */
   describeError?(text: string): string;
 }
 
@@ -18,10 +18,10 @@ export interface Setting<T> {
   description: string;
   /** The text that is parsed if the variable is not set. */
   default?: string;
-  /** Text in docs/configuration.md for a setting that has no default and is not set; 'none' if omitted. */
+  /** Text in docs/configuration.md about an unset setting that has no default; 'none' if omitted. */
   whenUnset?: string;
   parser: Parser<T>;
-  /** True if the value is never printed. <NAME>_FILE may then name a file that contains the value. */
+  /** True if the value is never printed. <NAME>_FILE can then name a file that contains the value. */
   secret?: true;
 }
 
@@ -85,8 +85,8 @@ export function isIpNetwork(text: string): boolean {
   return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128);
 }
 
-/** Returns why a database URL is invalid, without a password; undefined if it is valid. */
-function databaseUrlError(text: string): string | undefined {
+/** Returns why a database URL is invalid; undefined if it is valid. The reason contains no password. */
+function findDatabaseUrlError(text: string): string | undefined {
   if (text.startsWith('file:'))
     return /^file:[^?#\s]+$/.test(text) ? undefined : 'expected file:<path> without spaces, ? and #';
   if (!/^postgres(ql)?:\/\//.test(text)) return `expected ${databaseUrl.expected}`;
@@ -102,8 +102,8 @@ function databaseUrlError(text: string): string | undefined {
 /** The URL of the journal is a secret, because it may contain a password. */
 export const databaseUrl: Parser<Secret> = {
   expected: 'file:<path> or postgres://<user>@<host>:<port>/<database>',
-  parse: (text) => (databaseUrlError(text) === undefined ? new Secret(text) : undefined),
-  describeError: (text) => databaseUrlError(text) ?? '',
+  parse: (text) => (findDatabaseUrlError(text) === undefined ? new Secret(text) : undefined),
+  describeError: (text) => findDatabaseUrlError(text) ?? '',
 };
 
 interface UrlRules {
@@ -111,7 +111,7 @@ interface UrlRules {
   allowQuery?: boolean;
   /** Whether plain http is allowed for every host, not only for loopback hosts. */
   allowAnyHttp?: boolean;
-  /** Returns the value of the setting; undefined if the URL breaks a further rule of this setting. */
+  /** Returns the value of the setting; undefined if the URL violates another rule of this setting. */
   toValue(url: URL, text: string): string | undefined;
 }
 
@@ -159,7 +159,7 @@ export const pollIntervals = {
   parse: parsePollIntervals,
 };
 
-function percentDecoded(text: string): string | undefined {
+function decodePercent(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -171,7 +171,7 @@ function percentDecoded(text: string): string | undefined {
 function parsePairs(text: string, namePattern: RegExp, valuePattern: RegExp): [string, string][] | undefined {
   const pairs = text.split(',').map((part): [string, string] | undefined => {
     const [, name = '', encoded = ''] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/s.exec(part) ?? [];
-    const value = percentDecoded(encoded);
+    const value = decodePercent(encoded);
     return namePattern.test(name) && value !== undefined && valuePattern.test(value)
       ? [name, value]
       : undefined;
@@ -179,7 +179,7 @@ function parsePairs(text: string, namePattern: RegExp, valuePattern: RegExp): [s
   return pairs.every((pair) => pair !== undefined) ? pairs : undefined;
 }
 
-/** Names of headers that an export request may have: all except those that describe the body and the connection. */
+/** Matches the allowed header names of an export request: all except those that describe the body or the connection. */
 const EXPORTER_HEADER_NAME =
   /^(?!(host|connection|keep-alive|transfer-encoding|content-(length|type|encoding))$)[!#$%&'*+.^`|~\w-]{1,256}$/i;
 

@@ -17,7 +17,7 @@ export type PersistedMode = 'allow' | 'warn' | 'require';
 export interface PollSettings {
   /** Poll intervals of a transaction that waits for the payer, waits for the provider, or is MISPAID. */
   schedule: Readonly<Record<'payer' | 'provider' | 'mispaid', PollIntervals>>;
-  /** How long lookups may fail before subscriptions end with an error, in ms; 0: they never end because of it. */
+  /** How long lookups may fail before subscriptions end with an error, in ms; 0: failed lookups never end them. */
   outageMs: number;
 }
 
@@ -47,6 +47,6 @@ export interface TracingSettings {
   serviceName: string;
   resourceAttributes: Readonly<Record<string, string>>;
   sampler: (typeof SAMPLERS)[number];
-  /** Share of traces that the samplers with `traceidratio` in their name keep, from 0 to 1. */
+  /** Fraction of traces that the samplers with `traceidratio` in their name keep, from 0 to 1. */
   samplingRatio: number;
 }

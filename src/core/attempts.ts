@@ -15,13 +15,13 @@ const READ_TIMEOUT_MS = 2000;
 export class AttemptOperations {
   constructor(private readonly session: JournalSession) {}
 
-  /** Returns the attempt with an idempotency key; null if the client has no attempt with it. */
+  /** Returns a client's attempt with an idempotency key; null if there is none. */
   find(client: string, key: string): Promise<Attempt | null> {
     const { journal, service } = this.session;
     return this.#read(journal.find({ service, client, key }));
   }
 
-  /** Returns for each transaction the attempt with which the client created it, or null if it did not create it. */
+  /** Returns, for each transaction, the client's attempt that created it; null if the client did not create it. */
   findCreated(
     client: string,
     kind: AttemptKind,

@@ -2,7 +2,7 @@ import type { Attempt, AttemptKind } from '../datasources/journal/journal';
 import type { Clock, Timer } from '../shared/clock';
 import type { ClockSource } from './clocks';
 
-/** Runs background work, in a span of its own if tracing is on. `attempt` is the id of the attempt concerned. */
+/** Runs background work; in its own span if tracing is on. `attempt`: id of the attempt that the work is for. */
 export type BackgroundRunner = <T>(
   span: { name: string; attempt?: string },
   work: () => Promise<T>,
@@ -15,9 +15,8 @@ export type RecoveryKind = 'found' | 'not_sent' | 'missing';
 export type PollResult = 'found' | 'missing' | 'failed';
 
 /**
- * Result for a followed transaction whose next lookup was due. `postponed`: another lookup of this instance has just
- * shown the state of the transaction, so no lookup was sent. `expired`: FOLLOW_DAYS have passed since the create was
- * recorded, so the gateway no longer looks the transaction up.
+ * Result when the next lookup of a followed transaction was due. `postponed`: not sent, because another response has
+ * just shown the transaction. `expired`: not sent, because FOLLOW_DAYS have passed since the create was recorded.
  */
 type FollowResult = PollResult | 'postponed' | 'expired';
 
@@ -34,7 +33,7 @@ export interface Recovery {
 /** Observes background work for metrics and audit. The methods must return quickly and must not throw. */
 export interface BackgroundObserver {
   onRecovery(kind: AttemptKind, result: RecoveryKind): void;
-  /** Called when an outcome was recovered and recorded, normally by one instance only. */
+  /** Called after an outcome was recovered and recorded; normally on one instance only. */
   onOutcomeRecovered(recovery: Recovery): void;
   /** Called after each run of the reconciler. @param isOk false if the run failed */
   onReconcilerRun(isOk: boolean): void;
@@ -47,7 +46,7 @@ export interface BackgroundObserver {
   onDelivered(ageMs: number): void;
 }
 
-/** Runs a job repeatedly: first after `firstDelayMs`, then after the delay in ms that each run resolves to. */
+/** Runs a job repeatedly: first after `firstDelayMs`, then after the delay in ms that the previous run resolved to. */
 export class RepeatedJob {
   #timer: Timer | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -62,7 +61,7 @@ export class RepeatedJob {
     this.#schedule(firstDelayMs);
   }
 
-  /** Starts no further run. Resolves when the current run has ended. */
+  /** Stops the job. Resolves when the current run has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();

@@ -8,15 +8,15 @@ export type ClockSource = 'system' | 'journal';
 const STEP_MS = 1000;
 
 /**
- * Detects clock steps by comparison with the monotonic clock. After a step, older timestamps cannot be compared with the
- * present, so no idempotency key is released and nothing is purged for `holdMs`.
+ * Detects clock steps by comparison with the monotonic clock. After a step, older timestamps cannot be compared with
+ * the present. For `holdMs`, no idempotency key then becomes reusable and nothing is purged.
  */
 export class ClockGuard {
   /** Wall clock minus monotonic clock at the last check. */
   #difference: number;
   #heldUntil = -Infinity;
 
-  /** @param holdMs time after a step in ms during which the clock counts as not steady */
+  /** @param holdMs time in ms after a step during which the clock counts as not steady */
   constructor(
     private readonly clock: Clock,
     private readonly holdMs: number,
@@ -33,7 +33,7 @@ export class ClockGuard {
     this.reportChange('system', changeMs);
   }
 
-  /** Handles a change of a clock against the monotonic clock. Returns whether it is large enough to be a step. */
+  /** Handles a change of a clock relative to the monotonic clock. Returns whether the change is a step. */
   reportChange(source: ClockSource, changeMs: number): boolean {
     if (Math.abs(changeMs) < STEP_MS) return false;
     this.#heldUntil = this.clock.monotonic() + this.holdMs;
@@ -41,7 +41,7 @@ export class ClockGuard {
     return true;
   }
 
-  /** Whether no clock has stepped within `holdMs`. */
+  /** Whether no clock has stepped within the last `holdMs`. */
   isSteady(): boolean {
     this.check();
     return this.clock.monotonic() >= this.#heldUntil;
@@ -51,8 +51,8 @@ export class ClockGuard {
 const SYNCHRONIZE_EVERY_MS = 5000;
 
 /**
- * The clock shared by all instances of one journal: the time of the journal's store, continued by this process's monotonic
- * clock. Leases and due times use it, so that a step of one machine's wall clock does not affect them.
+ * The clock shared by all instances of one journal: the time that the journal returns, advanced by this process's
+ * monotonic clock. Leases and due times use it, so that a step of one machine's wall clock does not affect them.
  */
 export class JournalClock implements Clock {
   /** Journal time minus monotonic time; undefined before the first synchronization. */
@@ -67,7 +67,7 @@ export class JournalClock implements Clock {
     private readonly guard: ClockGuard,
   ) {}
 
-  /** Returns the journal time in ms since 1970. Before the first synchronization, it is the wall clock of this machine. */
+  /** Returns the journal time in ms since 1970. Before the first synchronization, returns this machine's wall clock. */
   now(): number {
     return Math.floor(this.#offset === undefined ? this.clock.now() : this.#offset + this.monotonic());
   }
@@ -84,7 +84,7 @@ export class JournalClock implements Clock {
     return this.#offset !== undefined;
   }
 
-  /** Returns the ms since a journal time. Undefined if that time is in the future, or before the journal clock last stepped. */
+  /** Returns the ms since a journal time; undefined if that is in the future or before the last step of this clock. */
   elapsedSince(time: number): number | undefined {
     const now = this.now();
     return time >= this.#steppedAt && time <= now ? now - time : undefined;

@@ -24,7 +24,7 @@ import { startRetentionJob } from './recovery/retention-job';
 import { PaymentMatcher, PayoutMatcher, type Transaction } from './recovery/transaction-matcher';
 import type { ChangeSettings, PollSettings, UrlPolicy } from '../config/types';
 
-/** The settings of operations, by the names of Config. */
+/** The settings of the operations, named as in Config. */
 interface OperationsConfig {
   service: { timeoutMs: number };
   journal: {
@@ -65,7 +65,7 @@ const createClockGuard = ({ clock, config, observer, warn }: OperationsOptions):
     observer.onClockStep(source);
     warn(
       { event: 'clock_stepped', clock: source, stepMs },
-      'clock stepped; idempotency keys are not released and the journal is not purged during the settling time',
+      'clock stepped; during the settling time, no idempotency key becomes reusable and the journal is not purged',
     );
   });
 
@@ -119,11 +119,11 @@ export function startOperations(options: OperationsOptions) {
     attempts: new AttemptOperations(session),
     callbacks,
     changes: changes.feed,
-    /** State of the record of changes for metrics. */
+    /** Metrics of the record of changes. */
     changesState: changes.state,
-    /** False for the settling time after a clock step. Meanwhile no key is released and nothing is purged. */
+    /** Whether no clock has stepped within the settling time. */
     isClockSteady: () => clockGuard.isSteady(),
-    /** The fence of the journal while it is up: creates are looked up before they are sent. */
+    /** The fence of the journal while it is up, else null. */
     fence: () => fence.active,
     /** Stops background jobs. Resolves when work in flight has ended, including work whose caller has disconnected. */
     stop: async (): Promise<void> => {
@@ -132,7 +132,7 @@ export function startOperations(options: OperationsOptions) {
       void fence.stop();
       await changes.flush();
       await recovery.drained();
-      // Records the queued outcomes. Otherwise other instances would treat attempts that were never sent as unknown.
+      // Records the queued outcomes. Otherwise the outcome of attempts that were never sent would become unknown.
       await session.flushUnrecorded();
     },
   };

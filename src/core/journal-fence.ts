@@ -5,10 +5,10 @@ import type { JournalClock } from './clocks';
 
 const REFRESH_EVERY_MS = 1000;
 
-/** Time in ms after the fence went up without new creates. Every instance rewrites its creates in flight meanwhile. */
+/** Time in ms after the fence went up in which new creates are rejected and creates in flight are recorded again. */
 const SETTLING_MS = 2000;
 
-/** Age of the fence in ms from which an instance that starts need not wait for the settling time. */
+/** Age of the fence in ms from which an instance that starts skips the settling time. */
 const RECENT_MS = 60_000;
 
 /** A fence that is up. `until`: when the fence ends, in ms since 1970 by the journal's clock. */
@@ -24,14 +24,14 @@ interface JournalFenceOptions {
 /** This instance's view of the fence of the journal, read every second. See docs/exactly-once.md. */
 export class JournalFence {
   #state: JournalState | undefined;
-  /** End of the settling time, in which creates are rejected, by the monotonic clock. */
+  /** Time at which the settling time ends, by the monotonic clock. */
   #settlesAt = -Infinity;
-  /** Whether `onRaised` must still write the creates in flight to the journal again. */
+  /** Whether `onRaised` must be called, or must be called again because it rejected. */
   #mustNotify = false;
   #reading: Promise<void> | undefined;
-  /** The read of the fence that follows the current one. All callers during the current read share it. */
+  /** The next read of the fence. All callers during the current read share it. */
   #nextRead: Promise<void> | undefined;
-  /** Called when this instance notices that the fence went up, and again each second while the call rejects. */
+  /** Called when this instance notices that the fence went up, then every second until the call resolves. */
   onRaised: () => Promise<void> = () => Promise.resolve();
   readonly #job: RepeatedJob;
 
@@ -48,7 +48,7 @@ export class JournalFence {
     return this.#state !== undefined;
   }
 
-  /** When the fence in the journal went up, even if it has ended since; 0 if there is none. */
+  /** When the fence last went up, even if it has ended since; 0 if it never went up. */
   get since(): number {
     return this.#state?.fence?.since ?? 0;
   }
@@ -66,7 +66,7 @@ export class JournalFence {
     return this.active !== null && this.options.clock.monotonic() < this.#settlesAt;
   }
 
-  /** Earliest creation time of a transaction that an attempt may have created which the journal has lost. */
+  /** Earliest creation time of transactions whose attempts the journal may have lost. */
   get lostSince(): number {
     return this.since - this.options.fenceMs;
   }

@@ -15,14 +15,14 @@ import { withTimeout } from '../shared/timeout';
 import type { JournalClock } from './clocks';
 import type { JournalFence } from './journal-fence';
 
-/** Time in ms after the time limit of a journal call at which this class gives up waiting for the journal. */
+/** Time in ms by which this class's time limit of a journal call exceeds the journal's own. */
 const TIMEOUT_MARGIN_MS = 50;
-/** Lease duration in ms; leaseUntil() adds the journal timeout. An instance with an expired lease is treated as dead. */
+/** Lease duration in ms; leaseUntil() adds the journal timeout. An instance with an expired lease counts as dead. */
 const LEASE_MS = 3550;
 const RENEW_EVERY_MS = 1000;
 /** Maximum time in ms for which a caller waits until its outcome is recorded; recording continues in the background. */
 const RECORD_TIMEOUT_MS = 250;
-/** Time in ms during which recording is repeated, because a timed-out insert may still reach the journal. */
+/** Time in ms for which recording is repeated, because a timed-out insert may still take effect. */
 const REPEAT_RECORD_FOR_MS = 60_000;
 
 const FENCE_SETTLING_MESSAGE =
@@ -43,7 +43,7 @@ type JournalSessionOptions = Pick<JournalSession, 'journal' | 'clock' | 'fence' 
   warn(facts: object, message: string): void;
 };
 
-/** Whether the attempt was certainly or possibly sent. */
+/** Whether the attempt was sent, or may have been sent. */
 const isOfSentAttempt = ({ outcome: { outcome } }: UnrecordedOutcome): boolean =>
   outcome === 'succeeded' || outcome === 'unknown';
 
@@ -61,7 +61,7 @@ export class JournalSession {
   readonly #unrecorded = new Map<string, UnrecordedOutcome>();
   /** Attempts that this instance has begun and whose outcome it has not recorded yet, by id. */
   readonly #begun = new Map<string, SentAttempt>();
-  #inFlight = 0;
+  #inFlightCount = 0;
   #renewal: Timer | undefined;
 
   constructor({ journal, clock, fence, service, runtime, warn }: JournalSessionOptions) {
@@ -102,8 +102,8 @@ export class JournalSession {
   }
 
   /**
-   * Inserts an attempt. If the insert fails, it may still take effect, so an outcome is queued and recorded later.
-   * @param created outcome to queue if a lost attempt with the same key created a transaction; default: `not_sent`
+   * Inserts an attempt. A failed insert may still take effect, so an outcome is then queued and recorded later.
+   * @param created outcome to queue if a lost attempt with this key has created a transaction; default: `not_sent`
    */
   async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<BeginResult> {
     const inserting = this.journal.insertAttempt(attempt);
@@ -156,7 +156,7 @@ export class JournalSession {
   #queueUnrecorded(attempt: SentAttempt, outcome: Outcome): void {
     this.#unrecorded.set(attempt.id, { attempt, outcome, queuedAt: this.clock.monotonic() });
     if (this.#unrecorded.size <= MAX_UNRECORDED) return;
-    // Drops the oldest outcome, first one of an attempt that was not sent. Recovery claims the attempt after its lease.
+    // Drops the oldest outcome of an unsent attempt, else the oldest. Recovery claims the attempt after its lease.
     let [idToDrop = attempt.id] = this.#unrecorded.keys();
     for (const [id, unrecorded] of this.#unrecorded) {
       if (isOfSentAttempt(unrecorded)) continue;
@@ -166,7 +166,7 @@ export class JournalSession {
     this.#unrecorded.delete(idToDrop);
   }
 
-  /** Records queued outcomes. Repeats `not_sent` and `rejected` for a minute: a timed-out insert may still follow. */
+  /** Records queued outcomes. Repeats `not_sent` and `rejected` for a minute: a timed-out insert may commit later. */
   async flushUnrecorded(): Promise<void> {
     const now = this.clock.monotonic();
     const record = async ([id, unrecorded]: [string, UnrecordedOutcome]): Promise<void> => {
@@ -182,7 +182,7 @@ export class JournalSession {
       if (!isRecorded || (mayInsertTakeEffect && now - queuedAt <= REPEAT_RECORD_FOR_MS))
         this.#unrecorded.set(id, unrecorded);
     };
-    // Records outcomes of attempts that were sent first, and the oldest first within each group.
+    // Attempts that were sent come first. Within each group, the order stays the same.
     const byUrgency = [...this.#unrecorded].sort(
       ([, a], [, b]) => Number(isOfSentAttempt(b)) - Number(isOfSentAttempt(a)),
     );
@@ -220,7 +220,7 @@ export class JournalSession {
 
   /**
    * Records an outcome. If the journal has lost the attempt, writes the attempt again and raises the fence.
-   * @param isSender whether this is the first outcome after this instance sent the attempt
+   * @param isSender whether this instance sent the attempt and records its first outcome
    */
   async #record(attempt: SentAttempt, outcome: Outcome, isSender = true): Promise<boolean> {
     try {
@@ -235,8 +235,8 @@ export class JournalSession {
   }
 
   /**
-   * Whether an attempt is missing because it released its key and another attempt took it, while this instance still
-   * looked it up. A journal that has lost the attempt would have raised the fence before it took another one.
+   * Whether an attempt is missing because another attempt took its key, which became free while this instance was still
+   * looking the transaction up. If the journal had lost the attempt, the fence would be up.
    */
   async #isSuperseded(attempt: SentAttempt): Promise<boolean> {
     await this.fence.refresh();
@@ -259,26 +259,26 @@ export class JournalSession {
     if (!isSame)
       this.#warn(
         { event: 'attempt_superseded', attempt: attempt.id, holder: result.attempt.id },
-        'the journal lost an attempt, and another one was sent with its idempotency key: compare both at the payment service',
+        'the journal lost an attempt, and another attempt was sent with its idempotency key: compare both at the payment service',
       );
     return isSame;
   }
 
   /** Runs work that holds leases, and renews them every second. */
   async withLeaseRenewal<T>(work: () => Promise<T>): Promise<T> {
-    this.#inFlight += 1;
+    this.#inFlightCount += 1;
     if (!this.#renewal) this.#renewal = this.#scheduleRenewal();
     try {
       return await work();
     } finally {
-      this.#inFlight -= 1;
+      this.#inFlightCount -= 1;
     }
   }
 
   #scheduleRenewal(): Timer {
     return this.clock.after(RENEW_EVERY_MS, () => {
       this.#renewal = undefined;
-      if (this.#inFlight === 0) return;
+      if (this.#inFlightCount === 0) return;
       this.#renewal = this.#scheduleRenewal();
       this.journal.renew(this.owner, this.leaseUntil()).catch(() => undefined);
     });

@@ -49,7 +49,7 @@ interface ConfirmRights {
   createdBy: string | null;
 }
 
-const success = (payment: PaymentResource, replayed: boolean): PaymentSuccess =>
+const toPaymentSuccess = (payment: PaymentResource, replayed: boolean): PaymentSuccess =>
   Object.assign(new PaymentSuccess(), { payment, replayed });
 
 export class PaymentOperations {
@@ -100,7 +100,7 @@ export class PaymentOperations {
     const result = await createService.create(plan);
     if (result.kind !== 'success') return toUserError(result, plan);
     this.feed.onMutationResult(result, requestedAt);
-    return success(result.found, result.replayed);
+    return toPaymentSuccess(result.found, result.replayed);
   }
 
   /** Confirms a payment, one confirm at a time. Returns the same error for a hidden payment as for a missing one. */
@@ -118,7 +118,7 @@ export class PaymentOperations {
     switch (result.kind) {
       case 'success':
         this.feed.onMutationResult(result, requestedAt);
-        return success(result.found, result.replayed);
+        return toPaymentSuccess(result.found, result.replayed);
       case 'refused':
         return confirmRejected(result.httpStatus, result.message);
       case 'in_progress':
@@ -129,8 +129,8 @@ export class PaymentOperations {
   }
 
   /**
-   * Returns errors if the payment is not on this channel, or was made with another method, without revealing whether it exists
-   * on another channel. The service identifies a payment to confirm by its id alone (spec 4.5), so the gateway checks this.
+   * Returns errors if the payment is not on this channel or was made with another method. They do not reveal whether it
+   * is on another channel. The service does not check this, but identifies a payment by its id alone (spec 4.5).
    */
   async #confirmErrors(
     { channel, transactionId }: ConfirmPaymentInput,

@@ -46,7 +46,7 @@ export class PayoutOperations {
     payouts.onFound = (found, requestedAt) => this.feed.onSnapshot(found, requestedAt);
   }
 
-  /** Reads the details of a payout that only the journal has. Returns only `isPartial` if the journal fails or times out. */
+  /** Reads payout details that only the journal has. Returns only `isPartial` if the journal fails or times out. */
   async #readDetails(key: LookupKey, transactionId: string): Promise<KnownPayout> {
     const { journal, service, runtime } = this.options.session;
     const reading = journal.findByTransaction(service, 'payout', transactionId);

@@ -15,11 +15,11 @@ function escapedLength(character: string): number {
 }
 
 function truncate(text: string, maxBytes: number): string {
-  let bytes = 0;
+  let byteCount = 0;
   let kept = '';
   for (const character of text) {
-    bytes += escapedLength(character);
-    if (bytes > maxBytes) return `${kept}${TRUNCATION_MARK}`;
+    byteCount += escapedLength(character);
+    if (byteCount > maxBytes) return `${kept}${TRUNCATION_MARK}`;
     kept += character;
   }
   return kept;
@@ -41,7 +41,7 @@ export const redactForAudit = (text: string, maxBytes: number): string =>
 export const redactNameForAudit = (text: string, maxBytes: number): string =>
   redactIf(containsPan, text, maxBytes);
 
-/** Returns a decimal for the audit log. Its two decimals do not count as digits of a card number. */
+/** Returns a decimal number for the audit log. A card number is searched for only before the decimal point. */
 export function redactDecimalForAudit(text: string, maxBytes: number): string {
   const [, whole] = /^(\d{1,15})\.\d{2}$/.exec(text) ?? [];
   if (whole === undefined) return redactForAudit(text, maxBytes);

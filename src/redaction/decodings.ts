@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { REDACTED } from '../shared/secret';
 
-// The decodings of a text are the text itself and the text with percent-encoding, HTML entities, escapes and digits of other
-// scripts decoded, even if nested. Secrets are searched for in every decoding; a match is a span of the text.
+// The decodings of a text are the text itself and the text with percent-encoding, HTML entities, escapes and digits of
+// other scripts decoded, even if nested. Secrets are searched for in every decoding; a match is a span of the text.
 
 /** A part of a text, in UTF-16 units; `to` is exclusive. */
 export type Span = readonly [from: number, to: number];
@@ -55,7 +55,7 @@ function decodeCharacter(encoded: string): string {
   }
   if (code.startsWith('&#x')) return fromCodePoint(parseInt(code.slice(3), 16));
   if (code.startsWith('&#')) return fromCodePoint(parseInt(code.slice(2), 10));
-  // ASCII digits and letters have no named entities; the others separate digits, as punctuation does.
+  // No ASCII digit or letter has a named entity. All other characters separate digits, as a space does.
   if (code.startsWith('&')) return code === '&amp;' ? '&' : ' ';
   return fromCodePoint(parseInt(code.replace(/[^\da-f]/g, ''), 16));
 }
@@ -80,8 +80,8 @@ function computePlainForm(character: string): string {
 const plainForms = new LRUCache<string, string>({ max: 4096, memoMethod: computePlainForm });
 
 /**
- * Returns the NFKC form of a character, for example of a fullwidth or circled one, with ASCII digits for the digits of all
- * scripts; '' for an invisible character. Returns the character itself if the form is too long.
+ * Returns the NFKC form of a character, for example of a fullwidth or circled character. Digits of all scripts become
+ * ASCII digits, an invisible character becomes ''. Returns the character itself if the form is too long.
  */
 const plainForm = (character: string): string =>
   character <= '\x7f' ? character : plainForms.memo(character);
@@ -100,17 +100,17 @@ function decodeOnce(source: DecodedText): DecodedText {
     }
     text += decoded;
   };
-  let at = 0;
+  let position = 0;
   const addUnencoded = (to: number): void => {
-    for (const character of source.text.slice(at, to)) {
-      add(plainForm(character), at, at + character.length);
-      at += character.length;
+    for (const character of source.text.slice(position, to)) {
+      add(plainForm(character), position, position + character.length);
+      position += character.length;
     }
   };
   for (const { 0: encoded, index } of source.text.matchAll(ENCODED)) {
     addUnencoded(index);
-    at += encoded.length;
-    add(decodeCharacter(encoded), index, at);
+    position += encoded.length;
+    add(decodeCharacter(encoded), index, position);
   }
   addUnencoded(source.text.length);
   return { text, starts, ends };
@@ -131,23 +131,23 @@ function decodingsOf(text: string): DecodedText[] {
 
 /** Runs a finder on every decoding of a text. Returns spans of the text itself; they may overlap. */
 export function findInDecodings(text: string, find: Finder): readonly Span[] {
-  const found = find(text);
-  if (!mayBeEncoded(text)) return found;
-  const encoded = decodingsOf(text).flatMap(({ text: decoded, starts, ends }) =>
+  const plainSpans = find(text);
+  if (!mayBeEncoded(text)) return plainSpans;
+  const encodedSpans = decodingsOf(text).flatMap(({ text: decoded, starts, ends }) =>
     find(decoded).map(([from, to]): Span => [starts[from] ?? 0, ends[to - 1] ?? text.length]),
   );
-  return encoded.length === 0 ? found : [...found, ...encoded];
+  return encodedSpans.length === 0 ? plainSpans : [...plainSpans, ...encodedSpans];
 }
 
 /** Redacts the spans of a text. Overlapping spans are redacted as one. */
 export function redactSpans(text: string, spans: readonly Span[]): string {
-  let shown = '';
-  let at = 0;
+  let redacted = '';
+  let position = 0;
   for (const [from, to] of spans.toSorted(([a], [b]) => a - b)) {
-    if (from >= at) shown += text.slice(at, from) + REDACTED;
-    at = Math.max(at, to);
+    if (from >= position) redacted += text.slice(position, from) + REDACTED;
+    position = Math.max(position, to);
   }
-  return shown + text.slice(at);
+  return redacted + text.slice(position);
 }
 
 /** Returns the spans of all matches of a pattern, which must have the flag g. */

@@ -1,8 +1,8 @@
 import { REDACTED } from '../shared/secret';
 import { containsToken } from './text';
 
-// Error messages of graphql-js quote values, whole objects and parts of the document. This file rebuilds the messages from
-// their fixed words and from GraphQL names, without values.
+// Error messages of graphql-js quote values, whole objects and parts of the document. This file rebuilds the messages
+// from their fixed words and from GraphQL names, without values.
 
 const GRAPHQL_NAME = /^[$@]?[_A-Za-z][_0-9A-Za-z]{0,127}$/;
 const TYPE = /^\[*[_A-Za-z][_0-9A-Za-z]{0,127}[!\]]*$/;
@@ -29,7 +29,7 @@ function rebuildSentence(message: string): string | undefined {
   return parts.map((text, place) => (place % 2 === 0 ? text : redactGraphqlName(text))).join('"');
 }
 
-/** Messages with values, and their replacements. {text} is the captured text, {name} the same after redactGraphqlName(). */
+/** Messages with values, and their replacements. {text} is the captured text, {name} this text after redaction. */
 const MESSAGE_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/^Expected value of type "([^"]*)", found /s, 'The value does not fit type "{name}".'],
   [/^Value .* does not exist in "([^"]*)" enum\./s, 'The value is not in the enum "{name}".'],
@@ -47,8 +47,8 @@ const MESSAGE_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
 /** Returns a message of graphql-js without values; undefined if the message is unknown. */
 export function publicMessage(message: string): string | undefined {
   for (const [pattern, template] of MESSAGE_REPLACEMENTS) {
-    const [found, captured = ''] = pattern.exec(message) ?? [];
-    if (found !== undefined)
+    const [match, captured = ''] = pattern.exec(message) ?? [];
+    if (match !== undefined)
       return template.replace('{name}', () => redactGraphqlName(captured)).replace('{text}', () => captured);
   }
   return rebuildSentence(message);

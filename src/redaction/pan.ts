@@ -6,10 +6,10 @@ import { findInDecodings, NO_SPANS, type Finder, type Span } from './decodings';
 const MIN_PAN_DIGITS = 12;
 const MAX_PAN_DIGITS = 19;
 
-/** Whether a text has as many digits as a card number, wherever they are. A fast check that most texts do not pass. */
+/** Whether a text has enough digits for a card number, wherever they are. A fast check: most texts have too few. */
 const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text);
 
-/** Matches digit groups with one to three marks between two groups: "4111 1111", "4111 - 1111", "4111_1111". */
+/** Matches digit groups with one to three separators between two groups: "4111 1111", "4111 - 1111", "4111_1111". */
 const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
 const isCardNumber = (digits: string): boolean =>
@@ -17,7 +17,7 @@ const isCardNumber = (digits: string): boolean =>
 
 type DigitTest = (digits: string) => boolean;
 
-/** Returns the spans of adjacent groups that together have length and check digit of a card number, and pass `test`. */
+/** Returns the spans of adjacent groups that together have the form of a card number and pass `test`. */
 function spansInRun(run: string, start: number, test: DigitTest): Span[] {
   const groups = [...run.matchAll(/\d+/g)];
   const spans: Span[] = [];
@@ -34,7 +34,7 @@ function spansInRun(run: string, start: number, test: DigitTest): Span[] {
 
 const UUID = /(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-z])/gi;
 
-/** Masks UUIDs, because their digits can look like a PAN. Keeps UUIDs without letters, which may contain one. */
+/** Masks UUIDs, because their digits can look like a PAN. Keeps UUIDs without letters, which may be a PAN. */
 const maskUuids = (text: string): string =>
   text.replace(UUID, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
 

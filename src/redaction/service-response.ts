@@ -3,8 +3,8 @@ import type { WireObject } from '../shared/wire-object';
 import { findInDecodings, findMatches, NO_SPANS, redactSpans, type Finder, type Span } from './decodings';
 import { redactJson } from './text';
 
-// Removes known secrets from responses of the payment service: the card number and security code of the request, tokens of
-// callback URLs, and the credentials of the gateway. The texts of all fields are searched.
+// Removes known secrets from responses of the payment service: the card number and security code of the request, tokens
+// of callback URLs, and the credentials of the gateway. The texts of all fields are searched.
 
 type Redactor = (text: string) => string;
 
@@ -23,7 +23,7 @@ function textFinder(texts: readonly string[]): Finder {
   return (text) => findMatches(pattern, text);
 }
 
-/** Returns a finder of a card number with up to three marks between two digits, such as "4111 - 1111 1111 1111". */
+/** Returns a finder of a card number with up to three separators between digits, such as "4111 - 1111 1111 1111". */
 function cardNumberFinder(number: string): Finder {
   const grouped = new RegExp([...number].join('[^\\p{L}\\p{N}]{0,3}'), 'gu');
   return unionFinder([(text) => findMatches(grouped, text), textFinder(encodings(number))]);
@@ -70,32 +70,32 @@ export function createRedactor({ secrets = [], credentials = [], isToken }: Sens
   const find = unionFinder(finders);
   const findSpreadDigits = unionFinder(secrets.filter(isCardNumber).map(spreadDigitsFinder));
   return (text) => {
-    const left = redactSpans(text, findInDecodings(text, find));
-    return findInDecodings(left, findSpreadDigits).length === 0 ? left : REDACTED;
+    const redacted = redactSpans(text, findInDecodings(text, find));
+    return findInDecodings(redacted, findSpreadDigits).length === 0 ? redacted : REDACTED;
   };
 }
 
-/** Returns a finder that combines others. It allocates nothing if there is no match, because it runs for every text. */
+/** Returns a finder that combines finders. It allocates nothing without a match, because it runs for every text. */
 const unionFinder =
   (finders: readonly Finder[]): Finder =>
   (text) => {
-    let all = NO_SPANS;
+    let allSpans = NO_SPANS;
     for (const find of finders) {
-      const found = find(text);
-      if (found.length > 0) all = [...all, ...found];
+      const spans = find(text);
+      if (spans.length > 0) allSpans = [...allSpans, ...spans];
     }
-    return all;
+    return allSpans;
   };
 
 const CALLBACK_TOKEN_LENGTH = 43;
 
-/** Returns a finder of the tokens of callback URLs. It verifies possible tokens, because there is no list of them. */
+/** Returns a finder of the tokens of callback URLs. It tests every possible token, because there is no list of them. */
 function tokenFinder(isToken: (text: string) => boolean): Finder {
   // In an encoded URL, characters may directly precede the token, so the end of a run is checked first.
-  const spanIn = (run: string, at: number): readonly Span[] => {
-    const end = at + run.length;
+  const spanIn = (run: string, start: number): readonly Span[] => {
+    const end = start + run.length;
     if (isToken(run.slice(-CALLBACK_TOKEN_LENGTH))) return [[end - CALLBACK_TOKEN_LENGTH, end]];
-    return isToken(run.slice(0, CALLBACK_TOKEN_LENGTH)) ? [[at, at + CALLBACK_TOKEN_LENGTH]] : NO_SPANS;
+    return isToken(run.slice(0, CALLBACK_TOKEN_LENGTH)) ? [[start, start + CALLBACK_TOKEN_LENGTH]] : NO_SPANS;
   };
   return (text) =>
     text.length < CALLBACK_TOKEN_LENGTH
@@ -107,9 +107,9 @@ function tokenFinder(isToken: (text: string) => boolean): Finder {
 const finderCache = new WeakMap<readonly string[], Finder>();
 
 function credentialFinder(credentials: readonly string[]): Finder {
-  const known = finderCache.get(credentials) ?? manyTextsFinder(credentials.filter(isSearchable));
-  finderCache.set(credentials, known);
-  return known;
+  const finder = finderCache.get(credentials) ?? manyTextsFinder(credentials.filter(isSearchable));
+  finderCache.set(credentials, finder);
+  return finder;
 }
 
 /** Number of characters at the beginning of a value that the prefilter compares. */
@@ -120,9 +120,9 @@ const HASH_COUNT = 2 ** (4 * PREFIX_LENGTH);
 const rollingHash = (hash: number, letter: number): number =>
   ((hash << 4) ^ (letter | 0x20)) & (HASH_COUNT - 1);
 
-/** Returns a prefilter: whether a text may contain one of the values, in time independent of their number. */
+/** Returns a fast test whether a text may contain one of the values. Its time does not depend on their number. */
 function buildPrefilter(values: readonly string[]): (text: string) => boolean {
-  // The hash ignores case only in ASCII, therefore other values disable the prefilter.
+  // The hash ignores case only in ASCII, therefore a value that begins otherwise disables the prefilter.
   if (!values.every((value) => /^[ -~]{4}/.test(value))) return () => true;
   const prefixes = new Uint8Array(HASH_COUNT);
   for (const value of values)
@@ -131,15 +131,15 @@ function buildPrefilter(values: readonly string[]): (text: string) => boolean {
     ] = 1;
   return (text) => {
     let hash = 0;
-    for (let at = 0; at < text.length; at += 1) {
-      hash = rollingHash(hash, text.charCodeAt(at));
+    for (let index = 0; index < text.length; index += 1) {
+      hash = rollingHash(hash, text.charCodeAt(index));
       if (prefixes[hash] === 1) return true;
     }
     return false;
   };
 }
 
-/** Returns a finder of any of many values. It is fast, because few texts pass its prefilter. */
+/** Returns a finder of many values. It is fast, because few texts pass its prefilter. */
 function manyTextsFinder(values: readonly string[]): Finder {
   const digits = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
   const others = values.filter((value) => !digits.includes(value));
@@ -150,8 +150,8 @@ function manyTextsFinder(values: readonly string[]): Finder {
 }
 
 /**
- * Redacts a response, except the fields `verified`, whose values equal those of the request. The names of its own fields
- * are not redacted, because no result shows them.
+ * Redacts a response, except the fields `verified`, whose values equal those of the request. Does not redact the names
+ * of the top-level fields, because no result shows them.
  */
 export function redactResponse(
   response: WireObject,

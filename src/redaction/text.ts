@@ -39,8 +39,8 @@ export function redactFreeText(value: unknown): string | null {
 }
 
 /**
- * Returns a payment detail or client identifier as text, without searching it for card numbers or tokens. Null if it is no
- * string, number or boolean, or if a known secret in it has already been replaced.
+ * Returns a payment detail or client identifier as text, without searching it for card numbers or tokens. Null if it is
+ * no string, number or boolean, or if a known secret in it has already been replaced.
  */
 export function passThrough(value: unknown): string | null {
   const text = wireText(value);
@@ -53,7 +53,7 @@ const isOpaque = (word: string): boolean =>
   !isUuid(word) &&
   word.split(/[_-]/).some((part) => part.length >= 12 && /\d/.test(part) && /[a-z]/i.test(part));
 
-/** Reads an enum value of the service, such as a code or a type. Redacts it if it does not look like one. */
+/** Reads an enum value of the service, such as a code or a type. Redacts a text that does not look like one. */
 export function readEnumValue(value: unknown): string | null {
   const text = wireText(value);
   if (text === null) return null;
@@ -107,20 +107,20 @@ export function readMoney(value: unknown): string | null {
 /** Maximum number of digits that a masked card number may show: the first eight and the last four. */
 const MAX_MASK_DIGITS = 12;
 
-/** Masks a full card number. Returns other text unchanged if it has at most 12 digits and nothing to redact; otherwise null. */
+/** Masks a full card number. Returns another text if it has at most 12 digits and nothing to redact; otherwise null. */
 export function readCardMask(value: unknown): string | null {
   const text = wireText(value);
   if (text === null) return null;
   const bare = text.replace(/[^\p{L}\p{N}*•·.#]/gu, '');
   if (/^\d{12,19}$/.test(bare)) return `${bare.slice(0, 4)}${'*'.repeat(bare.length - 8)}${bare.slice(-4)}`;
-  const shown = bare.replace(/\D/g, '').length;
-  return shown <= MAX_MASK_DIGITS && redactText(text) === text ? text : null;
+  const shownDigitCount = bare.replace(/\D/g, '').length;
+  return shownDigitCount <= MAX_MASK_DIGITS && redactText(text) === text ? text : null;
 }
 
 /** Maximum depth of nested values; deeper values are redacted. */
 const MAX_DEPTH = 32;
 
-/** Names of fields that tell the payer where to pay, in methods without documented fields. They are not redacted. */
+/** Names of undocumented fields that tell the payer where to pay. Their values are not redacted. */
 const PAYEE_FIELD =
   /(^|[_-])(account|account_?(number|no|id)|iban|virtual_?account|va_?number|upi_?id|vpa|phone|msisdn|wallet|address|qr|qr_?code|reference|payment_?code)$/i;
 
@@ -151,6 +151,6 @@ export function redactJson(value: unknown, redact: RedactText, field = '', depth
 const redactFreeField: RedactText = (text, field) =>
   PAYEE_FIELD.test(snakeCase(field)) ? text : redactText(text);
 
-/** Reads the fields of a method without documented fields. Redacts all but the values of PAYEE_FIELDs as free text. */
+/** Reads the fields of a method whose fields are undocumented. Redacts them as free text, except each PAYEE_FIELD. */
 export const readFreeFields = (value: unknown): WireObject | null =>
   isObject(value) ? (redactJson(value, redactFreeField) as WireObject) : null;

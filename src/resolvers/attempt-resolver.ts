@@ -93,8 +93,8 @@ function parseTimestamp(name: string, time: string | null | undefined): number |
   return HAS_FRACTION_OF_MS.test(time) ? ms + 1 : ms;
 }
 
-const isEarlier = (one: AttemptPosition, other: AttemptPosition): boolean =>
-  one.startedAt < other.startedAt || (one.startedAt === other.startedAt && one.seq < other.seq);
+const isEarlier = (first: AttemptPosition, second: AttemptPosition): boolean =>
+  first.startedAt < second.startedAt || (first.startedAt === second.startedAt && first.seq < second.seq);
 
 /** Converts the arguments to filters of the journal, within `visibleKinds`. Throws BAD_USER_INPUT if one is invalid. */
 function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]) {
@@ -116,7 +116,7 @@ function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]
 
 const timestamp = (ms: number): string => new Date(ms).toISOString();
 
-/** Returns the kinds of attempts that the caller may read: those that it may look up or create. */
+/** Returns the kinds of attempts that the caller may read: kinds of transactions that it may look up or create. */
 const visibleKinds = (caller: Caller): AttemptKind[] => kindsWith(caller, 'read', 'read:own', 'create');
 
 function toAttempt(recorded: RecordedAttempt, context: OperationContext): Attempt {
@@ -151,14 +151,14 @@ export class AttemptResolver {
     @Ctx() context: OperationContext,
     @Arg('idempotencyKey', () => ID, { description: 'The key of the create call.' }) idempotencyKey: string,
   ): Promise<Attempt | null> {
-    // Rejects lone surrogates, because each becomes U+FFFD in UTF-8, so that different keys would collide.
+    // Rejects lone surrogates, because each becomes U+FFFD in UTF-8. Different keys would then collide.
     if (!idempotencyKey.isWellFormed())
       throw badArgument('idempotencyKey', 'printable', 'idempotencyKey must be well-formed Unicode.');
     const { caller, attempts } = context;
-    const found = await attempts.find(caller.id, idempotencyKey);
+    const attempt = await attempts.find(caller.id, idempotencyKey);
     const isVisible =
-      found && mayUseChannel(caller, found.channel) && visibleKinds(caller).includes(found.kind);
-    return isVisible ? toAttempt(found, context) : null;
+      attempt && mayUseChannel(caller, attempt.channel) && visibleKinds(caller).includes(attempt.kind);
+    return isVisible ? toAttempt(attempt, context) : null;
   }
 
   @RequiresScope(...READ_SCOPES, 'payments:create', 'payouts:create')
@@ -172,14 +172,14 @@ export class AttemptResolver {
     const { caller, attempts } = context;
     const size = pageSize(args.first, ATTEMPTS_PAGE);
     const filters = attemptFilters(args, visibleKinds(caller));
-    const found =
+    const recorded =
       filters.kinds.length === 0
         ? []
         : await attempts.list({ ...filters, client: caller.id, channel: args.channel, limit: size + 1 });
-    const edges = found
+    const edges = recorded
       .slice(0, size)
       .map((attempt) => ({ cursor: encodeCursor(attempt), node: toAttempt(attempt, context) }));
-    const pageInfo = { hasNextPage: found.length > size, endCursor: edges.at(-1)?.cursor ?? null };
+    const pageInfo = { hasNextPage: recorded.length > size, endCursor: edges.at(-1)?.cursor ?? null };
     return Object.assign(new AttemptConnection(), { edges, pageInfo });
   }
 }

@@ -46,7 +46,7 @@ function errorName(error: unknown): string {
 const isKeyRejected = ({ fields }: AuditedResult): boolean =>
   fields?.some(({ path }) => path[0] === 'idempotencyKey') ?? false;
 
-/** Returns a function that runs a mutation of a caller and passes an audit entry to `record`, also if it fails. */
+/** Returns a function that runs a mutation of a caller and passes an audit entry to `record`, even if it fails. */
 export function createAuditedRunner(
   record: (entry: AuditEntry) => void,
   caller: Pick<AuditEntry, 'who' | 'requestId' | 'ip'>,

@@ -35,7 +35,7 @@ export function pageSize(first: number | null | undefined, page: { default: numb
   return size;
 }
 
-/** Returns the key of a lookup by one id or both. Throws BAD_USER_INPUT if none is given or externalId is invalid. */
+/** Returns the key of a lookup by one or both ids. Throws BAD_USER_INPUT without an id, or if externalId is invalid. */
 export function lookupKey(
   channel: string,
   transactionId?: string | null,
@@ -54,10 +54,10 @@ export function lookupKey(
 
 /** Returns the external id. Throws BAD_USER_INPUT if it is empty, too long, not printable or contains a card number. */
 export function checkedExternalId(externalId: string): string {
-  const reject = (rule: ArgumentRule, message: string) => badArgument('externalId', rule, message);
-  if (externalId === '') throw reject('notBlank', 'externalId must not be blank.');
-  if (externalId.length > 255) throw reject('maxLength', 'externalId must have at most 255 characters.');
-  if (!isPrintable(externalId)) throw reject('printable', 'externalId must not contain control characters.');
-  if (containsPan(externalId)) throw reject('noCardNumber', 'externalId must not contain a card number.');
+  const errorOf = (rule: ArgumentRule, message: string) => badArgument('externalId', rule, message);
+  if (externalId === '') throw errorOf('notBlank', 'externalId must not be blank.');
+  if (externalId.length > 255) throw errorOf('maxLength', 'externalId must have at most 255 characters.');
+  if (!isPrintable(externalId)) throw errorOf('printable', 'externalId must not contain control characters.');
+  if (containsPan(externalId)) throw errorOf('noCardNumber', 'externalId must not contain a card number.');
   return externalId;
 }

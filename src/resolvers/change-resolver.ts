@@ -55,7 +55,7 @@ export class ChangeResolver {
     @Channel() channel: string,
     @Arg('after', () => String, {
       nullable: true,
-      description: 'The cursor of a change or page; without it the oldest change kept comes first.',
+      description: 'The cursor of a change or page; without it the page begins at the oldest stored change.',
     })
     after?: string | null,
     @Arg('first', () => Int, {
@@ -68,7 +68,7 @@ export class ChangeResolver {
     const limit = pageSize(first, CHANGES_PAGE);
     const { changes, end, hasMore } = await context.changes.read(channel, after ?? null, limit);
     return Object.assign(new ChangePage(), {
-      changes: changes.map((each) => toChange(each, context)),
+      changes: changes.map((change) => toChange(change, context)),
       endCursor: encodeCursor(end),
       hasMore,
     });

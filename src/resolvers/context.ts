@@ -20,9 +20,9 @@ export interface RequestIdentity {
 }
 
 /**
- * The context of one GraphQL operation. It gives access only to transactions that the caller may read, so that a new
- * root field cannot bypass its rights. Loaders are created on first use. There are no #private members, because Apollo
- * Server copies the object.
+ * The context of one GraphQL operation. It gives access only to transactions that the caller may read; a new root field
+ * therefore cannot bypass the caller's rights. Loaders are created on first use. There are no #private members, because
+ * Apollo Server copies the object.
  */
 export class OperationContext {
   readonly requestId: string;
@@ -34,7 +34,7 @@ export class OperationContext {
   readonly lastEventId: string | undefined;
   /** Id of the latest event of a subscription; null if its events have no ids. Two events never have the same id. */
   eventId: string | null = null;
-  /** Limit of concurrent lookups, which payments and payouts share. */
+  /** Limit of concurrent lookups, shared by payments and payouts. */
   private readonly limit = lookupLimit();
   private paymentLoader: VisibleTransactions<PaymentResource> | undefined;
   private payoutLoader: VisibleTransactions<PayoutResource> | undefined;

@@ -5,7 +5,7 @@ import { badArgument } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
-/** Scopes for lookups by global id. The caller needs a scope for the kind of the object. */
+/** All scopes for reading. A lookup by global id needs one for the kind of the object. */
 export const READ_SCOPES = [
   'payments:read',
   'payments:read:own',

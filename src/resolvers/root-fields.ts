@@ -39,7 +39,7 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
     .flatMap(fieldsOf)
     .forEach(guardRootField);
-  fieldsOf(schema.getMutationType()).forEach(auditMutation);
+  fieldsOf(schema.getMutationType()).forEach(addAudit);
   return schema;
 }
 
@@ -47,8 +47,8 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
 export function guardRootField(field: RootField): void {
   const scopes = field.extensions['scopes'] as Scope[] | undefined;
   if (!scopes?.length) throw new Error(`The root field ${field.name} declares no scope.`);
-  const own = scopes.some((scope) => scope.endsWith(':own')) ? OWN_NOTE : '';
-  field.description = `${field.description ?? ''} Needs the scope ${scopes.join(' or ')}.${own}`;
+  const ownNote = scopes.some((scope) => scope.endsWith(':own')) ? OWN_NOTE : '';
+  field.description = `${field.description ?? ''} Needs the scope ${scopes.join(' or ')}.${ownNote}`;
   const { resolve = defaultFieldResolver, subscribe } = field;
   field.resolve = (source, args, context, info) => {
     checkAccess(scopes, args, context);
@@ -67,7 +67,7 @@ export class PrecomputedResult {
 }
 
 /** Adds the audit log to a mutation. PreparedOperation.run() relies on the resolver not throwing synchronously. */
-function auditMutation(field: RootField): void {
+function addAudit(field: RootField): void {
   const { resolve = defaultFieldResolver } = field;
   field.resolve = async (source, args: { input: AuditedInput }, context, info) =>
     source instanceof PrecomputedResult

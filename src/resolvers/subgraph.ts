@@ -45,7 +45,7 @@ const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfa
 
 /** Returns a function that looks up an entity like node(id). It throws BAD_USER_INPUT if __typename does not match. */
 function entityLookup(schema: GraphQLSchema) {
-  /** Names of the object types that each valid __typename stands for. */
+  /** Names of the object types that a valid __typename stands for, by __typename. */
   const objectTypes = new Map(
     entityTypes(schema).map((type): [string, string[]] => [
       type.name,
@@ -53,15 +53,15 @@ function entityLookup(schema: GraphQLSchema) {
     ]),
   );
   return async ({ typename, id }: Representation, context: OperationContext, path: readonly string[]) => {
-    const reject = (message: string) => badArgument([...path, '__typename'], 'entityType', message);
+    const errorOf = (message: string) => badArgument([...path, '__typename'], 'entityType', message);
     const types = objectTypes.get(typename);
-    if (!types) throw reject('__typename is not an entity type of this subgraph.');
-    const found = await lookUpNode(id, context, [...path, 'id']);
-    if (found && !types.includes(found.constructor.name))
-      throw reject(
+    if (!types) throw errorOf('__typename is not an entity type of this subgraph.');
+    const entity = await lookUpNode(id, context, [...path, 'id']);
+    if (entity && !types.includes(entity.constructor.name))
+      throw errorOf(
         '__typename is not the type of the entity. Use PaymentResource or PayoutResource if it is unknown.',
       );
-    return found;
+    return entity;
   };
 }
 
@@ -102,8 +102,8 @@ function entitiesField(schema: GraphQLSchema): RootField {
     extensions: { scopes: READ_SCOPES },
     resolve: (_source, { representations }: { representations: Representation[] }, context) => {
       checkBatchSize(representations, 'representations');
-      return representations.map((each, index) =>
-        lookUpEntity(each, context, ['representations', String(index)]),
+      return representations.map((representation, index) =>
+        lookUpEntity(representation, context, ['representations', String(index)]),
       );
     },
   };

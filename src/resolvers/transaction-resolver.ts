@@ -14,9 +14,9 @@ interface TransactionKind {
   section: string;
 }
 
-type Found = Promise<PaymentResource | PayoutResource | null>;
+type LookupResult = Promise<PaymentResource | PayoutResource | null>;
 
-/** Returns a resolver of the lookups `payment`, `payments` and the subscription `paymentUpdated`, or those of payouts. */
+/** Returns the resolver of `payment`, `payments` and `paymentUpdated`, or of the same fields for payouts. */
 export function transactionResolver({ kind, type, section }: TransactionKind): new () => object {
   const CanRead = () => RequiresScope(`${kind}s:read`, `${kind}s:read:own`);
   const Channel = () => Arg('channel', () => UUID, { description: `The merchant channel of the ${kind}.` });
@@ -40,7 +40,7 @@ export function transactionResolver({ kind, type, section }: TransactionKind): n
         description: "The identifier in the client's system.",
       })
       externalId?: string,
-    ): Found {
+    ): LookupResult {
       return context.visible(kind).load(lookupKey(channel, transactionId, externalId));
     }
 
@@ -57,7 +57,7 @@ export function transactionResolver({ kind, type, section }: TransactionKind): n
         description: `The ids of the ${kind}s at the service, at most 100.`,
       })
       transactionIds: string[],
-    ): Found[] {
+    ): LookupResult[] {
       checkBatchSize(transactionIds);
       const transactions = context.visible(kind);
       return transactionIds.map((transactionId) => transactions.load({ channel, transactionId }));

@@ -16,8 +16,8 @@ function positionOf(cursor: string | null): ChangePosition | null {
 }
 
 /**
- * The changes that one caller may read. Resolvers have no other access to the record of changes. The kinds, the channel
- * and, for the scopes :own, the creator are checked by every read.
+ * The changes that one caller may read. Resolvers have no other access to the record of changes. Every read checks the
+ * kinds, the channel and, for the scopes :own, the creator.
  */
 export class VisibleChanges {
   constructor(
@@ -35,7 +35,7 @@ export class VisibleChanges {
     return this.feed.watch(this.#readerOf(channel), positionOf(after));
   }
 
-  /** Returns the kinds that the caller may read on the channel. Throws an AccessError if it may not use the channel. */
+  /** Returns what the caller may read on the channel. Throws an AccessError if the caller may not use the channel. */
   #readerOf(channel: string): ChangeReader {
     const { caller } = this;
     requireChannel(caller, channel);

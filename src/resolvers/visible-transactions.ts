@@ -68,9 +68,9 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   async #loadOwn({ channel, externalId }: LookupKey, own: Promise<string | null>): Promise<T | null> {
     const transactionId = await own;
     if (transactionId === null) return null;
-    // The journal's transaction id identifies it, because other callers may have used the same external id.
-    const found = await this.#lookUp({ channel, transactionId });
-    return found && externalId !== undefined ? withExternalId(found, externalId) : found;
+    // Looks up by the transaction id of the journal, because other callers may have used the same external id.
+    const transaction = await this.#lookUp({ channel, transactionId });
+    return transaction && externalId !== undefined ? withExternalId(transaction, externalId) : transaction;
   }
 
   #lookUp(key: LookupKey): Promise<T | null> {
@@ -80,7 +80,7 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   }
 }
 
-/** Returns a copy with the external id. The original is shared with other callers by coalesced lookups. */
+/** Returns a copy with the external id. Other callers may share the original, because lookups are coalesced. */
 const withExternalId = <T extends object>(transaction: T, externalId: string): T =>
   Object.defineProperties(Object.create(Object.getPrototypeOf(transaction) as object) as T, {
     ...Object.getOwnPropertyDescriptors(transaction),

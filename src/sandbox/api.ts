@@ -18,15 +18,15 @@ interface ApiParts {
   realTime: Clock;
 }
 
-const PAYMENT = '/api/v1/payment/';
-const CONFIRM = '/api/v1/payment/confirm/';
-const PAYOUT = '/api/v1/payout/';
+const PAYMENT_PATH = '/api/v1/payment/';
+const CONFIRM_PATH = '/api/v1/payment/confirm/';
+const PAYOUT_PATH = '/api/v1/payout/';
 
 /** Value of the `allow` header in 405 responses, by path. */
 export const ALLOWED_METHODS: ReadonlyMap<string, string> = new Map([
-  [PAYMENT, 'GET, POST'],
-  [CONFIRM, 'POST'],
-  [PAYOUT, 'GET, POST'],
+  [PAYMENT_PATH, 'GET, POST'],
+  [CONFIRM_PATH, 'POST'],
+  [PAYOUT_PATH, 'GET, POST'],
 ]);
 
 export function addApi(app: FastifyInstance, { keys, service, faults, clock, realTime }: ApiParts): void {
@@ -39,30 +39,30 @@ export function addApi(app: FastifyInstance, { keys, service, faults, clock, rea
   ): void => {
     const isLookup = operation === 'lookup';
     const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-      const data = isLookup ? Buffer.from(rawQuery(request)) : rawBody(request);
+      const data = isLookup ? Buffer.from(rawQueryOf(request)) : rawBody(request);
       authenticate({ headers: request.headers, data }, keys, realTime.now());
       const injected = faults.countAndTakeFault(resource, operation);
-      const fields = () => (isLookup ? parseQuery(rawQuery(request)) : jsonBody(request));
-      await respondWithFaults(reply, { injected, clock }, () => handle(fields()));
+      const readFields = () => (isLookup ? parseQuery(rawQueryOf(request)) : parseJsonBody(request));
+      await respondWithFaults(reply, { injected, clock }, () => handle(readFields()));
       return reply;
     };
     app.route({ method: isLookup ? 'GET' : 'POST', url, handler });
   };
-  add(PAYMENT, 'payment', 'lookup', (query) => service.lookUp('payment', query));
-  add(PAYMENT, 'payment', 'create', (body) => service.createPayment(body));
-  add(CONFIRM, 'payment', 'confirm', (body) => service.confirm(body));
-  add(PAYOUT, 'payout', 'lookup', (query) => service.lookUp('payout', query));
-  add(PAYOUT, 'payout', 'create', (body) => service.createPayout(body));
+  add(PAYMENT_PATH, 'payment', 'lookup', (query) => service.lookUp('payment', query));
+  add(PAYMENT_PATH, 'payment', 'create', (body) => service.createPayment(body));
+  add(CONFIRM_PATH, 'payment', 'confirm', (body) => service.confirm(body));
+  add(PAYOUT_PATH, 'payout', 'lookup', (query) => service.lookUp('payout', query));
+  add(PAYOUT_PATH, 'payout', 'create', (body) => service.createPayout(body));
 }
 
-const rawQuery = ({ url }: FastifyRequest): string => /\?(.*)/s.exec(url)?.[1] ?? '';
+const rawQueryOf = ({ url }: FastifyRequest): string => /\?(.*)/s.exec(url)?.[1] ?? '';
 
 export const rawBody = ({ body }: FastifyRequest): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 
 export const isJson = ({ headers }: FastifyRequest): boolean =>
   /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '');
 
-function jsonBody(request: FastifyRequest): WireObject {
+function parseJsonBody(request: FastifyRequest): WireObject {
   if (!isJson(request)) throw invalidRequest({ 'Content-Type': 'must be application/json' });
   return parseJsonObject(rawBody(request));
 }

@@ -12,7 +12,7 @@ export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): W
     redirect_url: payment.redirectUrl,
     channel: payment.channel,
     payment_method: {
-      type: methodType(payment),
+      type: methodTypeOf(payment),
       ...pick(request, method.echo),
       ...added,
       ...addedByLookup,
@@ -32,7 +32,7 @@ export function confirmBody(payment: Payment): WireObject {
   const { confirmField, echo } = payment.method;
   // In the specification, only the examples of upi and dcb repeat the payer's fields.
   const repeated = confirmField === 'utr' || confirmField === 'code' ? pick(request, echo) : {};
-  return { status, transaction_id: id, payment_method: { type: methodType(payment), ...repeated, state } };
+  return { status, transaction_id: id, payment_method: { type: methodTypeOf(payment), ...repeated, state } };
 }
 
 /** Returns the response to a payout create. Its `external_id` is always null (spec 4.2). */
@@ -55,10 +55,10 @@ export function payoutBody(payout: Payout): WireObject {
   };
 }
 
-const methodType = ({ outcome, type }: Payment): string => outcome.typeOverride ?? type;
+const methodTypeOf = ({ outcome, type }: Payment): string => outcome.typeOverride ?? type;
 
-/** Returns an object with those of the named fields that are present. */
-function pick(from: WireObject, names: readonly string[]): WireObject {
-  const present = names.filter((name) => Object.hasOwn(from, name));
-  return Object.fromEntries(present.map((name) => [name, from[name]]));
+/** Returns an object with the named fields of `source` that are present. */
+function pick(source: WireObject, names: readonly string[]): WireObject {
+  const presentNames = names.filter((name) => Object.hasOwn(source, name));
+  return Object.fromEntries(presentNames.map((name) => [name, source[name]]));
 }

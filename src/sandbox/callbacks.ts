@@ -35,7 +35,7 @@ export class CallbackSender {
   notify(transaction: Transaction, date: string): void {
     const { callbackUrl: url, id: transactionId } = transaction;
     if (url === undefined) return;
-    void this.deliver({ url, body: JSON.stringify(payload(transaction, date)), transactionId });
+    void this.deliver({ url, body: JSON.stringify(payloadOf(transaction, date)), transactionId });
   }
 
   /** Discards queued deliveries and retries, and aborts running deliveries. */
@@ -44,8 +44,7 @@ export class CallbackSender {
     this.stopping = new AbortController();
   }
 
-  /** @param attempt number of earlier attempts to deliver this callback */
-  private async deliver(callback: Callback, attempt = 0): Promise<void> {
+  private async deliver(callback: Callback, earlierAttemptCount = 0): Promise<void> {
     const { clock, logger } = this.parts;
     const { transactionId } = callback;
     if (this.deliveries.queueSlots === 0) {
@@ -55,12 +54,12 @@ export class CallbackSender {
     const { signal } = this.stopping;
     const isDelivered = await this.deliveries.execute(() => this.post(callback, signal)).catch(() => false);
     if (isDelivered || signal.aborted) return;
-    const delay = RETRY_DELAYS_MS[attempt];
-    const facts = { transactionId, attempt: attempt + 1, last: delay === undefined };
+    const delay = RETRY_DELAYS_MS[earlierAttemptCount];
+    const facts = { transactionId, attempt: earlierAttemptCount + 1, last: delay === undefined };
     logger?.warn(facts, 'delivery of a sandbox callback failed');
     if (delay === undefined) return;
     clock.after(delay, () => {
-      if (!signal.aborted) void this.deliver(callback, attempt + 1);
+      if (!signal.aborted) void this.deliver(callback, earlierAttemptCount + 1);
     });
   }
 
@@ -80,7 +79,7 @@ export class CallbackSender {
   }
 }
 
-const payload = (transaction: Transaction, date: string) => ({
+const payloadOf = (transaction: Transaction, date: string) => ({
   type: transaction.kind,
   transaction_id: transaction.id,
   external_id: transaction.externalId ?? null,

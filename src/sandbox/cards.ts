@@ -1,7 +1,7 @@
 import { passesLuhn } from '../shared/luhn';
 import { isObject, type WireObject } from '../shared/wire-object';
 
-/** 13 to 19 digits that begin with 2 to 6, with at most one space or hyphen between two of them. */
+/** 13 to 19 digits that begin with 2 to 6, with at most one space or hyphen between two digits. */
 const CARD_LIKE = /(?<!\d)[2-6](?:[ -]?\d){12,18}(?!\d)/g;
 
 export const holdsCardNumber = (text: string): boolean =>
@@ -11,18 +11,18 @@ export const holdsCardNumber = (text: string): boolean =>
 const maskCardNumber = (pan: string): string =>
   pan.slice(0, 4) + '*'.repeat(Math.max(4, pan.length - 8)) + pan.slice(-4);
 
-/** Masks `pan` and removes `cvc`, because no other field can contain card data after validation. */
+/** Masks `pan` and removes `cvc`, the only fields for card data. */
 export function withoutCardData(fields: WireObject): WireObject {
-  const kept = { ...fields };
-  delete kept['cvc'];
-  if (typeof kept['pan'] === 'string') kept['pan'] = maskCardNumber(kept['pan']);
-  return kept;
+  const safeFields = { ...fields };
+  delete safeFields['cvc'];
+  if (typeof safeFields['pan'] === 'string') safeFields['pan'] = maskCardNumber(safeFields['pan']);
+  return safeFields;
 }
 
 /** Masks or removes card data anywhere in the fields of a method that accepts any fields. */
 export function redactCardData(fields: WireObject): WireObject {
-  const kept = Object.entries(fields).filter(([name]) => !/^(cvc|cvv2?)$/i.test(name));
-  return Object.fromEntries(kept.map(([name, value]) => [name, redactValue(value)]));
+  const keptEntries = Object.entries(fields).filter(([name]) => !/^(cvc|cvv2?)$/i.test(name));
+  return Object.fromEntries(keptEntries.map(([name, value]) => [name, redactValue(value)]));
 }
 
 function redactValue(value: unknown): unknown {

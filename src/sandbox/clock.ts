@@ -31,19 +31,19 @@ export class AdvancingClock implements Clock {
   /** Moves the clock forward and fires the timers that become due. Returns how many fired. */
   advance(ms: number): number {
     const target = this.now() + ms;
-    let fired = 0;
+    let firedCount = 0;
     // A timer that fires may start other timers that are due by `target`, too.
     for (let due = this.timersDueBy(target); due.length > 0; due = this.timersDueBy(target)) {
       for (const timer of due) {
         if (!this.pending.has(timer)) continue;
         this.aheadMs += Math.max(0, timer.due - this.now());
         this.fire(timer);
-        fired += 1;
+        firedCount += 1;
       }
     }
     this.aheadMs += Math.max(0, target - this.now());
     this.reschedule();
-    return fired;
+    return firedCount;
   }
 
   /** Resets the clock to the time of its base clock. Timers keep their due times. */
@@ -80,8 +80,8 @@ export class AdvancingClock implements Clock {
   }
 
   private reschedule(): void {
-    for (const [timer, ofBase] of this.pending) {
-      ofBase.cancel();
+    for (const [timer, baseTimer] of this.pending) {
+      baseTimer.cancel();
       this.schedule(timer);
     }
   }

@@ -5,7 +5,7 @@ import { html, hashedElement, sendPage, type Html } from './html';
 import type { Transition } from './transitions';
 
 const MAX_TRANSACTIONS = 50;
-const COLUMNS = ['Created', 'Kind', 'Id', 'External id', 'Method', 'Amount', 'Status', ''];
+const TRANSACTION_COLUMNS = ['Created', 'Kind', 'Id', 'External id', 'Method', 'Amount', 'Status', ''];
 const TRANSITION_COLUMNS = ['Time', 'Kind', 'Id', 'From', 'To'];
 
 /**
@@ -17,7 +17,7 @@ const SCRIPT = hashedElement(
   `
 'use strict';
 const status = document.getElementById('status');
-let source, retryTimer, busy = false, stale = false;
+let source, retryTimer, isBusy = false, isStale = false;
 
 const setStatus = (text) => { if (status.textContent !== text) status.textContent = text; };
 
@@ -32,12 +32,12 @@ const show = (page) => {
 };
 
 const refresh = async () => {
-  stale = true;
-  if (busy) return;
-  busy = true;
+  isStale = true;
+  if (isBusy) return;
+  isBusy = true;
   try {
-    while (stale) {
-      stale = false;
+    while (isStale) {
+      isStale = false;
       const response = await fetch('/_sandbox/', { signal: AbortSignal.timeout(10000) });
       if (!response.ok) throw new Error(response.statusText);
       show(new DOMParser().parseFromString(await response.text(), 'text/html'));
@@ -46,7 +46,7 @@ const refresh = async () => {
   } catch {
     reconnect();
   } finally {
-    busy = false;
+    isBusy = false;
   }
 };
 
@@ -95,7 +95,7 @@ export function sendConsole(reply: FastifyReply, control: SandboxControl): Fasti
       ${table('transitions', TRANSITION_COLUMNS, control.transitions().map(transitionRow))}
     </div>
     <h2>Transactions</h2>
-    ${table('transactions', COLUMNS, control.transactions(MAX_TRANSACTIONS).map(transactionRow))}
+    ${table('transactions', TRANSACTION_COLUMNS, control.transactions(MAX_TRANSACTIONS).map(transactionRow))}
     <h2>Reset</h2>
     <form method="post" action="/_sandbox/reset"><button>Remove transactions and faults</button></form>`;
   return sendPage(reply, { title: 'Sandbox', body, wide: true, script: SCRIPT });
@@ -123,7 +123,6 @@ function trafficSummary({ payment, payout }: RequestCounts): Html {
   </p>`;
 }
 
-/** Returns a text that says how far the sandbox clock is ahead of the real time. */
 function clockOffsetText(aheadMs: number): string {
   const seconds = Math.round(aheadMs / 1000);
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s ahead of the real time.`;
@@ -155,19 +154,20 @@ function pendingFaults(control: SandboxControl): Html[] {
     );
 }
 
-function transactionRow(one: TransactionSummary): Html {
-  const { value, currency, received } = one.amount;
-  const status = [one.status, one.state, one.error?.code, received && `received ${received}`].filter(Boolean);
-  const isOpen = one.status === 'pending' || one.status === 'processing';
+function transactionRow(transaction: TransactionSummary): Html {
+  const { kind, transactionId, externalId, type, amount, status, state, error, createDate } = transaction;
+  const { value, currency, received } = amount;
+  const details = [status, state, error?.code, received && `received ${received}`].filter(Boolean);
+  const isOpen = status === 'pending' || status === 'processing';
   return html`<tr>
-    <td>${one.createDate.slice(11, 19)}</td>
-    <td>${one.kind}</td>
-    <td class="id">${one.transactionId}</td>
-    <td class="id">${one.externalId ?? ''}</td>
-    <td>${one.type}</td>
+    <td>${createDate.slice(11, 19)}</td>
+    <td>${kind}</td>
+    <td class="id">${transactionId}</td>
+    <td class="id">${externalId ?? ''}</td>
+    <td>${type}</td>
     <td>${value} ${currency}</td>
-    <td class="status">${status.join(', ')}</td>
-    <td>${isOpen ? actionButtons(one) : undefined}</td>
+    <td class="status">${details.join(', ')}</td>
+    <td>${isOpen ? actionButtons(transaction) : undefined}</td>
   </tr> `;
 }
 
@@ -180,11 +180,11 @@ const transitionRow = ({ at, kind, transactionId, from, to }: Transition): Html 
     <td class="status">${to}</td>
   </tr> `;
 
-function actionButtons(one: TransactionSummary): Html[] {
-  const actions = one.kind === 'payment' ? ['settle', 'decline', 'underpay'] : ['settle', 'decline'];
+function actionButtons({ kind, transactionId }: TransactionSummary): Html[] {
+  const actions = kind === 'payment' ? ['settle', 'decline', 'underpay'] : ['settle', 'decline'];
   return actions.map(
     (action) =>
-      html`<form method="post" action="/_sandbox/transactions/${one.transactionId}/${action}">
+      html`<form method="post" action="/_sandbox/transactions/${transactionId}/${action}">
         <button>${action}</button>
       </form> `,
   );

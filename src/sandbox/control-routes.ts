@@ -12,7 +12,7 @@ import { parseJsonObject, readObject, type ObjectReader } from './object-reader'
 const DAY_MS = 86_400_000;
 const LOOPBACK_HOST = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Adds the control plane to a scope of its own, because the guard applies to every route of the scope. */
+/** Adds the control plane to `app`, which must be a separate scope, because the guard applies to all its routes. */
 export function addControlRoutes(app: FastifyInstance, control: SandboxControl, live: LiveEvents): void {
   app.addHook('onRequest', async (request) => guardControl(request));
   app.get('/', (_request, reply) => sendConsole(reply, control));
@@ -24,7 +24,7 @@ export function addControlRoutes(app: FastifyInstance, control: SandboxControl, 
   app.get('/counts', () => control.counts());
   app.get('/faults', () => ({ faults: control.faults() }));
 
-  /** Adds a route that reads the fields of the body, and then acts on the transaction whose id is in the path, if any. */
+  /** Adds a POST route. `read` reads the fields of the body; `act` also gets the transaction id if the path has one. */
   const post = <T>(
     path: string,
     read: (reader: ObjectReader) => T,
@@ -47,15 +47,12 @@ export function addControlRoutes(app: FastifyInstance, control: SandboxControl, 
   post('/reset', readNothing, () => control.reset());
 }
 
-/**
- * Rejects requests that pages of other sites cause in the developer's browser by cross-site requests or DNS rebinding,
- * because the control plane has no password.
- */
+/** Rejects cross-site requests and DNS rebinding in the developer's browser: the control plane has no password. */
 function guardControl(request: FastifyRequest): void {
   const { host = '', origin } = request.headers;
   const isFromBrowser = origin !== undefined || request.headers['sec-fetch-site'] !== undefined;
   if (isFromBrowser && !LOOPBACK_HOST.test(URL.parse(`http://${host}`)?.hostname ?? '')) throw forbidden();
-  // Links to the console are allowed; the same-origin policy protects responses to GET.
+  // Links from other sites to the console are allowed; the same-origin policy protects responses to GET.
   if (request.method !== 'GET') rejectCrossSite(request);
 }
 
@@ -85,7 +82,7 @@ function sendEvents(live: LiveEvents, request: FastifyRequest, reply: FastifyRep
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    // Turns off response buffering of nginx.
+    // Turns off response buffering in nginx.
     'x-accel-buffering': 'no',
   });
   live.addListener(reply.raw);

@@ -15,7 +15,7 @@ interface ControlParts {
   faults: FaultInjector;
   clock: AdvancingClock;
   callbacks: CallbackSender;
-  /** Reports a change of the clock and a reset; lifecycle and faults report their own changes. */
+  /** Called after a change of the clock and after a reset; lifecycle and faults report their own changes. */
   onChange(): void;
 }
 

@@ -21,13 +21,13 @@ export interface Fault {
   times: number;
   /** Delay in ms of the fault `delay`. */
   ms?: number;
-  /** HTTP status of the response to the fault `status`. */
+  /** HTTP status that the fault `status` responds with. */
   status?: number;
 }
 
 function zeroCounts() {
-  const zero = () => ({ creates: 0, created: 0, lookups: 0, confirms: 0 });
-  return { payment: zero(), payout: zero() };
+  const zeroCountsOfResource = () => ({ creates: 0, created: 0, lookups: 0, confirms: 0 });
+  return { payment: zeroCountsOfResource(), payout: zeroCountsOfResource() };
 }
 
 /** `creates` counts create requests, `created` the transactions that they created. */
@@ -44,7 +44,7 @@ export class FaultInjector {
   /** @param onChange called when counts or faults have changed */
   constructor(private readonly onChange: () => void) {}
 
-  /** Counts an authenticated request. Returns the first injected fault that matches the request, and uses it once. */
+  /** Counts an authenticated request. Returns the first fault that matches the request, and uses the fault once. */
   countAndTakeFault(resource: TransactionKind, operation: Operation): Fault | undefined {
     this.counts[resource][COUNTER_NAMES[operation]] += 1;
     this.onChange();
@@ -53,7 +53,7 @@ export class FaultInjector {
     );
     if (!fault) return undefined;
     fault.times -= 1;
-    this.pending = this.pending.filter((one) => one.times > 0);
+    this.pending = this.pending.filter(({ times }) => times > 0);
     return fault;
   }
 

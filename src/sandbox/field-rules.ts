@@ -5,8 +5,8 @@ import { holdsCardNumber } from './cards';
 /** Checks a value. Returns the violated rule in words, without the value; undefined if the value is valid. */
 export type Rule = (value: string) => string | undefined;
 
-function regexRule(pattern: RegExp, rule: string): Rule {
-  return (value) => (pattern.test(value) ? undefined : rule);
+function regexRule(pattern: RegExp, ruleText: string): Rule {
+  return (value) => (pattern.test(value) ? undefined : ruleText);
 }
 
 const CONTROL_CHARACTER = /\p{Cc}/u;
@@ -48,8 +48,8 @@ const maskedPan = regexRule(
 
 const birthDate: Rule = (value) => {
   const date = /^\d{4}-\d{2}-\d{2}$/.test(value) ? new Date(`${value}T00:00:00Z`) : undefined;
-  const isReal = date && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
-  return isReal ? undefined : 'must be a date, YYYY-MM-DD';
+  const isCalendarDate = date && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
+  return isCalendarDate ? undefined : 'must be a date, YYYY-MM-DD';
 };
 
 /** Rules by field name; a name means the same in all methods. All other fields are plain text. */

@@ -54,9 +54,9 @@ const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
 export const outcomeOf = (value: string): SimulatedOutcome => OUTCOMES_BY_CENTS[value.slice(-2)] ?? {};
 
 /** Returns the received amount of a mispaid payment: half of the amount, or about one and a half times the amount. */
-export function mispaidAmount(value: string, received: 'less' | 'more'): string {
+export function mispaidAmount(value: string, comparison: 'less' | 'more'): string {
   const cents = BigInt(value.replace('.', ''));
   const half = cents / 2n;
-  const got = (received === 'less' ? half : cents + half + 1n).toString().padStart(3, '0');
-  return `${got.slice(0, -2)}.${got.slice(-2)}`;
+  const receivedCents = (comparison === 'less' ? half : cents + half + 1n).toString().padStart(3, '0');
+  return `${receivedCents.slice(0, -2)}.${receivedCents.slice(-2)}`;
 }

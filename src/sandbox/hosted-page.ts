@@ -13,8 +13,8 @@ interface PayerParams {
 /** Adds the hosted page at `redirect_url`. As in the real service, the payment id is the payer's only credential. */
 export function addHostedPage(app: FastifyInstance, store: Store, lifecycle: Lifecycle): void {
   const findPayment = (id: string) => {
-    const found = store.get(id);
-    return found?.kind === 'payment' ? found : undefined;
+    const transaction = store.get(id);
+    return transaction?.kind === 'payment' ? transaction : undefined;
   };
   const choices = new Map<string, (payment: Payment) => void>([
     ['pay', (payment) => lifecycle.pay(payment)],
@@ -29,11 +29,11 @@ export function addHostedPage(app: FastifyInstance, store: Store, lifecycle: Lif
   });
   app.post<{ Params: PayerParams }>('/pay/:id/:choice', (request, reply) => {
     const payment = findPayment(request.params.id);
-    const choose = choices.get(request.params.choice);
-    if (!payment || !choose) return sendUnknownPayment(reply);
+    const applyChoice = choices.get(request.params.choice);
+    if (!payment || !applyChoice) return sendUnknownPayment(reply);
     const ownPage = `../${payment.id}`;
     if (isSettled(payment)) return reply.redirect(ownPage, 303);
-    choose(payment);
+    applyChoice(payment);
     // URL.href is ASCII, as headers must be; the client's URL may contain other characters.
     return reply.redirect(payment.returnUrl ? new URL(payment.returnUrl).href : ownPage, 303);
   });
@@ -85,10 +85,10 @@ function detailRows({ channel, type, externalId, added, status, state, amount, e
 
 function choiceForms({ id, amount }: Payment): Html {
   const { value, currency } = amount;
-  const less = mispaidAmount(value, 'less');
+  const lessValue = mispaidAmount(value, 'less');
   return html`<div class="choices">
     <form method="post" action="${id}/pay"><button class="main">Pay ${value} ${currency}</button></form>
-    <form method="post" action="${id}/pay-less"><button>Pay less: ${less} ${currency}</button></form>
+    <form method="post" action="${id}/pay-less"><button>Pay less: ${lessValue} ${currency}</button></form>
     <form method="post" action="${id}/decline"><button>Decline</button></form>
   </div>`;
 }

@@ -19,12 +19,12 @@ type TemplateValue = string | number | Html | readonly Html[] | undefined;
 function toMarkup(value: TemplateValue): string {
   if (value === undefined) return '';
   if (value instanceof Html) return value.text;
-  if (typeof value === 'object') return value.map((one) => one.text).join('');
-  return String(value).replace(/[&<>"']/g, (sign) => ESCAPES[sign] ?? '');
+  if (typeof value === 'object') return value.map(({ text }) => text).join('');
+  return String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }
 
 export function html(strings: TemplateStringsArray, ...values: TemplateValue[]): Html {
-  return new Html(strings.map((text, place) => text + toMarkup(values[place])).join(''));
+  return new Html(strings.map((text, index) => text + toMarkup(values[index])).join(''));
 }
 
 /** An inline style or script, and the source expression by which the content security policy allows it. */
@@ -84,7 +84,7 @@ interface Page {
   wide?: boolean;
   /** Script at the end of the page. It may send requests only to the sandbox. */
   script?: HashedElement;
-  /** CSP source to which a submitted form may redirect, because browsers apply form-action to redirects, too. */
+  /** CSP source to which the response to a form may redirect: browsers apply form-action to redirects, too. */
   formTarget?: string;
 }
 

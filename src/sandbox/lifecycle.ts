@@ -24,11 +24,11 @@ interface LifecycleParts {
 export class Lifecycle {
   constructor(private readonly parts: LifecycleParts) {}
 
-  /** Stores a new transaction and schedules its end, unless its amount prevents it or only the payer can end it. */
+  /** Stores a new transaction and schedules its end, unless its amount selects no end or only the payer can end it. */
   begin(transaction: Transaction): void {
     this.parts.store.add(transaction);
     this.parts.transitions.record(transaction, this.parts.clock.now());
-    if (transaction.outcome.neverEnds || (completes(transaction) && needsPayer(transaction))) return;
+    if (transaction.outcome.neverEnds || (canComplete(transaction) && needsPayer(transaction))) return;
     this.scheduleEnd(transaction, this.parts.settleAfterMs);
   }
 
@@ -45,13 +45,13 @@ export class Lifecycle {
     if (field && code === REJECTED_CODE) throw invalidRequest({ [field]: 'was rejected' });
     const isSlow = code === SLOW_CODE;
     // Otherwise the payment waits for the provider, for example because the confirm has no code.
-    if (completes(payment) && field && !isSlow) return this.complete(payment);
+    if (canComplete(payment) && field && !isSlow) return this.complete(payment);
     payment.state = 'waiting_for_provider';
     this.report(payment);
-    if (completes(payment)) this.scheduleEnd(payment, this.parts.settleAfterMs * (isSlow ? 2 : 1));
+    if (canComplete(payment)) this.scheduleEnd(payment, this.parts.settleAfterMs * (isSlow ? 2 : 1));
   }
 
-  /** Ends the payment, because the payer pressed Pay. It stays `processing` if its amount prevents its end. */
+  /** Ends the payment after the payer pressed Pay, or makes it `processing` if its amount selects no end. */
   pay(payment: Payment): void {
     if (!payment.outcome.neverEnds) return this.end(payment);
     if (payment.status === 'processing' && !awaitsConfirm(payment)) return;
@@ -118,10 +118,10 @@ function throwIfSettled(transaction: Transaction): void {
 }
 
 /** Whether the amount of a transaction lets it complete. */
-const completes = ({ outcome }: Transaction): boolean =>
+const canComplete = ({ outcome }: Transaction): boolean =>
   !outcome.error && !outcome.mispaid && !outcome.neverEnds;
 
-/** Whether a transaction ends only after an action of the payer: on the hosted page, or a confirm. */
+/** Whether a transaction ends only after the payer used the hosted page or the payment was confirmed. */
 function needsPayer(transaction: Transaction): boolean {
   if (transaction.kind === 'payout') return false;
   return transaction.flow === 'redirect' || awaitsConfirm(transaction);

@@ -8,7 +8,7 @@ const COALESCE_MS = 100;
 const HEARTBEAT_MS = 15_000;
 const MAX_UNREAD_BYTES = 64 * 1024;
 
-/** Sends server-sent events upon which open console pages refresh. The events contain no data of transactions. */
+/** Sends server-sent events that make open console pages refresh. The events contain no data of transactions. */
 export class LiveEvents {
   private readonly listeners = new Set<Writable>();
   private pendingEvent: Timer | undefined;

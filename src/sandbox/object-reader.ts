@@ -3,7 +3,7 @@ import { isObject, type WireObject } from '../shared/wire-object';
 import { plainText, type Rule } from './field-rules';
 import { invalidRequest, type SandboxHttpError } from './http-error';
 
-/** Parses a JSON object in UTF-8. Throws a 400 error if it is another value or has duplicate names. */
+/** Parses a JSON object in UTF-8. Throws a 400 error if the bytes are another value or have duplicate names. */
 export function parseJsonObject(bytes: Buffer): WireObject {
   let value: unknown;
   try {
@@ -16,7 +16,7 @@ export function parseJsonObject(bytes: Buffer): WireObject {
   return value;
 }
 
-/** Returns what `read` returns. Throws a 400 error if it recorded problems or did not read all fields. */
+/** Returns what `read` returns. Throws a 400 error if `read` recorded problems or did not read all fields. */
 export function readObject<T>(source: WireObject, read: (reader: ObjectReader) => T): T {
   const reader = new ObjectReader(source);
   const result = read(reader);
@@ -25,8 +25,8 @@ export function readObject<T>(source: WireObject, read: (reader: ObjectReader) =
   return result;
 }
 
-/** Returns an unknown name if it looks like a field name; otherwise `(unnamed)`, because it may contain a secret. */
-const publicName = (name: string): string =>
+/** Returns an unknown field's name if it looks like a field name; otherwise `(unnamed)`: it may be a secret. */
+const redactUnknownName = (name: string): string =>
   /^[A-Za-z_][\w-]{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : '(unnamed)';
 
 /** Reads an object field by field, and records the first violated rule of each field, to report all in one response. */
@@ -58,15 +58,15 @@ export class ObjectReader {
       this.addProblem(name, 'must be a string');
       return undefined;
     }
-    const violated = rule(value);
-    if (violated) this.addProblem(name, violated);
+    const violatedRule = rule(value);
+    if (violatedRule) this.addProblem(name, violatedRule);
     return value;
   }
 
   /** Reads a required string that must be one of `values`. */
   oneOf<const T extends string>(name: string, values: readonly T[]): T | undefined {
     const text = this.required(name);
-    const value = values.find((each) => each === text);
+    const value = values.find((allowed) => allowed === text);
     if (!value) this.addProblem(name, `must be one of ${values.join(', ')}`);
     return value;
   }
@@ -82,7 +82,7 @@ export class ObjectReader {
     return bounds.min;
   }
 
-  /** Reads a required object. Returns a reader of its fields, whose problems belong to this reader. */
+  /** Reads a required object. Returns a reader of its fields that adds its problems to those of this reader. */
   object(name: string): ObjectReader {
     const value = this.take(name);
     if (!isObject(value)) this.addProblem(name, value === undefined ? 'is required' : 'must be an object');
@@ -96,7 +96,7 @@ export class ObjectReader {
 
   /** Records a problem for each field that has not been read. */
   rejectUnread(): void {
-    for (const name of Object.keys(this.unread())) this.addProblem(publicName(name), 'is unknown');
+    for (const name of Object.keys(this.unread())) this.addProblem(redactUnknownName(name), 'is unknown');
   }
 
   addProblem(name: string, rule: string): void {

@@ -5,21 +5,21 @@ import { amountValue, currencyCode, freeText, httpUrl, methodFieldRule, uuid } f
 import { invalidRequest } from './http-error';
 import { ObjectReader, readObject } from './object-reader';
 
-/** Reads a payment request. The method's fields have a masked card number and no security code. */
+/** Reads a payment request. The result has a masked card number and no security code. */
 export function readPaymentRequest(body: WireObject, methods: SandboxMethods['payments']) {
   const reader = new ObjectReader(body);
-  const { part, type, method, ...common } = readCommonFields(reader, 'payment_method', methods);
+  const { methodReader, type, method, ...common } = readCommonFields(reader, 'payment_method', methods);
   const externalId = reader.optional('external_id');
   const returnUrl = reader.optional('return_url', httpUrl);
   reader.rejectUnread();
   if (!method) {
-    part.addProblem('type', 'is not a known method');
-    throw part.error();
+    methodReader.addProblem('type', 'is not a known method');
+    throw methodReader.error();
   }
-  const fields = part.unread();
+  const fields = methodReader.unread();
   const { flow, hasDirectFlowFields } = flowOf(method, Object.keys(fields));
-  readMethodFields(part, flow === 'direct' ? method.direct : { required: method.redirect });
-  if (!method.anyFields) part.rejectUnread();
+  readMethodFields(methodReader, flow === 'direct' ? method.direct : { required: method.redirect });
+  if (!method.anyFields) methodReader.rejectUnread();
   reader.throwIfInvalid();
   const request = method.anyFields ? redactCardData(fields) : withoutCardData(fields);
   return { ...common, type, method, externalId, returnUrl, flow, hasDirectFlowFields, request };
@@ -28,13 +28,13 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
 /** Reads a payout request. Unknown payout types are valid and may have any fields (spec 2.8, "or others"). */
 export function readPayoutRequest(body: WireObject, methods: SandboxMethods['payouts']) {
   const reader = new ObjectReader(body);
-  const { part, method, ...common } = readCommonFields(reader, 'payout_method', methods);
+  const { methodReader, method, ...common } = readCommonFields(reader, 'payout_method', methods);
   const externalId = reader.required('external_id');
   reader.rejectUnread();
-  const fields = part.unread();
+  const fields = methodReader.unread();
   if (method) {
-    readMethodFields(part, method);
-    part.rejectUnread();
+    readMethodFields(methodReader, method);
+    methodReader.rejectUnread();
   }
   reader.throwIfInvalid();
   return { ...common, externalId, request: method ? withoutCardData(fields) : redactCardData(fields) };
@@ -46,13 +46,13 @@ function readCommonFields<M extends { currency?: string }>(
   methods: ReadonlyMap<string, M>,
 ) {
   const channel = reader.required('channel', uuid);
-  const part = reader.object(methodField);
-  const type = part.required('type');
+  const methodReader = reader.object(methodField);
+  const type = methodReader.required('type');
   const method = methods.get(type);
   const amount = readAmount(reader.object('amount'), method?.currency);
   const callbackUrl = reader.optional('callback_url', httpUrl);
   reader.optional('description', freeText);
-  return { channel, part, type, method, amount, callbackUrl };
+  return { channel, methodReader, type, method, amount, callbackUrl };
 }
 
 function readAmount(reader: ObjectReader, onlyCurrency: string | undefined) {
@@ -105,7 +105,7 @@ export function parseQuery(text: string): Record<string, string> {
   if (!/^(|[^=&]+=[^&]*(&[^=&]+=[^&]*)*)$/.test(text))
     throw invalidRequest({ query: 'must be name=value pairs' });
   try {
-    // URLSearchParams replaces malformed percent-encoding.
+    // URLSearchParams silently replaces malformed percent-encoding.
     decodeURIComponent(text);
   } catch {
     throw invalidRequest({ query: 'must be percent-encoded UTF-8' });

@@ -9,7 +9,7 @@ interface TransactionSearch {
   now: number;
 }
 
-/** Keeps transactions in memory. At the maximum, evicts the one settled first, or the oldest if none is settled. */
+/** Keeps transactions in memory. If full, evicts the transaction settled first, or the oldest if none is settled. */
 export class Store {
   private readonly byId = new Map<string, Transaction>();
   private readonly byExternalId = new Map<string, Transaction[]>();
@@ -22,12 +22,12 @@ export class Store {
     const { id, externalId } = transaction;
     this.byId.set(id, transaction);
     if (externalId === undefined) return;
-    const sharing = this.byExternalId.get(externalId);
-    if (sharing) sharing.push(transaction);
+    const sameExternalId = this.byExternalId.get(externalId);
+    if (sameExternalId) sameExternalId.push(transaction);
     else this.byExternalId.set(externalId, [transaction]);
   }
 
-  /** Records that a transaction has reached a final state, so that it may be evicted before open ones. */
+  /** Records that a transaction has reached a final state, so that it is evicted before open ones. */
   markSettled(transaction: Transaction): void {
     if (this.byId.has(transaction.id)) this.settled.add(transaction);
   }
@@ -41,11 +41,11 @@ export class Store {
     const candidates =
       transactionId === undefined ? this.byExternalId.get(externalId ?? '') : [this.get(transactionId)];
     return candidates?.findLast(
-      (found) =>
-        found?.kind === kind &&
-        found.channel.toLowerCase() === channel.toLowerCase() &&
-        (externalId === undefined || found.externalId === externalId) &&
-        !isHidden(found, now),
+      (candidate) =>
+        candidate?.kind === kind &&
+        candidate.channel.toLowerCase() === channel.toLowerCase() &&
+        (externalId === undefined || candidate.externalId === externalId) &&
+        !isHidden(candidate, now),
     );
   }
 
@@ -70,7 +70,7 @@ export class Store {
     transaction.timer?.cancel();
     this.byId.delete(transaction.id);
     const externalId = transaction.externalId ?? '';
-    const others = this.byExternalId.get(externalId)?.filter((each) => each !== transaction) ?? [];
+    const others = this.byExternalId.get(externalId)?.filter((candidate) => candidate !== transaction) ?? [];
     if (others.length > 0) this.byExternalId.set(externalId, others);
     else this.byExternalId.delete(externalId);
   }

@@ -11,7 +11,7 @@ import type { SimulatedOutcome, TransactionError } from './final-states';
 type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed';
 export type PaymentStatus = PayoutStatus | 'mispaid';
 
-interface Common {
+interface CommonFields {
   id: string;
   /** Channel id, in upper or lower case as sent by the client. */
   channel: string;
@@ -30,7 +30,7 @@ interface Common {
   timer?: Timer;
 }
 
-export interface Payment extends Common {
+export interface Payment extends CommonFields {
   kind: 'payment';
   status: PaymentStatus;
   method: SandboxPaymentMethod;
@@ -43,7 +43,7 @@ export interface Payment extends Common {
   added: WireObject;
 }
 
-export interface Payout extends Common {
+export interface Payout extends CommonFields {
   kind: 'payout';
   status: PayoutStatus;
 }

@@ -17,16 +17,16 @@ export interface Transition {
 /** The latest transitions of all transactions, in memory. */
 export class TransitionLog {
   private readonly latest: Transition[] = [];
-  private readonly current = new WeakMap<Transaction, string>();
+  private readonly currentByTransaction = new WeakMap<Transaction, string>();
 
   /** Records the present status and state of a transaction, if they are new. */
   record(transaction: Transaction, at: number): void {
     const { kind, id: transactionId, status } = transaction;
     const state = transaction.kind === 'payment' ? transaction.state : undefined;
     const to = state ? `${status}, ${state}` : status;
-    const from = this.current.get(transaction) ?? null;
+    const from = this.currentByTransaction.get(transaction) ?? null;
     if (from === to) return;
-    this.current.set(transaction, to);
+    this.currentByTransaction.set(transaction, to);
     this.latest.push({ at, kind, transactionId, from, to });
     if (this.latest.length > MAX_TRANSITIONS) this.latest.shift();
   }

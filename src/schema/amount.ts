@@ -9,14 +9,11 @@ export class Amount {
   @Field(() => CurrencyCode, { description: 'ISO 4217 code, as the service sent it.' }) currency!: string;
 
   @Field(() => Decimal, {
-    description: 'The amount of the order. Of a MISPAID payment the payer paid received instead.',
+    description: 'The requested amount. For a MISPAID payment, received is the amount actually paid.',
   })
   value!: string;
 
-  @NullableField(
-    'The amount actually paid, in place of value: for MISPAID payments only, otherwise null.',
-    () => Decimal,
-  )
+  @NullableField('The amount actually paid; null unless the payment is MISPAID.', () => Decimal)
   received?: string | null;
 }
 
@@ -24,7 +21,7 @@ export class Amount {
 export class AmountInput {
   @Field(() => CurrencyCode, {
     description:
-      'ISO 4217 code. Some methods accept one currency only (spec section 8); another is an InvalidInputError.',
+      'ISO 4217 code. Some methods accept only one currency (spec section 8); any other is an InvalidInputError.',
   })
   @TextRule('iso4217', 'must be a currency of ISO 4217.', isISO4217CurrencyCode)
   currency!: string;

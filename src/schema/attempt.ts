@@ -19,11 +19,11 @@ export type AttemptOperation = EnumValue<typeof AttemptOperation>;
 
 export const AttemptOutcome = registerEnum('AttemptOutcome', 'The outcome of a create call.', {
   IN_PROGRESS: 'In progress: query it again in a moment.',
-  SUCCEEDED: 'The service created it; it may still be declined later.',
-  REJECTED: 'The service rejected it: nothing was created, and the key may be used again.',
+  SUCCEEDED: 'The payment or payout was created; it can still be declined later.',
+  REJECTED: 'The service rejected the call: nothing was created, and the key may be used again.',
   NOT_SENT: 'Certainly nothing reached the service; the key may be used again.',
   UNKNOWN:
-    'It may or may not have reached the service. The gateway looks it up repeatedly; if it stays unknown, the operator records the outcome. Never use a new key for it.',
+    'The call may or may not have reached the service. The gateway looks the payment or payout up repeatedly; if the outcome stays unknown, the operator records it. Never repeat the call with a new key.',
 });
 export type AttemptOutcome = EnumValue<typeof AttemptOutcome>;
 
@@ -47,11 +47,11 @@ export class Attempt {
   })
   startedAt!: string;
 
-  @NullableField('When its outcome became known; null for IN_PROGRESS and UNKNOWN.', () => Timestamp)
+  @NullableField('When the outcome became known; null for IN_PROGRESS and UNKNOWN.', () => Timestamp)
   settledAt!: string | null;
 
   @NullableField(
-    'The payment or payout that it created, from the journal. Null unless outcome is SUCCEEDED.',
+    'The id of the created payment or payout, from the journal. Null unless outcome is SUCCEEDED.',
     () => UUID,
   )
   transactionId!: string | null;
@@ -74,13 +74,13 @@ export class Attempt {
   payoutMethod!: string | null;
 
   @NullableField(
-    'The created payment in its current state, by one lookup. Null if none is known.',
+    'The created payment in its current state, looked up when selected. Null unless outcome is SUCCEEDED.',
     () => Payment,
   )
   payment!: TransactionLookup<PaymentResource>;
 
   @NullableField(
-    'The created payout in its current state, by one lookup. Null if none is known.',
+    'The created payout in its current state, looked up when selected. Null unless outcome is SUCCEEDED.',
     () => Payout,
   )
   payout!: TransactionLookup<PayoutResource>;
@@ -96,7 +96,7 @@ class AttemptEdge {
 
 @ObjectType({ description: 'The position of a page (Relay cursor connections).' })
 export class PageInfo {
-  @Field(() => Boolean, { description: 'Whether older ones follow.' }) hasNextPage!: boolean;
+  @Field(() => Boolean, { description: 'Whether older attempts follow.' }) hasNextPage!: boolean;
   @NullableField('The cursor of the last edge; null for an empty page.') endCursor!: string | null;
 }
 

@@ -14,7 +14,7 @@ import { ONE_OF_INPUT_NAMES } from './methods/method-types';
 export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQLSchema {
   const schema = buildSchemaSync({
     resolvers,
-    // Validation by type-graphql is off, because src/core validates inputs and errors of type-graphql contain them.
+    // Turns validation by type-graphql off, because its errors contain the input. src/core validates inputs instead.
     validate: false,
     // Apollo Server checks the schema at startup; a second check here would take 100 ms.
     skipCheck: true,
@@ -22,7 +22,7 @@ export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQL
   });
   removeFieldResolvers(schema);
   resolveTypesByClassName(schema);
-  // Makes graphql-js enforce @oneOf, and check when the server starts that all fields are nullable without a default.
+  // Makes graphql-js enforce @oneOf and, at startup, check that the fields are nullable and have no default.
   for (const name of ONE_OF_INPUT_NAMES) (schema.getType(name) as GraphQLInputObjectType).isOneOf = true;
   describeRootTypes(schema);
   return schema;
@@ -36,7 +36,7 @@ const UNUSED_PUB_SUB: PubSub = {
   },
 };
 
-const rootTypes = (schema: GraphQLSchema): GraphQLObjectType[] =>
+const rootTypesOf = (schema: GraphQLSchema): GraphQLObjectType[] =>
   [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter((root) => !!root);
 
 function describeRootTypes(schema: GraphQLSchema): void {
@@ -46,15 +46,16 @@ function describeRootTypes(schema: GraphQLSchema): void {
     Subscription:
       'Live updates, over WebSocket (graphql-transport-ws) at /graphql or as server-sent events at /graphql/stream.',
   };
-  for (const root of rootTypes(schema)) root.description = descriptions[root.name];
+  for (const root of rootTypesOf(schema)) root.description = descriptions[root.name];
 }
 
-/** Removes type-graphql's resolvers from all types but the roots, because graphql-js reads properties faster itself. */
+/** Removes type-graphql's resolvers from all types but the root types: graphql-js reads properties faster itself. */
 function removeFieldResolvers(schema: GraphQLSchema): void {
-  const roots = rootTypes(schema);
-  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
-  for (const type of types.filter((each) => !roots.includes(each) && !isIntrospectionType(each)))
+  const roots = rootTypesOf(schema);
+  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
+    if (roots.includes(type) || isIntrospectionType(type)) continue;
     for (const field of Object.values(type.getFields())) field.resolve = undefined;
+  }
 }
 
 /** Resolves abstract types by class name; type-graphql's resolveType is slower, as it always returns a promise. */

@@ -10,7 +10,7 @@ import type { TransactionLookup } from './transaction-lookup';
 /** Default and maximum of the argument `first` of `changes`: the number of changes per page. */
 export const CHANGES_PAGE = { default: 100, max: 500 };
 
-/** The fields that changes of payments and payouts have in common. Not a GraphQL type. */
+/** The common fields of PaymentChange and PayoutChange. Not a GraphQL type. */
 @ObjectType()
 abstract class AnyChange {
   @Field(() => String, {
@@ -24,7 +24,7 @@ abstract class AnyChange {
   @Field(() => UUID, { description: 'The merchant channel.' }) channel!: string;
   @Field(() => UUID, { description: 'The id at the service.' }) transactionId!: string;
 
-  @NullableField("The identifier in the client's system, also if the gateway generated it.")
+  @NullableField("The identifier in the client's system, or the one that the gateway generated instead.")
   externalId!: string | null;
 
   @NullableField(
@@ -34,39 +34,39 @@ abstract class AnyChange {
   amount!: Amount | null;
 }
 
-@ObjectType({ description: 'A status or state of a payment that the gateway saw for the first time.' })
+@ObjectType({ description: 'A new status or state of a payment, recorded when the gateway first saw it.' })
 export class PaymentChange extends AnyChange {
-  @Field(() => PaymentMethod, { description: 'The method; OTHER for one unknown to this gateway.' })
+  @Field(() => PaymentMethod, { description: 'The method; OTHER if it is unknown to this gateway.' })
   method!: string;
 
-  @NullableField('The status before; null for the first change of a payment.', () => PaymentStatus)
+  @NullableField('The previous status; null for the first change of a payment.', () => PaymentStatus)
   previousStatus!: PaymentStatus | null;
 
-  @Field(() => PaymentStatus, { description: 'The new status; the same as before if only the state is new.' })
+  @Field(() => PaymentStatus, { description: 'The new status; unchanged if only the state is new.' })
   status!: PaymentStatus;
 
   @NullableField('The state; null if the service showed none.', () => PaymentState)
   state!: PaymentState | null;
 
   @NullableField(
-    'The payment in its current state, by one lookup. It may have changed again since this change.',
+    'The payment in its current state, looked up when selected. It may have changed again since this change.',
     () => Payment,
   )
   payment!: TransactionLookup<PaymentResource>;
 }
 
-@ObjectType({ description: 'A status of a payout that the gateway saw for the first time.' })
+@ObjectType({ description: 'A new status of a payout, recorded when the gateway first saw it.' })
 export class PayoutChange extends AnyChange {
-  @Field(() => PayoutMethod, { description: 'The method; OTHER for one unknown to this gateway.' })
+  @Field(() => PayoutMethod, { description: 'The method; OTHER if it is unknown to this gateway.' })
   method!: string;
 
-  @NullableField('The status before; null for the first change of a payout.', () => PayoutStatus)
+  @NullableField('The previous status; null for the first change of a payout.', () => PayoutStatus)
   previousStatus!: PayoutStatus | null;
 
   @Field(() => PayoutStatus, { description: 'The new status.' }) status!: PayoutStatus;
 
   @NullableField(
-    'The payout in its current state, by one lookup. It may have changed again since this change.',
+    'The payout in its current state, looked up when selected. It may have changed again since this change.',
     () => Payout,
   )
   payout!: TransactionLookup<PayoutResource>;
@@ -85,7 +85,7 @@ export class ChangePage {
 
   @Field(() => String, {
     description:
-      'Where to continue: pass it as `after`. The cursor of the last change; for an empty page the given cursor, or that of the start.',
+      'Pass it as `after` to continue. The cursor of the last change; for an empty page, the given cursor or, without one, that of the start of the feed.',
   })
   endCursor!: string;
 

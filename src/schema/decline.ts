@@ -26,13 +26,13 @@ export const DeclineReason = registerEnum(
     INSUFFICIENT_FUNDS: 'Not enough money on the account.',
     CARD_EXPIRED: 'The card has expired.',
     SUSPECTED_FRAUD: 'The provider suspects fraud.',
-    NOT_PERMITTED: 'The transaction is not permitted to this card or account.',
+    NOT_PERMITTED: 'The transaction is not permitted for this card or account.',
   },
 );
 export type DeclineReason = EnumValue<typeof DeclineReason>;
 
 /** Patterns that find reasons in a normalised text: lower case, with words separated by single spaces. */
-const PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
+const REASON_PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
   DO_NOT_HONOR: /\bdo not hono(u)?r\b/,
   AUTHENTICATION_FAILED:
     /\b(3 ?ds|3 d secure)( authentication)? (error|failed|failure|declined)\b|\bauthentication (failed|failure)\b/,
@@ -42,28 +42,28 @@ const PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
   NOT_PERMITTED: /\btransaction (is )?not (permitted|allowed)\b/,
 };
 
-/** A negated reason, such as "no fraud suspected"; not "do not honor", "not permitted" or "not sufficient". */
+/** Matches a negated reason such as "no fraud suspected"; not "do not honor", "not permitted" or "not sufficient". */
 const NEGATED_REASON =
   /\b(no|not|never|without|isn t|wasn t) (a |an |any |yet )?(suspected|suspicion|fraud|insufficient|expired|card expired|3 ?ds|authentication)\b|\b(no|none|false|negative)$/;
 
-/** Returns the only reason in a provider's text; null if it contains none or several, or negates one. */
+/** Returns the only reason in a provider's text; null if the text contains none or several, or negates one. */
 export function readDeclineReason(text: string): DeclineReason | null {
   const words = text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
   if (NEGATED_REASON.test(words)) return null;
-  const [reason = null, ...others] = Object.values(DeclineReason).filter((each) =>
-    PATTERNS[each].test(words),
+  const [reason = null, ...otherReasons] = Object.values(DeclineReason).filter((candidate) =>
+    REASON_PATTERNS[candidate].test(words),
   );
-  return others.length > 0 ? null : reason;
+  return otherReasons.length > 0 ? null : reason;
 }
 
 @ObjectType({
   description: 'Why a payment or payout failed (spec 7.2). A decline is data, never a GraphQL error.',
 })
 export class TransactionError {
-  @Field(() => DeclineCode, { description: 'The code; UNKNOWN for one unknown to this gateway.' })
+  @Field(() => DeclineCode, { description: 'The code; UNKNOWN if it is unknown to this gateway.' })
   code!: DeclineCode;
 
   @Field(() => String, {
@@ -73,7 +73,7 @@ export class TransactionError {
 
   @Field(() => String, {
     description:
-      'Free text of the service for people, without card numbers and secrets (docs/redaction.md); empty if it sent none.',
+      'Free text from the service for human readers, without card numbers and secrets (docs/redaction.md); empty if it sent none.',
   })
   message!: string;
 

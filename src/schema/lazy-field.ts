@@ -3,8 +3,8 @@ import { snakeCase, type WireObject } from '../shared/wire-object';
 import { NullableField } from './nullable-field';
 
 /**
- * A value that a response of the service may lack although the service has it. Then a getter returns a promise, which a
- * lookup resolves. All lazy fields of an object share one lookup, which is sent only if one of them is read.
+ * A value that a response may lack although the service has it. If it is missing, reading it sends a lookup and returns
+ * a promise of the result. All lazy fields of an object share one lookup.
  */
 export type Lazy<T> = T | null | undefined | Promise<T | null | undefined>;
 
@@ -26,11 +26,11 @@ interface ServiceFieldOptions {
 interface ServiceFieldSpec {
   name: string;
   wireName: string;
-  /** Returns the value of the field in a response, as `read` returns it; undefined if the response lacks it. */
+  /** Returns the field's value in a response, parsed by `read`; undefined if the response lacks it. */
   find(method: WireObject, response: WireObject): unknown;
 }
 
-/** The service fields of each class that declares some, those of its superclasses first. */
+/** The service fields by the prototype of their class; fields of superclasses come first. */
 const specsByPrototype = new Map<object, readonly ServiceFieldSpec[]>();
 
 /** Declares a nullable GraphQL field that is read from the service's `payment_method`. */
@@ -56,12 +56,12 @@ export function serviceFieldsOf(prototype: object | null): readonly ServiceField
   );
 }
 
-/** Returns the value of a field without starting a lookup; undefined if only a lookup has the value. */
+/** Returns the value of a field without starting a lookup; undefined if the value needs a lookup. */
 export function peek(object: object, name: string): unknown {
   const property = Object.getOwnPropertyDescriptor(object, name);
   return property && 'value' in property ? property.value : undefined;
 }
 
-/** Returns a lazy value that the response contained; null if there is none or only a lookup has it. */
+/** Returns a lazy value without a lookup; null if there is no value or the value needs a lookup. */
 export const valueOrNull = <T>(value: Lazy<T>): T | null =>
   value instanceof Promise ? null : (value ?? null);

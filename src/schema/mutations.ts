@@ -27,7 +27,7 @@ const IDEMPOTENCY_KEY =
 /** Declares a field for a URL that is sent to the service. Its rules are in core/validation/validate-url.ts. */
 const UrlField = (description: string): PropertyDecorator =>
   NullableField(
-    `${description} https to a public host, without credentials; in the sandbox also http to this machine. Sent unchanged.`,
+    `${description} https to a public host, without credentials; in the sandbox also http to loopback hosts. Sent unchanged.`,
     () => HttpUrl,
   );
 
@@ -84,25 +84,28 @@ export class CreatePayoutInput {
 }
 
 @ObjectType({
-  description: 'The payment, created or confirmed. A decline is a success of the call: see payment.error.',
+  description:
+    'The created or confirmed payment. The call succeeds even if the payment is declined: see payment.error.',
 })
 export class PaymentSuccess {
   @Field(() => Payment, { description: 'The payment in its current state.' }) payment!: PaymentResource;
 
   @Field(() => Boolean, {
     description:
-      'True if an earlier call with the same input carried out the create or confirm, or if a lost response was recovered by lookup; payment is then its current state.',
+      'True if an earlier call with the same input carried out the create or confirm, or if a lost response was recovered by lookup; payment then has its current state.',
   })
   replayed!: boolean;
 }
 
-@ObjectType({ description: 'The created payout. A decline is a success of the call: see payout.error.' })
+@ObjectType({
+  description: 'The created payout. The call succeeds even if the payout is declined: see payout.error.',
+})
 export class PayoutSuccess {
   @Field(() => Payout, { description: 'The payout in its current state.' }) payout!: PayoutResource;
 
   @Field(() => Boolean, {
     description:
-      'True if an earlier call with the same key created it, or if a lost response was recovered by lookup; payout is then its current state.',
+      'True if an earlier call with the same key created the payout, or if a lost response was recovered by lookup; payout then has its current state.',
   })
   replayed!: boolean;
 }

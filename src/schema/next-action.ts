@@ -5,7 +5,7 @@ import { HttpUrl } from './scalars';
 const PollAfterMs = (): PropertyDecorator =>
   Field(() => Int, { description: 'Polling interval for callers without a subscription, in milliseconds.' });
 
-/** method-types.ts declares `confirmWith` as a GraphQL field, because its enum is built from the method definitions. */
+/** method-types.ts makes `confirmWith` a GraphQL field, because its enum is built from the method definitions. */
 abstract class BaseConfirmableAction {
   /** The field of ConfirmationInput to fill in. */
   confirmWith!: string;

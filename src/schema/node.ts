@@ -46,7 +46,7 @@ export abstract class Node {
   abstract transactionId: string;
 
   @Field(() => ID, {
-    description: 'Opaque and stable. It encodes kind, channel and transaction id; for node(id).',
+    description: 'Opaque and stable, for node(id). It encodes kind, channel and transaction id.',
   })
   get id(): string {
     return encodeNodeId(this);

@@ -3,7 +3,7 @@ import { Amount } from './amount';
 import { TransactionError } from './decline';
 import { AwaitProviderAction, NextAction, RedirectAction, type ConfirmableAction } from './next-action';
 import { Node } from './node';
-import { DEFAULT_POLL_AFTER, type PollAfter } from '../shared/poll-after';
+import { SHORTEST_POLL_AFTER, type PollAfter } from '../shared/poll-after';
 import { ServiceField, type Lazy } from './lazy-field';
 import { NullableField } from './nullable-field';
 import { registerEnum, toEnumValue, type EnumValue } from './register-enum';
@@ -35,20 +35,20 @@ export type PaymentState = EnumValue<typeof PaymentState>;
 /** Declares the field `state` of a method that has sub-states. */
 export const StateField = (): PropertyDecorator =>
   ServiceField(
-    'What the payment waits for; null in the redirect flow and when it waits no more (spec 3.3).',
+    'What the payment waits for; null in the redirect flow and when it no longer waits (spec 3.3).',
     {
       type: () => PaymentState,
       read: (raw) => (typeof raw === 'string' ? toEnumValue(PaymentState, PaymentState.UNKNOWN, raw) : null),
     },
   );
 
-const WITHOUT_NEXT_ACTION: ReadonlySet<PaymentStatus> = new Set([
+const STATUSES_WITHOUT_NEXT_ACTION: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.COMPLETED,
   PaymentStatus.FAILED,
   PaymentStatus.MISPAID,
 ]);
 
-/** How the payer's part in a payment is confirmed (spec 4.5). */
+/** How a payment is confirmed (spec 4.5). */
 export interface Confirmation {
   /** Name of the field in ConfirmationInput. */
   field: string;
@@ -58,7 +58,7 @@ export interface Confirmation {
   action(payment: PaymentResource): ConfirmableAction;
 }
 
-/** The part of a method's definition that payments use. */
+/** The part of a method's definition that PaymentResource uses. */
 interface PaymentMethodFacts {
   readonly name: string;
   readonly confirmation?: Confirmation;
@@ -77,14 +77,14 @@ export abstract class PaymentResource extends Node {
   /** `payment_method.type` from the service (redacted), or the type of the definition if the service sent none. */
   wireType!: string;
 
-  /** Looks up the whole payment, at most once; null if that fails. Absent if the response lacked no fields. */
+  /** Looks up the whole payment, at most once; null if the lookup fails. Absent if the response was complete. */
   complete?: () => Promise<PaymentResource | null>;
 
   /** Time of the lookup by the service's clock, in milliseconds since 1970; undefined if unknown. */
   serviceTime?: number;
 
   /** Polling intervals that the next actions recommend. */
-  pollAfter: PollAfter = DEFAULT_POLL_AFTER;
+  pollAfter: PollAfter = SHORTEST_POLL_AFTER;
 
   /** The sub-state of the payment (spec 3.3), in methods that have sub-states. */
   declare state?: Lazy<PaymentState>;
@@ -98,7 +98,7 @@ export abstract class PaymentResource extends Node {
   @Field(() => UUID, { description: 'The merchant channel of the payment.' }) channel!: string;
 
   @NullableField(
-    "The identifier in the client's system. Null if looked up by transactionId: the service does not return it.",
+    "The identifier in the client's system. Null after a lookup by transactionId, because the service does not return it.",
   )
   externalId?: Lazy<string>;
 
@@ -107,7 +107,7 @@ export abstract class PaymentResource extends Node {
     return this.definition.name;
   }
 
-  @Field(() => PaymentStatus, { description: 'The status; UNKNOWN for one unknown to this gateway.' })
+  @Field(() => PaymentStatus, { description: 'The status; UNKNOWN if it is unknown to this gateway.' })
   status!: PaymentStatus;
 
   @Field(() => String, {
@@ -134,7 +134,7 @@ export abstract class PaymentResource extends Node {
     () => NextAction,
   )
   get nextAction(): Lazy<NextAction> {
-    if (WITHOUT_NEXT_ACTION.has(this.status)) return null;
+    if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
     if (this.complete && this.state !== PaymentState.WAITING_FOR_PROVIDER) {
       return this.complete().then((whole) => (whole ?? this).actionFromPresentFields);
     }
@@ -143,7 +143,7 @@ export abstract class PaymentResource extends Node {
 
   /** The next action according to the fields that are present, without a lookup. */
   private get actionFromPresentFields(): NextAction | null {
-    if (WITHOUT_NEXT_ACTION.has(this.status)) return null;
+    if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
     const { confirmation } = this.definition;
     if (confirmation && this.state === confirmation.confirmsState)
       return Object.assign(confirmation.action(this), { confirmWith: confirmation.field });

@@ -10,7 +10,7 @@ export const PayoutStatus = registerEnum('PayoutStatus', 'The status of a payout
   PENDING: 'Created.',
   PROCESSING: 'Created and awaiting confirmation.',
   COMPLETED: 'The funds were transferred. Final.',
-  FAILED: 'It could not be completed: see error. Final.',
+  FAILED: 'The payout could not be completed: see error. Final.',
   UNKNOWN: 'A status unknown to this gateway: see rawStatus.',
 });
 export type PayoutStatus = EnumValue<typeof PayoutStatus>;
@@ -38,7 +38,7 @@ export abstract class PayoutResource extends Node {
   @Field(() => UUID, { description: 'The merchant channel of the payout.' }) channel!: string;
 
   @NullableField(
-    "The identifier in the client's system. Null if looked up by transactionId and not returned by the service.",
+    "The identifier in the client's system. Null after a lookup by transactionId if the service does not return it.",
   )
   externalId?: string | null;
 
@@ -47,7 +47,7 @@ export abstract class PayoutResource extends Node {
     return this.definition.name;
   }
 
-  @Field(() => PayoutStatus, { description: 'The status; UNKNOWN for one unknown to this gateway.' })
+  @Field(() => PayoutStatus, { description: 'The status; UNKNOWN if it is unknown to this gateway.' })
   status!: PayoutStatus;
 
   @Field(() => String, {
@@ -55,7 +55,7 @@ export abstract class PayoutResource extends Node {
   })
   rawStatus!: string;
 
-  @NullableField('From the create call; null unless this gateway created the payout.', () => Amount)
+  @NullableField('The amount of the create call; null unless this gateway created the payout.', () => Amount)
   amount?: Amount | null;
 
   @NullableField('The decline; null unless FAILED. Never a GraphQL error.', () => TransactionError)

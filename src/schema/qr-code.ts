@@ -3,8 +3,8 @@ import encodeQR from 'qr';
 /** Width of the white border in modules (ISO/IEC 18004). */
 const QUIET_ZONE_MODULES = 4;
 
-/** Returns the dark modules as one SVG path: for each run of them in a row, a horizontal stroke of width 1. */
-function darkModulesPath(rows: readonly (readonly boolean[])[]): string {
+/** Returns an SVG path that draws each run of dark modules in a row as a horizontal stroke of width 1. */
+function pathOfDarkModules(rows: readonly (readonly boolean[])[]): string {
   let path = '';
   let [penX, penY] = [0, 0];
   for (const [y, row] of rows.entries()) {
@@ -25,7 +25,7 @@ export function drawQrCode(text: string): string | null {
     const rows = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE_MODULES });
     const size = rows.length;
     // Strokes are centred on y = 0, 1, 2 …, so the view box starts at -0.5. crispEdges avoids gaps between rows.
-    const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -.5 ${size} ${size}" shape-rendering="crispEdges"><path fill="white" d="M0-.5h${size}v${size}H0z"/><path stroke="black" d="${darkModulesPath(rows)}"/></svg>`;
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -.5 ${size} ${size}" shape-rendering="crispEdges"><path fill="white" d="M0-.5h${size}v${size}H0z"/><path stroke="black" d="${pathOfDarkModules(rows)}"/></svg>`;
     return `data:image/svg+xml,${svg.replace(/[<>" ]/g, encodeURIComponent)}`;
   } catch {
     return null;

@@ -15,7 +15,7 @@ import type { InputRule } from './input-rules';
 
 /** Rules of inputs, as class-validator decorators. Messages state the rule, never the value. */
 
-/** Creates a rule from a test of the value; `input` is the object with the field. `name` becomes FieldError.rule. */
+/** Creates a rule from a test of a field's value; `input` is the whole object. `name` becomes FieldError.rule. */
 const Rule = (
   name: InputRule,
   message: string,
@@ -61,7 +61,7 @@ export const TextField = (description: string, rules = IsText()): PropertyDecora
     rules,
   );
 
-/** Declares a String field of an input that may be null or absent, by default with the rules of `IsText`. */
+/** Declares an optional String field of an input, by default with the rules of `IsText`. */
 export const OptionalTextField = (description: string, rules = IsText()): PropertyDecorator =>
   combine(
     Field(() => String, { nullable: true, description }),
@@ -82,11 +82,11 @@ export const IsPhone = (): PropertyDecorator =>
 const phoneDescription = (owner: 'payer' | 'recipient'): string =>
   `The ${owner}'s phone number, E.164; sent as given, with or without +.`;
 
-/** Declares a field for a phone number of an input. */
+/** Declares a required input field for a phone number. */
 export const PhoneField = (owner: 'payer' | 'recipient'): PropertyDecorator =>
   TextField(phoneDescription(owner), IsPhone());
 
-/** Declares a field for a phone number of an input that may be null or absent. */
+/** Declares an optional input field for a phone number. */
 export const OptionalPhoneField = (owner: 'payer' | 'recipient'): PropertyDecorator =>
   OptionalTextField(phoneDescription(owner), IsPhone());
 
@@ -133,7 +133,7 @@ export const IsExpiryMonth = (): PropertyDecorator =>
     /^(0[1-9]|1[0-2])$/.test(text),
   );
 
-/** Whether a card has expired. It is valid until its month has ended in the last time zone, 12 hours after UTC. */
+/** Whether a card has expired. A card is valid until its month has ended in the last time zone (UTC−12). */
 const hasExpired = (month: number, year: number): boolean => Date.now() >= Date.UTC(year, month, 1, 12);
 
 export const IsExpiryYear = (): PropertyDecorator =>
@@ -154,14 +154,14 @@ export const IsMaskedPan = (): PropertyDecorator =>
   );
 
 /** Requires that the other fields are null or absent if this field is given. */
-export const InsteadOf = (...others: string[]): PropertyDecorator =>
+export const InsteadOf = (...otherFields: string[]): PropertyDecorator =>
   TextRule(
     'addressOrStructuredFields',
-    `must be given instead of ${others.join(', ')}, not together with them.`,
-    (_text, input) => others.every((name) => input[name] === undefined || input[name] === null),
+    `must be given instead of ${otherFields.join(', ')}, not together with them.`,
+    (_text, input) => otherFields.every((name) => input[name] === undefined || input[name] === null),
   );
 
-/** Whether `test` accepts all names, strings and numbers in a JSON value; false if it is nested more than 8 levels. */
+/** Whether `test` accepts all names, strings and numbers in a JSON value; false if nested more than 8 levels. */
 function everyText(value: unknown, test: (text: string) => boolean, depth = 0): boolean {
   if (depth > 8) return false;
   if (typeof value === 'string') return test(value);
@@ -170,12 +170,12 @@ function everyText(value: unknown, test: (text: string) => boolean, depth = 0): 
   return Object.entries(value).every(([name, inner]) => test(name) && everyText(inner, test, depth + 1));
 }
 
-/** Whether a text contains a card number. An IBAN does not count: one in seven contains digits that look like one. */
+/** Whether a text contains a card number. IBANs do not count: one in seven has digits that look like a card number. */
 const hasCardNumber = (text: string): boolean => containsPan(text) && !isIBAN(text);
 
 const isWithinSizeLimit = (fields: object): boolean => JSON.stringify(fields).length <= 8192;
 
-/** Limits a JSON object of fields for a method whose fields the service does not document. */
+/** Checks the JSON object with the fields of a method whose fields the service does not document. */
 export const IsCustomFields = (): PropertyDecorator =>
   combine(
     ObjectRule(

@@ -16,8 +16,8 @@ import type { ValueRule } from './value-rules';
 type Rule = readonly [name: ValueRule, message: string];
 
 /**
- * Creates the error of a value that is invalid for its scalar. The message states the rule, never the value; graphql-js
- * adds the path. It is a GraphQLError, because graphql-js wraps any other error in a message that quotes the literal.
+ * Creates the error for a value that its scalar rejects. The message states the rule, never the value; graphql-js adds
+ * the path. It is a GraphQLError, because graphql-js wraps any other error in a message that quotes the literal.
  */
 export const invalidValueError = ([rule, message]: Rule, nodes?: ValueNode): GraphQLError =>
   new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', rule } });
@@ -35,7 +35,7 @@ interface StringScalar {
 }
 
 /** Creates a scalar that is serialised as a string. Values from the service are returned unchanged. */
-function stringScalar({ rule, parse, violatedRule, ...definition }: StringScalar): GraphQLScalarType {
+function createStringScalar({ rule, parse, violatedRule, ...definition }: StringScalar): GraphQLScalarType {
   const parseInput = (value: unknown, node?: ValueNode): string => {
     if (typeof value !== 'string') throw invalidValueError(rule, node);
     const parsed = parse(value);
@@ -52,7 +52,7 @@ function stringScalar({ rule, parse, violatedRule, ...definition }: StringScalar
 
 export { isUuid };
 
-export const UUID = stringScalar({
+export const UUID = createStringScalar({
   name: 'UUID',
   description:
     'A universally unique identifier (RFC 9562): 32 hexadecimal digits in the form 8-4-4-4-12. Any case is accepted; output is in lower case.',
@@ -70,12 +70,12 @@ export function normalizeDecimal(text: string): string | undefined {
   return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.padEnd(2, '0')}`;
 }
 
-function violatedDecimalRule(text: string): ValueRule {
+function findViolatedDecimalRule(text: string): ValueRule {
   if (/^-\d{1,15}(\.\d{1,2})?$/.test(text) || DECIMAL_SHAPE.test(text)) return 'positive';
   return /^\d{1,15}\.\d{3,}$/.test(text) ? 'decimalPlaces' : 'decimal';
 }
 
-export const Decimal = stringScalar({
+export const Decimal = createStringScalar({
   name: 'Decimal',
   description:
     'A decimal number as a string. Input: up to 15 digits, optionally a point and one or two decimals, above zero; sent with two decimals ("5.5" as "5.50"); a JSON or GraphQL number is rejected. Output: exactly as the service sent it.',
@@ -84,10 +84,10 @@ export const Decimal = stringScalar({
     'must be a string with a decimal number above zero: up to 15 digits and at most two decimals, for example 10.00.',
   ],
   parse: normalizeDecimal,
-  violatedRule: violatedDecimalRule,
+  violatedRule: findViolatedDecimalRule,
 });
 
-export const CurrencyCode = stringScalar({
+export const CurrencyCode = createStringScalar({
   name: 'CurrencyCode',
   description: 'An ISO 4217 alphabetic currency code in upper case, for example "EUR".',
   specifiedByURL: 'https://www.iso.org/iso-4217-currency-codes.html',
@@ -97,7 +97,7 @@ export const CurrencyCode = stringScalar({
 
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
 
-export const Timestamp = stringScalar({
+export const Timestamp = createStringScalar({
   name: 'Timestamp',
   description:
     'A time in RFC 3339 form with a UTC offset; times of the service exactly as it sent them, with microseconds.',
@@ -112,7 +112,7 @@ export function readHttpUrl(text: string, maxLength = 2048): string | undefined 
   return URL.canParse(text) ? text : undefined;
 }
 
-export const HttpUrl = stringScalar({
+export const HttpUrl = createStringScalar({
   name: 'URL',
   description: 'An absolute http or https address of at most 2048 characters.',
   specifiedByURL: 'https://url.spec.whatwg.org/',
@@ -133,7 +133,7 @@ const NUMBER_RULE: Rule = [
 const isInexactNumber = (value: unknown): boolean =>
   typeof value === 'number' && (!Number.isFinite(value) || isInexact(value));
 
-/** Returns a JSON object. Throws if it is too deep or has an inexact number. Not recursive, because it may be deep. */
+/** Checks and returns a JSON object. Does not recurse, because a value that is too deep would overflow the stack. */
 function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {
   if (!isObject(value)) throw invalidValueError(JSON_RULE, node);
   let level: unknown[] = [value];
@@ -147,10 +147,10 @@ function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unkno
   return value;
 }
 
-/** Returns the digits of a number without leading and trailing zeros and the exponent: "15" for "1.50" and "15e3". */
+/** Returns the digits of a number without the exponent and outer zeros: "15" for "01.50" and "15e3". */
 const significantDigits = (text: string): string => text.replace(/e.*|\D/gi, '').replace(/^0+|0+$/g, '');
 
-/** Maximum length of a number literal. Longer ones are rejected, because they are slow to compare. */
+/** Maximum length of a number literal. Longer literals are rejected, because they are slow to compare. */
 const MAX_LITERAL_LENGTH = 64;
 
 /** Throws unless a JSON number can represent the literal exactly. */
@@ -173,8 +173,8 @@ export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown
   },
 });
 
-/** Creates the scalar of a secret. Only variables may contain it, because documents are often logged and cached. */
-function secretScalar(name: string, description: string): GraphQLScalarType {
+/** Creates a scalar for secrets. Only variables may contain them, because documents are often logged and cached. */
+function createSecretScalar(name: string, description: string): GraphQLScalarType {
   const message = `must be a string given through a variable: a literal ${name} in the document is rejected.`;
   return new GraphQLScalarType<string, string>({
     name,
@@ -192,12 +192,12 @@ function secretScalar(name: string, description: string): GraphQLScalarType {
   });
 }
 
-export const CardNumber = secretScalar(
+export const CardNumber = createSecretScalar(
   'CardNumber',
   'A full card number (PAN): 12 to 19 digits, spaces and dashes allowed. Input only, and only through a variable: an inline literal is rejected. Sent to the service and never returned or logged.',
 );
 
-export const CardSecurityCode = secretScalar(
+export const CardSecurityCode = createSecretScalar(
   'CardSecurityCode',
   'A card security code (CVC, CVV): 3 or 4 digits. Input only, and only through a variable: an inline literal is rejected. Sent to the service and never returned, stored or logged.',
 );

@@ -28,7 +28,7 @@ export abstract class UserError {
 @ObjectType({ description: 'One mistake in an input.' })
 export class FieldError {
   @Field(() => [String], {
-    description: 'From the input object to the field, for example ["method", "card", "pan"].',
+    description: 'Path from the input object to the field, for example ["method", "card", "pan"].',
   })
   path!: string[];
 
@@ -41,7 +41,7 @@ export class FieldError {
 @ObjectType({
   implements: UserError,
   description:
-    'The input violates a rule; this call sent nothing. A create: its key created nothing and may be used again, but with the rule unused a payout with this external id and another key exists or may exist. A confirm: an earlier confirm may have been carried out.',
+    'The input violates a rule; this call sent nothing. For a create: the key created nothing and may be used again; but if the rule is "unused", a payout with this external id and another key exists or may exist. For a confirm: an earlier confirm may have been carried out.',
 })
 export class InvalidInputError extends UserError {
   override code = UserErrorCode.INVALID_INPUT;
@@ -51,7 +51,7 @@ export class InvalidInputError extends UserError {
 @ObjectType({
   implements: UserError,
   description:
-    'The service rejected the request (4xx except 401, 408, 409, 425, 429). A create: nothing was created, and the key may be used again. A confirm: this one was not carried out, but an earlier one may have been: look the payment up first.',
+    'The service rejected the request (4xx except 401, 408, 409, 425, 429). For a create: nothing was created, and the key may be used again. For a confirm: it was not carried out, but an earlier confirm may have been: look the payment up first.',
 })
 export class RejectedByServiceError extends UserError {
   override code = UserErrorCode.REJECTED_BY_SERVICE;
@@ -80,7 +80,7 @@ export class RequestInProgressError extends UserError {
 @ObjectType({
   implements: UserError,
   description:
-    'The request may or may not have reached the service; it is not retried blindly. A create is looked up repeatedly: repeat the call with the same key, never with a new one, or query attempt(idempotencyKey); if it stays unknown, the operator records the outcome. A confirm: look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat the confirm unchanged.',
+    'The request may or may not have reached the service; the gateway does not retry it blindly. For a create: the gateway looks it up repeatedly. Repeat the call with the same key, never with a new one, or query attempt(idempotencyKey); if the outcome stays unknown, the operator records it. For a confirm: look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat the confirm unchanged.',
 })
 export class OutcomeUnknownError extends UserError {
   override code = UserErrorCode.OUTCOME_UNKNOWN;
@@ -113,12 +113,12 @@ export const confirmRejected = (httpStatus: number, message: string): RejectedBy
 
 /**
  * Returns the error for a create whose key belongs to a call with another input or operation.
- * @param differing the parts of the inputs that are known to differ; empty if only the hashes differ
+ * @param differingParts the parts of the inputs that are known to differ; empty if only the hashes differ
  */
-export const idempotencyConflict = (differing: readonly string[]): IdempotencyConflictError =>
+export const idempotencyConflict = (differingParts: readonly string[]): IdempotencyConflictError =>
   Object.assign(new IdempotencyConflictError(), {
     message: `The idempotency key belongs to an earlier call with another ${
-      differing.join(', ') || 'description, URL or detail of the method'
+      differingParts.join(', ') || 'description, URL or detail of the method'
     }, which may have moved money. Query attempt(idempotencyKey) first; use a new key only for a different payment or payout.`,
   });
 
@@ -146,6 +146,6 @@ export const createOutcomeUnknown = (
 export const confirmOutcomeUnknown = (transactionId: string): OutcomeUnknownError =>
   Object.assign(new OutcomeUnknownError(), {
     message:
-      'The confirm may or may not have been carried out. Look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat this confirm unchanged. The payer must not pay again before.',
+      'The confirm may or may not have been carried out. Look the payment up; if its state is still WAITING_FOR_CODE, WAITING_FOR_UTR or WAITING_FOR_CONFIRM, repeat this confirm unchanged. The payer must not pay again before this lookup.',
     transactionId,
   });

@@ -1,6 +1,6 @@
 /**
- * Rules of GraphQL types and arguments in `extensions.fields[].rule` of BAD_USER_INPUT. Clients rely on the names. Some
- * arguments have rules of input-rules.ts, too.
+ * Values of `extensions.fields[].rule` in BAD_USER_INPUT errors, for GraphQL types and arguments. Arguments can violate
+ * rules of input-rules.ts, too. Clients rely on the names.
  */
 export const VALUE_RULES = [
   // Any type
@@ -37,7 +37,7 @@ export type ValueRule = (typeof VALUE_RULES)[number];
 
 /** An item of `extensions.fields`: where a value violates which rule. */
 export interface InvalidValue {
-  /** Path to the value: names and list indexes, starting below the input object or at the argument. Holds no values. */
+  /** Path to the value: names and list indexes, starting below the input object or at the argument. Has no values. */
   path: readonly string[];
   rule: string;
 }

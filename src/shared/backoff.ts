@@ -1,11 +1,11 @@
 /**
  * Exponential backoff with jitter of ±25 %.
- * @param failures number of earlier failures; each doubles the delay
+ * @param failureCount number of earlier failures; each doubles the delay
  * @param random a number from 0 (inclusive) to 1 (exclusive)
  * @returns the delay in ms
  */
 export const backoffMs = (
   { firstMs, maxMs }: { firstMs: number; maxMs: number },
-  failures: number,
+  failureCount: number,
   random: number,
-): number => Math.min(maxMs, firstMs * 2 ** failures) * (0.75 + random / 2);
+): number => Math.min(maxMs, firstMs * 2 ** failureCount) * (0.75 + random / 2);

@@ -9,7 +9,7 @@ const ASSUMED_DESCRIPTOR_LIMIT = 1024;
  */
 const RESERVED_DESCRIPTORS = 1024;
 
-/** Maximum number of client connections, however high the limit is. */
+/** Maximum number of client connections, however high the limit of file descriptors is. */
 const MAX_CAPACITY = 18_000;
 
 /** Returns the limit of file descriptors; null if unknown. Node.js raises the soft limit to the hard limit at start. */

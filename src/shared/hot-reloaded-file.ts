@@ -6,9 +6,9 @@ import { decodeUtf8OrThrow } from './json-text';
 
 interface HotReloadedFileOptions<T> {
   path: string;
-  /** Parses the file. Files that it reads are watched too. Throws an Error whose message contains no secrets. */
+  /** Parses the file. Files read by `readReferenced` are watched too. Throws an Error whose message has no secrets. */
   read(text: string, readReferenced: (path: string) => string): T;
-  /** Called after each reload that changed the value (`applied`), or failed, so that the previous value stays. */
+  /** Called after a reload that changed the value (`applied`) or failed (the previous value stays in use). */
   onReload(event: { applied: true } | { applied: false; why: string }): void;
 }
 
@@ -20,7 +20,7 @@ const STABLE_MS = 100;
 const MAX_READS = 5;
 
 interface ReadResult<T> {
-  /** Identity of each file's version before the file was read, by path; an error code if it could not be read. */
+  /** Identifies the version of each file before it was read, by path; an error code if it could not be read. */
   versions: Map<string, string>;
   /** Digest of all files; undefined if one could not be read or parsed. */
   digest: string | undefined;
@@ -29,18 +29,18 @@ interface ReadResult<T> {
 
 /** A file that is read by the constructor, and again whenever it or a referenced file changes. */
 export class HotReloadedFile<T> {
-  #lastRead: ReadResult<T>;
+  #lastResult: ReadResult<T>;
   #value: T;
-  /** Versions of all files at the last poll, while they are changing. */
+  /** Versions of all files at the last poll, if they had just changed. */
   #changingVersions: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   /** Throws if the file cannot be read or parsed. */
   constructor(private readonly options: HotReloadedFileOptions<T>) {
-    this.#lastRead = readStable(options);
-    if ('error' in this.#lastRead.outcome) throw this.#lastRead.outcome.error;
-    this.#value = this.#lastRead.outcome.value;
+    this.#lastResult = readStable(options);
+    if ('error' in this.#lastResult.outcome) throw this.#lastResult.outcome.error;
+    this.#value = this.#lastResult.outcome.value;
     this.#schedulePoll(POLL_EVERY_MS);
   }
 
@@ -59,7 +59,7 @@ export class HotReloadedFile<T> {
   }
 
   async #poll(): Promise<void> {
-    const { versions } = this.#lastRead;
+    const { versions } = this.#lastResult;
     const current = (await Promise.all([...versions.keys()].map(readVersion))).join();
     if (this.#isClosed) return;
     const hasChanged = current !== [...versions.values()].join();
@@ -70,9 +70,9 @@ export class HotReloadedFile<T> {
   }
 
   #reload(): void {
-    const digestBefore = this.#lastRead.digest;
-    this.#lastRead = readStable(this.options);
-    const { digest, outcome } = this.#lastRead;
+    const digestBefore = this.#lastResult.digest;
+    this.#lastResult = readStable(this.options);
+    const { digest, outcome } = this.#lastResult;
     if ('error' in outcome) {
       this.options.onReload({ applied: false, why: describeFileError(outcome.error) });
     } else if (digest !== digestBefore) {
@@ -82,12 +82,12 @@ export class HotReloadedFile<T> {
   }
 }
 
-/** Reads again if a file has changed meanwhile, because related files are often replaced together. */
+/** Reads the files; again if one changes meanwhile, because related files are often replaced together. */
 function readStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let readCount = 1; ; readCount += 1) {
     const result = readOnce(options);
     const isStable = [...result.versions].every(([path, version]) => version === readVersionSync(path));
-    if (isStable || attempt === MAX_READS) return result;
+    if (isStable || readCount === MAX_READS) return result;
   }
 }
 

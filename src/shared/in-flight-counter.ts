@@ -10,7 +10,7 @@ export class InFlightCounter {
   /** Counts work until its promise resolves or rejects. Returns the same promise. */
   track<T>(work: Promise<T>): Promise<T> {
     this.#count += 1;
-    work.then(this.#ended, this.#ended);
+    work.then(this.#onEnded, this.#onEnded);
     return work;
   }
 
@@ -21,7 +21,7 @@ export class InFlightCounter {
     await this.#idle.promise;
   }
 
-  readonly #ended = (): void => {
+  readonly #onEnded = (): void => {
     this.#count -= 1;
     if (this.#count > 0) return;
     this.#idle?.resolve();

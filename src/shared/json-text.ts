@@ -42,28 +42,28 @@ export const hasDuplicateNames = (text: string, value: unknown): boolean =>
   countColons(text) !== countNames(value);
 
 function countColons(text: string): number {
-  let colons = 0;
-  let isString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) isString = !isString;
-    else if (!isString) colons += code === COLON ? 1 : 0;
+  let colonCount = 0;
+  let isInString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) isInString = !isInString;
+    else if (!isInString) colonCount += code === COLON ? 1 : 0;
     // Skip the escaped character.
-    else if (code === BACKSLASH) at += 1;
+    else if (code === BACKSLASH) index += 1;
   }
-  return colons;
+  return colonCount;
 }
 
 /** Counts the names in a value. Not recursive, because a deeply nested value would overflow the stack. */
 function countNames(value: unknown): number {
-  let names = 0;
-  const open = [value];
-  while (open.length > 0) {
-    const next = open.pop();
+  let nameCount = 0;
+  const unvisited = [value];
+  while (unvisited.length > 0) {
+    const next = unvisited.pop();
     if (typeof next !== 'object' || next === null) continue;
     const values: unknown[] = Object.values(next);
-    if (!Array.isArray(next)) names += values.length;
-    for (const inner of values) if (typeof inner === 'object') open.push(inner);
+    if (!Array.isArray(next)) nameCount += values.length;
+    for (const inner of values) if (typeof inner === 'object') unvisited.push(inner);
   }
-  return names;
+  return nameCount;
 }

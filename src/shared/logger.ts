@@ -1,10 +1,10 @@
 import process from 'node:process';
 import { pino, type Logger } from 'pino';
 
-/** Size of buffered lines from which they are written: one write per line costs more than the rest of logging. */
+/** Buffered lines of this size are written at once. One write per line would cost more than the rest of logging. */
 const WRITE_AT_BYTES = 2048;
 const FLUSH_EVERY_MS = 100;
-/** Maximum size of buffered lines while they cannot be written (full disk). Further lines are lost. */
+/** Maximum size of buffered lines while they cannot be written (full disk). Lines beyond it are lost. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 const WARN_LEVEL = 40;
 
@@ -19,7 +19,7 @@ export function createLog(level: string): Logger {
   });
   // Ignore EPIPE and full disks: an unhandled error event would end the gateway.
   output.on('error', () => undefined);
-  // With `sync: true`, flush() writes synchronously. Do not use flushSync(), which retries forever if nobody reads the pipe.
+  // With `sync: true`, flush() is synchronous. Do not use flushSync(): it retries forever if nobody reads the pipe.
   process.on('exit', () => output.flush());
   return pino(
     {

@@ -13,4 +13,5 @@ export const pollAfter = ({ payer, provider }: PollAfter): PollAfter => ({
   provider: Math.max(MIN_POLL_MS, provider),
 });
 
-export const DEFAULT_POLL_AFTER = pollAfter({ payer: MIN_POLL_MS, provider: MIN_POLL_MS });
+/** The minimum, for code without settings. Not the defaults of POLL_INTERVALS_PAYER and POLL_INTERVALS_PROVIDER. */
+export const SHORTEST_POLL_AFTER = pollAfter({ payer: MIN_POLL_MS, provider: MIN_POLL_MS });

@@ -19,8 +19,8 @@ function parseDuration(text: string): number | undefined {
 }
 
 /**
- * Parses intervals such as "1s/30s 5s/10m 60s": every second for 30 seconds after a change, then every 5 seconds until 10
- * minutes after it, then every minute. The last step has no end, the others ascending ends. Undefined if malformed.
+ * Parses intervals such as "1s/30s 5s/10m 60s": every second until 30 seconds after a change, then every 5 seconds
+ * until 10 minutes after it, then every minute. The last step has no end, the other ends ascend. Undefined if invalid.
  */
 export function parsePollIntervals(text: string): PollIntervals | undefined {
   const parts = text.split(' ');

@@ -127,12 +127,12 @@ function readConnectionParameters(parameters: URLSearchParams, hasOneHost: boole
     'target_session_attrs to be read-write or primary, because the gateway writes; any is for a single host',
   );
   const balancing = parameters.get('load_balance_hosts') ?? 'disable';
-  const isOrdered = hasOneHost || balancing === 'disable';
-  requireThat(isOrdered, 'load_balance_hosts to be disable, because hosts are tried in their order');
+  const triesHostsInOrder = hasOneHost || balancing === 'disable';
+  requireThat(triesHostsInOrder, 'load_balance_hosts to be disable, because hosts are tried in their order');
   const text = (hasOneHost ? null : parameters.get('connect_timeout')) ?? DEFAULT_CONNECT_TIMEOUT_SECONDS;
   const seconds = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  const isTimeout = seconds >= 1 && seconds <= MAX_CONNECT_TIMEOUT_SECONDS;
-  requireThat(isTimeout, `connect_timeout to be from 1 to ${MAX_CONNECT_TIMEOUT_SECONDS} seconds`);
+  const isValidTimeout = seconds >= 1 && seconds <= MAX_CONNECT_TIMEOUT_SECONDS;
+  requireThat(isValidTimeout, `connect_timeout to be from 1 to ${MAX_CONNECT_TIMEOUT_SECONDS} seconds`);
   return { attributes, connectTimeoutMs: seconds * 1000 };
 }
 

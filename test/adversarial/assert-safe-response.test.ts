@@ -7,7 +7,7 @@ const extensions = { code: 'BAD_REQUEST', retryable: false, requestId };
 
 const response = (error: object, status = 400) => ({ status, body: JSON.stringify({ errors: [error] }) });
 
-describe('The checks of responses and log lines under attack', () => {
+describe('The checks of npm run attack', () => {
   test('accept a good response and a good log line', () => {
     const refusal = response({ message, extensions: { ...extensions, retryable: true } }, 503);
     for (const good of [refusal, { status: 200, body: '{"data":{"__typename":"Query"}}' }])
@@ -23,7 +23,7 @@ describe('The checks of responses and log lines under attack', () => {
       response({ message, extensions: { ...extensions, code: 'INTERNAL_SERVER_ERROR' } }),
     ],
     ['no error code', response({ message, extensions: { ...extensions, code: undefined } })],
-    ['no retryable', response({ message, extensions: { ...extensions, retryable: undefined } })],
+    ['no retryable field', response({ message, extensions: { ...extensions, retryable: undefined } })],
     ['no request id', response({ message, extensions: { ...extensions, requestId: undefined } })],
     ['an empty error message', response({ message: '', extensions })],
     ['an empty list of errors', { status: 400, body: '{"errors":[]}' }],

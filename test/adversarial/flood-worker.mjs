@@ -1,6 +1,6 @@
-// A thread that sends one request to a gateway repeatedly. It needs little CPU time, which it shares with the gateway.
-// Open loop (`rate`): it sends so many requests per second, however many are in flight.
-// Closed loop (`callers`): each of so many callers sends its next request after the response to the previous one.
+// A thread that sends one request to a gateway repeatedly. It needs little CPU time, which the gateway needs too.
+// Open loop: it sends `rate` requests per second, however many are in flight.
+// Closed loop: each of `callers` callers sends its next request after the response to its previous request.
 import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';

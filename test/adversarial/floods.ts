@@ -6,7 +6,7 @@ import { Wire, postText } from '../support/wire';
 import { OURS, OWN_CHANNEL, READER, AttackLog, bearer, type Attack, type Target } from './target';
 import { flood, type FloodFigures } from './threads';
 
-/** Minimum useful throughput during a flood, as a share of the peak throughput. */
+/** Minimum useful throughput during a flood, as a fraction of the peak throughput. */
 const MIN_SHARE = 0.8;
 /** Requests offered during a flood, as a multiple of the peak throughput. */
 const OVERLOAD_FACTOR = 10;

@@ -125,7 +125,7 @@ const hosted = (statuses: readonly number[], lines: string[], version = 'HTTP/1.
   followed: true,
 });
 
-/** Invalid Host headers. The gateway does not use Host, so that some of them are served. */
+/** Invalid Host headers. The gateway does not use Host, and therefore serves some of them. */
 const HOSTS: Malformed[] = [
   hosted([400], []),
   hosted([200, 400], [], 'HTTP/1.0'),

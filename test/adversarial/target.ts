@@ -52,7 +52,7 @@ export class AttackLog implements AttackResult {
 /** An attack on a running gateway. `ms` is the time limit of attacks that could run for ever. */
 export interface Attack {
   name: string;
-  /** Share of the total time, for attacks that could run for ever. */
+  /** Fraction of the total time, for attacks that could run for ever. */
   share?: number;
   run(target: Target, options: { seed: number; ms: number }): Promise<AttackResult>;
 }

@@ -34,7 +34,7 @@ const calls = (who: string, count: number) =>
   Array.from({ length: count }, (_, place) => entry({ who, key: `${who}-${place}` }));
 
 describe('Opening an audit log', () => {
-  test('creates the file, which only its owner can read, and its folder', () => {
+  test('creates its folder, and a file that only the owner can read', () => {
     const file = path.join(temporaryFolder(), 'data', 'audit.log');
     open(file);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -45,7 +45,7 @@ describe('Opening an audit log', () => {
     ['a folder', (folder) => folder, /EISDIR/],
     ['in a folder that does not exist', (folder) => path.join(folder, 'a', 'b', 'audit.log'), /ENOENT/],
     ['a device', () => '/dev/full', /^AUDIT_LOG_FILE/],
-  ])('fails if the path is %s, with the setting but not the path in the message', (_what, make, code) => {
+  ])('fails if the path is %s; the message names the setting, not the path', (_what, make, code) => {
     const file = make(temporaryFolder());
     expect(() => open(file)).toThrow(/^AUDIT_LOG_FILE: /);
     expect(() => open(file)).toThrow(code);
@@ -102,7 +102,7 @@ describe('An open audit log', () => {
       expect([...older, file].flatMap((one) => callsOf(one).map(({ key }) => key))).toEqual(keys(0, 100));
     });
 
-    test('keeps AUDIT_LOG_KEEP_FILES older files, and deletes no other file', async () => {
+    test('keeps AUDIT_LOG_KEEP_FILES rotated files, and deletes only older rotated files', async () => {
       const file = temporaryLog();
       const others = [`${file}.1`, `${file}.gz`, path.join(path.dirname(file), 'other.log')];
       others.forEach((other) => writeFileSync(other, ''));
@@ -149,7 +149,7 @@ describe('An open audit log', () => {
     });
   });
 
-  test.each(['file', 'folder'])('creates its %s again after it was removed, and reports it', async (what) => {
+  test.each(['file', 'folder'])('creates its %s again if it was removed, and reports this', async (what) => {
     const folder = path.join(temporaryFolder(), 'data');
     const file = path.join(folder, 'audit.log');
     const { log, faults } = openLog(file);
@@ -161,7 +161,7 @@ describe('An open audit log', () => {
     expect((await verify(file)).notes).toMatchObject([{ code: 'continues_older_file' }]);
   });
 
-  test('reports each call while a folder is at its path, and counts these calls in its next line', async () => {
+  test('reports calls that it cannot write because its path is a folder; its next line counts them', async () => {
     const file = temporaryLog();
     const { log, faults } = openLog(file);
     rmSync(file);
@@ -200,7 +200,7 @@ describe('An open audit log', () => {
     expect(() => log.record(entry())).not.toThrow();
   });
 
-  test('reports calls and writes nothing after it was closed, and can be closed again', async () => {
+  test('reports calls after it was closed, does not write them, and can be closed again', async () => {
     const file = temporaryLog();
     const { log, faults } = openLog(file);
     await log.close();

@@ -33,7 +33,7 @@ describeStores('The audit log', (rigs) => {
   });
 
   test.each<Kind>(['payment', 'payout'])(
-    'has one line for a recovered %s, although two instances look for it',
+    'has one line for a recovered %s, although two instances look it up',
     async (kind) => {
       const key = newKey();
       const transactionId = (await loseHiddenResponse(first, kind, key))();
@@ -62,7 +62,7 @@ describeStores('The audit log', (rigs) => {
     },
   );
 
-  test('has one line for an outcome that a repeated call recovers, besides the lines of the calls', async () => {
+  test('has one line for the outcome that a repeated call recovers, in addition to one for each call', async () => {
     const key = newKey();
     const transactionId = (await loseHiddenResponse(first, 'payment', key))();
     const again = await Promise.all([first, second, first].map((rig) => rig.create('payment', key)));
@@ -87,7 +87,7 @@ describeStores('The audit log', (rigs) => {
     expect(recoveredIn(file, key)).toMatchObject([{ outcome: 'not_sent', transactionId: null }]);
   });
 
-  test('has no line for a recovery if an operator has settled the attempt before', async () => {
+  test('has no line for a recovery if an operator settled the attempt first', async () => {
     const key = newKey();
     const show = await loseHiddenResponse(first, 'payment', key);
     const [row] = await first.store.rows(`SELECT seq FROM attempts WHERE key = '${key}'`);

@@ -70,13 +70,13 @@ const written = (numbers: fc.Arbitrary<string>) =>
       text: `${before}${(number.match(new RegExp(`.{1,${group}}`, 'g')) ?? []).join(separator)}${after}`,
     }));
 
-/** Fields that hold names, in which numbers that no card scheme issues are not redacted. */
+/** Fields that hold names. Numbers that no card scheme issues are not redacted there. */
 const NAME_FIELDS = ['who', 'key'];
 
 test.each([
-  ['numbers of card schemes in every field', schemeNumber, FIELDS],
+  ['card numbers of card schemes in every field', schemeNumber, FIELDS],
   [
-    'other numbers with a valid check digit in every field but names',
+    'other numbers with a valid check digit in every field except names',
     cardNumber,
     FIELDS.filter((field) => !NAME_FIELDS.includes(field)),
   ],
@@ -98,7 +98,7 @@ test.each([
   expect(faults).toEqual([]);
 });
 
-test('The audit log keeps names that are numbers of no card scheme, with or without a check digit', () => {
+test('The audit log keeps numeric names that no card scheme issues, with or without a valid check digit', () => {
   const file = temporaryLog();
   const { log } = openLog(file);
   const names = ['100000000000', '7000000000000000', '123456789012345', '99999999999999999'].flatMap(
@@ -132,7 +132,7 @@ test('The audit log keeps UUIDs and amounts with the digits of a card number', (
 });
 
 test.each(['pgk_0123456789abcdef0123', 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln'])(
-  'The audit log contains no token in any field: %s',
+  'The audit log redacts the token %s in every field',
   (token) => {
     const file = temporaryLog();
     const { log } = openLog(file);
@@ -161,7 +161,7 @@ const nasty = fc.string({
   maxLength: 40,
 });
 
-test('The audit log writes any call as one line of printable ASCII, from which its texts can be parsed', async () => {
+test('The audit log writes any call as one line of printable ASCII, and its texts can be parsed from it', async () => {
   const file = temporaryLog();
   const { log, faults } = openLog(file);
   let calls = 0;

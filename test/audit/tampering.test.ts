@@ -75,11 +75,11 @@ test.each<[does: string, change: (lines: string[]) => string[], firstFault: stri
   ['a line copied', (lines) => lines.toSpliced(3, 0, lines[2]!), '4 out_of_place'],
   ['the lines of a process copied', (lines) => [...lines, ...lines.slice(0, 5)], '11 out_of_place'],
   ['a text inserted', (lines) => lines.toSpliced(3, 0, 'nothing happened'), '4 not_a_line'],
-])('Verification finds this change: %s', async (_does, change, firstFault) => {
+])('Verification detects this change: %s', async (_does, change, firstFault) => {
   expect((await faultsAfter(change))[0]).toBe(firstFault);
 });
 
-test('Verification finds an inserted call with a matching hash', async () => {
+test('Verification detects an inserted call with a matching hash', async () => {
   const forged = await faultsAfter((lines) => {
     const { hash, body } = readLine(lines[2]!)!;
     return lines.toSpliced(3, 0, withHash(body.replace('"seq":2', '"seq":3'), hash));
@@ -87,7 +87,7 @@ test('Verification finds an inserted call with a matching hash', async () => {
   expect(forged[0]).toBe('5 out_of_place');
 });
 
-test('Verification finds any single changed character', async () => {
+test('Verification detects any single changed character', async () => {
   const file = await twoStarts();
   const lines = linesOf(file);
   const places = fc.record({
@@ -130,7 +130,7 @@ describe('Verification of a log that two processes write to', () => {
     expect([...faults, ...notes]).toEqual([]);
   });
 
-  test('finds that all or the last lines of one process were removed', async () => {
+  test('detects the removal of all lines, or of the last lines, of one process', async () => {
     const file = await shared();
     const lines = linesOf(file);
     const other = readLine(lines[1]!)!.writer;
@@ -150,7 +150,7 @@ describe('The removal of lines of a running process', () => {
   test.each([
     ['some lines', 2],
     ['all lines', 0],
-  ])('is found after its next line: %s', async (_what, kept) => {
+  ])('is found when the process writes its next line (%s removed)', async (_what, kept) => {
     const file = temporaryLog();
     const { log } = openLog(file);
     for (const key of ['a', 'b', 'c']) log.record(entry({ key }));
@@ -183,7 +183,7 @@ describe('Verification with AUDIT_LOG_KEY', () => {
     return file;
   }
 
-  test.each([null, 'another-key'])('finds a log that was rewritten with the key %j', async (key) => {
+  test.each([null, 'another-key'])('detects that the log was rewritten with the key %j', async (key) => {
     const file = await rewrittenWith(key);
     expect((await verify(file, [], key)).faults).toEqual([]);
     const { faults } = await verify(file, [], KEY);
@@ -192,7 +192,7 @@ describe('Verification with AUDIT_LOG_KEY', () => {
 });
 
 describe('Verification with a seal', () => {
-  test('finds that the last lines were removed, and accepts lines after the seal', async () => {
+  test('detects that the last lines were removed, and accepts lines after the seal', async () => {
     const file = await twoStarts();
     const { seal = '' } = (await verify(file)).verifier.files[0]!;
     const whole = linesOf(file);
@@ -207,7 +207,7 @@ describe('Verification with a seal', () => {
     }
   });
 
-  test('finds a log that was rewritten with matching hashes', async () => {
+  test('detects that the log was rewritten with matching hashes', async () => {
     const file = await twoStarts();
     const { seal = '' } = (await verify(file)).verifier.files[0]!;
     writeFileSync(file, '');
@@ -220,7 +220,7 @@ describe('Verification with a seal', () => {
 });
 
 describe('A line whose process died while writing it', () => {
-  /** Returns the log of a process that died after it had written `bytes` bytes of its last line. */
+  /** Returns the log of a process that died when it had written `bytes` bytes of its last line. */
   async function torn(bytes: number): Promise<string> {
     const file = temporaryLog();
     openLog(file).log.record(entry());

@@ -141,7 +141,7 @@ test('audit verify needs AUDIT_LOG_KEY if the log was written with it', async ()
   expect(without.out).not.toContain('the-key');
 });
 
-test('audit verify finds a fault in each line of a file that is no audit log, and prints no content', async () => {
+test('audit verify reports each line of a file that is no audit log as a fault, without its content', async () => {
   const file = temporaryLog();
   writeFileSync(file, '\u001b[31mnothing of ours 4111111111111111\n'.repeat(3000));
   const { code, faults, findings } = await verify(file);

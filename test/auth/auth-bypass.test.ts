@@ -160,7 +160,7 @@ describe('A GET request', () => {
   test.each([
     ['a URL fragment after it', `${search(document)}#%0A"`],
     ['another question mark before it', `?${search(document)}`],
-  ])('is refused for a document that is too large, also with %s', async (_how, text) => {
+  ])('is refused for a document that is too large, even with %s', async (_how, text) => {
     const { status, body } = await exchange(url, [
       `GET /graphql?${text} HTTP/1.1`,
       'Host: gateway.example',

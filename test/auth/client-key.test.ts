@@ -29,7 +29,7 @@ const fileWith = (...clients: TestClientKey[]): string => fileOf(clientKeysText(
 const newFile = (): string => path.join(temporaryFolder(), 'clients.json');
 
 describe('client-key new', () => {
-  test('prints a new key once, with an entry that holds its SHA-256 and every scope but cards:direct', async () => {
+  test('prints a new key once, and an entry with its SHA-256 and every scope except cards:direct', async () => {
     const [ran, again] = [await clientKey('new', 'shop'), await clientKey('new', 'shop')];
     expect(ran).toMatchObject({ code: 0, err: '' });
     const key = keyIn(ran);
@@ -45,7 +45,7 @@ describe('client-key new', () => {
     });
   });
 
-  test('creates a file that only its owner can read, without the key, and that a running gateway reloads', async () => {
+  test('creates a file without the key that only its owner can read and that a running gateway reloads', async () => {
     const file = newFile();
     const channels = CHANNEL.toUpperCase();
     const options = ['--scopes', 'payments:read, cards:direct', '--channels', channels];
@@ -74,7 +74,7 @@ describe('client-key new', () => {
 
   test.each([
     ['is not JSON', '[{"id": "CANARY"', /not JSON/],
-    ['contains the id already', clientKeysText([{ id: 'shop', key: 'CANARY' }]), /rotate/],
+    ['already contains the id', clientKeysText([{ id: 'shop', key: 'CANARY' }]), /rotate/],
   ])('does not change a file that %s', async (_what, text, named) => {
     const file = fileOf(text);
     const { code, out, err } = await clientKey('new', 'shop', '--file', file);
@@ -104,7 +104,7 @@ describe('client-key', () => {
     expect(third.label).toBe('third');
   });
 
-  test('rotate --old-expires-in makes the other keys of the client expire, and never extends them', async () => {
+  test("rotate --old-expires-in shortens the lifetime of the client's other keys, and never extends it", async () => {
     const soon = new Date(Date.now() + DAY_MS).toISOString();
     const file = fileWith(
       { id: 'shop', key: 'pgk_one' },
@@ -123,9 +123,9 @@ describe('client-key', () => {
 
   test.each([
     ['an unknown client', ['other']],
-    ['other scopes', ['shop', '--scopes', 'payouts:read']],
+    ['the option --scopes', ['shop', '--scopes', 'payouts:read']],
     ['an expiry of the other keys in the past', ['shop', '--old-expires-in', '-5m']],
-    ['a label that the client has already', ['shop', '--label', 'main']],
+    ['a label that another key of the client has', ['shop', '--label', 'main']],
   ])('rotate refuses %s', async (_what, args) => {
     const file = fileWith({ id: 'shop', key: 'pgk_one', label: 'main' });
     const text = readFileSync(file, 'utf8');
@@ -168,7 +168,7 @@ describe('A client key with an expiry', () => {
     return { clock, file, client, ask, expired, logLines };
   }
 
-  test('is refused from its expiry on, with its label in the log once a minute', async () => {
+  test('is refused from its expiry on, and its label is logged once a minute', async () => {
     const { clock, ask, expired, logLines } = await rigWith({
       ...key,
       expiresAt: '2031-01-01T01:00:00+01:00',
@@ -217,7 +217,7 @@ describe('A client key with an expiry', () => {
   });
 });
 
-describe('client-key exits with 2 and names the mistake', () => {
+describe('client-key exits with 2 and names the mistake if it is called', () => {
   test.each<[string, string[], RegExp]>([
     ...['', '../shop', 'shop\n'].map((id): [string, string[], RegExp] => [
       `with the id ${JSON.stringify(id)}`,

@@ -43,7 +43,7 @@ describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the me
     ['is a string', () => fileOf('"CANARY"')],
     ['contains a key twice', () => listOf(GOOD, { id: 'CANARY', keySha256: 'A'.repeat(64) })],
     [
-      'contains a label of a client twice',
+      'gives two keys of a client the same label',
       () => listOf({ label: 'CANARY' }, { keySha256: OTHER, label: 'CANARY' }),
     ],
   ])('%s', async (_what, file) => {
@@ -183,7 +183,7 @@ describe('A CLIENT_KEYS_FILE that changes', () => {
   test.each([
     ['is not JSON', '[{"id": "CANARY"'],
     ['is removed', undefined],
-  ])('is ignored and logged once when it %s', async (_what, text) => {
+  ])('leaves the clients unchanged and is logged once when it %s', async (_what, text) => {
     if (text === undefined) rmSync(file);
     else writeFileSync(file, text);
     await readAgain();

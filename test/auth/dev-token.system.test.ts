@@ -88,7 +88,7 @@ describe('dev-token', () => {
     expect(errors).toMatchObject([{ extensions: { code } }]);
   });
 
-  test('is refused for a real service, by the command and by the gateway', async () => {
+  test('refuses a real service; a gateway with a real service refuses the issuer of dev-token', async () => {
     const real = {
       SERVICE_BASE_URL: 'https://pay.example.com/',
       SERVICE_API_KEY: 'a',

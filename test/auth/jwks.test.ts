@@ -98,9 +98,9 @@ describe('The keys of an issuer', () => {
   });
 
   test.each([
-    ['a minute after they were withdrawn, if no other token came', MAX_UNCHECKED_MS],
-    ['within a minute after they were withdrawn, while tokens come', MAX_UNCHECKED_MS / 2],
-  ])('are refused %s', async (_when, ms) => {
+    ['a minute after their withdrawal, if no other token is checked', MAX_UNCHECKED_MS],
+    ['within a minute after their withdrawal, while tokens are checked', MAX_UNCHECKED_MS / 2],
+  ])('are no longer accepted %s', async (_when, ms) => {
     const b = await harnessWith(first);
     const token = await tokenOf(first);
     expect(await b.outcome(token)).toBe('accepted');
@@ -196,7 +196,7 @@ describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
     expect(b.logLines.join('')).not.toContain(token);
   });
 
-  test('after its keys were loaded leaves them valid for an hour, and gets one request in 30 seconds', async () => {
+  test('after a first load of its keys leaves them valid for an hour, and gets one request in 30 seconds', async () => {
     const b = await harnessWith(first);
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
     await fail(b);
@@ -216,7 +216,7 @@ describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
 });
 
 describe('An issuer', () => {
-  test('that is down does not change the response to a token that is always invalid', async () => {
+  test('that is down does not change the response to a token that no key makes valid', async () => {
     const b = await harnessWith(first);
     await b.issuer.down();
     const [, payload = ''] = (await tokenOf(first)).split('.');
@@ -226,7 +226,7 @@ describe('An issuer', () => {
     }
   });
 
-  test('that never responds delays its first tokens by a second, and delays no other caller', async () => {
+  test('that never responds delays the first requests with its tokens by a second, and no other requests', async () => {
     const b = await harnessWith(first);
     const held: ServerResponse[] = [];
     b.issuer.respondWith = (response) => void held.push(response);
@@ -256,7 +256,7 @@ describe('An issuer', () => {
     await until(() => held.length);
     b.clock.advance(MAX_WAIT_MS);
     expect(await waiting).toBe('BAD_CREDENTIALS');
-    // The clock does not advance here, so that an outcome that waits would never come.
+    // The clock does not advance here: an outcome that waits for it would never come.
     expect([await b.outcome(good), await b.outcome(bad)]).toEqual(['accepted', 'BAD_CREDENTIALS']);
     b.clock.advance(MAX_UNCHECKED_MS);
     await until(() => b.loadFailures);
@@ -264,7 +264,7 @@ describe('An issuer', () => {
     held.forEach((response) => response.destroy());
   });
 
-  test('that redirects is not followed', async () => {
+  test('that redirects the request for its keys provides no keys; the redirect is not followed', async () => {
     const elsewhere = await Issuer.start(attacker);
     const b = await harnessWith(first);
     for (const code of [301, 302, 307]) {

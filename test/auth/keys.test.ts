@@ -49,7 +49,7 @@ function expectRefused(response: WireResponse | undefined): void {
 
 describe('A client key', () => {
   test.each([
-    ['as usual', `Authorization: Bearer ${SHOP}`],
+    ['in an Authorization header', `Authorization: Bearer ${SHOP}`],
     ['with the scheme in lower case', `Authorization: bearer ${SHOP}`],
     ['between blanks that HTTP removes', `Authorization:  \t Bearer ${SHOP} \t `],
   ])('is accepted %s', async (_how, header) => {
@@ -58,7 +58,7 @@ describe('A client key', () => {
     expect(harness.service.requests).toHaveLength(1);
   });
 
-  test('is in no line of the log, but the id of its client is', async () => {
+  test('is in no log line, but the id of its client is', async () => {
     await harness.client.request(LOOKUP, {}, bearer(SHOP));
     const log = harness.logLines.join('');
     expect(log).toContain('service:shop');
@@ -94,27 +94,27 @@ const REFUSED: [string, string[]][] = [
   ['a user in a header', ['X-Forwarded-User: service:test', 'X-Remote-User: service:test']],
 ];
 
-describe('A request gets 401 before its body is read or the service is called', () => {
-  test.each(REFUSED)('for %s', async (_what, headers) => expectRefused(await post(headers)));
+describe('The gateway responds with 401, without reading the body or calling the service,', () => {
+  test.each(REFUSED)('to a request with %s', async (_what, headers) => expectRefused(await post(headers)));
 
   test.each([
     ['the query string', `/graphql?access_token=${SHOP}&authorization=Bearer%20${SHOP}&token=${SHOP}`],
     ['the user part of the address', `http://shop:${SHOP}@gateway.example/graphql`],
-  ])('for a key in %s', async (_where, target) => expectRefused(await post([], BODY, target)));
+  ])('to a request with a key in %s', async (_where, target) => expectRefused(await post([], BODY, target)));
 
-  test('for a key in the body', async () => {
+  test('to a request with a key in the body', async () => {
     const authorization = `Bearer ${SHOP}`;
     const extensions = { authorization, headers: { authorization } };
     expectRefused(await post([], JSON.stringify({ query: LOOKUP, authorization, extensions })));
   });
 
-  test('for an invalid body', async () => {
+  test('to a request with an invalid body', async () => {
     for (const body of ['{', '[]', '{"query":"{"}', '{"query":"{ nosuch }"}', ''])
       expectRefused(await post([], body));
   });
 
   test.each(['Content-Length: 90000', 'Content-Length: 1000000000', 'Transfer-Encoding: chunked'])(
-    'without waiting for the body: %s',
+    'before the body has arrived: %s',
     async (header) => {
       const wire = await Wire.open(url);
       const [line = '', ...headers] = headOf(header);
@@ -124,7 +124,7 @@ describe('A request gets 401 before its body is read or the service is called', 
     },
   );
 
-  test('for the second of three requests on a connection', async () => {
+  test('to the second of three requests on a connection, the only one without a key', async () => {
     const wire = await Wire.open(url);
     const texts = [[`Authorization: Bearer ${SHOP}`], [], [`Authorization: Bearer ${SHOP}`]].map(
       (headers) => {
@@ -182,7 +182,7 @@ describe('With the sandbox and client keys', () => {
     }
   });
 
-  // Content negotiation could select the landing page or a GraphQL response for these.
+  // For these headers, content negotiation could select the landing page or a GraphQL response.
   test.each([
     'text/html;q=0.1, application/json',
     'text/html; q=0.0001, */*',

@@ -62,7 +62,7 @@ async function expectAllowed(id: string, call: RootCall): Promise<void> {
   else expect(harness.service.requests).toHaveLength(1);
 }
 
-/** Expects that the scope is sufficient, but finds nothing, because the caller has created no transaction. */
+/** Expects that the scope is sufficient, and that nothing is found, because the caller created no transaction. */
 async function expectNothingFound(id: string, call: RootCall): Promise<void> {
   const { errors = [] } = await ask(id, call);
   expect(errors.map(({ extensions }) => extensions['code'])).toEqual(
@@ -88,7 +88,7 @@ describe('The scopes of the root fields', () => {
 
   const KINDS = ['query', 'mutation', 'subscription'] as const;
 
-  test.each(KINDS)('are required: a schema with a %s without scopes does not build', (kind) => {
+  test.each(KINDS)('are required: the gateway refuses a schema with a %s that has none', (kind) => {
     for (const extensions of [undefined, { scopes: [] }]) {
       const open = { type: GraphQLString, extensions };
       const root = new GraphQLObjectType({ name: 'Root', fields: { open } });
@@ -162,7 +162,7 @@ describe('The attempts of a client', () => {
     }
   });
 
-  test.each(ATTEMPT_READERS)('with the scopes %s are those of the kinds %s', async (scopes, kinds) => {
+  test.each(ATTEMPT_READERS)('with the scopes %s are shown if their kind is %s', async (scopes, kinds) => {
     const { data } = await harness.client.request<{
       payment: object | null;
       payout: object | null;

@@ -34,7 +34,7 @@ const as = (id: string): Credentials => bearer(keyOf(id));
 test('The tested calls include every root field, and every field that finds an existing transaction', () => {
   const fields = rootFieldsOf(subgraphSchema()).map(({ path }) => path);
   expect([...new Set(ROOT_CALLS.map(pathOf)), 'query _service'].sort()).toEqual(fields.sort());
-  // test/changes has the isolation of the subscription changes.
+  // The isolation of the subscription `changes` is tested in test/changes.
   const toNoExisting = [
     'query _service',
     'mutation createPayment',
@@ -169,7 +169,7 @@ describe('A user with :own scopes', () => {
     expect((await confirm('dcb', OTHER, order)).data).toMatchObject(refusedBy('paymentOnChannel'));
   });
 
-  test('is another caller than the same subject of another issuer', async () => {
+  test('is not the same caller as a user with this subject of another issuer', async () => {
     const iss = 'https://login.other.example/';
     const elsewhere = await Issuer.start(harness.signingKey);
     const { store, keysFile } = harness;
@@ -190,12 +190,12 @@ describe('A user with :own scopes', () => {
     expect(codesOf(await client.request(LOOKUP, variables, subject))).toEqual(['UNAUTHENTICATED']);
   });
 
-  test('sees all payments if it has the full scope, too', async () => {
+  test('sees all payments if it also has the scope without :own', async () => {
     const both = await harness.subject('agent-2', { scope: 'payments:read payments:read:own' });
     expect((await lookUp({ t: order.transactionId }, both)).data.payment).not.toBeNull();
   });
 
-  test('causes one journal query, and no lookup of transactions of others, for a list of 100', async () => {
+  test("causes one journal query for a list of 100 ids, and no lookup of other users' transactions", async () => {
     const queries = async (): Promise<number> => {
       const page = await (await fetch(`${harness.client.gateway.url}/metrics`)).text();
       const [, count = '0'] = /_count\{[^}]*findCreated[^}]*\} (\d+)/.exec(page) ?? [];
@@ -247,10 +247,10 @@ describe('The channels of a caller', () => {
       sendRootCall(open.client, call, unusedNames(channel), as(id));
 
     test.each([
-      ['on its only channel', 'ours', OURS],
-      ['on its only channel, in capitals', 'ours', OURS.toUpperCase()],
+      ["on the caller's only channel", 'ours', OURS],
+      ["on the caller's only channel, in capitals", 'ours', OURS.toUpperCase()],
       ['on a channel that CLIENT_KEYS_FILE has in capitals', 'capitals', OURS],
-      ['on the other of two channels', 'both', THEIRS],
+      ["on the second of the caller's two channels", 'both', THEIRS],
       ['on any channel if all are granted', 'all', THEIRS],
     ])('is allowed %s', async (_where, id, channel) => {
       expect((await ask(id, channel)).errors).toBeUndefined();
@@ -311,7 +311,7 @@ describe.each([
     expect(harness.service.requests).toHaveLength(before);
   });
 
-  test.each(byName(calls))('does not exist on the channel of another caller: %s', async (_name, call) => {
+  test.each(byName(calls))("is not found on another caller's own channel: %s", async (_name, call) => {
     const before = harness.service.requests.length;
     const names = { ...their[call.kind], channel: OURS };
     const real = await outcomeOf(harness.client, call, names, as('ours'));
@@ -321,7 +321,7 @@ describe.each([
       expect([method, parameters.get('channel')]).toEqual(['GET', OURS]);
   });
 
-  test('may be confirmed by another caller with that channel', async () => {
+  test('can be confirmed by another caller with that channel', async () => {
     expect((await confirm('upi', as('both'), their.payment)).data).toMatchObject({
       confirmPayment: { __typename: 'PaymentSuccess' },
     });
@@ -330,7 +330,7 @@ describe.each([
   test.each<[Kind, 'externalId' | 'idempotencyKey']>([
     ['payment', 'idempotencyKey'],
     ['payout', 'externalId'],
-  ])('makes no difference to a create of a %s with the same %s', async (kind, name) => {
+  ])('does not affect a create of a %s with the same %s', async (kind, name) => {
     const { mutation, input } =
       kind === 'payment' ? validCall('createPayment', 'upi') : validCall('createPayout', 'jazzCash');
     const createWith = (channel: string, same: Json) =>
@@ -366,7 +366,7 @@ describe('The caller of a request', () => {
     return data.createPayment;
   }
 
-  test('has its own idempotency keys, and gets its own payment again for the same call', async () => {
+  test('has its own idempotency keys, and a repeated call returns its own payment', async () => {
     const same = { ...newIds(), externalId: undefined };
     const ofEach = async (replayed: boolean): Promise<unknown[]> => {
       const made = [];

@@ -65,7 +65,7 @@ describe('A token is accepted', () => {
     ['with the type application/JWT', tokenBy(ec, {}, { typ: 'application/JWT' })],
     ['for several audiences, one of them ours', tokenBy(ec, { aud: ['a', AUDIENCE] })],
     ['that expired 5 seconds ago, because clocks differ', tokenBy(ec, { exp: S - 5 })],
-    ['that becomes valid and is issued in 5 seconds', tokenBy(ec, { nbf: S + 5, iat: S + 5 })],
+    ['whose nbf and iat are 5 seconds in the future', tokenBy(ec, { nbf: S + 5, iat: S + 5 })],
     ['with a lifetime of a day', tokenBy(ec, { iat: S, exp: S + DAY_S })],
     ['that expires in a day, without iat', tokenBy(ec, { iat: undefined, exp: S + DAY_S })],
     ['with unknown claims', tokenBy(ec, { roles: ['admin'], azp: 'x' })],
@@ -116,10 +116,10 @@ const GRANTS_NOTHING: [string, Json][] = [
   ['other scopes', { scope: 'payouts:read payments:create openid' }],
   ['a scope in capitals', { scope: 'PAYMENTS:READ' }],
   [
-    'a scope with more behind it',
+    'scopes with appended characters',
     { scope: 'payments:reads payments:read:owner payments:read:OWN payments:read: payments:read:own:' },
   ],
-  ['a star', { scope: '* payments:*' }],
+  ['an asterisk as scope', { scope: '* payments:*' }],
   ['scopes with commas', { scope: 'payments:read,payouts:read' }],
   ['scopes that are names of object properties', { scope: 'constructor __proto__ toString' }],
   ...[[], OURS, '*', { 0: OURS, length: 1 }, [THEIRS], [[OURS]], [OURS, '*'], [OURS, 4711, null]].map(

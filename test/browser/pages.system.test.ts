@@ -381,7 +381,7 @@ describeInBrowser('In a browser,', (browser) => {
         await runTab(page, 'ConfirmUpi', status('COMPLETED'));
       });
 
-      test('opens a method in its own tab, each time with a new key, and its documentation', async () => {
+      test('opens a method in its own tab with a new key each time, and opens its documentation', async () => {
         const { page } = opened;
         const nagad = page.locator('.methods li', { hasText: 'Nagad' }).first();
         for (const turn of [0, 1]) {

@@ -77,7 +77,7 @@ describe('The callback URL of a create', () => {
     }
   });
 
-  test('is missing without PUBLIC_URL, and in a confirm', async () => {
+  test('is absent without PUBLIC_URL, and always absent in a confirm', async () => {
     const confirms = await requestsOf(harness, [validCall('confirmPayment', 'upi')]);
     expect(confirms.filter(({ method }) => method === 'POST')).toHaveLength(1);
     const creates = await requestsOf(await startRuleHarness(), CREATES.map(again));
@@ -86,7 +86,7 @@ describe('The callback URL of a create', () => {
   });
 });
 
-describeSqlite('A retry by the same key', (harnesses) => {
+describeSqlite('A retry with the same key', (harnesses) => {
   const NONE = {};
   const SET = { PUBLIC_URL: 'https://gateway.example' };
   const OTHER = { PUBLIC_URL: 'https://other.example/pay' };
@@ -253,7 +253,7 @@ describe('No attempt is identified by', () => {
     );
   });
 
-  test('a token by another secret, or two tokens cut and joined', () => {
+  test('a token made with another secret, or parts of two tokens joined', () => {
     fc.assert(
       fc.property(
         attemptId,
@@ -271,7 +271,7 @@ describe('No attempt is identified by', () => {
     );
   });
 
-  test('another spelling of the same bytes', () => {
+  test('another encoding of the bytes of a token', () => {
     fc.assert(
       fc.property(token, (text) => {
         const last = ALPHABET.indexOf(text.at(-1) ?? '');
@@ -286,7 +286,7 @@ describe('No attempt is identified by', () => {
     );
   });
 
-  test('any other text, which does not make the reading throw', () => {
+  test('any other text, and reading it does not throw', () => {
     const characters = fc.constantFrom(...ALPHABET);
     const junk = fc.oneof(
       fc.string({ unit: 'binary' }),

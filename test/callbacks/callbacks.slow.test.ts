@@ -85,7 +85,7 @@ describeSqlite('Without polling, a callback', (harnesses) => {
   });
 
   test.each<Kind>(['payment', 'payout'])(
-    'before the response to the create of a %s is ignored, and a subscriber gets the final state',
+    'that arrives before the response to the create of a %s is ignored; subscribers get the final state',
     async (kind) => {
       const key = newKey();
       const [called, responded] = [latch(), latch()];

@@ -36,7 +36,7 @@ function recordCalls(journal: Journal, calls: string[]): Journal {
 }
 
 describeStores('A callback', (harnesses) => {
-  test('for a lost create resolves it once, even if 100 arrive at two instances', async () => {
+  test('for a create without a response resolves it once, even if 100 callbacks arrive at two instances', async () => {
     const clock = fakeClock(Date.now());
     const harness = await harnesses.start({ env: LOSING_CREATES, clock });
     const other = await harnesses.start({ env: LOSING_CREATES, clock, service: harness.service });
@@ -72,7 +72,7 @@ describeStores('A callback', (harnesses) => {
   });
 
   test.each(Object.entries(OUTAGES[harnesses.kind]))(
-    'gets a response while the journal is unreachable (%s), and a later one updates subscribers',
+    'gets a response while the journal is unreachable (%s), and a later callback updates subscribers',
     async (_name, prepare) => {
       const store = await openStore(harnesses.kind);
       harnesses.closeAtEnd(() => store.drop());

@@ -28,7 +28,7 @@ beforeAll(async () => {
       app.get('/broken', () => {
         throw new Error('a bug');
       });
-      // Like @fastify/cors, adds a route for every OPTIONS that no other route accepts.
+      // Like @fastify/cors, adds a route for every OPTIONS request that no other route accepts.
       void app.register(async (scope) => {
         scope.options('*', (_request, reply) => reply.code(200).send('preflight'));
       });
@@ -143,7 +143,7 @@ describe('The token of a callback', () => {
     ['/callbacks/..', '..'],
     ['/callbacks/%zz', '%zz'],
     [`/callbacks/${'a'.repeat(8000)}`, 'a'.repeat(8000)],
-  ])('is the one segment below /callbacks/, not decoded: %.60s', async (target, token) => {
+  ])('is the single path segment below /callbacks/, not decoded: %.60s', async (target, token) => {
     const { statuses } = await exchange(METHODS_TRIED.map((method) => bare(`${method} ${target}`)));
     expect(statuses).toEqual([204, 204, 204, 204]);
     expect(listener.tokens).toEqual([token, token, token, token]);
@@ -164,14 +164,14 @@ describe('The token of a callback', () => {
     '//callbacks/token',
     '/graphql/callbacks/token',
     'http://gateway?/callbacks/token',
-  ])('is not read from %s, which does not exist', async (target) => {
+  ])('is not read from %s, which is not found', async (target) => {
     expect((await exchange([bare(`POST ${target}`)])).statuses).toEqual([404]);
     expect(listener.tokens).toEqual([]);
   });
 });
 
 describe('A client that asks for a WebSocket', () => {
-  test('below /callbacks/ gets 204, also from a gateway with WebSockets', async () => {
+  test('below /callbacks/ gets 204, even if the gateway serves WebSockets', async () => {
     const { gateway } = await testGateway('http://127.0.0.1:9/');
     for (const below of ['token', 'token?a=b', '', 'more/than/that', '%zz'])
       for (const base of [gateway.url, listener.base]) {
@@ -202,7 +202,7 @@ describe('A long body', () => {
 
   test.each([
     ['in chunks that never end', 'Transfer-Encoding: chunked', `${LIMIT_BYTES.toString(16)}\r\n${piece}\r\n`],
-    ['of a gigabyte by its length', 'Content-Length: 1000000000', piece],
+    ['with a Content-Length of a gigabyte', 'Content-Length: 1000000000', piece],
   ])('%s gets a response at once, and the connection ends', async (_how, header, part) => {
     const wire = await Wire.open(listener.base);
     wire.write(bare('POST /callbacks/token', [header]));
@@ -233,7 +233,7 @@ describe('A long body', () => {
   });
 });
 
-describe('A client that stops', () => {
+describe('A client that stops sending', () => {
   let shortTimeout: Listener;
 
   beforeAll(async () => {
@@ -284,7 +284,7 @@ test.each([
   expect(await serves()).toBe(true);
 });
 
-describe('The log of a callback', () => {
+describe('The log', () => {
   const CARD = '4111111111111111';
   const token = tokens.of(randomUUID());
   const close = 'Connection: close';
@@ -292,23 +292,23 @@ describe('The log of a callback', () => {
   const card = JSON.stringify({ card: { number: CARD, security_code: '737' } });
 
   test.each([
-    ['a valid one', withBody(line, '{}', [close])],
-    ['one with a card number', withBody(line, card, [close, 'Content-Type: application/json'])],
-    ['one in chunks', `${bare(line, ['Transfer-Encoding: chunked'])}10\r\n${CARD}\r\n0\r\n\r\n`],
-    ['one with a malformed chunk', `${bare(line, ['Transfer-Encoding: chunked'])}${CARD}x\r\n`],
-    ['one with a body that is too long', withBody(line, card.repeat(3000), [close])],
-    ['one with a card number in its address', bare(`GET /callbacks/${CARD}?number=${CARD}`, [close])],
+    ['a valid callback', withBody(line, '{}', [close])],
+    ['a callback with a card number', withBody(line, card, [close, 'Content-Type: application/json'])],
+    ['a callback in chunks', `${bare(line, ['Transfer-Encoding: chunked'])}10\r\n${CARD}\r\n0\r\n\r\n`],
+    ['a callback with a malformed chunk', `${bare(line, ['Transfer-Encoding: chunked'])}${CARD}x\r\n`],
+    ['a callback with a body that is too long', withBody(line, card.repeat(3000), [close])],
+    ['a callback with a card number in its address', bare(`GET /callbacks/${CARD}?number=${CARD}`, [close])],
     [
-      'one with a card number in a header',
+      'a callback with a card number in a header',
       bare(line, [close, `User-Agent: ${CARD}`, `X-Request-Id: ${CARD}`]),
     ],
-    ['one that is not HTTP', `${line} ${CARD}\r\n\r\n`],
+    ['a callback that is not HTTP', `${line} ${CARD}\r\n\r\n`],
   ])('has no line for %s', async (_name, text) => {
     await untilEnd(text);
     expect(listener.logLines).toEqual([]);
   });
 
-  test('has a line for the error of another request', async () => {
+  test('has a line for an error of a request to another path', async () => {
     await untilEnd(bare('GET /broken', [close]));
     expect(listener.logLines).toHaveLength(1);
   });

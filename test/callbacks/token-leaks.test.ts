@@ -100,7 +100,7 @@ beforeEach(() => {
 const lastAddress = (): string => addresses.at(-1) ?? '';
 
 /** Returns the names of the spellings in a text. */
-function found(bytes: Buffer | string): string[] {
+function spellingsIn(bytes: Buffer | string): string[] {
   const text = Buffer.from(bytes).toString('latin1');
   return spellings.filter(({ standsIn }) => standsIn(text)).map(({ name }) => name);
 }
@@ -108,7 +108,7 @@ function found(bytes: Buffer | string): string[] {
 /** Sends an operation, expects no token in response and log, and returns the response. */
 async function ask(query: string, variables: object): Promise<string> {
   const { text, headers } = await client.request(query, variables);
-  expect(found(JSON.stringify([...headers]) + text + logLines.splice(0).join(''))).toEqual([]);
+  expect(spellingsIn(JSON.stringify([...headers]) + text + logLines.splice(0).join(''))).toEqual([]);
   return text;
 }
 
@@ -120,15 +120,15 @@ async function paid(): Promise<{ input: Json; ids: { channel: string; transactio
 }
 
 describe.each<[string, (address: string) => string]>([
-  ['the address within a sentence', (address) => `Calling ${address}, please wait.`],
-  ['the address, percent-encoded', encodeURIComponent],
+  ['the callback URL within a sentence', (address) => `Calling ${address}, please wait.`],
+  ['the callback URL, percent-encoded', encodeURIComponent],
   ['the token', tokenIn],
-])('A service that repeats %s does not reveal the token', (_what, write) => {
+])('The callback token does not leak if the service repeats %s', (_what, write) => {
   const written = (): string => write(lastAddress());
 
-  test('which the search of this test would find', async () => {
+  test('(which the search of this test finds)', async () => {
     await ask(createPayment('{ __typename }'), { input: newPayment() });
-    expect(found(written())).not.toEqual([]);
+    expect(spellingsIn(written())).not.toEqual([]);
   });
 
   test('in the response to a create', async () => {
@@ -165,7 +165,7 @@ describe.each<[string, (address: string) => string]>([
     await until(create, (text) => text.includes('"PaymentSuccess"'));
   });
 
-  test('in the lookup that completes a short response, or finds the payment of a lost one', async () => {
+  test('in the lookup that completes a short response or recovers a lost one', async () => {
     for (const type of TYPES) {
       onPost = about({ status: 'failed' });
       onGet = (request) => about(echoOf(type, written()))(request);
@@ -217,11 +217,11 @@ describe.each<[string, (address: string) => string]>([
     await callBack(client, lastAddress());
     await watching.ended();
     expect(watching.values).toHaveLength(2);
-    expect(found(JSON.stringify(watching.values))).toEqual([]);
+    expect(spellingsIn(JSON.stringify(watching.values))).toEqual([]);
   });
 });
 
-test('Journal, audit log and log contain no token, also after callbacks', async () => {
+test('The journal, the audit log and the log contain no callback token, even after callbacks', async () => {
   onGet = about({ status: 'completed', amount: AMOUNT });
   const keys: string[] = [];
   const before = service.requests.length;
@@ -241,7 +241,7 @@ test('Journal, audit log and log contain no token, also after callbacks', async 
   const contents = Buffer.concat(files.map((name) => readFileSync(path.join(folder, name))));
   const everything = contents.toString('latin1') + logLines.join('');
   for (const key of keys) expect(everything).toContain(key);
-  expect(found(everything)).toEqual([]);
+  expect(spellingsIn(everything)).toEqual([]);
   expect(allTokens.length).toBeGreaterThan(100);
   expect(allTokens.filter((token) => everything.includes(token))).toEqual([]);
 });

@@ -89,7 +89,7 @@ describePostgres('A change', () => {
     expect(three.received).toEqual([first, second]);
   });
 
-  test('arrives in order even as one of 5000, which are sent in notifications of 250', async () => {
+  test('arrives in order with 5000 others, which are sent in notifications of 250', async () => {
     const [one, two] = [start(store.url), start(store.url)];
     await connected(one, two);
     const changes = newChanges(5_000);
@@ -194,7 +194,7 @@ describePostgres('The connection of a feed', () => {
     expect([one.reached, two.reached]).toEqual([[false, true], []]);
   });
 
-  test('is retried with exponential backoff and jitter, which start anew after a lasting connection', async () => {
+  test('is retried with exponential backoff and jitter, starting anew after a connection that lasted', async () => {
     const proxy = await closedProxy();
     const { clock, waits, advance } = recordingClock();
     const one = start(proxy.through(store.url), clock);
@@ -313,7 +313,7 @@ describePostgres('Closing a feed', () => {
     expect([...one.reached, ...two.reached]).toEqual([]);
   });
 
-  test('leaves no connection or timer, at any moment of a connection attempt', async () => {
+  test('leaves no connection or timer, at whatever moment of a connection attempt it happens', async () => {
     for (let turns = 0; turns < 40; turns += 1) {
       const one = start(store.url, clock);
       one.feed.publish(newChange());
@@ -342,14 +342,14 @@ describePostgres('Closing a feed', () => {
     proxy.pause();
     const late = start(url, clock);
     one.feed.publish(newChange());
-    // One sends, two is idle, and late has no connection yet.
+    // `one` sends, `two` is idle, and `late` has no connection yet.
     clock.advance(10);
     await Promise.all([one.feed.close(), two.feed.close(), late.feed.close()]);
     await proxy.close();
     await expectNoTimersOrConnections();
   });
 
-  test('neither sends nor receives afterwards, and can be closed again', async () => {
+  test('ends sending and receiving, and can be repeated', async () => {
     const [one, two, three] = [start(store.url), start(store.url), start(store.url)];
     await connected(one, two, three);
     await one.feed.close();
@@ -366,7 +366,7 @@ test.each([
   ['a host name without an address', 'postgres://postgres@nowhere.invalid/test'],
   ['a missing certificate file', 'postgres://postgres@127.0.0.1/test?sslrootcert=/nowhere/ca.pem'],
   ['a database that does not exist', `${new URL('/nowhere', POSTGRES_URL).href}`],
-])('A feed with %s can be opened and closed', async (_, url) => {
+])('A feed opens, reports that it is not connected, and closes, even with %s', async (_, url) => {
   const one = start(url);
   expect(one.feed.hasPeers).toBe(true);
   one.feed.publish(newChange());

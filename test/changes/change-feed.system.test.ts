@@ -68,7 +68,7 @@ describeJournals('The change feed', (fixture) => {
 });
 
 describeJournals('A watcher of the change feed', (fixture) => {
-  test('gets a change that was recorded without a signal within two seconds', async () => {
+  test('gets a change within two seconds even if no notification announces it', async () => {
     const instance = start(fixture);
     const other = start(fixture, { service: instance.service });
     const channel = newChannel();
@@ -79,7 +79,7 @@ describeJournals('A watcher of the change feed', (fixture) => {
     await expect(next).resolves.toMatchObject({ value: { status: 'PENDING' } });
   });
 
-  test('ends when it is returned, while it waits for a change', async () => {
+  test('ends if its method return() is called while it waits for a change', async () => {
     const instance = start(fixture);
     const watching = instance.feed.watch(readerOf(newChannel()), null);
     const next = watching.next();
@@ -92,7 +92,7 @@ describeJournals('A watcher of the change feed', (fixture) => {
     expect(instance.reads).toHaveLength(reads);
   });
 
-  test('shares its reads with the other watchers at the same position', async () => {
+  test('shares its reads with other watchers at the same position', async () => {
     const instance = start(fixture);
     const channel = newChannel();
     const { end } = await instance.feed.read(readerOf(channel), null, 1);
@@ -127,7 +127,7 @@ describeJournals('A watcher of the change feed', (fixture) => {
     await watching.return!();
   });
 
-  test('that resumes from its last position at any place gets every change once, under concurrent writes', async () => {
+  test('that resumes wherever it stopped gets every change once, even during writes', async () => {
     const resumes = fc.array(fc.integer({ min: 1, max: 25 }), { minLength: 1, maxLength: 8 });
     const property = fc.asyncProperty(resumes, fc.integer({ min: 1, max: 30 }), async (counts, payments) => {
       const instance = start(fixture);
@@ -157,7 +157,7 @@ describeJournals('A watcher of the change feed', (fixture) => {
 });
 
 describePostgresJournal('Watchers on two instances', (fixture) => {
-  test('learn of a change of the other instance by a notification, before the next safety read', async () => {
+  test('learn of a change of the other instance by a notification, before the next periodic read', async () => {
     const service = randomUUID();
     const { url } = fixture.store;
     const clock = fakeClock();
@@ -173,7 +173,7 @@ describePostgresJournal('Watchers on two instances', (fixture) => {
     await until(() => other.reads.length > 0);
     const id = await one.pay(channel);
     await until(() => {
-      // The safety read comes after 1000 ms.
+      // The periodic read comes after 1000 ms.
       if (clock.aheadMs < 900) clock.advance(2);
       return changes.length === 2;
     });

@@ -11,7 +11,7 @@ const idOf = ({ transactionId, status }: SeenChange): string => `${transactionId
 
 describeStores('The record of changes', (harnesses) => {
   let harness: Harness;
-  /** The gateway that is read from: on PostgreSQL another one than that which creates and looks up. */
+  /** The gateway from which changes are read. On PostgreSQL, another gateway creates and looks up. */
   let read: Harness;
 
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describeStores('The record of changes', (harnesses) => {
 
   const options = (after?: string): ReaderOptions => ({ url: read.url, after });
 
-  /** Returns all changes, when there are `count` after a cursor. */
+  /** Returns all changes after a cursor, once there are `count`. */
   const wholeRecord = (count: number, after?: string): Promise<SeenChange[]> =>
     READERS[0]![1](options(after)).received(count);
 
@@ -60,7 +60,7 @@ describeStores('The record of changes', (harnesses) => {
         ]);
     });
 
-    test('continues after any cursor, then with new changes', async () => {
+    test('continues after any cursor, and then gets new changes', async () => {
       const start = await newest();
       const count = await traffic(3);
       const all = await wholeRecord(count, start);
@@ -77,7 +77,7 @@ describeStores('The record of changes', (harnesses) => {
     });
   });
 
-  test('A change has the facts of its create', async () => {
+  test('A change has the ids, amount and method of its transaction', async () => {
     const start = await newest();
     const payment = await Created.by(harness, 'payment');
     const payout = await Created.by(harness, 'payout');
@@ -101,7 +101,7 @@ describeStores('The record of changes', (harnesses) => {
     ]);
   });
 
-  test('An empty page ends at the cursor that was given, from which a reader continues', async () => {
+  test('An empty page returns the given cursor, from which a reader continues', async () => {
     const start = await newest();
     const { page } = await readPage(options(start));
     expect(page).toEqual({ changes: [], endCursor: start, hasMore: false });

@@ -25,7 +25,7 @@ describeSqlite('The lookups of followed transactions', (harnesses) => {
     expect(lookupsOf(harness, ids)).toBeLessThanOrEqual(2 * (elapsed + 1));
   });
 
-  test('are mostly of transactions that changed lately, but also of older ones', async () => {
+  test('are mostly for transactions that changed recently, but also for older ones', async () => {
     const env = { FOLLOW_DAYS: '1', FOLLOW_LOOKUPS_PER_SECOND: '1' };
     const harness = await harnesses.start({ env });
     const old = await create(harness, 40);
@@ -40,7 +40,7 @@ describeSqlite('The lookups of followed transactions', (harnesses) => {
     expect(lookupsOf(harness, young)).toBeGreaterThan(lookupsOf(harness, old));
   });
 
-  test('are rare for a MISPAID payment, whose next change is recorded', async () => {
+  test('are rare for a MISPAID payment, but its next change is recorded', async () => {
     const recorded = await follow({ POLL_INTERVALS_MISPAID: '60s' });
     recorded.move({ status: 'mispaid', state: null });
     await recorded.advanceUntil('MISPAID');
@@ -51,7 +51,7 @@ describeSqlite('The lookups of followed transactions', (harnesses) => {
     expect(await recorded.advanceUntil('COMPLETED')).toEqual([WAITING, 'MISPAID', 'COMPLETED']);
   });
 
-  test('are not sent for what callers have just looked up', async () => {
+  test('are not sent for transactions that callers have just looked up', async () => {
     const recorded = await follow({ POLL_INTERVALS_PAYER: '10s' });
     recorded.harness.service.takeRequests();
     const calls = 30;
@@ -92,7 +92,7 @@ describeSqlite('The lookups of followed transactions', (harnesses) => {
     expect(recorded.lookups).toBe(0);
   });
 
-  test('go on while the service does not find the transaction yet', async () => {
+  test('continue while the service does not find the transaction yet', async () => {
     const recorded = await follow();
     recorded.move({ ...COMPLETED, hiddenLookups: 5 });
     expect(await recorded.advanceUntil('COMPLETED')).toHaveLength(2);

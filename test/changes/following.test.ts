@@ -56,7 +56,7 @@ describeSqlite('Following transactions', (harnesses) => {
     await recorded.advanceUntil('COMPLETED');
   });
 
-  test('is off with FOLLOW_DAYS=0, but lookups of callers are recorded', async () => {
+  test('is off with FOLLOW_DAYS=0, but changes that lookups of callers show are recorded', async () => {
     const recorded = await Recorded.start(harnesses);
     recorded.harness.service.takeRequests();
     await advance(recorded.harness, 60_000);
@@ -67,7 +67,7 @@ describeSqlite('Following transactions', (harnesses) => {
     expect(await recorded.advanceUntil(mispaid)).toEqual([WAITING, mispaid]);
   });
 
-  test('records nothing of transactions that were not created through the gateway', async () => {
+  test('records nothing about transactions that were not created through the gateway', async () => {
     const harness = await harnesses.start(FOLLOW);
     const body = { channel: CHANNEL, payment_method: { type: 'upi' } };
     const entry = harness.service.ledger.create('payment', body, harness.clock.now());
@@ -133,7 +133,7 @@ describeSqlite('The record of changes', (harnesses) => {
     expect(await recorded.statesUntil('COMPLETED')).toEqual([WAITING, CONFIRMED, 'COMPLETED']);
   });
 
-  test('gets the changes of an outage of the journal once the journal can be written again', async () => {
+  test('gets the changes seen during an outage of the journal once the journal can be written again', async () => {
     let isFailing = false;
     const recorded = await Recorded.start(harnesses, {
       wrap: (journal) => {

@@ -96,7 +96,7 @@ describeSqlite('A cursor older than CHANGES_RETENTION_DAYS', (harnesses) => {
     },
   });
 
-  test('is refused by the query with the oldest cursor, from which every change is kept', async () => {
+  test('is refused by the query; the error names the oldest cursor after which no change was deleted', async () => {
     const { page, errors } = await readPage({ url: harness.url, after: expired });
     expect([page, errors]).toMatchObject([undefined, [ERROR()]]);
     const rest = await readPage({ url: harness.url, after: oldest });
@@ -200,7 +200,7 @@ describeSqlite('A client that does not read its changes', (harnesses) => {
   test.each([
     ['WebSocket', slowWebSocket],
     ['server-sent events', slowStream],
-  ])('over %s holds back the journal, not memory, and later gets every change', async (_name, open) => {
+  ])('over %s leaves them in the journal, not in memory, and gets all later', async (_name, open) => {
     await Created.by(harness, 'payment');
     start = (await cursors()).at(-1) ?? '';
     const slow = await open(harness.url, start);

@@ -86,7 +86,7 @@ describeSqlite('Changes', (harnesses) => {
       }
     });
 
-    test('look the payment up once if it is selected, in its current state each time', async () => {
+    test('show the current state of the payment if it is selected, with one lookup for each change', async () => {
       const created = await Created.by(harness, 'payment');
       const start = await newest();
       const watching = watchBy(start, subscriptionQuery(WITH_PAYMENT));
@@ -138,7 +138,7 @@ describeSqlite('Changes', (harnesses) => {
   });
 
   describe('in a page', () => {
-    test.each([0, -1, 501])('of %i are refused', async (first) => {
+    test.each([0, -1, 501])('are refused if the page size is %i', async (first) => {
       const { errors } = await readPage({ url: harness.url }, first);
       expect(errors).toMatchObject([
         { extensions: { code: 'BAD_USER_INPUT', fields: [{ path: ['first'], rule: 'range' }] } },
@@ -164,7 +164,7 @@ describeSqlite('Changes', (harnesses) => {
       expect(created.otherLookups).toBe(1);
     });
 
-    test('are those of the kinds and the creator that the caller may read, as if there were no others', async () => {
+    test('are only those whose kind and creator the caller may read; others do not affect the paging', async () => {
       const start = await newest();
       const owner = bearer(keyOf('owner'));
       const own = [await Created.by(harness, 'payment', owner)];
@@ -185,7 +185,7 @@ describeSqlite('Changes', (harnesses) => {
   });
 
   describe.each(['GET', 'POST'] as const)('as server-sent events by %s', (method) => {
-    test('have their cursor as event id, from which Last-Event-ID resumes, before `after`', async () => {
+    test('have their cursor as event id; Last-Event-ID resumes after it, whatever `after` is', async () => {
       const start = await newest();
       const created = await Created.by(harness, 'payment');
       await created.move('mispaid');
@@ -211,7 +211,7 @@ describeSqlite('Changes', (harnesses) => {
       },
     );
 
-    test('are the only subscription that Last-Event-ID and event ids belong to', async () => {
+    test('are the only subscription that has event ids and reads Last-Event-ID', async () => {
       const { transactionId } = await Created.by(harness, 'payment');
       const query = `subscription { paymentUpdated(channel: "${CHANNEL}", transactionId: "${transactionId}") { ... on PaymentResource { status } } }`;
       const stream = await openStream({ url: harness.url }, { method, query, lastEventId: 'no-cursor' });
@@ -221,7 +221,7 @@ describeSqlite('Changes', (harnesses) => {
     });
   });
 
-  test('reach an EventSource, which reconnects, once and in order', async () => {
+  test('reach an EventSource once and in order, although it has to reconnect', async () => {
     const proxy = await TcpProxy.to(harness.url);
     harnesses.closeAtEnd(() => proxy.refuse());
     const variables = { channel: CHANNEL, after: await newest() };

@@ -12,7 +12,7 @@ const KINDS: StoreKind[] = noPostgres ? ['SQLite'] : ['SQLite', 'PostgreSQL'];
 
 describe('After random calls, faults and kills', () => {
   /** A short version of `npm run chaos`. */
-  test.each(KINDS)('the history has no violation, but has some once a line is changed (%s)', async (kind) => {
+  test.each(KINDS)('the history has no violation, but a changed line causes one (%s)', async (kind) => {
     const store = await openStore(kind);
     try {
       const { judged, failedShutdowns, figures } = await chaos({

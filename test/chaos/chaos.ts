@@ -14,7 +14,7 @@ export interface ChaosOptions {
   database: ChaosDatabase;
   /** Folder of the history and the ledger. */
   folder: string;
-  /** Duration of the calls under faults, in ms. They last longer if `minCreated` is not reached by then. */
+  /** Minimum duration of the calls under faults, in ms. They go on until `minCreated` is reached. */
   trafficMs: number;
   /** Minimum number of payments and payouts that the service has to create. */
   minCreated?: number;
@@ -96,7 +96,7 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
         isOver,
       ),
     ]);
-    stopFaults(service);
+    await stopFaults(service);
     const trafficSeconds = (performance.now() - startedAt) / 1000;
     const created = new Set(service.ledger.entries.map(({ description }) => description));
     const settledMs = await traffic.settle(({ key }) => created.has(key), recoveryMs);

@@ -10,7 +10,7 @@ const MAX_DELAY_MS = 1500;
 const MAX_LAG_MS = 1500;
 
 const REPLIES = Object.entries(LOST_RESPONSES);
-/** A confirm names neither amount nor external id, so that the gateway cannot know that these contradict it. */
+/** A confirm has no amount and no external id: the gateway cannot notice that these differ in its response. */
 const CONFIRM_REPLIES = REPLIES.filter(([name]) => !name.startsWith('answers for another'));
 
 const REFUSALS = [html(400), status(422), status(401), status(429, { 'retry-after': '0' })];
@@ -55,8 +55,10 @@ export function injectFaults(service: FakePaymentService, random: Random, faults
   });
 }
 
-export function stopFaults(service: FakePaymentService): void {
+/** Also waits for creates that are carried out after their response was lost. */
+export async function stopFaults(service: FakePaymentService): Promise<void> {
   service.plan(() => undefined);
   service.ledger.lag = { ms: 0, lookups: 0 };
   for (const entry of service.ledger.entries) entry.hiddenLookups = 0;
+  await pause(MAX_DELAY_MS);
 }

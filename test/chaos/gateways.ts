@@ -52,7 +52,7 @@ export class Gateways {
     await Promise.all(this.#running.splice(0).map(async (program) => program?.kill()));
   }
 
-  /** Starts a gateway, again while it ends because it does not reach its database. */
+  /** Starts a gateway. Tries again if it ends because it cannot reach its database. */
   async #start(place: number): Promise<void> {
     const until = performance.now() + START_LIMIT_MS;
     while (!this.#isClosed) {

@@ -8,7 +8,7 @@ import type { FakePaymentService } from '../support/payment-service/fake-payment
 import type { Entry } from '../support/payment-service/ledger';
 import { labelOf } from './confirmations';
 
-/** The clock of a run in ms: monotonic, and close to the time since 1970, for the signatures of requests. */
+/** The clock of a run in ms: monotonic, but close to the time since 1970, which signatures of requests need. */
 export const monotonicNow = (): number => performance.timeOrigin + performance.now();
 
 /** The files of a run: its history, and the ledger of the payment service. */

@@ -9,7 +9,7 @@ export interface Key {
   kind: Kind;
   key: string;
   input: Json;
-  /** Whether another key may have the same external id, so that a payment may stay unknown. */
+  /** Whether another key may have the same external id. If so, a payment may stay unknown. */
   isShared: boolean;
 }
 
@@ -23,7 +23,7 @@ interface TrafficOptions {
   name: string;
   /** Maximum number of actions per second; unlimited by default. */
   rate?: number;
-  /** Whether a payout is repeated with another amount, too. The service does not show the amount of a payout. */
+  /** Whether payouts are also repeated with another amount. The service does not show the amount of a payout. */
   payoutInputsChange?: boolean;
   /** Whether some keys have the external id of another key. */
   sharesExternalIds?: boolean;
@@ -107,15 +107,15 @@ export class Traffic {
   }
 
   /**
-   * Looks up every attempt, and repeats the creates of unknown outcome, until all are settled that can be. Without
-   * repeats it would last minutes: lookups get rare, and those of different instances do not add up.
+   * Looks up every attempt, and repeats the creates of unknown outcome, until every attempt is settled that can be.
+   * Without repeats this takes minutes: lookups get rare, and those of different instances do not add up.
    * @param isCreated whether the service has a transaction of a key
    */
   async settle(isCreated: (key: Key) => boolean, limitMs: number): Promise<number> {
     const startedAt = performance.now();
     const elapsed = (): number => performance.now() - startedAt;
     let open = await this.#openKeys(this.keys, isCreated);
-    // The other key of a shared external id may not have been sent, and then the payment can be settled.
+    // A payment with a shared external id can be settled only if the create of the other key was not sent.
     const limitOf = ({ isShared }: Key): number => (isShared ? Math.min(limitMs, SHARED_SETTLE_MS) : limitMs);
     while (open.some((key) => elapsed() < limitOf(key))) {
       await inBatches(open, (key) => this.create(key));
@@ -191,7 +191,7 @@ export class Traffic {
     return key;
   }
 
-  /** Repeats a key with another amount, which is a conflict unless the key was released. */
+  /** Repeats a key with another amount, which is a conflict unless the key is free. */
   async #changeInput(key: Key, process: number): Promise<void> {
     const { payoutInputsChange = true } = this.options;
     if (key.kind === 'payout' && !payoutInputsChange) return;

@@ -163,7 +163,7 @@ describeSqliteDesk('attempts settle --file', (desk) => {
     expect((await attempts([...many, '--yes'])).out).toMatch(/^line 9: /m);
   });
 
-  test('reads the files that list exports, and skips lines whose outcome is still unknown', async () => {
+  test('accepts the output of list --csv and --jsonl, and skips lines whose outcome is still unknown', async () => {
     const { attempts, unknown, outcomeOf, file } = desk();
     const [first, second] = [await unknown({ key: '=1+1' }), await unknown()];
     const csv = (await attempts(['list', '--csv'])).out;
@@ -189,7 +189,7 @@ describeSqliteDesk('attempts settle --file', (desk) => {
     expect(await outcomeOf(second.id)).toBe('succeeded');
   });
 
-  test('refuses malformed lines of a .jsonl file, and lines that repeat a name or name two attempts', async () => {
+  test('refuses lines of a .jsonl file that are malformed, repeat a field or identify two attempts', async () => {
     const { attempts, unknown, outcomeOf, file } = desk();
     const [first, second] = [await unknown(), await unknown()];
     const lines = [
@@ -209,7 +209,7 @@ describeSqliteDesk('attempts settle --file', (desk) => {
   });
 
   test.each([
-    ['without its columns', 'x.csv', 'attempt,result\n1,2\n'],
+    ['without the required columns', 'x.csv', 'attempt,result\n1,2\n'],
     ['with a repeated column', 'x.csv', 'id,outcome,Outcome\n1,not_sent,succeeded\n'],
     ['that is not UTF-8', 'x.csv', Buffer.from('id,outcome\nM\u00fcller,not_sent\n', 'latin1')],
   ])('exits with 2 for a file %s', async (_, name, content) => {

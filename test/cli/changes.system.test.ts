@@ -111,7 +111,7 @@ describeBooks('changes', (books) => {
     const first = await changes(books(), '--channel', channel, '--limit', '1500');
     const rest = await changes(books(), '--channel', channel, '--after', nextCursor(first));
     expect([...readCsv(first.out), ...readCsv(rest.out)]).toEqual(all);
-    // Nothing is new; the next run begins in the same place.
+    // Nothing is new: the next run begins at the same cursor.
     const empty = await changes(books(), '--channel', channel, '--after', nextCursor(rest));
     expect({ code: empty.code, rows: readCsv(empty.out) }).toEqual({ code: 0, rows: [] });
     await books().paid({ changes: ['FAILED'] });
@@ -134,7 +134,7 @@ describeBooks('changes', (books) => {
     expect(ids).toEqual(expect.arrayContaining([own.transactionId, other.transactionId]));
   });
 
-  test('names the oldest cursor if a cursor is malformed or older than what is kept', async () => {
+  test('prints the oldest valid cursor if --after is malformed or older than the changes that are kept', async () => {
     const malformed = await changes(books(), '--after', 'yesterday');
     expect(malformed).toMatchObject({ code: 2, out: '' });
     await books().paid({ changes: ['PENDING', 'PROCESSING'] });
@@ -160,14 +160,14 @@ describeSqliteBooks('changes', (books) => {
     expect(readCsv(out)).toMatchObject([{ externalId: `'${externalId}` }]);
   });
 
-  test('ends quietly if its output is closed, as by head', async () => {
+  test('ends without an error if its output is closed, for example by head', async () => {
     await recordCreates(books(), 1000);
     const { child, code } = start(['changes', '--format', 'jsonl'], { env: books().env });
     const err = text(child.stderr);
     await once(child.stdout, 'data');
     child.stdout.destroy();
     expect(await code).toBe(0);
-    // No cursor, because not every change was read.
+    // No cursor is printed, because not every change was read.
     expect(await err).toBe('');
   });
 

@@ -25,7 +25,7 @@ describeJournals('In the report of doctor, a journal', (fixture) => {
     expect(await faultsOf(fixture.store.url)).toEqual([finding('warning: 2; 5.0 h; paygraph attempts list')]);
   });
 
-  test('is reported as a warning if a migration is missing, as a failure if one is newer', async () => {
+  test('is reported as a warning if a migration is missing, as a failure if one is of a newer version', async () => {
     const steps = await fixture.store.rows('SELECT name FROM applied_migrations ORDER BY name DESC LIMIT 1');
     const last = String(steps[0]?.['name']);
     await fixture.store.rows(`DELETE FROM applied_migrations WHERE name = '${last}'`);
@@ -35,7 +35,7 @@ describeJournals('In the report of doctor, a journal', (fixture) => {
     await fixture.store.rows("DELETE FROM applied_migrations WHERE name LIKE '9999%'");
   });
 
-  test('is neither written nor locked against others', async () => {
+  test('is not written, and not locked for other writers', async () => {
     const rows = () => fixture.store.rows('SELECT * FROM attempts ORDER BY seq');
     const before = await rows();
     const attempt = newAttempt();
@@ -72,7 +72,7 @@ async function withoutNotifications(url: string): Promise<string> {
 }
 
 describePostgresJournal('In the report of doctor, a journal', (fixture) => {
-  test('that PostgreSQL does not keep is reported as a failure', async () => {
+  test('whose commits PostgreSQL may lose is reported as a failure', async () => {
     const [row] = await fixture.store.rows('SELECT current_database() AS name');
     const change = (action: string) =>
       fixture.store.rows(`ALTER DATABASE ${String(row?.['name'])} ${action}`);
@@ -87,7 +87,7 @@ describePostgresJournal('In the report of doctor, a journal', (fixture) => {
     return url.href;
   };
 
-  test('whose user cannot notice a failover is reported as a warning', async () => {
+  test('whose database user cannot detect a failover is reported as a warning', async () => {
     const user = `paygraph_doctor_${process.pid}`;
     const grants = [
       `CREATE ROLE ${user} LOGIN`,

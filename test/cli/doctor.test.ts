@@ -170,7 +170,7 @@ const CASES: Record<string, Case[]> = {
 };
 
 describe.each(Object.entries(CASES))('The check "%s" of doctor', (check, cases) => {
-  test.each(cases)('has the right findings with %s', async (...[, settings, faults, good]: Case) => {
+  test.each(cases)('reports the expected findings for %s', async (...[, settings, faults, good]: Case) => {
     const own = typeof settings === 'function' ? await settings() : settings;
     const report = await doctor({ ...goodSettings(NOBODY), ...own });
     expect(report.faults(check)).toEqual(faults.map(finding));
@@ -223,7 +223,7 @@ describe('doctor', () => {
       expect([method, to]).toEqual(['GET', '/api/v1/payment/']);
       return [parameters.get('channel'), headers['x-api-key']];
     });
-    // First both channels, the default credentials and an unknown API key; then only the last two.
+    // First run: two channels, default credentials, unknown API key. Second run: only the latter two.
     expect(sent).toHaveLength(6);
     expect(sent).toEqual(
       expect.arrayContaining([
@@ -315,7 +315,7 @@ describe('In the report of doctor, the certificate of the service', () => {
   test.each([
     ['localhost.pem', false, 'DEPTH_ZERO_SELF_SIGNED_CERT; NODE_EXTRA_CA_CERTS'],
     ['localhost-expired.pem', true, 'CERT_HAS_EXPIRED'],
-  ])('in %s, trusted: %j, is reported as a failure', async (file, isTrusted, names) => {
+  ])('from the file %s (trusted: %j) is reported as a failure', async (file, isTrusted, names) => {
     const report = await doctor(goodSettings(await serviceOf(file, isTrusted)));
     expect(report.code).toBe(1);
     expect(report.faults('service connection')).toEqual([finding(`failed: localhost; ${names}`)]);

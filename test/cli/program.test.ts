@@ -48,7 +48,7 @@ describe('--help', () => {
   });
 
   test.each([[[]], [['attempts']]])(
-    'is printed with exit code 2 if a command is missing: %j',
+    'is assumed, with exit code 2, if a command is missing: %j',
     async (args) => {
       const { code, out, err } = await run(args);
       expect({ code, out }).toEqual({ code: 2, out: '' });

@@ -41,17 +41,17 @@ describe('RateLimiter', () => {
     [10, 99],
     [50, 3],
     [1000, 0.1],
-  ])('keeps a rate of %p per second with %p ms of work between', async (rate, workMs) => {
+  ])('keeps a rate of %p per second with %p ms of work between turns', async (rate, workMs) => {
     const clock = virtualClock();
     const count = rate * 5;
     const times = await takeTurns(clock, new RateLimiter(clock, rate), { count, workMs });
-    // Late turns of up to 100 ms are made up for.
+    // Later turns catch up with a delay of up to 100 ms.
     expect(peak(times)).toBeLessThanOrEqual(Math.ceil(rate * 1.1));
     expect(times.at(-1)).toBeGreaterThanOrEqual(4800);
     expect(times.at(-1)).toBeLessThanOrEqual(5200);
   });
 
-  test('saves no turns while there is no work', async () => {
+  test('does not save up turns while there is no work', async () => {
     const clock = virtualClock();
     const limiter = new RateLimiter(clock, 10);
     await limiter.turn(signal);
@@ -60,7 +60,7 @@ describe('RateLimiter', () => {
     expect(peak(times)).toBeLessThanOrEqual(11);
   });
 
-  test('counts requests that were sent without a turn', async () => {
+  test('counts requests that were sent without waiting for a turn', async () => {
     const clock = virtualClock();
     const limiter = new RateLimiter(clock, 10);
     await limiter.turn(signal);

@@ -25,7 +25,7 @@ const resultsOf = (rows: readonly CsvRow[]): Record<string, string> =>
   );
 
 describeBooks('reconcile', (books) => {
-  test('finds nothing and exits with 0 if every attempt agrees', async () => {
+  test('finds nothing and exits with 0 if every attempt agrees with the service', async () => {
     await books().paid();
     await books().paid({ status: 'pending', changes: ['PENDING', 'PROCESSING', 'COMPLETED'] });
     await books().paid({ status: 'completed' });
@@ -107,7 +107,7 @@ describeBooks('reconcile', (books) => {
     expect(await journal.findById(payout.service, payout.id)).toMatchObject({ outcome: 'not_sent' });
   });
 
-  test('expects a transaction of a rejected attempt if another attempt created it, or it is older', async () => {
+  test('accepts a transaction for an attempt that created none if it is older or of another attempt', async () => {
     const externalId = randomUUID();
     const first = await books().attempt({ key: 'rejected first', externalId }, REJECTED);
     const { transactionId } = await books().paid({ key: 'then paid', externalId });
@@ -124,7 +124,7 @@ describeBooks('reconcile', (books) => {
     });
   });
 
-  test('reports an attempt as unknown if its lookup fails, and repeats failed lookups before', async () => {
+  test('repeats failed lookups, and reports an attempt as unknown if its lookup keeps failing', async () => {
     const broken = await books().paid({ key: 'broken' });
     const shaky = await books().paid({ key: 'shaky' });
     const proxied = await books().paid({ key: 'proxied' });
@@ -139,7 +139,7 @@ describeBooks('reconcile', (books) => {
     const { code, rows } = await books().reconcile();
     expect(code).toBe(1);
     expect(resultsOf(rows())).toEqual({
-      broken: 'unknown lookup_lookup_refused',
+      broken: 'unknown lookup_refused',
       proxied: 'unknown not_found_by_proxy',
     });
   });
@@ -190,7 +190,7 @@ describeSqliteBooks('reconcile', (books) => {
     const { code } = await books().reconcile('--rate', '20');
     expect(code).toBe(0);
     expect(books().service.requests).toHaveLength(24);
-    // The first tenth of a second is not waited for.
+    // The rate limiter catches up with delays of up to 100 ms.
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual((23 / 20 - 0.1) * 1000);
   });
 
@@ -209,7 +209,7 @@ describeSqliteBooks('reconcile', (books) => {
       for (const secret of [API_KEY, SECRET_KEY]) expect(text).not.toContain(secret);
   });
 
-  test('ends with 1 during an outage of the service, and --resume then compares what is left', async () => {
+  test('exits with 1 during an outage of the service; --resume then compares the remaining attempts', async () => {
     for (let count = 0; count < 60; count += 1) await books().paid({ key: `${count} ${books().channel}` });
     const { service } = books();
     service.respond(() => (service.requests.length > 30 ? { status: 401 } : undefined));
@@ -228,14 +228,14 @@ describeSqliteBooks('reconcile', (books) => {
     const keys = resumed.rows().map(({ idempotencyKey }) => idempotencyKey!.split(' ')[0]);
     expect(keys).toEqual(Array.from({ length: 60 }, (_, index) => String(index)));
     expect(resumed.out).toMatch(/^ +60 {2}agrees$/m);
-    // The run is complete.
+    // A complete run cannot be resumed.
     expect(await books().reconcile('--all', '--out', file, '--resume')).toMatchObject({ code: 2 });
   });
 
   test.each([
     ['SIGKILL', null],
     ['SIGINT', 130],
-  ] as const)('continues after the last saved result when %s has ended it', async (signal, exitCode) => {
+  ] as const)('continues after the last saved result if %s ended it', async (signal, exitCode) => {
     const keys = Array.from({ length: 80 }, (_, index) => `${index} ${signal}`);
     for (const key of keys) await books().paid({ key });
     const { service, channel, env } = books();

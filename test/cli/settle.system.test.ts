@@ -93,7 +93,7 @@ describeDesks('attempts settle', (desk) => {
     const now = Date.now();
     const claim = { service: NOBODY, owner: 'instance', now, leaseUntil: now + 600_000 };
     expect(await journal.claim(id, claim)).not.toBeNull();
-    // The command waits for 15 s of a clock that runs 200 times as fast.
+    // The command waits for 15 s, on a clock that runs 200 times as fast.
     const { now: realNow } = performance;
     const clock = jest.spyOn(performance, 'now').mockImplementation(() => 200 * realNow.call(performance));
     expect(await attempts(['settle', id, 'not_sent', ...BECAUSE])).toMatchObject({ code: 1 });

@@ -96,13 +96,13 @@ describe('changes', () => {
     ]);
   });
 
-  test('begins with the oldest change without a cursor', async () => {
+  test('begins with the oldest change if no cursor is given', async () => {
     const gateway = await ScriptedGateway.start(page([1]));
     await take(1, read(gateway));
     expect(positions(gateway)).toEqual([['', null]]);
   });
 
-  test('yields payouts with the field names of the schema', async () => {
+  test('yields payment and payout changes with the field names of the schema', async () => {
     const gateway = await ScriptedGateway.start(page([1, 2]));
     const taken: Change[] = [];
     for await (const change of read(gateway)) if (taken.push(change) === 2) break;
@@ -114,7 +114,7 @@ describe('changes', () => {
 
   test('yields every change once, in order, when requests fail and streams are cut anywhere', async () => {
     const COUNT = 300;
-    // Every fifth request fails, and each response is cut after another number of bytes.
+    // Every fifth request fails, and each response is cut after a different number of bytes.
     const respond: Reply = (response, { path, after }) => {
       const request = gateway.received.length;
       if (request % 5 === 0) return reset(response, gateway.received[0]!);
@@ -142,8 +142,8 @@ describe('changes', () => {
 
   test.each<[string, Reply]>([
     ['a refused connection', reset],
-    ['a page of a proxy with 502', (response) => response.writeHead(502).end('<h1>Bad Gateway</h1>')],
-    ['an error that is retryable', json(failure('SERVICE_UNAVAILABLE', { retryable: true }))],
+    ['an HTML page of a proxy with 502', (response) => response.writeHead(502).end('<h1>Bad Gateway</h1>')],
+    ['a retryable error', json(failure('SERVICE_UNAVAILABLE', { retryable: true }))],
     ['a rate limit', json(failure('RATE_LIMITED', { retryable: true, retryAfterMs: 2 }), 429)],
     ['an event stream that is cut', cutStream()],
     ['an event stream that ends', (response, request) => (stream()(response, request), response.end())],
@@ -166,7 +166,7 @@ describe('changes', () => {
     ]);
   });
 
-  test('repeats a page after an interruption while the page is read', async () => {
+  test('requests a page again if reading it was interrupted', async () => {
     const gateway = await ScriptedGateway.start(reset, page([1], { hasMore: true }), reset, page([2]));
     expect(await take(2, read(gateway))).toEqual([1, 2]);
     expect(positions(gateway)).toEqual([
@@ -177,7 +177,7 @@ describe('changes', () => {
     ]);
   });
 
-  test('reads events that are split anywhere, between bytes of one character too', async () => {
+  test('reads events that are split anywhere, even between the bytes of a character', async () => {
     const text = `${live(1)}: comment\r\n\r\n${event({ data: { changes: { ...wireChange(2), externalId: 'Ünï-₹' } } })}`;
     const bytes = Buffer.from(text.replaceAll('\n\n', '\r\n\r\n'));
     const gateway = await ScriptedGateway.start(page([]), (response, request) => {
@@ -249,7 +249,7 @@ describe('changes throws', () => {
   test.each<[string, Reply[]]>([
     ['from the query', [json(failure('CURSOR_EXPIRED', { oldestCursor: '7' }))]],
     ['from the subscription', [page([]), stream(event(failure('CURSOR_EXPIRED', { oldestCursor: '7' })))]],
-  ])('CursorExpired with the oldest cursor, %s', async (_name, replies) => {
+  ])('CursorExpired with the oldest cursor if the error comes %s', async (_name, replies) => {
     const gateway = await ScriptedGateway.start(...replies);
     const error = await read(gateway, { after: '1' })
       .next()
@@ -261,8 +261,8 @@ describe('changes throws', () => {
 
   test.each<[string, string | undefined, Reply[]]>([
     ['credentials are refused', 'UNAUTHENTICATED', [json(failure('UNAUTHENTICATED'), 401)]],
-    ['the cursor is not one of the gateway', 'BAD_USER_INPUT', [json(failure('BAD_USER_INPUT'))]],
-    ['rights end', 'FORBIDDEN', [page([]), stream(event(failure('FORBIDDEN')))]],
+    ['the gateway does not accept the cursor', 'BAD_USER_INPUT', [json(failure('BAD_USER_INPUT'))]],
+    ['the caller loses its rights', 'FORBIDDEN', [page([]), stream(event(failure('FORBIDDEN')))]],
     ['another server responds', undefined, [(response) => response.end('<html>')]],
     ['there is nothing at the URL', undefined, [(response) => response.writeHead(404).end()]],
   ])('RequestRefused when %s', async (_name, code, replies) => {
@@ -291,8 +291,8 @@ describe('changes throws', () => {
   });
 });
 
-describe('The consumer', () => {
-  test('closes its connection when the loop ends', async () => {
+describe('A loop over changes()', () => {
+  test('closes its connection when it ends', async () => {
     const closed = latch();
     const gateway = await ScriptedGateway.start(page([]), (response, request) => {
       response.once('close', closed.open);
@@ -302,7 +302,7 @@ describe('The consumer', () => {
     await closed.opened;
   });
 
-  test('reads a stream no faster than the changes are taken', async () => {
+  test('reads a stream no faster than it takes the changes', async () => {
     const COUNT = 50_000;
     const padding = 'x'.repeat(2000);
     let written = 0;
@@ -318,7 +318,7 @@ describe('The consumer', () => {
     });
     const source = read(gateway);
     await source.next();
-    // The server stops when the buffers of the sockets are full.
+    // The server stops writing when the buffers of the sockets are full.
     let before = -1;
     await until(async () => {
       const isStill = before === written;

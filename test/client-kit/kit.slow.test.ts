@@ -307,7 +307,7 @@ const createUpi = async (client: ApolloClient, input = upiInput()) => {
   return data.createPayment.payment;
 };
 
-test('The changes of a payment are read and watched, also from the first cursor of changes()', async () => {
+test('Changes and WatchChanges return the changes of a payment, and accept a cursor of changes()', async () => {
   const { query } = sender(CLIENTS[0]![1](url));
   const { nextAction, transactionId } = await createUpi(apollo(url));
   expect(nextAction).toBeDefined();
@@ -334,7 +334,7 @@ test('The changes of a payment are read and watched, also from the first cursor 
 });
 
 describe('changes', () => {
-  test('yields the feed of a gateway, each change once, when connections are cut', async () => {
+  test('yields each change of a gateway once, although connections are cut', async () => {
     const own = await testSandbox();
     const gateway = await testGateway(own.url);
     const proxy = closeAfterTests(await TcpProxy.to(gateway.url));
@@ -371,7 +371,7 @@ describe('changes', () => {
     expect(taken).toEqual(data?.changes.changes.map((change) => 'cursor' in change && change.cursor));
   });
 
-  test('sends operations of a manifest for plain clients', async () => {
+  test('sends only operations that a manifest for plain clients contains', async () => {
     const files = [path.join(TOP, 'client/operations')];
     const operations = readClientOperations(findDocumentFiles(files), gatewaySchema(), CLIENT_KINDS.plain);
     const PERSISTED_OPERATIONS = fileOf(apolloManifest(...operations));
@@ -532,7 +532,7 @@ describe('gatewayError', () => {
   });
 
   test.each(READERS.slice(0, 2))(
-    'is null with %s if there is no response, or only one of a proxy',
+    'is null with %s if there is no response, or only the response of a proxy',
     async (_name, ask) => {
       const proxy = createServer((_request, response) => {
         response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>502 Bad Gateway</h1>');

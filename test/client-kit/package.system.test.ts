@@ -256,7 +256,7 @@ describe('The samples of docs/clients.md', () => {
     expect(sandbox.control.counts().payment.created).toBe(SENDING.length);
   });
 
-  test("have types, like the output of codegen's plugins and client preset, with graphql 16", () => {
+  test("type-check with graphql 16, as does the output of codegen's plugins and client preset", () => {
     app.write('package.json', '{ "type": "module" }');
     for (const name of CODEGEN) app.write(name, samples.get(name) ?? '');
     app.write(

@@ -66,7 +66,7 @@ describe('Variables of a compiled operation', () => {
     Boolean: [true, false],
   };
 
-  /** Generates values of which most fit the type, and some do not, at any depth. */
+  /** Generates values, most of which fit the type. Those that do not may differ at any depth. */
   function valuesOf(type: GraphQLInputType, depth = 0): Arbitrary<unknown> {
     const bare = getNullableType(type);
     const absent: Arbitrary<unknown> = fc.constant(isNonNullType(type) ? undefined : null);

@@ -55,7 +55,7 @@ beforeAll(async () => {
   ways = await startWith('allow');
 });
 
-/** Sends a request by both paths and expects the same effects. Apollo is first: its response adds the media type. */
+/** Sends a request by both paths, Apollo first, and expects the same effects. */
 async function expectSame(request: TestRequest): Promise<Effects & { isPrepared: boolean }> {
   const byApollo = await ways.sendToApollo(request);
   const { effects, isPrepared } = await ways.send(request);
@@ -114,7 +114,7 @@ describe('An HTTP request for a compiled operation', () => {
     'two weighted types in Accept': accepting(
       'application/json;q=0.5, application/graphql-response+json;q=0.9',
     ),
-    'Accept: HTML before anything': accepting('text/html, */*;q=0.1'),
+    'HTML before any type in Accept': accepting('text/html, */*;q=0.1'),
     'multipart before JSON in Accept': accepting('multipart/mixed; deferSpec=20220824, application/json'),
     'two Accept headers': accepting(['text/html', 'application/json']),
     'a content type with a charset': typed('application/json; charset=utf-8'),
@@ -142,7 +142,7 @@ describe('An HTTP request for a compiled operation', () => {
     'a content type of a form': typed('application/x-www-form-urlencoded'),
     'no content type': typed(undefined),
     'another operationName': withBody({ operationName: 'Payout' }),
-    'no operationName, of two': { body: { query: TWO } },
+    'no operationName for two operations': { body: { query: TWO } },
     'variables null where some are required': withBody({ variables: null }),
     'variables as a list': withBody({ variables: [] }),
     'a number for a UUID': given({ id: 5 }),
@@ -293,7 +293,7 @@ describe('A random operation', () => {
     await until(statesByFeedAndLookup, ({ recorded, shown }) => isDeepStrictEqual(recorded, shown));
   });
 
-  /** Looks both created payments up, which records a change, and returns their last changes and what the lookups show. */
+  /** Looks up two created payments, which records changes. Returns the last recorded and the looked-up statuses. */
   async function statesByFeedAndLookup(): Promise<{ recorded: object; shown: object }> {
     const query = `query States($c: UUID!, $ids: [UUID!]!) {
       payments(channel: $c, transactionIds: $ids) { ... on PaymentResource { transactionId status } }
@@ -309,7 +309,7 @@ describe('A random operation', () => {
       }
     ).data;
     const last = new Map(changes.changes.map((each) => [each.transactionId, each.changed]));
-    // The service shows one of them on another channel, as null.
+    // The service does not show one of them on this channel: its lookup returns null.
     const shown = payments.filter((each) => each !== null);
     return {
       recorded: shown.map(({ transactionId }) => last.get(transactionId)),
@@ -363,7 +363,7 @@ describe('A failing lookup', () => {
   const MANY = `query Many($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) {
     ... on PaymentResource { transactionId status amount { value } } } }`;
   const c = CHANNEL;
-  /** Long enough for every retry, so that both paths send the same number of requests. */
+  /** Its timeout allows every retry, so that both paths send the same number of requests. */
   let failing: DifferentialHarness;
 
   beforeAll(async () => {
@@ -401,8 +401,8 @@ describe('A failing lookup', () => {
     `b: payments(channel: "${c}", transactionIds: ${JSON.stringify(ids)}) { __typename }`;
 
   test.each([
-    ['two of a list', `{ ${listOf(first, FOUND.payment[0] ?? '', second, MISSING)} }`],
-    ['a lookup and a list', `{ ${LOOKUP} ${listOf(first)} }`],
+    ['two of several ids in a list', `{ ${listOf(first, FOUND.payment[0] ?? '', second, MISSING)} }`],
+    ['one id in a lookup and a list', `{ ${LOOKUP} ${listOf(first)} }`],
     ['a lookup beside invalid arguments', `{ ${LOOKUP} d: node(id: "x") { __typename } }`],
     [
       'a lookup beside a list that is too long',
@@ -507,7 +507,7 @@ describe('Rate limiting', () => {
 describe('Mutations', () => {
   const MUTATIONS = ['createPayment', 'createPayout', 'confirmPayment'] as const;
 
-  /** Finds a payment that waits for its UTR for every transaction id, and nothing for an external id. */
+  /** Responds to every transaction id with a payment that waits for its UTR, and to external ids with 404. */
   function transactionReply({ query }: ReceivedRequest): Reply {
     const [, id] = /transaction_id=([^&]*)/.exec(query) ?? [];
     const payment_method = { type: 'upi', state: 'waiting_for_utr' };
@@ -669,7 +669,7 @@ describe('Mutations', () => {
     expect((await ask({ input: other })).body).toContain('IdempotencyConflictError');
   });
 
-  test('are refused if an operation has two', async () => {
+  test('are refused if an operation contains two of them', async () => {
     const query = `mutation Two($input: CreatePaymentInput!) {
       a: createPayment(input: $input) { __typename } b: createPayment(input: $input) { __typename } }`;
     const variables = { input: createInput('payment', newKey()) };
@@ -679,7 +679,7 @@ describe('Mutations', () => {
     }
   });
 
-  test('of one document are executed only if operationName selects them', async () => {
+  test('are executed only if operationName selects them, if their document contains several', async () => {
     const query = `mutation Pay($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }
       mutation Confirm($confirm: ConfirmPaymentInput!) { confirmPayment(input: $confirm) { __typename } }`;
     const ask = (operationName: string, variables: object) =>
@@ -695,7 +695,7 @@ describe('Mutations', () => {
     }
   });
 
-  test('are not executed by GET when compiled', async () => {
+  test('are not executed by GET requests, even if compiled', async () => {
     const variables = JSON.stringify(inputOf('createPayment'));
     const search = `?${new URLSearchParams({ query: DOCUMENTS.createPayment, variables })}`;
     const headers = { 'apollo-require-preflight': '1', 'content-type': undefined };

@@ -4,7 +4,7 @@ import { paymentRequest, payoutRequest } from './samples';
 import { each, ENDPOINTS, queryString, signature } from './service';
 import type { Obligations, Run, Service, Signing } from './service';
 
-/** Returns data for which each endpoint responds with something other than 401. */
+/** Returns valid data for each endpoint, to which the endpoint does not respond with 401. */
 function goodData(service: Service): Record<keyof typeof ENDPOINTS, string> {
   const lookUp = queryString({ channel: service.channel, transaction_id: randomUUID() });
   return {
@@ -38,7 +38,7 @@ interface SignedRequest extends Signing {
   value: string;
 }
 
-/** Expects 401 on every endpoint if a header is changed after signing, or removed because `change` gives undefined. */
+/** Expects 401 on every endpoint if a header is changed after signing, or removed if `change` returns undefined. */
 const refusesHeader =
   (header: string, change: (request: SignedRequest) => string | undefined): Run =>
   async (service) => {

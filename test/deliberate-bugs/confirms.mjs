@@ -46,7 +46,7 @@ export const bugs = [
     promise:
       'While the journal may lack confirms, a payment that moved on does not make a confirm successful.',
     file: 'src/core/confirm/confirm-service.ts',
-    find: '(history.otherUnresolved || history.mayLackConfirm)',
+    find: '(history.otherUnresolved || history.confirmMayBeLost)',
     replace: 'history.otherUnresolved',
     tests: ['test/exactly-once/fence.slow.test.ts'],
   },

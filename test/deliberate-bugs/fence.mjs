@@ -41,7 +41,7 @@ export const bugs = [
   {
     id: 'fence-other-input-sent',
     promise: 'A key that a lost attempt has used with another input is refused.',
-    file: 'src/core/create/lost-create.ts',
+    file: 'src/core/create/lost-attempt.ts',
     find: "return match.why === undefined ? 'conflict' : 'none';",
     replace: "return 'none';",
     tests: fence,
@@ -50,9 +50,9 @@ export const bugs = [
     id: 'fence-untrusted-lookup-believed',
     promise: 'A lookup that proves nothing does not allow sending.',
     file: 'src/core/create/create-service.ts',
-    find: 'const lost = await findLostCreate(sought, this.plan, session.fence.lostSince);',
+    find: 'const lost = await findCreateOfLostAttempt(sought, this.plan, session.fence.lostSince);',
     replace:
-      "const lost = await findLostCreate(sought, this.plan, session.fence.lostSince).catch(() => 'none' as const);",
+      "const lost = await findCreateOfLostAttempt(sought, this.plan, session.fence.lostSince).catch(() => 'none' as const);",
     tests: fence,
   },
   {

@@ -160,7 +160,7 @@ test('The audit sidecar of Kubernetes prints every line of the audit log, althou
   const { log } = openLog(file, { maxBytes: 6000, keepFiles: 2 });
   for (let call = 0; call < 300; call += 1) {
     log.record(entry({ key: `order-${call}` }));
-    // Waits after fewer lines than the rotated files keep.
+    // Waits before more lines are written than the rotated files hold.
     if (call > 0 && call % 12 !== 11) continue;
     await until(
       () => printed,
@@ -179,7 +179,7 @@ test('The audit sidecar of Kubernetes prints every line of the audit log, althou
 
 const guide = textOf('docs/deployment.md');
 
-/** Returns a block of commands of the guide, by the word after its language. Blocks in lists are indented. */
+/** Returns the block of commands of the guide with this word after its language. Blocks in lists are indented. */
 function commands(name: string): string {
   const [, text] = new RegExp(`^ *\`\`\`sh ${name}\n([^]*?)\n *\`\`\`$`, 'm').exec(guide) ?? [];
   if (text === undefined) throw new Error(`docs/deployment.md has no block ${name}.`);
@@ -198,7 +198,7 @@ function run(text: string, cwd: string, env: Record<string, string> = {}): strin
 
 const isRoot = process.getuid?.() === 0;
 
-test('The guide creates every secret of compose.yaml, in a folder that only its user can enter', () => {
+test('The guide creates every secret of compose.yaml, in a folder that only its owner can enter', () => {
   const folder = openFolder();
   const keys = { SERVICE_API_KEY: 'the-api-key', SERVICE_SECRET_KEY: 'the-secret-key' };
   const text = commands('compose-secrets');
@@ -224,7 +224,7 @@ const COPIES = [
 
 for (const { kind, backup, restore, lack } of COPIES) {
   describeWhere(lack, `A backup of the journal in ${kind}, made and restored by the guide`, () => {
-    test('replays keys from before the backup from the journal, and later ones by a lookup', async () => {
+    test('lets the gateway replay earlier keys from the journal, and later keys by a lookup', async () => {
       const service = closeAfterTests(await FakePaymentService.start());
       const folder = openFolder();
       mkdirSync(path.join(folder, 'data'));

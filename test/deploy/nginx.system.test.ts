@@ -135,7 +135,7 @@ describeWhere(
     });
 
     // Closing a listener resets the connections in the backlog of the kernel: nginx responds with 502 and repeats no POST.
-    test('fail hardly any call of a mixed load while they are restarted, and only with status 502', async () => {
+    test('fail few calls of a mixed load while they are restarted, and these only with status 502', async () => {
       const load = new MixedLoad(nginx.url);
       await load.start();
       for (let round = 0; round < Math.max(ROUNDS, 1); round += 1)

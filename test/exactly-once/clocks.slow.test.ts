@@ -59,7 +59,7 @@ describeSqlite('When the clock of the service', (harnesses) => {
       harness.service.clockOffsetMs = minutes * MINUTE;
     });
 
-    test.each(KINDS)('a %s is created once, and later ones without a refused request', async (kind) => {
+    test.each(KINDS)('a %s is created once, and later creates cause no refused request', async (kind) => {
       const key = newKey();
       expect(await harness.create(kind, key)).toMatchObject({ replayed: false });
       expect(harness.service.created(key)).toHaveLength(1);
@@ -85,7 +85,7 @@ describeSqlite('When the clock of the service', (harnesses) => {
     });
   });
 
-  test('is forged in the Date of a 401, one more request is sent, and later ones have the right time', async () => {
+  test('is forged in the Date of a 401, one more request is sent, and later creates have the right time', async () => {
     const reply = refusing(dateOf(harness.service.now() + 20 * MINUTE));
     harness.service.next('create-payment', { acts: false, reply }, { acts: false, reply });
     expect(await harness.create('payment', newKey())).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
@@ -104,7 +104,7 @@ describeSqlite('When the clock of the service', (harnesses) => {
   });
 });
 
-describeSqlite('A Date header of a proxy before the service', (harnesses) => {
+describeSqlite('A Date header from a proxy in front of the service', (harnesses) => {
   test.each([
     ['an hour ahead', 60 * MINUTE],
     ['a day behind', -DAY],
@@ -149,7 +149,7 @@ const clockCheck = async ({ parts }: Harness): Promise<unknown> => {
 const JOURNAL_CLOCKS = [true, false];
 
 describeSqlite('When the wall clock steps', (harnesses) => {
-  describe.each(JOURNAL_CLOCKS)('(and the clock of the journal with it: %s)', (isShared) => {
+  describe.each(JOURNAL_CLOCKS)('(the clock of the journal steps too: %s)', (isShared) => {
     // If the clock of the journal does not step, a small step has the same effect as a large one.
     const steps = isShared ? STEPS : STEPS.slice(1);
 
@@ -226,7 +226,7 @@ describeSqlite('When the wall clock steps', (harnesses) => {
       expect(harness.service.created(key)).toHaveLength(1);
     });
 
-    test('the step is reported, and a key is released after the settling time, not before', async () => {
+    test('the step is reported, and a lost create is sent again only after the settling time', async () => {
       const { harness, wall } = await start();
       const key = newKey();
       await loseResponse(harness, 'payment', key);
@@ -297,7 +297,7 @@ function suspendedAfterBegin(journal: Journal, resumed: Promise<unknown>): Journ
   });
 }
 
-describeSqlite('A create whose process is suspended before it is sent', (harnesses) => {
+describeSqlite('A create that was not yet sent when its process was suspended', (harnesses) => {
   test('creates nothing if another instance has created the payment meanwhile', async () => {
     const other = await harnesses.start();
     const wall = steppingClock();
@@ -368,7 +368,7 @@ describeSqlite('Another gateway', (harnesses) => {
     expect(harness.service.created(key)).toHaveLength(1);
   });
 
-  test('does not take over a confirm in flight, however long it takes', async () => {
+  test('does not take over a confirm in flight, however long its request takes', async () => {
     const id = (await harness.create('payment', newKey())).transactionId ?? '';
     const hold = latch();
     harness.service.next('confirm', { acts: true, first: hold.opened });

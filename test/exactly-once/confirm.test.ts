@@ -95,7 +95,7 @@ describeSqlite('A confirm', (harnesses) => {
   test.each<[string, Json | string]>([
     ['dcb', { code: '1234' }],
     ['c2c', 'TRANSFER_MADE'],
-  ])('by another method (%s) than the payment is refused and not sent', async (method, confirmation) => {
+  ])('for the method %s is refused and not sent if the payment is by UPI', async (method, confirmation) => {
     const end = await harness.confirm(id, { [method]: confirmation });
     expect(end).toMatchObject({ result: 'InvalidInputError', fields: [{ path: ['confirmation', method] }] });
     expect(sent()).toBe(0);
@@ -118,7 +118,7 @@ describeSqlite('A confirm', (harnesses) => {
       expect(await first()).toMatchObject(unknown);
     });
 
-    test('is sent if the payment still waits', async () => {
+    test('is sent if the payment still waits for a confirm', async () => {
       expect(await first()).toMatchObject(success(false));
       expect(sentAndCarriedOut()).toEqual([2, 1]);
     });
@@ -145,7 +145,7 @@ describeSqlite('A confirm', (harnesses) => {
       expect(await first()).toMatchObject(success(true));
     });
 
-    test('with another input leaves the first one unknown if it is refused itself', async () => {
+    test('with another input leaves the first confirm unknown if the service refuses the other input', async () => {
       harness.service.next('confirm', { acts: false, reply: status(400) });
       expect(await second()).toMatchObject(refused);
       harness.service.ledger.confirm({ id });
@@ -155,7 +155,7 @@ describeSqlite('A confirm', (harnesses) => {
   });
 
   describe('with the input of a successful confirm', () => {
-    test('returns the current state by one lookup, or the last known one, and is not sent', async () => {
+    test('is not sent, and returns the current state by one lookup, or the last known state', async () => {
       harness.service.ledger.acceptsRepeats = true;
       expect(await first()).toMatchObject(success(false));
       harness.service.plan(lookupsDown);
@@ -169,7 +169,7 @@ describeSqlite('A confirm', (harnesses) => {
       expect(sentAndCarriedOut()).toEqual([1, 1]);
     });
 
-    test('is not sent if the caller of the first one disconnected', async () => {
+    test('is not sent if the caller of the first confirm disconnected', async () => {
       const hold = latch();
       harness.service.next('confirm', { acts: true, first: hold.opened });
       const input = { channel: CHANNEL, transactionId: id, confirmation: utr(UTR) };
@@ -180,7 +180,7 @@ describeSqlite('A confirm', (harnesses) => {
       expect(sentAndCarriedOut()).toEqual([1, 1]);
     });
 
-    test('is not sent if the response to the first one was lost and a lookup showed that it was carried out', async () => {
+    test('is not sent if a lookup, after a lost response, showed that the first confirm was carried out', async () => {
       harness.service.next('confirm', lost);
       expect(await first()).toMatchObject(success(true));
       harness.service.plan(lookupsDown);
@@ -189,7 +189,7 @@ describeSqlite('A confirm', (harnesses) => {
     });
   });
 
-  describe('after a confirm that was carried out, but is unknown to the gateway,', () => {
+  describe('after a confirm that was carried out, which the gateway does not know,', () => {
     beforeEach(async () => {
       harness.service.plan(lookupsDown);
       harness.service.next('confirm', lost);
@@ -197,24 +197,24 @@ describeSqlite('A confirm', (harnesses) => {
       harness.service.plan(() => undefined);
     });
 
-    test('is not sent if a lookup shows that the first one was carried out', async () => {
+    test('is not sent if a lookup shows that the first confirm was carried out', async () => {
       expect(await first()).toMatchObject(success(true));
       harness.service.plan(lookupsDown);
       expect(await first()).toMatchObject(success(true));
       expect(sentAndCarriedOut()).toEqual([1, 1]);
     });
 
-    test('is refused with another input', async () => {
+    test('is sent with another input, and the refusal of the service is returned', async () => {
       expect(await second()).toMatchObject(refused);
       expect(await first()).toMatchObject(success(true));
       expect(sentAndCarriedOut()).toEqual([2, 1]);
     });
   });
 
-  describe('with another input than a successful confirm', () => {
+  describe('with an input other than that of a successful confirm', () => {
     beforeEach(first);
 
-    test('is sent, and a refusal is reported', async () => {
+    test('is sent, and a refusal of the service is returned', async () => {
       expect(await second()).toMatchObject(refused);
       expect(sentAndCarriedOut()).toEqual([2, 1]);
     });
@@ -226,7 +226,7 @@ describeSqlite('A confirm', (harnesses) => {
       expect(sentAndCarriedOut()).toEqual([2, 2]);
     });
 
-    test('is unknown if its response is lost although the payment has moved on', async () => {
+    test('has an unknown outcome if its response is lost, although the payment has moved on', async () => {
       harness.service.next('confirm', dropped);
       for (let times = 0; times < 2; times += 1) expect(await second()).toMatchObject(unknown);
       expect(await first()).toMatchObject(success(true));
@@ -257,7 +257,7 @@ describeSqlite('A confirm', (harnesses) => {
     });
   });
 
-  test('after a change of FINGERPRINT_KEY is sent only if a lookup shows that the payment waits', async () => {
+  test('after a change of FINGERPRINT_KEY is sent only if a lookup shows that the payment waits for it', async () => {
     const env = { FINGERPRINT_KEY: 'another-key' };
     const changed = await harnesses.start({ env, service: harness.service, clock: harness.clock });
     await first();

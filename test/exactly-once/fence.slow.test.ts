@@ -7,7 +7,7 @@ import { KINDS, MINUTE, SUCCESS, loseResponse, sent, untilOutcome } from './supp
 
 const WITHOUT_ID = { externalId: undefined };
 
-/** Raises the fence ten seconds ago. */
+/** Raises the fence, as of ten seconds ago. */
 async function raise({ store, clock }: Harness): Promise<void> {
   const since = Math.floor(clock.now()) - 10_000;
   await store.rows(`UPDATE journal_state SET fence_since = ${since}, fence_reason = 'failover'`);
@@ -35,13 +35,13 @@ async function lower(harness: Harness): Promise<void> {
   await untilFence(harness, 'down');
 }
 
-/** Longer than nothing is created after the fence went up. */
+/** Longer than the time after a raise of the fence in which nothing is created. */
 const SETTLED_MS = 3000;
 
 describeStores('While the fence is up', (harnesses) => {
   let harness: Harness;
 
-  /** Whether the journal writes attempts without an answer. */
+  /** Whether the journal writes attempts but loses its answer. */
   let loseAnswer = false;
   /** Whether the journal rejects every outcome. */
   let rejectOutcomes = false;
@@ -92,13 +92,13 @@ describeStores('While the fence is up', (harnesses) => {
     },
   );
 
-  test('a repeated create without an external id finds its payment, because the key leads to the same id', async () => {
+  test('a repeated create without external id finds its payment: the key determines the external id', async () => {
     const [key, { transactionId }] = await createThenLose('payment', WITHOUT_ID);
     expect(await harness.create('payment', key, WITHOUT_ID)).toMatchObject({ replayed: true, transactionId });
     expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
-  test('a payment that was found is recorded even if the journal does not answer its insert', async () => {
+  test('a payment that a lookup found is recorded even if the journal does not answer its insert', async () => {
     const [key, { transactionId }] = await createThenLose('payment');
     loseAnswer = true;
     expect(await harness.create('payment', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
@@ -109,7 +109,7 @@ describeStores('While the fence is up', (harnesses) => {
     expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
-  test('a payment that one gateway found before it ended is recorded by another gateway', async () => {
+  test('a payment that a gateway found but could not record is recorded by another gateway', async () => {
     const [key, { transactionId }] = await createThenLose('payment');
     harness.service.created(key)[0]!.createdAt -= MINUTE;
     [loseAnswer, rejectOutcomes] = [true, true];
@@ -123,7 +123,7 @@ describeStores('While the fence is up', (harnesses) => {
     expect(sent(service, 'payment', key)).toBe(1);
   });
 
-  test('a confirm stays unknown if one of unknown outcome with another input explains the state', async () => {
+  test('a confirm stays unknown if an earlier one of unknown outcome may have caused the state', async () => {
     const { transactionId = '' } = await harness.create('payment', newKey());
     const utr = (value: string): Json => ({ upi: { utr: value } });
     const confirm = (value: string): Promise<CallResult> => harness.confirm(transactionId ?? '', utr(value));
@@ -141,7 +141,7 @@ describeStores('While the fence is up', (harnesses) => {
     expect(harness.service.requestsTo('confirm')).toHaveLength(1);
   });
 
-  test('a confirm is neither sent nor successful if the payment has moved on and its confirm was lost', async () => {
+  test('no confirm is sent or succeeds if the journal lost the confirm that moved the payment on', async () => {
     const { transactionId } = await harness.create('payment', newKey());
     const confirm = (utr: string): Promise<CallResult> =>
       harness.confirm(transactionId ?? '', { upi: { utr } });
@@ -155,7 +155,7 @@ describeStores('While the fence is up', (harnesses) => {
     expect(harness.service.requestsTo('confirm')).toHaveLength(1);
   });
 
-  test('a key that a lost attempt has used with another amount is refused', async () => {
+  test('a create is refused if a lost attempt used its key with another amount', async () => {
     const [key] = await createThenLose('payment');
     const amount = { currency: 'INR', value: '777.00' };
     expect(await harness.create('payment', key, { amount })).toMatchObject({
@@ -164,7 +164,7 @@ describeStores('While the fence is up', (harnesses) => {
     expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
-  test('a new create is looked up, and sent if the service shows a payment that it is known to have', async () => {
+  test('a new create is looked up, and sent only if lookups show a payment that is known to exist', async () => {
     await createThenLose('payment');
     const [known, key] = [newKey(), newKey()];
     expect(await harness.create('payment', known)).toMatchObject({
@@ -194,7 +194,7 @@ describeStores('While the fence is up', (harnesses) => {
     expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
-  test('a payment that is older than the fence and FENCE_SECONDS belongs to no lost attempt', async () => {
+  test('a payment created more than FENCE_SECONDS before the fence went up belongs to no lost attempt', async () => {
     const key = newKey();
     await harness.create('payment', key);
     harness.service.created(key)[0]!.createdAt -= 2 * 86_400_000;
@@ -208,7 +208,7 @@ describeStores('While the fence is up', (harnesses) => {
     expect(await harness.create('payment', key)).toMatchObject({ result: 'PaymentSuccess', replayed: false });
   });
 
-  test('/readyz names reason and end, and creates need no lookup after it has ended', async () => {
+  test('/readyz names the reason and the end of the fence, and then that the fence is down', async () => {
     await createThenLose('payment');
     expect((await readiness(harness)).checks).toMatchObject({
       fence: 'up',
@@ -226,10 +226,10 @@ describeStores('When an instance notices that the journal has lost attempts', (h
   let creating: Promise<CallResult>;
   let release: () => void;
 
-  /** A create whose response the service holds back. */
+  /** Starts a create whose response the service holds back. */
   beforeEach(async () => {
     harness = await harnesses.start();
-    // Otherwise the request that is held would be the lookup before the create.
+    // With the fence up, the held request would be the lookup before the create.
     await lower(harness);
     key = newKey();
     const held = harness.service.hold();
@@ -251,7 +251,7 @@ describeStores('When an instance notices that the journal has lost attempts', (h
     await expectRecorded();
   });
 
-  test('an outcome whose attempt is missing writes it again, and raises the fence', async () => {
+  test('an outcome is recorded with its missing attempt, and the fence goes up', async () => {
     await harness.store.rows('DELETE FROM stored_attempts');
     await expectRecorded();
     const reason = async (): Promise<unknown> =>
@@ -260,7 +260,7 @@ describeStores('When an instance notices that the journal has lost attempts', (h
   });
 });
 
-describeStores('An attempt that another one has replaced', (harnesses) => {
+describeStores('An attempt that another attempt has replaced', (harnesses) => {
   test('does not raise the fence when its lookup ends', async () => {
     const harness = await harnesses.start();
     await lower(harness);
@@ -274,7 +274,7 @@ describeStores('An attempt that another one has replaced', (harnesses) => {
         new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined))),
       ]);
     });
-    // As the instance does that knows that the create was not sent.
+    // As if another instance had recorded that the create was not sent.
     await harness.store.rows("UPDATE stored_attempts SET state = 'n', settled_at = 1 WHERE state = 'u'");
     expect(await harness.create('payment', key)).toMatchObject({ result: 'PaymentSuccess', replayed: false });
     held.release();

@@ -20,9 +20,9 @@ import {
   untilSent,
 } from './support/creates';
 
-/** Time limit of a refusal, with allowance for a busy machine. */
 const UUIDS = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
+/** Time limit of a refusal, with allowance for a busy machine. */
 const SOON_MS = 5_000;
 /** Time limit of a journal call, longer than in production, so that a busy machine causes no refusals. */
 const TIME_LIMIT_MS = 1_000;

@@ -27,7 +27,7 @@ describeSqlite('A key', (harnesses) => {
   });
 
   describe.each(KINDS)('of a %s', (kind) => {
-    test('creates once, and then returns the current state, or the last known one', async () => {
+    test('creates once; later calls return the current state, or the last known state', async () => {
       const key = newKey();
       const first = await harness.create(kind, key);
       expect(first).toMatchObject({ result: SUCCESS[kind], replayed: false });
@@ -87,7 +87,7 @@ describeSqlite('A key', (harnesses) => {
       expect(await harness.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: false });
     });
 
-    test('creates once if its caller disconnects, and is recorded before the gateway has closed', async () => {
+    test('creates once if the caller disconnects; the outcome is recorded before the gateway closes', async () => {
       const key = newKey();
       const closing = await harnesses.start();
       const hold = latch();
@@ -108,7 +108,7 @@ describeSqlite('A key', (harnesses) => {
     });
   });
 
-  test('of a payment without external id leads to a unique external id, for replays and lookups, too', async () => {
+  test('of a payment without external id leads to a unique external id, which replays and lookups use', async () => {
     const ids: string[] = [];
     for (const isLost of [false, true, false]) {
       const key = newKey();
@@ -126,7 +126,7 @@ describeSqlite('A key', (harnesses) => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  test('is independent of the same key for another service', async () => {
+  test('is independent of the same key for another payment service', async () => {
     const key = newKey();
     await harness.create('payment', key);
     const other = await harnesses.start();
@@ -141,7 +141,7 @@ describeSqlite('One transaction in the responses to several creates', (harnesses
     harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off', SERVICE_TIMEOUT_MS: '2000' } });
   });
 
-  test.each(KINDS)('is the success of one key, and leaves the other keys unknown: %s', async (kind) => {
+  test.each(KINDS)('counts as success of one key, and leaves the other keys unknown: %s', async (kind) => {
     const externalId = newKey();
     const keys = [1, 2, 3].map(() => newKey());
     const arrived = latch();
@@ -196,7 +196,7 @@ const NAMES_TURNED = Object.fromEntries(Object.entries(NAMES).reverse());
 
 const money = (value: string): Json => ({ amount: { currency: 'INR', value } });
 
-/** Changes of notation that leave the input the same. */
+/** Other notations of the same input. */
 const OTHER_NOTATIONS: [string, Json, Json][] = [
   ['a UUID in upper case', {}, { channel: CHANNEL.toUpperCase() }],
   ['5.5 for 5.50', money('5.50'), money('5.5')],
@@ -253,7 +253,7 @@ describeSqlite('A key that is used again', (harnesses) => {
   });
 });
 
-describeSqlite('An input that was accepted and breaks a rule after a change of settings', (harnesses) => {
+describeSqlite('An input that was accepted, but breaks a rule after a change of settings,', (harnesses) => {
   const INPUT = { returnUrl: 'https://shop.example/back' };
   let before: Harness;
   let now: Harness;
@@ -265,7 +265,7 @@ describeSqlite('An input that was accepted and breaks a rule after a change of s
     now = await harnesses.start({ clock, service, env });
   });
 
-  test.each(KINDS)('is replayed with the %s that it created', async (kind) => {
+  test.each(KINDS)('still returns the %s that it created', async (kind) => {
     const input = { callbackUrl: 'https://shop.example/called' };
     const key = newKey();
     const { transactionId } = await before.create(kind, key, input);
@@ -276,20 +276,20 @@ describeSqlite('An input that was accepted and breaks a rule after a change of s
     expect(before.service.created(key)).toHaveLength(1);
   });
 
-  test.each([undefined, status(400)])(
-    'is refused and not sent under a key that created nothing (refused by the service before: %o)',
-    async (reply) => {
-      const key = newKey();
-      if (reply) {
-        before.service.next('create-payment', { acts: false, reply });
-        expect((await before.create('payment', key, INPUT)).result).toBe('RejectedByServiceError');
-      }
-      const requests = sent(before.service, 'payment', key);
-      expect(await now.create('payment', key, INPUT)).toMatchObject({
-        result: 'InvalidInputError',
-        fields: [{ path: ['returnUrl'], rule: 'allowedHost' }],
-      });
-      expect(sent(before.service, 'payment', key)).toBe(requests);
-    },
-  );
+  test.each([
+    ['unused', undefined],
+    ['rejected', status(400)],
+  ])('is refused and not sent with a key that was %s before', async (_name, reply) => {
+    const key = newKey();
+    if (reply) {
+      before.service.next('create-payment', { acts: false, reply });
+      expect((await before.create('payment', key, INPUT)).result).toBe('RejectedByServiceError');
+    }
+    const requests = sent(before.service, 'payment', key);
+    expect(await now.create('payment', key, INPUT)).toMatchObject({
+      result: 'InvalidInputError',
+      fields: [{ path: ['returnUrl'], rule: 'allowedHost' }],
+    });
+    expect(sent(before.service, 'payment', key)).toBe(requests);
+  });
 });

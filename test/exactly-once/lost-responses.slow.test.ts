@@ -26,7 +26,7 @@ const TIMEOUT_MS = 4000;
 const SLACK_MS = 5000;
 
 describeSqlite('When the response of the service is lost in any way', (harnesses) => {
-  /** The fault of a create by its key, and of a confirm by its payment. */
+  /** Faults of creates by key, and of confirms by payment id. */
   const faultOf = new Map<unknown, Fault>();
   let harness: Harness;
 
@@ -37,7 +37,7 @@ describeSqlite('When the response of the service is lost in any way', (harnesses
     );
   });
 
-  test.each(KINDS)('a %s that was created is found, at once and by the same key', async (kind) => {
+  test.each(KINDS)('a %s that was created is found by the same call and by a repeated call', async (kind) => {
     await forEveryFault(FAULTS, async (reply) => {
       const key = newKey();
       faultOf.set(key, { acts: true, reply });
@@ -93,7 +93,7 @@ describeSqlite('When the response of the service is lost in any way', (harnesses
     expect(harness.service.created(key)).toHaveLength(1);
   });
 
-  test.each(KINDS)('a %s is found by its own id after a response with another id', async (kind) => {
+  test.each(KINDS)('a %s is found although the response has the id of another transaction', async (kind) => {
     const [key, other] = [newKey(), newKey()];
     const { transactionId } = await harness.create(kind, other);
     harness.service.next(`create-${kind}`, { acts: true, reply: altered({ transaction_id: transactionId }) });
@@ -113,7 +113,7 @@ describeSqlite('A connection to the service', (harnesses) => {
     harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
   });
 
-  test('that the service closes after its response loses no create', async () => {
+  test('loses no create if the service closes it after its response', async () => {
     const reply: FaultReply = (connection, response) => {
       connection.send(response);
       connection.end();
@@ -168,8 +168,8 @@ const lookupsAnswer =
   (endpoint: Endpoint): Fault | undefined =>
     endpoint.startsWith('look-up') ? { acts: true, reply } : undefined;
 
-describeSqlite('A 404 to a lookup that the service itself did not send', (harnesses) => {
-  test.each(FOREIGN)('keeps the key of a lost payment, and prevents payouts: %s', async (_name, reply) => {
+describeSqlite('A 404 response to a lookup, not sent by the service itself,', (harnesses) => {
+  test.each(FOREIGN)('does not free the key of a lost payment; prevents payouts: %s', async (_, reply) => {
     const harness = await harnesses.start();
     const [payment, payout] = [newKey(), newKey()];
     harness.service.plan(lookupsAnswer(reply));
@@ -196,7 +196,7 @@ describeSqlite('A 404 to a lookup that the service itself did not send', (harnes
   test.each<[fields: string, env: Record<string, string>]>([
     ['any', {}],
     ['other', { SERVICE_NOT_FOUND_FIELDS: 'code,message' }],
-  ])('never releases the key if it is JSON of another backend (expected fields: %s)', async (fields, env) => {
+  ])('never frees the key if it is JSON of another backend (expected fields: %s)', async (fields, env) => {
     const harness = await harnesses.start({ env });
     // Without expected fields, the gateway needs an earlier transaction, which the other backend does not know.
     if (fields === 'any') await harness.create('payment', newKey());
@@ -209,7 +209,7 @@ describeSqlite('A 404 to a lookup that the service itself did not send', (harnes
 });
 
 describeSqlite('Many 404s of the service within a moment', (harnesses) => {
-  test('do not release the key of a lost payment', async () => {
+  test('do not free the key of a lost payment', async () => {
     const harness = await harnesses.start();
     const key = newKey();
     await loseHiddenResponse(harness, 'payment', key);

@@ -38,7 +38,7 @@ describeSqlite('The external id of a payout', (harnesses) => {
     harness = await harnesses.start();
   });
 
-  test('that the service already has is refused with rule `unused`, nothing is sent, and the key stays free', async () => {
+  test('is refused with rule `unused` if the service has it already; nothing is sent, and the key stays free', async () => {
     const [key, externalId] = [newKey(), newKey()];
     paidElsewhere(harness, externalId);
     expect(await harness.create('payout', key, { externalId })).toMatchObject(TAKEN);
@@ -47,13 +47,13 @@ describeSqlite('The external id of a payout', (harnesses) => {
     expect(await harness.create('payout', key)).toMatchObject({ result: 'PayoutSuccess', replayed: false });
   });
 
-  test('that the service has on another channel is free', async () => {
+  test('can be used if the service has it on another channel only', async () => {
     const [key, externalId] = [newKey(), newKey()];
     paidElsewhere(harness, externalId, OTHER_CHANNEL);
     expect(await harness.create('payout', key, { externalId })).toMatchObject({ result: 'PayoutSuccess' });
   });
 
-  test('of a payout in flight or of unknown outcome is refused to another key', async () => {
+  test('of a payout in flight or of unknown outcome is refused for another key', async () => {
     const [key, other] = [newKey(), newKey()];
     const hold = latch();
     harness.service.next('create-payout', { acts: false, first: hold.opened, reply: reset });
@@ -74,7 +74,7 @@ describeSqlite('The external id of a payout', (harnesses) => {
     expect(end).toMatchObject({ result: 'PayoutSuccess', replayed: false });
   });
 
-  test('is used by one of 20 concurrent keys', async () => {
+  test('is used by only one of 20 concurrent creates with different keys', async () => {
     const externalId = newKey();
     const keys = Array.from({ length: 20 }, newKey);
     const ends = await Promise.all(keys.map((key) => harness.create('payout', key, { externalId })));
@@ -87,7 +87,7 @@ describeSqlite('The external id of a payout', (harnesses) => {
     ['responds with 503', status(503), 'SERVICE_UNAVAILABLE'],
     ['does not respond', () => undefined, 'SERVICE_TIMEOUT'],
     ['responds with 401', status(401), 'SERVICE_AUTH_FAILED'],
-  ])('is not used while the preflight lookup fails: the service %s', async (_name, reply, error) => {
+  ])('is not sent or reserved if the preflight lookup fails: the service %s', async (_name, reply, error) => {
     const key = newKey();
     const failing = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '600' } });
     failing.service.plan((endpoint) => (endpoint === 'look-up-payout' ? { acts: false, reply } : undefined));
@@ -107,7 +107,7 @@ describeSqlite('The external id of a payout', (harnesses) => {
 });
 
 describeSqlite('With PAYOUT_PREFLIGHT=off', (harnesses) => {
-  test('a payout is one request to the service, and the same key still creates once', async () => {
+  test('a payout takes one request to the service, and its key still creates once', async () => {
     const harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
     expect(await harness.create('payout', newKey())).toMatchObject({
       result: 'PayoutSuccess',

@@ -154,7 +154,10 @@ describeStores('After a process was killed', (harnesses) => {
     await victim.kill();
     expect(new Set(await Promise.all(cut))).toEqual(new Set(['cut']));
     await outage.up();
-    successor = await start({ env: { UNKNOWN_SETTLE_SECONDS: '2' } });
+    successor = await start({
+      env: { UNKNOWN_SETTLE_SECONDS: '2', SERVICE_TIMEOUT_MS: '10000' },
+      hasSlowJournal: true,
+    });
     received.open();
     preflight.open();
   });

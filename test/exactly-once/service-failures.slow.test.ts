@@ -79,7 +79,7 @@ describeSqlite('A lookup', (harnesses) => {
     expect(ms).toBeLessThan(2 * 2000);
   });
 
-  test('is retried within a budget while all lookups fail', async () => {
+  test('is retried only within a budget while all lookups fail', async () => {
     always(harness, 'look-up', { acts: false, reply: status(503) });
     await Promise.all(Array.from({ length: 40 }, () => lookUp(harness)));
     // The budget is ten retries, and a tenth of the calls.
@@ -95,7 +95,7 @@ describeSqlite('The circuit breaker', (harnesses) => {
     return harness;
   }
 
-  test('refuses calls at once while it is open, and sends at most a probe', async () => {
+  test('refuses calls at once while it is open, and sends at most one probe', async () => {
     const harness = await silenced();
     const { length } = harness.service.requests;
     const ends = await Promise.all([
@@ -103,7 +103,7 @@ describeSqlite('The circuit breaker', (harnesses) => {
       harness.create('payment', newKey()),
       harness.create('payout', newKey()),
     ]);
-    // On a busy machine it is time for a probe.
+    // On a busy machine a probe may be due.
     const refused = ends.filter(({ error }) => error === 'SERVICE_UNAVAILABLE');
     const probes = ends.length - refused.length;
     expect(probes).toBeLessThanOrEqual(1);
@@ -140,7 +140,7 @@ describeSqlite('When the service stalls', (harnesses) => {
     ['payout', 'payment', 32],
     ['payment', 'payout', 96],
   ] as const)(
-    'on creates of a %s, lookups, replays and creates of a %s work, and only %i stalled ones are recorded',
+    'on creates of a %s, lookups, replays and creates of a %s work, and only %i stalled creates are recorded',
     async (stalled, other, slots) => {
       const env = { SERVICE_TIMEOUT_MS: '20000', PAYOUT_PREFLIGHT: 'off', RATE_LIMIT_PER_MINUTE: '0' };
       const harness = await harnesses.start({ env, store: await openStore('SQLite') });

@@ -20,7 +20,7 @@ import {
   untilOutcome,
 } from './support/creates';
 
-describeSqlite('An unknown payment', (harnesses) => {
+describeSqlite('A payment of unknown outcome', (harnesses) => {
   let harness: Harness;
 
   beforeEach(async () => {
@@ -40,7 +40,7 @@ describeSqlite('An unknown payment', (harnesses) => {
     expect(await harness.create('payment', key)).toMatchObject({ replayed: true, transactionId });
   });
 
-  test('may be created with another input after its key was released', async () => {
+  test('can be created with another input once its key is free', async () => {
     const key = newKey();
     await loseResponse(harness, 'payment', key);
     await untilOutcome(harness, key, 'NOT_SENT', MINUTE);
@@ -48,13 +48,13 @@ describeSqlite('An unknown payment', (harnesses) => {
     expect(harness.service.created(key)).toMatchObject([OTHER_AMOUNT]);
   });
 
-  test('does not wait for the next second if many others are due', async () => {
+  test('is recovered without waiting for the next second, even if many are due', async () => {
     harness.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
     harness.service.plan((endpoint) =>
       endpoint === 'create-payment' ? { acts: true, reply: reset } : undefined,
     );
     const keys: string[] = [];
-    // More than are recovered at once.
+    // More than are recovered concurrently.
     while (keys.length < 20) {
       const tried = Array.from({ length: 10 }, newKey);
       const ends = await Promise.all(tried.map((key) => harness.create('payment', key)));
@@ -119,7 +119,7 @@ describeSqlite('An unknown payment', (harnesses) => {
     expect(harness.service.created(key)).toHaveLength(1);
   });
 
-  test('is recovered by another instance after its own has stopped', async () => {
+  test('is recovered by another instance after its own instance has stopped', async () => {
     const key = newKey();
     const other = await harnesses.start({ service: harness.service, clock: harness.clock });
     const show = await loseHiddenResponse(harness, 'payment', key);
@@ -154,7 +154,7 @@ describeSqlite('An unknown payment', (harnesses) => {
   });
 });
 
-describeSqlite('An unknown payout', (harnesses) => {
+describeSqlite('A payout of unknown outcome', (harnesses) => {
   let harness: Harness;
 
   beforeEach(async () => {
@@ -172,7 +172,7 @@ describeSqlite('An unknown payout', (harnesses) => {
     expect(sent(harness.service, 'payout', key)).toBe(1);
   });
 
-  test('is found as soon as lookups show it, also after weeks', async () => {
+  test('is found as soon as lookups show it, even after weeks', async () => {
     const key = newKey();
     harness.service.ledger.lag = { ms: 20 * DAY, lookups: 0 };
     await loseResponse(harness, 'payout', key, true);
@@ -211,7 +211,7 @@ describeSqlite('A create', (harnesses) => {
     expect(harness.service.requestsTo('create-payment')).toHaveLength(1);
   });
 
-  test('that was refused for its timestamp is refused again if it is sent long after the check of its owner', async () => {
+  test('that was refused for its timestamp is refused again if its second request is delayed', async () => {
     const harness = await harnesses.start({
       wrap: (journal) => {
         const find = journal.findById.bind(journal);
@@ -231,7 +231,7 @@ describeSqlite('A create', (harnesses) => {
     expect(harness.service.created(key)).toHaveLength(0);
   });
 
-  test('of unknown outcome is not matched after JOURNAL_RETENTION_DAYS: the attempt of another key may be purged', async () => {
+  test('of unknown outcome matches no payment after JOURNAL_RETENTION_DAYS: a purged attempt may own it', async () => {
     const harness = await harnesses.start({ env: { JOURNAL_RETENTION_DAYS: '30' } });
     const [kept, expired] = [newKey(), newKey()];
     for (const key of [kept, expired]) {
@@ -248,7 +248,7 @@ describeSqlite('A create', (harnesses) => {
     }
   });
 
-  test('of unknown outcome is not matched with the payment of another key, recorded or not', async () => {
+  test('of unknown outcome is not matched with a payment of another key, even one not yet recorded', async () => {
     let isRecording = false;
     const harness = await harnesses.start({
       wrap: (journal) => {

@@ -258,7 +258,7 @@ describeInBrowser('The checkout', (browser) => {
   });
 });
 
-test('The checkout starts a gateway that accepts its origin when none is set', async () => {
+test('The checkout starts a gateway that accepts its origin if no gateway is set', async () => {
   const database = temporaryDatabase();
   const folder = path.dirname(database.slice('file:'.length));
   const { url, gateway } = await serveCheckout({
@@ -296,7 +296,7 @@ describe('The texts of the checkout', () => {
   const NOTHING_CREATED = ['create InvalidInputError', 'create RejectedByServiceError'];
 
   test.each(PAIRS)(
-    'claim that nothing was charged only if it is certain, for %s and %s',
+    'claim that nothing was charged only if that is certain, for %s with the result %s',
     (operation, outcome, trouble) => {
       const text = troubleText({ operation, ...trouble });
       expect(text).toEqual(expect.any(String));

@@ -182,7 +182,7 @@ describe('The ledger example', () => {
     expect(entries).toEqual(feed);
   });
 
-  test('ends when changes were deleted, and continues after the given cursor', async () => {
+  test('ends if unread changes were deleted, and continues after the cursor of --after', async () => {
     const cursors: unknown[] = [];
     const extensions = { code: 'CURSOR_EXPIRED', retryable: false, requestId: 'r', oldestCursor: 'oldest' };
     const url = await serverOf((request, response) => {

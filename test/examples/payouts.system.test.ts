@@ -71,7 +71,7 @@ describe('The payouts example with the sandbox', () => {
   });
   afterEach(() => sandbox.control.reset());
 
-  test('pays out its sample list once, in two runs', async () => {
+  test('pays its sample list out once if it is run twice', async () => {
     const first = await endOf(runPayouts(url, SAMPLE, '--wait', '100'));
     expect({ code: first.code, results: Object.values(first.results) }).toEqual({
       code: 0,
@@ -272,7 +272,7 @@ for attempt in paygraph.attempts(gateway, "${CHANNEL}", externalId="salary-3"):
   test.each([
     ['0', 0.375],
     ['7', 7],
-  ])('waits for at least its backoff, with jitter, when Retry-After is %s', async (after, least) => {
+  ])('waits with jitter, at least for its backoff and for a Retry-After of %s s', async (after, least) => {
     const url = await serverOf((_, response) => response.writeHead(503, { 'retry-after': after }).end());
     const program = `import json, sys, paygraph
 now, pauses = 0, []

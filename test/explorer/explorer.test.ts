@@ -116,7 +116,7 @@ describe('The assets of the explorer', () => {
     ['br, gzip', 'br'],
     ['br;q=0, gzip;q=0.5', 'gzip'],
     ['identity', undefined],
-  ])('are sent for %s as %s, with the same content', async (accepted, encoding) => {
+  ])('for Accept-Encoding "%s" have the encoding %s and the same content', async (accepted, encoding) => {
     const name = assets.find((one) => one.startsWith('main-') && one.endsWith('.js'));
     const plain = await get(url, `/explorer/${name}`);
     const { headers, body } = await get(url, `/explorer/${name}`, { 'accept-encoding': accepted });
@@ -273,7 +273,7 @@ describe('The example operations', () => {
     expect([...new Set(redirects)].sort()).toEqual(variants(schema, 'RedirectPaymentMethod').sort());
   });
 
-  test('have new idempotency keys in each load', () => {
+  test('have new idempotency keys each time they are loaded', () => {
     const keys = [load(), load()].flatMap(({ tour: tabs, payments: methods }) =>
       [...tabs, ...methods.flatMap(({ operations }) => operations)].flatMap(({ variables }) => {
         const { idempotencyKey } = (variables as { input?: { idempotencyKey?: string } }).input ?? {};

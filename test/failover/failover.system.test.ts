@@ -13,7 +13,7 @@ jest.setTimeout(180_000);
       const options = { seed: 1, mode, beforeMs: 1500, lagMs: 500, afterMs: 1000, callers: 8, folder };
       const { judged, figures } = await failover(options);
       expect(judged.violations).toEqual([]);
-      // Otherwise the fence has not been tried.
+      // Otherwise the run did not test the fence.
       if (mode === 'asynchronous') expect(Number(figures['attempts lost'])).toBeGreaterThan(0);
     });
   },

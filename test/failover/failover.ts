@@ -19,7 +19,7 @@ export interface FailoverOptions {
   mode: Mode;
   /** Duration of the calls before the failure, in ms. */
   beforeMs: number;
-  /** For how long an asynchronous standby has received nothing when the primary fails, in ms. */
+  /** Time in ms for which an asynchronous standby has received nothing when the primary fails. */
   lagMs: number;
   /** Duration of the calls after the first success that follows the failure, in ms. */
   afterMs: number;
@@ -55,7 +55,7 @@ async function startPair(mode: Mode): Promise<{ primary: Cluster; standby: Clust
   return { primary, standby, proxy };
 }
 
-/** Calls with duplicates and retries while the primary of the journal is killed and its standby promoted; judges their history. */
+/** Makes calls with duplicates and retries while the journal's primary is killed, and judges their history. */
 export async function failover(options: FailoverOptions): Promise<FailoverReport> {
   const { seed, mode, beforeMs, lagMs, afterMs, callers, folder } = options;
   const random = new Random(seed);

@@ -81,7 +81,7 @@ test('A payment shows the fields that another subgraph adds', async () => {
   });
 });
 
-test('A create sent twice with one key creates one payment, and may select a field of another subgraph', async () => {
+test('A create sent twice with one key creates one payment, and can select a field of another subgraph', async () => {
   const { input } = validCall('createPayment', 'card');
   const create = DOCUMENTS.createPayment.replace('transactionId', 'id order { id } transactionId');
   const first = await ask(create, { input });

@@ -124,7 +124,7 @@ describe('_entities', () => {
     ['an id that is an object', { __typename: 'PaymentResource', id: { toString: 1, toJSON: 1 } }],
     ['a payment id with the payout type', { __typename: 'PayoutResource', id: nodeId('payment', first) }],
     ['a payment id with another method', { __typename: 'HavalePayment', id: nodeId('payment', first) }],
-  ])('returns an error that does not repeat the value for %s', async (_about, representation) => {
+  ])('returns an error for %s, without repeating the value', async (_about, representation) => {
     const response = await ask([ofPayment(second), representation]);
     expect(faultsOf(response)).toEqual([['_entities.1', 'BAD_USER_INPUT']]);
     expect(response.data?._entities).toEqual([expect.objectContaining({ transactionId: second }), null]);
@@ -200,7 +200,7 @@ describe('An _entities query', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  test('is refused outside the manifest for a caller that is bound to it', async () => {
+  test('is refused if it is not in the manifest to which the caller is bound', async () => {
     const PERSISTED_OPERATIONS = fileOf(apolloManifest({ name: 'Entities', body: ENTITIES }));
     const bound = await start({ PERSISTED_OPERATIONS, PERSISTED_OPERATIONS_SERVICES: 'require' });
     expect((await ask([ofPayment(first)], undefined, bound)).data?._entities).toHaveLength(1);
@@ -246,7 +246,7 @@ describe('The composition with subgraph.graphql', () => {
     expect(errors).toBeUndefined();
   });
 
-  test('starts from a file with the whole schema, but without @oneOf and federation types', () => {
+  test('uses a file with the whole schema, but without @oneOf and federation types', () => {
     const published = subgraphText();
     expect(published).not.toContain('@oneOf');
     const types = Object.keys(

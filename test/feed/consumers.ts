@@ -82,11 +82,11 @@ export const TRANSPORTS: Record<string, Transport> = {
 
 interface ConsumerOptions {
   transport: Transport;
-  /** Cursor of the start; null: the oldest change kept. */
+  /** Cursor after which the consumer starts; null: with the oldest stored change. */
   after: string | null;
   /** Returns the URL of a gateway for the next connection. */
   nextUrl(): string;
-  /** Returns after how many ms the next connection is ended. */
+  /** Returns the time in ms after which the next connection is ended. */
   nextLifetimeMs(): number;
 }
 

@@ -116,7 +116,7 @@ async function measure(
   }
 }
 
-/** Measures what it costs to follow payments for one subscriber to all changes, beside a subscription for each payment. */
+/** Measures the cost of following payments by one subscription to all changes, and by one for each payment. */
 export async function compareCosts(
   openStore: () => Promise<Store>,
   payments: number,

@@ -151,7 +151,7 @@ const TAKEN: [Record<string, string>, (config: Config) => unknown, unknown][] = 
   ]),
 ];
 
-test.each(TAKEN)('With the settings %j, %s is %j', (env, of, value) => {
+test.each(TAKEN)('The settings %j are read', (env, of, value) => {
   expect(of(readConfig(env))).toEqual(value);
 });
 
@@ -458,7 +458,7 @@ test.each([
   expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} .*\\b${hint}\\b`))]);
 });
 
-/** Returns misspellings of a name: one letter (every fourth) left out, doubled, replaced or swapped with the next. */
+/** Returns misspellings of a name: in each, one letter is left out, doubled, replaced or swapped with the next. */
 const misspelt = (name: string): string[] =>
   [...name].flatMap((letter, place) => {
     if (place % 4 !== 0) return [];

@@ -46,7 +46,7 @@ describe('A create', () => {
   test('reuses the connection of a create that has just ended', async () => {
     for (let count = 0; count < 3; count += 1) {
       await create();
-      // Sockets have no simulated time; a connection is reused after 5 ms.
+      // A real wait, because sockets have no simulated time; a connection is reused after 5 ms.
       await setTimeout(10);
     }
     expect(used).toEqual([0, 0, 0]);
@@ -63,7 +63,7 @@ describe('A create', () => {
     { 'keep-alive': 'timeout=1' },
     { 'keep-alive': 'timeout=9, max=0' },
   ])(
-    'does not reuse a connection after a response with %j, and takes one that was opened ahead of need',
+    'does not reuse a connection after a response with %j, and uses one that was opened in advance',
     async (headers) => {
       responseHeaders = headers;
       await create();
@@ -74,7 +74,7 @@ describe('A create', () => {
     },
   );
 
-  test('is not sent over a connection that the service closed ahead of need', async () => {
+  test('is not sent over a connection that was opened in advance and closed by the service', async () => {
     responseHeaders = { connection: 'close' };
     await create();
     await opened(2);
@@ -86,7 +86,7 @@ describe('A create', () => {
     expect(used).not.toContain(1);
   });
 
-  test('is not sent over a connection that the service wrote to before a request', async () => {
+  test('is not sent over a connection on which the service sent bytes before a request', async () => {
     responseHeaders = { connection: 'close' };
     await create();
     await opened(2);

@@ -13,7 +13,7 @@ import type {
   Reply,
 } from '../support/payment-service/fake-payment-service';
 
-/** Channels of three merchants; CHANNEL has no entry of its own. */
+/** Channels of two merchants with an entry of their own; CHANNEL, of a third one, has none. */
 const A = 'aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa';
 const B = 'bbbbbbbb-2222-4222-8222-bbbbbbbbbbbb';
 
@@ -225,7 +225,7 @@ describe('A channel', () => {
   test.each([
     ['the settings if the file has none', { channels: { [A]: entry('a') } }, 'env'],
     ['the file even if the settings have one', { default: entry('default') }, 'default'],
-  ])('uses the default of %s', async (_where, content, name) => {
+  ])('uses the default credentials of %s', async (_where, content, name) => {
     const harness = await Harness.start(content, { env: SETTINGS });
     expect(await everyCall(harness, CHANNEL)).toEqual(ALL_WELL);
     expect(harness.credentials()).toEqual(only(name));
@@ -361,7 +361,7 @@ const MINUTE = 60_000;
 
 describe('With a wrong service clock', () => {
   test.each([10, -10])(
-    'that is %i minutes off, one call corrects clock and key for later calls',
+    'that is %i minutes off, the first call corrects clock and key for later calls',
     async (minutes) => {
       const harness = await Harness.start(rotating(NEW, OLD));
       harness.accept([OLD]);

@@ -127,7 +127,7 @@ const pairs = (things: number): number => (things * (things - 1)) / 2;
 /** Returns the largest number of items that form at most `count` pairs. */
 const pairing = (count: number): number => Math.floor((1 + Math.sqrt(1 + 8 * count)) / 2);
 
-/** Distance between the counts that a shape can have, if not 1. */
+/** Step between the counts that a shape can have, if it is not 1. */
 const STEPS: Partial<Record<DocumentRuleName, number>> = { selections: 101, introspected: 10 };
 
 function lastWithin(rule: DocumentRuleName): number {
@@ -135,14 +135,14 @@ function lastWithin(rule: DocumentRuleName): number {
   return rule === 'selections' ? limit - ((limit - 103) % 101) : limit;
 }
 
-describe.each(SHAPES)('A document that is limited by the rule %s', (rule, shape) => {
+describe.each(SHAPES)('The document rule %s', (rule, shape) => {
   const within = lastWithin(rule);
 
-  test('passes at the limit', () => {
+  test('accepts a document at its limit', () => {
     expect(check(shape(within))).toEqual({ ok: true });
   });
 
-  test('is refused beyond the limit', () => {
+  test('refuses a document beyond its limit', () => {
     const refused = check(shape(within + (STEPS[rule] ?? 1)));
     expect(refused).toMatchObject({ ok: false, rule });
     expect('message' in refused && refused.message).toContain(String(DOCUMENT_RULES[rule].limit));
@@ -182,13 +182,13 @@ test('A lookup that occurs in several fragments counts as one root field', () =>
 });
 
 test.each(['', '{', '{ a(b: "', '}', 'type A { a: Int } extend schema @a', 'fragment', '{ \u0000 }'])(
-  'A document with other errors is left to the parser and to validation: %j',
+  'A document with syntax or validation errors passes the check of its limits: %j',
   (document) => {
     expect(check(document)).toEqual({ ok: true });
   },
 );
 
-test('Tokens are counted in the same way as by the parser', () => {
+test('Tokens are counted as the parser counts them', () => {
   for (const [, document] of REAL_DOCUMENTS) {
     const { tokenCount = 0 } = parse(document);
     const filler = (count: number) => `{ a(b: [${'1 '.repeat(count)}]) } #`.replace('1 1', '1,1');
@@ -321,7 +321,7 @@ test('Two mutations in one operation are rejected, and neither is sent', async (
   expect(harness.service.requests).toHaveLength(0);
 });
 
-test.each(BODIES)('Deep nesting of %s is a client error', async (_what, body) => {
+test.each(BODIES)('Deep nesting of %s causes a client error', async (_what, body) => {
   for (const depth of DEPTHS) await expectClientError(body(depth));
   expect(harness.service.requests).toHaveLength(0);
   expect(harness.logLines.filter((line) => (JSON.parse(line) as { level: number }).level >= 50)).toEqual([]);

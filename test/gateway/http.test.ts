@@ -112,7 +112,7 @@ describe('The request id of a response', () => {
     ['broken JSON', '/graphql', '{'],
     ['a lookup that fails', '/graphql', query(`{ payment(channel: "${CHANNEL}") { __typename } }`)],
     ['an unknown path', '/nosuch', '{}'],
-  ])('is the same in its errors, and never chosen by the caller: %s', async (_what, path, body) => {
+  ])('is also in its errors, and cannot be chosen by the caller: %s', async (_what, path, body) => {
     const response = await post(base + path, body, { 'x-request-id': 'chosen-by-the-caller' });
     expectErrors(response, /./);
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -143,7 +143,7 @@ test('Introspection is off with a real service unless it is switched on', async 
   expectErrors(response, 'GRAPHQL_VALIDATION_FAILED');
 });
 
-test('An automatic persisted query is found by its hash once it was sent, and refused under another hash', async () => {
+test('An automatic persisted query is found by its hash after its text was sent, and refused under another hash', async () => {
   const text = '{ persisted: __typename }';
   const extensionsOf = (hashed: string) => ({
     persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(hashed).digest('hex') },

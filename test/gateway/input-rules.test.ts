@@ -65,14 +65,16 @@ test.each([
 
 describe('A field of free text', () => {
   test.each(refusedRows(textRows()))(
-    'is refused, not repeated in the error, and not sent: %s',
+    'is refused, not repeated in the error, and not sent when it is invalid: %s',
     (_title, row) => expectRefusal(harness, row),
   );
 
-  test.each(acceptedRows(textRows()))('is accepted: %s', (_title, row) => expectAcceptance(harness, row));
+  test.each(acceptedRows(textRows()))('is accepted when it is valid: %s', (_title, row) =>
+    expectAcceptance(harness, row),
+  );
 
   test.each(['\u0000', '\ud83d', '\t', '\n', '\u001b', '\u007f', '\u009f', '\u2028', '\udfff'])(
-    'is refused with the character %j in it',
+    'is refused when it contains the character %j',
     (character) => {
       const place = { mutation: 'createPayment', field: 'description' } as const;
       return expectRefusal(harness, rowOf(place, `before${character}after`, ['printable']));
@@ -88,11 +90,13 @@ describe('A field of free text', () => {
 
 describe('A field with a format', () => {
   test.each(refusedRows(formRows()))(
-    'is refused, not repeated in the error, and not sent: %s',
+    'is refused, not repeated in the error, and not sent when it is invalid: %s',
     (_title, row) => expectRefusal(harness, row),
   );
 
-  test.each(acceptedRows(formRows()))('is accepted: %s', (_title, row) => expectAcceptance(harness, row));
+  test.each(acceptedRows(formRows()))('is accepted when it is valid: %s', (_title, row) =>
+    expectAcceptance(harness, row),
+  );
 });
 
 describe('A currency', () => {
@@ -102,13 +106,13 @@ describe('A currency', () => {
     return { title: value, path, value, rules, call: { mutation, input: withValue(input, path, value) } };
   };
 
-  test('is accepted only if ISO 4217 has it', async () => {
+  test('is accepted only if ISO 4217 lists it', async () => {
     await expectRefusal(harness, rowOfCurrency('XYZ', ['iso4217']));
     await expectAcceptance(harness, rowOfCurrency('BHD', []));
   });
 });
 
-test('Every error of an input is reported at once, each with its path', async () => {
+test('All errors of an input are reported at once, each with its path', async () => {
   const wrong: [string[], unknown][] = [
     [['idempotencyKey'], ''],
     [['externalId'], 'a\tb'],
@@ -150,11 +154,12 @@ const PAN_ROWS = PAN_FIELDS.flatMap((place) => [
 ]);
 
 describe('A card number', () => {
-  test.each(refusedRows(PAN_ROWS))('is refused, not repeated in the error, and not sent: %s', (_title, row) =>
-    expectRefusal(harness, row),
+  test.each(refusedRows(PAN_ROWS))(
+    'is refused, not repeated in the error, and not sent when it is invalid: %s',
+    (_title, row) => expectRefusal(harness, row),
   );
 
-  test.each(acceptedRows(PAN_ROWS))('is accepted and sent as digits: %s', async (_title, row) => {
+  test.each(acceptedRows(PAN_ROWS))('is accepted and sent as digits when valid: %s', async (_title, row) => {
     await expectAcceptance(harness, row);
     const [sent] = harness.service.requests;
     const method = sent?.json['payment_method'] ?? sent?.json['payout_method'];
@@ -382,7 +387,7 @@ describe('The type of a payout by "other"', () => {
     },
   );
 
-  test('is sent unchanged if it is no such method', async () => {
+  test('is sent unchanged if it is not a method with its own input field', async () => {
     await expectAcceptance(harness, withType('upi'));
     expect(harness.service.requests[0]?.json['payout_method']).toEqual({ type: 'upi', anything: 'goes' });
   });

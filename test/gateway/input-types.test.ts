@@ -251,7 +251,7 @@ describe('An invalid value', () => {
     values.map((value): [string, unknown, string] => [path, value, rule]),
   );
   test.each(SENT)(
-    'is not repeated, and nothing is sent: %s = %j breaks the rule %s',
+    'is in no response or log, and nothing is sent: %s = %j breaks the rule %s',
     async (path, value, rule) => {
       const [head, variant = 'other'] = path.split('.');
       const { input } = validCall('createPayment', head === 'method' ? variant : 'other');
@@ -266,7 +266,7 @@ describe('An invalid value', () => {
     },
   );
 
-  test.each(SHORT_LITERALS)('is not repeated when it is the literal %s', async (argument, path, rule) => {
+  test.each(SHORT_LITERALS)('as the literal %s is in no response or log', async (argument, path, rule) => {
     const query = `mutation { createPayment(input: { ${argument} }) { __typename } }`;
     const response = await ways.client.request(query);
     const faults = fieldsIn(response.errors ?? []);
@@ -282,7 +282,7 @@ describe('An invalid value', () => {
   test.each([
     'mutation M($pan: CardNumber = "4111111111111111") { createPayment(input: { method: { card: { pan: $pan } } }) { __typename } }',
     'query Q($c: CardNumber!) { payment(channel: $c) { __typename } }',
-  ])('is not repeated if it is a card number as a default or in another argument: %s', async (query) => {
+  ])('that is a card number as default or in another argument is not in the response: %s', async (query) => {
     const response = await ways.client.request(query, { c: PAN });
     response.errors?.forEach(({ extensions }) =>
       expect(extensions['code']).toBe('GRAPHQL_VALIDATION_FAILED'),
@@ -292,7 +292,7 @@ describe('An invalid value', () => {
   });
 
   test.each([...LITERALS, ...ABSENT])(
-    'has path and rule in the error, as a literal or as a missing argument: %s',
+    'has path and rule in the error when it is a literal or a missing argument: %s',
     async (_, { query, fields }) => {
       const { effects } = await ways.send({ body: { query } });
       expectFields(effects.body, fields, 'GRAPHQL_VALIDATION_FAILED');
@@ -424,7 +424,7 @@ describe('A @oneOf input', () => {
   });
 
   test.each(['upi', 'c2c'])(
-    'is refused with an empty object although none of its fields is required: %s',
+    'is refused when the object in its field %s is empty, although all fields of that object are optional',
     async (variant) => {
       const { mutation, input } = validCall('createPayment', variant);
       for (const empty of [{}, { email: null }, { firstName: null, email: null }]) {

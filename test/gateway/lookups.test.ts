@@ -97,7 +97,7 @@ describe('In one operation,', () => {
   });
 
   test.each(['payments', 'payouts'])(
-    'more than a hundred %s are refused, and nothing is sent',
+    'a list of more than a hundred %s is refused, and nothing is sent',
     async (field) => {
       const query = `query Q($c: UUID!, $ids: [UUID!]!) { ${field}(channel: $c, transactionIds: $ids) { __typename } }`;
       const ids = Array.from({ length: 101 }, (_, place) => idOf(place));
@@ -123,7 +123,7 @@ describe('In one operation,', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  test('lookups of other ids, of the other kind or on another channel are not shared', async () => {
+  test('lookups with different ids, kinds or channels share nothing', async () => {
     const query = `query Q($c: UUID!, $d: UUID!, $id: UUID!) {
       a: payment(channel: $c, transactionId: $id) { __typename } b: payment(channel: $d, transactionId: $id) { __typename }
       c: payout(channel: $c, transactionId: $id) { __typename } d: payment(channel: $c, externalId: "d") { __typename }
@@ -136,7 +136,7 @@ describe('In one operation,', () => {
 describe('Across several operations,', () => {
   const SHARED = idOf(500);
 
-  /** Holds lookups of SHARED until the returned latch opens. Replies to others at once, counted by `markers`. */
+  /** Holds lookups of SHARED until the returned latch opens. Responds to others at once; `markers` counts those. */
   function holdShared(markers: Latch, shared: (request: ReceivedRequest) => Reply = found): Latch {
     const hold = latch();
     service.respond(async (request) => {
@@ -176,7 +176,7 @@ describe('Across several operations,', () => {
       expect(data.payments[0]?.transactionId).toBe(SHARED);
   });
 
-  test('a caller that disconnects does not cancel the request that its lookup shares with another', async () => {
+  test('a caller that disconnects does not cancel the request that its lookup shares with another caller', async () => {
     const first = latch(1);
     const hold = holdShared(first);
     const disconnecting = new AbortController();
@@ -224,7 +224,7 @@ describe('The arguments of a lookup', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  test('are both sent when both are given', async () => {
+  test('are both sent when both ids are given', async () => {
     const args = `channel: "${CHANNEL}", transactionId: "${idOf(1)}", externalId: "order-1"`;
     await client.request(`{ payment(${args}) { __typename } }`);
     expect(decodeQuery(service.requests[0]?.query ?? '')).toEqual({
@@ -253,7 +253,7 @@ describe('node', () => {
 
   const find = (id: string, by = sandboxClient) => by.request<NodeAnswer>(NODE, { id });
 
-  /** Creates a transaction. Returns its global id, which its create returns. */
+  /** Creates a transaction. Returns its ids from the result of the create. */
   async function created(kind: 'payment' | 'payout'): Promise<{ id: string; transactionId: string }> {
     const { mutation, input } =
       kind === 'payment' ? validCall('createPayment', 'ewallet') : validCall('createPayout', 'jazzCash');
@@ -280,7 +280,7 @@ describe('node', () => {
     expect(lookup.data).toEqual({ [kind]: { id } });
   });
 
-  test('finds a payout through another gateway too, which does not know its method', async () => {
+  test('finds a payout on another gateway, which does not know its method', async () => {
     const { id, transactionId } = await created('payout');
     const { data, errors } = await find(id, await testGateway(sandboxUrl));
     expect(errors).toBeUndefined();

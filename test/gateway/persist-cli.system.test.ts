@@ -115,7 +115,7 @@ describe('A manifest that npm run persist writes', () => {
   });
 });
 
-describe('The ids of a manifest equal those that clients send', () => {
+describe('The ids of a manifest equal those that are sent', () => {
   /** Returns the persisted-query id that Apollo Client sends for each operation, by operation name. */
   async function sentByApollo(documents: readonly DocumentNode[], hash: (document: DocumentNode) => string) {
     const sent: Record<string, unknown> = {};
@@ -141,14 +141,14 @@ describe('The ids of a manifest equal those that clients send', () => {
     return { ...document, definitions: document.definitions.toSorted((a, b) => (key(a) < key(b) ? -1 : 1)) };
   };
 
-  test('with Apollo Client, which hashes every operation at run time', async () => {
+  test('by Apollo Client, which hashes every operation at run time', async () => {
     const ids = idsByName(operationsIn(OPERATIONS));
     const sent = await sentByApollo(ALL, (document) => sha256(print(inApollosOrder(document))));
     expect(Object.keys(sent)).toHaveLength(ALL.length);
     expect(ids).toEqual(sent);
   });
 
-  test('with Apollo Client, which removes some directives', async () => {
+  test('by Apollo Client, which removes some directives', async () => {
     const text = `
       query Masked($channel: UUID!, $ids: [UUID!]!) {
         payments(channel: $channel, transactionIds: $ids) @connection(key: "shop") {
@@ -162,7 +162,7 @@ describe('The ids of a manifest equal those that clients send', () => {
     expect(await sentByApollo([parse(text)], (document) => sha256(print(document)))).toEqual(ids);
   });
 
-  test('with urql, which hashes the text of its requests', async () => {
+  test('by urql, which hashes the text of its requests', async () => {
     const ids = idsByName(operationsIn(OPERATIONS, 'urql'));
     const sent: Record<string, string> = {};
     const client = new Client({
@@ -187,7 +187,7 @@ describe('The ids of a manifest equal those that clients send', () => {
   });
 });
 
-describe('A mistake in a document is named by file, line and rule', () => {
+describe('A mistake in a document', () => {
   /** Returns the error lines, with paths relative to the folder. */
   function faultsIn(files: Record<string, string>): string[] {
     const folder = folderOf(files);
@@ -201,7 +201,7 @@ describe('A mistake in a document is named by file, line and rule', () => {
     return [];
   }
 
-  test('and the program writes nothing and exits with 1', async () => {
+  test('makes the program write nothing and exit with 1', async () => {
     const text = 'query A {\n  wrong\n}';
     const { code, stdout, stderr, folder } = await persist(['.'], {
       'shop/a.graphql': text,
@@ -237,11 +237,11 @@ describe('A mistake in a document is named by file, line and rule', () => {
       '"$id"',
     ],
     ['a schema among the documents', 'type Query { a: Int }', 'a.graphql:1: ExecutableDefinitionsRule: ', ''],
-  ])('%s', (_, text, start, word) => {
+  ])('is named by file, line and rule: %s', (_, text, start, word) => {
     expect(faultsIn({ 'a.graphql': text }).find((line) => line.startsWith(start))).toContain(word);
   });
 
-  test('without a card number that the document contains', () => {
+  test('is named without a card number that the document contains', () => {
     const text =
       'query A {\n  attempts(channel: 4111111111111111, first: "4111111111111111") { __typename }\n}';
     const faults = faultsIn({ 'a.graphql': text });
@@ -250,7 +250,7 @@ describe('A mistake in a document is named by file, line and rule', () => {
   });
 });
 
-describe('A usage error is named, and exits with 2', () => {
+describe('A usage error', () => {
   const DOCUMENT = { 'a.graphql': 'query A { __typename }' };
 
   test.each([
@@ -259,7 +259,7 @@ describe('A usage error is named, and exits with 2', () => {
     ['an unknown option', ['a.graphql', '--typename'], '--typename'],
     ['an output in a folder that does not exist', ['a.graphql', '--out', 'gone/m.json'], 'gone/m.json'],
     ['a folder without documents', ['empty'], 'empty'],
-  ])('%s', async (_, args, named) => {
+  ])('is named, and the program exits with 2: %s', async (_, args, named) => {
     const { code, stdout, stderr, folder } = await persist(args, { ...DOCUMENT, 'empty/notes.txt': '' });
     expect(code).toBe(2);
     expect(stdout).toBe('');

@@ -35,7 +35,7 @@ async function gatewayIn(mode: Mode, manifest: string | Buffer = MANIFEST, env: 
   return { url, ask, logLines };
 }
 
-/** A manifest of an operation whose id is its hash, and of two with other ids; `__proto__` is in every object. */
+/** The id of one operation is its hash; those of the others are not. Every object has a property `__proto__`. */
 const MANIFEST = apolloManifest(
   { body: LISTED },
   { id: 'status-1', name: 'Status', body: STATUS },
@@ -52,7 +52,7 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
     ['as the hash of a persisted query', { extensions: hash(sha256(LISTED)) }],
     ['as a documentId', { documentId: sha256(LISTED) }],
     ['as a documentId with the prefix of GraphQL over HTTP', { documentId: `sha256:${sha256(LISTED)}` }],
-    ['beside its own text', { query: LISTED, documentId: sha256(LISTED) }],
+    ['as text with its documentId', { query: LISTED, documentId: sha256(LISTED) }],
     ['as a documentId and as a hash', { documentId: sha256(LISTED), extensions: hash(sha256(LISTED)) }],
     ['as text without an id', { query: LISTED }],
     [
@@ -127,7 +127,7 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
 });
 
 describe('An operation outside the manifest', () => {
-  test('runs in the mode allow, where automatic persisted queries work, too', async () => {
+  test('runs in the mode allow, where automatic persisted queries work too', async () => {
     const { ask, logLines } = await gatewayIn('allow');
     expect((await ask({ query: FREE })).data).toEqual({ free: 'Query' });
     expect((await ask({ query: FREE, extensions: hash(sha256(FREE)) })).data).toEqual({ free: 'Query' });
@@ -158,12 +158,12 @@ describe('An operation outside the manifest', () => {
     ['another text', { query: FREE }],
     ['introspection', { query: INTROSPECTION }],
     [
-      'an operation of the manifest with something beside it',
+      'an operation of the manifest beside another one',
       { query: `${LISTED} ${FREE}`, operationName: 'Payment' },
     ],
     ['an operation of the manifest with another value', { query: LISTED.replace('none', 'some') }],
     ['text that is not GraphQL', { query: 'nonsense {"' }],
-    ['a hash and the text that belongs to it', { query: FREE, extensions: hash(sha256(FREE)) }],
+    ['a text with its hash', { query: FREE, extensions: hash(sha256(FREE)) }],
     ['an unknown id and another text', { query: FREE, documentId: 'nobody-knows' }],
   ])('is refused in the mode require: %s', async (_, body) => {
     const { ask } = await required;
@@ -203,7 +203,7 @@ describe('An operation outside the manifest', () => {
   });
 });
 
-test('With only a manifest configured, frontends are bound to it and internal services are not', async () => {
+test('With only a manifest configured, frontends are restricted to it and internal services are not', async () => {
   const key = await newKey('ES256');
   const issuer = await Issuer.start(key);
   const sandbox = await testSandbox();
@@ -227,11 +227,11 @@ test('Without a manifest all operations run, whatever the modes are', async () =
   expect((await post(url, JSON.stringify({ query: FREE }))).data).toEqual({ free: 'Query' });
 });
 
-describe('A manifest that a common tool generated is accepted', () => {
+describe('A manifest that a common tool generated', () => {
   test.each([
     ["Apollo's generator", APOLLO_GENERATED],
     ["graphql-codegen's client preset", CODEGEN_GENERATED],
-  ])('%s', async (_, file) => {
+  ])('is accepted: %s', async (_, file) => {
     const text = readFileSync(file, 'utf8');
     const { ask } = await gatewayIn('require', text);
     const ids = [...text.matchAll(/"(?:id": ")?((?:sha256:)?[0-9a-f]{64})"/g)].map(([, id = '']) => id);
@@ -292,11 +292,11 @@ describe('A manifest', () => {
       /^operation id-1: KnownFragmentNamesRule: .*"Gone"/,
     ],
     [
-      'two documents of one hash',
+      'two documents with one hash',
       apolloManifest({ id: sha256(''), body: LISTED }, { id: `sha256:${sha256('')}`, body: FREE }),
       /^operation /,
     ],
-    ["two documents of one id in codegen's format", twice('__typename', 'y: __typename'), /^/],
+    ["two documents with one id in codegen's format", twice('__typename', 'y: __typename'), /^/],
   ])('is refused when it has %s', (_, text, named) => {
     const faults = faultsOf(text);
     expect(faults).toHaveLength(1);
@@ -309,7 +309,7 @@ describe('A manifest', () => {
     expect(faults.map((fault) => fault.split(':')[0])).toEqual(['operation a', 'operation c']);
   });
 
-  test('may have the same operation twice', () => {
+  test('may contain the same operation twice', () => {
     expect(faultsOf(apolloManifest({ body: FREE }, { body: FREE }, { id: 'b', body: FREE }))).toEqual([]);
   });
 

@@ -48,7 +48,7 @@ describe('A gateway with nothing configured', () => {
     });
   });
 
-  test('shows browsers a page, and tools the schema', async () => {
+  test('shows a page to browsers, and the schema to tools', async () => {
     const page = await raw(`${url}/graphql`, { headers: { accept: 'text/html' } });
     expect(page.headers.get('content-type')).toMatch(/text\/html/);
     expect(page.text).toContain('createPayment');
@@ -125,14 +125,14 @@ describe('A program that cannot start', () => {
   });
 });
 
-describe('Several programs of one checkout', () => {
+describe('Several programs started in one checkout', () => {
   test('compile at the same time', async () => {
     const checkout = temporaryFolder();
     const FILES = ['bin', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'];
     for (const part of FILES)
       cpSync(path.join(CHECKOUT, part), path.join(checkout, part), { recursive: true });
     symlinkSync(path.join(CHECKOUT, 'node_modules'), path.join(checkout, 'node_modules'));
-    // A small program in place of the gateway, whose build takes seconds.
+    // A small program, because a build of the gateway takes seconds.
     mkdirSync(path.join(checkout, 'src/cli'), { recursive: true });
     const source = "export const main = (): void => void process.stdout.write('compiled');\n";
     writeFileSync(path.join(checkout, 'src/cli/main.ts'), source);
@@ -222,10 +222,10 @@ describe('A gateway process with failing lookups', () => {
     post(`${url}/graphql`, JSON.stringify({ query, variables }), headers);
 
   test.each([
-    ['fails', 'payment(channel: $channel, transactionId: $id) { __typename }'],
-    ['has no id', 'payment(channel: $channel) { __typename }'],
+    ['a lookup fails', 'payment(channel: $channel, transactionId: $id) { __typename }'],
+    ['a lookup has no id', 'payment(channel: $channel) { __typename }'],
   ])(
-    'does not exit after an operation with a lookup that %s and one that the caller may not make',
+    'does not exit after an operation in which %s and another lookup is forbidden',
     async (_what, lookup) => {
       const query = `query Q($channel: UUID!, $id: UUID!) { ${lookup} payout(channel: $channel, transactionId: $id) { __typename } }`;
       const reader = { authorization: `Bearer ${READER}` };

@@ -47,7 +47,7 @@ const SECRET_KEY = 'canary-secret-key-Rt7m1Vb6';
 /** Percent-encodes every character. */
 const percentEncoded = (text: string): string =>
   [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
-// A secret without dashes could pass for a name.
+// Without dashes, so that it is also a valid GraphQL name.
 const CLIENT_KEY = 'pgk_c4N4rYk3yOfAcl1entq7Zr9Tx2Vb5Nm8Kj1Hg4Fd6Sa';
 const FINGERPRINT_KEY = 'canary-fingerprint-key-Lp3s';
 const TOKEN = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.x7Qp2Lm9Vt4Zc6Rk8Yw1Hs3Jd5Gf0Ba';
@@ -159,7 +159,7 @@ const graphql = (title: string, query: string, variables?: object): LeakCase => 
 
 const AT_ONCE = 12;
 
-/** Sends requests concurrently. Expects a response to each, and none of the secrets in any. */
+/** Sends requests concurrently. Expects a response without secrets to each. */
 async function sendAll(requests: readonly LeakCase[]): Promise<string[]> {
   const responses: string[] = [];
   const waiting = [...requests.entries()];
@@ -279,7 +279,7 @@ describe('A card number in a valid call', () => {
   });
 });
 
-describe.each(Object.entries(SECRETS))('%s', (_name, text) => {
+describe.each(Object.entries(SECRETS))('A secret (%s)', (_name, text) => {
   test('is not in the response, and causes no internal error, if sent in place of another value', async () => {
     const responses = await sendAll(misplacedValue(text));
     expect(responses.length).toBeGreaterThan(40);
@@ -321,7 +321,7 @@ describe.each(Object.entries(SECRETS))('%s', (_name, text) => {
     ]);
   });
 
-  test('is not repeated in a lookup, an attempt or a cursor', async () => {
+  test('is not in the response if it is sent as an id or a cursor', async () => {
     replyToGet = () => ({ status: 404, json: { message: text } });
     const Q = (fields: string): string => `query ($t: String!, $i: ID!) { ${fields} }`;
     const by = `channel: "${CHANNEL}"`;
@@ -341,7 +341,7 @@ test('A cardholder is not in the response, and causes no internal error, if sent
   (await sendAll(misplacedValue(CARDHOLDER))).forEach(expectNoInternalError);
 });
 
-describe('A card number in a name', () => {
+describe('A card number in a GraphQL name', () => {
   test.each([`pan${PAN}`, `_${PAN.replace(/(.{4})(?=.)/g, '$1_')}`, `x${PAN.slice(0, 4)}_${PAN.slice(4)}`])(
     'is not shown: %s',
     async (name) => {
@@ -356,7 +356,7 @@ describe('A card number in a name', () => {
   );
 });
 
-describe('A field that is stored', () => {
+describe('A stored field', () => {
   const { 'an API key': _key, ...refused } = SECRETS;
   const bank = validCall('createPayout', 'bankTransfer').input;
 
@@ -376,7 +376,7 @@ describe('A field that is stored', () => {
     expect(service.requests).toEqual([]);
   });
 
-  test('refuses a card number if it is the type of a payout', async () => {
+  test('refuses a card number as the type of a payout', async () => {
     const type = { other: { type: `pan${PAN}`, fields: { a: 'b' } } };
     expect(await send(payout('a type', cardPayout({ method: type })))).toContain('"InvalidInputError"');
   });
@@ -391,7 +391,7 @@ describe('A field that is stored', () => {
   );
 });
 
-describe('A secret of the request or the gateway that the service repeats', () => {
+describe('If the service sends a secret of the gateway or of the request,', () => {
   const OWN: Record<string, string> = {
     'card number': PLAIN_PAN,
     'card number with blanks': SPACED_PAN,
@@ -407,7 +407,7 @@ describe('A secret of the request or the gateway that the service repeats', () =
 
   const isCredential = (text: string): boolean => /key/.test(text + Buffer.from(text, 'hex').toString());
 
-  test.each(Object.entries(OWN))('is in no field of the response to a create: %s', async (_how, text) => {
+  test.each(Object.entries(OWN))('no field of the response to a create shows it: %s', async (_how, text) => {
     for (const type of typesFor(text)) {
       const echo = echoEverywhere({ type, text, paidTo: true });
       // Without the amount, because a response that contradicts the request is discarded.
@@ -419,7 +419,7 @@ describe('A secret of the request or the gateway that the service repeats', () =
     }
   });
 
-  test.each(Object.entries(OWN))('is in no create response based on a lookup: %s', async (_how, text) => {
+  test.each(Object.entries(OWN))('no create response based on a lookup shows it: %s', async (_how, text) => {
     const now = (): string => new Date(Date.now() + 1000).toISOString().replace('Z', '+00:00');
     for (const type of ['card', 'other']) {
       const echo = {
@@ -435,14 +435,14 @@ describe('A secret of the request or the gateway that the service repeats', () =
     }
   });
 
-  test.each(Object.entries(OWN))('is in no decline: %s', async (_how, text) => {
+  test.each(Object.entries(OWN))('no decline shows it: %s', async (_how, text) => {
     replyToPost = responseAbout({ ...declineOf('card', text), amount: undefined });
     const response = await send(payment('a decline'));
     expect(response).toContain('insufficient funds on ');
     expect(response).toContain('"reason":"INSUFFICIENT_FUNDS"');
   });
 
-  test.each(Object.entries(OWN))('is in no rejection and no error: %s', async (_how, text) => {
+  test.each(Object.entries(OWN))('no rejection or error shows it: %s', async (_how, text) => {
     // Errors of earlier tests may have opened the circuit breaker, which rejects creates before they are sent.
     replyToPost = accepted;
     await until(
@@ -457,18 +457,18 @@ describe('A secret of the request or the gateway that the service repeats', () =
   });
 });
 
-describe('A card number or token of other requests in a response of the service', () => {
+describe('If the service sends a card number or token of another request,', () => {
   const { plain = PAID_PAN, spaced = PAID_PAN } = writtenCardNumbers(PAID_PAN);
   const FOREIGN = { 'card number': plain, 'card number with blanks': spaced, token: TOKEN };
 
-  test.each(Object.entries(FOREIGN))('is in no free text of a lookup: %s', async (_how, text) => {
+  test.each(Object.entries(FOREIGN))('no free text of a lookup shows it: %s', async (_how, text) => {
     for (const type of ECHOED_TYPES) {
       replyToGet = () => ({ status: 200, json: echoEverywhere({ type, text, paidTo: false }) });
       for (const response of await sendAll(lookups(type))) expect(response).toContain(TRANSACTION_ID);
     }
   });
 
-  test.each(Object.entries(FOREIGN))('is in no decline, rejection or error: %s', async (_how, text) => {
+  test.each(Object.entries(FOREIGN))('no decline, rejection or error shows it: %s', async (_how, text) => {
     replyToGet = () => ({ status: 200, json: declineOf('card', text) });
     const [declined = ''] = await sendAll(lookups('a decline').slice(0, 1));
     expect(declined).toContain('insufficient funds on [redacted]');
@@ -496,7 +496,7 @@ describe('A card number or token of other requests in a response of the service'
     ['card', { user_ip: '192.168.100.208' }, {}, '"userIp":"192.168.100.208"'],
     ['card', {}, { redirect_url: PAGE, external_id: NUMBER }, `"redirectUrl":"${PAGE}"`],
   ])(
-    'is not redacted in payment details, IP addresses and links: %s %j',
+    'payment details, IP addresses and links are left unredacted: %s %j',
     async (type, method, more, shown) => {
       const open = { ...declineOf(type, ''), status: 'processing', error: undefined };
       replyToGet = () => ({ status: 200, json: { ...open, payment_method: { type, ...method }, ...more } });
@@ -510,7 +510,7 @@ describe('A card number or token of other requests in a response of the service'
     ['5398********1527', '5398********1527'],
     ['539822xxxxxx1527', '539822xxxxxx1527'],
     ['5398228707871*27', null],
-  ])('is masked or removed in a card mask: %s is shown as %s', async (sent, shown) => {
+  ])('a number in a card mask is masked or removed: %s is shown as %s', async (sent, shown) => {
     for (const type of ['card', 'c2c']) {
       replyToGet = () => ({
         status: 200,
@@ -542,7 +542,7 @@ test.each([
 });
 
 test.each(Object.entries({ 'a card number': PAN, 'a secret key': SECRET_KEY }))(
-  'A broken response with %s reveals nothing of it',
+  'If the service sends %s in a broken response, the caller gets no part of it',
   async (_name, text) => {
     const rows = brokenWith(text).flatMap((row): Row[] => [row, ['a good one', { status: 404, json: {} }]]);
     const responses = await sendForEach(rows, ['payment', 'confirm', 'lookups']);

@@ -71,13 +71,13 @@ const VECTORS: [what: string, request: [query: string, variables: Json], data: s
       'acab875df259d3531cf0650fc0cbef85b8897d9906b58648c65edb19080cf0b3',
     ],
     [
-      'a lookup by an external id of reserved characters',
+      'a lookup by an external id with reserved characters',
       [LOOKUP, { c: CHANNEL, e: 'a b&c=d+e%f#g?h/i' }],
       `channel=${CHANNEL}&external_id=a%20b%26c%3Dd%2Be%25f%23g%3Fh%2Fi`,
       '712c5715150fddd5f6bf299297d81a13eb32257820e70c4e73e63215fd124979',
     ],
     [
-      'a lookup by an external id of other scripts',
+      'a lookup by an external id in other scripts',
       [LOOKUP, { c: CHANNEL, e: 'заказ №😀' }],
       `channel=${CHANNEL}&external_id=%D0%B7%D0%B0%D0%BA%D0%B0%D0%B7%20%E2%84%96%F0%9F%98%80`,
       '1469e56d20763097330b1a1d88883ea80f286f8f0565e7ce24c234abb38aa54c',
@@ -89,7 +89,7 @@ const VECTORS: [what: string, request: [query: string, variables: Json], data: s
       '7edd06b428ddc210fe8530a59b1492c34eaae5b96e348e8ecc2fa8d102ce1f53',
     ],
     [
-      'a create with text of other scripts',
+      'a create with text in other scripts',
       [
         DOCUMENTS.createPayment,
         { input: { ...upi, externalId: 'заказ-1 😀', method: { upi: { firstName: 'Żółć "Q"' } } } },
@@ -113,7 +113,7 @@ describe('The signature', () => {
   );
 
   const openssl = spawnSync('openssl', ['version']).status === 0;
-  (openssl ? test : test.skip)('of every vector in this file is the one that openssl computes', () => {
+  (openssl ? test : test.skip)('of every example in this file is the one that openssl computes', () => {
     for (const [, , data, signature] of VECTORS) {
       const args = ['dgst', '-sha256', '-hmac', SECRET_KEY];
       const { stdout } = spawnSync('openssl', args, { input: `1700000000${data}`, encoding: 'utf8' });
@@ -122,7 +122,7 @@ describe('The signature', () => {
     }
   });
 
-  test('has the time of sending in whole seconds, new for every request', async () => {
+  test('covers the time of sending in whole seconds, new for every request', async () => {
     const times = [NOW, NOW + 1, NOW + 999, NOW + 600_000, NOW - 86_400_000];
     for (const time of times) {
       now = time;

@@ -27,7 +27,7 @@ import {
   type ServiceFault,
 } from './fixtures/service-faults';
 
-/** Timeout for calls with an unknown outcome, because the gateway looks for the transaction most of this time. */
+/** Timeout for calls with an unknown outcome: short, because lookups take up most of it. */
 const SHORT_MS = 2500;
 /** Timeout for calls that end with the service's response. */
 const LONG_MS = 10_000;
@@ -83,8 +83,9 @@ type Met = Map<string, Outcome[]>;
 type NewCalls = () => ServiceCall[];
 
 /**
- * Makes the calls once for each fault, some faults at a time. Between them one create succeeds, because 10 consecutive
- * timeouts or 50 other failures open the circuit breaker. Lookups for a lost create or confirm find nothing.
+ * Makes the calls once for each fault, several faults at a time. After each group one create succeeds, because 10
+ * consecutive timeouts or 50 consecutive other failures would open the circuit breaker. Lookups for a lost create or
+ * confirm find nothing.
  */
 async function callWithFaults(
   { client, service }: LoggedGateway,
@@ -141,14 +142,21 @@ describe('A faulty payment service', () => {
     paths = [short, longTimeout].flatMap(({ service }) => service.requests.map(({ path }) => path));
   });
 
-  test.each(SERVICE_FAULTS)('that %s makes a lookup fail as MEANINGS.%s', (fault, meaning) => {
+  const lookupRows = SERVICE_FAULTS.map(
+    ([fault, meaning]) => [fault, MEANINGS[meaning].lookup.error, meaning] as const,
+  );
+  test.each(lookupRows)('that %s makes a lookup fail with %s', (fault, _error, meaning) => {
     for (const { ending } of lookups.get(fault)!) {
       expectLookup(ending, meaning);
       expect(ending.text).not.toMatch(/<h1|<html/i);
     }
   });
 
-  test.each(SERVICE_FAULTS)('that %s makes a mutation, sent once, end as MEANINGS.%s', (fault, meaning) => {
+  const mutationRows = SERVICE_FAULTS.map(([fault, meaning]) => {
+    const { error, result } = MEANINGS[meaning].money;
+    return [fault, error ?? result, meaning] as const;
+  });
+  test.each(mutationRows)('that %s makes a mutation end with %s, sent once', (fault, _end, meaning) => {
     for (const { ending, call, requests } of moneyCalls.get(fault)!) {
       expectMoney(ending, meaning);
       expect(ending.text).not.toMatch(/<h1|<html/i);
@@ -160,7 +168,7 @@ describe('A faulty payment service', () => {
     }
   });
 
-  test('makes the gateway send nothing to another path, such as the target of a redirect', () => {
+  test('does not make the gateway send requests to another path, such as the target of a redirect', () => {
     expect(paths.filter((path) => !path.startsWith('/api/v1/'))).toEqual([]);
   });
 });
@@ -232,9 +240,9 @@ const amount = (currency: string, value: unknown): Json => ({ amount: { currency
 
 describe('A response that contradicts the request', () => {
   test.each([
-    ['a lookup by transaction id, of another transaction', lookUpPayment, { transaction_id: ANOTHER_ID }],
-    ['a lookup by external id, of another external id', lookUpPayout, { external_id: 'order-2' }],
-  ])('is discarded in %s', async (_call, newCall, more) => {
+    ['a lookup by transaction id returns another transaction', lookUpPayment, { transaction_id: ANOTHER_ID }],
+    ['a lookup by external id returns another external id', lookUpPayout, { external_id: 'order-2' }],
+  ])('is discarded when %s', async (_call, newCall, more) => {
     longTimeout.service.respond((request) => json(request, more));
     expectErrors(await newCall().run(longTimeout.client), 'SERVICE_RESPONSE_INVALID');
   });
@@ -296,7 +304,7 @@ describe('A response that contradicts the request', () => {
     for (const [what] of CONTRADICTIONS) expectUnknown(short, what, ...endings.get(what)!);
   });
 
-  test('to a lookup is not taken for the result of a create whose response was lost', async () => {
+  test('does not settle a create with a lost response when a lookup returns it', async () => {
     const endings = await resultsOf(FOUND, (rowOf) =>
       lostThenFound(
         (id) => rowOf(id)?.[1] === createPayment,
@@ -309,7 +317,7 @@ describe('A response that contradicts the request', () => {
   test.each([
     ['payment', createPayment],
     ['payout', createPayout],
-  ])('hides a lost %s, which is found without the contradiction', async (_kind, newCall) => {
+  ])('is why the outcome is unknown: without contradiction, a lost %s is found', async (_kind, newCall) => {
     longTimeout.service.respond(
       lostThenFound(
         () => newCall === createPayment,
@@ -395,7 +403,7 @@ describe('The reason of a rejection', () => {
     silent = (await resultOfCall(lookUpPayment(), withJson({}))).errors?.[0]?.message;
   });
 
-  test.each(SHAPES)('reaches the caller when it can be shown: %s', async (_shape, reply, text) => {
+  test.each(SHAPES)('reaches the caller only if it can be shown: %s', async (_shape, reply, text) => {
     const message = text ?? silent ?? '';
     for (const call of newMoneyCalls()) {
       const { result } = await resultOfCall(call, reply);
@@ -436,7 +444,7 @@ describe('The status', () => {
     }
   });
 
-  test('of SERVICE_NOT_FOUND_STATUS means in a lookup that there is no such transaction', async () => {
+  test('in SERVICE_NOT_FOUND_STATUS means in a lookup that there is no such transaction', async () => {
     const { client, service } = await startRuleHarness({ SERVICE_NOT_FOUND_STATUS: '400' });
     service.respond(() => no(400));
     const missing = await lookUpPayment().run(client);

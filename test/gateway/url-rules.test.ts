@@ -106,15 +106,15 @@ beforeAll(async () => {
 
 beforeEach(() => clear(harness));
 
-describe.each(Object.entries(REFUSED))('With a real service, URLs are refused that %s', (_what, rows) => {
-  test.each(rows)('such as %j, by the rule %s', async (url, rule) => {
+describe.each(Object.entries(REFUSED))('With a real service, URLs that %s', (_what, rows) => {
+  test.each(rows)('are refused, such as %j by the rule %s', async (url, rule) => {
     expect(await rulesBroken(harness.client, url)).toContain(rule);
     expect(harness.service.requests).toEqual([]);
     expect(harness.logLines.join('')).not.toContain(url);
   });
 
   test.each(rows.slice(0, 1))(
-    'such as %j, by the rule %s, in the callbackUrl of a payout, too',
+    'are also refused in the callbackUrl of a payout, such as %j by the rule %s',
     async (url, rule) => {
       const { mutation, input } = validCall('createPayout', 'other');
       const response = await sendCall(harness.client, { mutation, input: { ...input, callbackUrl: url } });
@@ -124,7 +124,7 @@ describe.each(Object.entries(REFUSED))('With a real service, URLs are refused th
   );
 });
 
-test.each(PUBLIC)('With a real service %s is accepted, and sent unchanged', async (url) => {
+test.each(PUBLIC)('With a real service the URL %s is accepted, and sent unchanged', async (url) => {
   expect(await rulesBroken(harness.client, url)).toEqual([]);
   const sent = harness.service.requests.map(({ json }) => [json['return_url'], json['callback_url']]);
   expect(sent).toEqual([[url, url]]);
@@ -146,7 +146,7 @@ test('Every broken rule of every URL is reported at once, without the URL', asyn
   expect(result?.message).not.toMatch(/@|10\.0/);
 });
 
-describe('With a list of hosts', () => {
+describe('With a list of allowed hosts,', () => {
   let listed: LoggedGateway;
 
   beforeAll(async () => {
@@ -156,7 +156,7 @@ describe('With a list of hosts', () => {
   });
 
   test.each(['https://SHOP.example:444/x', 'https://a.b.pay.example/', 'https://8.8.8.8/'])(
-    '%s is accepted',
+    'the URL %s is accepted',
     async (url) => expect(await rulesBroken(listed.client, url)).toEqual([]),
   );
 
@@ -166,15 +166,17 @@ describe('With a list of hosts', () => {
     'https://pay.example/',
     'https://evilpay.example/',
     'https://evil.example/?shop.example',
-  ])('%s is refused', async (url) => expect(await rulesBroken(listed.client, url)).toEqual(['allowedHost']));
+  ])('the URL %s is refused', async (url) =>
+    expect(await rulesBroken(listed.client, url)).toEqual(['allowedHost']),
+  );
 
   test.each(['https://localhost/', 'https://10.0.0.1/'])(
-    '%s stays refused although it is listed',
+    'the URL %s stays refused although its host is listed',
     async (url) => expect(await rulesBroken(listed.client, url)).toEqual(['publicAddress']),
   );
 });
 
-describe('With the embedded sandbox', () => {
+describe('With the embedded sandbox,', () => {
   let client: TestClient;
 
   beforeAll(async () => {
@@ -187,7 +189,7 @@ describe('With the embedded sandbox', () => {
     'http://shop.localhost:8080/',
     'https://127.8.9.1/',
     'http://[::1]:3000/',
-  ])('%s is accepted', async (url) => expect(await rulesBroken(client, url)).toEqual([]));
+  ])('the URL %s is accepted', async (url) => expect(await rulesBroken(client, url)).toEqual([]));
 
   test.each([
     ['http://shop.example/', 'https'],
@@ -197,7 +199,7 @@ describe('With the embedded sandbox', () => {
     ['http://0.0.0.0/', 'publicAddress'],
     ['http://user@localhost/', 'noCredentials'],
     ['http://127.1/', 'plainUrl'],
-  ])('%s is refused by the rule %s', async (url, rule) =>
+  ])('the URL %s is refused by the rule %s', async (url, rule) =>
     expect(await rulesBroken(client, url)).toContain(rule),
   );
 });

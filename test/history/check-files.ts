@@ -16,7 +16,7 @@ async function readLines<T>(file: string): Promise<T[]> {
   return lines;
 }
 
-/** A verdict with what it judges. */
+/** A verdict, with the history and the ledger that it judges. */
 export interface Judged extends Verdict {
   history: readonly HistoryLine[];
   ledger: readonly LedgerLine[];

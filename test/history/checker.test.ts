@@ -120,29 +120,29 @@ type Case = [history: Calls, ...ledger: LedgerLine[]];
 const ACCEPTED: Record<string, Case> = {
   nothing: [calls()],
   'a create and its replay': [calls().create(ok).create(replayed), ENTRY],
-  'a lost create that was executed': [calls().create(lost).attempt(succeeded), ENTRY],
-  'a lost create that was not': [calls().create(lost).attempt(notSent)],
+  'a lost create that the service executed': [calls().create(lost).attempt(succeeded), ENTRY],
+  'a lost create that the service did not execute': [calls().create(lost).attempt(notSent)],
   'a create that a killed gateway never got': [calls().create().attempt(none)],
   'a rejected create, then another input': [calls().create(rejected, OTHER).create(second), SECOND],
   'a conflict': [calls().create(ok).create(conflict, OTHER), ENTRY],
-  'an executed create that failed, of another call': [
+  'a create that is executed after a later call was rejected': [
     calls().create(lost).create(rejected).create(replayed).attempt(succeeded),
     { ...ENTRY, createdAt: 45, visibleAt: 45 },
   ],
-  'an external id that was used': [calls().payout(ok).payout(invalid('unused'), INPUT, 'l'), PAYOUT],
+  'a payout refused for its external id': [calls().payout(ok).payout(invalid('unused'), INPUT, 'l'), PAYOUT],
   'an invalid input': [calls().create(invalid('past'), { ...INPUT, isInvalid: true })],
-  'a lookup that finds it': [calls().create(ok).lookUp('T1', 'x'), ENTRY],
-  'a lookup that finds nothing': [calls().create(ok).lookUp(null, 'x'), ENTRY],
+  'a lookup that finds the created payment': [calls().create(ok).lookUp('T1', 'x'), ENTRY],
+  'a lookup that does not find the created payment yet': [calls().create(ok).lookUp(null, 'x'), ENTRY],
   'a confirm and its replay': [calls().create(ok).confirm(ok).confirm(replayed), carriedOut([35])],
   'a confirm with two inputs': [calls().create(ok).confirm(ok).confirm(ok, 'B'), TWO_CONFIRMS],
 };
 
 const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
   createdTwice: {
-    'two transactions of a key': [calls().create(lost).create(ok).attempt(succeeded), ENTRY, SECOND],
+    'two transactions with one key': [calls().create(lost).create(ok).attempt(succeeded), ENTRY, SECOND],
   },
   unexplained: {
-    'a transaction of a key that nobody used': [calls(), ENTRY],
+    'a transaction with a key that nobody used': [calls(), ENTRY],
     'a transaction with an amount that nobody sent': [calls().create(lost, OTHER).attempt(succeeded), ENTRY],
     'a transaction from before the call': [calls().create(ok), { ...ENTRY, requestedAt: 5, createdAt: 5 }],
   },
@@ -158,7 +158,7 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
   },
   wrongTransaction: {
     'a success without transaction': [calls().create(ok)],
-    'the transaction of another key': [calls().create(ok, INPUT, 'l').create(ok), ENTRY],
+    'a success with the transaction of another key': [calls().create(ok, INPUT, 'l').create(ok), ENTRY],
     'a success with another amount': [calls().create(ok).create(replayed, OTHER), ENTRY],
     'a success with another method': [calls().create(ok).create(replayed, BY_CARD), ENTRY],
     'a success on another channel': [calls().create(ok).create(replayed, ELSEWHERE), ENTRY],
@@ -194,7 +194,7 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
   groundlessConflict: { 'a conflict with the same input': [calls().create(ok).create(conflict), ENTRY] },
   groundlessRejection: {
     'a valid input that is rejected': [calls().create(invalid('past'))],
-    'an external id that nobody used': [calls().payout(invalid('unused'))],
+    'an input that is refused for an external id that nobody used': [calls().payout(invalid('unused'))],
   },
   payoutExternalId: {
     'two payouts with one external id': [
@@ -215,7 +215,7 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
   },
   notConfirmed: {
     'a confirm that was never carried out': [calls().create(ok).confirm(ok), ENTRY],
-    'a confirm of which another was carried out': [
+    'a confirm that was not carried out, although another one was': [
       calls().create(ok).confirm(ok).confirm(ok, 'B'),
       carriedOut([35]),
     ],
@@ -279,7 +279,7 @@ const EXCEPTED: Record<Exception, Record<string, Case>> = {
     ],
   },
   confirmAttributed: {
-    'a payment moved on by one of two lost confirms': [
+    'a payment whose status was changed by one of two lost confirms': [
       calls().create(ok).confirm(lost, 'B').confirm(lost).confirm(replayed, 'B'),
       carriedOut([55]),
     ],
@@ -296,7 +296,7 @@ describe('The checker of histories', () => {
     expect(check(lines, ledger)).toMatchObject({ violations: [], exceptions: new Map() });
   });
 
-  test.each(rowsOf(VIOLATIONS))('reports as %s: %s', (rule, _, [{ lines }, ...ledger]) => {
+  test.each(rowsOf(VIOLATIONS))('reports as the violation %s: %s', (rule, _, [{ lines }, ...ledger]) => {
     expect(rulesOf(lines, ledger)).toContain(rule);
     for (const { lines: named } of check(lines, ledger).violations)
       for (const line of named) expect(lines[line - 1]).toBeDefined();
@@ -306,7 +306,7 @@ describe('The checker of histories', () => {
     expect(check(lines, ledger)).toMatchObject({ violations: [], exceptions: new Map([[exception, 1]]) });
   });
 
-  test('reports a history with a missing, a repeated and a foreign line', () => {
+  test('reports a history with a missing, repeated or foreign line', () => {
     const { lines } = calls().create(ok).create(replayed);
     expect(rulesOf(lines, [ENTRY])).toEqual([]);
     expect(rulesOf(lines.slice(1), [ENTRY])).toContain('malformed');

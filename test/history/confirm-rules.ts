@@ -4,8 +4,8 @@ import { endOf, isOk, mayHaveExecuted, type Call, type Run } from './run';
 const confirmationOf = ({ invocation }: Call): string => (invocation.input as ConfirmInput).confirmation;
 
 /**
- * Whether a confirmation may first have been executed after a call of it had ended with an unknown outcome. Then the
- * gateway saw a payment that still waited, and could send the confirm again.
+ * Whether a confirm may have been executed only after a call for it had ended with an unknown outcome. In that
+ * case the gateway saw a payment that still waited, and could send the confirm again.
  */
 function isLate(confirms: LedgerLine['confirms'], calls: readonly Call[]): boolean {
   const [first] = confirms.toSorted((a, b) => a.carriedOutAt - b.carriedOutAt);

@@ -36,7 +36,7 @@ const canonical = (call: Call): string => {
   return [kindOf(call), channel.toLowerCase(), externalId, currency, decimal(value), method].join(' ');
 };
 
-/** Returns why a second create for a key or external id is not covered by the guarantee, if it is not. */
+/** Returns the exception that explains a second create for a key or external id; undefined if none does. */
 function exceptionOf(run: Run, first: LedgerLine, second: LedgerLine): Exception | undefined {
   const { retentionMs, settleMs } = run.settings;
   if (second.requestedAt - first.createdAt > retentionMs) return 'retention';
@@ -50,7 +50,7 @@ function exceptionOf(run: Run, first: LedgerLine, second: LedgerLine): Exception
   return isLost ? 'lostAndHidden' : undefined;
 }
 
-/** Judges all calls and transactions of one idempotency key: a register that is written at most once. */
+/** Judges all calls and transactions of one idempotency key. */
 export class KeyRules {
   readonly #creates: readonly Call[];
   readonly #attempts: readonly Call[];
@@ -82,7 +82,7 @@ export class KeyRules {
     this.run.report(rule, this.key, message, calls);
   }
 
-  /** Counts the exceptions that explain a second create of the key. */
+  /** Whether exceptions explain every further create of the key. Counts these exceptions. */
   #isExcepted(): boolean {
     const [first, ...others] = this.#entries;
     const exceptions = first ? others.map((other) => exceptionOf(this.run, first, other)) : [];
@@ -130,7 +130,7 @@ export class KeyRules {
     }
   }
 
-  /** Returns why a success does not name the right transaction, if it does not. */
+  /** Returns why a success names a wrong transaction; undefined if it names the right one. */
   #faultOf(call: Call, entry: LedgerLine | undefined): string | undefined {
     const { amount } = call.completion!.result;
     if (!entry) return 'does not exist';
@@ -140,7 +140,7 @@ export class KeyRules {
     return entry.createdAt > endOf(call) ? 'was created after this success' : undefined;
   }
 
-  /** Finds calls that deny a transaction that existed when they were invoked. */
+  /** Finds calls whose result denies a transaction that existed at their start. */
   #checkDenials(): void {
     const [entry] = this.#entries;
     if (!entry) return;

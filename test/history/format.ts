@@ -57,7 +57,7 @@ interface Event {
   time: number;
   /** The caller. It may have several calls in flight. */
   process: number;
-  /** Number of the call, which its invocation and its completion share. */
+  /** Number of the call, the same in its invocation and its completion. */
   call: number;
   operation: Operation;
   key: string;
@@ -104,7 +104,7 @@ export type HistoryLine = SettingsEvent | Invocation | Completion | FaultEvent;
 export interface LedgerLine {
   kind: 'payment' | 'payout';
   transactionId: string;
-  /** The idempotency key, which the caller put into a field that the service stores. */
+  /** The idempotency key. The caller put it into a field that the service stores. */
   key: string;
   channel: string;
   externalId: string;

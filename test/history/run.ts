@@ -8,7 +8,7 @@ import {
   type Operation,
 } from './format';
 
-/** An invocation with its completion; without one the call never ended. */
+/** A call: its invocation, and its completion unless it never ended. */
 export interface Call {
   invocation: Invocation;
   completion?: Completion;

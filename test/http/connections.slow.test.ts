@@ -189,7 +189,7 @@ describe('Responses that a client does not read', () => {
   test.each([
     ['one caller, not for others', 'maxUnreadBytesPerCaller', (): string => '127.0.0.1'],
     ['all callers together', 'maxUnreadBytes', (place: number): string => `127.0.0.${place}`],
-  ] as const)('are limited for %s: the fullest connections are closed', async (_whom, limit, address) => {
+  ] as const)('are limited for %s: connections with most data are closed', async (_whom, limit, address) => {
     const server = await startBareServer({ [limit]: 2 * LARGE_BYTES });
     const other = limit === 'maxUnreadBytesPerCaller' ? await unread(server, 1, '127.0.0.2') : undefined;
     const wires = await Promise.all([1, 2, 3, 4].map((place) => unread(server, 1, address(place))));
@@ -223,7 +223,7 @@ describe('A client that does not finish its request', () => {
     );
     for (let count = 0; count < 10; count += 1) expect(await serves(server)).toBe(true);
     for (const { name, responses } of await disconnected) {
-      // 100 asks for the body, 200 belongs to an earlier request.
+      // Status 100 asks for the body; 200 belongs to an earlier request.
       const final = responses.filter(({ status }) => ![100, 200].includes(status));
       const seen = final.map((response) => ({
         name,

@@ -84,7 +84,7 @@ const statusAt = (url: string): Promise<number | 'refused'> =>
 const bodiesOf = (responses: readonly { body: string }[]): unknown[] =>
   responses.map(({ body }) => JSON.parse(body) as unknown);
 
-describe('SIGTERM', () => {
+describe('A gateway after SIGTERM', () => {
   beforeAll(newStore);
 
   test('completes work in flight, accepts no new work, and waits for no idle client', async () => {
@@ -121,7 +121,7 @@ describe('SIGTERM', () => {
     wires.forEach((wire) => wire.close());
   });
 
-  test('leads to exit code 1 if it is repeated or the grace period is over, with interrupted work in the journal', async () => {
+  test('exits with 1 at a second signal or after the grace period, with interrupted work in the journal', async () => {
     await newStore();
     const stopped = await start(ENDLESS);
     const bySignal = await inFlight(stopped, 3);
@@ -206,7 +206,7 @@ describe('A gateway with SHUTDOWN_DELAY_MS after SIGTERM', () => {
     const open = (text: string): Promise<Wire> => Wire.open(program.url).then((wire) => wire.write(text));
     const [silent] = await Promise.all([open(''), open('POST /graphql HTTP/1.1\r\nHost: '), open(HEALTH)]);
     const whole = createText(newKey());
-    // An incomplete request after a create in flight, and the beginning of a request.
+    // A create in flight followed by an incomplete request, and on another connection the beginning of a request.
     const pipelined = await open(createText(newKey()) + createText(newKey()).slice(0, -1));
     const started = await open(whole.slice(0, 20));
     await arrived(2);

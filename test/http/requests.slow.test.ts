@@ -105,7 +105,7 @@ describe('A malformed request', () => {
     },
   );
 
-  test('would reach the service if it were well-formed', async () => {
+  test('reaches the service when its mistake is corrected', async () => {
     const { responses, reached } = await sendMalformed({
       write: ({ smuggled }) => postText('{"query":"{ __typename }"}', [host, authorization]) + smuggled,
     });
@@ -140,8 +140,8 @@ const createText = (externalId = 'order-1', value = '"value": "5.00"'): string =
 
 describe.each([
   ['a new operation', 0],
-  ['a prepared operation', 3],
-])('An ambiguous body of %s', (_which, times) => {
+  ['a compiled operation', 3],
+])('A body of %s', (_which, times) => {
   beforeAll(async () => {
     for (let count = 0; count < times; count += 1) await send(createText());
   });
@@ -152,17 +152,17 @@ describe.each([
     ['an overlong form', latin1(createText('\u00c0\u00af'))],
     ['an encoded surrogate', latin1(createText('\u00ed\u00a0\u0080'))],
     ['UTF-16', Buffer.from(createText(), 'utf16le')],
-    ['a duplicate name at its top', `{"query": "{ a }", ${createText().slice(1)}`],
+    ['a duplicate name at the top level', `{"query": "{ a }", ${createText().slice(1)}`],
     ['a duplicate name in a variable', createText('order-1', '"value": "5.00", "value": "9.00"')],
     ['a duplicate name as an escape', createText('order-1', '"value": "5.00", "\\u0076alue": "9.00"')],
     [
       'a duplicate name in its extensions',
       createText().replace('{', '{"extensions": {"a": [{"b": 1, "b": 2}]}, '),
     ],
-  ])('is refused: %s', async (_how, body) => expectRefused(await send(body)));
+  ])('is refused when it is ambiguous: %s', async (_how, body) => expectRefused(await send(body)));
 
   test.each(['iso-8859-1', 'utf-16', 'utf-8; charset=latin1', ''])(
-    'is refused: the charset %s',
+    'is refused with the charset "%s"',
     async (charset) => expectRefused(await send(createText(), `application/json; charset=${charset}`), 415),
   );
 
@@ -233,7 +233,7 @@ describe('Ambiguity', () => {
     ]);
   });
 
-  test('in the encoding of a GET does not avoid the document limits', async () => {
+  test('in the encoding of a GET does not bypass the document limits', async () => {
     const document = `{ ${Array.from({ length: 200 }, (_, place) => `a${place}: __typename`).join(' ')} }`;
     const escaped = encodeURIComponent(document);
     for (const parameters of [
@@ -308,7 +308,7 @@ describe('Ambiguity', () => {
     expect(server.service.requests).toHaveLength(0);
   });
 
-  test('of half a surrogate pair in a lookup is refused', async () => {
+  test('by half of a surrogate pair in a lookup is refused', async () => {
     const half = '\ud800';
     const request: [string, object][] = [
       [LOOKUP, { c: CHANNEL, e: `a${half}` }],
@@ -360,7 +360,7 @@ describe('One event is one log line', () => {
 
   const PLAIN = 'Connection: close';
 
-  test.each(BODIES)('with line breaks and control characters in %s', async (_where, audited, body) => {
+  test.each(BODIES)('despite line breaks and control characters in %s', async (_where, audited, body) => {
     for (const text of LOG_BREAKS) {
       const { log, audit } = await written(postText(body(text), [host, authorization, PLAIN]));
       expectWholeLines([...log, ...audit]);
@@ -370,7 +370,7 @@ describe('One event is one log line', () => {
     }
   });
 
-  test('with line breaks and control characters in a URL', async () => {
+  test('despite line breaks and control characters in a URL', async () => {
     for (const text of LOG_BREAKS) {
       const path = encodeURIComponent(text.toWellFormed());
       for (const target of [
@@ -391,7 +391,7 @@ describe('One event is one log line', () => {
 
   const NAMES = ['User-Agent', 'X-Request-Id', 'X-Forwarded-For', 'Apollographql-Client-Name', 'Traceparent'];
 
-  test.each(NAMES)('with control characters in the header %s', async (name) => {
+  test.each(NAMES)('despite control characters in the header %s', async (name) => {
     expect(allowed.length).toBeGreaterThan(2);
     for (const text of [...allowed, 'a\tFORGED']) {
       const headers = [host, authorization, `${name}: ${text}`, PLAIN];
@@ -402,7 +402,7 @@ describe('One event is one log line', () => {
     }
   });
 
-  test('with control characters in Authorization', async () => {
+  test('despite control characters in Authorization', async () => {
     for (const text of allowed) {
       const headers = [host, `Authorization: Bearer ${text}`, PLAIN];
       const { log, audit } = await written(postText(json({ query: '{ __typename }' }), headers));

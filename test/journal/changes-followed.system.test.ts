@@ -60,7 +60,7 @@ describeJournals('Followed transactions', (fixture) => {
     await expect(claimed(other, { ...claim, now: 20_000, limit: 30 })).resolves.toEqual(idsOf(payments));
   });
 
-  test('are claimed young first, up to the limit of young ones, then those that have been due longest', async () => {
+  test('are claimed in this order: young ones up to their limit, then those that have been due longest', async () => {
     const service = randomUUID();
     const payments = await dueAt(service, [1_000, 2_000, 3_000, 9_000, 9_100, 9_200]);
     for (const young of payments.slice(3))
@@ -80,7 +80,7 @@ describeJournals('Followed transactions', (fixture) => {
     }
   });
 
-  test('are due when they are scheduled, with the number of failures', async () => {
+  test('are due at the scheduled time, with their number of failures', async () => {
     const [first, second] = await dueAt(randomUUID(), [9_000, 9_000]);
     const claim = claimOf(first!);
     const [one, two] = await fixture.journal.claimFollowed(claim);
@@ -106,7 +106,7 @@ describeJournals('Followed transactions', (fixture) => {
     await expect(count()).resolves.toEqual({ followed: 2, due: 1, oldestDueAt: 3_500 });
   });
 
-  test('are observed without being due if the gateway does not look them up', async () => {
+  test('have their changes recorded even if the gateway does not look them up by itself', async () => {
     const [payment] = await dueAt(randomUUID(), [null]);
     const observe = (given: object) =>
       fixture.journal.recordObservation(observationOf(payment!, { nextLookupAt: null, ...given }));

@@ -17,7 +17,7 @@ import {
   statusesOf,
 } from './support/observations';
 
-/** A connection that ends with its block, also if an assertion fails: an open transaction would delay every other one. */
+/** Opens a connection that closes at the end of its block, also after a failure: open transactions delay others. */
 async function connected(url: string): Promise<Client & AsyncDisposable> {
   const client = new Client(url);
   await client.connect();
@@ -25,7 +25,7 @@ async function connected(url: string): Promise<Client & AsyncDisposable> {
 }
 
 describeJournals('The order of changes', (fixture) => {
-  test('is the one in which a reader that follows concurrent instances finds them, without a gap', async () => {
+  test('is the same for a reader during concurrent writes and afterwards, without a gap', async () => {
     const first = await created(fixture.journal);
     const { service, channel } = first;
     const payments = await Promise.all(
@@ -90,7 +90,7 @@ describeSqliteJournal('The order of changes', (fixture) => {
     expect(completed).toBeGreaterThan(processing!);
   });
 
-  test('is synced before a reader has new changes, and not again for the same ones', async () => {
+  test('is written to disk before a reader gets new changes, and not again for the same changes', async () => {
     const payment = await created(fixture.journal);
     using database = new DatabaseSync(fileOf('journal.db'), { readOnly: true });
     const version = (): unknown => database.prepare('PRAGMA data_version').get();
@@ -105,7 +105,7 @@ describeSqliteJournal('The order of changes', (fixture) => {
 });
 
 describePostgresJournal('The order of changes', (fixture) => {
-  test('shows no change before those of earlier transactions that are still in progress', async () => {
+  test('shows no change before the changes of earlier database transactions that are still in progress', async () => {
     const [early, waiting, late] = [
       await created(fixture.journal),
       await created(fixture.journal),
@@ -113,7 +113,7 @@ describePostgresJournal('The order of changes', (fixture) => {
     ];
     const other = await fixture.open();
     await readPage(other, rangeOf(late));
-    // Holds the second row of a batch, so that the batch waits after it has the id of its database transaction.
+    // Locks the second row of a batch, so that the batch waits when it already has a database transaction id.
     await using holder = await connected(fixture.store.url);
     await holder.query('BEGIN');
     await holder.query(
@@ -158,7 +158,7 @@ describePostgresJournal('The order of changes', (fixture) => {
 
   test('has a later epoch when the journal was last written to another database', async () => {
     const [first, second] = [await created(fixture.journal), await created(fixture.journal)];
-    // As after a failover to a server whose ids of database transactions are lower.
+    // As after a failover to a server whose database transaction ids are lower.
     await fixture.store.rows('UPDATE changes SET xid = xid + 1000000');
     await fixture.store.rows("UPDATE change_epoch SET identity = 'another server'");
     const before = await readPage(fixture.journal, rangeOf(first));
@@ -172,7 +172,7 @@ describePostgresJournal('The order of changes', (fixture) => {
     await expect(fixture.journal.recordObservation(observationOf(second))).resolves.toBe('recorded');
   });
 
-  test('begins with a lookup if the outcome was recorded while the epoch was that of another database', async () => {
+  test('begins with a lookup if the outcome was recorded just after the journal moved to another database', async () => {
     await fixture.store.rows("UPDATE change_epoch SET identity = 'another server'");
     const payment = await created(fixture.journal);
     const due = await fixture.journal.claimFollowed(claimOf(payment, { now: 3_000 }));

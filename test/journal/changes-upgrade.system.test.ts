@@ -9,7 +9,7 @@ import { begunAs, newAttempt, OUTCOMES } from './support/samples';
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Removes the record of changes, so that the journal is one of the version before. */
+/** Removes the record of changes, so that the journal is that of an earlier version. */
 async function removeChanges(store: Store): Promise<void> {
   const isSqlite = store.kind === 'SQLite';
   const statements = [
@@ -43,7 +43,7 @@ const countFollowed = async (store: Store): Promise<number> => {
   return Number(row?.['count']);
 };
 
-/** Generates succeeded attempts within a second of one hour ago, and removes the record of changes. */
+/** Generates attempts that succeeded an hour ago within one second, and removes the record of changes. */
 async function generate(store: Store, count: number): Promise<void> {
   const journal = await open(store);
   await journal.ping();
@@ -55,7 +55,7 @@ async function generate(store: Store, count: number): Promise<void> {
 
 for (const kind of ['SQLite', 'PostgreSQL'] as const)
   describeUpgrades(kind, (store) => {
-    test('follows what it created within the last 7 days after the upgrade', async () => {
+    test('follows after its upgrade what it created in the 7 days before', async () => {
       const service = 'service-1';
       const before = await open(store());
       const succeeded = async (settledAt: number): Promise<Created> => {

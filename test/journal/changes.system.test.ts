@@ -76,7 +76,7 @@ describeJournals('The record of changes', (fixture) => {
     await expect(fixture.journal.recordObservation(observationOf(payment))).resolves.toBe('not_followed');
   });
 
-  test('has one first change when an outcome is recorded again, and none of an attempt whose transaction another created', async () => {
+  test('has a create only once, even if its outcome is recorded again or for another attempt', async () => {
     const payment = await created(fixture.journal);
     const outcome = { ...OUTCOMES.succeeded, transactionId: payment.transactionId, observed: CREATED };
     await fixture.journal.recordOutcome(payment.id, outcome);
@@ -88,7 +88,7 @@ describeJournals('The record of changes', (fixture) => {
     await expect(fixture.journal.countFollowed(payment.service)).resolves.toMatchObject({ followed: 1 });
   });
 
-  test('has nothing of rejected creates and of transactions that the gateway did not create', async () => {
+  test('has nothing about rejected creates and about transactions that the gateway did not create', async () => {
     const payment = await created(fixture.journal);
     const rejected = newAttempt({ service: payment.service, channel: payment.channel });
     await fixture.journal.insertAttempt(rejected);
@@ -124,7 +124,7 @@ describeJournals('The record of changes', (fixture) => {
       expect(statusesOf(await readPage(other, rangeOf(payment)))).toEqual(['PENDING', 'COMPLETED']);
   });
 
-  test('does not take an older response for a new status, unless it is final', async () => {
+  test('does not take an older response for a new status, unless that status is final', async () => {
     const payment = await created(fixture.journal);
     const observe = (given: object) => fixture.journal.recordObservation(observationOf(payment, given));
     await expect(observe({ requestedAt: 4_000, observedAt: 4_100 })).resolves.toBe('recorded');
@@ -161,7 +161,7 @@ describeJournals('The record of changes', (fixture) => {
     await expect(read({ after: newest })).resolves.toEqual([]);
   });
 
-  test('refuses a position after which changes of the channel were deleted, and no other', async () => {
+  test('refuses a position after which changes of the channel were deleted, and no other position', async () => {
     await purgeAll(fixture.journal, 'changes', 1e13);
     const [service, channel] = [randomUUID(), randomUUID()];
     const first = await created(fixture.journal, { service, channel });

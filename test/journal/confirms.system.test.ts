@@ -22,7 +22,7 @@ describeJournals('A confirm', (fixture) => {
     await expect(fixture.journal.beginConfirm(next(first, { now: 5_000 }))).resolves.toBeNull();
   });
 
-  test('has previousOutcomeUnknown set until the result of a confirm is known', async () => {
+  test('has previousOutcomeUnknown set only if the result of the previous confirm is unknown', async () => {
     const first = newConfirm();
     let last = first;
     const begin = (): Promise<unknown> => fixture.journal.beginConfirm((last = next(first)));
@@ -33,7 +33,7 @@ describeJournals('A confirm', (fixture) => {
     }
   });
 
-  test('stays in progress while its owner renews the lease; the next one has previousOutcomeUnknown set', async () => {
+  test('stays in progress while its owner renews the lease; the next confirm has previousOutcomeUnknown set', async () => {
     const first = newConfirm({ owner: newConfirm().id });
     await fixture.journal.beginConfirm(first);
     await fixture.journal.renew(first.owner, 8_000);
@@ -46,7 +46,7 @@ describeJournals('A confirm', (fixture) => {
     await expect(fixture.journal.beginConfirm(next(first, { now: 8_002 }))).resolves.toEqual(UNKNOWN);
   });
 
-  test('cannot be ended by the owner of an earlier one whose lease has expired', async () => {
+  test('cannot be ended by the owner of an earlier confirm whose lease has expired', async () => {
     const first = newConfirm();
     const second = next(first, { now: 5_001, leaseUntil: 9_000 });
     await fixture.journal.beginConfirm(first);
@@ -57,7 +57,7 @@ describeJournals('A confirm', (fixture) => {
   });
 
   test.each(['service', 'channel', 'transactionId'] as const)(
-    'is independent of another %s',
+    'is not refused because of a confirm with another %s',
     async (scope) => {
       const first = newConfirm();
       await fixture.journal.beginConfirm(first);
@@ -112,7 +112,7 @@ describeJournals('A confirm', (fixture) => {
     expect(started?.unresolvedInputHashes).toContain('unknown');
   });
 
-  test('records each input that was carried out once, by payment', async () => {
+  test('records every input that was carried out, once per payment', async () => {
     const first = newConfirm();
     const second = next(first);
     const inputs = [confirmedBy(first), confirmedBy(second, { confirmedAt: 2_001 })];

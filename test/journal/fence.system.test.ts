@@ -22,7 +22,7 @@ describeJournals('The fence of a journal', (fixture) => {
     await expect(fixture.journal.readState()).resolves.toMatchObject({ fence: null });
   });
 
-  test('prevents the insert of an attempt whose sender does not know it', async () => {
+  test('prevents inserts by an instance that has not read it', async () => {
     await fixture.journal.setFence('operator');
     const { fence } = await fixture.journal.readState();
     const attempt = newAttempt();
@@ -36,21 +36,21 @@ describeJournals('The fence of a journal', (fixture) => {
     ).resolves.toEqual({ kind: 'fence_changed' });
   });
 
-  test('lets the insert of a batch fail only for senders that do not know it', async () => {
+  test('prevents only those inserts of a batch whose fenceSince differs', async () => {
     const attempts = [newAttempt(), newAttempt({ fenceSince: 1 }), newAttempt({ reserve: true })];
     const results = await Promise.all(attempts.map((attempt) => fixture.journal.insertAttempt(attempt)));
     expect(results.map(({ kind }) => kind)).toEqual(['started', 'fence_changed', 'started']);
   });
 
   test.each(['succeeded', 'unknown'] as const)(
-    'is raised by the core when the attempt of an outcome is missing: %s',
+    'is raised by the core, because the journal reports that the attempt of an outcome is missing: %s',
     async (outcome) => {
       const recording = fixture.journal.recordOutcome(newAttempt().id, OUTCOMES[outcome]);
       await expect(recording).rejects.toThrow(AttemptMissing);
     },
   );
 
-  test('has the sequence number of the latest attempt', async () => {
+  test('is read together with the sequence number of the latest attempt', async () => {
     await begunAs(fixture.journal, 'in_progress', newAttempt());
     const { lastSequence } = await fixture.journal.readState();
     await begunAs(fixture.journal, 'in_progress', newAttempt());
@@ -59,7 +59,7 @@ describeJournals('The fence of a journal', (fixture) => {
 });
 
 describeSqliteJournal('The fence of a journal', (fixture) => {
-  test('goes up when the file is replaced by a backup, and not when it is opened again', async () => {
+  test('is raised when a backup replaces the file, and not when the same file is opened again', async () => {
     const file = fixture.store.url.slice('file:'.length).replace(/[^/]+$/, 'restored.db');
     const open = () => openJournal(`file:${file}`, JOURNAL_TIMEOUT_MS);
     const first = await open();
@@ -81,18 +81,18 @@ describePostgresJournal('The fence of a journal', (fixture) => {
     ['another server', "'7000000000000000000/00000001/' || split_part(identity, '/', 3)", 'restored'],
     ['another timeline', "regexp_replace(identity, '/[0-9A-F]+/', '/0000000A/')", 'failover'],
     ['another table, as of a restored dump', "regexp_replace(identity, '[0-9]+$', '1')", 'restored'],
-  ])('goes up when the journal was last written to %s', async (_what, identity, reason) => {
+  ])('is raised when the journal was last written to %s', async (_what, identity, reason) => {
     await fixture.journal.setFence(null);
     await fixture.store.rows(`UPDATE journal_state SET identity = ${identity}`);
     const attempt = newAttempt();
     await expect(fixture.journal.insertAttempt(attempt)).resolves.toEqual({ kind: 'fence_changed' });
     const { fence } = await fixture.journal.readState();
     expect(fence?.reason).toBe(reason);
-    // Another look does not raise it again.
+    // Reading the state again does not raise it again.
     await expect(fixture.journal.readState()).resolves.toMatchObject({ fence });
   });
 
-  test('does not write an attempt while synchronous_commit is off', async () => {
+  test('does not let any attempt be written while synchronous_commit is off', async () => {
     const [row] = await fixture.store.rows('SELECT current_database() AS name');
     await fixture.store.rows(`ALTER DATABASE ${String(row?.['name'])} SET synchronous_commit = off`);
     const journal = await fixture.open();

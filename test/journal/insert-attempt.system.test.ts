@@ -46,7 +46,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       await expect(fixture.journal.find(attempt)).resolves.toEqual({ ...asBegun(attempt), seq });
     });
 
-    test.each(HOLDING)('refuses every other attempt under a key whose attempt is %s', async (outcome) => {
+    test.each(HOLDING)('refuses further attempts under a key whose attempt is %s', async (outcome) => {
       const first = await begunAs(fixture.journal, outcome, newAttempt());
       const second = newPayout({ service: first.service, key: first.key, fingerprint: 'f2' });
       const attempt = await fixture.journal.find(first);
@@ -55,7 +55,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       await expect(fixture.journal.find(first)).resolves.toEqual(attempt);
     });
 
-    test.each(FREEING)('frees a key whose attempt was %s, also for another operation', async (outcome) => {
+    test.each(FREEING)('accepts the key again, for any operation, if its attempt was %s', async (outcome) => {
       const first = await begunAs(fixture.journal, outcome, newAttempt());
       const { service, key } = first;
       const second = newPayout({ service, key, fingerprint: 'f2', value: '7.5', startedAt: 9_000 });
@@ -63,7 +63,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       await expect(fixture.journal.find(first)).resolves.toMatchObject(asBegun(second));
     });
 
-    test('lists an attempt under a freed key as the newest', async () => {
+    test('makes an attempt under a reused key the newest in lists', async () => {
       const freed = await begunAs(fixture.journal, 'rejected', newAttempt());
       const { service } = freed;
       const between = await begunAs(fixture.journal, 'in_progress', newAttempt({ service }));
@@ -92,7 +92,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       ['one journal', (attempts) => attempts.map((each) => fixture.journal.insertAttempt(each))],
       ['two journals', (attempts) => attempts.map((each, place) => two[place % 2]!.insertAttempt(each))],
       ['two processes', (attempts) => attempts.map((each, place) => beginInChild(place % 2, each))],
-    ])('starts one of 200 concurrent attempts or payouts under one key in %s', async (_where, begin) => {
+    ])('starts only one of 200 concurrent payments or payouts under one key in %s', async (_where, begin) => {
       const payouts = sameKey(200, { kind: 'payout', reserve: true, externalId: 'order-1' });
       for (const attempts of [sameKey(200), payouts]) {
         const responses = await Promise.all(begin(attempts));
@@ -102,7 +102,7 @@ describeJournals('Inserting an attempt', (fixture) => {
     });
 
     test.each([2, 100])(
-      'starts only one of %i attempts that two instances insert concurrently under one freed key',
+      'starts only one of %i concurrent attempts of two instances under one reusable key',
       async (count) => {
         for (let round = 0; round < 120 / count; round += 1) {
           const freed = await begunAs(fixture.journal, 'not_sent', newAttempt());
@@ -117,7 +117,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       },
     );
 
-    test('does not occupy the key if the attempt is refused because its external id is reserved', async () => {
+    test('leaves the key free if the attempt is refused because its external id is reserved', async () => {
       const { service, externalId } = await begunAs(fixture.journal, 'in_progress', newPayout());
       const refused = newPayout({ service, externalId });
       const other = newAttempt({ service, key: refused.key });
@@ -148,7 +148,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       await expect(fixture.journal.find(first)).resolves.toMatchObject({ id: first.id, outcome });
     });
 
-    test.each(FREEING)('frees the external id of a payout that was %s', async (outcome) => {
+    test.each(FREEING)('starts a payout with the external id of one that was %s', async (outcome) => {
       const [first, second, third] = rivals(3) as [NewAttempt, NewAttempt, NewAttempt];
       await begunAs(fixture.journal, outcome, first);
       await begunAs(fixture.journal, 'in_progress', second);
@@ -163,7 +163,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       expect(responses.map(({ kind }) => kind)).toEqual(['started', 'reserved', 'started', 'started']);
     });
 
-    test('refuses a freed key with an external id that another payout has taken since', async () => {
+    test('refuses to reuse a key if another payout now has its external id', async () => {
       const [first, second] = rivals(2) as [NewAttempt, NewAttempt];
       await begunAs(fixture.journal, 'rejected', first);
       await begunAs(fixture.journal, 'succeeded', second);
@@ -172,7 +172,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       await expect(fixture.journal.find(first)).resolves.toMatchObject({ id: first.id, outcome: 'rejected' });
     });
 
-    test('does not reserve the external id of a payout under a taken key', async () => {
+    test('does not reserve the external id of a payout that is refused because of its key', async () => {
       const first = await begunAs(fixture.journal, 'in_progress', newPayout());
       const conflicting = newPayout({ service: first.service, key: first.key });
       await expect(fixture.journal.insertAttempt(conflicting)).resolves.toMatchObject({ kind: 'exists' });
@@ -180,7 +180,7 @@ describeJournals('Inserting an attempt', (fixture) => {
       await begunAs(fixture.journal, 'in_progress', newPayout({ service, externalId }));
     });
 
-    test('frees the first external id of a key that is used again with another', async () => {
+    test('no longer reserves the old external id of a key that is reused with a new one', async () => {
       const first = await begunAs(fixture.journal, 'rejected', newPayout());
       const { service, key, externalId } = first;
       await begunAs(fixture.journal, 'in_progress', newPayout({ service, key }));
@@ -204,12 +204,12 @@ describeJournals('Inserting an attempt', (fixture) => {
       await begunAs(fixture.journal, 'in_progress', newPayout({ service, externalId }));
     });
 
-    test.each(['new', 'freed'])(
-      'starts one of two concurrent payouts in two journals with a %s external id',
+    test.each(['new', 'reusable'])(
+      'starts only one of two concurrent payouts in two journals with a %s external id',
       async (was) => {
         for (let round = 0; round < 40; round += 1) {
           const [before, ...both] = rivals(3);
-          if (was === 'freed') await begunAs(fixture.journal, 'rejected', before!);
+          if (was === 'reusable') await begunAs(fixture.journal, 'rejected', before!);
           const responses = await Promise.all(
             both.map((attempt, place) => two[place]!.insertAttempt(attempt)),
           );

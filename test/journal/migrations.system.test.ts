@@ -167,7 +167,7 @@ describeStoresWithout('A journal from before the first release', (empty) => {
     await journal.close();
   });
 
-  test('is copied with what a gateway of that time writes meanwhile', async () => {
+  test('is copied with what an old gateway writes meanwhile', async () => {
     await insertFirst(
       store,
       ['open 0', 'open 1', 'open 2'].map((key) => firstUnknown(key)),

@@ -83,17 +83,17 @@ describeCluster('A journal on a PostgreSQL server', () => {
     expect(started.filter((id) => !kept.has(id))).toEqual([]);
   });
 
-  /** Sets a parameter of the server; null: to its default. */
+  /** Sets a parameter of the server; null resets it to its default. */
   const configure = (parameter: string, value: string | null): Promise<void> =>
     withClient(primary.url, async (client) => {
       const change = value === null ? `RESET ${parameter}` : `SET ${parameter} = '${value}'`;
       await client.query(`ALTER SYSTEM ${change}`);
       await client.query('SELECT pg_reload_conf()');
-      // The new setting applies to connections between their statements.
+      // Connections apply a new setting only between their statements.
       await client.query('SELECT pg_sleep(0.2)');
     });
 
-  test('keeps a change that was read when the server crashes before it would have written it to disk', async () => {
+  test('keeps a change that a reader has received, even if the server crashes before its next regular write', async () => {
     await configure('wal_writer_delay', '10s');
     const [read, unread] = [await created(journal), await created(journal)];
     await expect(journal.recordObservation(observationOf(read, COMPLETED))).resolves.toBe('recorded');
@@ -104,7 +104,7 @@ describeCluster('A journal on a PostgreSQL server', () => {
     primary.start();
     const found = await until(() => journal.readChanges(rangeOf(read)).catch(() => undefined));
     expect(found).toMatchObject({ changes, readUntil });
-    // The lost changes are among those that no reader had; otherwise the test would show nothing.
+    // The crash lost the change that no reader had received; otherwise the test would prove nothing.
     expect(statusesOf(await readPage(journal, rangeOf(unread)))).toEqual(['PENDING']);
     await configure('wal_writer_delay', null);
   });
@@ -133,7 +133,7 @@ describeCluster('A journal on a PostgreSQL server', () => {
       'database_missing',
       '3D000',
     ],
-  ])('is refused at opening, without showing the password, if %s', async (_what, parts, reason, code) => {
+  ])('cannot be opened if %s, and the error hides the password', async (_what, parts, reason, code) => {
     const { href } = Object.assign(new URL(primary.url), parts);
     const error = await openJournal(href, JOURNAL_TIMEOUT_MS).catch((refused: unknown) => refused);
     expect(error).toMatchObject({ name: 'JournalOpenError' });
@@ -178,7 +178,7 @@ describeCluster('A connection string with two hosts', () => {
     await Promise.all([listener!.close(), sender!.close()]);
   });
 
-  test('causes an error with the reason for each host, without the password', async () => {
+  test('causes an error with the reason for each host, without the password, if neither host is usable', async () => {
     const journal = await openJournal(`postgres://postgres:hunter2@${standby.host},127.0.0.1:1/postgres`);
     const refused = await journal.insertAttempt(newAttempt()).catch((error: Error) => error);
     await journal.close();

@@ -20,7 +20,7 @@ describeJournals('A purge', (fixture) => {
       ({ id }) => id,
     );
 
-  test('deletes attempts with an outcome before a time and their external ids, never unknown or unfinished ones', async () => {
+  test('deletes attempts settled before a time, with their external ids, but no unknown or unfinished ones', async () => {
     const { service } = newPayout();
     const payouts: NewAttempt[] = [];
     for (const outcome of ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const)

@@ -62,7 +62,7 @@ describeJournals('Reading attempts', (fixture) => {
     }
   });
 
-  test('finds an attempt for the operator by its id, and by its key when only one client used it', async () => {
+  test('finds an attempt for the operator by its id, and by its key when only one client used the key', async () => {
     const [own, shared] = [newAttempt(), newAttempt()];
     const other = newAttempt({ service: shared.service, key: shared.key, client: 'another client' });
     for (const attempt of [own, shared, other]) await begunAs(fixture.journal, 'unknown', attempt);
@@ -137,7 +137,7 @@ describePostgresJournal('Connections for lists', (fixture) => {
       'succeeded',
       newAttempt({ client: 'stuck client' }),
     );
-    // A row policy makes reads of that client's rows slow on connections for lists. It does not bind the superuser.
+    // A row policy makes reads of that client's rows slow on connections for lists. It does not apply to the superuser.
     const role = `paygraph_${randomBytes(6).toString('hex')}`;
     await fixture.store.rows(`CREATE ROLE ${role} LOGIN;
       GRANT ALL ON SCHEMA public TO ${role};
@@ -177,7 +177,7 @@ describePostgresJournal('Connections for lists', (fixture) => {
 });
 
 describeSqliteJournal('Connections for lists', (fixture) => {
-  test('read a list while a create waits for the file', async () => {
+  test('read a list while a create waits for the lock of the file', async () => {
     const { service, client, channel } = await begunAs(fixture.journal, 'succeeded', newAttempt());
     const release = await fixture.store.hold();
     let isBegun = false;
@@ -272,7 +272,7 @@ const COUNT = 50_000;
 const LIMIT = 21;
 const PAGE: AttemptPage = { service: 'service-1', client: 'shop', channel: 'channel-1', limit: LIMIT };
 
-/** All attempts are succeeded payments of this client, therefore most of these pages are empty. */
+/** Filters of pages. Most pages are empty, because all attempts are succeeded payments of one client. */
 const FILTERS: Partial<AttemptPage>[] = [undefined, ['payment'], ['payout']].flatMap((kinds) =>
   [null, 'succeeded', 'rejected', 'unknown'].flatMap((outcome) =>
     [null, 'order 100', 'no order'].flatMap((externalId) =>
@@ -305,7 +305,7 @@ describePostgresJournal('Query plans', (fixture) => {
     await client.query('ROLLBACK');
     return rowsRead(rows[0]?.['QUERY PLAN']);
   };
-  /** A page reads each of its rows once from an index for lists, once by its id, and its group for four columns. */
+  /** For each attempt of a page, this reads an index entry, the row by its id, and four times its group. */
   const explainedList = (filters: Partial<AttemptPage>) => {
     const { text, values } = listStatement({ ...PAGE, ...filters }, () => 'stored_attempts');
     let count = 0;
@@ -329,7 +329,7 @@ describePostgresJournal('Query plans', (fixture) => {
       await begunAs(fixture.journal, 'succeeded', newAttempt({ ...PAGE, externalId: 'order 100' }));
     });
 
-    test('read no more rows than seven pages for a list, whatever its filters', async () => {
+    test('read at most the rows of seven pages for a list, whatever its filters', async () => {
       for (const filters of FILTERS) {
         const { rows, sequentialScans } = await explainedList(filters);
         expect({ filters, sequentialScans, isBounded: rows <= 7 * LIMIT }).toEqual({
@@ -340,7 +340,7 @@ describePostgresJournal('Query plans', (fixture) => {
       }
     });
 
-    test('purge with one step of `limit` rows without a sequential scan, reading at most five times as many', async () => {
+    test('for a purge step have no sequential scan, and read at most five rows for each deleted row', async () => {
       for (const from of [0, 25_000]) {
         const attempts = await explained(PURGE_ATTEMPTS, [from, COUNT, 100]);
         expect(attempts).toMatchObject({ sequentialScans: 0 });
@@ -357,7 +357,7 @@ describeSqliteJournal('Query plans', (fixture) => {
   const stepsOf = async (text: string): Promise<string[]> =>
     (await fixture.store.rows(`EXPLAIN QUERY PLAN ${text}`)).map(({ detail }) => String(detail));
 
-  test('read one range of an index in its order for a list, whatever its filters', async () => {
+  test('read one index range in index order for a list, whatever its filters', async () => {
     for (const filters of FILTERS) {
       const { text } = listStatement(
         { ...PAGE, ...filters },

@@ -8,10 +8,10 @@ import {
 import { describeJournals } from './support/fixture';
 import { asBegun, begunAs, FINAL, FREEING, newAttempt, newClaim, OUTCOMES } from './support/samples';
 
-/** The fields of an attempt after each outcome. */
-/** A settled attempt has no owner, and nothing that only sending needed. */
+/** Fields of every settled attempt: it has no owner, and is not sent any more. */
 const SETTLED = { settledAt: 3_000, leaseUntil: 0, owner: '', sendUntil: 0 };
 
+/** The fields of an attempt after each outcome. */
 const AFTER: Record<keyof typeof OUTCOMES, Partial<Attempt>> = {
   succeeded: {
     outcome: 'succeeded',
@@ -48,7 +48,7 @@ describeJournals('Recording an outcome', (fixture) => {
   });
 
   test.each(FREEING)(
-    'does not change the attempt that has reused the key of one that was %s',
+    'for an attempt that was %s does not change a newer attempt with the same key',
     async (outcome) => {
       const stale = await begunAs(fixture.journal, outcome, newAttempt());
       const current = newAttempt({ service: stale.service, key: stale.key });
@@ -98,7 +98,7 @@ describeJournals('Recording an outcome', (fixture) => {
     }
   });
 
-  test('accepts a repeated outcome of the creator of a transaction, and ignores one of an attempt that does not exist', async () => {
+  test('accepts the same outcome again, and ignores an outcome of an attempt that does not exist', async () => {
     const attempt = await begunAs(fixture.journal, 'succeeded', newAttempt());
     await expect(fixture.journal.recordOutcome(attempt.id, OUTCOMES.succeeded)).resolves.toBe(true);
     const never = newAttempt();
@@ -120,7 +120,7 @@ describeJournals('Recording an outcome', (fixture) => {
     });
   });
 
-  test('records an attempt in the same batch as one whose status cannot be stored unchanged', async () => {
+  test('succeeds for an attempt in the same batch as one whose status cannot be stored unchanged', async () => {
     const odd = await begunAs(fixture.journal, 'in_progress', newAttempt());
     const beside = await begunAs(fixture.journal, 'in_progress', newAttempt());
     await Promise.allSettled([
@@ -180,7 +180,7 @@ describeJournals('A claim', (fixture) => {
     await expect(fixture.journal.claimDue(claim, 10)).resolves.toEqual([]);
   });
 
-  test('gets an unknown attempt when it is due, and earlier by its id', async () => {
+  test('gets an unknown attempt when it is due, and earlier if it names its id', async () => {
     const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
     const claimAt = (now: number) => newClaim(attempt.service, { now, leaseUntil: now });
     const early = claimAt(OUTCOMES.unknown.nextRecheckAt - 1);
@@ -192,7 +192,7 @@ describeJournals('A claim', (fixture) => {
     await expect(fixture.journal.claim(other.id, early)).resolves.toMatchObject({ id: other.id });
   });
 
-  test('can be repeated after it was released, or has expired', async () => {
+  test('can be repeated after an outcome was recorded or the claim has expired', async () => {
     const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
     const first = newClaim(attempt.service);
     await fixture.journal.claim(attempt.id, first);
@@ -293,7 +293,7 @@ describeJournals('The recorded absence of a transaction', (fixture) => {
     await expect(fixture.journal.find(attempt)).resolves.toMatchObject({ absence: NO_ABSENCE });
   });
 
-  test('is empty for a new attempt under a freed key', async () => {
+  test('is empty for a new attempt under a reused key', async () => {
     const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
     await fixture.journal.recordOutcome(attempt.id, {
       outcome: 'unknown',
@@ -310,7 +310,7 @@ describeJournals('The recorded absence of a transaction', (fixture) => {
     });
   });
 
-  test('lets the instance of the last lookup claim first, and another one later if it does not', async () => {
+  test('lets the instance of the last lookup claim first, and other instances later', async () => {
     const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
     await fixture.journal.recordOutcome(attempt.id, {
       outcome: 'unknown',
@@ -325,7 +325,7 @@ describeJournals('The recorded absence of a transaction', (fixture) => {
   });
 
   test.each(['in_progress', 'unknown'] as const)(
-    'is no proof when another attempt that is %s has the same external id, amount and method',
+    'is no proof when another attempt with the same external id, amount and method is %s',
     async (outcome) => {
       const attempt = newAttempt();
       const { id: _id, key: _key, ...same } = attempt;
@@ -351,7 +351,7 @@ describeJournals('The recorded absence of a transaction', (fixture) => {
     await expect(fixture.journal.hasRival(asRead(attempt))).resolves.toBe(false);
   });
 
-  test('is checked against the last transaction of the client on the channel, else of another client', async () => {
+  test('is checked against the last transaction on the channel, preferably one of the same client', async () => {
     const { service } = newAttempt();
     const create = async (given: { client?: string; channel?: string; startedAt?: number }, id: string) => {
       const attempt = newAttempt({ service, ...given });

@@ -4,7 +4,7 @@ import { openHarness, type MethodHarness } from './harness';
 import { rowsOf, type GoldenConfirm, type GoldenCreate, type GoldenLookup, type Json } from './golden-bodies';
 import { readDrawings } from './qr-image';
 
-/** For every method and flow: the request to the service, byte for byte where it matters, and all fields of the result. */
+/** For every method and flow: the request to the service (byte for byte where this matters) and all result fields. */
 
 interface MoneyCase {
   document: string;
@@ -115,7 +115,7 @@ async function expectOneLookup(path: string, query: string, ask: () => Promise<u
 }
 
 test.each(rowsOf(({ payment }) => payment?.lookup))(
-  'A lookup by either id returns the golden payment: %s',
+  'A lookup by transaction id, external id or both returns the golden payment: %s',
   async (_name, golden) => {
     for (const { ids, query, externalId } of waysToLookUp(golden)) {
       harness.respond({ get: { status: 200, json: golden.answer } });
@@ -129,7 +129,7 @@ test.each(rowsOf(({ payment }) => payment?.lookup))(
 );
 
 test.each(rowsOf(({ payout }) => payout?.lookup))(
-  'A lookup by either id returns the golden payout: %s',
+  'A lookup by transaction id, external id or both returns the golden payout: %s',
   async (_name, golden) => {
     for (const { ids, query, externalId } of waysToLookUp(golden)) {
       // A lookup of a payout contains the client's external id (spec 2.6).

@@ -175,7 +175,7 @@ const PAYLOADS: [string, number][] = [
   [`https://pay.example/${'Aa0'.repeat(60)}`, 6000],
 ];
 
-test.each(PAYLOADS)('The QR code of %s can be decoded, and has at most %i characters', (payload, most) => {
+test.each(PAYLOADS)('The QR code of %s can be decoded, and has fewer than %i characters', (payload, most) => {
   const picture = drawQrCode(payload) ?? '';
   expect(readQrImage(picture)).toBe(payload);
   expect(picture.length).toBeLessThan(most);

@@ -19,7 +19,7 @@ beforeAll(async () => {
   harness = await openHarness();
 });
 
-/** Creates may get only status and transaction_id, confirms no amount or method (spec 2.3, 4.4, 4.5). */
+/** A create may get only status and transaction_id, a confirm no amount and method (spec 2.3, 4.4, 4.5). */
 
 const amountSent = (body: Json): Json => ({ ...(body['amount'] as Json), received: null });
 
@@ -80,7 +80,7 @@ describe('A create with a response of status and transaction_id only', () => {
   ];
 
   test.each(looksUp)(
-    'needs one lookup for fields of the service: %s, %s { %s }',
+    'needs one lookup for fields that only the service knows: %s, %s { %s }',
     async (name, type, fields) => {
       const golden = named(creates, name);
       const selection = `{ ... on ${type} { ${fields} } }`;

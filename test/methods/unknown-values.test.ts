@@ -191,7 +191,7 @@ const readable = Object.entries(texts).flatMap(([reason, all]) =>
   all.map((text): [string, string] => [text, reason]),
 );
 
-test.each(readable)('The text "%s" has the reason %s', (text, reason) => {
+test.each(readable)('The decline text "%s" has the reason %s', (text, reason) => {
   expect(readDeclineReason(text)).toBe(reason);
 });
 
@@ -210,7 +210,7 @@ const unreadable: Record<string, string[]> = {
     ...['3DS authentication successful', 'authentication never failed'],
   ],
   'has two reasons': ['Insufficient funds or card expired', 'do not honor / suspected fraud'],
-  'only looks like one of the words': ['donothonors', 'insufficient fundsX', 'discard expired'],
+  'only contains words that look similar': ['donothonors', 'insufficient fundsX', 'discard expired'],
   'is in another language': ['недостаточно средств', 'Karte abgelaufen', '资金不足'],
 };
 
@@ -218,6 +218,6 @@ const silent = Object.entries(unreadable).flatMap(([why, all]) =>
   all.map((text): [string, string] => [text, why]),
 );
 
-test.each(silent)('The text "%s" has no reason: it %s', (text) => {
+test.each(silent)('The decline text "%s" has no reason: it %s', (text) => {
   expect(readDeclineReason(text)).toBeNull();
 });

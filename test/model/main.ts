@@ -46,8 +46,9 @@ async function replayWithBug(file: string, bug: string): Promise<string[]> {
 }
 
 /**
- * Replays the trails of a folder in the simulation: `npm run replay -- <folder>`. Resolves with the exit code: 1 if a
- * trail of the correct protocol is not followed, or a violation is found in the code or missed in that with a bug.
+ * Replays the trails of a folder in the simulation: `npm run replay -- <folder>`. Resolves with the exit code: 1 if the
+ * simulation does not follow a trail of the correct protocol, finds a violation in the code, or finds none in code with
+ * a planted bug.
  */
 export async function main(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });

@@ -12,11 +12,11 @@ function run(...args: string[]): string {
 
 describeWhere(lacking('spin', 'gcc'), 'The model of the money protocol', () => {
   /** A few of the runs of `npm run model`. */
-  test('has the properties that it must have, and a mutated one has not', () => {
+  test('has the required properties, and a mutated model lacks one', () => {
     expect(run('model/run.mjs', '--quick')).toMatch(/ fails \| fails /);
   });
 
-  test('has a trail that the simulation follows, and one that breaks an invariant with a planted bug', () => {
+  test('has a trail that the simulation follows, and one that violates an invariant in code with a planted bug', () => {
     const folder = temporaryFolder();
     for (const name of ['never: inserted again', 'mutation: a POST is repeated'])
       run('model/run.mjs', '--only', name, '--trails', folder);

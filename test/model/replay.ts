@@ -60,13 +60,13 @@ const MINUTE = 60 * SECOND;
 
 /** Time of the model's tick: half of the settling time. */
 const TICK_MS = 2.5 * MINUTE;
-/** Time in which what an instance does without waiting for anything is done. */
+/** Time that is enough for what an instance does without waiting. */
 const SHORT_MS = 100;
-/** Time after which an instance has noticed a failover and waited for the creates of the others. */
+/** Time after which an instance has noticed a failover and waited for the creates of the other instances. */
 const FENCE_SETTLED_MS = 15 * SECOND;
-/** The model's results of a lookup from this one on found no transaction. */
+/** In the model, a lookup with this result or a higher one found no transaction. */
 const NOTHING_FOUND = 8;
-/** Arguments of the step `fail_over`: nothing is lost; the server restarts, and no standby takes over. */
+/** Arguments of the step `fail_over`. `lost`: nothing. `kind`: the server restarts, and no standby takes over. */
 const NOTHING_LOST = 3;
 const RESTARTS = 1;
 
@@ -148,7 +148,7 @@ export interface Replay {
   trace: string[];
 }
 
-/** Repeats the steps of a trail in the simulation: the gateway's own code, with this order of events and no other faults. */
+/** Repeats the steps of a trail in the simulation: the gateway's own code, in this order, without other faults. */
 class Replayer {
   readonly #world = new World(1, true);
   readonly #faults = new Faults(this.#world, PROFILE);
@@ -301,7 +301,7 @@ class Replayer {
       case 'succeed':
         return this.#passUntil(() => this.#succeeded.has(first), SECOND);
       case 'answer':
-        // Its time is not that of the model, which ends waiting and lookups at any time.
+        // Nothing to do: an instance answers at its own time, and the model at any time.
         return true;
       case 'settle':
         await this.#pass(FENCE_SETTLED_MS);
@@ -399,7 +399,7 @@ class Replayer {
     return true;
   }
 
-  /** Lets an instance look up what is open. `isShown`: whether the service shows what it has. */
+  /** Lets an instance look up open attempts. `isShown`: whether lookups find the existing transactions. */
   async #lookUp(isShown: boolean): Promise<boolean> {
     this.#show(isShown);
     const before = this.#lookups;
@@ -439,7 +439,7 @@ class Replayer {
     model.commit(this.#world.now, true, () => model.purgeStep(step));
   }
 
-  /** Ends all faults: starts dead instances, waits until what is open is settled, and calls once more. */
+  /** Ends all faults: starts dead instances, waits until open attempts are settled, and calls once more. */
   async #end(): Promise<void> {
     this.#show(true);
     [0, 1].filter((place) => !this.#instances[place]).forEach((place) => this.#start(place));

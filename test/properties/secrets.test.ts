@@ -41,7 +41,7 @@ describe('A card number', () => {
     );
   });
 
-  /** Texts without digits of any kind, such as ㊷, which is normalised to 42. */
+  /** Texts without digits of any kind. This also excludes ㊷, which is normalised to 42. */
   const words = fc
     .string({ unit: 'grapheme', maxLength: 40 })
     .map((text) => text.normalize('NFKC').replace(/\p{N}/gu, ''));
@@ -89,7 +89,7 @@ describe('A card number', () => {
     );
   });
 
-  test('has a security code that is removed if it is a separate number in a text', () => {
+  test('comes with a security code, which is removed from a text if it is a separate number there', () => {
     const remove = createRedactor({ secrets: ['737'] });
     const removed = ['737', 'CVC 737', 'cvv:737', 'CVC737', '(737)', '7 3 7', '7-3-7', '"737"', 'a=737&b=1'];
     for (const text of removed) expect(remove(text)).not.toMatch(/7\W?3\W?7/);
@@ -326,7 +326,7 @@ const DIGITS_UUID = '41111111-1111-1111-0000-000000000000';
 const faultsOf = (idempotencyKey: string, secrets: string[]) =>
   findMisplacedSecrets({ idempotencyKey }, { inputField: 'card', type: 'card', secrets });
 
-test('A UUID whose digits contain a card number is refused as a key if it has no letter, or if the card is that of the request', () => {
+test('A UUID whose digits contain a card number is refused as a key if it has no letters or contains the card of the request', () => {
   expect([faultsOf(HEX_UUID, []), faultsOf(`order_${HEX_UUID}`, [])]).toEqual([[], []]);
   expect(containsPan(DIGITS_UUID)).toBe(true);
   expect(faultsOf(DIGITS_UUID, [])).toHaveLength(1);

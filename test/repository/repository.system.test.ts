@@ -101,7 +101,7 @@ describe('Generated files', () => {
   });
 });
 
-test('Each deliberate bug changes a text that occurs exactly once in its file', () => {
+test('Each deliberate and planted bug changes a text that occurs exactly once in its file', () => {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/deliberate-bugs.mjs', '--list'], {
     cwd: ROOT,
     encoding: 'utf8',
@@ -236,7 +236,7 @@ describe('npm run schema-check', () => {
     return { ...run(folder, ...args), recorded: read('api/released.graphql', folder) };
   }
 
-  /** Returns the released schema with replacements. Throws if one does not apply. */
+  /** Returns the released schema with replacements. Throws if a replacement does not apply. */
   const altered = (...changes: (readonly [text: string | RegExp, by: string])[]): string =>
     changes.reduce((schema, [text, by]) => {
       const changed = schema.replace(text, by);

@@ -4,7 +4,7 @@ import { serverOf } from '../support/http-server';
 import { CHANNEL, eachTest, parsed, type Wire } from './fixtures/running';
 import { direct, payoutTo } from './fixtures/requests';
 
-describe('Callbacks of the sandbox', () => {
+describe('The callback sender of the sandbox', () => {
   /** A merchant's server that responds when the test has read the request. */
   class Receiver {
     private readonly arrived: { body: Wire; path: string; response: ServerResponse }[] = [];

@@ -107,7 +107,7 @@ describe('The control plane of the sandbox', () => {
   const create = () => running.createPayment(redirect({ external_id: 'x' }));
   const exists = async () => (await running.paymentNamed('x')).status === 200;
 
-  test('creates nothing with cut_before, and one transaction with cut_after', async () => {
+  test('creates nothing with the fault cut_before, and one transaction with cut_after', async () => {
     await running.control('faults', { operation: 'create', fault: 'cut_before' });
     await expect(create()).rejects.toThrow('fetch failed');
     expect(await exists()).toBe(false);
@@ -116,7 +116,7 @@ describe('The control plane of the sandbox', () => {
     expect(await exists()).toBe(true);
   });
 
-  test('creates nothing with an injected status, and creates with error_after and truncated', async () => {
+  test('creates nothing with the fault status, and creates with error_after; truncated breaks a response', async () => {
     await running.control('faults', { operation: 'create', fault: 'status', status: 429 });
     expect((await create()).status).toBe(429);
     expect(await exists()).toBe(false);
@@ -133,7 +133,7 @@ describe('The control plane of the sandbox', () => {
     await running.control('faults', { operation: 'create', fault: 'delay', ms: 4000 });
     let responded = false;
     const response = create().finally(() => (responded = true));
-    // Once the create has been counted, it waits only for the clock.
+    // A create that has been counted waits only for the clock.
     while (running.sandbox.control.counts().payment.creates === 0) await running.fetch('healthz');
     running.sandbox.control.advance(3999);
     await running.fetch('healthz');
@@ -214,7 +214,7 @@ describe('The protection of the control plane', () => {
   const JSON_TYPE = { 'content-type': 'application/json' };
   const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
 
-  test('does not exist unless it is enabled', async () => {
+  test('hides the control plane unless it is enabled', async () => {
     const without = await new Running().start();
     try {
       for (const path of ['', 'events', 'transactions', 'counts', 'faults']) {
@@ -236,8 +236,8 @@ describe('The protection of the control plane', () => {
 
   test.each([
     ['a form of another site', { ...FORM_TYPE, origin: 'https://evil.example' }],
-    ['a form of a site that hides its name', { ...FORM_TYPE, origin: 'null' }],
-    ['a form of nobody', FORM_TYPE],
+    ['a form of a site with the origin null', { ...FORM_TYPE, origin: 'null' }],
+    ['a form without an Origin header', FORM_TYPE],
     ['JSON of another site', { ...JSON_TYPE, origin: 'https://evil.example' }],
     ['JSON across sites', { ...JSON_TYPE, 'sec-fetch-site': 'cross-site' }],
   ])('refuses %s', async (_name, headers) => {

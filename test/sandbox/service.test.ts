@@ -90,7 +90,7 @@ describe('A confirm in the sandbox', () => {
     return [payment['status'], payment['payment_method']?.['state']];
   }
 
-  test('is refused if its code is 000000, and may be repeated', async () => {
+  test('is refused if its code is 000000, and can be repeated', async () => {
     const id = await waiting('upi');
     const before = await stateOf(id);
     expectRefusal(await running.confirm({ id, utr: '000000' }), ['utr']);
@@ -122,7 +122,7 @@ describe('A confirm in the sandbox', () => {
 });
 
 describe('A request to the sandbox', () => {
-  test('is refused with every broken rule at once, by field and without a value', async () => {
+  test('is refused with all broken rules at once, by field and without values', async () => {
     const response = await running.createPayment({
       channel: 'secret-channel',
       amount: { value: '12,50', currency: 'eur', received: '1.00' },
@@ -160,7 +160,7 @@ async function everywhere(value: string): Promise<{ payments: string[]; payout: 
   return { payments, payout: idIn(await running.createPayout(payoutTo({ value }))) };
 }
 
-describe('Transactions with amounts of special cents', () => {
+describe('The cents', () => {
   test.each([
     ['30.70', '15.35'],
     ['30.71', '46.07'],
@@ -177,7 +177,7 @@ describe('Transactions with amounts of special cents', () => {
     expect((await running.payout(payout)).body['status']).toBe('completed');
   });
 
-  test('stay open if the cents are .75 until the control plane settles them', async () => {
+  test('.75 leave transactions open until the control plane settles them', async () => {
     const { payments, payout } = await everywhere('30.75');
     const upi = idIn(await running.createPayment(direct('upi', { value: '30.75' })));
     expect((await running.confirm({ id: upi, utr: '1' })).body['status']).toBe('processing');
@@ -202,27 +202,27 @@ describe('Transactions with amounts of special cents', () => {
       (value) => running.createPayout(payoutTo({ value, external_id: 'x' })),
       () => running.payoutNamed('x'),
     ],
-  ])('that create a %s', (kind, create, lookUp) => {
-    test('and the cents .80 lose the response after the create', async () => {
+  ])('in a create of a %s:', (kind, create, lookUp) => {
+    test('.80 lose the response after the create', async () => {
       await expect(create('1.80')).rejects.toThrow();
       expect((await lookUp()).body['status']).toBe('processing');
       running.clock.advance(1500);
       expect((await lookUp()).body['status']).toBe('completed');
     });
 
-    test('and the cents .81 cut the connection before the create', async () => {
+    test('.81 cut the connection before the create', async () => {
       await expect(create('1.81')).rejects.toThrow();
       expect((await lookUp()).status).toBe(404);
     });
 
-    test('and the cents .82 make the service respond with 500 after the create', async () => {
+    test('.82 make the service respond with 500 after the create', async () => {
       const { status, body } = await create('1.82');
       expect(status).toBe(500);
       expect(body).not.toHaveProperty('transaction_id');
       expect((await lookUp()).status).toBe(200);
     });
 
-    test('and the cents .83 are hidden from lookups for 5 s', async () => {
+    test('.83 hide the transaction from lookups for 5 s', async () => {
       const older = idIn(await create('1.00'));
       const id = idIn(await create('1.83'));
       running.clock.advance(4999);
@@ -231,7 +231,7 @@ describe('Transactions with amounts of special cents', () => {
       expect((await lookUp()).body['transaction_id']).toBe(id);
     });
 
-    test('and the cents .84 truncate the JSON of the response', async () => {
+    test('.84 truncate the JSON of the response', async () => {
       const response = await create('1.84');
       expect(response.status).toBe(201);
       expect(Number(response.headers.get('content-length'))).toBe(response.text.length);
@@ -239,12 +239,12 @@ describe('Transactions with amounts of special cents', () => {
       expect((await lookUp()).status).toBe(200);
     });
 
-    test('and the cents .85 have an unknown status in the responses to create and lookup', async () => {
+    test('.85 put an unknown status into the responses to create and lookup', async () => {
       expect((await create('1.85')).body['status']).toBe('on_hold');
       expect((await lookUp()).body['status']).toBe('on_hold');
     });
 
-    test('and the cents .86 have an unknown method', async () => {
+    test('.86 put an unknown method into the response to a lookup', async () => {
       idIn(await create('1.86'));
       const { body } = await lookUp();
       const type = kind === 'payment' ? body['payment_method']?.['type'] : body['method'];

@@ -11,7 +11,7 @@ import type { World } from './world';
 
 /** The checker's knowledge of one idempotency key. */
 export interface KeyRecord {
-  /** `client/key`: the description of its creates. */
+  /** `client/key`, which its creates carry as their description. */
   id: string;
   client: string;
   key: string;
@@ -19,7 +19,7 @@ export interface KeyRecord {
   channel: string;
   /** Null: the gateway derives it from the key. */
   externalId: string | null;
-  /** Amounts with which it was called. */
+  /** Amounts with which the key was used. */
   amounts: Set<string>;
   entries: Entry[];
   /** Transaction of the first success that a caller received. */
@@ -52,15 +52,15 @@ export class Checker {
   readonly keys = new Map<string, KeyRecord>();
   readonly foreign: Entry[] = [];
   creates = 0;
-  /** Confirms of which a caller received a success: `transaction input`. */
+  /** Confirms whose success a caller received, each as `transaction input`. */
   readonly #confirmed = new Set<string>();
   /** The machines that wait for the response to a confirm, by payment. */
   readonly #confirming = new Map<string, Machine>();
-  /** Time of the world at which an attempt was written, by its id. */
+  /** Simulated time at which an attempt was written, by its id. */
   readonly #begunAt = new Map<string, number>();
-  /** Ids of the attempts of which the first byte was written. */
+  /** Ids of the attempts whose request was sent at least in part. */
   readonly #sent = new Set<string>();
-  /** Time of the world at which a transaction was recorded, by its id. */
+  /** Simulated time at which a transaction was recorded, by its id. */
   readonly #recordedAt = new Map<string, number>();
 
   constructor(
@@ -109,7 +109,7 @@ export class Checker {
     this.#confirming.set(transactionId, machine);
   }
 
-  /** After a step of the journal's clock, an instance may regard a confirm in flight as one whose instance has died. */
+  /** After a step of the journal's clock, an instance may take the lease of a confirm in flight as expired. */
   #hasReliableLeases(): boolean {
     return this.world.now - this.faults.clockStepAt > CLOCK_READ_MS;
   }
@@ -145,7 +145,7 @@ export class Checker {
     );
   }
 
-  /** Checks an answer to a create. `startedAt`: start of the call by the clock of the world. */
+  /** Checks an answer to a create. `startedAt`: simulated time at which the call began. */
   onAnswer(
     record: KeyRecord,
     { amount, startedAt }: { amount: string; startedAt: number },
@@ -225,18 +225,18 @@ export class Checker {
     if (after.outcome !== 'in_progress' && after.outcome !== 'unknown') this.faults.closeWindow(id);
     if (after.outcome === 'succeeded') this.#onRecorded(id, after);
     const createdAt = this.keys.get(id)?.createdAt ?? Infinity;
-    // A journal that has lost the attempt may have an earlier one of the key; the fence protects its creates. One that was
-    // written afterwards is not released, because it was written for the transaction.
+    // If the journal has lost the attempt, it may have an earlier one of the key, and its key may become reusable: the
+    // fence protects later creates. The key of an attempt that was written after the create must not become reusable.
     const hasLost = this.database.lostAt > -Infinity;
     const isLater = (this.#begunAt.get(after.id) ?? 0) > createdAt;
     if (isReleased(after) && createdAt < Infinity && (isLater || !hasLost))
       this.fail('a key that created something is not released', id);
   }
 
-  /** Lookups never release the key of a payout. */
+  /** The key of a payout must not become reusable because of lookups alone. */
   #checkRelease(before: Attempt, after: Attempt): void {
     const isByLookups = before.outcome === 'unknown' && before.absence.spanMs >= this.profile.settleMs / 2;
-    // Its sender knows that it was not sent, and may record it late.
+    // If it was not sent, the instance that wrote it may record that late.
     const wasSent = this.#sent.has(after.id);
     if (isByLookups && wasSent && after.outcome === 'not_sent' && after.kind === 'payout')
       this.fail('a payout is never released by lookups', `${after.client}/${after.key}`);
@@ -269,9 +269,9 @@ export class Checker {
   }
 
   /**
-   * Whether recovery can settle an attempt. It cannot settle a payout that does not exist, one of several with an
-   * external id, one whose rivals may have been purged, and one whose age cannot be judged: the service's time is unknown,
-   * and the journal's clock has stepped.
+   * Whether recovery can settle an attempt. It cannot settle a payout that does not exist, an attempt that shares its
+   * external id, one whose rivals may have been purged, or one of unknown age: the service's time is unknown, and the
+   * journal's clock has stepped.
    */
   canBeSettled(attempt: Attempt): boolean {
     const record = this.#record(`${attempt.client}/${attempt.key}`);

@@ -59,7 +59,7 @@ export class Cluster {
     slot.instance = { machine, operations };
   }
 
-  /** Nothing of the process runs any more; another one starts after a while. */
+  /** Kills a process. Another one starts after a while. */
   kill(place: number): void {
     const { world, faults } = this.options;
     const slot = this.#slots[place];

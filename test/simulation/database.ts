@@ -25,12 +25,12 @@ export class Database {
   readonly model: JournalModel;
   clockOffsetMs = 0;
   isDiskFull = false;
-  /** Until this time of the world nothing is executed; what arrives waits, or is refused if `isDown`. */
+  /** Simulated time until which nothing is executed: statements wait, or are refused if `isDown`. */
   #stalledUntil = 0;
   #downUntil = 0;
-  /** Number of restarts; what arrived before one is never executed after it. */
+  /** Number of restarts. A statement that arrived before a restart is never executed after it. */
   #runs = 0;
-  /** Time of the world of the last failover that lost commits. */
+  /** Simulated time of the last failover that lost commits. */
   lostAt = -Infinity;
   /** Called when an instance raises the fence. */
   onFence: () => void = () => undefined;
@@ -82,7 +82,7 @@ export class Database {
     this.isDiskFull = false;
   }
 
-  /** Sends a statement from a machine. Rejects as a driver does: with JournalUnavailable at the time limit at the latest. */
+  /** Sends a statement from a machine. Rejects like a driver: with JournalUnavailable, within the time limit. */
   call<T>(machine: Machine, name: string, kind: Kind, run: () => T): Promise<T> {
     const { faults, world } = this;
     const { random } = faults;

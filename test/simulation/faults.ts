@@ -12,9 +12,9 @@ export class Faults {
   readonly inWindow = new Map<string, number>();
   readonly #windows = new Map<string, Window>();
   isOver = false;
-  /** Time of the world of the last fault of a machine or of the database. */
+  /** Simulated time of the last fault of a machine or of the database. */
   disturbedAt = -Infinity;
-  /** Time of the world at which a clock that the instances share last stepped, or stopped on one of them. */
+  /** Simulated time at which the journal's clock last stepped, or the monotonic clock of a machine last stopped. */
   clockStepAt = -Infinity;
   readonly random: SeededRandom;
 
@@ -31,7 +31,7 @@ export class Faults {
     return !this.isOver && rate > 0 && this.random.chance(rate);
   }
 
-  /** Returns the fault of these that happens to a request; undefined if none does. */
+  /** Chooses which of these faults happens to a request; undefined if none does. */
   choose<F extends Fault>(faults: readonly F[]): F | undefined {
     if (this.isOver) return undefined;
     let left = this.random.next();

@@ -6,7 +6,7 @@ import { ServiceClient } from '../../src/datasources/payment-service/client';
 import { ServiceTransport } from '../../src/datasources/payment-service/http/transport';
 import { PaymentService } from '../../src/datasources/payment-service/payments';
 import { PayoutService } from '../../src/datasources/payment-service/payouts';
-import { DEFAULT_POLL_AFTER } from '../../src/shared/poll-after';
+import { SHORTEST_POLL_AFTER } from '../../src/shared/poll-after';
 import { Secret } from '../../src/shared/secret';
 import type { Database } from './database';
 import type { Machine } from './machine';
@@ -46,7 +46,7 @@ export function startInstance(
     retried: () => undefined,
   });
   return startOperations({
-    payments: new PaymentService(client, DEFAULT_POLL_AFTER),
+    payments: new PaymentService(client, SHORTEST_POLL_AFTER),
     payouts: new PayoutService(client),
     callbackTokens: new CallbackTokens('callbacks'),
     journal: database.connect(machine),

@@ -39,7 +39,7 @@ class History {
   #attempt() {
     const { random, service } = this;
     const client = random.one(['shop', 'till']);
-    // No fence is raised here. With a key that is in use the stores differ: PostgreSQL returns its attempt.
+    // Never the fence of the journal. The key is new, because for a used key only PostgreSQL returns its attempt.
     const isOfOtherFence = random.chance(0.05);
     const given = {
       service,

@@ -108,7 +108,7 @@ export class JournalModel {
     return this.#undoFrom(this.#durable);
   }
 
-  /** Undoes every commit after this time, and changes the identity of the database. Returns the number of commits lost. */
+  /** Undoes every commit after this time, and changes the database identity. Returns the number of lost commits. */
   failOver(since: number): number {
     let first = this.#commits.length;
     while (first > 0 && (this.#commits[first - 1]?.at ?? 0) > since) first -= 1;

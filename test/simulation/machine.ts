@@ -6,7 +6,7 @@ import type { World } from './world';
 /** A process of the gateway on a machine with its own clocks. When it dies, nothing of it runs any more. */
 export class Machine {
   isAlive = true;
-  /** Until this time of the world the process does nothing: it is suspended, or its event loop is busy. */
+  /** Simulated time until which the process does nothing: it is suspended, or its event loop is busy. */
   pausedUntil = 0;
   /** Maximum delay in ms before the event loop handles a timer or a response. */
   lagMs = 0;
@@ -14,7 +14,7 @@ export class Machine {
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly #bootedAt: number;
-  /** Time in ms in which the machine was suspended with its monotonic clock. */
+  /** Total time in ms for which suspensions stopped the monotonic clock. */
   #frozenMs = 0;
 
   /** @param wall the clock of the machine, which outlives the process */
@@ -48,7 +48,7 @@ export class Machine {
   pause(ms: number, isFrozen: boolean): void {
     const awakeAt = Math.max(this.pausedUntil, this.world.now);
     this.pausedUntil = Math.max(awakeAt, this.world.now + ms);
-    // The time for which it was suspended already does not count twice.
+    // Overlapping suspensions do not count twice.
     if (isFrozen) this.#frozenMs += this.pausedUntil - awakeAt;
   }
 
@@ -68,7 +68,7 @@ export class Machine {
     let isCancelled = false;
     const dueAt = this.runtime.monotonic() + ms;
     const fire = (): void => {
-      // A monotonic clock that stopped delays the timer as long.
+      // A stopped monotonic clock delays the timer for as long as it stood still.
       const leftMs = dueAt - this.runtime.monotonic();
       if (leftMs > 0.001) this.deliver(leftMs, fire, () => isCancelled);
       else run();

@@ -160,12 +160,12 @@ class Transmission {
     this.#posted = undefined;
   }
 
-  /** A response of something between gateway and service. */
+  /** Returns an error response of a proxy between gateway and service. */
   #error(status: number): ServiceResponse {
     return { status, headers: { 'content-type': 'text/html' }, body: '<html></html>' };
   }
 
-  /** The connection is reset, or nothing follows. */
+  /** Resets the connection, or sends nothing more. */
   #breakOff(): void {
     const { random } = this.options.faults;
     if (random.chance(0.3)) return;

@@ -55,8 +55,8 @@ const own = [
     id: 'post-retried',
     promise: 'A create is sent once.',
     file: 'src/datasources/payment-service/client.ts',
-    find: 'return sent.then((raw) => {',
-    replace: 'return sent.catch(() => this.#send(call, { lane })).then((raw) => {',
+    find: 'return responsePromise.then((raw) => {',
+    replace: 'return responsePromise.catch(() => this.#send(call, { lane })).then((raw) => {',
   },
   {
     id: 'lost-response-counts-as-unsent',

@@ -111,7 +111,7 @@ export function chooseProfile(random: SeededRandom, instances: number): Profile 
     ...randomRates(random, 0.15, JOURNAL_FAULTS),
     ...randomRates(random, 0.08, incidents),
   };
-  // A payment that is found while the fence is up is inserted rarely: often enough, the answer to that is lost.
+  // A high rate, because payments are rarely found and inserted while the fence is up, and some answers must be lost.
   if (losesAttempts && random.chance(0.4)) rates.journal_unanswered = 0.3;
   if (!sendsDate) for (const fault of CLOCK_STEPS) delete rates[fault];
   // A service that answers two creates with one transaction is noticed only if the journal answers within 250 ms.

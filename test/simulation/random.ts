@@ -2,7 +2,7 @@ import { Random } from '../chaos/random';
 
 /** Random numbers of a simulation. */
 export class SeededRandom extends Random {
-  /** Returns a generator whose numbers do not depend on how often this one is used later. */
+  /** Returns a generator whose numbers do not depend on later uses of this generator. */
   fork(): SeededRandom {
     return new SeededRandom(this.between(0, 2 ** 32 - 1));
   }

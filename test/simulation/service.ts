@@ -79,7 +79,7 @@ export class SimulatedService {
       faults.count('lookup_lag', entry.description);
       entry.visibleAt = entry.createdAt + faults.random.between(1, faults.profile.lagMs);
     }
-    // A purged journal relies on lookups alone, which show what was created long before.
+    // A purged journal relies on lookups alone, and lookups must show what was created long ago.
     if (faults.happens('lookup_hidden') && faults.profile.lagMs > 1000 && !faults.profile.purges) {
       faults.count('lookup_hidden', entry.description);
       entry.hiddenLookups = faults.random.between(1, 2);

@@ -107,7 +107,7 @@ const describe = ({ client, key, kind, ...attempt }: Attempt, database: Database
   return `${client}/${key} ${kind} ${outcome} ${JSON.stringify({ owner, lease, next, absence })}`;
 };
 
-/** Calls once more with each key. What was created has to be the answer. */
+/** Calls once more with each key. The answer has to name what was created. */
 async function askAgain({
   world,
   checker,

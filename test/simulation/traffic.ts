@@ -12,8 +12,8 @@ const AMOUNTS = ['10.00', '11.00', '25.50'];
 
 /** Time in ms after which a caller repeats a call without an answer. */
 const CALLER_TIMEOUT_MS = 12_000;
-/** Share of the retention period in which a caller uses a key. */
-const USED_SHARE = 0.5;
+/** Fraction of the retention period in which a caller uses a key. */
+const USED_FRACTION = 0.5;
 
 const UPI = { upi: { email: 'ann@example.com' } };
 const IMPS = {
@@ -27,7 +27,7 @@ const IMPS = {
   },
 };
 
-/** The body that the service has of a transaction which was not created through the gateway. */
+/** The body of a create that the service received from somebody else than the gateway. */
 const foreignBody = ({ kind, channel, externalId }: KeyRecord, value: string): Record<string, unknown> => ({
   channel,
   external_id: externalId,
@@ -43,11 +43,11 @@ interface TrafficOptions {
   addForeign(record: KeyRecord, body: Record<string, unknown>, agoMs: number): void;
 }
 
-/** The callers: they repeat, leave, call twice at once, and use keys with other inputs. */
+/** The callers. They repeat calls, disconnect, call twice at once, and reuse keys with other inputs. */
 export class Traffic {
   readonly random: SeededRandom;
   calls = 0;
-  /** Calls without an answer, and the machines that have them. */
+  /** Calls without an answer, and the machines that process them. */
   readonly #pending = new Map<string, Machine>();
 
   constructor(private readonly options: TrafficOptions) {
@@ -96,7 +96,7 @@ export class Traffic {
     const { random } = this;
     const { world, faults } = this.options;
     const amount = AMOUNTS[0] ?? '';
-    const until = world.now + faults.profile.keepMs * USED_SHARE;
+    const until = world.now + faults.profile.keepMs * USED_FRACTION;
     const tries = random.between(2, 12);
     for (let count = 0; count < tries && world.now < until && !faults.isOver; count += 1) {
       const clicks = random.chance(0.25) ? random.between(2, 4) : 1;
@@ -114,7 +114,7 @@ export class Traffic {
     }
   }
 
-  /** Some calls repeat the key with another amount. The service does not show that of a payout. */
+  /** Sometimes chooses another amount. The service does not show the amount of a payout. */
   #amountOf({ kind }: KeyRecord, amount: string): string {
     const { rates } = this.options.faults.profile;
     const losesAttempts = (rates.failover ?? rates.restore) !== undefined;
@@ -186,7 +186,7 @@ export class Traffic {
     return promise;
   }
 
-  /** Calls that instances which are alive have not answered. */
+  /** Calls that live instances have not answered. */
   get pending(): string[] {
     return [...this.#pending].filter(([, machine]) => machine.isAlive).map(([name]) => name);
   }

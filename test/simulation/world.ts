@@ -76,7 +76,7 @@ export class World {
     });
   }
 
-  /** Whether an event is left until this time. Drops cancelled ones. */
+  /** Whether an event is due until this time. Drops cancelled events. */
   #isDue(until: number): boolean {
     while (this.#heap[0]?.isCancelled()) this.#pop();
     return (this.#heap[0]?.at ?? Infinity) <= until;

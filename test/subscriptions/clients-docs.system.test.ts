@@ -25,7 +25,7 @@ async function tokenServer(token: () => Promise<string>): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** Resets connections to a port until one has arrived. */
+/** Resets the next connection to a port. */
 async function refuseOnce(port: number): Promise<void> {
   const server = createTcpServer((socket) => socket.on('error', () => undefined).resetAndDestroy());
   server.listen(port, '127.0.0.1');

@@ -69,7 +69,7 @@ beforeAll(async () => {
 describe.each([
   ['Apollo Client over a WebSocket', watchByApollo],
   ['urql over server-sent events', watchByUrql],
-])('%s', (_name, watchBy) => {
+])('A client (%s)', (_name, watchBy) => {
   const watch = (transactionId: string, credentials: Credentials = AUTHORIZED): Watched =>
     watchBy(harness.url, { channel: CHANNEL, transactionId }, credentials);
 

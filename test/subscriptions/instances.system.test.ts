@@ -81,7 +81,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     ['query', 'MISPAID', 3, (id: string) => a!.change(id, MISPAID)],
     ['confirm', 'PROCESSING', 2, (id: string) => a!.confirm(id)],
   ] as const)(
-    'send a change that a %s finds to the clients of each other',
+    'send a change that a %s finds to the clients of the other gateways',
     async (_what, status, count, change) => {
       const { id, watching } = await watchedOnB();
       await change(id);
@@ -102,7 +102,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     await polling.lookedUp(id);
     await own?.shows({ status: 'MISPAID' });
     await until(() => {
-      // The notification is also delayed by this clock.
+      // This clock also delays the notification.
       clock.advance(20);
       return watching.last?.['status'] === 'MISPAID';
     });
@@ -125,7 +125,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(subscribers.map(({ values }) => values.length)).toEqual(subscribers.map(() => 4));
   });
 
-  test('send a change back to the previous state', async () => {
+  test('also send a change that restores the previous state', async () => {
     const { id, watching } = await watchedOnB();
     for (const status of ['mispaid', 'pending', 'mispaid', 'pending']) {
       await a!.change(id, { status });

@@ -30,7 +30,7 @@ const aliases = (count: number): string =>
 const known = (errors: readonly unknown[] | undefined): object[] =>
   (errors ?? []).map((error) => stablePart(error as WireError));
 
-/** Returns the errors of the operation by POST, as a query, because a subscription is refused for its type. */
+/** Returns the errors of the same operation as a query by POST, because POST refuses every subscription. */
 async function byPost(payload: SubscribePayload, url: string): Promise<object[]> {
   const query = payload.variables
     ? payload.query.replace('subscription', 'query       ').replace('paymentUpdated', 'payment')
@@ -142,7 +142,7 @@ test('A subscription by POST to /graphql is refused, and the error names the URL
   ]);
 });
 
-describe('Persisted operations', () => {
+describe('With PERSISTED_OPERATIONS,', () => {
   const FREE = WATCH.replace('Watch', 'Free');
   const MUTATION = 'mutation Pay { __typename }';
   const TEXTS = [WATCH, MUTATION];
@@ -177,10 +177,10 @@ describe('Persisted operations', () => {
   });
 
   const LISTED: [string, SubscribePayload][] = [
-    ['hash', { query: '', ...hash(WATCH) }],
-    ['documentId', byId(sha256(WATCH))],
-    ['documentId with its prefix', byId(`sha256:${sha256(WATCH)}`)],
-    ['text', { query: WATCH }],
+    ['a hash', { query: '', ...hash(WATCH) }],
+    ['a documentId', byId(sha256(WATCH))],
+    ['a documentId with its prefix', byId(`sha256:${sha256(WATCH)}`)],
+    ['text without an id', { query: WATCH }],
   ];
   const UNKNOWN: [string, SubscribePayload][] = [
     ['an unknown documentId', byId('nosuch')],
@@ -188,22 +188,22 @@ describe('Persisted operations', () => {
     ['the id of a mutation', byId(sha256(MUTATION))],
   ];
 
-  describe.each(TRANSPORTS)('over %s', (_name, connect) => {
-    test.each(LISTED)('are executed by %s', async (_how, payload) => {
+  describe.each(TRANSPORTS)('operations over %s', (_name, connect) => {
+    test.each(LISTED)('of the manifest are executed when they are sent as %s', async (_how, payload) => {
       for (const persisted of [rigIn('the mode require'), rigIn('a manifest by codegen')]) {
         const { outcome } = await firstOf(connect(persisted), withVariables(persisted, payload));
         expect(outcome).toMatchObject({ statuses: ['PENDING'], codes: [] });
       }
     });
 
-    test.each(UNKNOWN)('are refused for %s', async (_what, payload) => {
+    test.each(UNKNOWN)('are refused when they are sent as %s', async (_what, payload) => {
       const persisted = rigIn('the mode allow');
       const { codes } = await firstOf(connect(persisted), withVariables(persisted, payload));
       expect(codes.join()).toMatch(/^(PERSISTED_QUERY_NOT_FOUND|BAD_REQUEST)$/);
     });
   });
 
-  describe.each(TRANSPORTS)('outside the manifest over %s', (_name, connect) => {
+  describe.each(TRANSPORTS)('operations outside the manifest over %s', (_name, connect) => {
     test('are executed in the mode allow', async () => {
       const persisted = rigIn('the mode allow');
       const payload = withVariables(persisted, { query: FREE });
@@ -237,7 +237,7 @@ describe('Persisted operations', () => {
     });
   });
 
-  test.each(TRANSPORTS)('bind frontends, not internal services (%s)', async (_name, connect) => {
+  test.each(TRANSPORTS)('only frontends are restricted to the manifest (%s)', async (_name, connect) => {
     const key = await newKey('ES256');
     const issuer = await Issuer.start(key);
     const env = { ...issuer.settings, PERSISTED_OPERATIONS: fileOf(MANIFESTS.Apollo) };

@@ -159,7 +159,7 @@ describe('A failing service', () => {
     expect(harness.lookups(id)).toBe(refused);
   });
 
-  test('gets no lookups of pollers while the circuit breaker is open', async () => {
+  test('gets no lookups by polling while the circuit breaker is open', async () => {
     const harness = await startHarness();
     const { service, clock } = harness;
     const ids = Array.from({ length: 60 }, () => harness.addPayment());

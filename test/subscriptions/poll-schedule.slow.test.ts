@@ -46,7 +46,7 @@ describe('A setting of poll intervals', () => {
     );
   });
 
-  test('has steps of at least 100 ms in ascending order, the last without an end, or is refused', () => {
+  test('is refused unless its steps are at least 100 ms, in ascending order, and the last has no end', () => {
     const anything = fc.oneof(
       fc.string(),
       fc.stringMatching(/^[0-9msh/ ]{0,24}$/),
@@ -190,7 +190,7 @@ describe('A transaction with a subscription', () => {
     },
   );
 
-  test('is looked up as often as a new one after a confirm', async () => {
+  test('is looked up after a confirm as often as a new transaction', async () => {
     const harness = await startStepped();
     const id = addOldPayment(harness, 120 * MINUTE);
     const watching = await watchPayment(webSocketClient(harness), id).received(1);

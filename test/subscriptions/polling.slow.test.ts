@@ -101,7 +101,7 @@ describe.each(TRANSPORTS)('A subscription over %s', (_name, connect) => {
 });
 
 describe('A subscription to a payment', () => {
-  test('sends nothing when a field changes that it does not select', async () => {
+  test('sends nothing when an unselected field changes', async () => {
     const id = harness.addPayment();
     const client = webSocketClient(harness);
     const narrow = watchPayment(client, id, STATUS);
@@ -132,7 +132,7 @@ describe('A subscription to a payment', () => {
     expect(watching.statuses).toEqual(['PENDING', 'MISPAID', 'MISPAID', 'COMPLETED']);
   });
 
-  test('never sends the external id by which another caller looked it up', async () => {
+  test('never sends the external id by which another caller looked the payment up', async () => {
     const order = 'order-of-the-watched';
     const id = harness.addPayment({ order });
     const fields = '... on PaymentResource { status externalId }';
@@ -238,7 +238,7 @@ describe('Polling', () => {
 });
 
 describe('Subscribers to one payment', () => {
-  test('cause one lookup at a time when there are 60 by each transport', async () => {
+  test('cause one lookup at a time, even if 60 use WebSockets and 60 use event streams', async () => {
     const id = harness.addPayment();
     const clients = TRANSPORTS.map(([, connect]) => connect(harness));
     const subscribers = clients.flatMap((client) =>
@@ -266,7 +266,10 @@ describe('Subscribers to one payment', () => {
 
   test.each([
     ['a query', (id: string) => () => harness.lookUp(id)],
-    ['a watch', (id: string, client: ReturnType<typeof webSocketClient>) => () => watchStatus(client, id)],
+    [
+      'a subscription',
+      (id: string, client: ReturnType<typeof webSocketClient>) => () => watchStatus(client, id),
+    ],
   ])('share a lookup in flight with queries, even if %s started it', async (_who, starter) => {
     const id = harness.addPayment();
     const client = webSocketClient(harness);
@@ -282,7 +285,7 @@ describe('Subscribers to one payment', () => {
     expect(harness.lookups(id)).toBe(1);
   });
 
-  test('receive the response of a lookup in flight whose client has disconnected', async () => {
+  test('receive the response of a lookup in flight even if the client that started it has disconnected', async () => {
     const id = harness.addPayment();
     const client = webSocketClient(harness);
     const held = harness.service.hold();
@@ -306,7 +309,7 @@ describe('Subscribers to one payment', () => {
     expect(harness.lookups(id)).toBe(1);
   });
 
-  test('that join later receive the response of one new lookup, and so do the others', async () => {
+  test('that join later cause one new lookup, and all subscribers receive its response', async () => {
     const lone = await startHarness({ env: NO_POLLING });
     const id = lone.addPayment();
     const client = webSocketClient(lone);
@@ -414,7 +417,7 @@ describe('A change is sent at once', () => {
     input: { channel: CHANNEL, transactionId: id, confirmation: { upi: { utr: '1' } } },
   });
 
-  test('when the response to a confirm is lost and its lookup finds it', async () => {
+  test('when the response to a confirm is lost and a lookup finds the change', async () => {
     const id = still.addPayment();
     const subscribers = await watchByBoth(still, id);
     still.service.respond(({ method }) => {

@@ -89,7 +89,7 @@ describe('A response older than the known state', () => {
     expect(statesOf(joined)).toEqual(['WAITING_FOR_PROVIDER']);
   });
 
-  test('is not the first result of a subscription that began after it was requested', async () => {
+  test('is not the first result of a subscription that began after the request for this response', async () => {
     const { id, query } = withOrder();
     const early = harness.service.hold();
     const response = query();
@@ -192,7 +192,7 @@ describe('The short response to a confirm', () => {
     await watching.shows({ state: 'WAITING_FOR_PROVIDER', amount: { value: '100.00' }, upiId: 'shop@bank' });
   });
 
-  test('without a known state hides the state only until the next lookup', async () => {
+  test('that lacks the state hides the known state only until the next lookup', async () => {
     const id = harness.addPayment({ payment_method: WAITING });
     const [watching] = await watchByBoth(harness, id);
     await harness.confirm(id, PROCESSING, {});

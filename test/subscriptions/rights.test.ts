@@ -70,7 +70,7 @@ const REFUSED: [string, () => Promise<{ authorization?: string }>][] = [
 describe.each(TRANSPORTS)('Over %s', (name, connect) => {
   const [unauthenticated, unavailable] = name === 'WebSocket' ? [4401, 1013] : [401, 503];
 
-  test.each(REFUSED)('%s is refused, and the credentials are not logged', async (_what, forged) => {
+  test.each(REFUSED)('a client with %s is refused, and no credentials are logged', async (_what, forged) => {
     const [credentials, id] = [await forged(), harness.addPayment()];
     const watching = await watchStatus(connect(harness, credentials), id);
     expect(watching).toMatchObject({ refusedWith: unauthenticated, data: [] });
@@ -114,7 +114,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     expect(harness.subscriptionLines().at(-1)).toMatchObject({ results: 0, errors: ['FORBIDDEN'] });
   });
 
-  test('a subscription ends without leeway when its token expires, and so do its polling and its use of the quota', async () => {
+  test('a subscription ends without leeway when its token expires, and causes no polling and uses no quota any more', async () => {
     const lone = await startHarnessOn(harness.clock, {
       env: { ...issuer.settings, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
     });
@@ -131,7 +131,7 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     expect((await watchStatus(connect(lone, await token()), id)).statuses).toEqual(['PENDING']);
   });
 
-  test("a change in the second of the token's expiry is sent to others only", async () => {
+  test('a change in the second in which a token expires is sent only to clients with other tokens', async () => {
     const still = await startHarnessOn(harness.clock, { env: { ...issuer.settings, ...NO_POLLING } });
     const id = still.addPayment();
     const short = await watchStatus(connect(still, await token()), id);
@@ -267,7 +267,7 @@ describe('A WebSocket', () => {
     ['an authorization that is not a string', { authorization: { Bearer: keyOf('shop') } }],
     ['a key in other fields', { headers: shop, token: keyOf('shop') }],
     ['a key with a line break', bearer(`CANARY\r\n${keyOf('shop')}`)],
-  ])('is closed with the close code of the error for %s', async (_what, payload) => {
+  ])('is closed with 4401 for %s', async (_what, payload) => {
     const { code, reason } = await closing(payload);
     expect({ code, reason }).toEqual({
       code: 4401,

@@ -13,7 +13,7 @@ async function opened(url: string, payload: object): Promise<EventStream> {
   return stream;
 }
 
-test('SIGTERM closes WebSockets with 1001, ends streams without completion, and ends the process', async () => {
+test('SIGTERM closes WebSockets with 1001 and event streams without a completion event, and ends the process', async () => {
   const harness = await startHarnessOn(systemClock);
   const program = startProgram({
     ...serviceSettings(harness.service.url),
@@ -22,7 +22,7 @@ test('SIGTERM closes WebSockets with 1001, ends streams without completion, and 
   const url = `${await listening(program)}/graphql`;
   const payments = Array.from({ length: 10 }, () => harness.addPayment());
   const clients = await Promise.all(Array.from({ length: 60 }, () => WireClient.ready(url, AUTHORIZED)));
-  // One subscription on most connections, fifty on the others.
+  // Fifty subscriptions on each of the first four connections, one on each of the others.
   for (const [place, client] of clients.entries())
     for (let count = 0; count < (place < 4 ? 50 : 1); count += 1)
       client.subscribe(`s${count}`, subscription(payments[count % payments.length]!));
@@ -54,7 +54,7 @@ describe('A gateway that is closing', () => {
     const client = await WireClient.ready(url, AUTHORIZED);
     client.subscribe('a', payload);
     await client.next();
-    // It has one second to acknowledge the close.
+    // This client has one second to acknowledge the close.
     const silent = await WireClient.ready(url, AUTHORIZED);
     silent.socket.pause();
     const stream = await opened(url, payload);

@@ -34,7 +34,7 @@ describe('The heartbeat of a WebSocket', () => {
     return { client, pings: () => pings.mock.calls.length };
   }
 
-  test('closes a connection that does not respond to a ping before the next, and ends its polling', async () => {
+  test('closes a connection that does not respond to a ping before the next ping, and ends its polling', async () => {
     const id = harness.addPayment();
     const { client, pings } = await withoutPongs(id);
     const uninitialised = await WireClient.open(harness.url, { autoPong: false });
@@ -169,7 +169,7 @@ describe('A client that does not read', () => {
     ['a WebSocket', slowWebSocket],
     ['server-sent events', slowStream],
   ])(
-    'over %s later gets the newest state, has at most one queued result, and delays no other client',
+    'over %s gets the newest state later, has at most one queued result, and delays no other client',
     async (_name, slowClient) => {
       const id = harness.addPayment(withAddress(0));
       const slow = await slowClient(id);
@@ -192,7 +192,7 @@ describe('A client that does not read', () => {
     },
   );
 
-  test('of a stream is disconnected at the second heartbeat, and frees its subscription quota', async () => {
+  test('is disconnected from a stream at the second heartbeat, and frees its subscription quota', async () => {
     const limited = await startHarness({
       env: { ...HEARTBEAT, ...NO_POLLING, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
     });

@@ -110,7 +110,7 @@ test('A preflight is accepted from allowed origins only', async () => {
   }
 });
 
-describe('A request that is refused before the stream', () => {
+describe('A request that is refused before the stream begins', () => {
   const body = JSON.stringify(subscription('00000000-0000-4000-8000-000000000000'));
   const INVALID: [what: string, status: number, body: string, headers?: Record<string, string>][] = [
     ['an unknown key', 401, body, bearer('nobody')],

@@ -104,7 +104,7 @@ describe('A WebSocket', () => {
     }
   });
 
-  test('sends nothing after a complete message for a subscription, or for one that does not exist', async () => {
+  test('sends nothing after a complete message, even if it names an unknown subscription', async () => {
     const client = await ready();
     const id = harness.addPayment();
     client.subscribe('a', subscription(id));
@@ -157,7 +157,7 @@ describe('A WebSocket', () => {
     expect(both.messages).toEqual([]);
   });
 
-  test('is closed with 4409 if it uses an id twice at a time, and its subscriptions end', async () => {
+  test('is closed with 4409 if it uses one id for two subscriptions at a time, and its subscriptions end', async () => {
     const client = await ready();
     client.subscribe('a', subscription(payment));
     await client.next();

@@ -150,7 +150,7 @@ export function validCall(mutation: Mutation, variant: string): MutationCall {
 export const VARIANTS: Record<Mutation, string[]> = {
   createPayment: Object.keys(PAYMENT_VARIANTS),
   createPayout: Object.keys(PAYOUT_VARIANTS),
-  confirmPayment: Object.keys(CONFIRMATIONS).filter((variant) => variant !== 'c2c'),
+  confirmPayment: Object.keys(CONFIRMATIONS).filter((variant) => typeof CONFIRMATIONS[variant] === 'object'),
 };
 
 export const variantPath = (mutation: Mutation, variant: string): string[] => [

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Returns a free port below the ephemeral range, which the system therefore gives to no other program meanwhile. */
+/** Returns a free port below the ephemeral range, because the system gives ports of that range to any program. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 30_000);

@@ -73,7 +73,7 @@ function defineBlock(kind: StoreKind, define: (harnesses: Harnesses) => void): v
   let shared: Promise<Store> | undefined;
   const openShared = async (): Promise<Store> => {
     const store = await openStore(kind);
-    // Dropped last.
+    // The store is dropped last.
     closers.unshift(() => store.drop());
     return store;
   };

@@ -1,5 +1,5 @@
 /** Timeout of a journal in tests with high load on busy machines, in ms. */
 export const JOURNAL_TIMEOUT_MS = 20_000;
 
-/** Timeout of a gateway's journal in tests, in ms: shorter than a lease, after which a call is treated as dead. */
+/** Timeout of a gateway's journal in tests, in ms: shorter than a lease, at whose end a call is treated as dead. */
 export const GATEWAY_JOURNAL_TIMEOUT_MS = 8_000;

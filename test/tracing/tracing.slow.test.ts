@@ -261,7 +261,7 @@ describe('Spans of a gateway', () => {
     expect(spans.filter(({ parentSpanId }) => !known.has(parentSpanId))).toEqual([]);
   });
 
-  test('include one span per subscription, which ends with its first result', () => {
+  test('include one span per subscription, from its start to its first result', () => {
     const span = only(spans, 'subscription ByWebSocket');
     expect(span).toMatchObject({ kind: 'server', parentSpanId: '', status: { isError: false } });
     expect(span.attributes).toEqual({
@@ -339,7 +339,7 @@ function startTracer(settings: Record<string, string>) {
 }
 
 describe('OTEL_TRACES_SAMPLER', () => {
-  /** A trace id that a ratio of one half samples. */
+  /** A trace id that is sampled at a ratio of 0.5. */
   const KEPT = `00000001${'0'.repeat(24)}`;
   const SAMPLED = 1;
   const UNSAMPLED = 0;
@@ -384,7 +384,7 @@ describe('A collector', () => {
       timers.push(timer);
       return isOver ? timer.unref() : timer;
     };
-    // Not a mock of jest, which restores mocks before the exporter's last retries.
+    // Not a jest mock, because jest would restore it before the exporter's last retries.
     Object.assign(globalThis, { setTimeout: recorded });
   });
 
@@ -487,7 +487,7 @@ describe('A collector', () => {
     expect(warnings.slice(1)).toEqual([{ spans: 9, why: 'HTTP 413' }]);
   });
 
-  test('that is slow costs the memory of 2560 spans at most, and receives later ones', async () => {
+  test('that is slow costs the memory of 2560 spans at most, and receives later spans', async () => {
     const collector = await startCollector();
     const { opened, open } = latch();
     collector.answer((response) => void opened.then(() => response.writeHead(200).end()));

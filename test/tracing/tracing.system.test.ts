@@ -16,7 +16,7 @@ describeStores('Background work', (rigs) => {
   let rig: Harness;
   let spans: SeenSpan[];
 
-  /** Makes a create with an unknown outcome, which no lookup finds yet. Returns its key. */
+  /** Makes a create whose outcome is unknown, and which lookups do not find yet. Returns its key. */
   const lost = async (): Promise<string> => {
     const key = newKey();
     rig.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
@@ -52,7 +52,7 @@ describeStores('Background work', (rigs) => {
   const creates = (): SeenSpan[] => spans.filter(({ name }) => name === 'mutation');
 
   test.each(['reconcile payment', 'callback payment'])(
-    'such as %s is a trace of its own that is linked to its create',
+    'such as %s has its own trace, which is linked to its create',
     (name) => {
       const found = spans.filter((span) => span.name === name);
       expect(found.length).toBeGreaterThan(0);
@@ -112,7 +112,7 @@ describe('A started gateway', () => {
   test('loads no package of the SDK and logs no trace ids without a collector', async () => {
     const { program, url } = await start({ OTEL_TRACES_SAMPLER: 'always_on' });
     await ask(url);
-    // Only the API package may be loaded, which does nothing by itself and which the metrics use too.
+    // Only the API package may be loaded: it does nothing by itself, and the metrics use it too.
     expect(await loadedIn(program)).toEqual(['@opentelemetry/api']);
     program.signal('SIGTERM');
     expect(await program.exited).toBe(0);

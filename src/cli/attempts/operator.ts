@@ -15,11 +15,11 @@ interface Operator {
 }
 
 /**
- * Returns the operator who runs this process. A user who is not in the user database is called `uid <number>`.
+ * Returns the operator who runs this process. A user without a name in the user database is called `uid <number>`.
  * @param by value of the option --by. @throws UsageError if the audit log cannot record this value
  */
 export function readOperator(sudoUser: string | null, by: string | undefined): Operator {
-  const givenName = by === undefined ? null : recordableText('--by', by, 64);
+  const givenName = by === undefined ? null : parseRecordableText('--by', by, 64);
   try {
     return { user: os.userInfo().username, sudoUser, givenName };
   } catch {
@@ -28,11 +28,11 @@ export function readOperator(sudoUser: string | null, by: string | undefined): O
 }
 
 /** Returns the value of --reason, trimmed. @throws UsageError if the audit log cannot record this value */
-export const readReason = (reason: string): string => recordableText('--reason', reason, 255);
+export const readReason = (reason: string): string => parseRecordableText('--reason', reason, 255);
 
 /** @param maxLength in UTF-16 code units */
-function recordableText(option: string, given: string, maxLength: number): string {
-  const text = given.trim();
+function parseRecordableText(option: string, value: string, maxLength: number): string {
+  const text = value.trim();
   if (text.length === 0 || text.length > maxLength || !isPrintable(text))
     throw new UsageError(`${option}: expected 1 to ${maxLength} characters without control characters.`);
   if (redactForAudit(text, 6 * maxLength) !== text)
@@ -40,7 +40,7 @@ function recordableText(option: string, given: string, maxLength: number): strin
   return text;
 }
 
-/** Whether two operators may be one person: the user or SUDO_USER of one is the user or SUDO_USER of the other. */
+/** Whether two operators may be the same person, because a name (user or SUDO_USER) of both is equal. */
 export function mayBeSamePerson(one: Operator, other: Operator): boolean {
   const names = [one.user, one.sudoUser].filter((name) => name !== null);
   return names.includes(other.user) || (other.sudoUser !== null && names.includes(other.sudoUser));

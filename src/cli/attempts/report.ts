@@ -71,7 +71,7 @@ function centsOf(value: string): bigint {
   return BigInt(`${whole}${decimals.padEnd(2, '0')}`);
 }
 
-/** Returns the sums of the amounts of attempts, by mutation and currency. `value`: a decimal with two places. */
+/** Adds up the amounts of attempts by mutation and currency. `value`: the sum, with two decimal places. */
 export function totalsOf(attempts: readonly Attempt[]) {
   const groups = Map.groupBy(attempts, (attempt) => `${mutationOf(attempt)} ${attempt.currency}`);
   return [...groups].map(([group, members]) => {
@@ -116,23 +116,24 @@ interface Options {
 }
 
 /**
- * Prints each request with its state, their number by state, and the amounts that are settled, proposed or ready.
+ * Prints each request with its state, the number of requests by state, and the total amounts of the requests that are
+ * settled, proposed or ready.
  * @returns the exit code of the command
  */
 export function printReport(terminal: Terminal, planned: readonly PlannedSettle[], options: Options): number {
   const { json, isCarriedOut, proposal = null } = options;
-  const numberOf = (state: SettleState): number => planned.filter((each) => each.state === state).length;
-  const states = (Object.keys(STATE_LABELS) as SettleState[]).filter((state) => numberOf(state) > 0);
-  const counted = planned.filter(({ state }) => ['ready', 'settled', 'proposed'].includes(state));
-  const totals = totalsOf(counted.flatMap(({ attempt }) => attempt ?? []));
+  const countOf = (state: SettleState): number => planned.filter((plan) => plan.state === state).length;
+  const states = (Object.keys(STATE_LABELS) as SettleState[]).filter((state) => countOf(state) > 0);
+  const includedInTotals = planned.filter(({ state }) => ['ready', 'settled', 'proposed'].includes(state));
+  const totals = totalsOf(includedInTotals.flatMap(({ attempt }) => attempt ?? []));
   if (json) {
-    const counts = Object.fromEntries(states.map((state) => [state, numberOf(state)]));
+    const counts = Object.fromEntries(states.map((state) => [state, countOf(state)]));
     terminal.printJson({ isCarriedOut, proposal, counts, totals, results: planned.map(plannedJson) });
   } else if (planned.length > 0) {
-    for (const each of planned) terminal.print(describePlanned(each));
+    for (const plan of planned) terminal.print(describePlanned(plan));
     terminal.print('');
-    for (const state of states) terminal.print(`${numberOf(state)} ${STATE_LABELS[state]}`);
+    for (const state of states) terminal.print(`${countOf(state)} ${STATE_LABELS[state]}`);
     for (const total of describeTotals(totals)) terminal.print(total);
   }
-  return numberOf('refused') > 0 ? EXIT.failed : EXIT.done;
+  return countOf('refused') > 0 ? EXIT.failed : EXIT.done;
 }

@@ -8,9 +8,9 @@ import { readOperator } from './operator';
 /** Maximum number of attempts of unknown outcome that a command reads. */
 const MAX_UNKNOWN_ATTEMPTS = 100_000;
 
-/** Error message for an attempt that findAttempt() of a session does not find. */
+/** Error message if findAttempt() of a session resolves with null. */
 export const NO_ATTEMPT_MESSAGE =
-  'No attempt has this id or idempotency key, or several clients used the key: use the id of the attempt.';
+  'No attempt has this id or idempotency key. If several clients used the key, use the id of the attempt.';
 
 /** Returns the base URL of the payment service, which identifies it in the journal. @throws UsageError if it is not set */
 export function requireService(baseUrl: string | null): string {
@@ -20,13 +20,13 @@ export function requireService(baseUrl: string | null): string {
   );
 }
 
-/** The resources of a command about attempts: journal, proposals and audit log. Disposing of it closes them. */
+/** The journal, proposals and audit log of a command about attempts. Disposing of the session closes them. */
 export type Session = Awaited<ReturnType<typeof openSession>>;
 
 /**
  * Opens the journal for a command about attempts.
  * @param by the option --by
- * @throws UsageError before the journal is opened if the option or SERVICE_BASE_URL is unusable
+ * @throws UsageError if the option or SERVICE_BASE_URL is invalid; the journal is then not opened
  */
 export async function openSession(context: Context, by?: string) {
   const { terminal } = context;
@@ -48,22 +48,22 @@ export async function openSession(context: Context, by?: string) {
       resources.unshift(proposals);
       return proposals;
     },
-    /** Opens the audit log. @throws AuditLogError if the audit log cannot be written; then no attempt may be settled */
+    /** Opens the audit log. @throws AuditLogError if the audit log cannot be written: then settle no attempt */
     openAuditLog: () => {
       const options = { creator: 'folder owner', key: config.auditKey?.reveal() ?? null } as const;
       const audit = AuditLog.open(config.auditFile, ({ why }) => terminal.printMessage(`${why}.`), options);
       resources.unshift(audit);
       return audit;
     },
-    /** Finds the attempt with an id or idempotency key. Null if there is none or several clients used the key. */
+    /** Finds an attempt by id or idempotency key. Null if none has it, or if several clients used the key. */
     findAttempt: async (idOrKey: string) =>
       (await journal.findById(service, idOrKey)) ?? (await journal.findAny(service, idOrKey)),
-    /** Returns the attempts of unknown outcome, oldest first. Prints a message if there may be more than it returns. */
+    /** Returns the attempts of unknown outcome, oldest first. Prints a message if the journal may contain more. */
     unknownAttempts: async () => {
-      const found = await journal.unknown(service, MAX_UNKNOWN_ATTEMPTS);
-      if (found.length === MAX_UNKNOWN_ATTEMPTS)
+      const attempts = await journal.unknown(service, MAX_UNKNOWN_ATTEMPTS);
+      if (attempts.length === MAX_UNKNOWN_ATTEMPTS)
         terminal.printMessage(`Only the ${MAX_UNKNOWN_ATTEMPTS} oldest attempts were read.`);
-      return found;
+      return attempts;
     },
     [Symbol.asyncDispose]: async (): Promise<void> => {
       await Promise.allSettled(resources.map((resource) => resource.close()));

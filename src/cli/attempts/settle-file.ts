@@ -7,7 +7,7 @@ import { toRequest, type FileLine } from './settle-plan';
 type Column = 'id' | 'key' | 'outcome' | 'transactionId' | 'status';
 type Fields = Partial<Record<Column, string>>;
 
-/** Maps column names to columns. The names are reduced to lower-case letters: no spaces, digits or punctuation. */
+/** Columns by name. The names are in lower case, without spaces, digits and punctuation. */
 const COLUMN_BY_NAME = new Map<string, Column>([
   ['id', 'id'],
   ['attempt', 'id'],
@@ -59,7 +59,7 @@ function parseCsv(text: string): { line: number; cells: string[] }[] {
   return records;
 }
 
-function csvRows(text: string): Row[] {
+function parseCsvRows(text: string): Row[] {
   const [{ cells: names } = { cells: [] }, ...records] = parseCsv(text);
   const columns = readFields(names.map((name) => [name, '']));
   if (!('outcome' in columns) || !('id' in columns || 'key' in columns))
@@ -73,7 +73,7 @@ function csvRows(text: string): Row[] {
   }));
 }
 
-const jsonLinesRows = (text: string): Row[] =>
+const parseJsonLines = (text: string): Row[] =>
   text
     .split('\n')
     .map((json, index) => ({ json, line: index + 1 }))
@@ -87,26 +87,26 @@ function readObject(json: string): object {
   } catch {
     // A syntax error is reported by the UsageError below.
   }
-  throw new UsageError('Expected a JSON object whose names are not repeated.');
+  throw new UsageError('Expected a JSON object without repeated names.');
 }
 
 function readRow({ line, read }: Row, defaultStatus: string): FileLine {
-  const facts = { line, name: '', key: null as string | null, request: null, attempt: null };
+  const commonFields = { line, name: '', key: null as string | null, request: null, attempt: null };
   try {
     const { id = '', key = '', outcome = '', transactionId, status } = read();
-    facts.name = id || key;
-    if (id && key) facts.key = key;
-    if (facts.name !== '' && ['', 'unknown'].includes(outcome))
-      return { ...facts, state: 'left_unknown', message: null };
-    const fields = { attempt: facts.name, outcome, transactionId, status: status || defaultStatus };
-    return { ...facts, request: toRequest(fields), state: 'ready', message: null };
+    commonFields.name = id || key;
+    if (id && key) commonFields.key = key;
+    if (commonFields.name !== '' && ['', 'unknown'].includes(outcome))
+      return { ...commonFields, state: 'left_unknown', message: null };
+    const fields = { attempt: commonFields.name, outcome, transactionId, status: status || defaultStatus };
+    return { ...commonFields, request: toRequest(fields), state: 'ready', message: null };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return { ...facts, state: 'refused', message: error.message };
+    return { ...commonFields, state: 'refused', message: error.message };
   }
 }
 
-/** Reads a .csv or .jsonl file. The result contains errors of lines. @throws InputError if the file is unusable */
+/** Reads a .csv or .jsonl file. A malformed line is `refused`. @throws InputError if the file is unusable */
 export function readSettleFile(file: string, defaultStatus: string): FileLine[] {
   const extension = path.extname(file).toLowerCase();
   if (extension !== '.csv' && extension !== '.jsonl')
@@ -117,7 +117,7 @@ export function readSettleFile(file: string, defaultStatus: string): FileLine[] 
   } catch (error) {
     throw new InputError(`${file}: ${describeFileError(error)}.`);
   }
-  const rows = extension === '.csv' ? csvRows(text) : jsonLinesRows(text);
+  const rows = extension === '.csv' ? parseCsvRows(text) : parseJsonLines(text);
   if (rows.length === 0) throw new InputError(`${file} has no lines with attempts.`);
   return rows.map((row) => readRow(row, defaultStatus));
 }

@@ -4,7 +4,7 @@ import { isUuid } from '../../shared/uuid';
 import { UsageError } from '../context';
 import { NO_ATTEMPT_MESSAGE, type Session } from './session';
 
-/** A request to settle an attempt. `attempt` is its id or its idempotency key. */
+/** A request to settle an attempt. `attempt`: id or idempotency key of the attempt. */
 export type SettleRequest = { attempt: string } & (
   | { outcome: 'not_sent'; transactionId: null; status: null }
   /** `status`: status of the transaction as the payment service writes it. */
@@ -18,7 +18,7 @@ interface RequestFields {
   status: string | null;
 }
 
-/** Returns a settle request of these fields. @throws UsageError if a field is missing or invalid */
+/** Returns a settle request with these fields. @throws UsageError if a field is missing or invalid */
 export function toRequest({ attempt, outcome, transactionId, status }: RequestFields): SettleRequest {
   if (attempt === '') throw new UsageError('No attempt is given: specify its id or its idempotency key.');
   if (outcome === 'not_sent') {
@@ -34,8 +34,9 @@ export function toRequest({ attempt, outcome, transactionId, status }: RequestFi
 }
 
 /**
- * `ready`: the attempt can be settled. `already_settled`: it has the requested outcome. `left_unknown`: the line of the
- * file has no outcome or `unknown`. `refused`: the attempt cannot be settled. `settled`, `proposed`: the command did so.
+ * `ready`: the attempt can be settled. `already_settled`: the attempt has the requested outcome. `left_unknown`: the
+ * line of the file requests no outcome. `refused`: the attempt cannot be settled. `settled`, `proposed`: the command
+ * has settled or proposed it.
  */
 export type SettleState = 'ready' | 'settled' | 'proposed' | 'already_settled' | 'left_unknown' | 'refused';
 
@@ -62,7 +63,7 @@ export function refused(planned: PlannedSettle, message: string): PlannedSettle 
 export const isSettledAs = (attempt: Attempt, { outcome, transactionId }: SettleRequest): boolean =>
   attempt.outcome === outcome && attempt.transactionId === transactionId;
 
-/** Compares a settle request with the journal. */
+/** Reads the attempt of a settle request from the journal, and decides whether the attempt can be settled. */
 export async function planOne(
   session: Session,
   request: SettleRequest,
@@ -74,27 +75,27 @@ export async function planOne(
   if (!attempt) return refused(planned, NO_ATTEMPT_MESSAGE);
   if (isSettledAs(attempt, request)) return { ...planned, state: 'already_settled' };
   if (attempt.outcome !== 'unknown')
-    return refused(planned, `The outcome is already ${attempt.outcome}; only unknown ones can be settled.`);
+    return refused(planned, `The outcome is already ${attempt.outcome}; it must be unknown to be settled.`);
   const { journal, service } = session;
-  const other = transactionId && (await journal.findByTransaction(service, attempt.kind, transactionId));
-  return other ? refused(planned, 'Another attempt created this transaction.') : planned;
+  const creator = transactionId && (await journal.findByTransaction(service, attempt.kind, transactionId));
+  return creator ? refused(planned, 'Another attempt created this transaction.') : planned;
 }
 
 /**
- * A line of a file, whose attempt is not looked up yet. `name` is the id in the file, or the idempotency key if the
- * line has no id. `key` is the idempotency key of a line that has both, and must be the key of the attempt; else null.
+ * A line of a file; its attempt has not been read yet. `name`: the id in the line, or the idempotency key if the line
+ * has no id. `key`: the idempotency key if the line has both; it must be the key of the attempt. Otherwise null.
  */
 export type FileLine = PlannedSettle & { line: number; key: string | null };
 
 /** Compares the lines of a file with the journal and with each other. */
 export async function planFile(session: Session, lines: readonly FileLine[]): Promise<PlannedSettle[]> {
   const planned: PlannedSettle[] = [];
-  const seen = new Map<string, number>();
-  for (const each of lines) {
+  const firstLines = new Map<string, number>();
+  for (const fileLine of lines) {
     session.terminal.showProgress(`Checking ${planned.length + 1} of ${lines.length} …`);
-    const { line, key, request } = each;
+    const { line, key, request } = fileLine;
     planned.push(
-      request ? refusedIfConflict(await planOne(session, request, line), { line, key }, seen) : each,
+      request ? refuseIfConflict(await planOne(session, request, line), { line, key }, firstLines) : fileLine,
     );
   }
   return planned;
@@ -102,21 +103,22 @@ export async function planFile(session: Session, lines: readonly FileLine[]): Pr
 
 /**
  * Refuses a line if its id and key belong to different attempts, or an earlier line has its attempt or transaction.
- * @param seen numbers of the lines that use each attempt and transaction; the function adds this line
+ * @param firstLines by attempt and by transaction, the number of the first line that has it; the function adds to it
  */
-function refusedIfConflict(
+function refuseIfConflict(
   planned: PlannedSettle,
   { line, key }: Pick<FileLine, 'line' | 'key'>,
-  seen: Map<string, number>,
+  firstLines: Map<string, number>,
 ): PlannedSettle {
   const { attempt, request } = planned;
   if (!attempt) return planned;
   const names = [`attempt ${attempt.id}`];
   if (request?.transactionId) names.push(`${attempt.kind} ${request.transactionId}`);
-  const earlier = names.map((name) => seen.get(name)).find((found) => found !== undefined);
-  for (const name of names) if (!seen.has(name)) seen.set(name, line);
-  if (earlier !== undefined) return refused(planned, `Line ${earlier} has the same attempt or transaction.`);
+  const earlierLine = names.map((name) => firstLines.get(name)).find((first) => first !== undefined);
+  for (const name of names) if (!firstLines.has(name)) firstLines.set(name, line);
+  if (earlierLine !== undefined)
+    return refused(planned, `Line ${earlierLine} has the same attempt or transaction.`);
   // attemptsCsv() writes an apostrophe before a key that looks like a formula.
-  const keyMatches = key === null || [attempt.key, `'${attempt.key}`].some((known) => known.trim() === key);
+  const keyMatches = key === null || [attempt.key, `'${attempt.key}`].some((form) => form.trim() === key);
   return keyMatches ? planned : refused(planned, 'The attempt with this id has another idempotency key.');
 }

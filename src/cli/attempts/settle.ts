@@ -10,19 +10,19 @@ import { isSettledAs, planOne, refused, type PlannedSettle, type SettleRequest }
 /** Why attempts are settled. */
 interface Decision {
   reason: string;
-  /** The proposal that is approved or withdrawn, and the user who made it; absent if the decision has no proposal. */
+  /** The proposal that is approved or withdrawn, and the user who made it; absent in `attempts settle`. */
   proposal?: { id: string; proposedBy: string };
 }
 
-/** Duration of the lease of an attempt, which keeps instances from looking the attempt up while it is settled. */
+/** Duration of a lease in ms. While the operator has the lease of an attempt, instances do not look the attempt up. */
 const LEASE_MS = 20_000;
-/** How long to wait for another process to release the lease of an attempt. */
+/** Maximum time in ms to wait until another process releases the lease of an attempt. */
 const CLAIM_TIMEOUT_MS = 15_000;
 const CLAIM_RETRY_INTERVAL_MS = 250;
 /** How long a proposal can be approved after its creation, in milliseconds. */
 const PROPOSAL_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/** Returns the fields of an audit entry that say who decided what and why. */
+/** Returns the fields of an audit entry that say who decided and why. */
 export const decisionFields = ({ operator }: Session, { reason, proposal }: Decision) => ({
   who: auditName(operator.user),
   sudoUser: operator.sudoUser ?? undefined,
@@ -33,8 +33,8 @@ export const decisionFields = ({ operator }: Session, { reason, proposal }: Deci
 });
 
 /**
- * Settles all requests in state `ready`, one at a time, and writes each to the audit log before the journal. After a
- * failure of journal or audit log, refuses the failed request and all later ones.
+ * Settles all requests in state `ready`, one at a time, and writes each to the audit log before the journal. If the
+ * journal or the audit log fails, refuses this request and all later ones.
  * @throws AuditLogError if the audit log cannot be opened
  */
 export async function settlePlanned(
@@ -46,16 +46,16 @@ export async function settlePlanned(
   const audit = session.openAuditLog();
   const results: PlannedSettle[] = [];
   let failure: string | undefined;
-  for (const each of planned) {
+  for (const plan of planned) {
     session.terminal.showProgress(`Settling ${results.length + 1} of ${planned.length} …`);
-    let result = each;
-    if (each.state === 'ready') {
+    let result = plan;
+    if (plan.state === 'ready') {
       try {
-        if (failure === undefined) result = await settleOne(session, audit, { planned: each, decision });
+        if (failure === undefined) result = await settleOne(session, audit, { planned: plan, decision });
       } catch (error) {
         failure = error instanceof Error ? error.message : String(error);
       }
-      if (failure !== undefined) result = refused(each, failure);
+      if (failure !== undefined) result = refused(plan, failure);
     }
     results.push(result);
   }
@@ -83,7 +83,7 @@ async function settleOne(
   const isRecorded = await journal
     .recordOutcome(attempt.id, outcomeOf(request, Math.floor(await journal.time())))
     .catch(() => true);
-  // An outcome is recorded without a sync to disk. This durable write syncs it, too, and throws if the sync fails.
+  // recordOutcome() does not sync to disk. checkWrite() syncs the outcome, too, and throws if the sync fails.
   await journal.checkWrite(0);
   // A failed write may still have been committed, so read the attempt again to see which outcome is recorded.
   const current = await journal.findById(service, attempt.id);
@@ -105,7 +105,7 @@ async function claimAttempt({ journal, service }: Session, id: string): Promise<
   const owner = `operator ${randomUUID()}`;
   const deadline = performance.now() + CLAIM_TIMEOUT_MS;
   for (;;) {
-    // journal.claim() would also take an attempt that is in progress and whose lease has expired.
+    // journal.claim() would also take an attempt in progress if its lease has expired.
     const attempt = await journal.findById(service, id);
     if (attempt?.outcome !== 'unknown') return null;
     const now = Math.floor(await journal.time());
@@ -121,7 +121,7 @@ function outcomeOf(request: SettleRequest, settledAt: number): Outcome {
   return { outcome, transactionId, status, settledAt };
 }
 
-/** Stores all requests in state `ready` as one proposal, unless one of them cannot be written to the audit log. */
+/** Stores all requests in state `ready` as one proposal. @throws AuditLogError if the audit log cannot be written */
 export async function proposePlanned(
   session: Session,
   planned: readonly PlannedSettle[],
@@ -132,9 +132,9 @@ export async function proposePlanned(
   const proposedAt = Date.now();
   const audit = session.openAuditLog();
   const rows: ProposedSettle[] = [];
-  const results = planned.map((each): PlannedSettle => {
-    const { state, attempt, request } = each;
-    if (state !== 'ready' || !attempt || !request) return each;
+  const results = planned.map((plan): PlannedSettle => {
+    const { state, attempt, request } = plan;
+    if (state !== 'ready' || !attempt || !request) return plan;
     const { outcome, transactionId, status } = request;
     const entry = { ...decisionFields(session, decision), proposal: id, attempt, outcome, transactionId };
     audit.recordOperatorAction({ ...entry, event: 'proposed' });
@@ -152,7 +152,7 @@ export async function proposePlanned(
       proposedAt,
       expiresAt: proposedAt + PROPOSAL_LIFETIME_MS,
     });
-    return { ...each, state: 'proposed' };
+    return { ...plan, state: 'proposed' };
   });
   const proposals = await session.openProposals();
   await proposals.add(rows, proposedAt);

@@ -11,14 +11,14 @@ interface ListOptions {
 /** Runs `paygraph attempts list`. */
 export async function listAttempts(context: Context, { json, jsonl, csv }: ListOptions): Promise<number> {
   await using session = await openSession(context);
-  const unknown = await session.unknownAttempts();
+  const attempts = await session.unknownAttempts();
   const { terminal } = context;
-  if (csv) terminal.print(attemptsCsv(unknown));
-  else if (jsonl) unknown.forEach((attempt) => terminal.print(JSON.stringify(attemptJson(attempt))));
-  else if (json) terminal.printJson(unknown.map(attemptJson));
+  if (csv) terminal.print(attemptsCsv(attempts));
+  else if (jsonl) attempts.forEach((attempt) => terminal.print(JSON.stringify(attemptJson(attempt))));
+  else if (json) terminal.printJson(attempts.map(attemptJson));
   else
     terminal.print(
-      unknown.length === 0 ? 'No attempt has an unknown outcome.' : unknown.map(summaryOf).join('\n'),
+      attempts.length === 0 ? 'No attempt has an unknown outcome.' : attempts.map(summaryOf).join('\n'),
     );
   return EXIT.done;
 }

@@ -24,9 +24,9 @@ export async function verify(
   { expect = [], json }: VerifyOptions,
 ): Promise<number> {
   const { auditFile, auditKey } = readToolConfig(env);
-  const findings = { faults: 0, notes: 0, first: [] as Finding[] };
+  const findings = { faultCount: 0, noteCount: 0, first: [] as Finding[] };
   const onFinding = (finding: Finding): void => {
-    const count = (findings[finding.isFault ? 'faults' : 'notes'] += 1);
+    const count = (findings[finding.isFault ? 'faultCount' : 'noteCount'] += 1);
     if (count <= MAX_PRINTED) findings.first.push(finding);
   };
   const verifier = new Verifier(onFinding, auditKey?.reveal() ?? null, expect);
@@ -46,14 +46,14 @@ async function verifyFile(file: string, verifier: Verifier, terminal: Terminal):
   });
 }
 
-/** Returns the result as --json prints it. `findings`: the first faults and the first notes. */
+/** Returns the result as --json prints it. `findings` has the first MAX_PRINTED faults and notes. */
 const resultOf = (
   { writers, files, missed, notFound }: Verifier,
-  { faults, notes, first }: { faults: number; notes: number; first: readonly Finding[] },
+  { faultCount, noteCount, first }: { faultCount: number; noteCount: number; first: readonly Finding[] },
 ) => ({
-  isWhole: faults + notFound.length === 0,
-  faults: faults + notFound.length,
-  notes,
+  isWhole: faultCount + notFound.length === 0,
+  faults: faultCount + notFound.length,
+  notes: noteCount,
   findings: first,
   missingSeals: notFound,
   callsNotWritten: missed,
@@ -63,7 +63,7 @@ const resultOf = (
 
 function describeResult(result: ReturnType<typeof resultOf>): string[] {
   const { faults, notes, findings, missingSeals, callsNotWritten, writers, files } = result;
-  const omitted = (label: string, count: number, what: string): string[] =>
+  const describeOmitted = (label: string, count: number, what: string): string[] =>
     count > MAX_PRINTED ? [`${label}  … and ${count - MAX_PRINTED} more ${what}.`] : [];
   const missedCalls = `note   Calls missing because writing failed: ${callsNotWritten}. The log of the gateway contains them.`;
   return [
@@ -71,15 +71,15 @@ function describeResult(result: ReturnType<typeof resultOf>): string[] {
       ({ isFault, file, line, message }) =>
         `${isFault ? 'FAULT' : 'note '}  ${file}, line ${line}: ${message}`,
     ),
-    ...omitted('FAULT', faults - missingSeals.length, 'faults'),
-    ...omitted('note ', notes, 'notes'),
+    ...describeOmitted('FAULT', faults - missingSeals.length, 'faults'),
+    ...describeOmitted('note ', notes, 'notes'),
     ...writers.open
       .slice(0, MAX_PRINTED)
       .map(
         ({ pid, host, opened }) =>
-          `note   process ${pid} on ${host}, since ${opened}, has not closed the log: it is running or was killed.`,
+          `note   process ${pid} on ${host} opened the log at ${opened} and has not closed it: it is running or was killed.`,
       ),
-    ...omitted('note ', writers.open.length, 'processes'),
+    ...describeOmitted('note ', writers.open.length, 'processes'),
     `Processes that wrote the log: ${writers.total}; still open: ${writers.open.length}.`,
     ...(callsNotWritten > 0 ? [missedCalls] : []),
     ...files.flatMap(describeFile),
@@ -107,17 +107,17 @@ export async function follow({ terminal, env }: Context, file: string | undefine
   const follower = new Follower(file ?? readToolConfig(env).auditFile);
   const stop = new AbortController();
   process.once('SIGTERM', () => stop.abort());
-  const printNew = (): boolean => {
+  const printNewLines = (): boolean => {
     const lines = follower.read();
     if (lines !== '') terminal.print(lines.slice(0, -1));
     return lines !== '';
   };
   while (!stop.signal.aborted) {
-    // Also await after new lines, with 0 ms, so that the process handles signals and pending writes.
-    const waitMs = printNew() ? 0 : FOLLOW_INTERVAL_MS;
+    // After new lines wait 0 ms, so that the process handles signals and pending writes.
+    const waitMs = printNewLines() ? 0 : FOLLOW_INTERVAL_MS;
     await sleep(waitMs, undefined, { signal: stop.signal }).catch(() => undefined);
   }
-  while (printNew());
+  while (printNewLines());
   follower.close();
   return EXIT.done;
 }

@@ -20,12 +20,12 @@ interface ChangesOptions {
 }
 
 /** Maximum number of changes that are read at once. */
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 
 const BEHIND_MESSAGE =
   'The newest changes cannot be read yet, because an earlier database transaction is in progress. Repeat the command later.';
 
-/** Selects the changes of one channel, or of all (null). */
+/** Which changes are printed: those of one channel, or of all channels (null). */
 type Selection = Pick<ChangeRange, 'service' | 'channel' | 'creators'>;
 
 /** Runs `paygraph changes`. */
@@ -42,8 +42,9 @@ export async function changes(
     let after = cursor === undefined ? null : decodeCursor(cursor);
     let text = format === 'csv' ? csvRecord(CSV_COLUMNS) : '';
     let isBehind = false;
-    for await (const page of changePages(journal, { ...selection, after }, () => Math.min(PAGE, remaining))) {
-      text += page.changes.map(LINE_OF[format]).join('');
+    const pageLimit = (): number => Math.min(PAGE_SIZE, remaining);
+    for await (const page of changePages(journal, { ...selection, after }, pageLimit)) {
+      text += page.changes.map(FORMATTERS[format]).join('');
       if (text !== '' && !(await terminal.printPart(text))) return EXIT.done;
       text = '';
       after = page.readUntil;
@@ -109,7 +110,7 @@ function csvLine(change: RecordedChange): string {
   return csvRecord(CSV_COLUMNS.map((name) => fields[name] ?? null));
 }
 
-/** Returns the change as the GraphQL type PaymentChange or PayoutChange, without the field that needs a lookup. */
+/** Returns a change like the GraphQL type PaymentChange or PayoutChange, but without the field that needs a lookup. */
 function jsonLine(change: RecordedChange): string {
   const { kind, state, currency, value, received, ...fields } = fieldsOf(change);
   const json = {
@@ -121,5 +122,5 @@ function jsonLine(change: RecordedChange): string {
   return `${JSON.stringify(json)}\n`;
 }
 
-/** Returns a change as a line in each format. */
-const LINE_OF = { csv: csvLine, jsonl: jsonLine };
+/** By format, the function that converts a change to a line. */
+const FORMATTERS = { csv: csvLine, jsonl: jsonLine };

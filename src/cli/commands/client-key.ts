@@ -43,7 +43,7 @@ function writeEntries(file: string, entries: readonly object[]): void {
 }
 
 /** Returns the entries of a client, in the order of the file. @throws InputError if there are none */
-function keysOfClient(entries: readonly KeyEntry[], id: string, file: string): KeyEntry[] {
+function entriesOfClient(entries: readonly KeyEntry[], id: string, file: string): KeyEntry[] {
   const keys = entries.filter(({ entry }) => entry.id === id);
   if (keys.length === 0) throw new InputError(`${file} has no client with this id.`);
   return keys;
@@ -55,7 +55,7 @@ interface KeyOptions {
   expiresIn?: number | undefined;
 }
 
-/** Creates a key and its entry in CLIENT_KEYS_FILE. @throws InputError if the entry would be invalid */
+/** Creates a key and its entry, but writes no file. @throws InputError if the entry would be invalid */
 function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions) {
   const now = Date.now();
   const { key, entry } = newClientKey(id);
@@ -66,7 +66,7 @@ function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions)
   return { key, entry: created };
 }
 
-const keyText = (id: string, key: string): string => `Key of ${id}, which is not shown again:\n${key}\n\n`;
+const keyText = (id: string, key: string): string => `Key of ${id} (it is not shown again):\n${key}\n\n`;
 
 /** Runs `paygraph client-key new`. */
 export function newKey(
@@ -83,14 +83,14 @@ export function newKey(
   const entries = file === undefined ? [] : readEntries(file);
   if (entries.some(({ entry }) => entry.id === id))
     throw new InputError(`${file} already has a client with this id: use client-key rotate.`);
-  // Scopes that end in `:own` are left out, because the scopes without it include them.
+  // Scopes that end in `:own` are left out, because the same scopes without `:own` include them.
   const isDefault = (scope: string): boolean => scope !== 'cards:direct' && !scope.endsWith(':own');
   const scopes = options.scopes ?? Object.keys(SCOPES).filter(isDefault);
   const { key, entry } = createKey(id, { scopes, channels }, options);
   if (file === undefined)
     terminal.print(`${keyText(id, key)}Entry for CLIENT_KEYS_FILE:\n${JSON.stringify(entry, null, 2)}`);
   else {
-    writeEntries(file, [...entries.map((each) => each.entry), entry]);
+    writeEntries(file, [...entries.map((existing) => existing.entry), entry]);
     terminal.print(`${keyText(id, key)}The entry was added to ${file}.`);
   }
   return EXIT.done;
@@ -110,21 +110,21 @@ export function rotateKey(
 ): number {
   const { file, oldExpiresIn: oldLifetime = Infinity } = options;
   const entries = readEntries(file);
-  const newest = keysOfClient(entries, id, file).at(-1) as KeyEntry;
+  const newest = entriesOfClient(entries, id, file).at(-1) as KeyEntry;
   const { scopes, channels } = newest.entry;
   const expiresIn = options.expiresIn ?? lifetimeOf(newest.key);
   const { key, entry } = createKey(id, { scopes, channels }, { label: options.label, expiresIn });
   if (oldLifetime < 0) throw new InputError('--old-expires-in: expected 0s (expire immediately) or more.');
   const oldExpiry = Date.now() + oldLifetime;
-  const updated = entries.map((each) =>
-    each.entry.id === id && (each.key.caller.expiresAt ?? Infinity) > oldExpiry
-      ? { ...each.entry, expiresAt: timeText(oldExpiry) }
-      : each.entry,
+  const updated = entries.map((existing) =>
+    existing.entry.id === id && (existing.key.caller.expiresAt ?? Infinity) > oldExpiry
+      ? { ...existing.entry, expiresAt: timeText(oldExpiry) }
+      : existing.entry,
   );
   writeEntries(file, [...updated, entry]);
-  const until =
+  const expiryNote =
     oldLifetime === Infinity ? '' : ` The other keys expire at ${timeText(oldExpiry)} or earlier.`;
-  terminal.print(`${keyText(id, key)}The entry was added to ${file}.${until}`);
+  terminal.print(`${keyText(id, key)}The entry was added to ${file}.${expiryNote}`);
   return EXIT.done;
 }
 
@@ -135,14 +135,14 @@ export function revokeKey(
   { file, key: label, all }: { file: string; key?: string; all?: boolean },
 ): number {
   const entries = readEntries(file);
-  const clientKeys = keysOfClient(entries, id, file);
+  const clientKeys = entriesOfClient(entries, id, file);
   const revoked = label === undefined ? clientKeys : clientKeys.filter(({ key }) => key.label === label);
   const labelsOf = (keys: readonly KeyEntry[]): string => keys.map(({ key }) => key.label).join(', ');
   if (revoked.length === 0)
     throw new InputError(`${id} has no key with this label. Its keys: ${labelsOf(clientKeys)}.`);
   if (revoked.length > 1 && !all)
     throw new InputError(`${id} has several keys: use --key (${labelsOf(clientKeys)}) or --all.`);
-  const remaining = entries.filter((each) => !revoked.includes(each)).map(({ entry }) => entry);
+  const remaining = entries.filter((existing) => !revoked.includes(existing)).map(({ entry }) => entry);
   writeEntries(file, remaining);
   terminal.print(
     `Revoked keys of ${id}: ${labelsOf(revoked)}. Keys left: ${clientKeys.length - revoked.length}. Gateways that use ${file} reject the revoked keys within seconds.`,
@@ -168,7 +168,7 @@ async function readMetrics(url: string, headers: { authorization?: string }): Pr
   throw new Error(`--metrics: ${origin}${pathname} cannot be read (${reason}).`);
 }
 
-/** Returns the last use of each key at any instance, in ms since 1970, by client id and label. */
+/** Returns when each key was last used at any instance, in ms since 1970, by `<client id> <label>`. */
 async function readLastUses(urls: readonly string[], { env }: Context): Promise<Map<string, number>> {
   const token = readToolConfig(env).metricsToken?.reveal();
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
@@ -181,7 +181,7 @@ async function readLastUses(urls: readonly string[], { env }: Context): Promise<
   return lastUses;
 }
 
-/** Returns objects with the same fields as a table with aligned columns. */
+/** Formats objects as a table with aligned columns. All objects have the same fields. */
 function tableOf(objects: readonly Readonly<Record<string, unknown>>[]): string {
   const names = Object.keys(objects[0] ?? {});
   const rows = objects.map((object) => names.map((name) => String(object[name] ?? '-')));

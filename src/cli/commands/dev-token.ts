@@ -23,12 +23,12 @@ interface DevTokenOptions {
 }
 
 const ALGORITHM = 'ES256';
-/** The default of AUTH_MAX_TOKEN_LIFETIME_SECONDS. */
+/** The default of AUTH_MAX_TOKEN_LIFETIME_SECONDS, in ms. */
 const MAX_LIFETIME_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
 /** Creates the private key in a file that only this user can read. */
-async function createKey(): Promise<JWK> {
+async function createSigningKey(): Promise<JWK> {
   const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
   const jwk = await exportJWK(privateKey);
   mkdirSync(path.dirname(DEV_KEY_FILE), { recursive: true, mode: 0o700 });
@@ -41,7 +41,7 @@ async function loadSigningKey() {
   try {
     const jwk = existsSync(DEV_KEY_FILE)
       ? (JSON.parse(readFileSync(DEV_KEY_FILE, 'utf8')) as JWK)
-      : await createKey();
+      : await createSigningKey();
     const privateKey = await importJWK(jwk, ALGORITHM);
     const kid = await calculateJwkThumbprint(jwk);
     const { kty, crv, x, y } = jwk;
@@ -63,16 +63,17 @@ function claimsOf({ sub, scope, channels }: DevTokenOptions) {
   const scopes = scope.split(/[\s,]+/).filter((word) => word !== '');
   if (!scopes.every(isScope))
     throw new InputError(`--scope: unknown scope; expected some of ${Object.keys(SCOPES).join(', ')}.`);
-  const list = parseList(channels);
-  if (!parseChannels(list)) throw new InputError('--channels: expected *, or UUIDs separated by commas.');
-  return { sub, scope: scopes.join(' '), channels: list };
+  const channelList = parseList(channels);
+  if (!parseChannels(channelList))
+    throw new InputError('--channels: expected *, or UUIDs separated by commas.');
+  return { sub, scope: scopes.join(' '), channels: channelList };
 }
 
 /** Runs `paygraph dev-token`. @throws InputError if an option or setting does not allow a token */
 export async function devToken({ terminal, env }: Context, options: DevTokenOptions): Promise<number> {
   const { serviceBaseUrl, sandboxPort } = readToolConfig(env);
   if (serviceBaseUrl !== null)
-    throw new InputError('SERVICE_BASE_URL is set, but these tokens are for the sandbox only: unset it.');
+    throw new InputError('Unset SERVICE_BASE_URL: these tokens are for the embedded sandbox only.');
   if (sandboxPort === 0) throw new InputError('SANDBOX_PORT: expected a fixed port, not 0.');
   const claims = claimsOf(options);
   const { expiresIn = HOUR_MS } = options;
@@ -85,7 +86,7 @@ export async function devToken({ terminal, env }: Context, options: DevTokenOpti
     .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid })
     .setIssuer(DEV_ISSUER)
     .setAudience(DEV_AUDIENCE)
-    // The expiry may be in the past, and the time of issue must not be after it.
+    // The expiry of an expired token is in the past; the time of issue must not be later.
     .setIssuedAt(Math.min(now, expiresAt))
     .setExpirationTime(expiresAt)
     .sign(privateKey);

@@ -27,8 +27,8 @@ export async function doctor(
     return findings.some(({ status }) => status === 'failed') ? EXIT.failed : EXIT.done;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const named = (message: string) => ({ check: 'settings', ...failed('setting_invalid', message) });
-    printReport(terminal, error.errors.map(named), json);
+    const findingOf = (message: string) => ({ check: 'settings', ...failed('setting_invalid', message) });
+    printReport(terminal, error.errors.map(findingOf), json);
     return EXIT.misused;
   }
 }

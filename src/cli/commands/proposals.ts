@@ -12,11 +12,11 @@ type Rows = [ProposedSettle, ...ProposedSettle[]];
 
 async function proposalJson({ journal, service }: Session, rows: Rows) {
   const { id, proposedBy, sudoUser, givenName, reason, proposedAt, expiresAt } = rows[0];
-  const found: Attempt[] = [];
+  const foundAttempts: Attempt[] = [];
   const attempts = [];
   for (const { attemptId, outcome, transactionId } of rows) {
     const attempt = await journal.findById(service, attemptId);
-    if (attempt) found.push(attempt);
+    if (attempt) foundAttempts.push(attempt);
     attempts.push({ id: attemptId, outcome, transactionId, attempt: attempt && attemptJson(attempt) });
   }
   return {
@@ -27,7 +27,7 @@ async function proposalJson({ journal, service }: Session, rows: Rows) {
     reason,
     proposedAt: timeOrDash(proposedAt),
     expiresAt: timeOrDash(expiresAt),
-    totals: totalsOf(found),
+    totals: totalsOf(foundAttempts),
     attempts,
   };
 }
@@ -39,7 +39,9 @@ function describeProposal(proposal: Awaited<ReturnType<typeof proposalJson>>): s
   return [
     `${id}  attempts: ${attempts.length}, proposed by ${proposer}, expires ${expiresAt}: ${reason}`,
     ...describeTotals(totals),
-    ...attempts.map((each) => `   ${each.id} -> ${each.outcome} ${each.transactionId ?? ''}`.trimEnd()),
+    ...attempts.map(({ id: attemptId, outcome, transactionId }) =>
+      `   ${attemptId} -> ${outcome} ${transactionId ?? ''}`.trimEnd(),
+    ),
   ].join('\n');
 }
 

@@ -79,18 +79,18 @@ function readPlan(attempt: string | undefined, outcome: string, options: SettleO
   }
   if (transactionId !== undefined) throw new UsageError('--transaction-id requires a single attempt.');
   if (file === undefined) return planAll(options);
-  const lines = readSettleFile(file, status);
-  return (session) => planFile(session, lines);
+  const fileLines = readSettleFile(file, status);
+  return (session) => planFile(session, fileLines);
 }
 
-/** Plans to settle the attempts that --all selects as not_sent. (Each succeeded one needs its own transaction id.) */
+/** Plans the outcome not_sent for the attempts that --all selects. (The outcome succeeded needs a transaction id.) */
 function planAll({ olderThan, kind, channel }: SettleOptions): Plan {
   if (olderThan === undefined) throw new UsageError('--all requires --older-than, such as 90m, 2h or 3d.');
   return async (session) => {
-    const before = Date.now() - olderThan;
+    const startedBefore = Date.now() - olderThan;
     const selected = (await session.unknownAttempts()).filter(
       (attempt) =>
-        attempt.startedAt < before &&
+        attempt.startedAt < startedBefore &&
         (kind === undefined || attempt.kind === kind) &&
         (channel === undefined || attempt.channel.toLowerCase() === channel),
     );

@@ -42,8 +42,8 @@ export async function checkTokenKeys({ config }: CheckContext): Promise<Finding[
   if (tokens === null) return [skipped('AUTH_JWKS_URL is not set: tokens are not accepted.')];
   try {
     const { keys } = await fetchKeys(tokens.jwksUrl, AbortSignal.timeout(KEYS_TIMEOUT_MS));
-    const usable = (await Promise.all(keys.map(isUsableKey))).filter(Boolean).length;
-    if (usable > 0) return [ok(`AUTH_JWKS_URL: ${usable} of ${keys.length} keys are usable.`)];
+    const usableCount = (await Promise.all(keys.map(isUsableKey))).filter(Boolean).length;
+    if (usableCount > 0) return [ok(`AUTH_JWKS_URL: ${usableCount} of ${keys.length} keys are usable.`)];
     return [failed('token_keys_unusable', `AUTH_JWKS_URL: none of ${keys.length} keys is usable.`)];
   } catch (error) {
     const message = `The public keys at AUTH_JWKS_URL cannot be loaded (${describeLoadError(error)}).`;

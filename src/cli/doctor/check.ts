@@ -17,26 +17,26 @@ const REMEDIES = {
   credentials_file_invalid:
     'See docs/service-credentials.md for the format. The gateway does not start with this file.',
   credentials_rejected:
-    'The API key or the secret key is wrong or belongs to another environment (test, live), or the clock is wrong. Correct it.',
+    'Check the API key and the secret key (are they of the right environment, test or live?) and the clock of this machine.',
   service_error: 'Contact the provider of the service.',
   service_no_response: 'See the check service connection, and check SERVICE_TIMEOUT_MS.',
   unexpected_status:
     'Check SERVICE_BASE_URL, and try one of your channels with --channel. If this is how the service reports an unknown payment, set SERVICE_NOT_FOUND_STATUS to this status.',
-  unknown_key_accepted: 'Check SERVICE_BASE_URL with its path: it may not lead to the payment service.',
+  unknown_key_accepted: 'Check SERVICE_BASE_URL and its path: it may point to another server.',
   clock_skew:
     'Synchronise the clock with NTP (timedatectl, chrony): the service rejects timestamps older than 5 minutes.',
   sqlite_unusable:
     'DATABASE_URL has to name the SQLite file of this gateway. If another program locks the file, stop it; if the file is damaged, restore the latest backup.',
   postgres_unusable:
-    'Check DATABASE_URL (host, port, database, user, password; every host may be a standby), the connection limit and pg_hba.conf of the server. For PgBouncer add options to ignore_startup_parameters.',
+    'Check DATABASE_URL (host, port, database, user, password; one host must be the primary), the connection limit and pg_hba.conf of the server. With PgBouncer, ignore_startup_parameters must contain options.',
   tables_not_writable:
-    'The server is a read-only replica, or the user lacks privileges: GRANT SELECT, INSERT, UPDATE, DELETE on the tables, or CREATE on the schema where there are none yet.',
+    'The server is a read-only replica, or the database user lacks privileges: GRANT SELECT, INSERT, UPDATE, DELETE on the tables; if there are no tables yet, GRANT CREATE on the schema.',
   database_clock: 'Synchronise the clocks of both machines with NTP (timedatectl, chrony).',
   journal_not_durable: 'Set fsync, full_page_writes and synchronous_commit of the server to on.',
   asynchronous_standby:
     'Set synchronous_standby_names. Otherwise every create is looked up first for FENCE_SECONDS after a failover (docs/exactly-once.md).',
   failover_unnoticed:
-    'GRANT EXECUTE ON FUNCTION pg_control_system() TO the user. Until then run paygraph fence on after each failover.',
+    'Grant the database user EXECUTE on pg_control_system(). Until then run `paygraph fence on` after each failover.',
   no_notifications:
     'Connect without PgBouncer, or use its session mode. Until then instances find changes by polling.',
   journal_newer: 'Run the version of the gateway that migrated the tables, or a later one.',
@@ -44,13 +44,13 @@ const REMEDIES = {
   unknown_outcomes:
     'The gateway looks the attempts up repeatedly. If they stay unknown, run paygraph attempts list, ask the provider of the service, then run paygraph attempts settle (docs/exactly-once.md).',
   client_keys_invalid:
-    'See docs/security.md for the format; paygraph client-key new creates entries. The gateway does not start with this file; a running one keeps the keys it has.',
+    'See docs/security.md for the format; paygraph client-key new creates entries. The gateway does not start with this file; a running gateway keeps its present keys.',
   no_keys: 'Add a key: paygraph client-key new <id> --file <file>.',
   key_expired: 'Remove the keys with paygraph client-key revoke; client-key rotate creates a new key.',
   key_expires: 'Create new keys with paygraph client-key rotate and give them to the clients.',
   token_keys_unusable: 'The issuer has to sign tokens with RS256, ES256 or EdDSA.',
   token_keys_unavailable:
-    'Check AUTH_JWKS_URL and the connection to the identity provider. Until then a gateway that starts rejects all tokens with 503; a running one uses its cached keys for at most AUTH_MAX_STALE_KEYS_SECONDS.',
+    'Check AUTH_JWKS_URL and the connection to the identity provider. Until then a newly started gateway rejects all tokens with 503; a running gateway uses cached keys for at most AUTH_MAX_STALE_KEYS_SECONDS.',
   world_writable: RESTRICT_MODE,
   world_readable: RESTRICT_MODE,
   not_readable: 'Make the user of the gateway the owner of the file (chown).',

@@ -10,7 +10,7 @@ const FAIL_BELOW_MIB = 64;
 const OTHERS_READ_BIT = 0o004;
 const OTHERS_WRITE_BIT = 0o002;
 
-/** Whether this process may write to a file or folder. */
+/** Whether this process can write to a file or folder. */
 export function isWritable(target: string): boolean {
   try {
     accessSync(target, constants.W_OK);
@@ -41,17 +41,17 @@ export function checkWritable(setting: string, file: string): Finding {
 export const notWritable = (setting: string, target: string): Finding =>
   failed('not_writable', `${setting}: ${target} is not writable.`);
 
-/** Checks the free space on the disk of a file, which need not exist. */
+/** Checks the free disk space for a file. The file need not exist. */
 export function checkDiskSpace(file: string): Finding {
   const folder = nearestExistingParent(file);
   const { bavail, bsize } = statfsSync(folder);
-  const free = Math.floor((bavail * bsize) / MIB);
-  const message = `The disk of ${folder} has ${free} MiB free.`;
-  if (free >= WARN_BELOW_MIB) return ok(message);
-  return (free < FAIL_BELOW_MIB ? failed : warning)('disk_space_low', message);
+  const freeMib = Math.floor((bavail * bsize) / MIB);
+  const message = `The disk of ${folder} has ${freeMib} MiB free.`;
+  if (freeMib >= WARN_BELOW_MIB) return ok(message);
+  return (freeMib < FAIL_BELOW_MIB ? failed : warning)('disk_space_low', message);
 }
 
-/** Checks that the audit log can be written, and its disk. Only `paygraph audit verify` checks the content. */
+/** Checks that the audit log can be written and its disk has space. Only `paygraph audit verify` checks the content. */
 export function checkAuditLogFile({ config }: CheckContext): Finding[] {
   const file = path.resolve(config.auditFile);
   // The gateway creates the last folder of the path, but not the folder above it.
@@ -62,17 +62,17 @@ export function checkAuditLogFile({ config }: CheckContext): Finding[] {
 
 /** Checks that this user can read each sensitive file, and that not every user of this machine can read or write it. */
 export function checkFilePermissions(context: CheckContext): Finding[] {
-  const files = sensitiveFiles(context).filter(([, file]) => existsSync(file));
-  const none =
+  const files = sensitiveFilesOf(context).filter(([, file]) => existsSync(file));
+  const skippedMessage =
     'File permissions were not checked: none of the secret files, key files, journal and audit log exists yet.';
-  if (files.length === 0) return [skipped(none)];
+  if (files.length === 0) return [skipped(skippedMessage)];
   const findings = files.flatMap(([name, file]) => checkFileMode(name, file));
   const names = files.map(([name]) => name).join(', ');
   return findings.length > 0 ? findings : [ok(`Not open to every user of this machine: ${names}.`)];
 }
 
-/** Returns the names and paths of files that only the user of the gateway should access. A path may be empty. */
-function sensitiveFiles({ config, secretFiles }: CheckContext): [name: string, file: string][] {
+/** Returns the names and paths of files that only the user of the gateway should access. An unset path is empty. */
+function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string, file: string][] {
   const { credentialsFile } = config.service;
   const journalUrl = config.journal.url.reveal();
   const files: [name: string, file: string][] = [
@@ -82,13 +82,13 @@ function sensitiveFiles({ config, secretFiles }: CheckContext): [name: string, f
     ['AUDIT_LOG_FILE', config.auditFile],
   ];
   for (const { setting, path: file } of secretFiles) files.push([setting, file]);
-  for (const file of credentialFiles(credentialsFile))
+  for (const file of credentialFilesOf(credentialsFile))
     files.push([`${file} (SERVICE_CREDENTIALS_FILE)`, file]);
   return files;
 }
 
-/** Returns the files that SERVICE_CREDENTIALS_FILE names; none if it is invalid, which checkCredentials reports. */
-function credentialFiles(credentialsFile: string | null): string[] {
+/** Returns the files that SERVICE_CREDENTIALS_FILE names; none if it is invalid: checkCredentials() reports that. */
+function credentialFilesOf(credentialsFile: string | null): string[] {
   try {
     return credentialEntries(credentialsFile).files;
   } catch {

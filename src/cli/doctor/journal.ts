@@ -23,10 +23,10 @@ export async function checkJournal({ config, now }: CheckContext): Promise<Findi
     ? await checkSqlite(path.resolve(url.slice('file:'.length)))
     : await checkPostgres(url);
   if (!state) return findings;
-  const unknown = config.sandbox
+  const outcomeFinding = config.sandbox
     ? skipped('Attempts of unknown outcome are not checked with the embedded sandbox.')
     : checkUnknownOutcomes(state, now());
-  return [...findings, checkMigrations(state), unknown];
+  return [...findings, checkMigrations(state), outcomeFinding];
 }
 
 /** `state` is undefined if the journal does not exist yet or cannot be read. */
@@ -36,19 +36,20 @@ interface JournalInspection {
 }
 
 async function checkSqlite(file: string): Promise<JournalInspection> {
-  const disk = checkDiskSpace(file);
-  const writable = checkWritable('DATABASE_URL', file);
-  if (!existsSync(file) || statSync(file).isDirectory()) return { findings: [writable, disk] };
+  const diskFinding = checkDiskSpace(file);
+  const writableFinding = checkWritable('DATABASE_URL', file);
+  if (!existsSync(file) || statSync(file).isDirectory()) return { findings: [writableFinding, diskFinding] };
   try {
     const state = await inspectSqlite(file, BUSY_TIMEOUT_MS);
     // The folder must be writable, too, because SQLite creates two more files in it.
     const isUsable = state.isWritable && isWritable(path.dirname(file));
-    const access = isUsable ? writable : notWritable('DATABASE_URL', `${file} or its folder`);
-    return { findings: [access, disk], state };
+    const accessFinding = isUsable ? writableFinding : notWritable('DATABASE_URL', `${file} or its folder`);
+    return { findings: [accessFinding, diskFinding], state };
   } catch (error) {
-    const { message, errcode } = error as { message: string; errcode?: number };
-    const reason = journalErrorText(describeJournalError(sqliteError(message, errcode, file)));
-    return { findings: [failed('sqlite_unusable', `DATABASE_URL: ${file} is unusable: ${reason}.`), disk] };
+    const { message: text, errcode } = error as { message: string; errcode?: number };
+    const reason = journalErrorText(describeJournalError(sqliteError(text, errcode, file)));
+    const message = `DATABASE_URL: ${file} is unusable: ${reason}.`;
+    return { findings: [failed('sqlite_unusable', message), diskFinding] };
   }
 }
 
@@ -74,13 +75,16 @@ const checkTables = (state: PostgresState): Finding =>
     : failed('tables_not_writable', 'The tables of the journal are not writable.');
 
 function checkDurability(state: PostgresState): Finding {
-  const crash = 'A crash of PostgreSQL could lose committed transactions, so the gateway creates nothing.';
-  const failover = 'PostgreSQL has standbys, but no synchronous one: a failover loses the latest attempts.';
-  const unnoticed = 'The user may not execute pg_control_system(): the gateway does not notice a failover.';
+  const notDurableText =
+    'A crash of PostgreSQL could lose committed transactions, so the gateway creates nothing.';
+  const standbyText =
+    'PostgreSQL has standbys, but no synchronous one: a failover can lose the latest attempts.';
+  const unnoticedText =
+    'The database user cannot execute pg_control_system(): the gateway cannot detect a failover.';
   const weaknesses = weaknessesOf(state);
-  if (weaknesses.includes('journal_not_durable')) return failed('journal_not_durable', crash);
-  if (weaknesses.includes('asynchronous_standby')) return warning('asynchronous_standby', failover);
-  if (weaknesses.includes('failover_unnoticed')) return warning('failover_unnoticed', unnoticed);
+  if (weaknesses.includes('journal_not_durable')) return failed('journal_not_durable', notDurableText);
+  if (weaknesses.includes('asynchronous_standby')) return warning('asynchronous_standby', standbyText);
+  if (weaknesses.includes('failover_unnoticed')) return warning('failover_unnoticed', unnoticedText);
   return ok('PostgreSQL keeps committed transactions.');
 }
 

@@ -16,14 +16,14 @@ import {
 
 const TIMEOUT_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Days until the certificate of the payment service expires, below which the check warns or fails. */
+/** The check warns or fails if the certificate of the payment service expires in fewer days. */
 const WARN_BELOW_DAYS = 21;
 const FAIL_BELOW_DAYS = 3;
 
 /** Returns the host of a URL; an IPv6 address is returned without brackets. */
 const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** Checks that the payment service accepts connections and, over https, that its certificate is valid for a while. */
+/** Checks that the payment service accepts connections and, over https, that its certificate is valid for some time. */
 export async function checkServiceConnection({ config, now }: CheckContext): Promise<Finding[]> {
   if (config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
   const { baseUrl } = config.service;
@@ -31,21 +31,26 @@ export async function checkServiceConnection({ config, now }: CheckContext): Pro
   const { port: givenPort, protocol } = new URL(baseUrl);
   const isTls = protocol === 'https:';
   const port = Number(givenPort || (isTls ? 443 : 80));
-  const at = `${host}, port ${port}`;
+  const endpoint = `${host}, port ${port}`;
   const servername = net.isIP(host) ? '' : host;
   const socket = isTls ? tls.connect({ host, port, servername }) : net.connect({ host, port });
   try {
     await withTimeout(TIMEOUT_MS, once(socket, isTls ? 'secureConnect' : 'connect'));
-    const accepted = ok(`${at} accepts connections.`);
-    if (!(socket instanceof tls.TLSSocket)) return [accepted];
+    const acceptedFinding = ok(`${endpoint} accepts connections.`);
+    if (!(socket instanceof tls.TLSSocket)) return [acceptedFinding];
     const remainingMs = Date.parse(socket.getPeerCertificate().valid_to) - now();
-    return [accepted, checkCertificateExpiry(host, Math.floor(remainingMs / DAY_MS))];
+    return [acceptedFinding, checkCertificateExpiry(host, Math.floor(remainingMs / DAY_MS))];
   } catch (error) {
     const code = causeCode(error);
     const isTlsError = /^ERR_|CERT|VERIFY|SIGNATURE/.test(code);
     return isTlsError
-      ? [failed('certificate_invalid', `SERVICE_BASE_URL: the certificate of ${at} is rejected (${code}).`)]
-      : [failed('service_unreachable', `SERVICE_BASE_URL: no connection to ${at} (${code}).`)];
+      ? [
+          failed(
+            'certificate_invalid',
+            `SERVICE_BASE_URL: the certificate of ${endpoint} is rejected (${code}).`,
+          ),
+        ]
+      : [failed('service_unreachable', `SERVICE_BASE_URL: no connection to ${endpoint} (${code}).`)];
   } finally {
     socket.destroy();
   }
@@ -59,14 +64,14 @@ function checkCertificateExpiry(host: string, days: number): Finding {
 
 /** Checks that PORT, and SANDBOX_PORT if it is fixed, are free or in use by a running paygraph. */
 export async function checkPorts({ config: { host, port, sandbox } }: CheckContext): Promise<Finding[]> {
-  const gateway = await checkPort('PORT', host, port);
-  if (!sandbox || sandbox.anyPortIfTaken) return [gateway];
-  return [gateway, await checkPort('SANDBOX_PORT', '127.0.0.1', sandbox.port)];
+  const gatewayFinding = await checkPort('PORT', host, port);
+  if (!sandbox || sandbox.anyPortIfTaken) return [gatewayFinding];
+  return [gatewayFinding, await checkPort('SANDBOX_PORT', '127.0.0.1', sandbox.port)];
 }
 
 async function checkPort(setting: string, host: string, port: number): Promise<Finding> {
   if (port === 0) return skipped(`${setting} is 0: the operating system chooses a free port.`);
-  const code = await listenError(host, port);
+  const code = await findListenError(host, port);
   if (code === null) return ok(`Port ${port} is free.`);
   if (code !== 'EADDRINUSE')
     return failed('port_not_allowed', `${setting}: port ${port} of ${host} cannot be used (${code}).`);
@@ -75,7 +80,7 @@ async function checkPort(setting: string, host: string, port: number): Promise<F
 }
 
 /** Listens on a port for a moment. Returns null if this works, otherwise an error code such as EADDRINUSE. */
-async function listenError(host: string, port: number): Promise<string | null> {
+async function findListenError(host: string, port: number): Promise<string | null> {
   await using server = net.createServer((socket) => socket.destroy());
   server.listen({ host, port, exclusive: true });
   return await once(server, 'listening').then(() => null, causeCode);
@@ -84,10 +89,10 @@ async function listenError(host: string, port: number): Promise<string | null> {
 /** Whether a gateway or a sandbox listens on a port: both send {"status":"ok"} for /healthz. */
 async function isPaygraph(host: string, port: number): Promise<boolean> {
   const isWildcard = ['0.0.0.0', '::'].includes(host);
-  const name = isWildcard ? '127.0.0.1' : net.isIPv6(host) ? `[${host}]` : host;
+  const urlHost = isWildcard ? '127.0.0.1' : net.isIPv6(host) ? `[${host}]` : host;
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const response = await fetch(`http://${name}:${port}/healthz`, { signal });
+    const response = await fetch(`http://${urlHost}:${port}/healthz`, { signal });
     return (await response.text()) === '{"status":"ok"}';
   } catch {
     return false;
@@ -112,7 +117,7 @@ export async function checkPublicUrl({ config: { publicUrl } }: CheckContext): P
   const host = hostOf(publicUrl);
   try {
     const addresses = (await lookup(host, { all: true })).map(({ address }) => address);
-    const isPrivate = addresses.every((each) => PRIVATE_IPS.check(each, net.isIPv6(each) ? 'ipv6' : 'ipv4'));
+    const isPrivate = addresses.every((ip) => PRIVATE_IPS.check(ip, net.isIPv6(ip) ? 'ipv6' : 'ipv4'));
     const addressFinding = isPrivate
       ? warning('private_address', `PUBLIC_URL: ${host} has only private addresses: ${addresses.join(', ')}.`)
       : ok(`PUBLIC_URL: ${host} has a public address.`);

@@ -46,7 +46,7 @@ export async function runChecks(
   return (await Promise.all(results)).flat();
 }
 
-/** Reports suspicious settings, and limits that exceed the number of file descriptors of this process. */
+/** Reports suspicious settings, and connection limits that are too high for the file descriptor limit. */
 function checkSettings({ config }: CheckContext): Finding[] {
   const findings = config.warnings.map((message) => warning('suspicious_setting', message));
   const capacity = connectionCapacity(descriptorLimit());

@@ -11,37 +11,38 @@ import { causeCode } from '../context';
 import { openCredentials } from '../service-credentials';
 import { SKIPPED_WITHOUT_SERVICE, failed, ok, warning, type CheckContext, type Finding } from './check';
 
-/** Clock skew from which the check fails: the service rejects timestamps that old (specification section 5). */
+/** Clock skew in ms at which the check fails: the service rejects timestamps this old (specification section 5). */
 const FAIL_FROM_SKEW_MS = 5 * 60_000;
-/** Clock skew from which the check warns. Latency and the whole seconds of the Date header cause smaller skews. */
+/** Clock skew in ms at which the check warns. Latency and the Date header (whole seconds) cause smaller skews. */
 const WARN_FROM_SKEW_MS = 30_000;
 /** Maximum timeout of a lookup by the doctor in milliseconds, even if SERVICE_TIMEOUT_MS is larger. */
 const MAX_LOOKUP_TIMEOUT_MS = 8_000;
 const MAX_CONCURRENT_LOOKUPS = 8;
 
 /**
- * Sends one signed lookup of a payment that does not exist for each entry of the credentials. If all succeed, sends a
- * lookup with an unknown API key, which the service has to reject. Compares the clock with the responses' Date header.
+ * For each entry of the credentials, sends one signed lookup of a payment that does not exist. If the service accepts
+ * all, sends a lookup with an unknown API key, which the service has to reject. Compares the clock with the Date header
+ * of the responses.
  */
 export async function checkCredentials(context: CheckContext): Promise<Finding[]> {
   if (context.config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
-  let opened: ReturnType<typeof openEntries>;
+  let openedEntries: ReturnType<typeof openEntries>;
   try {
-    opened = openEntries(context);
+    openedEntries = openEntries(context);
   } catch (error) {
     return [failed('credentials_file_invalid', `SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`)];
   }
-  return sendLookups(context, opened).finally(() => opened.credentials.close());
+  return sendLookups(context, openedEntries).finally(() => openedEntries.credentials.close());
 }
 
-/** Returns the credentials and, by the name of each of their entries, a channel that uses the entry. */
+/** Returns the credentials, and by the name of each entry of the credentials a channel that uses the entry. */
 function openEntries({ config, channel }: CheckContext) {
   const credentials = openCredentials(config.service);
   const channels = new Map<string, string>();
   const defaultChannel = channel ?? randomUUID();
   if (credentials.signersFor(defaultChannel)) channels.set('default', defaultChannel);
-  for (const each of credentialEntries(config.service.credentialsFile).channels)
-    channels.set(`channels.${each}`, each);
+  for (const id of credentialEntries(config.service.credentialsFile).channels)
+    channels.set(`channels.${id}`, id);
   return { credentials, channels };
 }
 
@@ -50,9 +51,9 @@ export function credentialEntries(file: string | null): { channels: string[]; fi
   const files: string[] = [];
   if (file === null) return { channels: [], files };
   const readNamedFile = (name: string): string => {
-    const named = path.resolve(path.dirname(file), name);
-    files.push(named);
-    return readTextFile(named);
+    const namedFile = path.resolve(path.dirname(file), name);
+    files.push(namedFile);
+    return readTextFile(namedFile);
   };
   const { channels } = readCredentialsFile(readTextFile(file), readNamedFile);
   return { channels: [...channels.keys()], files };
@@ -85,7 +86,7 @@ async function sendLookups(
     const unknownKey = new ServiceTransport({ ...options, credentials: Credentials.placeholder() });
     const response = await lookUpUnknownPayment(unknownKey, randomUUID()).catch(() => null);
     void unknownKey.close();
-    // Any web server may respond "not found"; only the payment service rejects an unknown key with 401.
+    // Any web server can respond "not found"; only the payment service rejects an unknown key with 401.
     const message = `A lookup with an unknown API key got the status ${response?.status} instead of 401.`;
     if (response && response.status !== 401) findings.push(warning('unknown_key_accepted', message));
   }
@@ -108,7 +109,7 @@ function findingForStatus(entry: string, status: number, notFoundStatus: number)
 
 function checkClock(skewMs: number | undefined): Finding {
   if (skewMs === undefined)
-    return warning('clock_skew', 'The clocks were not compared: no response of the service has a Date.');
+    return warning('clock_skew', 'The clocks were not compared: the service sent no Date header.');
   if (Math.abs(skewMs) < WARN_FROM_SKEW_MS) return ok('The clock agrees with that of the service.');
   const direction = skewMs < 0 ? 'behind' : 'ahead of';
   const message = `The clock is ${Math.round(Math.abs(skewMs) / 1000)} s ${direction} that of the service.`;

@@ -11,16 +11,16 @@ import {
 import type { LatestChanges } from './latest-changes';
 import type { LookupId, LookupOutcome } from './lookups';
 
-/** The result of an attempt, and what the record and the service show about it. */
+/** Result of the comparison of an attempt, with the compared change and transaction. */
 export interface CheckedAttempt extends Comparison {
   attempt: Attempt;
-  /** Null if no change is recorded, or the transaction was not found. */
+  /** Null if the transaction id is unknown, no change of the transaction is recorded, or the lookup failed. */
   change: LatestChange | null;
-  /** Null if the service does not find the transaction, or the lookup failed. */
+  /** Null if the service does not find the transaction, another attempt created it, or the lookup failed. */
   shown: Shown | null;
   /** When the lookup ended, in ms since 1970. */
   checkedAt: number;
-  /** Whether the service did not respond, or rejected the credentials. Such failures in a row end a run. */
+  /** Whether the service did not respond, or rejected the credentials. Many in a row end the run. */
   isOutage: boolean;
 }
 
@@ -35,7 +35,7 @@ const OUTAGE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TI
 
 type Verdict = Omit<CheckedAttempt, 'attempt' | 'checkedAt' | 'isOutage'>;
 
-const unknown = (detail: string, shown: Shown | null = null): Verdict => ({
+const unknownVerdict = (detail: string, shown: Shown | null = null): Verdict => ({
   result: 'unknown',
   detail,
   change: null,
@@ -43,8 +43,8 @@ const unknown = (detail: string, shown: Shown | null = null): Verdict => ({
 });
 
 /**
- * Compares an attempt with the service's present state. If they differ, reads the latest record and compares a second
- * time, because the attempt or its transaction may have changed, and the change been recorded, since the first read.
+ * Compares an attempt with the present state at the service. If they differ, reads the journal again and compares a
+ * second time, because the state may have changed and been recorded since the first read.
  */
 export async function checkAttempt(attempt: Attempt, options: CheckOptions): Promise<CheckedAttempt> {
   const checked = await checkOnce(attempt, options);
@@ -67,8 +67,9 @@ async function checkOnce(
 }
 
 async function judge(attempt: Attempt, outcome: LookupOutcome, options: CheckOptions): Promise<Verdict> {
-  if (outcome.kind === 'failed') return unknown(`lookup_${outcome.error.toLowerCase()}`);
-  if (outcome.kind === 'not_found_elsewhere') return unknown('not_found_by_proxy');
+  if (outcome.kind === 'failed')
+    return unknownVerdict(outcome.error.toLowerCase().replace(/^(lookup_)?/, 'lookup_'));
+  if (outcome.kind === 'not_found_elsewhere') return unknownVerdict('not_found_by_proxy');
   const shown = outcome.kind === 'found' ? outcome.shown : null;
   if (attempt.transactionId !== null) {
     const change = options.changes.find(attempt.kind, attempt.transactionId);
@@ -76,15 +77,15 @@ async function judge(attempt: Attempt, outcome: LookupOutcome, options: CheckOpt
     const later = { change, isFollowing: options.isFollowing };
     return { ...compareSucceeded(attempt, shown, later), change, shown };
   }
-  const owner = await ownerOf(attempt, shown, options);
-  // A transaction that another attempt created is not shown as one of this attempt.
-  const own = owner.isOtherAttempt ? null : shown;
+  const ownership = await readOwnership(attempt, shown, options);
+  // A transaction that another attempt created is not reported for this attempt.
+  const ownTransaction = ownership.isOtherAttempt ? null : shown;
   if (attempt.outcome === 'unknown' || attempt.outcome === 'in_progress')
-    return unknown(`outcome_${attempt.outcome}`, own);
-  return { ...compareUnsent(attempt, shown, owner), change: null, shown: own };
+    return unknownVerdict(`outcome_${attempt.outcome}`, ownTransaction);
+  return { ...compareUnsent(attempt, shown, ownership), change: null, shown: ownTransaction };
 }
 
-async function ownerOf(attempt: Attempt, shown: Shown | null, { journal }: CheckOptions) {
+async function readOwnership(attempt: Attempt, shown: Shown | null, { journal }: CheckOptions) {
   const { service, kind, id } = attempt;
   const creator = shown && (await journal.findByTransaction(service, kind, shown.transactionId));
   return {

@@ -5,10 +5,10 @@ import { toEnumValue } from '../../schema/register-enum';
 import { normalizeDecimal } from '../../schema/scalars';
 
 /**
- * `agrees`: the service's present state fits the record. `missing`: recorded as succeeded, and the service does not find
- * the transaction. `amount_differs`, `status_differs`: the service shows another amount or status than the record.
- * `unexpected`: recorded as not sent or rejected, and the service has a transaction. `unknown`: the outcome is unknown, or
- * the lookup failed.
+ * `agrees`: the present state at the service fits the record. `missing`: recorded as succeeded, but the service does
+ * not find the transaction. `amount_differs`, `status_differs`: the service shows another amount or status.
+ * `unexpected`: recorded as not sent or rejected, but the service has a transaction. `unknown`: the outcome is unknown,
+ * or the lookup failed.
  */
 export const RESULTS = [
   'agrees',
@@ -20,7 +20,7 @@ export const RESULTS = [
 ] as const;
 export type Result = (typeof RESULTS)[number];
 
-/** The fields of a transaction in the response to a lookup that are compared. */
+/** The compared fields of a transaction, from the response to a lookup. */
 export interface Shown {
   transactionId: string;
   /** GraphQL value of PaymentStatus or PayoutStatus. */
@@ -48,7 +48,7 @@ export interface Comparison {
   detail: string;
 }
 
-/** A payment created longer than this before an attempt is not of that attempt, even if the clocks differ. */
+/** If a payment was created more than this time in ms before an attempt, the attempt did not create it. */
 const OLDER_BY_MS = 60 * 60 * 1000;
 
 /** Stages of a transaction by status. A transaction only moves to a higher stage; the highest stage is final. */
@@ -70,29 +70,29 @@ export const statusOf = (kind: AttemptKind, word: string): string =>
     ? toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, word)
     : toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, word);
 
-/** The fields of a transaction that the journal has after its create. */
+/** What the journal has recorded about a transaction after its create. */
 export interface LaterRecord {
   /** Latest recorded change of the transaction; null if no change is kept. */
   change: LatestChange | null;
-  /** Whether gateways look transactions up to record their changes (FOLLOW_DAYS), so that a missing change is a fault. */
+  /** Whether gateways look transactions up to record changes (FOLLOW_DAYS). Only then a missing change is a fault. */
   isFollowing: boolean;
 }
 
 /** Compares an attempt that succeeded with what the service shows now. */
 export function compareSucceeded(attempt: Attempt, shown: Shown, later: LaterRecord): Comparison {
   const { change, isFollowing } = later;
-  const differsInStatus = statusDifference(attempt, shown, change);
-  const differsInAmount = amountDifference(attempt, shown, change);
-  if (differsInAmount !== null) {
-    const detail = differsInStatus === null ? differsInAmount : `${differsInAmount} status_differs`;
+  const statusDetail = findStatusDifference(attempt, shown, change);
+  const amountDetail = findAmountDifference(attempt, shown, change);
+  if (amountDetail !== null) {
+    const detail = statusDetail === null ? amountDetail : `${amountDetail} status_differs`;
     return { result: 'amount_differs', detail };
   }
-  if (differsInStatus === NOT_RECORDED && !isFollowing) return { result: 'agrees', detail: NOT_RECORDED };
-  if (differsInStatus !== null) return { result: 'status_differs', detail: differsInStatus };
+  if (statusDetail === NOT_RECORDED && !isFollowing) return { result: 'agrees', detail: NOT_RECORDED };
+  if (statusDetail !== null) return { result: 'status_differs', detail: statusDetail };
   return { result: 'agrees', detail: '' };
 }
 
-function amountDifference(attempt: Attempt, shown: Shown, change: LatestChange | null): string | null {
+function findAmountDifference(attempt: Attempt, shown: Shown, change: LatestChange | null): string | null {
   if (shown.currency !== null && shown.currency !== attempt.currency) return 'currency';
   if (shown.value !== null && normalizeDecimal(shown.value) !== attempt.value) return 'value';
   const isMispaid = change?.status === 'MISPAID' && shown.status === 'MISPAID';
@@ -100,20 +100,20 @@ function amountDifference(attempt: Attempt, shown: Shown, change: LatestChange |
 }
 
 /**
- * Returns the reason why the service's status differs from the record, or null. A recorded final status never changes.
- * Consumers of changes know the status of the latest change, so another status is a difference. Without a change, the
- * record has the status at the create, and any later status agrees.
+ * Returns why the status at the service differs from the record; null if they agree. A recorded final status never
+ * changes. Consumers of changes know the status of the latest recorded change, so any other status differs. Without a
+ * recorded change, any status that can follow the status at the create agrees.
  */
-function statusDifference(attempt: Attempt, shown: Shown, change: LatestChange | null): string | null {
+function findStatusDifference(attempt: Attempt, shown: Shown, change: LatestChange | null): string | null {
   const recorded = change?.status ?? statusOf(attempt.kind, attempt.status ?? '');
   if (recorded === shown.status) return null;
-  const [before = 0, now = Infinity] = [STAGES[recorded], STAGES[shown.status]];
-  if (before === FINAL_STAGE) return 'final_status_changed';
-  if (now < before) return 'status_went_back';
+  const [recordedStage = 0, shownStage = Infinity] = [STAGES[recorded], STAGES[shown.status]];
+  if (recordedStage === FINAL_STAGE) return 'final_status_changed';
+  if (shownStage < recordedStage) return 'status_went_back';
   return change === null ? null : NOT_RECORDED;
 }
 
-/** Compares an attempt recorded as not sent or rejected with the transaction that its external id has at the service. */
+/** Compares an attempt recorded as not sent or rejected. `shown`: the transaction with the same external id. */
 export function compareUnsent(
   attempt: Attempt,
   shown: Shown | null,

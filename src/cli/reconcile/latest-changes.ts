@@ -9,8 +9,8 @@ import type { AttemptKind } from '../../datasources/journal/journal';
 import { changePages } from '../change-pages';
 import type { LatestChange } from './compare';
 
-const PAGE = 1000;
-/** How much earlier than its attempt a change may be recorded, because the clocks differ. */
+const PAGE_SIZE = 1000;
+/** Maximum time in ms by which a change is recorded before its attempt starts, because the clocks differ. */
 const MAX_SKEW_MS = 60 * 60 * 1000;
 
 interface LatestChangesOptions {
@@ -18,7 +18,7 @@ interface LatestChangesOptions {
   service: string;
   /** Merchant channel of the changes; null for all channels. */
   channel: string | null;
-  /** Start time of the earliest attempt whose changes are needed. */
+  /** Start time of the earliest attempt whose changes are needed, in ms since 1970. */
   from: number;
 }
 
@@ -60,10 +60,10 @@ export class LatestChanges implements Disposable {
     const { journal, service, channel } = this.options;
     const range = { service, channel, creators: { payment: null, payout: null }, after: this.#position };
     try {
-      for await (const page of changePages(journal, range, () => PAGE)) this.#store(page);
+      for await (const page of changePages(journal, range, () => PAGE_SIZE)) this.#store(page);
     } catch (error) {
       if (!(error instanceof PositionExpired)) throw error;
-      // Continue after deleted changes: changes old enough to be deleted were recorded before the time of interest.
+      // Skip deleted changes: they are older than every attempt of this run.
       this.#position = error.oldest;
       await this.#readNew();
     }

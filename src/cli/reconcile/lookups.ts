@@ -8,7 +8,7 @@ import { ServiceError, type ServiceErrorKind } from '../../datasources/payment-s
 import { valueOrNull } from '../../schema/lazy-field';
 import type { PaymentResource } from '../../schema/payment';
 import type { PayoutResource } from '../../schema/payout';
-import { DEFAULT_POLL_AFTER } from '../../shared/poll-after';
+import { SHORTEST_POLL_AFTER } from '../../shared/poll-after';
 import { openCredentials } from '../service-credentials';
 import type { Shown } from './compare';
 import type { RateLimiter, WaitingClock } from './rate-limiter';
@@ -58,7 +58,7 @@ export class ServiceLookups implements AsyncDisposable {
       ended: () => (this.count += 1),
       retried: () => options.limiter.charge(),
     });
-    this.#payments = new PaymentService(client, DEFAULT_POLL_AFTER);
+    this.#payments = new PaymentService(client, SHORTEST_POLL_AFTER);
     this.#payouts = new PayoutService(client);
     this.#close = async () => {
       credentials.close();
@@ -74,7 +74,7 @@ export class ServiceLookups implements AsyncDisposable {
       try {
         const service = kind === 'payment' ? this.#payments : this.#payouts;
         const { found, isOwn } = await service.search({ channel, ...id });
-        if (found) return { kind: 'found', shown: shownBy(found) };
+        if (found) return { kind: 'found', shown: shownOf(found) };
         return { kind: isOwn ? 'not_found' : 'not_found_elsewhere' };
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
@@ -90,11 +90,11 @@ export class ServiceLookups implements AsyncDisposable {
   }
 }
 
-function shownBy(found: PaymentResource | PayoutResource): Shown {
-  const { transactionId, status, rawStatus } = found;
-  // The response to a lookup has all fields, so that none is loaded lazily.
-  const amount = valueOrNull(found.amount);
-  const createdAt = Date.parse((found.kind === 'payment' && valueOrNull(found.createDate)) || '');
+function shownOf(transaction: PaymentResource | PayoutResource): Shown {
+  const { transactionId, status, rawStatus } = transaction;
+  // The response to a lookup has all fields, so none is loaded lazily.
+  const amount = valueOrNull(transaction.amount);
+  const createdAt = Date.parse((transaction.kind === 'payment' && valueOrNull(transaction.createDate)) || '');
   return {
     transactionId,
     status,

@@ -13,14 +13,14 @@ export const systemWaitingClock: WaitingClock = {
   wait: (ms, signal) => setTimeout(ms, undefined, { signal }),
 };
 
-/** Maximum delay of a lookup that the next one makes up for, in ms, so that inexact timers do not lower the rate. */
+/** Maximum delay in ms that later requests catch up with, so that inexact timers do not lower the rate. */
 const MAX_LAG_MS = 100;
 
 /** Spaces requests evenly, in the order in which they ask for their turn. */
 export class RateLimiter {
   readonly #intervalMs: number;
   /** Time of the next free turn according to the monotonic clock. */
-  #next = -Infinity;
+  #nextTurnAt = -Infinity;
 
   constructor(
     private readonly clock: WaitingClock,
@@ -32,8 +32,8 @@ export class RateLimiter {
   /** Resolves when the request may be sent. Rejects if the signal is aborted before. */
   async turn(signal: AbortSignal): Promise<void> {
     const now = this.clock.monotonic();
-    const at = this.#take(now);
-    if (at > now) await this.clock.wait(at - now, signal);
+    const turnAt = this.#take(now);
+    if (turnAt > now) await this.clock.wait(turnAt - now, signal);
   }
 
   /** Delays the next turn, because a request has been sent without waiting for a turn. */
@@ -42,8 +42,8 @@ export class RateLimiter {
   }
 
   #take(now: number): number {
-    const at = Math.max(this.#next, now - MAX_LAG_MS);
-    this.#next = at + this.#intervalMs;
-    return at;
+    const turnAt = Math.max(this.#nextTurnAt, now - MAX_LAG_MS);
+    this.#nextTurnAt = turnAt + this.#intervalMs;
+    return turnAt;
   }
 }

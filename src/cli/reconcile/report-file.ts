@@ -31,18 +31,18 @@ interface Progress {
   selection: Selection;
   /** Position of the last attempt whose result was added; null at the start. */
   position: AttemptPosition | null;
-  /** Length of the file up to the result of `position`. Resuming a run discards the bytes after it. */
+  /** Length of the file including the result at `position`. Resuming a run truncates the file to this length. */
   bytes: number;
   counts: Counts;
 }
 
-const noCounts = (): Counts => Object.fromEntries(RESULTS.map((result) => [result, 0])) as Counts;
+const createCounts = (): Counts => Object.fromEntries(RESULTS.map((result) => [result, 0])) as Counts;
 
-const progressFile = (file: string): string => `${file}.progress`;
+const progressFileOf = (file: string): string => `${file}.progress`;
 
 /**
- * The CSV file of a run, with a progress file beside it. After Ctrl+C or a crash the run continues after the last saved
- * result, so that the file has each attempt once.
+ * The CSV file of a run, with a progress file beside it. After Ctrl+C or a crash a resumed run continues after the last
+ * saved result, so the file contains each attempt once.
  */
 export class ReportFile implements Disposable {
   /** Results that were added after the last `save`. */
@@ -56,11 +56,11 @@ export class ReportFile implements Disposable {
 
   /** Creates the file. @throws InputError if it exists or cannot be created */
   static create(file: string, selection: Selection, header: string): ReportFile {
-    if (existsSync(progressFile(file)))
+    if (existsSync(progressFileOf(file)))
       throw new InputError(
-        `${file} is of an interrupted run: continue it with --resume, or delete both files.`,
+        `${file} is of an interrupted run: continue it with --resume, or delete it and its .progress file.`,
       );
-    const progress = { selection, position: null, bytes: 0, counts: noCounts() };
+    const progress = { selection, position: null, bytes: 0, counts: createCounts() };
     const report = new ReportFile(file, open(file, 'ax'), progress);
     report.#pending = header;
     report.save();
@@ -69,11 +69,13 @@ export class ReportFile implements Disposable {
 
   /** Opens the file of an interrupted run. @throws InputError if it does not exist or has another selection */
   static resume(file: string, selection: Selection): ReportFile {
-    if (!existsSync(progressFile(file)))
+    if (!existsSync(progressFileOf(file)))
       throw new InputError(`${file}: no interrupted run has written this file. Start one without --resume.`);
-    const progress = readProgress(progressFile(file));
+    const progress = readProgress(progressFileOf(file));
     if (JSON.stringify(progress.selection) !== JSON.stringify(selection))
-      throw new InputError(`${file} is of a run with another service, --from, --to, --channel or --all.`);
+      throw new InputError(
+        `${file} is of a run with another SERVICE_BASE_URL, --from, --to, --channel or --all.`,
+      );
     return new ReportFile(file, open(file, constants.O_RDWR | constants.O_APPEND), progress);
   }
 
@@ -86,14 +88,14 @@ export class ReportFile implements Disposable {
     return this.progress.position;
   }
 
-  /** Adds the result of the next attempt. @param record its line of the file; null if the file leaves it out */
+  /** Adds the result of the next attempt. @param record the line of the attempt; null if the file omits it */
   add(result: Result, position: AttemptPosition, record: string | null): void {
     this.progress.counts[result] += 1;
     this.progress.position = { startedAt: position.startedAt, seq: position.seq };
     if (record !== null) this.#pending += record;
   }
 
-  /** Writes the added results, and then the progress, durably. */
+  /** Writes the added results durably, then the progress. */
   save(): void {
     const { descriptor, progress } = this;
     // Discard the bytes that a crash or a failed write has left after the last saved result.
@@ -101,13 +103,13 @@ export class ReportFile implements Disposable {
     writeFileSync(descriptor, this.#pending, { flush: true });
     progress.bytes += Buffer.byteLength(this.#pending);
     this.#pending = '';
-    replaceFile(progressFile(this.file), JSON.stringify(progress));
+    replaceFile(progressFileOf(this.file), JSON.stringify(progress));
   }
 
   /** Saves the results and removes the progress file. */
   complete(): void {
     this.save();
-    rmSync(progressFile(this.file));
+    rmSync(progressFileOf(this.file));
   }
 
   [Symbol.dispose](): void {

@@ -8,7 +8,7 @@ import type { Counts } from './report-file';
 type Column = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
 
 /** Returns the recorded status: that of the latest change; if there is no change, that of the create. */
-const recordedStatus = ({ attempt, change }: CheckedAttempt): string | null =>
+const recordedStatusOf = ({ attempt, change }: CheckedAttempt): string | null =>
   change?.status ?? (attempt.status === null ? null : statusOf(attempt.kind, attempt.status));
 
 const COLUMNS: readonly Column[] = [
@@ -19,7 +19,7 @@ const COLUMNS: readonly Column[] = [
   ['externalId', ({ attempt }) => attempt.externalId],
   ['transactionId', ({ attempt }) => attempt.transactionId],
   ['outcome', ({ attempt }) => attempt.outcome],
-  ['status', recordedStatus],
+  ['status', recordedStatusOf],
   ['currency', ({ attempt }) => attempt.currency],
   ['value', ({ attempt }) => attempt.value],
   ['received', ({ change }) => change?.received ?? null],
@@ -37,26 +37,26 @@ const COLUMNS: readonly Column[] = [
 
 export const REPORT_HEADER = csvRecord(COLUMNS.map(([name]) => name));
 
-/** Returns the line of the report about an attempt. */
+/** Returns the line of an attempt in the report. */
 export const reportRecord = (checked: CheckedAttempt): string =>
   csvRecord(COLUMNS.map(([, read]) => read(checked)));
 
-const checkedOf = (counts: Readonly<Counts>): number =>
+const checkedCountOf = (counts: Readonly<Counts>): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-export const differencesOf = (counts: Readonly<Counts>): number => checkedOf(counts) - counts.agrees;
+export const differencesOf = (counts: Readonly<Counts>): number => checkedCountOf(counts) - counts.agrees;
 
 /** Returns the progress of a run in one line. */
 export const describeProgress = (counts: Readonly<Counts>, startedAt: number): string =>
-  `${checkedOf(counts)} checked, ${differencesOf(counts)} differ; at ${timeText(startedAt)} …`;
+  `${checkedCountOf(counts)} checked up to ${timeText(startedAt)}, ${differencesOf(counts)} differ …`;
 
-/** Prints the number of attempts by result. `lookups`: number of lookups since the last start or resume of the run. */
+/** Prints the number of attempts by result. `lookups`: number of lookups since the run was started or resumed. */
 export function printSummary(
   terminal: Terminal,
   counts: Readonly<Counts>,
   { file, lookups, json = false }: { file: string; lookups: number; json?: boolean },
 ): void {
-  const checked = checkedOf(counts);
+  const checked = checkedCountOf(counts);
   if (json) return terminal.printJson({ checked, counts, lookups, file });
   terminal.print(`${checked} attempts checked with ${lookups} lookups; the differences are in ${file}`);
   for (const result of RESULTS)

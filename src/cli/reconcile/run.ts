@@ -3,7 +3,7 @@ import { checkAttempt, type CheckedAttempt, type CheckOptions } from './check-at
 import { reportRecord } from './report';
 import type { ReportFile, Selection } from './report-file';
 
-/** Maximum number of attempts whose check has begun. Bounds the memory of a run. */
+/** Maximum number of checks that are in progress or whose results are not added yet. Limits the memory of a run. */
 const MAX_IN_FLIGHT = 64;
 /** Number of failed lookups in a row after which a run ends, to be continued later. */
 const MAX_FAILED_IN_A_ROW = 20;
@@ -19,9 +19,9 @@ interface RunOptions {
 }
 
 /**
- * Checks the attempts of a selection in the order of their start, and adds the results to the report. Several checks are
- * in flight; their results keep the order. Saves the results even if the run fails, for example in an outage of the
- * service.
+ * Checks the attempts of a selection in the order of their start, and adds the results to the report. Several checks
+ * run at once, but results are added in the order of the attempts. Saves the results even if the run fails, for example
+ * in an outage of the service.
  */
 export async function runChecks({
   selection,
@@ -31,7 +31,7 @@ export async function runChecks({
   onProgress,
 }: RunOptions): Promise<void> {
   const inFlight: Promise<CheckedAttempt>[] = [];
-  /** Results of failed lookups in a row. Added when a later lookup succeeds; discarded if no later lookup does. */
+  /** Results of failed lookups in a row. Added after a success or the last attempt; discarded if the run fails. */
   let failed: CheckedAttempt[] = [];
   let savedAt = performance.now();
   const add = (checked: CheckedAttempt): void => {
@@ -59,7 +59,7 @@ export async function runChecks({
       for (const attempt of page) {
         if (inFlight.length >= MAX_IN_FLIGHT) await takeResult();
         const checked = checkAttempt(attempt, check);
-        // Prevent an unhandled rejection: a run that ends earlier does not await this check.
+        // If the run fails, nothing awaits this check: prevent an unhandled rejection.
         checked.catch(() => undefined);
         inFlight.push(checked);
       }

@@ -13,22 +13,22 @@ interface CallbackHandlerOptions {
   lookUp(attempt: Attempt): Promise<unknown>;
 }
 
-/** Token bucket of one attempt. */
+/** Limits the lookups of one attempt (token bucket). */
 interface TokenBucket {
   /** Whether a lookup is scheduled or in flight. */
   isBusy: boolean;
-  /** Whether a callback has arrived since the last lookup began, so that another lookup must follow. */
+  /** Whether another lookup must follow, because a callback has arrived since the last lookup began. */
   mustRepeat: boolean;
-  /** When the token bucket is full again, by the monotonic clock. */
+  /** Time at which the bucket is full again, by the monotonic clock. */
   refilledAt: number;
 }
 
-/** Token bucket per attempt: burst of 4 lookups, then one lookup per interval. */
+/** Lookups per attempt: a burst of 4, then one per interval. */
 const LOOKUP_INTERVAL_MS = 1000;
 const BURST_TOLERANCE_MS = 3 * LOOKUP_INTERVAL_MS;
-/** Maximum number of token buckets. Callbacks for further attempts are dropped; polling finds their changes. */
+/** Maximum number of token buckets. While all are in use, callbacks for attempts without a bucket are dropped. */
 const MAX_BUCKETS = 1000;
-/** Maximum number of concurrent lookups for callbacks. Leaves capacity of the payment service for callers' requests. */
+/** Maximum number of concurrent lookups for callbacks. Leaves capacity for callers' requests. */
 const MAX_CONCURRENT_LOOKUPS = 16;
 
 /** Handles callbacks (spec 6). They are not signed, so a callback only triggers a signed lookup. */
@@ -48,7 +48,7 @@ export class CallbackHandler {
     return `${publicUrl}/callbacks/${tokens.of(attemptId)}`;
   }
 
-  /** Schedules a lookup if the callback token is valid. Returns at once in either case. */
+  /** Schedules a lookup if the callback token is valid. Always returns at once. */
   onCallback(token: string): void {
     const attemptId = this.options.tokens.read(token);
     if (attemptId === null) return;
@@ -56,9 +56,9 @@ export class CallbackHandler {
     if (bucket?.isBusy) bucket.mustRepeat = true;
     else if (bucket) this.#scheduleLookup(attemptId, bucket);
     else if (this.#buckets.size < MAX_BUCKETS) {
-      const first = { isBusy: false, mustRepeat: false, refilledAt: 0 };
-      this.#buckets.set(attemptId, first);
-      this.#scheduleLookup(attemptId, first);
+      const newBucket = { isBusy: false, mustRepeat: false, refilledAt: 0 };
+      this.#buckets.set(attemptId, newBucket);
+      this.#scheduleLookup(attemptId, newBucket);
     }
   }
 

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { isUuid } from '../../schema/scalars';
 
-/** Length in bytes of an attempt id, and also of the authentication code in a callback token. */
+/** Length in bytes of an attempt id, and of the authentication code in a callback token. */
 const ID_BYTES = 16;
 
 const TOKEN_FORMAT = /^[\w-]{43}$/;
@@ -30,7 +30,7 @@ export class CallbackTokens {
     return Buffer.concat([code, this.#xorMask(id, code)]).toString('base64url');
   }
 
-  /** Returns the attempt id of a token; null if the token is invalid. Takes the same time for every well-formed token. */
+  /** Returns the attempt id of a token; null if it is invalid. Takes the same time for every well-formed token. */
   read(token: string): string | null {
     if (!TOKEN_FORMAT.test(token)) return null;
     const bytes = Buffer.from(token, 'base64url');

@@ -16,17 +16,17 @@ import type { JournalClock } from '../clocks';
 import type { ChangeSignals, Watcher } from './change-signals';
 import { CursorExpired, encodeCursor } from './cursor';
 
-/** Time limit in ms of reading changes for a query. */
+/** Time limit in ms for reading the changes of a query. */
 const READ_TIMEOUT_MS = 2000;
-/** Maximum number of changes that one read for a watcher returns. Bounds the memory of a watcher. */
+/** Maximum number of changes per read for a watcher. Bounds the memory of a watcher. */
 const PAGE_SIZE = 100;
-/** Limits in ms of the exponential backoff between reads while an open database transaction hides newer changes. */
+/** Minimum and maximum delay in ms between reads while an open database transaction hides newer changes. */
 const MIN_BEHIND_DELAY_MS = 20;
 const MAX_BEHIND_DELAY_MS = 250;
 /** Exponential backoff after failed reads of the journal. */
 const RETRY = { firstMs: 250, maxMs: 10_000 };
 
-/** Time in ms after the last read at which `behindMs` returns to 0, because the lag is no longer measured. */
+/** Time in ms without a read after which `behindMs` is 0, because the lag is no longer measured. */
 const FORGET_BEHIND_MS = 60_000;
 
 /** The changes that a reader may see on one channel. */
@@ -38,7 +38,7 @@ export interface ChangeReader {
 
 export interface ChangePage {
   changes: RecordedChange[];
-  /** Position from which the next read continues: after the last change; if the page is empty, where this read began. */
+  /** Position after which the next read starts: that of the last change; for an empty page, that of this read. */
   end: ChangePosition;
   hasMore: boolean;
 }
@@ -55,14 +55,14 @@ interface ChangeFeedOptions {
 export class ChangeFeed {
   /** Reads in flight by their parameters. Watchers at the same position share one read. */
   readonly #reads = new Map<string, Promise<ReadChanges>>();
-  /** Runs reads for watchers outside the async context of the request that started them. */
+  /** Runs reads outside the async context of the request that started the watcher. */
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
-  /** Times of the first and the last consecutive read that did not reach the newest change, by the monotonic clock. */
+  /** First and last time of consecutive reads that did not reach the newest change, by the monotonic clock. */
   #behind: { since: number; until: number } | undefined;
 
   constructor(private readonly options: ChangeFeedOptions) {}
 
-  /** Time in ms for which an open database transaction has kept reads from reaching the newest change; 0 if none does. */
+  /** Time in ms for which an open database transaction has hidden the newest change from reads; 0 if none is hidden. */
   get behindMs(): number {
     const { since, until } = this.#behind ?? { since: 0, until: 0 };
     return this.options.clock.monotonic() - until < FORGET_BEHIND_MS ? until - since : 0;
@@ -90,8 +90,8 @@ export class ChangeFeed {
   }
 
   /**
-   * Yields every change after a position, then new changes as they are recorded. Reads the next page of the journal only
-   * when the consumer asks for it (backpressure). Throws CursorExpired.
+   * Yields every change after a position, then new changes as they are recorded. Reads the next page of the journal
+   * only when the consumer asks for it (backpressure). Throws CursorExpired.
    * @param after null: yield only changes recorded from now on
    */
   watch(
@@ -99,8 +99,8 @@ export class ChangeFeed {
     after: ChangePosition | null,
   ): AsyncIterableIterator<RecordedChange, undefined> {
     const watcher = this.options.signals.watch(reader.channel);
-    const start = after ? Promise.resolve(after) : this.#newest(reader, watcher);
-    const changes = this.#follow(reader, start, watcher);
+    const start = after ? Promise.resolve(after) : this.#readNewestPosition(reader, watcher);
+    const changes = this.#yieldChanges(reader, start, watcher);
     const iterator: AsyncIterableIterator<RecordedChange, undefined> = {
       next: () => this.#outsideRequests(() => changes.next()),
       return: () => {
@@ -114,7 +114,7 @@ export class ChangeFeed {
   }
 
   /** Yields changes until the watcher is stopped. Reads a page only when the previous page has been consumed. */
-  async *#follow(
+  async *#yieldChanges(
     reader: ChangeReader,
     start: Promise<ChangePosition>,
     watcher: Watcher,
@@ -147,7 +147,7 @@ export class ChangeFeed {
 
   /** Reads a page of changes. Returns undefined if the watcher was stopped. */
   #readForWatcher(reader: ChangeReader, after: ChangePosition, watcher: Watcher) {
-    // A read that began before the last wake-up may lack the change, so it is not shared.
+    // A read that began before the last wake-up may lack the newest change, so it is not shared.
     const key = JSON.stringify([watcher.version, after, reader]);
     return this.#retry(watcher, () => {
       let reading = this.#reads.get(key);
@@ -160,7 +160,7 @@ export class ChangeFeed {
   }
 
   /** Returns the position of the newest change, or FIRST_POSITION if the watcher was stopped. */
-  async #newest({ channel }: ChangeReader, watcher: Watcher): Promise<ChangePosition> {
+  async #readNewestPosition({ channel }: ChangeReader, watcher: Watcher): Promise<ChangePosition> {
     const { journal, service } = this.options;
     const read = () => this.#outsideRequests(() => journal.newestChange(service, channel));
     return (await this.#retry(watcher, read)) ?? FIRST_POSITION;
@@ -182,13 +182,13 @@ export class ChangeFeed {
 
   /** Repeats a read with exponential backoff until it succeeds. Returns undefined if the watcher was stopped. */
   async #retry<T>(watcher: Watcher, read: () => Promise<T>): Promise<T | undefined> {
-    for (let failures = 0; !watcher.isStopped; failures += 1) {
+    for (let failureCount = 0; !watcher.isStopped; failureCount += 1) {
       try {
         return await read();
       } catch (error) {
         if (error instanceof CursorExpired) throw error;
       }
-      await watcher.pause(backoffMs(RETRY, failures, Math.random()));
+      await watcher.pause(backoffMs(RETRY, failureCount, Math.random()));
     }
     return undefined;
   }

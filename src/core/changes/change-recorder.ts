@@ -10,29 +10,29 @@ import { pollPhase, type Snapshot } from '../polling/snapshot';
 import { FollowCheck, type SeenTransaction } from './follow-check';
 import { ObservationQueue } from './observation-queue';
 
-/** The latest state of a followed transaction that a response showed to this instance. */
+/** The latest state of a followed transaction in the responses to this instance. */
 export interface KnownTransaction {
   status: string;
   state: string | null;
   category: PollCategory;
   /** When a response last showed the transaction, by the monotonic clock. */
   seenAt: number;
-  /** When the journal last confirmed that this state is recorded, in journal time; undefined if it has not yet. */
+  /** Journal time at which the journal last confirmed that it has this state; undefined if it has not yet. */
   confirmedAt: number | undefined;
 }
 
-const MAX_KNOWN = 20_000;
+const MAX_KNOWN_TRANSACTIONS = 20_000;
 
 /** Records in the journal every snapshot that may show a new status or state. Never throws and never blocks. */
 export class ChangeRecorder {
-  readonly #known: Record<AttemptKind, LRUCache<string, KnownTransaction>> = {
-    payment: growingCache(MAX_KNOWN),
-    payout: growingCache(MAX_KNOWN),
+  readonly #knownTransactions: Record<AttemptKind, LRUCache<string, KnownTransaction>> = {
+    payment: growingCache(MAX_KNOWN_TRANSACTIONS),
+    payout: growingCache(MAX_KNOWN_TRANSACTIONS),
   };
   readonly #queue: ObservationQueue;
-  readonly #check: FollowCheck;
+  readonly #followCheck: FollowCheck;
 
-  /** @param onChange called when a change was recorded, or when an observation was dropped unrecorded */
+  /** @param onChange called when a change was recorded or an observation was dropped */
   constructor(
     private readonly session: JournalSession,
     private readonly config: { changes: ChangeSettings; watching: PollSettings },
@@ -42,7 +42,7 @@ export class ChangeRecorder {
     ) => void,
   ) {
     this.#queue = new ObservationQueue(session);
-    this.#check = new FollowCheck(
+    this.#followCheck = new FollowCheck(
       session,
       (seen) => this.#onMayBeFollowed(seen),
       ({ found }) => onChange(found, false),
@@ -52,72 +52,72 @@ export class ChangeRecorder {
   /** Returns the number of queued responses and observations, and the age of the oldest one in ms. */
   backlog(): { queued: number; oldestQueuedMs: number } {
     const now = this.session.clock.now();
-    const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#check.oldestAt ?? now);
-    return { queued: this.#queue.size + this.#check.size, oldestQueuedMs: Math.max(0, now - oldestAt) };
+    const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#followCheck.oldestAt ?? now);
+    return { queued: this.#queue.size + this.#followCheck.size, oldestQueuedMs: Math.max(0, now - oldestAt) };
   }
 
   /** Resolves when every queued observation is recorded, or when the journal fails. */
   async flush(): Promise<void> {
-    await this.#check.flush();
+    await this.#followCheck.flush();
     await this.#queue.flush();
   }
 
   /** Handles a transaction in a response. @param requestedAt start of the request, by `Runtime.monotonic()` */
-  onSnapshot(found: Snapshot, requestedAt: number): void {
-    const known = this.#known[found.kind].get(found.transactionId);
-    if (known) {
-      known.seenAt = this.session.clock.monotonic();
-      if (!isSameState(known, found)) this.#enqueue(this.#seen(found, requestedAt));
-    } else if (!isStateMissing(found) && !this.#check.isNotFollowed(found.transactionId)) {
-      this.#check.add(this.#seen(found, requestedAt));
+  onSnapshot(snapshot: Snapshot, requestedAt: number): void {
+    const lastState = this.#knownTransactions[snapshot.kind].get(snapshot.transactionId);
+    if (lastState) {
+      lastState.seenAt = this.session.clock.monotonic();
+      if (!isSameState(lastState, snapshot)) this.#enqueue(this.#toSeenTransaction(snapshot, requestedAt));
+    } else if (!isStateMissing(snapshot) && !this.#followCheck.isNotFollowed(snapshot.transactionId)) {
+      this.#followCheck.add(this.#toSeenTransaction(snapshot, requestedAt));
     }
   }
 
   /** Returns the state in the response to a create. The caller records the state together with the outcome. */
-  observedByCreate(found: Snapshot): ObservedState {
-    this.#remember(found);
-    return this.#observedState(found);
+  observedByCreate(snapshot: Snapshot): ObservedState {
+    this.#remember(snapshot);
+    return this.#observedState(snapshot);
   }
 
-  /** Returns the last known state of a followed transaction. If the journal may have a newer one, forgets the state. */
+  /** Returns the last known state of a followed transaction. Forgets it and returns undefined if it may be outdated. */
   checkKnown({ kind, transactionId, status, changedAt }: FollowedTransaction): KnownTransaction | undefined {
-    const known = this.#known[kind].peek(transactionId);
-    const isCurrent = known?.status === status && changedAt <= (known.confirmedAt ?? -Infinity);
-    if (isCurrent) return known;
-    this.#known[kind].delete(transactionId);
-    this.#check.forget(transactionId);
+    const lastState = this.#knownTransactions[kind].peek(transactionId);
+    const isCurrent = lastState?.status === status && changedAt <= (lastState.confirmedAt ?? -Infinity);
+    if (isCurrent) return lastState;
+    this.#knownTransactions[kind].delete(transactionId);
+    this.#followCheck.forget(transactionId);
     return undefined;
   }
 
-  /** Returns the last known state of a transaction; undefined if no response showed the transaction to this instance. */
+  /** Returns the last known state of a transaction; undefined if this instance has not seen the transaction. */
   lastKnown(kind: AttemptKind, transactionId: string): KnownTransaction | undefined {
-    return this.#known[kind].peek(transactionId);
+    return this.#knownTransactions[kind].peek(transactionId);
   }
 
   /** Called when the outcome of a create was recorded together with the first change. */
-  onCreateRecorded(found: Snapshot): void {
-    const known = this.#known[found.kind].peek(found.transactionId);
-    if (known) known.confirmedAt ??= this.session.clock.now();
-    this.onChange(found, true);
+  onCreateRecorded(snapshot: Snapshot): void {
+    const lastState = this.#knownTransactions[snapshot.kind].peek(snapshot.transactionId);
+    if (lastState) lastState.confirmedAt ??= this.session.clock.now();
+    this.onChange(snapshot, true);
   }
 
   /** Queues an observation of a transaction that may be followed, unless its state is already known. */
   #onMayBeFollowed(seen: SeenTransaction): void {
-    const known = this.#known[seen.found.kind].get(seen.found.transactionId);
-    if (!known || !isSameState(known, seen.found)) this.#enqueue(seen);
+    const lastState = this.#knownTransactions[seen.found.kind].get(seen.found.transactionId);
+    if (!lastState || !isSameState(lastState, seen.found)) this.#enqueue(seen);
   }
 
-  #seen(found: Snapshot, requestedAt: number): SeenTransaction {
+  #toSeenTransaction(snapshot: Snapshot, requestedAt: number): SeenTransaction {
     const { clock, runtime } = this.session;
     const observedAt = clock.now();
-    const sinceRequest = Math.max(0, runtime.monotonic() - requestedAt);
-    return { found, requestedAt: Math.floor(observedAt - sinceRequest), observedAt };
+    const sinceRequestMs = Math.max(0, runtime.monotonic() - requestedAt);
+    return { found: snapshot, requestedAt: Math.floor(observedAt - sinceRequestMs), observedAt };
   }
 
-  #enqueue({ found, requestedAt, observedAt }: SeenTransaction): void {
-    const { kind, channel, transactionId } = found;
+  #enqueue({ found: snapshot, requestedAt, observedAt }: SeenTransaction): void {
+    const { kind, channel, transactionId } = snapshot;
     const observation: Observation = {
-      ...this.#observedState(found),
+      ...this.#observedState(snapshot),
       service: this.session.service,
       kind,
       channel,
@@ -125,36 +125,36 @@ export class ChangeRecorder {
       requestedAt,
       observedAt,
     };
-    const entry = this.#remember(found);
+    const entry = this.#remember(snapshot);
     this.#queue.add(observation, (result) => {
       if (result === 'recorded' || result === 'dropped') this.onChange(observation, result === 'recorded');
-      const isLatest = this.#known[kind].peek(transactionId) === entry;
+      const isLatest = this.#knownTransactions[kind].peek(transactionId) === entry;
       if (!isLatest) return;
       if (result === 'recorded' || result === 'unchanged') entry.confirmedAt = this.session.clock.now();
-      // Makes the next response with this transaction reach the journal again.
-      else this.#known[kind].delete(transactionId);
-      if (result === 'not_followed') this.#check.addNotFollowed(transactionId);
+      // Then the next response that shows the transaction is compared with the journal again.
+      else this.#knownTransactions[kind].delete(transactionId);
+      if (result === 'not_followed') this.#followCheck.addNotFollowed(transactionId);
     });
   }
 
-  #remember(found: Snapshot): KnownTransaction {
+  #remember(snapshot: Snapshot): KnownTransaction {
     const entry: KnownTransaction = {
-      status: found.status,
-      state: stateOf(found),
-      category: pollPhase(found),
+      status: snapshot.status,
+      state: stateOf(snapshot),
+      category: pollPhase(snapshot),
       seenAt: this.session.clock.monotonic(),
       confirmedAt: undefined,
     };
-    this.#known[found.kind].set(found.transactionId, entry);
+    this.#knownTransactions[snapshot.kind].set(snapshot.transactionId, entry);
     return entry;
   }
 
-  #observedState(found: Snapshot): ObservedState {
-    const category = pollPhase(found);
+  #observedState(snapshot: Snapshot): ObservedState {
+    const category = pollPhase(snapshot);
     return {
-      status: found.status,
-      state: stateOf(found),
-      received: receivedBy(found),
+      status: snapshot.status,
+      state: stateOf(snapshot),
+      received: receivedAmountOf(snapshot),
       isFinal: category === 'done',
       nextLookupAt: this.#nextLookupAt(category),
     };
@@ -169,20 +169,20 @@ export class ChangeRecorder {
 }
 
 /** Returns the state of a payment without triggering a lookup; null if the response contains no state. */
-const stateOf = (found: Snapshot): string | null =>
-  found.kind === 'payout' ? null : ((peek(found, 'state') as string | null | undefined) ?? null);
+const stateOf = (snapshot: Snapshot): string | null =>
+  snapshot.kind === 'payout' ? null : ((peek(snapshot, 'state') as string | null | undefined) ?? null);
 
-const receivedBy = (found: Snapshot): string | null => {
-  if (found.status !== 'MISPAID') return null;
-  const { received = null } = (peek(found, 'amount') ?? {}) as { received?: string | null };
+const receivedAmountOf = (snapshot: Snapshot): string | null => {
+  if (snapshot.status !== 'MISPAID') return null;
+  const { received = null } = (peek(snapshot, 'amount') ?? {}) as { received?: string | null };
   return received;
 };
 
-/** Whether a response omits the state of a payment, so that only a lookup would show it. */
-const isStateMissing = (found: Snapshot): boolean =>
-  found.kind === 'payment' &&
-  found.complete !== undefined &&
-  Object.getOwnPropertyDescriptor(found, 'state')?.get !== undefined;
+/** Whether a response omits the state of a payment. Reading `state` would then trigger a lookup. */
+const isStateMissing = (snapshot: Snapshot): boolean =>
+  snapshot.kind === 'payment' &&
+  snapshot.complete !== undefined &&
+  Object.getOwnPropertyDescriptor(snapshot, 'state')?.get !== undefined;
 
 const isSameState = (known: KnownTransaction, found: Snapshot): boolean =>
   known.status === found.status &&

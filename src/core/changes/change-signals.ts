@@ -6,7 +6,7 @@ import { channelHash } from '../polling/snapshot';
 const STATE = 'changes_';
 /** Minimum time in ms between two wake-ups of a channel, so that one read returns all changes of a burst. */
 const MIN_GAP_MS = 20;
-/** Interval in ms, before jitter, at which watchers read the journal even without a signal: signals may be lost. */
+/** Interval in ms, before jitter, at which watchers read the journal without a signal, because signals may be lost. */
 const SAFETY_READ_MS = 1000;
 
 /** A channel that has at least one watcher. */
@@ -23,8 +23,8 @@ class WatchedChannel {
 
   /** Wakes the watchers, at the earliest MIN_GAP_MS after the previous wake-up. */
   signal(): void {
-    const gapLeft = this.#lastWakeAt + MIN_GAP_MS - this.clock.monotonic();
-    if (gapLeft > 0) this.#scheduleWake(gapLeft);
+    const gapLeftMs = this.#lastWakeAt + MIN_GAP_MS - this.clock.monotonic();
+    if (gapLeftMs > 0) this.#scheduleWake(gapLeftMs);
     else this.#wake();
   }
 
@@ -113,7 +113,7 @@ interface ChangeSignalsOptions {
   service: string;
 }
 
-/** Wakes the watchers of a channel on all instances when a change of the channel was recorded. */
+/** Wakes the watchers of a channel, on all instances, when a change on the channel was recorded. */
 export class ChangeSignals {
   /** The watched channels by channel hash. */
   readonly #watched = new Map<string, WatchedChannel>();

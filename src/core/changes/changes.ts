@@ -48,7 +48,7 @@ export class Changes {
     this.feed = new ChangeFeed({ journal, clock, signals, service, observer });
   }
 
-  /** Subscribes to changes from other instances. Also starts to look up followed transactions unless FOLLOW_DAYS is 0. */
+  /** Subscribes to changes from other instances. Starts to look up followed transactions unless FOLLOW_DAYS is 0. */
   start({ feeds, ...options }: StartOptions): void {
     const { session, notifier, config, observer } = this.options;
     notifier.subscribe((change) => {
@@ -66,9 +66,9 @@ export class Changes {
     });
   }
 
-  /** State of the record of changes for metrics. */
+  /** Metrics of the record of changes. */
   readonly state = {
-    /** Counts the followed transactions; null if none is looked up. Rejects if the journal cannot be read. */
+    /** Counts the followed transactions; null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
     followed: async (): Promise<FollowCount | null> =>
       this.#follower ? this.options.session.journal.countFollowed(this.options.session.service) : null,
     record: () => ({ ...this.recorder.backlog(), behindMs: this.feed.behindMs }),

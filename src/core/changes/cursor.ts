@@ -25,7 +25,7 @@ export class CursorExpired extends Error {
 export const encodeCursor = ({ epoch, transaction, seq }: ChangePosition): string =>
   Buffer.from(`1.${epoch}.${transaction}.${seq}`).toString('base64url');
 
-/** Returns the position of a cursor. Throws InvalidCursor if the gateway cannot have returned it. */
+/** Returns the position of a cursor. Throws InvalidCursor if this gateway never returned the cursor. */
 export function decodeCursor(cursor: string): ChangePosition {
   const text = cursor.length > MAX_LENGTH ? '' : Buffer.from(cursor, 'base64url').toString();
   const numbers = PATTERN.exec(text)?.slice(1).map(Number) ?? [];

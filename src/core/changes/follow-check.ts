@@ -13,14 +13,14 @@ export interface SeenTransaction {
   observedAt: number;
 }
 
-/** Minimum time in ms between two queries. One query checks many transactions, because waking the journal thread is slow. */
+/** Minimum time in ms between queries. A query checks many transactions, because waking the journal thread is slow. */
 const CHECK_EVERY_MS = 100;
 const MAX_QUEUED = 10_000;
 const MAX_NOT_FOLLOWED = 20_000;
-/** Time in ms after which a transaction that is not followed is checked again: its create may have been recorded since. */
+/** Time in ms after which an unfollowed transaction is checked again: its create may have been recorded since. */
 const RECHECK_MS = 5 * 60_000;
 
-/** Checks in batches whether transactions unknown to this instance are followed according to the journal. */
+/** Asks the journal, in batches, which transactions unknown to this instance are followed. */
 export class FollowCheck {
   #queued: SeenTransaction[] = [];
   #timer: Timer | undefined;
@@ -50,12 +50,12 @@ export class FollowCheck {
     });
   }
 
-  /** Number of responses that wait for the check. */
+  /** Number of queued responses. */
   get size(): number {
     return this.#queued.length;
   }
 
-  /** When the oldest response that waits for the check was received, in journal time; undefined if none waits. */
+  /** Journal time at which the oldest queued response was received; undefined if none is queued. */
   get oldestAt(): number | undefined {
     return this.#queued[0]?.observedAt;
   }
@@ -93,9 +93,9 @@ export class FollowCheck {
   #schedule(): void {
     if (this.#timer || this.#checking) return;
     const { clock } = this.session;
-    const inMs = this.#checkedAt + CHECK_EVERY_MS - clock.monotonic();
-    if (inMs <= 0) return this.#start();
-    this.#timer = clock.after(Math.min(inMs, CHECK_EVERY_MS), () => {
+    const delayMs = this.#checkedAt + CHECK_EVERY_MS - clock.monotonic();
+    if (delayMs <= 0) return this.#start();
+    this.#timer = clock.after(Math.min(delayMs, CHECK_EVERY_MS), () => {
       this.#timer = undefined;
       this.#start();
     });
@@ -117,7 +117,7 @@ export class FollowCheck {
     const { journal, clock } = this.session;
     this.#checkedAt = clock.monotonic();
     const ids = batch.map(({ found }) => found.transactionId);
-    // If the journal fails, every transaction of the batch counts as one that may be followed.
+    // If the journal fails, every transaction of the batch may be followed.
     const mayBeFollowed = await journal.mayBeFollowed(ids).catch(() => undefined);
     batch.forEach((response, index) => {
       if (mayBeFollowed?.[index] === false) this.addNotFollowed(response.found.transactionId);

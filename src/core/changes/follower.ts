@@ -12,15 +12,18 @@ import type { ChangeRecorder, KnownTransaction } from './change-recorder';
 const RUN_DELAY_MS = 1000;
 /** Maximum number of transactions per claim, and of lookups in flight. Leaves capacity for callers' requests. */
 const MAX_BATCH = 32;
-/** A transaction that changed within this time in ms is young. Young transactions are the most likely to change again. */
+/** Time in ms for which a transaction is young after a change. Young transactions are likely to change again. */
 const YOUNG_MS = 15 * 60_000;
-/** Share of the lookups that is reserved for young transactions, as long as any are due. */
+/** Fraction of the lookups that is reserved for young transactions while any are due. */
 const YOUNG_SHARE = 0.8;
-/** Interval in ms of the single lookups that probe the payment service while a circuit breaker is open. */
+/** Interval in ms at which one lookup probes the payment service while a circuit breaker is open. */
 const PROBE_EVERY_MS = 5000;
 /** Time in ms by which the lease of a claim exceeds the time limit of a lookup. */
 const LEASE_MARGIN_MS = 15_000;
-/** Skips a scheduled lookup if another one was sent within this share of the delay. Below the minimum delay with jitter. */
+/**
+ * A lookup is postponed if another response showed the transaction within this fraction of the delay. The fraction is
+ * less than the smallest factor of the jitter.
+ */
 const FRESH_SHARE = 0.7;
 
 /** Load and availability of the payment service, according to its client. */
@@ -44,16 +47,16 @@ interface FollowerOptions {
   observer: Pick<BackgroundObserver, 'onFollow'>;
 }
 
-/** Looks up the transactions created through the gateway until they are COMPLETED or FAILED, watched or not. */
+/** Looks up transactions created through the gateway until they are COMPLETED or FAILED, even if nobody watches. */
 export class Follower {
   readonly #job: RepeatedJob;
   readonly #lookups = new InFlightCounter();
-  /** Schedules not yet written to the journal, by row id. Leases keep other instances from claiming the transactions. */
+  /** Schedules not yet written to the journal, by row id. Until then, leases prevent claims by other instances. */
   readonly #unwritten = new Map<number, FollowSchedule>();
   /** Token bucket: number of lookups that may be sent now. */
   #tokens = 0;
   #refilledAt: number;
-  #probeAt = -Infinity;
+  #nextProbeAt = -Infinity;
 
   constructor(private readonly options: FollowerOptions) {
     const { clock } = options.session;
@@ -72,7 +75,7 @@ export class Follower {
     const { session, config } = this.options;
     await this.#writeSchedules();
     if (!session.clock.isSynchronized) return RUN_DELAY_MS;
-    const limit = this.#limit();
+    const limit = this.#allowedLookupCount();
     // The journal monitor logs why a claim failed.
     const claimed = limit === 0 ? [] : await this.#claim(limit).catch(() => []);
     for (const transaction of claimed) this.#follow(transaction);
@@ -82,7 +85,7 @@ export class Follower {
   }
 
   /** Returns the maximum number of lookups to send now. */
-  #limit(): number {
+  #allowedLookupCount(): number {
     const { session, config, serviceLoad } = this.options;
     const rate = config.changes.lookupsPerSecond;
     const now = session.clock.monotonic();
@@ -91,8 +94,8 @@ export class Follower {
     const limit = Math.max(0, Math.min(Math.floor(this.#tokens), MAX_BATCH - this.#lookups.count));
     if (serviceLoad.isBusy()) return 0;
     if (!serviceLoad.isDown()) return limit;
-    if (now < this.#probeAt) return 0;
-    this.#probeAt = now + PROBE_EVERY_MS;
+    if (now < this.#nextProbeAt) return 0;
+    this.#nextProbeAt = now + PROBE_EVERY_MS;
     return Math.min(1, limit);
   }
 
@@ -106,12 +109,12 @@ export class Follower {
       leaseUntil: now + timeoutMs + LEASE_MARGIN_MS,
       youngSince: now - YOUNG_MS,
       limit,
-      // Rounds at random, so that the average share is right even for a small limit.
+      // Rounds up or down at random, so that the average fraction is right even for a small limit.
       youngLimit: Math.floor(limit * YOUNG_SHARE + runtime.random()),
     });
   }
 
-  /** Looks a claimed transaction up unless its lookup has expired or is postponed, and schedules the next lookup. */
+  /** Looks a claimed transaction up unless this is postponed or FOLLOW_DAYS are over. Schedules the next lookup. */
   #follow(transaction: FollowedTransaction): void {
     const { session, config, observer, recorder, background } = this.options;
     const { clock } = session;
@@ -121,40 +124,40 @@ export class Follower {
       this.#schedule({ id, nextLookupAt: null, failures: 0 });
       return observer.onFollow(kind, 'expired');
     }
-    const known = recorder.checkKnown(transaction);
-    const postponedUntil = known && this.#postponedUntil(transaction, known);
+    const lastState = recorder.checkKnown(transaction);
+    const postponedUntil = lastState && this.#postponedUntil(transaction, lastState);
     if (postponedUntil !== undefined) {
       this.#schedule({ id, nextLookupAt: postponedUntil, failures: 0 });
       return observer.onFollow(kind, 'postponed');
     }
     this.#tokens -= 1;
-    const lookUp = () => this.#lookUp(transaction, known);
+    const lookUp = () => this.#lookUp(transaction, lastState);
     void this.#lookups.track(background({ name: `follow ${kind}` }, lookUp));
   }
 
-  /** Returns the new due time of a lookup if another lookup has just shown the transaction; undefined if it is due now. */
-  #postponedUntil({ changedAt }: FollowedTransaction, known: KnownTransaction): number | undefined {
+  /** Returns the new due time of a lookup if another response has just shown the transaction; undefined: due now. */
+  #postponedUntil({ changedAt }: FollowedTransaction, lastState: KnownTransaction): number | undefined {
     const { clock } = this.options.session;
-    if (known.category === 'done') return undefined;
-    const delay = this.#delay(known.category, changedAt, 0);
-    const sinceSeen = clock.monotonic() - known.seenAt;
+    if (lastState.category === 'done') return undefined;
+    const delay = this.#delay(lastState.category, changedAt, 0);
+    const sinceSeen = clock.monotonic() - lastState.seenAt;
     return sinceSeen < delay * FRESH_SHARE ? Math.floor(clock.now() + delay - sinceSeen) : undefined;
   }
 
   /** Looks a transaction up and schedules its next lookup. Never rejects. */
-  async #lookUp(transaction: FollowedTransaction, known: KnownTransaction | undefined): Promise<void> {
+  async #lookUp(transaction: FollowedTransaction, lastState: KnownTransaction | undefined): Promise<void> {
     const { session, lookUp, observer, recorder } = this.options;
     const { clock } = session;
     const { id, kind, channel, transactionId, changedAt, status } = transaction;
     try {
-      const found = await lookUp(kind, channel, transactionId);
-      observer.onFollow(kind, found ? 'found' : 'missing');
-      if (!found) return this.#retryLater(transaction, 0);
-      const category = pollPhase(found);
+      const snapshot = await lookUp(kind, channel, transactionId);
+      observer.onFollow(kind, snapshot ? 'found' : 'missing');
+      if (!snapshot) return this.#retryLater(transaction, 0);
+      const category = pollPhase(snapshot);
       // The gateway stops following when the final status is recorded. Until then the lease prevents further claims.
       if (category === 'done') return;
       const { state = null } = recorder.lastKnown(kind, transactionId) ?? {};
-      const isChanged = found.status !== status || (known !== undefined && known.state !== state);
+      const isChanged = snapshot.status !== status || (lastState !== undefined && lastState.state !== state);
       const delay = this.#delay(category, isChanged ? clock.now() : changedAt, 0);
       this.#schedule({ id, nextLookupAt: clock.now() + delay, failures: 0 });
     } catch (error) {

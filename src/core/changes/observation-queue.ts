@@ -16,19 +16,19 @@ const MAX_QUEUED = 10_000;
 /** Maximum number of concurrent writes of observations. The journal combines them into batches. */
 const MAX_IN_FLIGHT = 64;
 /** Time in ms for which a failed write of an observation is retried. */
-const REPEAT_FOR_MS = 10 * 60_000;
+const RETRY_FOR_MS = 10 * 60_000;
 const RETRY = { firstMs: 250, maxMs: 10_000 };
 
 /** Bounded queue that writes observations to the journal, in order per transaction. Retries failed writes. */
 export class ObservationQueue {
   /** Observations of transactions that have no write in flight, by transaction. */
   readonly #waiting = new Map<string, QueuedObservation[]>();
-  /** Observations of transactions that have a write in flight, by transaction. The first one is being written. */
+  /** Observations of transactions that have a write in flight, by transaction. The first in each list is written. */
   readonly #inFlight = new Map<string, QueuedObservation[]>();
   /** Runs writes outside the async context of the request whose response was observed. */
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
   #size = 0;
-  #failures = 0;
+  #failureCount = 0;
   #retryTimer: Timer | undefined;
   #idle: PromiseWithResolvers<void> | undefined;
 
@@ -46,7 +46,7 @@ export class ObservationQueue {
     return (first?.[0] ?? next?.[0])?.observation.observedAt;
   }
 
-  /** Queues an observation. Drops the oldest one if too many are queued. */
+  /** Queues an observation. Drops the oldest observation if too many are queued. */
   add(observation: Observation, onEnd: QueuedObservation['onEnd']): void {
     this.#size += 1;
     if (this.#size > MAX_QUEUED) this.#dropOldest();
@@ -61,7 +61,7 @@ export class ObservationQueue {
   async flush(): Promise<void> {
     this.#retryTimer?.cancel();
     this.#retryTimer = undefined;
-    this.#failures = 0;
+    this.#failureCount = 0;
     this.#start();
     if (this.#inFlight.size === 0) return;
     this.#idle ??= Promise.withResolvers();
@@ -88,7 +88,7 @@ export class ObservationQueue {
     if (result === undefined) this.#retryLater();
     else {
       list.shift();
-      this.#failures = 0;
+      this.#failureCount = 0;
       this.#end(first, result);
     }
     if (list.length > 0) this.#waiting.set(key, list);
@@ -99,14 +99,14 @@ export class ObservationQueue {
   }
 
   #isTooOld({ observation }: QueuedObservation): boolean {
-    return this.session.clock.now() - observation.observedAt > REPEAT_FOR_MS;
+    return this.session.clock.now() - observation.observedAt > RETRY_FOR_MS;
   }
 
   #retryLater(): void {
     if (this.#retryTimer) return;
     const { clock, runtime } = this.session;
-    const delay = backoffMs(RETRY, this.#failures, runtime.random());
-    this.#failures += 1;
+    const delay = backoffMs(RETRY, this.#failureCount, runtime.random());
+    this.#failureCount += 1;
     this.#retryTimer = clock.after(delay, () => {
       this.#retryTimer = undefined;
       this.#start();

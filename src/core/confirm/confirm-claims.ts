@@ -30,9 +30,9 @@ export class ConfirmClaims {
     try {
       return await this.session.failClosed(beginning);
     } catch (error) {
-      // The claim may have reached the journal despite the error, so it is released.
+      // The journal may have recorded the claim despite the error, so the claim is ended.
       void beginning.then(
-        (late) => late && this.end(claim.id, notCarriedOutResult(late)),
+        (lateResult) => lateResult && this.end(claim.id, notCarriedOutResult(lateResult)),
         // An earlier confirm may have an unknown result. `not_carried_out` leaves that result unknown.
         () => this.#recordLater(claim.id, { outcome: 'not_carried_out', confirmed: [] }),
       );

@@ -30,25 +30,25 @@ interface ConfirmServiceOptions {
 }
 
 const NOT_FOUND_MESSAGE =
-  'The payment may have been confirmed before, and the payment service does not show it; this call sent nothing. Repeat it unchanged.';
+  'The payment may have been confirmed before, but the payment service did not find it; this call sent nothing. Repeat it unchanged.';
 
 /** Delay in ms before each lookup after a lost response. */
 const LOOKUP_DELAYS_MS = [0, 300, 900];
 
-/** Statuses that a payment also reaches without a confirm, so that they do not prove that one was carried out. */
+/** Statuses that do not prove that a confirm was carried out, because a payment also reaches them without one. */
 const ENDED_WITHOUT_CONFIRM: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.FAILED,
   PaymentStatus.MISPAID,
 ]);
 
-/** A confirm that holds its claim in the journal. */
+/** A confirm that has claimed its payment in the journal. */
 interface ConfirmCall {
   request: ConfirmRequest;
   claim: ConfirmClaim;
   begun: ConfirmBeginResult;
   history: ReturnType<typeof compareHistory> & {
-    /** Whether the journal may have lost a confirm of this payment, with any input. */
-    mayLackConfirm: boolean;
+    /** Whether the journal may have lost a confirm of this payment, whatever its input. */
+    confirmMayBeLost: boolean;
   };
 }
 
@@ -60,7 +60,7 @@ interface ConfirmCompletion {
 
 const replay = (found: PaymentResource): ConfirmOutcome => ({ kind: 'success', found, replayed: true });
 
-/** Sends one confirm at a time per payment, and never one that may already be carried out. See docs/exactly-once.md. */
+/** Sends one confirm at a time per payment. Repeats none that may have been carried out. See docs/exactly-once.md. */
 export class ConfirmService {
   readonly #claims: ConfirmClaims;
   readonly #inFlight = new InFlightCounter();
@@ -74,7 +74,7 @@ export class ConfirmService {
     return this.#inFlight.track(this.options.session.withLeaseRenewal(() => this.#claimAndConfirm(request)));
   }
 
-  /** Resolves when no confirm is in flight and the journal was sent every unrecorded result once more. */
+  /** Resolves when no confirm is in flight and another try to record every unrecorded result has ended. */
   async drained(): Promise<void> {
     await this.#inFlight.drained();
     await this.#claims.flushUnrecorded();
@@ -99,11 +99,11 @@ export class ConfirmService {
         const isComparable = (hash: string): boolean => hashes.isComparable(hash);
         // The fence may have gone up since this instance last read it.
         await session.refreshFence();
-        const known = compareHistory(inputHash, begun, confirmed, isComparable);
+        const comparison = compareHistory(inputHash, begun, confirmed, isComparable);
         // While the fence is up, the journal may have lost an earlier confirm with any input.
-        const mayLackConfirm = session.fence.active !== null;
-        const isIncomparable = known.isIncomparable || mayLackConfirm;
-        const history = { ...known, isIncomparable, mayLackConfirm };
+        const confirmMayBeLost = session.fence.active !== null;
+        const isIncomparable = comparison.isIncomparable || confirmMayBeLost;
+        const history = { ...comparison, isIncomparable, confirmMayBeLost };
         const completion = await this.#confirm({ request, claim, begun, history });
         result = completion.result;
         return completion.outcome;
@@ -141,36 +141,39 @@ export class ConfirmService {
     const before = mustLookUp ? await payments.lookUp(request) : null;
     // A 404, for example from a proxy, does not prove that the payment still waits for the confirm.
     if (mustLookUp && !before) throw notTriedError(NOT_FOUND_MESSAGE);
-    const movedOn = before && hasMovedOn(before, request) ? before : null;
-    if (movedOn && mayBeRepeat) {
-      // Another input may explain why the payment has moved on, so the outcome of this input stays unknown.
-      const mayBeEffectOfOther = !history.wasSent && (history.otherUnresolved || history.mayLackConfirm);
+    const movedOnPayment = before && hasMovedOn(before, request) ? before : null;
+    if (movedOnPayment && mayBeRepeat) {
+      // The payment may have moved on because of another input, so the outcome of this input stays unknown.
+      const mayBeEffectOfOther = !history.wasSent && (history.otherUnresolved || history.confirmMayBeLost);
       if (history.otherConfirmed || mayBeEffectOfOther)
         return { outcome: { kind: 'unknown' }, result: notCarriedOutResult(begun) };
-      return { outcome: replay(movedOn), result: this.#resultOfMovedOn(call, movedOn) };
+      return { outcome: replay(movedOnPayment), result: this.#resultOfMovedOn(call, movedOnPayment) };
     }
-    // If the payment has moved on, the other input counts as carried out, and this confirm is a further one.
-    const earlier = movedOn ? this.#confirmedInputs(call, begun.unresolvedInputHashes, movedOn) : [];
+    // If the payment has moved on, the other input counts as carried out. This confirm is then sent as well.
+    const earlierInputs = movedOnPayment
+      ? this.#confirmedInputs(call, begun.unresolvedInputHashes, movedOnPayment)
+      : [];
     const outcome = await payments.confirm(request);
     if (outcome.kind === 'accepted') {
       const found = outcome.response;
-      const confirmed = [...earlier, ...this.#confirmedInputs(call, [call.claim.inputHash], found)];
+      const confirmed = [...earlierInputs, ...this.#confirmedInputs(call, [call.claim.inputHash], found)];
       return {
         outcome: { kind: 'success', found, replayed: false },
         result: { outcome: 'known', confirmed },
       };
     }
     const { otherConfirmed } = history;
-    if (otherConfirmed || earlier.length > 0) {
-      // An earlier confirm with another input may explain the state of the payment, which proves nothing about this input.
-      if (outcome.kind === 'unknown') return { outcome, result: { outcome: 'unknown', confirmed: earlier } };
-      const recorded = earlier.length > 0 ? 'known' : notCarriedOutResult(begun).outcome;
-      return { outcome, result: { outcome: recorded, confirmed: earlier } };
+    if (otherConfirmed || earlierInputs.length > 0) {
+      // Another input may explain the state of the payment, so the state proves nothing about this input.
+      if (outcome.kind === 'unknown')
+        return { outcome, result: { outcome: 'unknown', confirmed: earlierInputs } };
+      const recordedOutcome = earlierInputs.length > 0 ? 'known' : notCarriedOutResult(begun).outcome;
+      return { outcome, result: { outcome: recordedOutcome, confirmed: earlierInputs } };
     }
     return outcome.kind === 'refused' ? this.#onRejected(call, outcome) : this.#recoverLostResponse(call);
   }
 
-  /** Handles a rejected confirm. Another confirm may have caused the rejection, even one sent without the gateway. */
+  /** Handles a rejected confirm. Another confirm may have caused the rejection, even one that bypassed the gateway. */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
     const found = await this.#lookUpWithin(this.options.timeoutMs * 0.9, request);
@@ -202,8 +205,8 @@ export class ConfirmService {
   }
 
   /**
-   * Returns the result to record for a payment that has moved on although this confirm was not carried out. The
-   * unresolved confirms count as carried out, unless none had this input and an earlier input cannot be compared.
+   * Returns the result to record if this confirm was not carried out, but the payment has moved on. The unresolved
+   * confirms then count as carried out, unless none of them had this input and an earlier input cannot be compared.
    */
   #resultOfMovedOn(call: ConfirmCall, found: PaymentResource): ConfirmResult {
     const { begun, history } = call;
@@ -245,19 +248,19 @@ function compareHistory(
   confirmed: readonly ConfirmedInput[],
   isComparable: (hash: string) => boolean,
 ) {
-  const hashes = [...unresolvedInputHashes, ...confirmed.map((each) => each.inputHash)];
-  const isOther = (hash: string): boolean => hash !== inputHash && isComparable(hash);
+  const hashes = [...unresolvedInputHashes, ...confirmed.map((input) => input.inputHash)];
+  const isOtherInput = (hash: string): boolean => hash !== inputHash && isComparable(hash);
   // An unknown outcome without a hash means that the input of that confirm was not recorded.
   const isInputUnrecorded = previousOutcomeUnknown && unresolvedInputHashes.length === 0;
   return {
-    /** The same input was sent before and may have been carried out. */
+    /** Whether the same input was sent before and may have been carried out. */
     wasSent: unresolvedInputHashes.includes(inputHash),
-    /** An earlier input cannot be compared: it was not recorded, or hashed with another key. */
+    /** Whether an earlier input cannot be compared: it was not recorded, or hashed with another key. */
     isIncomparable: isInputUnrecorded || !hashes.every(isComparable),
-    /** The payment was confirmed with another input. */
-    otherConfirmed: confirmed.some((each) => isOther(each.inputHash)),
-    /** Another input was sent before and may have been carried out. */
-    otherUnresolved: unresolvedInputHashes.some(isOther),
+    /** Whether the payment was confirmed with another input. */
+    otherConfirmed: confirmed.some((input) => isOtherInput(input.inputHash)),
+    /** Whether another input was sent before and may have been carried out. */
+    otherUnresolved: unresolvedInputHashes.some(isOtherInput),
   };
 }
 

@@ -21,15 +21,15 @@ export interface CreatePlan<T extends Transaction> {
   /** The method's wire type. */
   method: string;
   input: CanonicalInput;
-  /** Errors of the input. If there are any, the create is never sent, but an earlier one may be replayed. */
+  /** Errors of the input. With errors, the create is never sent, but an earlier create with its key can be replayed. */
   errors: FieldError[];
-  /** The method details that may be shown. */
+  /** The details of the method that are not secret. */
   publicDetails: object;
   matcher: TransactionMatcher<T>;
   /** Preflight check that the service has no transaction with an external id; undefined: no preflight. */
   isExternalIdFree?: ((externalId: string) => Promise<boolean>) | undefined;
   queue: SendQueue;
-  /** Sends the create once. Throws a ServiceError only if it is certain that the service did not act on it. */
+  /** Sends the create once. Throws a ServiceError only if the service certainly did not act on the create. */
   send(
     attempt: Pick<NewAttempt, 'id' | 'externalId'>,
     options: MoneySendOptions,
@@ -42,7 +42,7 @@ export type CreateResult<T> =
   | { kind: 'invalid'; errors: FieldError[] }
   | { kind: 'refused'; httpStatus: number; message: string }
   | { kind: 'external_id_taken' }
-  /** `differing`: names of the parts of the input that differ from the journal. */
+  /** `differing`: names of the parts of the input that differ from the recorded attempt. */
   | { kind: 'conflict'; differing: string[] }
   | { kind: 'in_progress' }
   | { kind: 'unknown'; externalId: string };
@@ -50,7 +50,7 @@ export type CreateResult<T> =
 const EXTERNAL_ID_TAKEN_MESSAGE =
   'must not have been used before on this channel: there is, or may be, a payout with this external id. Query payout(externalId) and attempts(externalId) first; if they return nothing, ask the operator of the gateway. Use another externalId only for a different payout.';
 
-/** Returns the GraphQL error for a create that did not succeed. */
+/** Returns the user error of a create that did not succeed. */
 export function toUserError(
   result: Exclude<CreateResult<never>, { kind: 'success' }>,
   { key, matcher }: Pick<CreatePlan<Transaction>, 'key' | 'matcher'>,

@@ -6,7 +6,7 @@ import { withTimeout } from '../../shared/timeout';
 import type { CreatePlan, CreateResult } from './create-plan';
 import { differingParts, type KeyedHashes } from './keyed-hashes';
 import { newAttemptId } from '../../datasources/journal/stored-values';
-import { findLostCreate, inProgress } from './lost-create';
+import { findCreateOfLostAttempt, inProgress } from './lost-attempt';
 import { createdAt } from '../polling/snapshot';
 import type { Transaction } from '../recovery/transaction-matcher';
 import type { OutcomeRecovery } from '../recovery/outcome-recovery';
@@ -19,14 +19,14 @@ interface CreateServiceOptions {
   timeoutMs: number;
 }
 
-/** Maximum time in ms of lookups after a lost response; also at most 90 % of the request timeout. */
+/** Maximum time in ms for lookups after a lost response; it is also limited to 90 % of the request timeout. */
 const MAX_RECOVERY_MS = 3000;
 const FIRST_LOOKUP_PAUSE_MS = 200;
 
 /** Maximum time in ms between writing an attempt and starting its request timeout, in a busy process. */
 const BUSY_ALLOWANCE_MS = 550;
 
-/** Whether the key of an attempt may be used again. */
+/** Whether the key of an attempt can be used for another attempt. */
 const isKeyReleased = ({ outcome }: Attempt): boolean => outcome === 'rejected' || outcome === 'not_sent';
 
 /** Creates at most one transaction per idempotency key. See docs/exactly-once.md. */
@@ -36,8 +36,8 @@ export class CreateService {
   constructor(private readonly options: CreateServiceOptions) {}
 
   /**
-   * Sends the create, or replays an earlier one with the same key. Continues if the caller disconnects. Never sends an
-   * invalid input, but it may have been valid when it was first sent, for example with a card that has expired since.
+   * Sends the create, or replays an earlier one with the same key. Continues if the caller disconnects. An invalid
+   * input is never sent, but it is replayed if it was sent while it was valid, for example before the card expired.
    */
   create<T extends Transaction>(plan: CreatePlan<T>): Promise<CreateResult<T>> {
     const call = new CreateCall(this.options, plan);
@@ -50,10 +50,10 @@ export class CreateService {
   }
 }
 
-/** One call of a create. A method that returns undefined found that an earlier attempt has just released the key. */
+/** One call of a create. Methods return undefined if run() must try again, for example because the key became free. */
 class CreateCall<T extends Transaction> {
   #isLastTry = false;
-  /** Start of the fence that was known when the current try began. */
+  /** `fence.since` when the current try began; 0 without a fence. */
   #fenceSince = 0;
 
   constructor(
@@ -86,10 +86,10 @@ class CreateCall<T extends Transaction> {
     const { queue, input } = this.plan;
     await session.waitForClockSync();
     await session.waitForFence();
-    // The journal refuses the attempt if the fence goes up after this decision.
+    // The journal refuses the attempt if the fence goes up after this line.
     this.#fenceSince = session.fence.since;
     if (session.fence.active) {
-      const result = await this.#replayLost();
+      const result = await this.#replayLostAttempt();
       if (result !== null) return result;
     } else if (!(await this.#passesPreflight())) return this.#onExternalIdTaken();
     if (!queue.hasFreeSlot()) {
@@ -97,7 +97,7 @@ class CreateCall<T extends Transaction> {
       const existing = await this.#findActive();
       if (existing) return this.#replay(existing);
     }
-    // Reserve the slot before recording the attempt, because after a crash a recorded attempt may have been sent.
+    // Reserve the slot before recording the attempt, because after a crash a recorded attempt counts as possibly sent.
     const slot = await queue.reserve(input.channel);
     let attempt: NewAttempt;
     let begun: BeginResult;
@@ -113,14 +113,14 @@ class CreateCall<T extends Transaction> {
     return begun.kind === 'started' ? undefined : this.#onNotBegun(begun);
   }
 
-  /** Replays the transaction of a lost attempt with this key. Null if there is none, so that the create may be sent. */
-  async #replayLost(): Promise<CreateResult<T> | null | undefined> {
+  /** Replays the transaction of a lost attempt with this key. Null if there is none; the create can then be sent. */
+  async #replayLostAttempt(): Promise<CreateResult<T> | null | undefined> {
     const { session, recovery } = this.options;
     const existing = await this.#findActive();
     if (existing) return this.#replay(existing);
     session.requireSettledFence();
     const sought = this.#newAttempt();
-    const lost = await findLostCreate(sought, this.plan, session.fence.lostSince);
+    const lost = await findCreateOfLostAttempt(sought, this.plan, session.fence.lostSince);
     if (lost === 'none') return null;
     if (lost === 'conflict') return { kind: lost, differing: [] };
     if (lost === 'external_id_taken') return this.#onExternalIdTaken();
@@ -132,7 +132,7 @@ class CreateCall<T extends Transaction> {
     if (begun.kind !== 'started') return this.#onNotBegun(begun);
     if (await recovery.record(attempt, lost.found))
       return { kind: 'success', found: lost.found, replayed: true };
-    // An attempt with another key has recorded the transaction meanwhile. This attempt sent nothing.
+    // Meanwhile the transaction was recorded for an attempt with another key. This attempt sent nothing.
     await this.#settle(attempt, 'not_sent');
     return undefined;
   }
@@ -162,7 +162,7 @@ class CreateCall<T extends Transaction> {
     return session.failClosed(session.journal.find({ service: session.service, client, key }));
   }
 
-  /** Returns the attempt that holds the key; null if the key may be used. */
+  /** Returns the attempt that holds the key; null if the key is free. */
   async #findActive(): Promise<Attempt | null> {
     const attempt = await this.#find();
     return attempt && isKeyReleased(attempt) ? null : attempt;
@@ -196,7 +196,7 @@ class CreateCall<T extends Transaction> {
     };
   }
 
-  /** Whether no preflight is needed (for example because the key is in use), or the preflight finds no transaction. */
+  /** Whether the preflight finds no transaction, or none is needed, for example because the key is in use. */
   async #passesPreflight(): Promise<boolean> {
     const { plan } = this;
     const { externalId } = plan.input;
@@ -223,13 +223,13 @@ class CreateCall<T extends Transaction> {
       return outcome;
     }
     const { recovery } = this.options;
-    // A transaction that another attempt created is not the result of this one.
+    // A transaction that another attempt created is not the result of this attempt.
     if (outcome.kind === 'accepted' && (await recovery.record(attempt, outcome.response)))
       return { kind: 'success', found: outcome.response, replayed: false };
     return this.#recoverLostResponse(attempt);
   }
 
-  /** Handles a lost response: looks the transaction up for a short time, then leaves it to src/core/recovery. */
+  /** Handles a lost or unreadable response: looks the transaction up for a short time, then leaves it to recovery. */
   async #recoverLostResponse(attempt: NewAttempt): Promise<CreateResult<T>> {
     const { recovery, timeoutMs, session } = this.options;
     const { runtime } = session;

@@ -53,13 +53,13 @@ export class KeyedHashes {
     return [this.#keyId, ...groups].join('-');
   }
 
-  /** Returns the fingerprint of the input of a confirm; equal inputs for different payments have different ones. */
+  /** Returns the fingerprint of a confirm, which covers its payment and its input. */
   ofConfirm(confirm: CanonicalConfirm): string {
     // The prefix prevents collisions with creates, whose text begins with a brace.
     return `${this.#keyId}.${this.#hmac(`confirm ${canonicalText(confirm)}`)}`;
   }
 
-  /** Whether a fingerprint was made with the current key. Fingerprints of other keys cannot be compared. */
+  /** Whether a fingerprint was made with the current key. Fingerprints made with different keys cannot be compared. */
   isComparable(fingerprint: string): boolean {
     return fingerprint.startsWith(this.#keyId);
   }
@@ -68,15 +68,15 @@ export class KeyedHashes {
     return createHmac('sha256', this.#fingerprintKey).update(text).digest('hex');
   }
 
-  /** Whether an attempt has this input. If its hash has another key, only the fields in the journal are compared. */
+  /** Whether an attempt has this input. If its fingerprint is not comparable, only its fields in the journal count. */
   matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {
     if (this.isComparable(attempt.fingerprint)) return attempt.fingerprint === this.ofCreate(input);
     return differingParts(attempt, input, method).length === 0;
   }
 
   /**
-   * Returns the external id of a create without one: a UUID of version 8 (RFC 9562, 5.8). The same idempotency key always
-   * leads to the same id, so that a create can be found at the service even if the journal has lost it.
+   * Returns the external id for a create without one: a UUID of version 8 (RFC 9562, 5.8). It is always the same for
+   * the same idempotency key, so that a create can be found at the service even if the journal has lost it.
    */
   externalIdOf({ service, client, key }: AttemptKey): string {
     const hash = createHmac('sha256', this.#externalIdKey)
@@ -88,15 +88,15 @@ export class KeyedHashes {
   }
 }
 
-/** Returns the names of the parts of an input that differ from the attempt's fields in the journal. */
+/** Returns the names of the parts in which an input differs from an attempt in the journal. */
 export function differingParts(attempt: Attempt, input: CanonicalInput, method: string): string[] {
   const { amount, externalId } = input;
-  const isSame = {
+  const isEqualByPart = {
     operation: attempt.kind === input.kind,
     channel: attempt.channel === input.channel,
     method: attempt.method === method,
     amount: attempt.currency === amount.currency && attempt.value === amount.value,
     externalId: externalId === null || attempt.externalId === externalId,
   };
-  return Object.entries(isSame).flatMap(([part, same]) => (same ? [] : [part]));
+  return Object.entries(isEqualByPart).flatMap(([part, isEqual]) => (isEqual ? [] : [part]));
 }

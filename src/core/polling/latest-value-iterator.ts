@@ -1,4 +1,4 @@
-/** Conflating iterator of one subscriber: a slow subscriber misses intermediate values, but never the last one. */
+/** Iterator of one subscriber. A slow subscriber misses intermediate values, but never the last one. */
 export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefined> {
   #pending: { value: T } | undefined;
   #end: { error?: unknown } | undefined;

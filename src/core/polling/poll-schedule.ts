@@ -1,13 +1,13 @@
 import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollIntervals } from '../../shared/poll-intervals';
 
-/** Selects the poll intervals: the party that a transaction waits for, `mispaid` (status MISPAID) or `done` (no polls). */
+/** Selects the poll intervals: whom the transaction waits for, `mispaid` (status MISPAID) or `done` (no more polls). */
 export type PollCategory = 'payer' | 'provider' | 'mispaid' | 'done';
 
 const MAX_BACKOFF_MS = 60_000;
-/** Maximum in ms to which a longer Retry-After of the service is reduced. */
+/** Maximum Retry-After of the service in ms. Longer values are reduced to it. */
 const MAX_RETRY_AFTER_MS = 300_000;
-/** Minimum delay before the next lookup of a followed transaction, as a share of the time since its last change. */
+/** Minimum delay before the next lookup for the record of changes, as a fraction of the time since the last change. */
 const FOLLOW_SHARE_OF_AGE = 1 / 60;
 
 /** Adds jitter of ±15 %, so that polls that began at the same time spread out. */
@@ -25,7 +25,7 @@ export function nextPollDelay(intervals: PollIntervals, sinceChangeMs: number, f
   return withJitter(Math.max(everyMs, backoffMs));
 }
 
-/** Returns the delay in ms before the next lookup of a followed transaction: nextPollDelay(), or longer for an old one. */
+/** Returns the delay in ms before the next lookup of a followed transaction: longer if its last change is older. */
 export function nextFollowDelay(intervals: PollIntervals, sinceChangeMs: number, failures: number): number {
   const ageMs = Math.max(0, sinceChangeMs);
   return Math.max(nextPollDelay(intervals, ageMs, failures), Math.round(ageMs * FOLLOW_SHARE_OF_AGE));

@@ -7,7 +7,7 @@ import type { PollCategory } from './poll-schedule';
 /** A transaction as one response shows it. */
 export type Snapshot = PaymentResource | PayoutResource;
 
-/** Whether fields are missing from a payment, so that reading one of them would trigger a lookup. */
+/** Whether fields are missing from a payment. Reading one of them would trigger a lookup. */
 const isIncomplete = (snapshot: Snapshot): boolean =>
   'complete' in snapshot && snapshot.complete !== undefined;
 
@@ -59,7 +59,7 @@ export const transactionHash = (scope: string, channel: string, transactionId: s
 export const channelHash = (service: string, channel: string): string =>
   hash(`changes ${service} ${channel}`, 16);
 
-/** Returns `after`, completed with the external id and, if the journal could not be read, the details of `before`. */
+/** Returns `after` with the external id of `before`. A partial payout also gets the details of `before`. */
 export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const { status, rawStatus, error } = after;
   const empty = Object.create(Object.getPrototypeOf(before) as object) as T;

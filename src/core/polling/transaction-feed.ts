@@ -28,10 +28,10 @@ const MAX_CONCURRENT_POLLS = 32;
 /** Maximum number of transactions whose last state hashes are stored. */
 const MAX_STORED_HASHES = 20_000;
 
-/** Last state hashes of a transaction: `local` from a response to this instance, `remote` from another instance. */
+/** Last state hashes of a transaction: `own` from a response to this instance, `peer` from another instance. */
 interface LastStateHashes {
-  local?: string | undefined;
-  remote?: string | undefined;
+  own?: string | undefined;
+  peer?: string | undefined;
 }
 
 /** Lookups of payments or payouts, and subscriptions to them. The subscribers of a transaction share one poller. */
@@ -64,7 +64,7 @@ export class TransactionFeed<T extends Snapshot> {
     return this.#outsideRequests(() => this.#pollerFor(channel, transactionId).subscribe());
   }
 
-  /** Looks a transaction up as a poll for subscribers does, within the limit of concurrent polls. */
+  /** Looks a transaction up, within the limit of concurrent polls. */
   poll(channel: string, transactionId: string): Promise<T | null> {
     return this.#limit.execute(() => this.lookUp({ channel, transactionId }));
   }
@@ -74,7 +74,7 @@ export class TransactionFeed<T extends Snapshot> {
     if (!this.#pollSoon(channel, transactionId)) await this.lookUp({ channel, transactionId });
   }
 
-  /** Stops sharing lookups of a channel that are in flight, because their results may be older than a change. */
+  /** Stops sharing a channel's lookups in flight, because their results may be older than a change. */
   invalidate(channel: string): void {
     this.#lookups.invalidateChannel(channel);
   }
@@ -87,27 +87,30 @@ export class TransactionFeed<T extends Snapshot> {
   }
 
   onRemoteChange({ name, state }: StateChange): void {
-    this.#lastHashesOf(name).remote = state;
+    this.#lastHashesOf(name).peer = state;
     const poller = this.#pollersByHash.get(name);
     if (poller && (!poller.latest || stateHash(poller.latest) !== state)) poller.pollSoon();
   }
 
-  /** Passes a snapshot to subscribers on all instances. @param requestedAt start of the request, by `performance.now()` */
-  onSnapshot(found: T, requestedAt: number): void {
-    const { channel, transactionId } = found;
-    this.options.recorder.onSnapshot(found, requestedAt);
+  /**
+   * Passes a snapshot to subscribers on all instances.
+   * @param requestedAt start of the request, by `performance.now()`
+   */
+  onSnapshot(snapshot: T, requestedAt: number): void {
+    const { channel, transactionId } = snapshot;
+    this.options.recorder.onSnapshot(snapshot, requestedAt);
     const poller = this.#pollers.get(keyOf(channel, transactionId));
-    if (poller) this.#outsideRequests(() => poller.onSnapshot(found, requestedAt));
+    if (poller) this.#outsideRequests(() => poller.onSnapshot(snapshot, requestedAt));
     const { notifier } = this.options;
     if (!notifier.hasPeers) return;
     const name = this.#hashOf(channel, transactionId);
-    const state = stateHash(found);
-    const known = this.#lastHashesOf(name);
-    if (known.local === state) return;
-    known.local = state;
+    const state = stateHash(snapshot);
+    const hashes = this.#lastHashesOf(name);
+    if (hashes.own === state) return;
+    hashes.own = state;
     // A state that another instance published is not published again.
-    if (known.remote !== state) notifier.publish({ name, state });
-    known.remote = undefined;
+    if (hashes.peer !== state) notifier.publish({ name, state });
+    hashes.peer = undefined;
   }
 
   /** Schedules an early poll. Returns false if the transaction has no subscribers on this instance. */
@@ -118,9 +121,9 @@ export class TransactionFeed<T extends Snapshot> {
   }
 
   #lastHashesOf(name: string): LastStateHashes {
-    const known = this.#lastHashes.get(name) ?? {};
-    this.#lastHashes.set(name, known);
-    return known;
+    const hashes = this.#lastHashes.get(name) ?? {};
+    this.#lastHashes.set(name, hashes);
+    return hashes;
   }
 
   #pollerFor(channel: string, transactionId: string): TransactionPoller<T> {

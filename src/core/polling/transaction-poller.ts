@@ -9,7 +9,7 @@ import { LatestValueIterator } from './latest-value-iterator';
 interface TransactionPollerOptions<T extends Snapshot> {
   clock: Clock;
   settings: PollSettings;
-  /** Looks the transaction up. Also passes the result to `onSnapshot`, which ignores lookups older than the poller. */
+  /** Looks the transaction up. Also passes the result to `onSnapshot`, which ignores lookups older than this poller. */
   lookUp(): Promise<T | null>;
   kind: T['kind'];
   onPoll(result: PollResult): void;
@@ -34,7 +34,7 @@ interface Outage {
   since: number;
   failures: number;
   error: unknown;
-  /** End of the service's Retry-After. */
+  /** Earliest time of the next poll, according to the service's Retry-After. */
   retryAt: number;
 }
 
@@ -62,7 +62,7 @@ export class TransactionPoller<T extends Snapshot> {
 
   /** Adds a subscriber. It receives the current state of the transaction as soon as a response shows it. */
   subscribe(): LatestValueIterator<T> {
-    const subscriber = new LatestValueIterator<T>((gone) => this.#unsubscribe(gone));
+    const subscriber = new LatestValueIterator<T>((iterator) => this.#unsubscribe(iterator));
     this.#subscribers.add(subscriber);
     const latest = this.#latest;
     const age = latest ? this.options.clock.monotonic() - latest.receivedAtMonotonic : Infinity;
@@ -126,7 +126,7 @@ export class TransactionPoller<T extends Snapshot> {
       // If the poller has ended meanwhile, its queued lookup was skipped, so there is no result.
       if (!this.#isOver) result = found ? 'found' : 'missing';
       if (!found) throw transactionNotFoundError(this.options.kind);
-      // `onSnapshot` ignores the response of a shared lookup that was sent before this poller started.
+      // `onSnapshot` has ignored the response if the lookup is shared and was sent before this poller started.
       if (!this.#latest && !this.#isOver) this.#accept(found);
       this.#replayLatest();
     } catch (error) {
@@ -153,12 +153,12 @@ export class TransactionPoller<T extends Snapshot> {
     const now = this.options.clock.monotonic();
     const { since = now, failures = 0 } = this.#outage ?? {};
     this.#outage = { since, failures: failures + 1, error, retryAt: now + retryAfterOf(error) };
-    if (this.#outageTimeoutIn() > 0) this.#replayLatest();
+    if (this.#msUntilOutageTimeout() > 0) this.#replayLatest();
     else this.#end(error);
   }
 
   /** Returns the time in ms until the outage ends the subscriptions; Infinity without an outage or a limit. */
-  #outageTimeoutIn(): number {
+  #msUntilOutageTimeout(): number {
     const { clock, settings } = this.options;
     if (!this.#outage || settings.outageMs === 0) return Infinity;
     return this.#outage.since + settings.outageMs - clock.monotonic();
@@ -176,10 +176,10 @@ export class TransactionPoller<T extends Snapshot> {
   /** Schedules the next poll, not before the end of Retry-After. Ends the subscriptions when an outage is too long. */
   #schedulePollIn(ms: number): void {
     const retryIn = (this.#outage?.retryAt ?? 0) - this.options.clock.monotonic();
-    const delayMs = Math.min(Math.max(0, ms, retryIn), this.#outageTimeoutIn());
+    const delayMs = Math.min(Math.max(0, ms, retryIn), this.#msUntilOutageTimeout());
     this.#timer?.cancel();
     this.#timer = this.options.clock.after(delayMs, () => {
-      if (this.#outageTimeoutIn() <= 0) this.#end(this.#outage?.error);
+      if (this.#msUntilOutageTimeout() <= 0) this.#end(this.#outage?.error);
       else void this.#poll();
     });
   }

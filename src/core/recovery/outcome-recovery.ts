@@ -29,25 +29,25 @@ interface OutcomeRecoveryOptions {
   recorder: Pick<ChangeRecorder, 'observedByCreate' | 'onCreateRecorded'>;
 }
 
-type Succeeded = Extract<Outcome, { outcome: 'succeeded' }>;
-type Recovered = Succeeded | { outcome: 'not_sent'; settledAt: number };
+type SucceededOutcome = Extract<Outcome, { outcome: 'succeeded' }>;
+type RecoveredOutcome = SucceededOutcome | { outcome: 'not_sent'; settledAt: number };
 
 const FIRST_RECHECK_DELAY_MS = 500;
 const MAX_RECHECK_DELAY_MS = 60_000;
-/** Time in ms after the due time of a recheck before other instances count lookups. sql-journal.ts has the same value. */
+/** Time in ms by which a recheck must be overdue before other instances count lookups. Same value in sql-journal.ts. */
 const OBSERVER_GRACE_MS = 5000;
 
-/** Minimum number of lookups without a match before a key is released. They are spread over the settling time. */
+/** Minimum number of lookups without a match before a key becomes free. They are spread over the settling time. */
 const MIN_LOOKUPS = 4;
 
-/** Maximum number of entries in `#countedAt`. Evicting one only delays the release of its attempt's key. */
+/** Maximum number of entries in `#countedAt`. If an entry is evicted, the attempt's key only becomes free later. */
 const MAX_COUNTED = 10_000;
 
 /** Recovers unknown outcomes by lookup. See docs/exactly-once.md. */
 export class OutcomeRecovery {
   /** Recoveries in flight of this instance, by attempt id. Concurrent callers share one. */
   readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
-  /** For each attempt id, the start of this instance's last counted lookup, by the monotonic clock. */
+  /** Start of this instance's last lookup that counted as evidence of absence, by attempt id; monotonic clock. */
   readonly #countedAt = growingCache<string, number>(MAX_COUNTED);
   readonly #reports = new InFlightCounter();
 
@@ -58,9 +58,9 @@ export class OutcomeRecovery {
     attempt: Attempt,
     matcher: TransactionMatcher<T>,
   ): Promise<RecoveryResult<T> | null> {
-    const shared = this.#inFlight.get(attempt.id);
+    const sharedRecovery = this.#inFlight.get(attempt.id);
     // The kind of an attempt determines its matcher, and so the type of the shared result.
-    if (shared) return shared as Promise<RecoveryResult<T>>;
+    if (sharedRecovery) return sharedRecovery as Promise<RecoveryResult<T>>;
     const { session } = this.options;
     const claimed = await session.failClosed(session.journal.claim(attempt.id, this.newClaim()));
     return claimed && this.recover(claimed, matcher);
@@ -118,7 +118,7 @@ export class OutcomeRecovery {
   ): Promise<Absence> {
     const { session, clockGuard, timeoutMs, settleMs } = this.options;
     const { absence } = attempt;
-    // A different transaction with the same external id may hide the one of this attempt, so the evidence is void.
+    // Another transaction with the same external id may hide this attempt's transaction, so the evidence is void.
     if (match.kind !== 'nothing') return NO_ABSENCE;
     if (!match.isOwn || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
     const isFound = await withTimeout(
@@ -127,19 +127,19 @@ export class OutcomeRecovery {
       session.runtime,
     ).catch(() => false);
     if (!isFound) return absence;
-    // Only the instance that made the last counted lookup can measure the time since, by its monotonic clock.
-    const last = absence.observer === session.owner ? this.#countedAt.get(attempt.id) : undefined;
-    const elapsed = last === undefined ? 0 : startedAt - last;
+    // Only the instance that made the last lookup that counted knows the time since then, by its monotonic clock.
+    const lastCountedAt = absence.observer === session.owner ? this.#countedAt.get(attempt.id) : undefined;
+    const elapsed = lastCountedAt === undefined ? 0 : startedAt - lastCountedAt;
     this.#countedAt.set(attempt.id, startedAt);
     return {
       lookups: absence.lookups + 1,
-      // Even after a long pause a lookup counts for no more than its share of the settling time.
+      // Even after a long pause, a lookup counts for no more than its fraction of the settling time.
       spanMs: Math.round(absence.spanMs + Math.min(elapsed, settleMs / (MIN_LOOKUPS - 1))),
       observer: session.owner,
     };
   }
 
-  /** Whether another instance made the last counted lookup, and its next lookup is not overdue. */
+  /** Whether another instance made the last lookup that counted, and the next lookup is not overdue. */
   #isObservedElsewhere({ absence, nextRecheckAt }: Attempt): boolean {
     const { session } = this.options;
     const isObserved = absence.observer !== '' && absence.observer !== session.owner;
@@ -159,7 +159,7 @@ export class OutcomeRecovery {
   }
 
   /** Returns the outcome of an attempt that created this transaction. */
-  succeeded(found: Transaction): Succeeded {
+  succeeded(found: Transaction): SucceededOutcome {
     const { session, recorder } = this.options;
     return {
       outcome: 'succeeded',
@@ -176,7 +176,7 @@ export class OutcomeRecovery {
    */
   #recordRecovered(attempt: Attempt, found: Transaction | null): Promise<boolean> {
     const { session, recorder } = this.options;
-    const outcome: Recovered = found
+    const outcome: RecoveredOutcome = found
       ? this.succeeded(found)
       : { outcome: 'not_sent', settledAt: session.clock.now() };
     return session.recordOutcome(attempt, outcome, () => {
@@ -186,7 +186,7 @@ export class OutcomeRecovery {
   }
 
   /** Reports a recovered outcome, unless another instance or an operator recorded one first. Never rejects. */
-  async #report(attempt: Attempt, recovered: Recovered): Promise<void> {
+  async #report(attempt: Attempt, recovered: RecoveredOutcome): Promise<void> {
     const { session, observer } = this.options;
     const { outcome, settledAt } = recovered;
     // If the attempt cannot be read, a duplicate report is better than none.
@@ -200,7 +200,7 @@ export class OutcomeRecovery {
   async scheduleRecheck(attempt: Attempt, absence?: Absence): Promise<void> {
     const { session } = this.options;
     const isObservedElsewhere = this.#isObservedElsewhere(attempt);
-    // An instance does not postpone the recheck of the instance that made the last counted lookup.
+    // The next lookup belongs to the instance of the last lookup that counted, so its time stays the same.
     const nextRecheckAt = isObservedElsewhere
       ? (attempt.nextRecheckAt ?? 0)
       : Math.round(session.clock.now() + this.#recheckDelay(attempt.recheckCount));
@@ -212,13 +212,13 @@ export class OutcomeRecovery {
   }
 
   /** Returns the delay before the next lookup in ms: exponential backoff with jitter. */
-  #recheckDelay(rechecks: number): number {
-    // Each lookup counts for a limited share of the settling time, so longer delays would postpone the release.
+  #recheckDelay(recheckCount: number): number {
+    // Each lookup counts for a limited part of the settling time. With longer delays, keys would become free later.
     const maxMs = Math.min(
       MAX_RECHECK_DELAY_MS,
       Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_LOOKUPS)),
     );
     const { runtime } = this.options.session;
-    return backoffMs({ firstMs: FIRST_RECHECK_DELAY_MS, maxMs }, rechecks, runtime.random());
+    return backoffMs({ firstMs: FIRST_RECHECK_DELAY_MS, maxMs }, recheckCount, runtime.random());
   }
 }

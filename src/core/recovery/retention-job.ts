@@ -23,11 +23,11 @@ const TARGETS: readonly PurgeTarget[] = ['attempts', 'reservations', 'confirmed'
 
 const FIRST_RUN_DELAY_MS = 10_000;
 const RUN_EVERY_MS = 60 * 60 * 1000;
-/** Delay in ms before the next run if another instance is purging, or if the clock is not synchronized or not steady. */
+/** Delay in ms before the next run if another instance is purging, or the clock is not synchronized or not steady. */
 const POSTPONED_RUN_DELAY_MS = 60_000;
 const RETRY = { firstMs: 1000, maxMs: 60_000 };
 
-/** Limits of the rows per purge step. The number adapts so that a step delays creates by about TARGET_STEP_MS at most. */
+/** Minimum and maximum rows per purge step. The number adapts, so that a step delays creates by TARGET_STEP_MS. */
 const MIN_STEP_ROWS = 25;
 const MAX_STEP_ROWS = 500;
 const TARGET_STEP_MS = 20;
@@ -41,17 +41,17 @@ export function startRetentionJob(options: RetentionJobOptions): RepeatedJob {
   return new RepeatedJob(options.session.clock, FIRST_RUN_DELAY_MS, () => purge.runStep());
 }
 
-/** Deletes expired rows in steps; one instance at a time. */
+/** Deletes expired rows in steps. Only one instance purges at a time. */
 class Purge {
   #targetIndex = 0;
-  /** Position from which the next step continues; null: from the beginning. */
+  /** Position after which the next step continues; null: start at the beginning. */
   #after: string | null = null;
   #stepRows = MIN_STEP_ROWS;
-  #failures = 0;
+  #failureCount = 0;
 
   constructor(private readonly options: RetentionJobOptions) {}
 
-  /** Runs one step. Never rejects; resolves with the delay before the next one, in milliseconds. */
+  /** Runs one step. Never rejects; resolves with the delay before the next step, in milliseconds. */
   async runStep(): Promise<number> {
     const { session, clockGuard, warn } = this.options;
     const { journal, clock, runtime } = session;
@@ -62,15 +62,15 @@ class Purge {
     try {
       const step = { target, settledBefore, limit: this.#stepRows, after: this.#after };
       const progress = await journal.purgeStep(step);
-      this.#failures = 0;
+      this.#failureCount = 0;
       return this.#nextDelay(progress, runtime.monotonic() - startedAt);
     } catch (error) {
       this.#stepRows = MIN_STEP_ROWS;
-      this.#failures += 1;
+      this.#failureCount += 1;
       const { reason, code } = describeJournalError(error);
-      const facts = { event: 'purge_step_failed', target, failures: this.#failures, reason, code };
+      const facts = { event: 'purge_step_failed', target, failures: this.#failureCount, reason, code };
       warn(facts, 'could not delete expired rows from the journal; retrying');
-      return backoffMs(RETRY, this.#failures - 1, runtime.random());
+      return backoffMs(RETRY, this.#failureCount - 1, runtime.random());
     }
   }
 

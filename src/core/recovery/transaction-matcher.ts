@@ -10,10 +10,10 @@ import type { JournalSession } from '../journal-session';
 
 export type Transaction = PaymentResource | PayoutResource;
 
-/** Result of a lookup by external id. A `mismatch` may hide the attempt's transaction, so it is no evidence of absence. */
+/** Result of a lookup by external id. A `mismatch` may hide the attempt's transaction, so it does not prove absence. */
 export type LookupMatch<T> =
   | { kind: 'found'; found: T }
-  /** `why`: undefined if the transaction differs from the attempt. `rival`: another open attempt may have created it. */
+  /** `why`: undefined if the transaction differs from the attempt; `rival`: another open attempt may be its creator. */
   | { kind: 'mismatch'; why?: 'older' | 'created_by_another' | 'rival' }
   /** `isOwn`: whether the response comes from the service itself, and not from a proxy. */
   | { kind: 'nothing'; isOwn: boolean };
@@ -21,11 +21,14 @@ export type LookupMatch<T> =
 /** Finds the transaction that an attempt created. */
 export interface TransactionMatcher<T extends Transaction> {
   readonly kind: AttemptKind;
-  /** Returns a matcher that also redacts these values of the request in responses. */
+  /** Returns a matcher that also redacts these request values in responses. */
   withRedaction(secrets: readonly string[]): TransactionMatcher<T>;
-  /** Looks for the transaction by external id. @param createdFrom earliest creation time, if an attempt may have been lost */
+  /**
+   * Looks for the transaction by external id.
+   * @param createdFrom earliest creation time; only given if the journal may have lost the attempt
+   */
   find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<T>>;
-  /** Whether the service finds another transaction of this channel that certainly exists; true if none is recorded. */
+  /** Whether the service finds a recorded transaction of the same channel; true if none is recorded. */
   findsKnownTransaction(attempt: Attempt): Promise<boolean>;
   /** Returns the transaction of a succeeded attempt in its current state, or as recorded if the lookup fails. */
   current(attempt: Attempt): Promise<T>;
@@ -78,10 +81,10 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
   async current(attempt: Attempt): Promise<PaymentResource> {
     const { secrets } = this;
     const { channel, transactionId } = attempt;
-    const now = transactionId
+    const payment = transactionId
       ? await this.payments.lookUp({ channel, transactionId, secrets }).catch(() => null)
       : null;
-    if (now) return Object.assign(now, { externalId: attempt.externalId });
+    if (payment) return Object.assign(payment, { externalId: attempt.externalId });
     return this.payments.fromJournal(transactionId ?? '', attempt.status ?? '', {
       channel,
       externalId: attempt.externalId,
@@ -91,12 +94,12 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     });
   }
 
-  /** Whether another attempt that was begun later and created the payment may have been purged since. */
+  /** Whether the journal may have purged another attempt that began later and created the payment. */
   #mayHavePurgedHolder({ startedAt }: Attempt): boolean {
     return this.session.clock.now() - startedAt > this.keepMs;
   }
 
-  /** Whether a payment is not older than the attempt: an older one may have the same external id, as ids are reused. */
+  /** Whether a payment was created after the attempt began. An older payment can have the same external id. */
   #createdSince(payment: PaymentResource, { startedAt, serviceStartedAt }: Attempt): boolean {
     const { serviceTime } = payment;
     const created = creationTime(payment);
@@ -131,7 +134,10 @@ export const knownFromJournal = (attempt: Attempt): KnownPayout => ({
   publicDetails: JSON.parse(attempt.publicDetails) as object,
 });
 
-/** Finds payouts by external id and method, as the service returns neither amount nor time: the preflight excludes others. */
+/**
+ * Finds payouts by external id and method, because the service returns neither amount nor time. The preflight has
+ * excluded older payouts with this external id.
+ */
 export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   readonly kind = 'payout';
 
@@ -147,9 +153,9 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
 
   async find(attempt: Attempt): Promise<LookupMatch<PayoutResource>> {
     const { channel, externalId } = attempt;
-    const known = knownFromJournal(attempt);
+    const details = knownFromJournal(attempt);
     const key = { channel, externalId, amount: attempt, secrets: this.secrets };
-    const { found, isOwn } = await this.payouts.search(key, () => known);
+    const { found, isOwn } = await this.payouts.search(key, () => details);
     if (!found) return { kind: 'nothing', isOwn };
     if (found.wireType !== attempt.method) return { kind: 'mismatch' };
     const { journal, service } = this.session;
@@ -165,10 +171,10 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   async current(attempt: Attempt): Promise<PayoutResource> {
     const { secrets } = this;
     const { channel, transactionId, status } = attempt;
-    const known = knownFromJournal(attempt);
-    const now = transactionId
-      ? await this.payouts.lookUp({ channel, transactionId, secrets }, () => known).catch(() => null)
+    const details = knownFromJournal(attempt);
+    const payout = transactionId
+      ? await this.payouts.lookUp({ channel, transactionId, secrets }, () => details).catch(() => null)
       : null;
-    return now ?? this.payouts.fromJournal(transactionId ?? '', status ?? '', known);
+    return payout ?? this.payouts.fromJournal(transactionId ?? '', status ?? '', details);
   }
 }

@@ -61,8 +61,8 @@ const containsSecret = (text: string, secret: string): boolean =>
 
 /**
  * Returns an error for each field that is stored in clear text and contains a secret. A card number that is not in the
- * request's method counts only if a card scheme issues such numbers, so that order numbers pass.
- * @param errors errors of other rules; their fields are skipped, because these may be of any length
+ * request's method counts only if a card scheme issues such numbers; order numbers therefore pass.
+ * @param errors errors of other rules; fields with errors are skipped, because they may have any length
  */
 export function findMisplacedSecrets(
   { idempotencyKey, externalId, description }: StoredInput,

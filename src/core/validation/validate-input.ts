@@ -9,8 +9,8 @@ function flatten(errors: readonly ValidationError[], parent: readonly string[]):
   return errors.flatMap(({ property, constraints = {}, children = [] }) => {
     const path = [...parent, property];
     // The names of the constraints are the names of the rules in src/schema/rules.ts.
-    const broken = Object.entries(constraints) as [InputRule, string][];
-    const own = broken.map(([rule, message]) => fieldError(path, rule, message));
+    const brokenRules = Object.entries(constraints) as [InputRule, string][];
+    const own = brokenRules.map(([rule, message]) => fieldError(path, rule, message));
     return [...own, ...flatten(children, path)];
   });
 }

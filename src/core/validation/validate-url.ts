@@ -25,7 +25,7 @@ const NOT_PUBLIC_IPV4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4], // reserved, broadcast
 ];
 
-/** Ranges within 2000::/3 that are not public. No address outside 2000::/3 is (mapped, NAT64, fc00::/7, fe80::/10). */
+/** Ranges within 2000::/3 that are not public. Addresses outside it (NAT64, fc00::/7, fe80::/10) are never public. */
 const NOT_PUBLIC_IPV6: readonly (readonly [string, number])[] = [
   ['2001::', 23], // protocol assignments, Teredo
   ['2001:db8::', 32], // documentation
@@ -75,10 +75,10 @@ function isUnambiguous(
   host: string,
 ): boolean {
   const [, rawHost = ''] = AUTHORITY.exec(authority) ?? [];
-  const sameHost = isIPv6(host) ? rawHost.startsWith('[') : rawHost === host;
+  const isSameHost = isIPv6(host) ? rawHost.startsWith('[') : rawHost === host;
   // Some parsers accept credentials anywhere before the first slash.
   const mayHaveCredentials = /^[?#][^/]*@/.test(rest);
-  return URL_CHARACTERS.test(text) && sameHost && !mayHaveCredentials && rest.split('#').length <= 2;
+  return URL_CHARACTERS.test(text) && isSameHost && !mayHaveCredentials && rest.split('#').length <= 2;
 }
 
 const isAllowedHost = (host: string, hosts: readonly string[]): boolean =>
@@ -92,7 +92,7 @@ const HTTPS_OR_LOOPBACK: UrlRule = [
   'must begin with https://; http:// is allowed for loopback hosts only.',
 ];
 const NO_CREDENTIALS: UrlRule = ['noCredentials', 'must not contain a user name or password.'];
-const UNAMBIGUOUS_URL: UrlRule = [
+const PLAIN_URL: UrlRule = [
   'plainUrl',
   'must be an unambiguous http or https URL: only RFC 3986 characters (percent-encode others; write international host names as xn--), and a host name or IP address in its usual notation, without a trailing dot.',
 ];
@@ -102,15 +102,15 @@ const PUBLIC: UrlRule = [
 ];
 const ALLOWED: UrlRule = ['allowedHost', 'must name a host that the configuration of this gateway allows.'];
 
-function brokenRules(text: string, policy: UrlPolicy): UrlRule[] {
+function findBrokenRules(text: string, policy: UrlPolicy): UrlRule[] {
   const parts = splitUrl(text);
   const host = hostOf(text);
-  if (host === null || !/^https?$/.test(parts.scheme)) return [UNAMBIGUOUS_URL];
+  if (host === null || !/^https?$/.test(parts.scheme)) return [PLAIN_URL];
   const isAllowedLoopback = policy.allowsLoopback && (isLoopback(host) || host.endsWith('.localhost'));
   const rules: (UrlRule | false)[] = [
     parts.scheme !== 'https' && !isAllowedLoopback && (policy.allowsLoopback ? HTTPS_OR_LOOPBACK : HTTPS),
     parts.authority.includes('@') && NO_CREDENTIALS,
-    !parts.authority.includes('@') && !isUnambiguous(text, parts, host) && UNAMBIGUOUS_URL,
+    !parts.authority.includes('@') && !isUnambiguous(text, parts, host) && PLAIN_URL,
     !isPublicHost(host) && !isAllowedLoopback && PUBLIC,
     policy.hosts !== null && !isAllowedHost(host, policy.hosts) && ALLOWED,
   ];
@@ -124,6 +124,6 @@ export function validateUrls(input: UrlInput, policy: UrlPolicy): FieldError[] {
   return (['returnUrl', 'callbackUrl'] as const).flatMap((name) => {
     const text = input[name];
     if (text === null || text === undefined) return [];
-    return brokenRules(text, policy).map(([rule, message]) => fieldError([name], rule, message));
+    return findBrokenRules(text, policy).map(([rule, message]) => fieldError([name], rule, message));
   });
 }

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../shared/clock';
 import { PostgresHosts } from '../journal/postgres/hosts';
 import { ListenConnection } from './postgres-listener';
 
-/** A transaction state that an instance has observed. Both fields are hashes, so that they do not identify a payer. */
+/** A transaction state that an instance has observed. Both fields are hashes, which do not identify a payer. */
 export interface StateChange {
   /** Hash of the transaction: 22 characters of base64url. */
   name: string;
@@ -13,19 +13,19 @@ export interface StateChange {
 
 /** Publish/subscribe of state changes between instances. Lost changes are acceptable, because polling finds them. */
 export interface ChangeNotifier {
-  /** Whether other instances may exist. */
+  /** Whether other instances can exist. */
   readonly hasPeers: boolean;
   /** Sends a change to the other instances, batched. Never throws and never waits. */
   publish(change: StateChange): void;
-  /** Sets the one listener for changes of other instances. */
+  /** Sets the listener for changes of other instances. Replaces the previous listener. */
   subscribe(onChange: (change: StateChange) => void): void;
   close(): Promise<void>;
 }
 
 const CHANNEL = 'paygraph_changes';
-/** Time in ms for which published changes are collected into one message. */
+/** Time in ms during which published changes are collected for one message. */
 const BATCH_WINDOW_MS = 10;
-/** Maximum number of queued changes. A full queue drops the oldest change, for example while disconnected. */
+/** Maximum number of queued changes. Beyond it, for example while disconnected, the oldest change is dropped. */
 const MAX_QUEUED = 20_000;
 /** Interval in ms of the checks that detect a dead connection. */
 const CHECK_INTERVAL_MS = 30_000;
@@ -36,11 +36,13 @@ const MAX_RETRY_MS = 30_000;
 const SENDER_LENGTH = 16;
 const TRANSACTION_HASH_LENGTH = 22;
 const CHANGE_LENGTH = 30;
-const MAX_BATCH = 250;
+const MAX_CHANGES_PER_MESSAGE = 250;
 const CHANGE_PATTERN = /^[\w-]{30}$/;
-const MESSAGE_PATTERN = new RegExp(`^[\\w-]{${SENDER_LENGTH}}(?:[\\w-]{${CHANGE_LENGTH}}){1,${MAX_BATCH}}$`);
+const MESSAGE_PATTERN = new RegExp(
+  `^[\\w-]{${SENDER_LENGTH}}(?:[\\w-]{${CHANGE_LENGTH}}){1,${MAX_CHANGES_PER_MESSAGE}}$`,
+);
 
-/** Decodes a message. Ignores malformed ones, because every user of the database can send messages. */
+/** Decodes a message. Ignores a malformed message, because every database user can send messages. */
 function decodeMessage(message: string): StateChange[] {
   if (!MESSAGE_PATTERN.test(message)) return [];
   const changes = message.slice(SENDER_LENGTH).match(/.{30}/g) ?? [];
@@ -50,7 +52,7 @@ function decodeMessage(message: string): StateChange[] {
   }));
 }
 
-/** Notifies the instances that share a PostgreSQL database by LISTEN/NOTIFY, over one connection per instance. */
+/** Exchanges changes with other instances by LISTEN/NOTIFY of PostgreSQL, over one connection per instance. */
 export class PostgresNotifier implements ChangeNotifier {
   readonly hasPeers = true;
   readonly #hosts: PostgresHosts;
@@ -62,12 +64,12 @@ export class PostgresNotifier implements ChangeNotifier {
   #isListening = false;
   #isSending = false;
   #isConnected = true;
-  /** Consecutive connections that failed or were lost within CHECK_INTERVAL_MS. */
-  #failures = 0;
+  /** Number of consecutive connections that failed or were lost within CHECK_INTERVAL_MS. */
+  #failureCount = 0;
   #isClosed = false;
   #flushTimer: Timer | undefined;
   /** Timer of the next check of the connection, or of the next attempt to connect. */
-  #timer: Timer | undefined;
+  #checkOrRetryTimer: Timer | undefined;
 
   constructor(
     url: string,
@@ -79,13 +81,13 @@ export class PostgresNotifier implements ChangeNotifier {
   }
 
   publish({ name, state }: StateChange): void {
-    const text = name + state;
-    // A malformed change would shift those after it in the message.
-    const isValid = name.length === TRANSACTION_HASH_LENGTH && CHANGE_PATTERN.test(text);
+    const encoded = name + state;
+    // A change of another length would shift the changes after it in the message.
+    const isValid = name.length === TRANSACTION_HASH_LENGTH && CHANGE_PATTERN.test(encoded);
     if (this.#isClosed || !isValid) return;
-    // Moves a change that is already queued to the end of the queue.
-    this.#queue.delete(text);
-    this.#queue.add(text);
+    // If the change is already queued, it moves to the end of the queue.
+    this.#queue.delete(encoded);
+    this.#queue.add(encoded);
     const [oldest = ''] = this.#queue;
     if (this.#queue.size > MAX_QUEUED) this.#queue.delete(oldest);
     this.#scheduleFlush();
@@ -98,7 +100,7 @@ export class PostgresNotifier implements ChangeNotifier {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#flushTimer?.cancel();
-    this.#timer?.cancel();
+    this.#checkOrRetryTimer?.cancel();
     this.#queue.clear();
     await this.#connection?.end();
   }
@@ -113,7 +115,7 @@ export class PostgresNotifier implements ChangeNotifier {
         onClose: () => this.#onDisconnected(),
       });
       this.#connection = connection;
-      // A failure closes the connection, so #onDisconnected handles it.
+      // A failure closes the connection, which calls #onDisconnected().
       connection.listen(CHANNEL).then(
         () => this.#onConnected(),
         () => undefined,
@@ -137,11 +139,11 @@ export class PostgresNotifier implements ChangeNotifier {
     if (this.#isClosed) return;
     this.#setConnected(false);
     // Exponential backoff with jitter.
-    const maxDelay = Math.min(MAX_RETRY_MS, 2 * MIN_RETRY_MS * 2 ** this.#failures);
-    this.#failures += 1;
-    this.#timer?.cancel();
+    const maxDelay = Math.min(MAX_RETRY_MS, 2 * MIN_RETRY_MS * 2 ** this.#failureCount);
+    this.#failureCount += 1;
+    this.#checkOrRetryTimer?.cancel();
     const delay = MIN_RETRY_MS + Math.random() * (maxDelay - MIN_RETRY_MS);
-    this.#timer = this.clock.after(delay, () => this.#connect());
+    this.#checkOrRetryTimer = this.clock.after(delay, () => this.#connect());
   }
 
   #setConnected(isConnected: boolean): void {
@@ -159,8 +161,8 @@ export class PostgresNotifier implements ChangeNotifier {
   }
 
   #scheduleCheck(): void {
-    this.#timer = this.clock.after(CHECK_INTERVAL_MS, () => {
-      this.#failures = 0;
+    this.#checkOrRetryTimer = this.clock.after(CHECK_INTERVAL_MS, () => {
+      this.#failureCount = 0;
       this.#scheduleCheck();
       void this.#flushOrCheck();
     });
@@ -173,20 +175,20 @@ export class PostgresNotifier implements ChangeNotifier {
     this.#isSending = true;
     try {
       do {
-        const changes = [...this.#queue].slice(0, MAX_BATCH);
+        const changes = [...this.#queue].slice(0, MAX_CHANGES_PER_MESSAGE);
         changes.forEach((text) => this.#queue.delete(text));
         if (changes.length === 0) await connection.check();
         else await connection.query('SELECT pg_notify($1, $2)', [CHANNEL, this.#senderId + changes.join('')]);
       } while (this.#queue.size > 0);
     } catch {
-      // The failed query closed the connection and lost this batch. The next connection sends the queued changes.
+      // The failed query closed the connection and lost this batch. The next connection sends the remaining changes.
     } finally {
       this.#isSending = false;
     }
   }
 }
 
-/** Notifier for a SQLite journal, with which there is only one instance. */
+/** Notifier for a SQLite journal, which only one instance can use. */
 const NO_PEERS: ChangeNotifier = {
   hasPeers: false,
   publish: () => undefined,

@@ -11,7 +11,7 @@ export const STATE_OF = {
   unknown: 'u',
 } as const;
 
-/** The part of an id that is unique: the hash of the idempotency key. The index on it also finds an attempt by its id. */
+/** SQL expression for the key hash, the unique part of an attempt id. Its index also finds an attempt by its id. */
 export const keyHashOf = (id: string): string => `substr(${id}, 1, ${KEY_HASH_BYTES})`;
 
 const SEQUENCE = {
@@ -31,8 +31,8 @@ const INDEXES = [
 ];
 
 /**
- * Returns the statements that create the tables of attempts. `attempt_groups` holds what many attempts share.
- * Columns that only open attempts need are null in settled ones, and take no space.
+ * Returns the statements that create the tables of attempts. `attempt_groups` holds values that many attempts share.
+ * Columns that only open attempts need are null in settled attempts, and then take no space.
  */
 export function attemptTables(dialect: Dialect): string[] {
   const { id, bytes } = COLUMN_TYPES[dialect];
@@ -85,7 +85,7 @@ export function attemptTables(dialect: Dialect): string[] {
   ];
 }
 
-/** The columns of `attempt_groups`, for a row of `stored_attempts`. */
+/** Expressions for the columns of `attempt_groups`, given a row of `stored_attempts`. */
 const groupColumns = ['service', 'client', 'channel', 'kind'].map(
   (name) => `(SELECT ${name} FROM attempt_groups WHERE attempt_groups.id = group_id) AS ${name}`,
 );
@@ -96,7 +96,7 @@ const OUTCOME = `CASE state ${Object.entries(STATE_OF)
 
 const TEXT_COLUMNS = ['id', 'key', 'fingerprint', 'external_id', 'transaction_id'];
 
-/** The readable columns of a row of `stored_attempts`, for a SELECT list or a RETURNING clause. */
+/** Returns expressions that decode a row of `stored_attempts`, for a SELECT list or a RETURNING clause. */
 const readableColumns = (dialect: Dialect): string =>
   [
     'seq',
@@ -112,7 +112,7 @@ const readableColumns = (dialect: Dialect): string =>
 
 export const READABLE_COLUMNS = { sqlite: readableColumns('sqlite'), postgres: readableColumns('postgres') };
 
-/** The view of attempts for reading; its last columns are those of the indexes. */
+/** Returns the statement that creates the view for reading attempts. Its last columns are for index searches. */
 export const attemptsView = (dialect: Dialect): string =>
   `CREATE VIEW attempts AS SELECT ${READABLE_COLUMNS[dialect]},
      id AS stored_id, group_id, state, transaction_hash, external_id_hash FROM stored_attempts`;

@@ -5,7 +5,7 @@ import { attemptFromRow } from './rows';
 import { connectToStore } from './store-connection';
 import type { Dialect } from './stored-values';
 
-/** Selects the attempts of all clients that were started within a time range, oldest first. */
+/** Selects attempts of all clients by their start time, oldest first. */
 export interface StartRange {
   service: string;
   /** Null: all channels. */
@@ -14,7 +14,7 @@ export interface StartRange {
   from: number;
   /** Latest start time, exclusive. */
   to: number;
-  /** Position of the last attempt that the reader has; null: from the first one. */
+  /** Position of the last attempt that the reader has; null: start with the first attempt. */
   after: AttemptPosition | null;
 }
 
@@ -28,7 +28,7 @@ export interface AttemptsByStart extends AsyncDisposable {
 const PAGE = 500;
 /** Length in ms of the first time window that is read. */
 const FIRST_WINDOW_MS = 60_000;
-/** Number of attempts below which a page makes the next time window longer. */
+/** If a page has fewer attempts, the next time window is longer. */
 const SHORT_PAGE = PAGE / 4;
 
 const STATES = Object.values(STATE_OF)
@@ -39,9 +39,9 @@ const IS_IN_WINDOW = 'started_at >= ? AND started_at < ? AND (started_at, seq) >
 const FIRST_OF_PAGE = `ORDER BY started_at, seq LIMIT ${PAGE}`;
 
 /**
- * SELECT of the attempts of a time window. It reads one range of the index stored_attempts_by_start per group and state,
- * so its cost is one index descent for each and one row per attempt. The inner LIMIT keeps PostgreSQL from joining with
- * the whole table; SQLite joins in the written order.
+ * SELECT of the attempts in a time window. It reads one range of the index stored_attempts_by_start per group and
+ * state, so its cost is one index search per range and one row per attempt. The inner LIMIT keeps PostgreSQL from
+ * joining with the whole table; SQLite joins in the written order.
  */
 const SELECT_WINDOW: Record<Dialect, (groups: string) => string> = {
   postgres: (groups) => `SELECT page.* FROM (SELECT id FROM attempt_groups WHERE ${groups}) AS attempt_group
@@ -57,14 +57,14 @@ const SELECT_WINDOW: Record<Dialect, (groups: string) => string> = {
     WHERE stored.group_id = attempt_group.group_id AND state = of_attempt AND ${IS_IN_WINDOW}`,
 };
 
-/** Returns the SELECT for a page of attempts. Parameters: service, channel if there is one, window, position. */
+/** Returns the SELECT for a page of attempts. Parameters: service, channel if `hasChannel`, window, position. */
 export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
   `SELECT attempts.* FROM (${SELECT_WINDOW[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
      ${FIRST_OF_PAGE}) AS found
    JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
-/** Connects to a journal that already has its tables. The separate connection does not delay creates. */
+/** Connects to a journal that already has its tables. The connection is separate, so that it delays no create. */
 export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
   const options = { timeLimitMs: Math.max(timeLimitMs, READ_TIME_LIMIT_MS), readOnly: true };
   const { dialect, execute, close } = await connectToStore(url, options);
@@ -81,7 +81,7 @@ export async function openAttemptsByStart(url: string, timeLimitMs: number): Pro
         if (page.length > 0) yield page;
         const last = page.at(-1);
         position = last && page.length === PAGE ? last : { startedAt: windowEnd, seq: 0 };
-        // A full page ends inside its window. The next, shorter window begins after the page.
+        // A full page ends before its window does. The next window is shorter and begins after the page.
         if (page.length === PAGE) windowMs = Math.max(1, Math.floor(windowMs / 2));
         else if (page.length < SHORT_PAGE) windowMs *= 2;
       }

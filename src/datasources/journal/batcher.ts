@@ -2,7 +2,7 @@ import { TimeoutError } from '../../shared/timeout';
 import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 
-/** Priority of an operation. `low`: executed in a batch of its own, and only if no `normal` operation is queued. */
+/** Priority of an operation. `low`: executed alone in a batch, and only if no `normal` operation is queued. */
 export type Priority = 'normal' | 'low';
 
 interface Queued<Op, Result> {
@@ -23,23 +23,23 @@ interface BatcherOptions<Op, Result> {
   concurrency: number;
   /** Time limit of an operation in ms, including its time in the queue. */
   timeLimitMs: number;
-  /** Operations with the same key and different owners never share a batch. Null if an operation may join any batch. */
+  /** Operations with the same key and different owners never share a batch. Null if an operation can join any batch. */
   batchExclusion?(op: Op): { key: string; owner: unknown } | null;
 }
 
-/** Group commit: operations that arrive while a batch is written form the next one, so that many share one sync. */
+/** Group commit: operations that arrive while a batch is written form the next batch, so that many share one sync. */
 export class Batcher<Op, Result> {
   readonly #options: BatcherOptions<Op, Result>;
   #queue: Queued<Op, Result>[] = [];
   #inFlight = 0;
-  #closed: PromiseWithResolvers<void> | undefined;
+  #closing: PromiseWithResolvers<void> | undefined;
 
   constructor(options: BatcherOptions<Op, Result>) {
     this.#options = options;
   }
 
   add(op: Op, priority: Priority = 'normal'): Promise<Result> {
-    if (this.#closed) return Promise.reject(new JournalUnavailable(new Error('The journal is closed.')));
+    if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('The journal is closed.')));
     return new Promise((resolve, reject) => {
       const { timeLimitMs } = this.#options;
       const until = monotonicMs() + timeLimitMs;
@@ -54,11 +54,11 @@ export class Batcher<Op, Result> {
     });
   }
 
-  /** Rejects later operations; resolves when all earlier ones have ended. */
+  /** Makes `add` reject from now on. Resolves when all operations added before have ended. */
   close(): Promise<void> {
-    this.#closed ??= Promise.withResolvers();
+    this.#closing ??= Promise.withResolvers();
     this.#startBatches();
-    return this.#closed.promise;
+    return this.#closing.promise;
   }
 
   #timeOut(queued: Queued<Op, Result>): void {
@@ -88,7 +88,7 @@ export class Batcher<Op, Result> {
           this.#startBatches();
         });
     }
-    if (this.#queue.length === 0 && this.#inFlight === 0) this.#closed?.resolve();
+    if (this.#queue.length === 0 && this.#inFlight === 0) this.#closing?.resolve();
   }
 
   #takeBatch(): Queued<Op, Result>[] {
@@ -104,10 +104,10 @@ export class Batcher<Op, Result> {
       return true;
     };
     const batch: Queued<Op, Result>[] = [];
-    const later: Queued<Op, Result>[] = [];
+    const remaining: Queued<Op, Result>[] = [];
     for (const queued of this.#queue)
-      (batch.length < maxBatch && canJoinBatch(queued) ? batch : later).push(queued);
-    this.#queue = later;
+      (batch.length < maxBatch && canJoinBatch(queued) ? batch : remaining).push(queued);
+    this.#queue = remaining;
     return batch;
   }
 }

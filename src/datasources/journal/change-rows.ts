@@ -9,13 +9,13 @@ import {
 import { ATTEMPT_KINDS, type AttemptKind } from './journal';
 import { textOrNull, type Row, type SqlValue } from './rows';
 
-/** Statements that read changes, and conversion of rows. */
+/** Statements that read changes, and the conversion of their rows. */
 
 /**
- * SELECT of the epoch. `horizon`: changes of the epoch are readable if their `xid` is below it. `is_current`: whether the
+ * SELECT of the epoch. `horizon`: changes of this epoch with a lower `xid` are readable. `is_current`: whether the
  * epoch belongs to this database. Parameter: a higher horizon if the caller knows one, else 0.
  */
-const STATE = {
+const SELECT_EPOCH = {
   sqlite: 'SELECT epoch, max(1, ?) AS horizon, TRUE AS is_current FROM change_epoch',
   postgres: `SELECT epoch, GREATEST(txid_snapshot_xmin(txid_current_snapshot()), ?::bigint) AS horizon,
     identity = journal_identity() AS is_current FROM change_epoch`,
@@ -28,14 +28,14 @@ const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
 const ORDER = POSITION_COLUMNS.join(', ');
 const NEWEST_FIRST = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
 
-/** Columns of both statements, and where they come from. */
+/** Columns that both statements return, and the FROM clause for these columns. */
 const POSITIONS = `state.is_current, purged_epoch, purged_xid, purged_seq,
   page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq`;
 const SOURCES = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE';
 
-const FACTS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
+const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
-/** Maximum number of changes that one read examines if it may have to skip changes of other clients, kinds or services. */
+/** Maximum number of changes that one read examines if it must skip changes of other clients, kinds or services. */
 const MAX_EXAMINED = 1000;
 
 export interface Query {
@@ -62,33 +62,33 @@ const examinedLimit = ({ channel, creators, limit }: ChangeRange): number =>
     ? limit + 1
     : Math.max(limit + 1, MAX_EXAMINED);
 
-/** Returns the query for the feed with the newest purged position among the feeds that a range reads. */
+/** Returns the query for the feed of `channel`; if it is null, for the feed with the newest purged position. */
 const feedQuery = (channel: string | null): string =>
   `SELECT id, purged_epoch, purged_xid, purged_seq FROM change_feeds WHERE service = ?
     ${channel === null ? `ORDER BY purged_epoch DESC, purged_xid DESC, purged_seq DESC LIMIT 1` : 'AND channel = ?'}`;
 
 /**
- * Returns the statement that reads a range of an index. Its rows have the state, the purged position, the position of
- * the last examined change, and one change each, or null if there is none.
+ * Returns the statement that reads a range of changes, one per row; if there is none, one row with nulls instead. Every
+ * row also has the horizon, the purged position and the position of the last examined change.
  */
 export function readStatement(dialect: Dialect, range: ChangeRange, horizon = 0): Query {
   const { service, channel, after, limit } = range;
   const { epoch, transaction, seq } = after ?? FIRST_POSITION;
   const readText = READ_STORED_TEXT[dialect];
-  const inRange = channel === null ? '' : `${IN_FEED} AND`;
+  const feedCondition = channel === null ? '' : `${IN_FEED} AND`;
   const creators = creatorsCondition(range);
-  const text = `WITH state AS MATERIALIZED (${STATE[dialect]}),
+  const text = `WITH state AS MATERIALIZED (${SELECT_EPOCH[dialect]}),
     feed AS MATERIALIZED (${feedQuery(channel)}),
     page AS MATERIALIZED (
-      SELECT * FROM changes WHERE ${inRange} (${ORDER}) > (?, ?, ?) AND ${READABLE} ORDER BY ${ORDER} LIMIT ?),
+      SELECT * FROM changes WHERE ${feedCondition} (${ORDER}) > (?, ?, ?) AND ${READABLE} ORDER BY ${ORDER} LIMIT ?),
     page_end AS MATERIALIZED (SELECT ${ORDER} FROM page ORDER BY ${NEWEST_FIRST} LIMIT 1),
     found AS MATERIALIZED (
-      SELECT ${ORDER}, ${FACTS}, client, channel, kind, ${readText('transaction_id')} AS transaction_id,
+      SELECT ${ORDER}, ${CHANGE_COLUMNS}, client, channel, kind, ${readText('transaction_id')} AS transaction_id,
         ${readText('external_id')} AS external_id
       FROM page AS changes JOIN attempt_groups ON attempt_groups.id = group_id
       WHERE service = ? AND ${creators.text} ORDER BY ${ORDER} LIMIT ?)
     SELECT ${POSITIONS}, state.horizon, (SELECT count(*) FROM page) AS examined,
-      EXISTS (SELECT 1 FROM changes WHERE ${inRange} ${NOT_YET_READABLE}) AS is_behind, found.*
+      EXISTS (SELECT 1 FROM changes WHERE ${feedCondition} ${NOT_YET_READABLE}) AS is_behind, found.*
     FROM ${SOURCES} LEFT JOIN found ON TRUE
     ORDER BY found.epoch, found.xid, found.seq`;
   const feedValues = channel === null ? [service] : [service, channel];
@@ -103,14 +103,14 @@ export const newestStatement = (
   [service, channel]: [string, string],
   horizon: number,
 ): Query => ({
-  text: `WITH state AS MATERIALIZED (${STATE[dialect]}), feed AS MATERIALIZED (${feedQuery('')}),
+  text: `WITH state AS MATERIALIZED (${SELECT_EPOCH[dialect]}), feed AS MATERIALIZED (${feedQuery('')}),
     page_end AS MATERIALIZED (
       SELECT ${ORDER} FROM changes WHERE ${IN_FEED} AND ${READABLE} ORDER BY ${NEWEST_FIRST} LIMIT 1)
   SELECT ${POSITIONS} FROM ${SOURCES}`,
   values: [horizon, service, channel],
 });
 
-/** Whether the epoch belongs to another database, so that this database must begin a new epoch. */
+/** Whether the epoch belongs to another database. If it does, a new epoch must begin. */
 export const isOfOtherDatabase = (row: Row | undefined): boolean => row?.['is_current'] === false;
 
 /** Returns the position stored in three columns of a row; null if the columns are null. */
@@ -120,28 +120,29 @@ function positionIn(row: Row, prefix: 'last_' | 'purged_' | ''): ChangePosition 
   return { epoch: Number(epoch), transaction: Number(transaction), seq: Number(seq) };
 }
 
-/** Returns the purged position in a row of either statement; the first position if the channel has no feed. */
+/** Returns the position up to which changes were purged; the first position if the channel has no feed. */
 export const purgedPosition = (row: Row): ChangePosition => positionIn(row, 'purged_') ?? FIRST_POSITION;
 
-/** Returns the position of the last change that either statement examined; null if there is none. */
+/** Returns the position of the last change that the statement examined; null if it examined none. */
 export const lastPosition = (row: Row): ChangePosition | null => positionIn(row, 'last_');
 
 /** Compares two positions, for sorting: negative if `a` is before `b`, zero if they are equal. */
 export const comparePositions = (a: ChangePosition, b: ChangePosition): number =>
   a.epoch - b.epoch || a.transaction - b.transaction || a.seq - b.seq;
 
-/** Converts the rows that `readStatement` returned. It returns at least one row. */
+/** Converts the rows of `readStatement`, of which there is at least one. */
 export function readChangesFromRows(rows: readonly Row[], range: ChangeRange): ReadChanges {
   const { limit, after } = range;
-  const [first = {}] = rows;
-  const found = rows.flatMap((row) => changeFromRow(row) ?? []);
-  const isBehind = Boolean(first['is_behind']);
-  const changes = found.slice(0, limit);
-  const lastFound = changes.at(-1);
-  if (found.length > limit && lastFound)
-    return { changes, hasMore: true, readUntil: lastFound.position, isBehind };
-  const hasMore = Number(first['examined']) === examinedLimit(range);
-  return { changes, hasMore, readUntil: lastPosition(first) ?? after ?? purgedPosition(first), isBehind };
+  const [firstRow = {}] = rows;
+  const foundChanges = rows.flatMap((row) => changeFromRow(row) ?? []);
+  const isBehind = Boolean(firstRow['is_behind']);
+  const changes = foundChanges.slice(0, limit);
+  const lastChange = changes.at(-1);
+  if (foundChanges.length > limit && lastChange)
+    return { changes, hasMore: true, readUntil: lastChange.position, isBehind };
+  const hasMore = Number(firstRow['examined']) === examinedLimit(range);
+  const readUntil = lastPosition(firstRow) ?? after ?? purgedPosition(firstRow);
+  return { changes, hasMore, readUntil, isBehind };
 }
 
 /** Converts a row to a change. Returns null if the row contains no change. */

@@ -2,7 +2,7 @@ import { COLUMN_TYPES, type Dialect } from './stored-values';
 
 /** The tables of the record of changes: see docs/decisions/0022-record-of-changes.md. */
 
-/** Types of the ids that order rows. */
+/** Column types of the ids that order the rows. */
 const SEQUENCES = {
   sqlite: {
     followed: 'INTEGER PRIMARY KEY AUTOINCREMENT',
@@ -74,13 +74,13 @@ export function changeTables(dialect: Dialect): string[] {
        status TEXT,
        state TEXT
      )`,
-    // This table has one row. It is separate from journal_state, which gateways of the previous version also write.
+    // One row. Separate from journal_state, because gateways of the previous version also write that table.
     `CREATE TABLE change_epoch (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,
        epoch BIGINT NOT NULL
      )`,
-    // The number of an epoch is its start time, so that cursors of a deleted journal are not valid in a new one.
+    // The number of an epoch is its start time, so that cursors of a deleted journal are not valid in a new journal.
     `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${FIRST_IDENTITY[dialect]}, ${NOW[dialect]})`,
     ...INDEXES,
     ...FUNCTIONS[dialect],
@@ -94,15 +94,15 @@ export const NOW = {
   postgres: 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
 };
 
-/** Identifies the database in the first rows of change_epoch and journal_state; empty if unknown. */
+/** SQL expression for the database identity in the first rows of change_epoch and journal_state; empty if unknown. */
 export const FIRST_IDENTITY = { sqlite: "''", postgres: 'journal_identity()' };
 
 /**
- * A trigger creates the feed of a channel together with the first group of attempts of the channel. In PostgreSQL one
- * statement creates the feeds of all new groups in one order, so that instances do not deadlock.
+ * A trigger creates the feed of a channel together with the channel's first group of attempts. In PostgreSQL one
+ * statement creates the feeds of all new groups in a fixed order, so that instances do not deadlock.
  *
- * `raise_change_epoch` begins a new epoch. It waits for transactions that write changes, and those that wait for it read
- * the new epoch, so that no change of an earlier epoch is committed later.
+ * `raise_change_epoch` begins a new epoch. It waits for transactions that are writing changes; transactions that wait
+ * for it read the new epoch. Therefore no change of an earlier epoch is committed later.
  */
 const FUNCTIONS: Record<Dialect, string[]> = {
   sqlite: [
@@ -136,9 +136,9 @@ export const FEED_OF_GROUP = `(SELECT feeds.id FROM attempt_groups AS own_group
   JOIN change_feeds AS feeds USING (service, channel) WHERE own_group.id = group_id)`;
 
 /**
- * Follows transactions of attempts that succeeded since a time, oldest first, unless they are followed already. Their
- * status is not known, and they are due at once. Parameters: the time, and the maximum number of transactions. Returns
- * when each was settled.
+ * Statement that follows transactions of attempts settled since a time, oldest first, unless they are followed already.
+ * Their status is unknown, so they are due at once. Parameters: the time, and the maximum number of transactions.
+ * Returns the time at which each attempt was settled.
  */
 export const followSettled = (dialect: Dialect): string => `INSERT INTO followed_transactions
     (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_COLUMNS})

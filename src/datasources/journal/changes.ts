@@ -1,12 +1,12 @@
 /**
- * The record of changes: one row for each status or state of a transaction that a response of the service showed for
- * the first time, and the transactions that are followed until they are completed or failed. Times are in milliseconds
- * since 1970, by the clock of the journal.
+ * The record of changes: a row for each new status or state of a transaction in a response of the service. Also the
+ * transactions that are followed until they are completed or failed. Times are in milliseconds since 1970, by the clock
+ * of the journal.
  */
 
 import type { AttemptKind } from './attempt-kind';
 
-/** Position of a change in the record. Changes are ordered by it: no change becomes readable before a later read one. */
+/** Position in the record of changes. No change becomes readable after a change with a later position. */
 export interface ChangePosition {
   /** Number that rises when the journal moves to another database, for example after a failover or a restore. */
   epoch: number;
@@ -23,13 +23,13 @@ export const FIRST_POSITION: ChangePosition = { epoch: 0, transaction: 0, seq: 0
 export interface ObservedState {
   /** GraphQL value of PaymentStatus or PayoutStatus. */
   status: string;
-  /** GraphQL value of PaymentState; null for payouts, and if the response shows none. */
+  /** GraphQL value of PaymentState; null for payouts, and if the response shows no state. */
   state: string | null;
-  /** Amount actually paid by a MISPAID payment; otherwise null. */
+  /** Amount actually received for a MISPAID payment; otherwise null. */
   received: string | null;
   /** Whether the status never changes again: COMPLETED or FAILED. */
   isFinal: boolean;
-  /** When the transaction is due to be looked up next; null: the gateway does not look it up on its own. */
+  /** Due time of the next lookup; null if the gateway does not look the transaction up on its own. */
   nextLookupAt: number | null;
 }
 
@@ -46,14 +46,14 @@ export interface Observation extends ObservedState {
 }
 
 /**
- * `recorded`: the status or state is new; a change was recorded. `unchanged`: it is the recorded one. `outdated`: the
- * request was sent before the recorded response was received, so the observation may be older; the transaction is due
- * to be looked up again. A final status is never outdated. `not_followed`: the transaction was not created through the
- * gateway, or its last change is recorded.
+ * `recorded`: the status or state is new; a change was recorded. `unchanged`: status and state are already recorded.
+ * `outdated`: the request was sent before the recorded response was received, so the observation may be older; the
+ * transaction is due to be looked up again. A final status is never outdated. `not_followed`: the transaction was not
+ * created through the gateway, or its final status is already recorded.
  */
 export type ObservationResult = 'recorded' | 'unchanged' | 'outdated' | 'not_followed';
 
-/** A transaction that was created through the gateway and has not been seen completed or failed. */
+/** A transaction that was created through the gateway. Its final status has not been observed yet. */
 export interface FollowedTransaction {
   /** Id of the row in followed_transactions. */
   id: number;
@@ -70,21 +70,21 @@ export interface FollowedTransaction {
   failures: number;
 }
 
-/** Parameters for claiming followed transactions whose lookup is due. A share is reserved for young transactions. */
+/** Parameters for claiming followed transactions whose lookup is due. */
 export interface FollowClaim {
   service: string;
   now: number;
-  /** Other instances may claim the transactions again after this time. */
+  /** After this time, any instance can claim the transactions again. */
   leaseUntil: number;
   /** A transaction that changed after this time is young. */
   youngSince: number;
   /** Maximum number of transactions to claim. */
   limit: number;
-  /** Maximum number of young transactions that are claimed first. Transactions that are due longest fill the rest of `limit`. */
+  /** Maximum number of young transactions to claim first. The rest of `limit` is for the longest overdue. */
   youngLimit: number;
 }
 
-/** The next lookup of a followed transaction. `nextLookupAt`: null if there is no further lookup. */
+/** The next lookup of a followed transaction. `nextLookupAt` is null if there will be none. */
 export interface FollowSchedule {
   id: number;
   nextLookupAt: number | null;
@@ -96,7 +96,7 @@ export interface FollowCount {
   followed: number;
   /** Number of followed transactions whose lookup is due. */
   due: number;
-  /** Due time of the most overdue lookup of a followed transaction; null if no lookup is due. */
+  /** Due time of the most overdue lookup; null if no lookup is due. */
   oldestDueAt: number | null;
 }
 
@@ -112,7 +112,7 @@ export interface RecordedChange {
   externalId: string;
   /** Wire type of the method. */
   method: string;
-  /** Status of the change before; null for the first change of a transaction. */
+  /** Status before the change; null for the first change of a transaction. */
   previousStatus: string | null;
   status: string;
   state: string | null;
@@ -121,13 +121,13 @@ export interface RecordedChange {
   received: string | null;
 }
 
-/** For each kind to read, the client whose transactions are read; null: the transactions of all clients. */
+/** For each kind to read, the client that created the transactions; null: all clients. */
 export type ChangeCreators = Readonly<Partial<Record<AttemptKind, string | null>>>;
 
 /** Selects changes, oldest first. */
 export interface ChangeRange {
   service: string;
-  /** Null for operators: every channel. */
+  /** Null: all channels (for operators). */
   channel: string | null;
   creators: ChangeCreators;
   /** Position of the last change that the reader has; null: start with the oldest stored change. */
@@ -137,19 +137,17 @@ export interface ChangeRange {
 
 export interface ReadChanges {
   changes: RecordedChange[];
-  /** Whether more changes of this range follow. */
+  /** Whether more changes of this range may follow. */
   hasMore: boolean;
-  /**
-   * Position from which the next read of this range continues. Changes up to it were read, or excluded by `creators`.
-   */
+  /** Position after which the next read continues. All changes up to it were read or excluded by `creators`. */
   readUntil: ChangePosition;
-  /** Whether changes may have been committed that cannot be read yet, because an earlier transaction is in progress. */
+  /** Whether committed changes may not be readable yet, because an earlier database transaction is in progress. */
   isBehind: boolean;
 }
 
-/** A position older than the oldest stored change. */
+/** Changes after a reader's position were deleted. */
 export class PositionExpired extends Error {
-  /** @param oldest position after which no change was deleted */
+  /** @param oldest the earliest position after which no change was deleted */
   constructor(readonly oldest: ChangePosition) {
     super('Changes after this position were deleted when their retention period ended.');
     this.name = 'PositionExpired';
@@ -158,15 +156,15 @@ export class PositionExpired extends Error {
 
 /** The part of the journal that records changes. Every method rejects with JournalUnavailable if the store fails. */
 export interface ChangeJournal {
-  /** Records an observation if it shows a new status or state. Records a state once even if several instances observe it. */
+  /** Records an observation if its status or state is new; only once if several instances observe it. */
   recordObservation(observation: Observation): Promise<ObservationResult>;
-  /** Checks whether transactions may be followed: false only if one certainly is not. Cheaper than recordObservation(). */
+  /** Returns false for transactions that are certainly not followed. Cheaper than recordObservation(). */
   mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]>;
   claimFollowed(claim: FollowClaim): Promise<FollowedTransaction[]>;
   scheduleFollowed(schedules: readonly FollowSchedule[]): Promise<void>;
   countFollowed(service: string): Promise<FollowCount>;
   /** Reads durable changes only. Rejects with PositionExpired if changes after `after` were deleted. */
   readChanges(range: ChangeRange): Promise<ReadChanges>;
-  /** Returns the position of the newest readable change of a channel. A reader of new changes starts there. */
+  /** Returns the position of the newest readable change of a channel. Readers of new changes start there. */
   newestChange(service: string, channel: string): Promise<ChangePosition>;
 }

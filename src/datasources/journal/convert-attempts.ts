@@ -9,11 +9,11 @@ import {
   type Row,
   type SqlValue,
 } from './rows';
-import { inJson, newAttemptId, shortHash, toStoredText, uuidOf, type Dialect } from './stored-values';
+import { toJsonValue, newAttemptId, shortHash, toStoredText, uuidOf, type Dialect } from './stored-values';
 
 /**
- * Copies the attempts of a journal from before the first release. Its table `attempts` becomes `stored_attempts`, and
- * its table `reservations` becomes `reserved_external_ids`.
+ * Converts the attempts of a journal from before the first release: the table `attempts` becomes `stored_attempts`, and
+ * the table `reservations` becomes `reserved_external_ids`.
  */
 
 /** The database that is migrated. */
@@ -25,8 +25,8 @@ export interface MigrationStore {
 }
 
 /**
- * Runs a part of a migration in a transaction that only one process at a time is in. Does nothing, and returns undefined,
- * if the migration has been applied.
+ * Runs a part of a migration in a transaction, in one process at a time. Does nothing, and returns undefined, if the
+ * migration has been applied.
  */
 export type MigrationStep = <T>(work: () => Promise<T>) => Promise<T | undefined>;
 
@@ -40,32 +40,33 @@ const COLUMNS = ['seq', 'group_id', 'state', ...LATER_COLUMNS, ...INSERT_COLUMNS
 const RESERVATION_COLUMNS = ['service', 'channel', 'external_id', 'attempt_id'];
 const BYTES_COLUMNS = new Set(['id', 'key', 'fingerprint', 'external_id', 'transaction_id', 'attempt_id']);
 
-/** Returns an INSERT of rows given as JSON, which replaces rows with the same values of `unique`. */
+/** Returns an INSERT of rows given as JSON. It replaces rows with the same values of the columns `unique`. */
 function insertFromJson(dialect: Dialect, table: string, columns: readonly string[], unique: string): string {
   const bytesOf = (name: string): string => `unhex(substr(value ->> '${name}', 3))`;
   const values = columns.map((name) => (BYTES_COLUMNS.has(name) ? bytesOf(name) : `value ->> '${name}'`));
-  const rows = {
+  const selectRows = {
     postgres: `SELECT ${columns.join(', ')} FROM jsonb_populate_recordset(NULL::${table}, ?::jsonb)`,
     sqlite: `SELECT ${values.join(', ')} FROM json_each(?) WHERE TRUE`,
   };
-  return `INSERT INTO ${table} (${columns.join(', ')}) ${rows[dialect]}
+  return `INSERT INTO ${table} (${columns.join(', ')}) ${selectRows[dialect]}
     ON CONFLICT (${unique}) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 }
 
-/** Returns the fingerprint in the form of this version, which has fewer digits. */
-const shortFingerprint = (fingerprint: string): string =>
+/** Converts a fingerprint to the shorter form of this version. */
+const shortenFingerprint = (fingerprint: string): string =>
   /^[0-9a-f]{8}\.[0-9a-f]{24,}$/.test(fingerprint)
     ? uuidOf(Buffer.from(fingerprint.replace('.', '').slice(0, 32), 'hex'))
     : fingerprint;
 
-/** Converts a row of the earlier table to a row for `insertFromJson`. */
+/** Converts a row of the table `attempts` to a row for `insertFromJson`. */
 function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
-  const old = attemptFromRow({ ...row, public_details: row['shown'] });
-  const fingerprint = shortFingerprint(old.fingerprint);
-  // The same at each copy of the row.
+  const oldAttempt = attemptFromRow({ ...row, public_details: row['shown'] });
+  const fingerprint = shortenFingerprint(oldAttempt.fingerprint);
+  // Every copy of the row gets the same id.
   const suffix = Buffer.alloc(4);
-  suffix.writeInt32BE(shortHash(old.id));
-  const attempt: Attempt = { ...old, id: newAttemptId(old, { randomBytes: () => suffix }), fingerprint };
+  suffix.writeInt32BE(shortHash(oldAttempt.id));
+  const id = newAttemptId(oldAttempt, { randomBytes: () => suffix });
+  const attempt: Attempt = { ...oldAttempt, id, fingerprint };
   const isOpen = attempt.outcome === 'in_progress' || attempt.outcome === 'unknown';
   const { transactionId, absence } = attempt;
   return {
@@ -77,7 +78,7 @@ function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
     settled_at: attempt.settledAt,
     next_check_at: attempt.nextRecheckAt,
     transaction_hash: transactionId === null ? null : shortHash(transactionId),
-    transaction_id: transactionId === null ? null : inJson(toStoredText(transactionId)),
+    transaction_id: transactionId === null ? null : toJsonValue(toStoredText(transactionId)),
     status: attempt.status,
     checks: attempt.recheckCount || null,
     absent_ms: isOpen ? absence.spanMs : null,
@@ -87,11 +88,11 @@ function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
 }
 
 class Copier {
-  readonly #groups = new Map<string, number>();
+  readonly #groupIds = new Map<string, number>();
 
   constructor(private readonly store: MigrationStore) {}
 
-  /** Copies attempts with their reservations, or replaces earlier copies of them. */
+  /** Copies attempts and their reserved external ids. Replaces earlier copies. */
   async copy(rows: readonly Row[]): Promise<void> {
     const { dialect, execute } = this.store;
     const attempts = [];
@@ -112,14 +113,14 @@ class Copier {
 
   async #groupId(row: Row): Promise<number> {
     const values = ['service', 'client', 'channel', 'kind'].map((name) => String(row[name]));
-    const name = JSON.stringify(values);
-    const known = this.#groups.get(name);
-    if (known !== undefined) return known;
+    const groupKey = JSON.stringify(values);
+    const cachedId = this.#groupIds.get(groupKey);
+    if (cachedId !== undefined) return cachedId;
     const group = 'INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?)';
     const conflict = 'ON CONFLICT (service, client, channel, kind) DO UPDATE SET kind = excluded.kind';
-    const [created] = await this.store.execute(`INSERT ${group} ${conflict} RETURNING id`, values);
-    const id = Number(created?.['id']);
-    this.#groups.set(name, id);
+    const [groupRow] = await this.store.execute(`INSERT ${group} ${conflict} RETURNING id`, values);
+    const id = Number(groupRow?.['id']);
+    this.#groupIds.set(groupKey, id);
     return id;
   }
 }
@@ -146,7 +147,7 @@ const LAST_STATEMENTS = {
 
 /**
  * Copies attempts in batches while gateways of the previous version use the journal. The final step copies the attempts
- * that changed meanwhile, and replaces the tables. Several instances may run the conversion at once.
+ * that changed meanwhile, and replaces the tables. Several instances can run the conversion at once.
  * @param complete creates the view and other objects that replace the earlier tables
  */
 export async function convertAttempts(
@@ -160,8 +161,8 @@ export async function convertAttempts(
     const [progress] = await execute('SELECT copied_seq FROM attempt_conversion');
     const rows = await execute(SELECT_NEXT_ROWS, [Number(progress?.['copied_seq'])]);
     if (rows.length > 0) await copier.copy(rows);
-    const last = rows.at(-1);
-    if (last) await execute('UPDATE attempt_conversion SET copied_seq = ?', [Number(last['seq'])]);
+    const lastRow = rows.at(-1);
+    if (lastRow) await execute('UPDATE attempt_conversion SET copied_seq = ?', [Number(lastRow['seq'])]);
     return rows.length === BATCH_ROWS;
   };
   await step(async () => {
@@ -174,14 +175,14 @@ export async function convertAttempts(
   await step(async () => {
     await executeAll(store, LAST_STATEMENTS[dialect].before);
     while (await copyNext());
-    const open = await execute(SELECT_OPEN_ROWS);
-    if (open.length > 0) await copier.copy(open);
+    const openRows = await execute(SELECT_OPEN_ROWS);
+    if (openRows.length > 0) await copier.copy(openRows);
     await executeAll(store, LAST_STATEMENTS[dialect].after);
     await executeAll(
       store,
       ['attempts', 'reservations', 'attempt_conversion'].map((table) => `DROP TABLE ${table}`),
     );
-    // Proposals name attempts by ids of the earlier form.
+    // The stored proposals contain attempt ids of the earlier form.
     await execute('DELETE FROM settlement_proposals');
     await complete();
   });

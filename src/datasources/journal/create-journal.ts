@@ -10,7 +10,7 @@ import { singleConnectionPool, sqliteFileOf } from './store-connection';
  * Opens the journal at `file:<path>` or `postgres://…`. Resolves even if PostgreSQL is unreachable, so that the gateway
  * starts and rejects creates until the journal is available.
  * @param timeLimitMs time limit of a call in ms
- * @throws JournalOpenError if a SQLite file cannot be opened, or if retrying cannot help with PostgreSQL
+ * @throws JournalOpenError if a SQLite file cannot be opened, or if PostgreSQL reports a permanent error
  */
 export async function openJournal(url: string, timeLimitMs = TIME_LIMIT_MS): Promise<Journal> {
   const file = sqliteFileOf(url);
@@ -29,11 +29,11 @@ export async function openJournal(url: string, timeLimitMs = TIME_LIMIT_MS): Pro
   return journal;
 }
 
-/** Time limit in ms of connecting for `migrateJournal`. */
+/** Time limit in ms for connecting in `migrateJournal`. */
 const CONNECT_LIMIT_MS = 10_000;
 
 /**
- * Applies pending migrations, however long they take. Rejects with a JournalOpenError or JournalUnavailable if the
+ * Applies pending migrations without a time limit. Rejects with a JournalOpenError or JournalUnavailable if the
  * journal cannot be opened.
  */
 export async function migrateJournal(url: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** Time limit of a journal call in ms. Leaves time to send callers an error within half a second. */
+/** Time limit of a journal call in ms. Short enough to send callers an error within half a second. */
 export const TIME_LIMIT_MS = 400;
 
 /** Time limit in ms of reads that no create waits for, such as lists, operator commands and metrics. */

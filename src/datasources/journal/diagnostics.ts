@@ -15,26 +15,26 @@ export interface JournalState {
   unknownMigrations: string[];
   /** Whether the current user can write the journal. */
   isWritable: boolean;
-  /** Number of attempts with an unknown outcome at all payment services, and the start time of the oldest one. */
+  /** Attempts with an unknown outcome at all payment services: their number and the oldest start time. */
   unknown: { count: number; oldestStartedAt: number | null };
 }
 
 export interface PostgresState extends JournalState {
   /** PostgreSQL's server_version_num; 160004 is 16.4. */
   version: number;
-  /** Whether NOTIFY reaches LISTEN; null on a standby, which does not support LISTEN. */
+  /** Whether notifications arrive; null on a standby, which does not support LISTEN. */
   canListen: boolean | null;
   /** Whether commits survive a crash of the server. */
   isDurable: boolean;
-  /** Whether the server has standbys, none of which is synchronous. */
+  /** Whether the server has standbys and none of them is synchronous. */
   hasOnlyAsynchronousStandbys: boolean;
-  /** Whether the user may read pg_control_system, which shows that a failover has happened. */
+  /** Whether the database user may read pg_control_system, which shows that a failover has happened. */
   canNoticeFailover: boolean;
   /** Difference in ms between the server's clock and that of this machine. */
   clockDifferenceMs: number;
 }
 
-/** Guarantees that a journal needs and a PostgreSQL server may lack. The doctor has a finding of each name. */
+/** Guarantees of a journal that a PostgreSQL server lacks. `paygraph doctor` has a finding with each of these names. */
 export type JournalWeakness =
   | 'journal_not_durable'
   | 'asynchronous_standby'
@@ -64,27 +64,27 @@ async function queryJournalState(
 ): Promise<Omit<JournalState, 'isWritable'>> {
   const rows = hasTables ? await query('SELECT name FROM applied_migrations') : [];
   const migrations = compareMigrations(rows.map(({ name }) => String(name)));
-  const [unknown] =
+  const [row] =
     migrations.pendingMigrations.length > 0
       ? []
       : await query(`SELECT count(*) AS count, min(started_at) AS oldest FROM stored_attempts
           WHERE ${IS_OPEN} AND state = 'u'`);
-  const count = Number(unknown?.['count'] ?? 0);
+  const count = Number(row?.['count'] ?? 0);
   return {
     ...migrations,
-    unknown: { count, oldestStartedAt: count > 0 ? Number(unknown?.['oldest']) : null },
+    unknown: { count, oldestStartedAt: count > 0 ? Number(row?.['oldest']) : null },
   };
 }
 
 /**
  * Reads the state of a journal in SQLite. Rejects with the SQLite error if the file is not a database or is locked.
- * @param busyMs how long to wait, in ms, for a process that locks the file
+ * @param busyMs maximum wait in ms for a process that locks the file
  */
 export async function inspectSqlite(file: string, busyMs: number): Promise<JournalState> {
   using database = new DatabaseSync(file, { readOnly: true, timeout: busyMs });
   const query = (sql: string): Rows => database.prepare(sql).all();
-  const table = query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'applied_migrations'");
-  return { ...(await queryJournalState(query, table.length > 0)), isWritable: canWrite(file, busyMs) };
+  const tables = query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'applied_migrations'");
+  return { ...(await queryJournalState(query, tables.length > 0)), isWritable: canWrite(file, busyMs) };
 }
 
 const SQLITE_BUSY = 5;
@@ -145,7 +145,7 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
 
 const NOTIFY_TIMEOUT_MS = 3_000;
 
-/** Whether NOTIFY reaches LISTEN; false behind a pooler that uses another connection for each transaction. */
+/** Whether a notification arrives; false behind a pooler that uses another connection for each transaction. */
 async function canReceiveNotify(client: Client): Promise<boolean> {
   const channel = `paygraph_doctor_${randomBytes(6).toString('hex')}`;
   const received = new Promise<void>((resolve) => {

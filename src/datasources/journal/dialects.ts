@@ -1,15 +1,15 @@
 /** Parts of the SQL that differ between the two stores. */
 export const DIALECTS = {
   sqlite: {
-    /** Returns the table of attempts, with a hint for the index to read. */
+    /** Returns the table of attempts with a hint for the index to read. */
     attemptsTable: (index: string): string => `stored_attempts INDEXED BY stored_${index}`,
     followedByDueTime: 'followed_transactions INDEXED BY followed_due',
-    /** Clause of a SELECT that locks its rows. `skipLocked` skips the rows that another transaction has locked. */
+    /** Clause with which a SELECT locks its rows. `skipLocked` omits rows that another transaction has locked. */
     lock: '',
     skipLocked: '',
-    /** Returns a condition: the operand before it is in the result of a SELECT. */
+    /** Returns the end of a condition: whether the value before it is in the result of a SELECT. */
     isIn: (select: string): string => `IN (${select})`,
-    /** The elements of a JSON array in the column `value`. Parameter: the array. */
+    /** Table of the elements of a JSON array, in its column `value`. Parameter: the array. */
     jsonElements: 'json_each(?)',
     maxConcurrentLists: 1,
   },

@@ -4,7 +4,7 @@ export type FenceReason = (typeof FENCE_REASONS)[number];
 
 /**
  * The mark that the journal may have lost its latest attempts, for example in a failover to an asynchronous standby.
- * While it is up, every create is looked up before it is sent.
+ * While it is raised, every create is looked up before it is sent.
  */
 export interface Fence {
   /** When it was raised, in milliseconds since 1970 by the journal's clock. */
@@ -12,22 +12,22 @@ export interface Fence {
   reason: FenceReason;
 }
 
-/** The fence of a journal, and how many attempts it has had. */
+/** The fence of a journal, and the sequence number of its latest attempt. */
 export interface JournalState {
-  /** The fence, however old; null if none was raised, or if an operator lowered it. */
+  /** The latest fence, even if it was raised long ago; null if none was raised or an operator lowered it. */
   fence: Fence | null;
-  /** Sequence number of the latest attempt; a lower one than before means that the journal was replaced by an older one. */
+  /** Sequence number of the latest attempt. If it falls, an older copy has replaced the journal. */
   lastSequence: number;
 }
 
-/** A row of the table journal_state, with the column `last_sequence`. */
+/** Converts a row of the table journal_state with the additional column `last_sequence`. */
 export const stateFromRow = (row: Record<string, unknown>): JournalState => {
   const since = Number(row['fence_since']);
   const reason = row['fence_reason'] as FenceReason;
   return { fence: since === 0 ? null : { since, reason }, lastSequence: Number(row['last_sequence']) };
 };
 
-/** The attempt whose outcome is to be recorded is not in the journal: the journal has lost it, or it was purged. */
+/** The journal cannot record the outcome of an attempt, because it has lost or purged the attempt. */
 export class AttemptMissing extends Error {
   constructor() {
     super('The journal does not have this attempt.');

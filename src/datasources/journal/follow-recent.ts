@@ -1,9 +1,9 @@
 import { followSettled, NOW } from './change-tables';
 import type { MigrationStep, MigrationStore } from './convert-attempts';
 
-/** Time in ms before the upgrade. Transactions of attempts that succeeded within it are followed. */
+/** Time in ms before the migration. Transactions of attempts that succeeded since then are followed. */
 const RECENT_MS = 7 * 24 * 60 * 60 * 1000;
-/** Time in ms of settled attempts that the last step reads again, because outcomes are committed out of order. */
+/** Time in ms before the migration that the last step reads again: outcomes can be committed out of order. */
 const OVERLAP_MS = 10 * 60 * 1000;
 /** Maximum number of transactions that a step follows. */
 const STEP_ROWS = 10_000;
@@ -18,7 +18,7 @@ const STEP_SETTINGS = {
 
 /**
  * Follows the transactions that were created before the record of changes existed. Gateways of the previous version can
- * use the journal meanwhile. If it is interrupted, the next call begins again and skips those that are followed.
+ * use the journal meanwhile. After an interruption, the next call begins again and skips what is already followed.
  * @param complete marks the migration as applied
  */
 export async function followRecent(
@@ -27,19 +27,19 @@ export async function followRecent(
   complete: () => Promise<void>,
 ): Promise<void> {
   const follow = async (from: number, limit: number): Promise<number[]> => {
-    for (const setting of STEP_SETTINGS[dialect]) await execute(setting);
+    for (const statement of STEP_SETTINGS[dialect]) await execute(statement);
     const rows = await execute(followSettled(dialect), [from, limit]);
     return rows.map((row) => Number(row['created_at']));
   };
   const [row] = await execute(`SELECT ${NOW[dialect]} AS now`);
   const now = Number(row?.['now']);
   let from = now - RECENT_MS;
-  for (let count = STEP_ROWS; count === STEP_ROWS;) {
+  for (let followedCount = STEP_ROWS; followedCount === STEP_ROWS;) {
     const start = from;
     const settledAt = await step(() => follow(start, STEP_ROWS));
     if (!settledAt) return;
     from = Math.max(from, ...settledAt);
-    count = settledAt.length;
+    followedCount = settledAt.length;
   }
   await step(async () => {
     await follow(now - OVERLAP_MS, Number.MAX_SAFE_INTEGER);

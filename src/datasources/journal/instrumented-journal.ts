@@ -2,7 +2,7 @@ import { PositionExpired } from './changes';
 import { JournalBusy, type Journal } from './journal';
 import { describeJournalError, type JournalErrorInfo } from './journal-error';
 
-/** Called after each journal call. `fault` is null if it succeeded or refused the call. Must not throw. */
+/** Called after each call, with its duration. `fault`: null if the call succeeded or was refused. Must not throw. */
 export type JournalListener = (call: string, fault: JournalErrorInfo | null, ms: number) => void;
 
 /** Wraps a journal and reports the duration and result of every call except `close`. */
@@ -16,17 +16,17 @@ export const instrumentJournal = (journal: Journal, onCall: JournalListener): Jo
       return (...args: unknown[]) => {
         const startedAt = performance.now();
         const result = method(...args);
-        const ended = (fault: JournalErrorInfo | null): void =>
+        const reportEnd = (fault: JournalErrorInfo | null): void =>
           onCall(String(name), fault, performance.now() - startedAt);
         result.then(
-          () => ended(null),
-          (error: unknown) => ended(isRefusal(error) ? null : describeJournalError(error)),
+          () => reportEnd(null),
+          (error: unknown) => reportEnd(isRefusal(error) ? null : describeJournalError(error)),
         );
         return result;
       };
     },
   });
 
-/** Whether the journal refused a call without failing: too many lists are queued, or a position is too old. */
+/** Whether a working journal refused a call: too many lists are queued, or a position has expired. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof JournalBusy || error instanceof PositionExpired;

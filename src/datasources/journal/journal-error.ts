@@ -5,7 +5,7 @@ import { TimeoutError } from '../../shared/timeout';
 
 /**
  * Reasons why the journal fails. A key is the value of `reason` in log lines, /readyz and metrics. Its entry holds a
- * message and the SQLSTATEs, system error codes and SQLite result codes that have this reason.
+ * message, and the codes with this reason: SQLSTATEs, system error codes and SQLite result codes.
  */
 const REASONS = {
   connection_refused: ['PostgreSQL refuses connections', 'ECONNREFUSED'],
@@ -17,7 +17,10 @@ const REASONS = {
   starting_or_stopping: ['PostgreSQL is starting or shutting down', '57P02', '57P03'],
   authentication_failed: ['PostgreSQL rejects the user or password', '28P01', '28000'],
   database_missing: ['the database does not exist', '3D000'],
-  permission_denied: ['the user lacks privileges on the journal', '42501', 'EACCES', 'EPERM'],
+  permission_denied: [
+    'the database user or the system user of the gateway lacks privileges on the journal',
+    ...['42501', 'EACCES', 'EPERM'],
+  ],
   tls_failed: ['the TLS connection to PostgreSQL cannot be established', 'EPROTO'],
   too_many_connections: ['PostgreSQL has reached its connection limit', '53300'],
   read_only: ['the journal is read-only', '25006', 'EROFS', 'SQLITE_READONLY'],
@@ -44,7 +47,7 @@ export type JournalReason = keyof typeof REASONS;
 
 export const JOURNAL_REASONS = Object.keys(REASONS) as JournalReason[];
 
-/** Description of a journal error that is safe to log: without values of settings and driver messages. */
+/** Description of a journal error that is safe to log: it contains no values of settings and no driver messages. */
 export interface JournalErrorInfo {
   reason: JournalReason;
   /** SQLSTATE, or name of a system or SQLite error code; null if the error has none. */
@@ -85,8 +88,8 @@ export function describeJournalError(error: unknown): JournalErrorInfo {
     return { reason, code, message: REASONS[reason][0] };
   }
   const messages = chain.map(({ message }) => String(message));
-  const found = REASON_BY_MESSAGE.find(([pattern]) => messages.some((message) => pattern.test(message)));
-  const [, reason, message] = found ?? [null, 'other' as const];
+  const match = REASON_BY_MESSAGE.find(([pattern]) => messages.some((message) => pattern.test(message)));
+  const [, reason, message] = match ?? [null, 'other' as const];
   return { reason, code: null, message: message ?? REASONS[reason][0] };
 }
 
@@ -96,7 +99,7 @@ interface AnyError {
   cause?: unknown;
 }
 
-/** Yields an error, its cause, the cause of that error, and so on. */
+/** Yields an error, its cause, the cause of that cause, and so on. */
 function* withCauses(error: unknown): Generator<AnyError> {
   for (let inner = error; typeof inner === 'object' && inner !== null; inner = (inner as AnyError).cause)
     yield inner;
@@ -129,7 +132,7 @@ const PERMANENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'permission_denied',
 ]);
 
-/** Whether an operator must change a setting or privilege. The gateway does not start with such an error. */
+/** Whether only an operator can correct the error, in settings or privileges. The gateway then does not start. */
 export const isPermanent = ({ reason }: JournalErrorInfo): boolean => PERMANENT_REASONS.has(reason);
 
 /** Returns the message, followed by the code in parentheses if there is one. */
@@ -149,16 +152,16 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
 /** SQLite codes with many causes: sqliteError checks the file system to find the cause. */
 const VAGUE_CODES = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
-/** Converts an SQLite error into one with a code: that of SQLite or, if it is vague, that of the file system. */
+/** Returns an error with the code of SQLite or, if that code is vague, the code of the file system. */
 export function sqliteError(message: string, errcode: number | undefined, file: string): Error {
-  // `errcode` is an extended result code of SQLite; its low byte is the primary one.
+  // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
   const sqliteCode = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');
   const isVague = sqliteCode !== undefined && VAGUE_CODES.has(sqliteCode);
   const code = (isVague && (accessErrorCode(file) ?? (isDiskFull(file) && 'ENOSPC'))) || sqliteCode;
   return code === undefined ? new Error(message) : Object.assign(new Error(message), { code });
 }
 
-/** Returns the system error code that prevents writing the file or its folder; undefined if both can be written. */
+/** Returns the system error code if the file or its folder cannot be written; undefined if both can be. */
 export function accessErrorCode(file: string): string | undefined {
   try {
     accessSync(path.dirname(file), constants.W_OK);
@@ -172,7 +175,7 @@ export function accessErrorCode(file: string): string | undefined {
 function isDiskFull(file: string): boolean {
   try {
     const { bavail, bfree, blocks } = statfsSync(path.dirname(file));
-    // Some blocks are reserved for root. Virtual file systems have no blocks.
+    // Only root can use the reserved blocks in `bfree`. Virtual file systems have no blocks.
     return blocks > 0 && (process.geteuid?.() === 0 ? bfree : bavail) === 0;
   } catch {
     return false;

@@ -11,11 +11,11 @@ const CHECK_INTERVAL_MS = 5_000;
 const RETRY_INTERVAL_MS = 1_000;
 /** Interval in ms at which a log line about a failing journal is repeated. */
 const LOG_INTERVAL_MS = 60_000;
-/** Once a minute the check writes as much as several attempts, because a small row may still fit on a full disk. */
+/** Size in bytes of the row written once a minute: that of several attempts. A smaller row may fit on a full disk. */
 const LARGE_CHECK_BYTES = 16 * 1024;
 const LARGE_CHECK_INTERVAL_MS = 60_000;
 
-/** Reasons that may be transient. For these, only two consecutive failed checks make the journal unavailable. */
+/** Reasons that may be transient. The journal counts as unavailable only after two consecutive failed checks. */
 const TRANSIENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'timeout',
   'locked',
@@ -34,17 +34,17 @@ interface JournalMonitorOptions {
 
 /**
  * Tracks whether the journal can be written. Logs when it fails, every minute while it fails, and when it recovers.
- * Skips a check if an attempt was written within the check interval. All times are by the monotonic clock.
+ * Skips a check if an attempt was written within the check interval. All times are from the monotonic clock.
  */
 export class JournalMonitor {
   readonly #options: JournalMonitorOptions;
   #fault: JournalErrorInfo | null = null;
-  /** Number of consecutive failed checks. Starts at 1, so that one failure is enough if the first check fails. */
-  #failures = 1;
-  #failsSince = 0;
+  /** Number of consecutive failed checks. Starts at 1, so that one failure of the first check is enough. */
+  #failureCount = 1;
+  #failingSince = 0;
   #loggedAt = 0;
   #lastInsertAt = -Infinity;
-  #checkedAt = -Infinity;
+  #lastCheckAt = -Infinity;
   #lastLargeCheckAt = -Infinity;
   /** Time of the last log line about a failed call, by reason. */
   readonly #callLoggedAt = new Map<JournalReason, number>();
@@ -61,7 +61,7 @@ export class JournalMonitor {
     return this.#fault;
   }
 
-  /** Runs the first check and schedules the others. Never rejects. */
+  /** Runs the first check and schedules the next. Never rejects. */
   start(): Promise<void> {
     return this.#runCheck();
   }
@@ -73,7 +73,7 @@ export class JournalMonitor {
     await this.#currentCheck;
   }
 
-  /** Must be called after each call of the journal; `fault` is null if it succeeded. */
+  /** Must be called after each call of the journal; `fault` is null if the call succeeded. */
   onCallEnd(call: string, fault: JournalErrorInfo | null): void {
     if (call === 'checkWrite') return;
     if (call === 'insertAttempt' && !fault) this.#lastInsertAt = this.#now();
@@ -88,7 +88,7 @@ export class JournalMonitor {
     if (fault.reason === 'disk_full') this.#lastLargeCheckAt = -Infinity;
     // The next check determines whether all writes fail.
     this.#lastInsertAt = -Infinity;
-    if (!this.#currentCheck) this.#schedule(Math.max(0, this.#checkedAt + RETRY_INTERVAL_MS - now));
+    if (!this.#currentCheck) this.#schedule(Math.max(0, this.#lastCheckAt + RETRY_INTERVAL_MS - now));
   }
 
   #schedule(ms: number): void {
@@ -99,14 +99,14 @@ export class JournalMonitor {
   #runCheck(): Promise<void> {
     this.#currentCheck ??= this.#checkNow().finally(() => {
       this.#currentCheck = undefined;
-      this.#schedule(this.#failures > 0 ? RETRY_INTERVAL_MS : CHECK_INTERVAL_MS);
+      this.#schedule(this.#failureCount > 0 ? RETRY_INTERVAL_MS : CHECK_INTERVAL_MS);
     });
     return this.#currentCheck;
   }
 
   async #checkNow(): Promise<void> {
     const startedAt = this.#now();
-    this.#checkedAt = startedAt;
+    this.#lastCheckAt = startedAt;
     if (!this.#fault && startedAt - this.#lastInsertAt < CHECK_INTERVAL_MS) return;
     const isLarge =
       this.#fault?.reason === 'disk_full' || startedAt - this.#lastLargeCheckAt >= LARGE_CHECK_INTERVAL_MS;
@@ -119,13 +119,13 @@ export class JournalMonitor {
       const isTransient = TRANSIENT_REASONS.has(fault.reason);
       // The check has low priority, so it may time out while attempts are still written.
       if (isTransient && this.#lastInsertAt > startedAt) return this.#onWritable();
-      this.#failures += 1;
-      if (this.#fault || this.#failures > 1 || !isTransient) this.#onUnavailable(fault);
+      this.#failureCount += 1;
+      if (this.#fault || this.#failureCount > 1 || !isTransient) this.#onUnavailable(fault);
     }
   }
 
   #onWritable(): void {
-    this.#failures = 0;
+    this.#failureCount = 0;
     if (!this.#fault) return;
     const { reason } = this.#fault;
     const facts = { event: 'journal_available', reason, failedForSeconds: this.#failedForSeconds() };
@@ -136,10 +136,10 @@ export class JournalMonitor {
   #onUnavailable(fault: JournalErrorInfo): void {
     const now = this.#now();
     const { reason, code, message } = fault;
-    if (!this.#fault) this.#failsSince = now;
-    const isDue = this.#fault?.reason !== reason || now - this.#loggedAt >= LOG_INTERVAL_MS;
+    if (!this.#fault) this.#failingSince = now;
+    const isLogDue = this.#fault?.reason !== reason || now - this.#loggedAt >= LOG_INTERVAL_MS;
     this.#fault = fault;
-    if (!isDue) return;
+    if (!isLogDue) return;
     this.#loggedAt = now;
     const facts = { event: 'journal_unavailable', reason, code, failedForSeconds: this.#failedForSeconds() };
     const text = `journal unavailable: ${message}; payments and payouts are rejected; ${remedyOf(fault)}`;
@@ -147,7 +147,7 @@ export class JournalMonitor {
   }
 
   #failedForSeconds(): number {
-    return Math.round((this.#now() - this.#failsSince) / 1000);
+    return Math.round((this.#now() - this.#failingSince) / 1000);
   }
 
   #now(): number {

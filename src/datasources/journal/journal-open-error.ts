@@ -20,13 +20,13 @@ export const fileOpenError = (file: string, error: unknown): JournalOpenError =>
 /** Describes why a file cannot be written or created, without a full stop; returns undefined if it can. */
 export function describePathError(file: string): string | undefined {
   const folder = path.dirname(file);
-  const above = path.dirname(folder);
+  const parent = path.dirname(folder);
   if (kindOf(file) === 'folder') return `${file} is a folder, not a file: add a file name to the path`;
   if (kindOf(folder) === 'file') return `${folder} is a file, not a folder: correct the path (ENOTDIR)`;
-  // The gateway creates the last folder of the path.
-  const place = kindOf(folder) === 'folder' ? folder : above;
+  // The gateway creates the last folder of the path if it is missing.
+  const place = kindOf(folder) === 'folder' ? folder : parent;
   if (kindOf(place) === undefined)
-    return `the folder ${above} does not exist: create it for the user of the gateway, or correct the path`;
+    return `the folder ${parent} does not exist: create it for the user of the gateway, or correct the path`;
   const code = accessErrorCode(place === folder ? file : folder);
   const [problem, remedy] = PATH_ERRORS[code ?? ''] ?? [];
   return problem && `${place} ${problem} (${code}): ${remedy}`;

@@ -9,17 +9,17 @@ export type * from './purge-step';
 
 export { ATTEMPT_KINDS, type AttemptKind } from './attempt-kind';
 
-/** Maximum duration of a lease in ms. A lease that ends later was taken before the clock was set back. */
+/** Maximum duration of a lease in ms. A lease with more time left was taken before the clock was set back. */
 export const MAX_LEASE_MS = 60 * 60 * 1000;
 
 export const ATTEMPT_OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 /**
- * `rejected`: the service refused the input. `not_sent`: the service certainly created nothing, for example because no
- * request was sent, or because lookups proved it. Both release the key.
+ * `rejected`: the service refused the input. `not_sent`: the service certainly created nothing, because no request was
+ * sent or lookups proved it. After both, the idempotency key can be used again.
  */
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** An idempotency key. It is scoped to a client, and to a service with the credentials used there. */
+/** An idempotency key of a client. `service` identifies the payment service and the credentials used there. */
 export interface AttemptKey {
   service: string;
   client: string;
@@ -28,7 +28,7 @@ export interface AttemptKey {
 
 /** Record written before a create is sent. Never contains a card number, a security code or a credential. */
 export interface NewAttempt extends AttemptKey {
-  /** UUID of the attempt. A later attempt that uses a released key has another id. */
+  /** UUID of the attempt. A later attempt with the same idempotency key has another id. */
   id: string;
   kind: AttemptKind;
   /** Keyed hash of the canonical input. */
@@ -39,7 +39,7 @@ export interface NewAttempt extends AttemptKey {
   externalId: string;
   currency: string;
   value: string;
-  /** Method details that callers may see, as JSON. */
+  /** Method details that are safe to show to callers, as JSON. */
   publicDetails: string;
   /** Whether the external id must be unique on its channel. */
   reserve: boolean;
@@ -52,23 +52,23 @@ export interface NewAttempt extends AttemptKey {
   serviceStartedAt: number | null;
   /** Latest time at which the request can be sent. */
   sendUntil: number;
-  /** `since` of the fence that the sender had read when it decided to send; 0 if there was no fence. */
+  /** `since` of the fence that the owner had read before it decided to send; 0 if there was no fence. */
   fenceSince: number;
 }
 
 /** Evidence from lookups that the service has no transaction for an attempt with an unknown outcome. */
 export interface Absence {
-  /** Number of lookups that found no transaction and count towards releasing the idempotency key. */
+  /** Number of lookups that found no transaction and count as evidence. */
   lookups: number;
   /** Milliseconds between the first and the last of these lookups, measured by monotonic clocks only. */
   spanMs: number;
-  /** Id of the instance that made the last of these lookups (only it can measure the time since); empty if none. */
+  /** Id of the instance that made the last of these lookups; only it can measure the time since. Empty if none. */
   observer: string;
 }
 
 export const NO_ABSENCE: Absence = { lookups: 0, spanMs: 0, observer: '' };
 
-/** An attempt without the properties that only its first write needs. */
+/** An attempt without the properties that are used only to insert it. */
 export type SentAttempt = Omit<NewAttempt, 'reserve' | 'fenceSince'>;
 
 /** A stored attempt. */
@@ -86,8 +86,8 @@ export interface Attempt extends SentAttempt {
 }
 
 /**
- * `exists`: `attempt` holds the key. `reserved`: another attempt holds the external id. `fence_changed`: the fence is not
- * the one of `fenceSince`, and nothing was written.
+ * `exists`: `attempt` holds the key. `reserved`: another attempt holds the external id. `fence_changed`: the current
+ * fence differs from `fenceSince`; nothing was written.
  */
 export type BeginResult =
   | { kind: 'started' }
@@ -102,13 +102,13 @@ export type Outcome =
       status: string;
       settledAt: number;
       /**
-       * State in the response; recorded as the first change. If omitted, the transaction is followed without a recorded
-       * status, and is due to be looked up at `settledAt`.
+       * State in the response; recorded as the first change. If omitted, no status is recorded, and the transaction is
+       * due to be looked up at `settledAt`.
        */
       observed?: ObservedState;
     }
   | { outcome: 'rejected' | 'not_sent'; settledAt: number }
-  /** If `absence` is omitted, the stored one is kept. */
+  /** If `absence` is omitted, the stored absence is kept. */
   | { outcome: 'unknown'; nextRecheckAt: number; absence?: Absence };
 
 export interface ConfirmedPayment {
@@ -123,14 +123,14 @@ export interface ConfirmClaim extends ConfirmedPayment {
   owner: string;
   now: number;
   leaseUntil: number;
-  /** Keyed hash of the input of the confirm. */
+  /** Keyed hash of the confirm's input. */
   inputHash: string;
 }
 
 export interface ConfirmBeginResult {
   /** Whether the result of an earlier confirm of this payment is unknown. */
   previousOutcomeUnknown: boolean;
-  /** Input hashes of the confirms with unknown results. `unknown` replaces the list when it exceeds its size limit. */
+  /** Input hashes of confirms with unknown results. If the list becomes too long, `unknown` replaces its hashes. */
   unresolvedInputHashes: string[];
 }
 
@@ -149,13 +149,13 @@ export interface ConfirmResult {
    * `not_carried_out`: this confirm was not carried out; unknown results of earlier confirms stay unknown.
    */
   outcome: 'known' | 'unknown' | 'not_carried_out';
-  /** Inputs of this confirm and earlier ones that are now known to have been carried out. */
+  /** Inputs with which this confirm or an earlier one is now known to have been carried out. */
   confirmed: readonly ConfirmedInput[];
 }
 
 export type Claim = Pick<ConfirmClaim, 'service' | 'owner' | 'now' | 'leaseUntil'>;
 
-/** The creates of one kind by one client. */
+/** Selects one client's creates of payments or of payouts. */
 export type CreateScope = Pick<NewAttempt, 'service' | 'client' | 'kind'>;
 
 /** Identifies a transaction on a channel by at least one of its ids; if both are given, both must match. */
@@ -175,7 +175,7 @@ export interface AttemptPage {
   externalId?: string | null;
   /** Earliest start time, inclusive. */
   startedFrom?: number | null;
-  /** Lists only attempts before this position: the position of an attempt, or a time with `seq` 0. */
+  /** Lists only attempts earlier than this position. `seq` 0: only attempts started before `startedAt`. */
   beforePosition?: AttemptPosition | null;
   limit: number;
 }
@@ -191,33 +191,33 @@ export interface UnknownCount {
   oldestAt: number | null;
 }
 
-/** Every method rejects with JournalUnavailable if the store fails or exceeds its time limit. */
+/** Every method rejects with JournalUnavailable if the store fails or exceeds the time limit. */
 export interface Journal extends ChangeJournal {
   /** Returns the time in ms since 1970, by the clock that all instances share. */
   time(): Promise<number>;
-  /** Time limit of a call in ms; lists and reads for operators and metrics may take longer. */
+  /** Time limit of a call in ms; longer for lists, and for reads by operators and metrics. */
   readonly timeLimitMs: number;
   /** Writes the attempt durably unless its key or external id is taken. Atomic across instances. */
   insertAttempt(attempt: NewAttempt): Promise<BeginResult>;
   /**
-   * Records an outcome; a settled attempt does not change. Returns false, and records nothing, if another attempt
-   * created the transaction. May return before the outcome is durable, as a lookup can find it again. Rejects with
-   * AttemptMissing if there is no attempt that succeeded or is unknown.
+   * Records an outcome; does not change a settled attempt. Returns false, and records nothing, if another attempt
+   * created the transaction. Does not wait until the outcome is durable, because a lookup can find it again. Rejects
+   * with AttemptMissing if the outcome is `succeeded` or `unknown` and the journal does not have the attempt.
    */
   recordOutcome(id: string, outcome: Outcome): Promise<boolean>;
   find(key: AttemptKey): Promise<Attempt | null>;
   /** Returns the attempt that created a transaction; null if the journal has none. */
   findByTransaction(service: string, kind: AttemptKind, transactionId: string): Promise<Attempt | null>;
-  /** Whether a lookup by external id could return the transaction of another open attempt (same method and amount). */
+  /** Whether another open attempt has the same external id, method and amount: lookups cannot tell them apart. */
   hasRival(attempt: Attempt): Promise<boolean>;
   /**
-   * Returns the id of a transaction that certainly exists at the service, because the journal records its create as
-   * succeeded; null if there is none. It has the kind and channel of `attempt`, and its client if possible.
+   * Returns the id of a transaction with the kind and channel of `attempt`, preferably of the same client. Its create
+   * succeeded, so the transaction certainly exists at the service. Null if there is none.
    */
   findSucceededOnChannel(attempt: Attempt): Promise<string | null>;
   /**
-   * Returns, for each of `refs` in their order, the attempt with which `creator` created that transaction; null if it
-   * created none. For a ref with only an external id, this is the newest attempt that succeeded or is unknown. The call
+   * Returns for each ref, in order, the attempt with which `creator` created the transaction; null if there is none.
+   * For a ref with only an external id, this is the newest attempt with the outcome `succeeded` or `unknown`. The call
    * takes as long for transactions of other clients as for transactions that do not exist.
    */
   findCreated(creator: CreateScope, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
@@ -225,7 +225,7 @@ export interface Journal extends ChangeJournal {
   list(page: AttemptPage): Promise<Attempt[]>;
   /** Extends the leases of all attempts and confirms that the owner has in progress. */
   renew(owner: string, leaseUntil: number): Promise<void>;
-  /** Leases an open attempt whose lease has ended and marks it as `unknown`. Null if it is settled or still leased. */
+  /** Takes over an open attempt whose lease has ended; marks it as `unknown`. Null if it is settled or still leased. */
   claim(id: string, claim: Claim): Promise<Attempt | null>;
   /** Claims attempts whose recheck is due, as `claim` does. */
   claimDue(claim: Claim, limit: number): Promise<Attempt[]>;
@@ -237,9 +237,9 @@ export interface Journal extends ChangeJournal {
   findById(service: string, id: string): Promise<Attempt | null>;
   /** For operators: finds an attempt by its id, or by its idempotency key if only one client used this key. */
   findAny(service: string, idOrKey: string): Promise<Attempt | null>;
-  /** For operators: returns attempts of all clients that have an unknown outcome, oldest first. */
+  /** For operators: returns attempts with an unknown outcome, of all clients, oldest first. */
   unknown(service: string, limit: number): Promise<Attempt[]>;
-  /** Counts the attempts of all clients that have an unknown outcome, with one entry per kind. */
+  /** Counts attempts with an unknown outcome, of all clients. Returns one entry per kind of attempt. */
   countUnknown(service: string): Promise<UnknownCount[]>;
   /** Deletes expired rows, but never attempts with an unknown outcome. Null if another instance is purging. */
   purgeStep(step: PurgeStep): Promise<PurgeProgress | null>;
@@ -248,9 +248,9 @@ export interface Journal extends ChangeJournal {
    * @param bytes size of a filler in the row, because a small row may still fit on a full disk
    */
   checkWrite(bytes: number): Promise<void>;
-  /** Reads the state, and raises the fence if the database is not the one that the journal was last written to. */
+  /** Reads the state. Raises the fence if the journal moved to another database, for example in a failover. */
   readState(): Promise<JournalState>;
-  /** Raises the fence now, or lowers it (null). */
+  /** Raises the fence; lowers it if `reason` is null. */
   setFence(reason: FenceReason | null): Promise<void>;
   /** Rejects if the journal cannot be read. */
   ping(): Promise<void>;

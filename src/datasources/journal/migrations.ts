@@ -5,7 +5,7 @@ import { followRecent } from './follow-recent';
 import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
 import type { Dialect } from './stored-values';
 
-/** SQL of tables that did not change before the first release. */
+/** SQL of the tables that already exist in journals from before the first release. */
 const TABLES = [
   `CREATE TABLE confirms (
        service TEXT NOT NULL,
@@ -29,7 +29,7 @@ const TABLES = [
        PRIMARY KEY (service, channel, transaction_id, input_hash)
      )`,
   'CREATE INDEX confirmed_by_time ON confirmed (confirmed_at)',
-  // This table has no foreign key to attempts, because an attempt may be purged while a proposal names it.
+  // This table has no foreign key to attempts, because an attempt can be purged before its proposal.
   `CREATE TABLE settlement_proposals (
        id TEXT NOT NULL,
        attempt_id TEXT NOT NULL,
@@ -45,7 +45,7 @@ const TABLES = [
        expires_at BIGINT NOT NULL,
        PRIMARY KEY (id, attempt_id)
      )`,
-  // Rewriting a row of this table checks whether the journal can be written. In SQLite, a second row is rewritten to sync.
+  // Rewriting a row of this table checks whether the journal can be written. In SQLite, rewriting a second row syncs.
   `CREATE TABLE write_checks (
        id INTEGER PRIMARY KEY,
        checked_at BIGINT NOT NULL,
@@ -53,7 +53,7 @@ const TABLES = [
      )`,
 ];
 
-/** One row. `identity` identifies the database that the journal was last written to. */
+/** This table has one row. `identity` identifies the database that the journal was last written to. */
 const JOURNAL_STATE = `CREATE TABLE journal_state (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,
@@ -61,12 +61,12 @@ const JOURNAL_STATE = `CREATE TABLE journal_state (
        fence_reason TEXT NOT NULL
      )`;
 
-const firstState = (dialect: Dialect): string =>
+const insertFirstState = (dialect: Dialect): string =>
   `INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, ${FIRST_IDENTITY[dialect]}, 0, '')`;
 
 /**
- * The server and its timeline, which changes when a standby is promoted or a backup is restored, and the table, which
- * changes when a dump is restored. Only the table if the user may not read the others, or the database has none.
+ * Returns `server/timeline/table`. The timeline changes when a standby is promoted or a backup is restored; the id of
+ * the table changes when a dump is restored. Server and timeline are empty if the database user cannot read them.
  */
 const POSTGRES_IDENTITY = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGUAGE plpgsql STABLE AS $$
      BEGIN
@@ -79,11 +79,13 @@ const POSTGRES_IDENTITY = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGU
 /**
  * Functions that SQLite does not need, because it has one writer at a time. A PostgreSQL statement reads the snapshot
  * of its start, but a volatile function reads the current one. Therefore `attempt_is_open` sees what other instances
- * committed while the statement waited for their locks. `attempts_created_by_another` returns the ids of the
- * candidates whose transaction another attempt created. If several candidates name one transaction, it omits the one
- * that already has it, else the oldest open one. It locks transactions before it reads, so that no two attempts become
- * the creator of one; no caller holds row locks while it waits. OFFSET 0 keeps a planner without statistics from
- * reading all attempts of the service.
+ * committed while the statement waited for their locks.
+ *
+ * `attempts_created_by_another` returns the ids of candidates whose transaction was created by another attempt. If
+ * several candidates have the same transaction, its creator is the candidate that is already recorded with it, else the
+ * oldest open candidate. The function locks transactions before it reads, so that none gets two creators. Callers hold
+ * no row locks while they wait for these locks. OFFSET 0 keeps a planner without statistics from reading all attempts
+ * of the service.
  */
 const POSTGRES_ONLY = [
   POSTGRES_IDENTITY,
@@ -118,7 +120,7 @@ const POSTGRES_ONLY = [
   'ALTER TABLE write_checks ALTER COLUMN filler SET STORAGE EXTERNAL',
 ];
 
-/** The migration of journals from before the first release, whose tables are named here. */
+/** The last migration of journals from before the first release. A journal without this migration is empty. */
 const FIRST_TABLES = '0009-write-checks';
 const STORED_ATTEMPTS = '0010-stored-attempts';
 const CHANGES = '0011-changes';
@@ -136,7 +138,7 @@ export function compareMigrations(applied: readonly string[]) {
   };
 }
 
-async function pendingMigrations({ execute }: MigrationStore): Promise<string[]> {
+async function readPendingMigrations({ execute }: MigrationStore): Promise<string[]> {
   await execute('CREATE TABLE IF NOT EXISTS applied_migrations (name TEXT PRIMARY KEY)');
   const rows = await execute('SELECT name FROM applied_migrations');
   return compareMigrations(rows.map(({ name }) => String(name))).pendingMigrations;
@@ -154,17 +156,17 @@ export async function migrate(store: MigrationStore): Promise<string[]> {
   const stepOf =
     (name: string): MigrationStep =>
     (work) =>
-      transaction(async () => ((await pendingMigrations(store)).includes(name) ? work() : undefined));
-  const state = [
+      transaction(async () => ((await readPendingMigrations(store)).includes(name) ? work() : undefined));
+  const stateSql = [
     attemptsView(dialect),
     JOURNAL_STATE,
     ...(dialect === 'postgres' ? POSTGRES_ONLY : []),
-    firstState(dialect),
+    insertFirstState(dialect),
   ];
   const pending = await transaction(async () => {
-    const names = await pendingMigrations(store);
+    const names = await readPendingMigrations(store);
     if (names.includes(FIRST_TABLES)) {
-      await executeAll(store, [...TABLES, ...attemptTables(dialect), ...state, ...changeTables(dialect)]);
+      await executeAll(store, [...TABLES, ...attemptTables(dialect), ...stateSql, ...changeTables(dialect)]);
       await markApplied(names);
     }
     return names;
@@ -172,7 +174,7 @@ export async function migrate(store: MigrationStore): Promise<string[]> {
   if (pending.includes(FIRST_TABLES)) return pending;
   if (pending.includes(STORED_ATTEMPTS))
     await convertAttempts(store, stepOf(STORED_ATTEMPTS), async () => {
-      await executeAll(store, state);
+      await executeAll(store, stateSql);
       await markApplied([STORED_ATTEMPTS]);
     });
   if (pending.includes(CHANGES))

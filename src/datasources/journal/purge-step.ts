@@ -1,16 +1,14 @@
 /** The steps in which expired rows of the journal are deleted. */
 
 /**
- * Settled attempts and their reservations, reservations without an attempt, inputs of confirms, changes, or followed
- * transactions.
+ * `attempts`: settled attempts and their reservations. `reservations`: reservations without an attempt. `confirmed`:
+ * inputs of confirms. `followed`: followed transactions.
  */
 export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed' | 'changes' | 'followed';
 
 export interface PurgeStep {
   target: PurgeTarget;
-  /**
-   * Attempts settled, inputs confirmed, changes recorded, and followed transactions created before this time are deleted.
-   */
+  /** Deletes what was settled, confirmed, recorded or (followed transactions) created before this time. */
   settledBefore: number;
   /** Maximum number of rows to examine. */
   limit: number;

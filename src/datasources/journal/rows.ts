@@ -1,6 +1,6 @@
 import { keyHashOf, STATE_OF } from './attempt-tables';
 import { type Attempt, type AttemptKind, type AttemptOutcome, type SentAttempt } from './journal';
-import { attemptIdBytes, inJson, KEY_HASH_BYTES, shortHash, toStoredText } from './stored-values';
+import { attemptIdBytes, toJsonValue, KEY_HASH_BYTES, shortHash, toStoredText } from './stored-values';
 
 /** A row of PostgreSQL or SQLite. PostgreSQL returns 64-bit integers as strings. */
 export type Row = Record<string, unknown>;
@@ -64,39 +64,41 @@ const VALUE_OF: Record<string, (attempt: SentAttempt) => SqlValue> = {
   send_until: ({ sendUntil }) => sendUntil,
 };
 
-/** Columns that an INSERT of a new attempt sets from its properties; the statement itself sets `group_id` and `state`. */
+/** Columns that an INSERT sets from an attempt's properties. The statement itself sets `group_id` and `state`. */
 export const INSERT_COLUMNS: readonly string[] = Object.keys(VALUE_OF);
 
 /** Returns the values for INSERT_COLUMNS, in their order. */
 export const insertColumnValues = (attempt: SentAttempt): SqlValue[] =>
   Object.values(VALUE_OF).map((valueOf) => valueOf(attempt));
 
-/** Returns the values by their columns, for a JSON parameter. */
+/** Returns the values of INSERT_COLUMNS by column name, for a JSON parameter. */
 export const insertColumnsInJson = (attempt: SentAttempt): Record<string, SqlValue> =>
-  Object.fromEntries(Object.entries(VALUE_OF).map(([name, valueOf]) => [name, inJson(valueOf(attempt))]));
+  Object.fromEntries(
+    Object.entries(VALUE_OF).map(([name, valueOf]) => [name, toJsonValue(valueOf(attempt))]),
+  );
 
-/** Columns that an attempt has only after its create was sent. */
+/** Columns that are null until the create was sent. */
 export const LATER_COLUMNS =
   `settled_at next_check_at transaction_hash transaction_id status checks absent_ms absent_lookups
   absent_observer`.split(/\s+/);
 
-/** Clause that replaces the attempt of a released key. */
+/** ON CONFLICT clause that replaces an attempt if its key can be used again. */
 export const UPSERT_RELEASED_KEY = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE SET
   ${['seq', 'group_id', 'state', ...INSERT_COLUMNS].map((name) => `${name} = excluded.${name}`).join(', ')},
   ${LATER_COLUMNS.map((name) => `${name} = NULL`).join(', ')}
   WHERE stored_attempts.state IN ('${STATE_OF.rejected}', '${STATE_OF.not_sent}') AND stored_attempts.id <> excluded.id`;
 
-/** Returns the clause that takes over a reservation if `isFree`: its attempt is rejected, not sent or purged. */
+/** Returns the clause that takes over a reservation if `isFree`: its attempt was rejected, not sent or purged. */
 export const upsertReservationClause = (isFree: string): string =>
   `ON CONFLICT (service, channel, external_id) DO UPDATE SET attempt_id = excluded.attempt_id WHERE ${isFree}`;
 
-/** Condition of open attempts. SQLite uses their index only if a condition has exactly this form. */
+/** Condition of open attempts (in progress or unknown). SQLite uses their index only if the condition has this form. */
 export const IS_OPEN = "state IN ('p', 'u')";
 
 /** Condition of attempts that hold their external id. */
 export const HOLDS_EXTERNAL_ID = "state IN ('p', 's', 'u')";
 
-/** Condition that finds an attempt by its id. Parameters: `idValues`. */
+/** Returns the condition that finds an attempt by its id. Parameters: `idValues`. */
 export const hasId = (column: string): string => `${keyHashOf(column)} = ? AND ${column} = ?`;
 
 export const idValues = (id: string): [Uint8Array, Uint8Array] => {

@@ -4,7 +4,7 @@ import { connectToStore } from './store-connection';
 
 /** Proposed outcome of one attempt. Times are in milliseconds since 1970. */
 export interface ProposedSettle {
-  /** Id of the proposal, which may propose outcomes for several attempts. */
+  /** Id of the proposal. A proposal can contain outcomes for several attempts. */
   id: string;
   attemptId: string;
   service: string;
@@ -26,7 +26,7 @@ export interface ProposedSettle {
 export interface SettlementProposals {
   /** Stores proposals and deletes expired ones. */
   add(proposed: readonly ProposedSettle[], now: number): Promise<void>;
-  /** Lists proposals that have not expired, oldest first; only the proposal with this id if one is given. */
+  /** Lists proposals that have not expired, oldest first. If `id` is given, lists only this proposal. */
   list(service: string, now: number, id?: string): Promise<ProposedSettle[]>;
   /** Deletes a proposal. If `attemptId` is given, deletes only the part of the proposal for that attempt. */
   remove(id: string, attemptId?: string): Promise<void>;
@@ -54,8 +54,8 @@ export async function openProposals(url: string, timeLimitMs: number): Promise<S
   return {
     add: async (proposed, now) => {
       await execute('DELETE FROM settlement_proposals WHERE expires_at <= ?', [now]);
-      for (const each of proposed) {
-        const row = toWireFields(each);
+      for (const proposal of proposed) {
+        const row = toWireFields(proposal);
         const [columns, values] = [Object.keys(row), Object.values(row) as SqlValue[]];
         const text = `INSERT INTO settlement_proposals (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
         await execute(text, values);

@@ -29,7 +29,7 @@ import { READ_STORED_TEXT, shortHash, type Dialect } from './stored-values';
 
 const OF_SERVICE = 'group_id IN (SELECT id FROM attempt_groups WHERE service = ?)';
 
-/** Parameter: hashes of transaction ids as JSON. */
+/** Selects the hashes that belong to followed transactions. Parameter: JSON array of hashes of transaction ids. */
 function followedHashes(dialect: Dialect): string {
   const { isIn, jsonElements } = DIALECTS[dialect];
   return `SELECT DISTINCT transaction_hash FROM followed_transactions
@@ -37,9 +37,9 @@ function followedHashes(dialect: Dialect): string {
 }
 
 /**
- * Finds young transactions among those that became due last, so that it reads no more of them than four times the limit.
- * Parameters: now, service, limit, the time since which a transaction is young, limit of young ones; now; now, service,
- * limit; end of the lease.
+ * Claims young transactions first, then the longest overdue. Looks for young ones only among the transactions that
+ * became due last, at most four times `limit`. Parameters: now, service, limit, `youngSince`, `youngLimit`; now; now,
+ * service, limit; `leaseUntil`.
  */
 function claimStatement(dialect: Dialect): string {
   const { isIn, followedByDueTime, skipLocked } = DIALECTS[dialect];
@@ -59,7 +59,7 @@ function claimStatement(dialect: Dialect): string {
       ${READ_STORED_TEXT[dialect]('transaction_id')} AS transaction_id, status, created_at, changed_at, failures`;
 }
 
-/** Locks in the order of the ids, as RECORD_OBSERVATIONS does. Parameter: [id, next lookup, failures] of each as JSON. */
+/** Locks rows in id order, as RECORD_OBSERVATIONS does. Parameter: JSON array of [id, next lookup, failures]. */
 function scheduleStatement(dialect: Dialect): string {
   const { isIn, jsonElements, lock } = DIALECTS[dialect];
   return `WITH input AS MATERIALIZED (
@@ -79,19 +79,19 @@ const countStatement = (dialect: Dialect): string =>
     min(next_lookup_at) AS oldest
   FROM followed_transactions WHERE next_lookup_at IS NOT NULL AND ${OF_SERVICE}`;
 
-/** Time in ms after which readOwnHorizon() checks whether a database transaction that delays changes writes changes itself. */
+/** If one database transaction delays changes for more than this time in ms, readChanges() calls readOwnHorizon(). */
 const DELAYED_MS = 50;
 
 /**
- * The part of the record of changes that PostgreSQL and SQLite share. The changes that it returns are durable, so that no
- * crash can lose one and assign its position to another.
+ * The part of the record of changes that PostgreSQL and SQLite share. It returns only durable changes, because a crash
+ * could lose a change and then assign its position to another change.
  */
 export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservation'> {
   /** Position up to which changes are known to be durable. */
   #durableUntil: ChangePosition = FIRST_POSITION;
 
-  /** The oldest transaction in progress, and since when this instance knows of it, by `monotonicMs`. */
-  #oldest = { horizon: 0, since: 0 };
+  /** Id of the oldest database transaction in progress, and when it was first seen, by `monotonicMs`. */
+  #oldestTransaction = { horizon: 0, since: 0 };
 
   protected constructor(private readonly dialect: Dialect) {}
 
@@ -101,11 +101,11 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   protected abstract writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]>;
   /** Makes everything durable that was committed before the call. */
   protected abstract sync(): Promise<void>;
-  /** Begins a new epoch if the database is not the one of the current epoch. */
+  /** Begins a new epoch if the current epoch belongs to another database. */
   protected abstract correctEpoch(): Promise<void>;
   /**
-   * Reads up to which id of a database transaction no transaction that writes changes is in progress. Absent if none of
-   * another kind delays changes.
+   * Returns the database transaction id below which every transaction that writes changes has ended. Absent in a store
+   * where other transactions do not delay readers.
    */
   protected readOwnHorizon?(): Promise<number>;
 
@@ -136,15 +136,15 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
 
   /** @throws PositionExpired */
   async readChanges(range: ChangeRange): Promise<ReadChanges> {
-    let [first = {}, ...others] = await this.#read(readStatement(this.dialect, range));
-    if (this.readOwnHorizon && this.#isDelayed(first)) {
+    let [firstRow = {}, ...otherRows] = await this.#read(readStatement(this.dialect, range));
+    if (this.readOwnHorizon && this.#isDelayed(firstRow)) {
       const horizon = await this.readOwnHorizon();
-      [first = {}, ...others] = await this.#read(readStatement(this.dialect, range, horizon));
+      [firstRow = {}, ...otherRows] = await this.#read(readStatement(this.dialect, range, horizon));
     }
-    const purged = purgedPosition(first);
+    const purged = purgedPosition(firstRow);
     if (range.after && comparePositions(range.after, purged) < 0) throw new PositionExpired(purged);
-    await this.#ensureDurable(lastPosition(first));
-    return readChangesFromRows([first, ...others], range);
+    await this.#ensureDurable(lastPosition(firstRow));
+    return readChangesFromRows([firstRow, ...otherRows], range);
   }
 
   async newestChange(service: string, channel: string): Promise<ChangePosition> {
@@ -166,8 +166,8 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   #isDelayed(row: Row): boolean {
     const horizon = Number(row['horizon']);
     const now = monotonicMs();
-    if (horizon !== this.#oldest.horizon) this.#oldest = { horizon, since: now };
-    return row['is_behind'] === true && now - this.#oldest.since > DELAYED_MS;
+    if (horizon !== this.#oldestTransaction.horizon) this.#oldestTransaction = { horizon, since: now };
+    return row['is_behind'] === true && now - this.#oldestTransaction.since > DELAYED_MS;
   }
 
   async #ensureDurable(position: ChangePosition | null): Promise<void> {

@@ -41,17 +41,17 @@ const FIND_BY_ID = `SELECT * FROM attempts WHERE ${hasId('stored_id')} AND servi
 
 const IS_UNKNOWN = `${IS_OPEN} AND state = 'u' AND service = ?`;
 
-/** Attempts whose lease has expired, or is longer than a lease can be. */
+/** Condition of open attempts whose lease has ended, or ends later than MAX_LEASE_MS from now. Parameter: now. */
 const IS_CLAIMABLE = `${IS_OPEN} AND abs(lease_until - ? - ${MAX_LEASE_MS / 2}) > ${MAX_LEASE_MS / 2}`;
 
-/** Time in ms for which only the instance that made the last counted lookup may claim an attempt that is due. */
+/** Time in ms after a recheck became due in which only the instance `absence.observer` can claim the attempt. */
 const OBSERVER_GRACE_MS = 5000;
 
 const NEWEST = 'ORDER BY started_at DESC, seq DESC LIMIT 1';
 const SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id =";
 
-/** Selects the client's newest transaction on a channel, else one of any client. Both read attempts_by_start. */
-const CREATED_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
+/** Selects the client's newest transaction on a channel, else any client's. Both use stored_attempts_by_start. */
+const SELECT_NEWEST_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
   SELECT ${keyHashOf('id')} FROM (
     SELECT * FROM (SELECT id ${SUCCEEDED_IN_GROUP} ${GROUP_ID} ${NEWEST}) AS own
     UNION ALL
@@ -63,7 +63,7 @@ const CREATED_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashO
 /** Length in characters beyond which the stored hashes are replaced by `unknown`: about 55 hashes. */
 const MAX_SUSPECT_HASHES_LENGTH = 4000;
 
-/** Claims a payment. Replaces a confirm whose owner died or whose result is unknown, and keeps its input hash. */
+/** Claims a payment. Replaces a confirm whose owner died or whose result is unknown; keeps the input hashes of both. */
 const BEGIN_CONFIRM = `INSERT INTO confirms (service, channel, transaction_id, id, owner, lease_until, input_hash)
   VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (service, channel, transaction_id) DO UPDATE SET
@@ -82,7 +82,7 @@ export const END_CONFIRM: Record<ConfirmResult['outcome'], string> = {
   not_carried_out: "UPDATE confirms SET lease_until = 0, input_hash = '' WHERE id = ?",
 };
 
-type StoreSpecific =
+type StoreSpecificMethod =
   | 'time'
   | 'insertAttempt'
   | 'recordOutcome'
@@ -94,7 +94,7 @@ type StoreSpecific =
   | 'close';
 
 /** The queries that PostgreSQL and SQLite share. */
-export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
+export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
   readonly #dialect;
   readonly #readableColumns;
   readonly #lists;
@@ -110,7 +110,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
 
   /**
    * SELECT of `findCreated`. Parameters: service, client, kind, and a JSON array of [channel, transaction id, its hash,
-   * external id, its hash], with the stored bytes of the ids in hexadecimal digits, or null.
+   * external id, its hash]. Each id is null or contains its stored bytes as hexadecimal digits.
    */
   protected abstract readonly createdStatement: string;
   protected abstract readonly changes: ChangeJournal;
@@ -138,24 +138,28 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
     return firstAttempt(await this.read(FIND_BY_ID, ...idValues(id), service));
   }
 
-  async findByTransaction(service: string, kind: AttemptKind, transaction: string): Promise<Attempt | null> {
+  async findByTransaction(
+    service: string,
+    kind: AttemptKind,
+    transactionId: string,
+  ): Promise<Attempt | null> {
     const text =
       'SELECT * FROM attempts WHERE transaction_hash = ? AND transaction_id = ? AND service = ? AND kind = ?';
-    return firstAttempt(await this.read(text, shortHash(transaction), transaction, service, kind));
+    return firstAttempt(await this.read(text, shortHash(transactionId), transactionId, service, kind));
   }
 
   async findCreated(
     { service, client, kind }: CreateScope,
     refs: readonly TransactionRef[],
   ): Promise<(Attempt | null)[]> {
-    const list = refs.map(({ channel, transactionId, externalId }) => [
+    const refValues = refs.map(({ channel, transactionId, externalId }) => [
       channel,
       ...hexAndHash(transactionId),
       ...hexAndHash(externalId),
     ]);
-    const rows = await this.read(this.createdStatement, service, client, kind, JSON.stringify(list));
-    const byIndex = new Map(rows.map((row) => [Number(row['place']), attemptFromRow(row)]));
-    return refs.map((_, index) => byIndex.get(index) ?? null);
+    const rows = await this.read(this.createdStatement, service, client, kind, JSON.stringify(refValues));
+    const attemptByIndex = new Map(rows.map((row) => [Number(row['place']), attemptFromRow(row)]));
+    return refs.map((_, index) => attemptByIndex.get(index) ?? null);
   }
 
   async hasRival(attempt: Attempt): Promise<boolean> {
@@ -168,7 +172,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
 
   async findSucceededOnChannel({ service, channel, client, kind }: Attempt): Promise<string | null> {
     const values = [service, client, channel, kind, channel, service, kind];
-    const [row] = await this.read(CREATED_ON_CHANNEL, ...values);
+    const [row] = await this.read(SELECT_NEWEST_ON_CHANNEL, ...values);
     return row ? String(row['transaction_id']) : null;
   }
 
@@ -184,8 +188,8 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
   }
 
   async findAny(service: string, idOrKey: string): Promise<Attempt | null> {
-    const found = firstAttempt(await this.readInBackground(FIND_BY_ID, [...idValues(idOrKey), service]));
-    if (found) return found;
+    const attempt = firstAttempt(await this.readInBackground(FIND_BY_ID, [...idValues(idOrKey), service]));
+    if (attempt) return attempt;
     const clients = await this.readInBackground(
       'SELECT DISTINCT client FROM attempt_groups WHERE service = ?',
       [service],
@@ -200,7 +204,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
   }
 
   async unknown(service: string, limit: number): Promise<Attempt[]> {
-    // Materialized, because otherwise the planner may sort all attempts.
+    // Materialized, because otherwise the planner could sort all attempts.
     const text = `WITH unknown AS MATERIALIZED (SELECT * FROM attempts WHERE ${IS_UNKNOWN})
       SELECT * FROM unknown ORDER BY seq LIMIT ?`;
     return (await this.readInBackground(text, [service, limit])).map(attemptFromRow);
@@ -210,7 +214,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecific> {
     const text = `SELECT kind, count(*) AS count, min(started_at) AS oldest FROM attempts WHERE ${IS_UNKNOWN} GROUP BY kind`;
     const rows = await this.readInBackground(text, [service]);
     return ATTEMPT_KINDS.map((kind) => {
-      const row = rows.find((each) => each['kind'] === kind);
+      const row = rows.find((candidate) => candidate['kind'] === kind);
       return { kind, count: Number(row?.['count'] ?? 0), oldestAt: row ? Number(row['oldest']) : null };
     });
   }

@@ -5,7 +5,7 @@ import type { Row, SqlValue } from './rows';
 import { sql, SqliteThread } from './sqlite/thread';
 import type { Dialect } from './stored-values';
 
-/** A connection to the database of a journal for operator commands, so that no create waits for them. */
+/** A separate connection to a journal's database, so that operator commands delay no create. */
 export interface StoreConnection {
   dialect: Dialect;
   /** Runs a statement with `?` for each value. Rejects with JournalUnavailable. */
@@ -13,7 +13,7 @@ export interface StoreConnection {
   close(): Promise<void>;
 }
 
-/** Returns the file of a journal in SQLite; undefined if the journal is in PostgreSQL. */
+/** Returns the path of a journal in SQLite; undefined if the journal is in PostgreSQL. */
 export const sqliteFileOf = (url: string): string | undefined =>
   url.startsWith('file:') ? path.resolve(url.slice('file:'.length)) : undefined;
 
@@ -25,7 +25,7 @@ export const singleConnectionPool = (url: string, timeLimitMs: number): Postgres
     connectionOptions: INDEX_ORDER_OPTIONS,
   });
 
-/** Connects to a journal that has its tables. */
+/** Connects to a journal that already has its tables. */
 export async function connectToStore(
   url: string,
   { timeLimitMs, readOnly }: { timeLimitMs: number; readOnly: boolean },

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { systemRuntime, type Runtime } from '../../shared/runtime';
 import type { AttemptKey } from './journal';
 
-/** How values are stored, so that a row is small: UUIDs as 16 bytes, and hashes in the indexes instead of texts. */
+/** How values are stored to keep rows small: UUIDs as 16 bytes, and hashes instead of texts in the indexes. */
 
 export type Dialect = 'sqlite' | 'postgres';
 
@@ -14,16 +14,16 @@ export const COLUMN_TYPES = {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Number of bytes of a hash of an idempotency key: an attempt id begins with them. */
+/** Length in bytes of the hash of an idempotency key. An attempt id begins with this hash. */
 export const KEY_HASH_BYTES = 12;
-const SUFFIX_BYTES = 4;
+const RANDOM_SUFFIX_BYTES = 4;
 
 /** Replaces characters that PostgreSQL rejects, so that text from the service cannot make the write of a batch fail. */
 export const toStorableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
 
 const sha256 = (data: string | Uint8Array): Buffer => hash('sha256', data, 'buffer');
 
-/** A UUID is stored as its 16 bytes; other text as UTF-8 after one zero byte, or two where it would have 16 bytes. */
+/** Returns the 16 bytes of a UUID; for other text UTF-8 after a zero byte, or after two if the length would be 16. */
 export function toStoredText(text: string): Uint8Array {
   if (UUID.test(text)) return Uint8Array.from(Buffer.from(text.replaceAll('-', ''), 'hex'));
   const utf8 = Buffer.from(toStorableText(text));
@@ -42,28 +42,28 @@ export const READ_STORED_TEXT = {
       ELSE CAST(substr(${column}, CASE substr(${column}, 2, 1) WHEN x'00' THEN 3 ELSE 2 END) AS TEXT) END`,
 };
 
-/** Returns a value for a JSON parameter; bytes in the text form of BYTEA. */
-export const inJson = <T>(value: T): T | string =>
+/** Returns a value for a JSON parameter. Converts bytes to the text form of BYTEA. */
+export const toJsonValue = <T>(value: T): T | string =>
   value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
 
-/** The hash by which an idempotency key is unique: two keys with one hash will not occur in practice. */
+/** Returns the hash that identifies an idempotency key: two keys with the same hash do not occur in practice. */
 export const keyHash = ({ service, client, key }: AttemptKey): Uint8Array =>
   sha256(Buffer.concat([sha256(service), sha256(client), Buffer.from(key)])).slice(0, KEY_HASH_BYTES);
 
-/** Signed 32 bits, for indexes of ids. Several ids may have one hash, so queries compare the ids too. */
+/** Returns a signed 32-bit hash for indexes of ids. Ids can have the same hash, so queries also compare the ids. */
 export const shortHash = (text: string): number =>
   parseInt(hash('sha256', toStorableText(text), 'hex').slice(0, 8), 16) | 0;
 
 /**
- * Returns the id of a new attempt: a UUID that begins with the hash of its idempotency key and ends with random bytes, so
- * that one index finds an attempt by its key and by its id.
+ * Returns the id of a new attempt: a UUID that begins with the hash of its idempotency key and ends with random bytes.
+ * Therefore one index finds an attempt by its key and by its id.
  */
 export const newAttemptId = (
   key: AttemptKey,
   { randomBytes }: Pick<Runtime, 'randomBytes'> = systemRuntime,
-): string => uuidOf(Buffer.concat([keyHash(key), randomBytes(SUFFIX_BYTES)]));
+): string => uuidOf(Buffer.concat([keyHash(key), randomBytes(RANDOM_SUFFIX_BYTES)]));
 
-/** Returns the bytes of an attempt id. No attempt has the bytes of a text that is not a UUID. */
+/** Returns the stored bytes of an attempt id; no bytes for other text, so that no attempt matches. */
 export const attemptIdBytes = (id: string): Uint8Array =>
   UUID.test(id) ? toStoredText(id) : new Uint8Array();
 

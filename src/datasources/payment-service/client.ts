@@ -39,7 +39,7 @@ interface LookupResponse {
   serviceTime: number | undefined;
 }
 
-/** A reserved slot for a request whose attempt is recorded before it is sent. */
+/** A reserved slot for a request. The attempt is recorded after the reservation and before the request is sent. */
 export interface MoneySlot {
   release(): void;
   /** Time by the monotonic clock until which the response must arrive. */
@@ -60,7 +60,7 @@ export interface SendQueue {
 export interface MoneySendOptions {
   /** Slot of the bulkhead to use; if omitted, the request waits for a free slot. */
   slot?: MoneySlot;
-  /** Whether the request may be signed and sent again after a 401; by default it may. */
+  /** Resolves to whether the request is signed and sent again after a 401; by default it is. */
   mayRepeat?: (() => Promise<boolean>) | undefined;
 }
 
@@ -80,7 +80,7 @@ export class ServiceClient {
     this.#retries = new LookupRetries(this.runtime, () => observer.retried());
   }
 
-  /** Looks a transaction up, with at most three tries within one deadline. Throws a ServiceError. */
+  /** Looks a transaction up, with at most three tries within one deadline. Throws a ServiceError on failure. */
   lookUp(path: string, key: LookupKey): Promise<LookupResponse> {
     const call = { channel: key.channel, path, query: lookupQuery(key) };
     const read = (raw: RawResponse): LookupResponse => {
@@ -96,7 +96,7 @@ export class ServiceClient {
     );
   }
 
-  /** Sends a create or confirm once; again only after a 401 if `mayRepeat` allows it. Throws only if nothing was done. */
+  /** Sends a create or confirm; again only after a 401, if `mayRepeat` allows it. Throws only if nothing was done. */
   postOnce(
     lane: BulkheadName,
     call: { channel: string; path: string; body: string },
@@ -104,13 +104,13 @@ export class ServiceClient {
     { slot, mayRepeat }: MoneySendOptions = {},
   ): Promise<MutationOutcome<WireObject>> {
     const fields = { ...expected, ...this.gatewaySecrets() };
-    const sent = this.#send(call, {
+    const responsePromise = this.#send(call, {
       lane: slot ? null : lane,
       timeoutMs: slot && slot.deadline - this.runtime.monotonic(),
       signAt: slot?.signAt,
       mayRepeat,
     });
-    return sent.then((raw) => {
+    return responsePromise.then((raw) => {
       const outcome = parseMutationResponse(raw, fields);
       if (outcome.kind === 'accepted') this.transport.recordServiceTime(raw);
       return outcome;

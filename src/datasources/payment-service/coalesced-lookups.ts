@@ -4,7 +4,7 @@ import type { LookupKey } from './client';
 
 const MAX_CONCURRENT = 16;
 
-/** Returns the cache key of a lookup. It is unambiguous, as only the external id, which comes last, may have spaces. */
+/** Returns the cache key of a lookup. It is unambiguous: only the external id can have spaces, and it comes last. */
 const cacheKeyOf = ({ channel, transactionId = '', externalId }: LookupKey): string =>
   externalId === undefined ? `${channel} ${transactionId}` : `${channel} ${transactionId} ${externalId}`;
 
@@ -13,7 +13,7 @@ type LookUp<T> = (key: LookupKey) => Promise<T | null>;
 interface SharedLookup<T> {
   channel: string;
   /** Cleared when the lookup ends, because V8 may retain a deleted Map entry for a long time. */
-  result: Promise<T | null> | undefined;
+  pendingResult: Promise<T | null> | undefined;
 }
 
 /** Coalesces identical lookups in flight into one request, which callers cannot cancel. Results are not cached. */
@@ -24,20 +24,20 @@ export class LookupCoalescer<T> {
 
   load(key: LookupKey): Promise<T | null> {
     const name = cacheKeyOf(key);
-    const inFlight = this.#inFlight.get(name)?.result;
+    const inFlight = this.#inFlight.get(name)?.pendingResult;
     if (inFlight) return inFlight;
-    const result = this.lookUp(key);
-    const shared: SharedLookup<T> = { channel: key.channel, result };
+    const pendingResult = this.lookUp(key);
+    const shared: SharedLookup<T> = { channel: key.channel, pendingResult };
     const onEnd = (): void => {
-      shared.result = undefined;
+      shared.pendingResult = undefined;
       if (this.#inFlight.get(name) === shared) this.#inFlight.delete(name);
     };
-    result.then(onEnd, onEnd);
+    pendingResult.then(onEnd, onEnd);
     this.#inFlight.set(name, shared);
-    return result;
+    return pendingResult;
   }
 
-  /** Stops sharing the lookups of a channel that are in flight, because their results may be older than a change. */
+  /** Stops sharing the lookups in flight of a channel, because their results may be older than a change. */
   invalidateChannel(channel: string): void {
     for (const [name, shared] of this.#inFlight) {
       if (shared.channel === channel) this.#inFlight.delete(name);
@@ -49,13 +49,13 @@ export type LookupLimit = () => BulkheadPolicy;
 
 type Loader<T> = DataLoader<LookupKey, T | null, string>;
 
-/** Creates a limit of concurrent lookups for all loaders of one operation to share. */
+/** Creates a limit of concurrent lookups that all loaders of one operation share. */
 export function lookupLimit(): LookupLimit {
   let limit: BulkheadPolicy | undefined;
   return () => (limit ??= bulkhead(MAX_CONCURRENT, Infinity));
 }
 
-/** Creates a loader for one GraphQL operation. Sends one request per lookup key, as the service has no bulk lookup. */
+/** Creates a loader for one GraphQL operation. Sends one request per key, because the service has no bulk lookup. */
 export function createLoader<T>(lookUp: LookUp<T>, limit: LookupLimit): Loader<T> {
   const loadAll = (keys: readonly LookupKey[]): Promise<(T | null | Error)[]> => {
     // Most operations look up one transaction, for which no limit is needed.

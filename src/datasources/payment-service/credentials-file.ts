@@ -28,7 +28,7 @@ const ENTRY_FIELDS = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
 const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
 const CREDENTIAL_RULE = 'at most 1024 printable ASCII characters without spaces';
 
-/** A field of an entry. Its value is a credential or a list of them; or paths of files, if there is a `readFile`. */
+/** A field of an entry. Its value is one credential or a list; with `readFile`, one file path or a list of paths. */
 interface CredentialField {
   name: string;
   value: unknown;
@@ -55,8 +55,8 @@ function readCredentialFile(name: string, path: unknown, readFile: ReadFile): st
 function readSecretKeys({ name, value, readFile }: CredentialField): Secret[] {
   if (!Array.isArray(value) || value.length < 1 || value.length > 2)
     throw new Error(`${name}: expected a list of one key, or of two while the key is being rotated`);
-  const keys = value.map((each: unknown, index) =>
-    readCredential({ name: `${name}[${index}]`, value: each, readFile }),
+  const keys = value.map((item: unknown, index) =>
+    readCredential({ name: `${name}[${index}]`, value: item, readFile }),
   );
   if (new Set(keys.map((key) => key.reveal())).size < keys.length)
     throw new Error(`${name}: the two keys are the same`);
@@ -68,8 +68,8 @@ function readEntry(name: string, entry: unknown, readFile: ReadFile): Credential
   if (Object.keys(entry).some((field) => !ENTRY_FIELDS.includes(field)))
     throw new Error(`${name}: has an unknown field; expected ${ENTRY_RULE}`);
   const choose = (inline: string, file: string): CredentialField => {
-    const [field, other] = [inline, file].filter((each) => Object.hasOwn(entry, each));
-    if (field === undefined || other !== undefined)
+    const [field, extraField] = [inline, file].filter((option) => Object.hasOwn(entry, option));
+    if (field === undefined || extraField !== undefined)
       throw new Error(`${name}: expected either ${inline} or ${file}`);
     const isFile = field === file;
     return { name: `${name}: ${field}`, value: entry[field], readFile: isFile ? readFile : undefined };
@@ -93,7 +93,7 @@ function readChannels(channels: unknown, readFile: ReadFile): Map<string, Creden
   return entries;
 }
 
-/** Parses SERVICE_CREDENTIALS_FILE. Throws an Error that names the entry and the rule, without values; or a SyntaxError. */
+/** Parses SERVICE_CREDENTIALS_FILE. Throws a SyntaxError, or an Error that names entry and rule, never a value. */
 export function readCredentialsFile(text: string, readFile: ReadFile): CredentialTable {
   const file = parseJson(text);
   if (!isObject(file)) throw new Error('expected a JSON object with default and channels');

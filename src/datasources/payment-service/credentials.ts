@@ -11,23 +11,23 @@ class Signers {
   readonly name: string;
   readonly #secretKeys: readonly string[];
   readonly #signers: readonly Signer[];
-  #preferred: number;
+  #preferredIndex: number;
 
-  /** @param before the signers of this entry before a reload; their preferred secret key stays preferred */
-  constructor(name: string, { apiKey, secretKeys }: CredentialEntry, before?: Signers) {
+  /** @param previous the signers of this entry before a reload; their preferred secret key stays preferred */
+  constructor(name: string, { apiKey, secretKeys }: CredentialEntry, previous?: Signers) {
     this.name = name;
     this.#secretKeys = secretKeys.map((secretKey) => secretKey.reveal());
     this.#signers = secretKeys.map((secretKey) => new Signer(apiKey, secretKey));
-    this.#preferred = Math.max(0, this.#secretKeys.indexOf(before?.preferredKey ?? ''));
+    this.#preferredIndex = Math.max(0, this.#secretKeys.indexOf(previous?.preferredKey ?? ''));
   }
 
   get preferredKey(): string {
-    return this.#secretKeys[this.#preferred] ?? '';
+    return this.#secretKeys[this.#preferredIndex] ?? '';
   }
 
-  /** The signer to use first: that of the secret key that the service accepted last, at first the first key. */
+  /** The signer to use first. Its secret key is the one that the service accepted last, initially the first one. */
   get preferred(): Signer | undefined {
-    return this.#signers[this.#preferred];
+    return this.#signers[this.#preferredIndex];
   }
 
   /** Returns the signer of the other secret key; undefined if there is only one key. */
@@ -35,11 +35,11 @@ class Signers {
     return this.#signers.find((signer) => signer !== rejected);
   }
 
-  /** Makes a signer the preferred one. Returns the position of its key, from 1; undefined if nothing changed. */
+  /** Makes a signer the preferred one. Returns the position of its key, counted from 1; undefined if it already was. */
   prefer(signer: Signer): number | undefined {
     const index = this.#signers.indexOf(signer);
-    if (index < 0 || index === this.#preferred) return undefined;
-    this.#preferred = index;
+    if (index < 0 || index === this.#preferredIndex) return undefined;
+    this.#preferredIndex = index;
     return index + 1;
   }
 }
@@ -70,7 +70,7 @@ interface ActiveCredentials {
 /** The credentials of all channels, from settings or a hot-reloaded file. */
 export class Credentials {
   readonly #file: HotReloadedFile<ActiveCredentials> | undefined;
-  readonly #fixed: ActiveCredentials;
+  readonly #withoutFile: ActiveCredentials;
 
   /** Returns random credentials, which no service should accept. */
   static placeholder(): Credentials {
@@ -81,7 +81,7 @@ export class Credentials {
   /** Reads the file. Throws an Error that describes the problem if the file is invalid. */
   constructor(private readonly options: CredentialsOptions) {
     const { file, onCredentialEvent } = options;
-    this.#fixed = this.#activate({ default: undefined, channels: new Map() });
+    this.#withoutFile = this.#activate({ default: undefined, channels: new Map() });
     if (file === null) return;
     const folder = path.dirname(file);
     this.#file = new HotReloadedFile({
@@ -99,7 +99,7 @@ export class Credentials {
     });
   }
 
-  /** Returns the signers of a channel, or else the default ones; undefined if there are neither. */
+  /** Returns the signers of a channel, otherwise the default signers; undefined if there are none. */
   signersFor(channel: string): Signers | undefined {
     const { channels, default: fallback } = this.#active;
     return channels.get(channel.toLowerCase()) ?? fallback;
@@ -110,7 +110,7 @@ export class Credentials {
     return this.#active.allSecrets;
   }
 
-  /** Must be called when the service has accepted a signer after it rejected the other one. */
+  /** Must be called when the service has accepted a signer after it had rejected the other signer. */
   onAccepted(signers: Signers, signer: Signer): void {
     const secretKey = signers.prefer(signer);
     if (secretKey !== undefined)
@@ -122,20 +122,20 @@ export class Credentials {
   }
 
   get #active(): ActiveCredentials {
-    return this.#file?.value ?? this.#fixed;
+    return this.#file?.value ?? this.#withoutFile;
   }
 
   #activate(table: CredentialTable): ActiveCredentials {
     const { settings } = this.options;
-    const before = this.#file?.value;
+    const previous = this.#file?.value;
     const fallback = table.default ?? settings;
     const channels = [...table.channels].map(([channel, entry]): [string, Signers] => {
-      const last = before?.channels.get(channel) ?? before?.default;
-      return [channel, new Signers(`channels.${channel}`, entry, last)];
+      const previousSigners = previous?.channels.get(channel) ?? previous?.default;
+      return [channel, new Signers(`channels.${channel}`, entry, previousSigners)];
     });
     const entries = [table.default, settings, ...table.channels.values()];
     return {
-      default: fallback && new Signers('default', fallback, before?.default),
+      default: fallback && new Signers('default', fallback, previous?.default),
       channels: new Map(channels),
       allSecrets: entries.flatMap((entry) =>
         entry ? [entry.apiKey, ...entry.secretKeys].map((secret) => secret.reveal()) : [],

@@ -17,7 +17,7 @@ export interface CreateRequest {
   channel: string;
   amount: { currency: string; value: string };
   externalId: string;
-  /** Fields of the method except its type, in wire spelling. */
+  /** Fields of the method except its type, named as in the API of the service. */
   fields: WireObject;
   description?: string | null;
   callbackUrl?: string | null;
@@ -34,25 +34,25 @@ export interface ConfirmRequest {
   channel: string;
   transactionId: string;
   definition: PaymentMethodDefinition;
-  /** Fields of the body except id, in wire spelling. */
+  /** Fields of the body except id, named as in the API of the service. */
   fields: WireObject;
 }
 
 export interface LookupResult<T> {
   found: T | null;
-  /** Whether the service itself responded. The response of a proxy proves nothing about transactions. */
+  /** Whether the service itself responded. A "not found" from a proxy proves nothing. */
   isOwn: boolean;
 }
 
 /** Receives every transaction that a lookup finds. @param requestedAt start of the lookup by the monotonic clock */
-export type FoundListener<T> = (found: T, requestedAt: number) => void;
+export type FoundListener<T> = (transaction: T, requestedAt: number) => void;
 
 /** Creates, confirms and looks up payments of the service (spec 4.3 to 4.5). */
 export class PaymentService {
   onFound: FoundListener<PaymentResource> = () => undefined;
   readonly queue: SendQueue;
 
-  /** @param pollAfter for the next actions of the payments */
+  /** @param pollAfter poll intervals that the payments suggest to callers */
   constructor(
     private readonly client: ServiceClient,
     private readonly pollAfter: PollAfter,
@@ -98,14 +98,16 @@ export class PaymentService {
     const requestedAt = this.client.runtime.monotonic();
     const { transaction: json, serviceTime, isOwn } = await this.client.lookUp('payment/', key);
     if (!json) return { found: null, isOwn };
-    const found = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
-    // The listener must not receive an external id that comes from the lookup key and not from the response.
-    const { externalId, ...bare } = key;
-    this.onFound(externalId === undefined ? found : readPayment(json, bare, this.pollAfter), requestedAt);
-    return { found, isOwn };
+    const payment = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
+    // The listener must receive only an external id from the response, not the external id of the lookup key.
+    const { externalId, ...keyWithoutExternalId } = key;
+    const reported =
+      externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollAfter);
+    this.onFound(reported, requestedAt);
+    return { found: payment, isOwn };
   }
 
-  /** Builds a payment from journal data, without a request. Its other fields are looked up if they are selected. */
+  /** Builds a payment from journal data, without a request. Other fields are looked up when a caller selects them. */
   fromJournal(transactionId: string, status: string, known: KnownPayment): PaymentResource {
     return this.#toResource({ transaction_id: transactionId, status }, known);
   }

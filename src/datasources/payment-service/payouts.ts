@@ -31,7 +31,7 @@ export interface KnownPayout {
   type?: string | null;
   amount?: { currency: string; value: string };
   publicDetails?: object;
-  /** Whether the journal, which knows more about the payout, could not be read. */
+  /** Whether facts are missing because the journal could not be read. */
   isPartial?: boolean;
 }
 
@@ -61,7 +61,7 @@ export class PayoutService {
     return mapAccepted(outcome, (json) => readPayout(json, request));
   }
 
-  /** GET payout/ (spec 4.1). Null if there is no such payout. @param knownOf returns known facts about a payout by its id */
+  /** GET payout/ (spec 4.1). Returns null if there is no such payout. @param knownOf returns the facts for an id */
   async lookUp(key: LookupKey, knownOf?: KnownOf): Promise<PayoutResource | null> {
     return (await this.search(key, knownOf)).found;
   }
@@ -72,12 +72,12 @@ export class PayoutService {
     const { transaction: json, isOwn } = await this.client.lookUp('payout/', key);
     if (!json) return { found: null, isOwn };
     const transactionId = String(json['transaction_id']).toLowerCase();
-    const found = readPayout(json, await knownOf(transactionId));
-    this.onFound(found, requestedAt);
-    return { found, isOwn };
+    const payout = readPayout(json, await knownOf(transactionId));
+    this.onFound(payout, requestedAt);
+    return { found: payout, isOwn };
   }
 
-  /** Builds a payout from its id, its status and `known`, without a request to the service. */
+  /** Builds a payout from journal data, without a request. */
   fromJournal(transactionId: string, status: string, known: KnownPayout): PayoutResource {
     return readPayout({ transaction_id: transactionId, status }, known);
   }

@@ -2,7 +2,7 @@ import { RequestFailure } from './http/http-exchange';
 import type { Call } from './http/transport';
 import { ServiceError } from './service-error';
 
-/** A failed request, for the log. Contains no other part of the request or response. */
+/** Everything that is logged about a failed request. */
 interface RequestFailureReport {
   /** HTTP method and path below api/v1/, for example `POST payment/`. */
   call: string;

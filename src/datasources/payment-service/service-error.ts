@@ -1,4 +1,4 @@
-/** Errors of the service that a caller cannot fix by changing the input. */
+/** What failed in a call to the service or to the journal. */
 export type ServiceErrorKind =
   /** The service or the gateway's journal cannot be reached, or the service responded that it is unavailable. */
   | 'UNAVAILABLE'
@@ -20,7 +20,7 @@ export class ServiceError extends Error {
     message: string,
     /** Time in ms after which the caller may retry: the service's Retry-After, or a default. */
     readonly retryAfterMs?: number,
-    /** Whether the gateway sent nothing to the service, so that a retry by the gateway is pointless. */
+    /** Whether the gateway sent nothing, for a reason that an immediate retry would meet again. */
     readonly notTried = false,
   ) {
     super(message);
@@ -28,6 +28,6 @@ export class ServiceError extends Error {
   }
 }
 
-/** Returns the error for a call that sent nothing, and that may be repeated after a second. */
+/** Returns the error for a call that sent nothing. The caller may repeat it after a second. */
 export const notTriedError = (message: string): ServiceError =>
   new ServiceError('UNAVAILABLE', message, 1000, true);

@@ -11,9 +11,9 @@ import type { RateLimit } from '../limits/rate-limit';
 import { PreparedOperation } from './prepared-operation';
 
 const MAX_OPERATIONS = 1000;
-/** Maximum total length of the documents of compiled operations. An operation takes about 100 times that memory. */
+/** Maximum total length of the compiled documents. A compiled operation takes about 100 times that memory. */
 const MAX_DOCUMENT_CHARACTERS = 500_000;
-/** Maximum number of recorded operations that Apollo has validated once. */
+/** Maximum number of records of operations that Apollo has validated once. */
 const MAX_SEEN_ONCE = 5000;
 const MAX_ACCEPT_HEADERS = 100;
 const MAX_ACCEPT_LENGTH = 300;
@@ -61,22 +61,22 @@ export class CompiledOperationCache {
   }
 
   /**
-   * Executes a compiled operation. Returns a response for status 200, or null, without executing anything, if Apollo
-   * has to execute the operation.
+   * Executes a compiled operation. Returns a response for status 200. Returns null, without executing anything, if
+   * Apollo has to execute the operation.
    */
   async tryExecute({ params, digest, accept, context }: OperationRequest) {
     const contentType = this.#contentTypeByAccept.get(accept ?? '');
     const operation = this.#find(params, digest);
     if (contentType === undefined || !operation) return null;
-    const given = (params.variables ?? {}) as Record<string, unknown>;
-    const variables = operation.readVariables(given);
+    const rawVariables = (params.variables ?? {}) as Record<string, unknown>;
+    const variables = operation.readVariables(rawVariables);
     const points = variables && remainingPoints(operation.costOf(variables));
     if (!variables || points === null) return null;
     const startedAt = performance.now();
     const contextValue = context();
     if (points > 0 && !(await this.options.rate.tryConsume(contextValue.caller, points))) return null;
     this.executedCount += 1;
-    const result = await operation.run(contextValue, given, variables);
+    const result = await operation.run(contextValue, rawVariables, variables);
     const errors = result.errors?.map((error) => {
       const { code = 'INTERNAL_SERVER_ERROR', ...extensions } = error.extensions;
       return this.options.formatError({ ...error.toJSON(), extensions: { code, ...extensions } }, error);

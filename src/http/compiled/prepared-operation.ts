@@ -30,7 +30,7 @@ interface CompiledOperation {
   read: (value: unknown) => Variables;
 }
 
-/** A query or mutation. Everything that does not depend on the caller or the variables has been computed. */
+/** A query or mutation. Everything that depends neither on the caller nor on the variables is computed in advance. */
 export class PreparedOperation {
   readonly type: OperationDefinitionNode['operation'];
   readonly name: string | null;
@@ -46,14 +46,18 @@ export class PreparedOperation {
   }
 
   /** Coerces the variables of a request. Returns null if one is invalid. */
-  readVariables(given: Variables): Variables | null {
+  readVariables(rawVariables: Variables): Variables | null {
     const { schema, operation } = this.validated;
     const { variableDefinitions = [] } = operation;
-    return getVariableValues(schema, variableDefinitions, given, { maxErrors: 1 }).coerced ?? null;
+    return getVariableValues(schema, variableDefinitions, rawVariables, { maxErrors: 1 }).coerced ?? null;
   }
 
-  /** Executes the operation with the variables as the client sent them, and as readVariables() returned them. */
-  async run(context: OperationContext, given: Variables, variables: Variables): Promise<ExecutionResult> {
+  /** Executes the operation. Needs the variables as the client sent them and as readVariables() returned them. */
+  async run(
+    context: OperationContext,
+    rawVariables: Variables,
+    variables: Variables,
+  ): Promise<ExecutionResult> {
     const compiled = this.#compiled;
     let precomputed: PrecomputedResult | undefined;
     if (compiled) {
@@ -74,7 +78,7 @@ export class PreparedOperation {
       document,
       operationName: operation.name?.value,
       rootValue: precomputed,
-      variableValues: given,
+      variableValues: rawVariables,
       contextValue: context,
     });
   }

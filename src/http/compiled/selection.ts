@@ -27,7 +27,7 @@ export class Fallback extends Error {
   static readonly INSTANCE = new Fallback();
 }
 
-/** Throws the Fallback. Handles the rejection of a promise, because an unhandled rejection would end the process. */
+/** Throws the Fallback. If `value` is a promise, handles its rejection: otherwise a rejection would end the process. */
 export function fallBack(value?: unknown): never {
   if (value instanceof Promise) value.catch(() => undefined);
   throw Fallback.INSTANCE;
@@ -39,7 +39,7 @@ const needsGraphqlJs = (value: unknown): boolean =>
   value instanceof Error ||
   (typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function');
 
-/** Maximum number of fields, counting a fragment for each type. All fields of all payment types are about 300. */
+/** Maximum number of fields. A fragment counts once per object type. All fields of all payment types are about 300. */
 const MAX_FIELDS = 1000;
 
 /** Compiles the selections of one operation to functions that read resolved values. */
@@ -52,12 +52,12 @@ export class SelectionCompiler {
   ) {}
 
   /**
-   * Returns the fields that selection sets select from an object of a type, by response name, in response order.
+   * Returns the fields of an object type that selection sets select, by response name and in response order.
    * Throws a Fallback if a selection has a directive, or if there are too many fields.
    */
   fieldsOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ReadonlyMap<string, FieldNode[]> {
     const fields = new Map<string, FieldNode[]>();
-    const spread = new Set<string>();
+    const spreadNames = new Set<string>();
     const add = (selection: SelectionNode): void => {
       if (selection.directives?.length) fallBack();
       if (selection.kind === Kind.FIELD) {
@@ -67,8 +67,8 @@ export class SelectionCompiler {
         fields.set(key, [...(fields.get(key) ?? []), selection]);
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
         addFragment(selection);
-      } else if (!spread.has(selection.name.value)) {
-        spread.add(selection.name.value);
+      } else if (!spreadNames.has(selection.name.value)) {
+        spreadNames.add(selection.name.value);
         const fragment = this.fragments.get(selection.name.value);
         if (fragment) addFragment(fragment);
       }

@@ -26,10 +26,10 @@ export class Admission {
     const resolved = persisted.resolve(params, caller.kind);
     if (typeof resolved.query !== 'string') return { params: resolved, digest: null };
     const digest = digestOf(resolved.query);
-    const checked = limits.check(resolved.query, digest);
-    if (!checked.ok) {
-      const code = checked.rule === 'cardNumbers' ? 'GRAPHQL_VALIDATION_FAILED' : 'OPERATION_TOO_LARGE';
-      throw new RequestError(400, code, checked.message);
+    const checkResult = limits.check(resolved.query, digest);
+    if (!checkResult.ok) {
+      const code = checkResult.rule === 'cardNumbers' ? 'GRAPHQL_VALIDATION_FAILED' : 'OPERATION_TOO_LARGE';
+      throw new RequestError(400, code, checkResult.message);
     }
     return { params: resolved, digest };
   }

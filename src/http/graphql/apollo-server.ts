@@ -49,7 +49,7 @@ export function createApolloServer(options: ApolloOptions) {
     // If introspection is off, this option removes suggestions of schema names ("Did you mean …?") from errors.
     hideSchemaDetailsFromClientErrors: !introspection,
     parseOptions: { maxTokens: MAX_TOKENS },
-    // Limit the number of errors: graphql-js reads the document from its start to locate each of them.
+    // Limit the number of errors: graphql-js reads the document from its start to locate each error.
     validationOptions: { maxErrors: 20 },
     // Set explicitly, because Apollo's default depends on NODE_ENV, and stack traces may contain values.
     includeStacktraceInErrorResponses: false,
@@ -78,12 +78,12 @@ function apolloLogger(log: Logger) {
   return { debug: ignore, info: ignore, warn, error: warn };
 }
 
-/** Codes of errors in a document or its variables, as opposed to errors in the request. */
+/** Codes of errors in a document or its variables, as opposed to errors in the HTTP request. */
 const DOCUMENT_ERROR_CODE = /^(GRAPHQL_PARSE_FAILED|GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT)$/;
 
 /**
- * Apollo plugin that sends document errors with status 200 if the client accepts application/json, but not the media
- * type of GraphQL over HTTP. Such clients treat other statuses as network errors (GraphQL over HTTP, 6.4.1).
+ * Apollo plugin that sends document errors with status 200 if the client accepts application/json but not
+ * application/graphql-response+json: such a client treats other statuses as network errors (GraphQL over HTTP, 6.4.1).
  */
 const statusForJsonClients: ApolloServerPlugin<OperationContext> = {
   requestDidStart: async () => ({

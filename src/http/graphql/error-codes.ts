@@ -26,7 +26,7 @@ export type PublicCode = (typeof PUBLIC_CODES)[number];
 export interface PublicExtensions {
   /** The kind of error. */
   code: PublicCode;
-  /** Whether the same request may succeed later. A repeated create keeps its idempotency key. */
+  /** Whether the same request may succeed later. Repeat a create with the same idempotency key. */
   retryable: boolean;
   /** Identifies the request in the log of the gateway. */
   requestId: string;

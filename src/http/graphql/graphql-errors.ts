@@ -19,7 +19,7 @@ const SERVICE_ERRORS: Record<ServiceErrorKind, { code: PublicCode; retryable: bo
   NOT_FOUND: { code: 'NOT_FOUND', retryable: false },
 };
 
-/** Codes of errors in the request, with the messages that replace messages unknown to publicMessage(). */
+/** Codes of errors in the request, each with the message that is used if publicMessage() returns none. */
 const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   GRAPHQL_PARSE_FAILED: 'The document cannot be parsed.',
   GRAPHQL_VALIDATION_FAILED: 'The document is not valid.',

@@ -96,7 +96,7 @@ const FORBIDDEN_HOST_ERROR = new RequestError(
   'Authentication is off, so the Host header must name this machine, such as localhost.',
 );
 
-/** Whether a header occurs twice. Does not use headersDistinct, which a request of a stream would keep in memory. */
+/** Whether a header occurs twice. headersDistinct would stay in memory as long as the stream of a request lasts. */
 const isRepeated = (name: string, rawHeaders: readonly string[]): boolean =>
   rawHeaders.filter(
     (raw, index) => index % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name,
@@ -127,18 +127,18 @@ async function authenticate(
   }
 }
 
-/** Admits a request and replaces a persisted id by its document. Returns null if Apollo has to reject the request. */
+/** Admits a request and replaces a persisted id with its document. Returns null if Apollo has to reject the request. */
 async function admit(
   admission: Admission,
   request: FastifyRequest,
   caller: Caller,
 ): Promise<AdmittedRequest | null> {
   const isGet = request.method === 'GET';
-  const given: unknown = isGet ? parseGetParams(request.url) : request.body;
-  if (!isObject(given)) return null;
-  const admitted = await admission.admit(given, caller);
+  const rawParams: unknown = isGet ? parseGetParams(request.url) : request.body;
+  if (!isObject(rawParams)) return null;
+  const admitted = await admission.admit(rawParams, caller);
   const { params } = admitted;
-  if (params === given) return admitted;
+  if (params === rawParams) return admitted;
   if (isGet) request.raw.url = `/graphql?${toSearchParams(params)}`;
   else request.body = params;
   return admitted;

@@ -50,9 +50,9 @@ function locationsOf(source: Source): readonly ValueLocation[] {
     if (node.kind === Kind.LIST) node.values.forEach((value, index) => add(value, [...path, String(index)]));
     if (node.kind !== Kind.OBJECT) return;
     for (const { name, value, loc } of node.fields) {
-      const inner = [...path, name.value];
-      locations.push({ start: loc?.start, variable: undefined, path: inner });
-      add(value, inner);
+      const fieldPath = [...path, name.value];
+      locations.push({ start: loc?.start, variable: undefined, path: fieldPath });
+      add(value, fieldPath);
     }
   };
   visit(parse(source, { maxTokens: MAX_TOKENS }), {
@@ -64,7 +64,7 @@ function locationsOf(source: Source): readonly ValueLocation[] {
   return locations;
 }
 
-/** Returns the path for the caller: from below the argument `input`, or from another argument, with redacted names. */
+/** Returns the path for the caller, with redacted names. Omits the argument `input`, but names any other argument. */
 const publicPath = (path: readonly string[]): string[] =>
   (path[0] === 'input' && path.length > 1 ? path.slice(1) : path).map((name) =>
     /^\d{1,4}$/.test(name) ? name : redactGraphqlName(name),
@@ -84,29 +84,29 @@ function pathInVariable(message: string, reason: string): string[] {
 /** Returns the paths of an invalid value in a variable, one for each use of the variable in the document. */
 function pathsOfVariable(variable: string, error: GraphQLError, reason: string): (readonly string[])[] {
   const field = /must be non-null/.test(reason) ? undefined : fieldNameIn(reason);
-  const below = pathInVariable(error.message, reason);
-  // The field is redacted, because it is a key of the caller's JSON, which may be anything, such as a security code.
-  if (field !== undefined) below.push(redactGraphqlName(field));
+  const pathBelow = pathInVariable(error.message, reason);
+  // Redacts the field: it is a key of the caller's JSON, which may be anything, such as a security code.
+  if (field !== undefined) pathBelow.push(redactGraphqlName(field));
   const locations = error.source ? locationsOf(error.source) : [];
   const uses = locations.filter((location) => location.variable === variable).map(({ path }) => path);
-  return (uses.length > 0 ? uses : [[variable]]).map((path) => [...path, ...below]);
+  return (uses.length > 0 ? uses : [[variable]]).map((path) => [...path, ...pathBelow]);
 }
 
 function pathsOfLiteral(error: GraphQLError, reason: string): (readonly string[])[] {
   const start = error.nodes?.[0]?.loc?.start;
-  const location = error.source && locationsOf(error.source).find((each) => each.start === start);
+  const location = error.source && locationsOf(error.source).find((candidate) => candidate.start === start);
   if (!location) return [];
   const field = /is not defined/.test(reason) ? undefined : fieldNameIn(reason);
   return [field === undefined ? location.path : [...location.path, field]];
 }
 
-/** Returns the path and rule of each invalid value that an error reports; undefined for errors of another kind. */
+/** Returns the path and rule of each invalid value that an error reports; undefined for all other errors. */
 export function valueErrors(error: unknown): InvalidValue[] | undefined {
   if (!(error instanceof GraphQLError)) return undefined;
   const { fields } = error.extensions;
   if (Array.isArray(fields)) return fields as InvalidValue[];
-  const [, missing] = MISSING_ARGUMENT.exec(error.message) ?? [];
-  if (missing !== undefined) return [{ path: publicPath([missing]), rule: 'required' }];
+  const [, missingArgument] = MISSING_ARGUMENT.exec(error.message) ?? [];
+  if (missingArgument !== undefined) return [{ path: publicPath([missingArgument]), rule: 'required' }];
   const [node] = error.nodes ?? [];
   const { originalError, message } = error;
   const isWrapped = originalError instanceof GraphQLError && message.startsWith('Variable "');

@@ -33,7 +33,7 @@ export const digestOf = (source: string): string => hash('sha256', source, 'base
 export class DocumentLimits {
   readonly #results = new LRUCache<string, CheckResult>({ max: MAX_CACHED_RESULTS });
 
-  /** Checks a document. Accepts one with a syntax error, because the parser reports the error with its location. */
+  /** Checks a document. Accepts a document with a syntax error, because Apollo reports the error with its location. */
   check(source: string, digest = digestOf(source)): CheckResult {
     const result = this.#results.get(digest) ?? checkUncached(source);
     this.#results.set(digest, result);
@@ -56,7 +56,7 @@ const LINE_END = /\r\n|[\n\r]/;
 const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-/** Yields each token of a document, and the number of brackets that are then open. Throws at an invalid token. */
+/** Yields each token of a document, and the number of brackets open after the token. Throws at an invalid token. */
 export function* tokensOf(text: string): Generator<{ token: Token; depth: number }, void> {
   const lexer = new Lexer(new Source(text));
   let depth = 0;
@@ -70,10 +70,10 @@ export function* tokensOf(text: string): Generator<{ token: Token; depth: number
 /** Checks lines, tokens, names and nesting, before the recursive parser reads the document. */
 function checkText(text: string): void {
   assertLimit('lines', text.split(LINE_END, DOCUMENT_RULES.lines.limit + 1).length);
-  let tokens = 0;
+  let tokenCount = 0;
   for (const { token, depth } of tokensOf(text)) {
-    tokens += 1;
-    assertLimit('tokens', tokens);
+    tokenCount += 1;
+    assertLimit('tokens', tokenCount);
     if (token.kind === TokenKind.NAME) {
       assertLimit('name', token.value.length);
       if (graphqlNameContainsPan(token.value)) throw new LimitExceededError('cardNumbers');
@@ -93,10 +93,10 @@ function checkDocument(document: DocumentNode): void {
   assertLimit('aliases', fields.filter(({ alias }) => alias).length);
   const fragments = fragmentsOf(document);
   const sizes = new SelectionSizes(fragments);
-  let selections = 0;
+  let selectionCount = 0;
   for (const { selectionSet } of executable) {
-    selections += sizes.of(selectionSet).selections;
-    assertLimit('selections', selections);
+    selectionCount += sizes.of(selectionSet).selections;
+    assertLimit('selections', selectionCount);
   }
   for (const operation of operations) checkRootFields(operation, fragments, sizes);
   const overlaps = new OverlappingFields(fragments);
@@ -128,22 +128,22 @@ function checkRootFields(
 }
 
 /**
- * Counts the pairs that the validation rule OverlappingFieldsCanBeMerged compares: fields with the same response name
- * in one selection set and its fragments, these fragments, and then the fields in the merged selection sets below.
+ * Counts the pairs that the validation rule OverlappingFieldsCanBeMerged compares. In a selection set, these are pairs
+ * of fields with the same response name and pairs of fragments. The rule then merges the selections of these fields.
  */
 class OverlappingFields {
-  #pairs = 0;
+  #pairCount = 0;
   readonly #ids = new Map<FieldNode, number>();
-  /** Groups of fields that have been counted. A group counts once, because the rule caches compared fragments. */
+  /** Keys of the groups of fields counted so far. A group counts once, because the rule caches compared fragments. */
   readonly #visited = new Set<string>();
 
   constructor(private readonly fragments: Fragments) {}
 
-  /** Adds the pairs in selection sets that are merged. Throws a LimitExceededError as soon as there are too many. */
+  /** Counts the pairs in selection sets that the rule merges. Throws a LimitExceededError if there are too many. */
   add(...sets: SelectionSetNode[]): void {
-    const spread = new Set<string>();
-    const fields = sets.flatMap((set) => [...fieldsIn(set, this.fragments, spread)]);
-    this.#addPairs(spread.size);
+    const spreadNames = new Set<string>();
+    const fields = sets.flatMap((set) => [...fieldsIn(set, this.fragments, spreadNames)]);
+    this.#addPairs(spreadNames.size);
     for (const group of Map.groupBy(fields, ({ alias, name }) => (alias ?? name).value).values())
       this.#addGroup(group);
   }
@@ -159,8 +159,8 @@ class OverlappingFields {
   }
 
   #addPairs(count: number): void {
-    this.#pairs += (count * (count - 1)) / 2;
-    assertLimit('comparisons', this.#pairs);
+    this.#pairCount += (count * (count - 1)) / 2;
+    assertLimit('comparisons', this.#pairCount);
   }
 
   #idOf(field: FieldNode): number {

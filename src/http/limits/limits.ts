@@ -1,9 +1,9 @@
 /**
- * The limits on documents, in the order in which they are checked, and the counted units, which are part of the
- * messages. They were set by measuring what clients need and what an accepted document costs at most (ADR 9).
+ * The limits on documents, in the order of the checks. The error messages contain `unit`. The limits were set by
+ * measuring what clients need and what an accepted document costs at most (ADR 9).
  */
 export const DOCUMENT_RULES = {
-  // graphql-js counts lines from the top for each error that it locates. A query for all fields of an attempt has 1100.
+  // graphql-js counts lines from the top to locate each error. A query for all fields of an attempt has 1100 lines.
   lines: { limit: 2000, unit: 'lines' },
   // Bounds the work of the parser and of every validation rule. A query for all fields of an attempt has 1600 tokens.
   tokens: { limit: 5000, unit: 'tokens' },
@@ -11,15 +11,15 @@ export const DOCUMENT_RULES = {
   name: { limit: 128, unit: 'characters in a name' },
   // Aliases are repeated in the response, and operation names are logged.
   cardNumbers: { limit: 0, unit: 'card numbers in names or aliases' },
-  // Bounds the recursion of the parser. The standard introspection query has 18 levels. Fragment cycles have no end.
+  // Bounds the recursion of the parser. The standard introspection query has 18 levels. Also stops fragment cycles.
   nesting: { limit: 50, unit: 'levels of nesting, in brackets or through fragments' },
   // Every operation is validated, although only one is executed.
   operations: { limit: 20, unit: 'operations' },
-  // Validation may compare every fragment with every other.
+  // Validation may compare every fragment with every other fragment.
   fragments: { limit: 100, unit: 'fragment definitions' },
-  // Each alias may repeat the longest field of every transaction in the response.
+  // Each alias can repeat the longest field of every transaction in the response.
   aliases: { limit: 100, unit: 'aliases' },
-  // Nested fragments multiply selections. Twenty lookups of all fields of all payment types have 13 000.
+  // Nested fragments multiply selections. Twenty lookups of all fields of all payment types have 13 000 selections.
   selections: { limit: 25_000, unit: 'selections, counting a fragment as often as it is spread' },
   // Each root field may cause a request to the payment service.
   rootFields: { limit: 50, unit: 'root fields in one operation' },
@@ -36,7 +36,7 @@ export const DOCUMENT_RULES = {
   introspectionAliases: { limit: 0, unit: 'aliases in introspection' },
   // Each list multiplies the selections in it. The standard introspection query nests 3 lists.
   introspectionLists: { limit: 3, unit: 'levels of nested list fields in introspection' },
-  // Validation compares each pair, and the selections of both fields. Selecting all fields of all payment types makes 4300.
+  // Validation compares the fields of each pair and their selections. All fields of all payment types make 4300 pairs.
   comparisons: { limit: 20_000, unit: 'pairs of fields with the same response name' },
 } as const satisfies Record<string, { limit: number; unit: string }>;
 

@@ -17,11 +17,11 @@ import { badRequest, RequestError } from '../graphql/http-error';
 import type { RateLimit } from './rate-limit';
 import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selection-size';
 
-/** Maximum number of lookups of an operation: five lists of ids of the maximum length. */
+/** Maximum number of lookups of an operation: enough for five lists with the maximum number of ids. */
 const MAX_LOOKUPS = 500;
-/** Maximum number of values in a response, which blocks the event loop while it is written. */
+/** Maximum number of values in a response. Writing the response blocks the event loop. */
 const MAX_VALUES = 300_000;
-/** Maximum number of values in pages without lookups. They cost one point, and writing so many takes 30 ms. */
+/** Maximum number of values in pages without lookups. A page costs one point; writing this many values takes 30 ms. */
 const MAX_PAGE_VALUES = 100_000;
 /** Rate limit points of a mutation: it makes several requests and two journal writes. A lookup costs one point. */
 const POINTS_PER_MONEY_CALL = 5;
@@ -45,7 +45,7 @@ const PAGES: Readonly<Record<string, { default: number; max: number }>> = {
   changes: CHANGES_PAGE,
 };
 
-/** Numbers that bound the cost of a root field. */
+/** What a root field reads at most. */
 interface FieldCounts {
   /** Number of lookups. A page without lookups counts as 1, because it queries the journal. */
   lookups: number;
@@ -54,34 +54,34 @@ interface FieldCounts {
   rows: number;
 }
 
-const lookupsOnly = (lookups: number): FieldCounts => ({ lookups, transactions: lookups, rows: 0 });
+const countsOfLookups = (lookups: number): FieldCounts => ({ lookups, transactions: lookups, rows: 0 });
 
 /** Returns a function that counts the lookups and rows of a root field. A list of ids causes one lookup per id. */
-function rowCounter(
+function createFieldCounter(
   field: FieldNode,
   root: GraphQLObjectType,
   fragments: Fragments,
 ): FromVariables<FieldCounts> {
   const definition = root.getFields()[field.name.value];
-  if (!definition) return () => lookupsOnly(0);
+  if (!definition) return () => countsOfLookups(0);
   const page = PAGES[definition.name];
   const hasList = definition.args.some(({ type }) => isListType(getNullableType(type)));
-  if (!page && !hasList) return () => lookupsOnly(1);
+  if (!page && !hasList) return () => countsOfLookups(1);
   const selected = field.selectionSet ? fieldsIn(field.selectionSet, fragments, new Set(), true) : [];
-  const looksUp = [...selected].some(({ name }) => name.value === 'payment' || name.value === 'payout');
+  const hasLookups = [...selected].some(({ name }) => name.value === 'payment' || name.value === 'payout');
   return (variables) => {
     try {
       const values = getArgumentValues(definition, field, variables);
       if (page) {
         const first = typeof values['first'] === 'number' ? values['first'] : page.default;
         const rows = Math.min(Math.max(first, 1), page.max);
-        return looksUp ? lookupsOnly(rows) : { lookups: 1, transactions: 0, rows };
+        return hasLookups ? countsOfLookups(rows) : { lookups: 1, transactions: 0, rows };
       }
       const lists = Object.values(values).filter(Array.isArray);
-      return lookupsOnly(lists.length === 0 ? 1 : lists.flat().length);
+      return countsOfLookups(lists.length === 0 ? 1 : lists.flat().length);
     } catch {
       // Invalid arguments are rejected when the field is resolved, before any lookup.
-      return lookupsOnly(1);
+      return countsOfLookups(1);
     }
   };
 }
@@ -101,7 +101,7 @@ export function costCalculator(
     return () => ({ lookups: 0, moneyCalls: fields.length, values: 0, pageValues: 0 });
   const sizes = new SelectionSizes(fragments);
   const counts = fields.map((field) => ({
-    countsFor: rowCounter(field, root, fragments),
+    countsFor: createFieldCounter(field, root, fragments),
     selections: field.selectionSet ? sizes.of(field.selectionSet).selections : 1,
   }));
   return (variables) => {
@@ -116,7 +116,7 @@ export function costCalculator(
   };
 }
 
-/** Returns the points of an operation besides the one consumed at admission; null if the operation exceeds a limit. */
+/** Returns the points of an operation minus the point consumed at admission; null if the operation exceeds a limit. */
 export const remainingPoints = (cost: OperationCost): number | null =>
   exceededLimitMessage(cost) === null ? pointsOf(cost) : null;
 
@@ -131,7 +131,7 @@ function exceededLimitMessage({ lookups, values, pageValues }: OperationCost): s
   return `The pages could have more than ${MAX_PAGE_VALUES} values (selected fields times first).`;
 }
 
-/** Apollo plugin that, before execution, rejects operations above a limit and consumes the points of the others. */
+/** Apollo plugin that, before execution, rejects operations above a limit and consumes the points of accepted ones. */
 export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationContext> => ({
   requestDidStart: async () => ({
     async didResolveOperation({ schema, document, operation, request, contextValue }) {

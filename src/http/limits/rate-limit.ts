@@ -21,14 +21,14 @@ export class RateLimit {
   async consume({ id }: Caller, points: number): Promise<void> {
     try {
       await this.#limiter?.consume(id, points);
-    } catch (spent) {
+    } catch (rejection) {
       this.onRejected();
-      if (!(spent instanceof RateLimiterRes)) throw spent;
+      if (!(rejection instanceof RateLimiterRes)) throw rejection;
       throw new RequestError(
         429,
         'RATE_LIMITED',
         'Rate limit exceeded; the request was not executed. Repeat it unchanged after retryAfterMs.',
-        { retryAfterMs: spent.msBeforeNext },
+        { retryAfterMs: rejection.msBeforeNext },
       );
     }
   }

@@ -16,7 +16,7 @@ import { assertLimit } from './limits';
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** Returns the fragments of a document by name. If two have the same name, the last one counts, as in graphql-js. */
+/** Returns the fragments of a document by name. If two have the same name, the last one is used, as in graphql-js. */
 export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   new Map(
     definitions
@@ -25,8 +25,8 @@ export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   );
 
 /**
- * Yields the fields of a selection set and of its fragments, and with `isDeep` the fields within these. Visits each
- * fragment once: `visited` has the names of the fragments visited so far, to which further names are added.
+ * Yields the fields of a selection set and of its fragments; with `isDeep`, also all fields nested in them. Skips the
+ * fragments whose names are in `visited`, and adds the names of the fragments that it visits.
  */
 export function* fieldsIn(
   { selections }: SelectionSetNode,
@@ -72,7 +72,7 @@ export class SelectionSizes {
 
   constructor(private readonly fragments: Fragments) {}
 
-  /** Returns the size of a selection set at a depth. Throws a LimitExceededError if it is too deep, as in a cycle. */
+  /** Returns the size of a selection set at a nesting level. Throws a LimitExceededError if the level is too deep. */
   of(set: SelectionSetNode, level = 1): SelectionSize {
     assertLimit('nesting', level);
     const size = { ...EMPTY_SIZE, nesting: 1 };

@@ -42,7 +42,7 @@ function parseCodegenManifest(manifest: Record<string, unknown>): ManifestOperat
   });
 }
 
-/** Parses a manifest of either format. Throws an Error that names the problem; a SyntaxError if it is not JSON. */
+/** Parses a manifest of Apollo or graphql-codegen. Throws an Error that names the problem, or a SyntaxError. */
 export function parseManifest(text: string): ManifestOperation[] {
   const manifest = parseJson(text);
   if (!isObject(manifest)) throw new Error(FORMAT_ERROR);
@@ -81,7 +81,7 @@ export function validateOperation(schema: GraphQLSchema, { id, name, body }: Man
     if (!document.definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION))
       return [`${subject}: the document has no operation`];
     return documentErrors(schema, document).map(
-      (found) => `${subject}: ${found.rule.name}: ${found.message}`,
+      ({ rule, message }) => `${subject}: ${rule.name}: ${message}`,
     );
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;

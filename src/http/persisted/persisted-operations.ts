@@ -18,11 +18,11 @@ interface PersistedOptions {
     modeForServices: PersistedMode;
   };
   schema: GraphQLSchema;
-  /** Called for every allowed operation that is not in the manifest (mode `warn`). `name` is null if not loggable. */
+  /** In mode `warn`, called for each operation that is not in the manifest. `name` is null if it must not be logged. */
   onUnlisted(name: string | null): void;
 }
 
-/** Looks up operations in the manifest, and rejects others if required (trusted documents). */
+/** Looks up operations in the manifest. In mode `require`, rejects all others (trusted documents). */
 export class PersistedOperations {
   readonly #byId = new Map<string, ManifestOperation>();
   readonly #byText = new Map<string, ManifestOperation>();
@@ -41,7 +41,7 @@ export class PersistedOperations {
   }
 
   /**
-   * Replaces the id of an operation by its document. Throws a RequestError if the id is unknown or contradicts the
+   * Replaces the id of an operation with its document. Throws a RequestError if the id is unknown or contradicts the
    * document, or if the operation is not allowed.
    */
   resolve(params: GraphQLRequestParams, kind: CallerKind): GraphQLRequestParams {
@@ -58,11 +58,11 @@ export class PersistedOperations {
     return resolved;
   }
 
-  /** Returns the operation of the manifest; undefined if it has none for the request, which is allowed nevertheless. */
+  /** Returns the operation of the manifest; undefined if the manifest lacks it but the request is allowed anyway. */
   #find(params: GraphQLRequestParams, mode: PersistedMode): ManifestOperation | undefined {
     const { query, documentId, extensions } = params;
     const ids = [documentId, persistedQueryHash(extensions)].filter((id) => typeof id === 'string');
-    const [byId, ...others] = ids.map((id) => this.#byId.get(bareId(id)));
+    const [byId, ...others] = ids.map((id) => this.#byId.get(removeHashPrefix(id)));
     if (others.some((other) => other !== byId)) throw CONTRADICTION;
     if (query === undefined || query === null || query === '') return byId ?? rejectUnknownId(params, mode);
     if (byId) {
@@ -82,18 +82,19 @@ export class PersistedOperations {
     return this.#byText.get(query) ?? this.#byNormalized.get(normalizeDocument(query));
   }
 
-  /** Adds an operation. Returns an error message if its id belongs to another document; otherwise no message. */
+  /** Adds an operation. Returns an error message in a list if another document has its id, otherwise an empty list. */
   #add(operation: ManifestOperation): string[] {
     const { body } = operation;
-    const id = bareId(operation.id);
-    const known = this.#byId.get(id);
-    if (known) return known.body === body ? [] : [`operation ${id}: two different documents have this id`];
+    const id = removeHashPrefix(operation.id);
+    const existing = this.#byId.get(id);
+    if (existing)
+      return existing.body === body ? [] : [`operation ${id}: two different documents have this id`];
     const normalized = normalizeDocument(body);
     // A manifest may contain one document under several ids.
-    const same = this.#byNormalized.get(normalized) ?? operation;
-    this.#byId.set(id, same);
-    this.#byText.set(body, same);
-    this.#byNormalized.set(normalized, same);
+    const stored = this.#byNormalized.get(normalized) ?? operation;
+    this.#byId.set(id, stored);
+    this.#byText.set(body, stored);
+    this.#byNormalized.set(normalized, stored);
     return [];
   }
 }
@@ -105,7 +106,8 @@ export function persistedQueryHash(extensions: unknown): unknown {
 }
 
 /** Returns an id without the prefix "sha256:", which GraphQL over HTTP and graphql-codegen use, but not Apollo. */
-const bareId = (id: string): string => (/^sha256:[0-9a-f]{64}$/.test(id) ? id.slice('sha256:'.length) : id);
+const removeHashPrefix = (id: string): string =>
+  /^sha256:[0-9a-f]{64}$/.test(id) ? id.slice('sha256:'.length) : id;
 
 /**
  * Returns a document without insignificant characters and with sorted definitions; unchanged if it has an invalid
@@ -128,7 +130,7 @@ function normalizeDocument(text: string): string {
   return [...definitions.sort(), ...tokens].join('\n');
 }
 
-/** Rejects a request without a document and a known id. Leaves hashes to Apollo unless the mode is `require`. */
+/** Rejects a request that has neither a document nor a known id. Except in mode `require`, Apollo handles hashes. */
 function rejectUnknownId({ documentId, extensions }: GraphQLRequestParams, mode: PersistedMode): undefined {
   const hasHash = typeof persistedQueryHash(extensions) === 'string';
   if (typeof documentId === 'string' || (hasHash && mode === 'require')) throw UNKNOWN_ID;
@@ -143,7 +145,7 @@ const NOT_LISTED = new RequestError(
 
 const CONTRADICTION = badRequest('The ids and the document of the request belong to different operations.');
 
-/** Error for an unknown id. Clients compare its message, which is Apollo's, and then send the document. */
+/** Error for an unknown id. Clients recognise its message, which is the same as Apollo's, and send the document. */
 export const UNKNOWN_ID = new RequestError(200, 'PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound', {
   retryAfterMs: 0,
 });

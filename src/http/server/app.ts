@@ -78,7 +78,10 @@ export function createApp(options: AppOptions): FastifyInstance {
     if (error instanceof RequestError) return sendError(request, reply, error);
     const status = error.statusCode ?? 500;
     if (status >= 500)
-      log.error({ requestId: request.id, code: error.code, ...errorLocation(error) }, 'HTTP request failed');
+      log.error(
+        { requestId: request.id, code: error.code, ...errorLocation(error) },
+        'incoming HTTP request failed',
+      );
     return sendError(request, reply, toHttpError(status));
   });
   app.setNotFoundHandler((request, reply) => sendError(request, reply, NOT_FOUND));
@@ -119,7 +122,7 @@ const sendError = (request: FastifyRequest, reply: FastifyReply, error: RequestE
 
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 
-/** Returns the content type of an error. Clients that accept GRAPHQL_RESPONSE read errors of any status. */
+/** Returns the content type of an error. Clients that accept GRAPHQL_RESPONSE read the body at any status. */
 const errorContentType = (accept = ''): string =>
   `${accept.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`;
 

@@ -11,16 +11,16 @@ const CALLBACK_URL = /^(?:https?:\/\/[^/?#]*)?\/callbacks\/([^?#]*)/;
 /**
  * Adds /callbacks/<token>, to which the payment service reports changes. Callers are not authenticated, so every
  * request gets the same empty response, and its body is not read. Must be added before routes and scopes with hooks.
- * `onCallback` is called with the token of the URL, which may be forged; it returns at once and never throws.
+ * `onCallback` receives the token of the URL, which may be forged. It must return at once and never throw.
  */
 export function addCallbacks(app: FastifyInstance, onCallback: (token: string) => void): void {
-  // A hook responds before the body arrives, and to methods and paths (such as `%zz`) that no route can have.
+  // A hook responds before the body arrives, and also to methods and paths (such as `%zz`) that no route can have.
   app.addHook('onRequest', (request, reply, done) => {
     const token = CALLBACK_URL.exec(request.originalUrl)?.[1];
     if (token === undefined) return done();
     if (token !== '' && !token.includes('/')) onCallback(token);
     if (!hasSmallBody(request.headers)) void reply.header('connection', 'close');
-    // Wait until the data after the request is parsed. If it is malformed, the client gets only the error response.
+    // Wait until the data after the request is parsed. If that data is malformed, the client gets only the error.
     void nextEventLoopTurn().then(() => reply.code(204).send());
   });
 }

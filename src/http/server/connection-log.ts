@@ -13,7 +13,7 @@ export function connectionLog(log: Logger, clock: Clock, metrics: ConnectionList
   };
   const write = (): void => {
     const facts = { event: 'connections_refused_or_closed', ...Object.fromEntries(counts) };
-    log.warn(facts, 'client connections refused or closed');
+    log.warn(facts, 'the gateway refused or closed client connections');
     counts.clear();
   };
   return {

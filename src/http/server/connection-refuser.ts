@@ -28,19 +28,19 @@ function rejectionResponse(): string {
 }
 
 export class ConnectionRefuser {
-  #open = 0;
+  #openCount = 0;
 
   /** Sends 503 and closes the connection. At MAX_OPEN_REFUSED, closes it without a response and returns false. */
   refuse(socket: Socket): boolean {
     socket.on('error', () => undefined);
-    if (this.#open >= MAX_OPEN_REFUSED) {
+    if (this.#openCount >= MAX_OPEN_REFUSED) {
       socket.resetAndDestroy();
       return false;
     }
-    this.#open += 1;
+    this.#openCount += 1;
     const linger = setTimeout(() => socket.destroy(), LINGER_MS).unref();
     socket.once('close', () => {
-      this.#open -= 1;
+      this.#openCount -= 1;
       clearTimeout(linger);
     });
     // Discard the request: closing a connection with unread data resets it, and the client may lose the response.

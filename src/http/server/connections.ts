@@ -6,7 +6,7 @@ import { ConnectionRefuser } from './connection-refuser';
 /** `dropped`: refused without a response. `accept_failed`: accept() failed, e.g. because no file descriptor is free. */
 type RefusalReason = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
 
-/** `evicted`: idle at the connection limit. `write_timeout`, `unread_limit`: the client did not read responses. */
+/** `evicted`: closed while idle, at a limit. `write_timeout`, `unread_limit`: the client did not read responses. */
 type CloseReason = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
 
 export interface ClientConnection {
@@ -78,10 +78,10 @@ export class Connections {
 
   /** Applies the limits to a server. `server.maxConnections` would refuse connections without a response. */
   guard(server: Server): void {
-    const accept = server.listeners('connection');
+    const acceptListeners = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
-      if (this.#accept(socket)) for (const listener of accept) listener.call(server, socket);
+      if (this.#accept(socket)) for (const listener of acceptListeners) listener.call(server, socket);
     });
     // Errors of a listening server are failed accepts. listen() itself reports earlier errors.
     server.on('error', () => {
@@ -148,12 +148,12 @@ export class Connections {
     return true;
   }
 
-  /** Returns why a new connection is refused; undefined if it is accepted. At a limit, first tries to evict another. */
+  /** Returns why a new connection is refused; undefined if it is accepted. At a limit, tries to evict a connection. */
   #refusalReason(network: string | null): RefusalReason | undefined {
     const { maxConnections, maxConnectionsPerAddress: perAddress } = this.limits;
-    const ofNetwork = network === null ? undefined : this.#networks.get(network);
-    if (ofNetwork && perAddress > 0 && ofNetwork.count >= perAddress)
-      return this.#evict(firstOf(ofNetwork.unused)) ? undefined : 'address_limit';
+    const networkState = network === null ? undefined : this.#networks.get(network);
+    if (networkState && perAddress > 0 && networkState.count >= perAddress)
+      return this.#evict(firstOf(networkState.unused)) ? undefined : 'address_limit';
     if (this.#open.size < maxConnections) return undefined;
     return this.#evict(firstOf(this.#unused) ?? this.#findIdle()) ? undefined : 'limit';
   }
@@ -167,12 +167,12 @@ export class Connections {
     return true;
   }
 
-  /** Searches the first connections for an idle one, and moves the others to the end for the next search. */
+  /** Searches the first connections for an idle one. Moves busy connections to the end, for the next search. */
   #findIdle(): ClientConnection | undefined {
-    let examined = 0;
+    let examinedCount = 0;
     for (const connection of this.#open.values()) {
       if (isIdle(connection)) return connection;
-      if ((examined += 1) > MAX_EVICTION_CANDIDATES) return undefined;
+      if ((examinedCount += 1) > MAX_EVICTION_CANDIDATES) return undefined;
       this.#open.delete(connection.socket);
       this.#open.set(connection.socket, connection);
     }

@@ -20,7 +20,7 @@ interface ExplorerOptions {
   requiresCredentials: boolean;
 }
 
-/** Adds /explorer, a GraphQL IDE for browsers, its assets, and a page of links at /. */
+/** Adds /explorer (a GraphQL IDE for browsers) with its assets, and a page of links at /. */
 export function addExplorer(app: FastifyInstance, { isSandbox, requiresCredentials }: ExplorerOptions): void {
   const startPage = startPageWith(isSandbox ? SANDBOX_LINK : '/graphql: the GraphQL endpoint, for POST.');
   app.get('/', ({ headers }, reply) => {
@@ -44,11 +44,11 @@ export function addExplorer(app: FastifyInstance, { isSandbox, requiresCredentia
 }
 
 async function addAssets(scope: FastifyInstance): Promise<void> {
-  let downloads = 0;
+  let downloadCount = 0;
   scope.addHook('onRequest', (_request, { raw }, done) => {
-    if (downloads >= MAX_DOWNLOADS) throw OVERLOADED;
-    downloads += 1;
-    raw.once('close', () => (downloads -= 1));
+    if (downloadCount >= MAX_DOWNLOADS) throw OVERLOADED;
+    downloadCount += 1;
+    raw.once('close', () => (downloadCount -= 1));
     done();
   });
   await scope.register(fastifyStatic, {

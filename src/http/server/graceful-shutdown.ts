@@ -16,7 +16,7 @@ export const SHUTTING_DOWN = notExecuted('The gateway is shutting down');
 
 /** Moves clients to other instances and closes connections without interrupting a request. */
 export class GracefulShutdown {
-  #accepted = 0;
+  #acceptedCount = 0;
   #draining = false;
   #closing = false;
 
@@ -26,10 +26,10 @@ export class GracefulShutdown {
     private readonly connections: Connections,
   ) {
     app.server.on('connection', (socket: Socket) => {
-      this.#accepted += 1;
+      this.#acceptedCount += 1;
       if (this.#closing) socket.destroy();
     });
-    // Prepend the listener: Fastify's own one may respond synchronously.
+    // Prepend the listener: Fastify's own listener may respond synchronously.
     app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
       this.#onRequest(request.socket, response),
     );
@@ -49,12 +49,12 @@ export class GracefulShutdown {
   }
 
   /**
-   * Closes the listener and idle connections. Resolves when every accepted connection has sent its request, which is
-   * still served. Waits up to `maxWaitMs` for a quiet moment to close the listener, and then up to 1 s for requests.
+   * Closes the listener and idle connections. Waits up to `maxWaitMs` for a quiet moment to close the listener, then up
+   * to 1 s until every accepted connection has sent its request. These requests are still served.
    */
   async stopAccepting(maxWaitMs: number): Promise<void> {
     const closeBy = performance.now() + maxWaitMs;
-    // Closing resets connections that are not accepted yet, so wait until there are hardly any.
+    // Closing the listener resets connections that are not accepted yet, so wait until there are hardly any.
     while (performance.now() < closeBy && !(await this.#isNextIterationQuiet()));
     // http.Server.close() would first close idle connections, and connections that arrive meanwhile would be reset.
     Server.prototype.close.call(this.app.server);
@@ -79,13 +79,13 @@ export class GracefulShutdown {
   }
 
   async #isNextIterationQuiet(): Promise<boolean> {
-    const accepted = this.#accepted;
+    const acceptedBefore = this.#acceptedCount;
     const startedAt = performance.now();
     await setImmediate();
-    return accepted === this.#accepted && performance.now() - startedAt < MAX_QUIET_MS;
+    return acceptedBefore === this.#acceptedCount && performance.now() - startedAt < MAX_QUIET_MS;
   }
 
-  /** Closes connections that serve a request after their latest response, and destroys all others. */
+  /** Destroys connections without a request in progress. Closes the others after their latest response. */
   #closeConnections(): void {
     this.#closing = true;
     for (const { socket, latest, waiting } of this.#httpConnections()) {

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 
 export interface HealthParts {
-  /** Returns the code of the reason why the last check could not write the journal; null if it could. */
+  /** Returns the code of the reason why the last check of the journal failed; null if it succeeded. */
   journalReason(): string | null;
   isServiceDown(): boolean;
-  /** Whether no clock has stepped recently. A clock step delays the release of idempotency keys, nothing else. */
+  /** Whether no clock has jumped recently. A jump only delays when idempotency keys can be used again. */
   isClockSteady(): boolean;
-  /** Returns the reason and end of the journal's fence; null while the fence is down. */
+  /** Returns the reason of the journal's fence, and its end in ms since 1970; null without a fence. */
   fence(): { reason: string; until: number } | null;
   isDraining(): boolean;
 }

@@ -13,18 +13,18 @@ export interface LandingPageOptions {
 /** Serves Apollo Sandbox at /graphql if `hasLandingPage`. */
 export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOptions): ApolloServerPlugin {
   if (!hasLandingPage) return ApolloServerPluginLandingPageDisabled();
-  const sandbox: ApolloServerPlugin = ApolloServerPluginLandingPageLocalDefault({
+  const apolloSandbox: ApolloServerPlugin = ApolloServerPluginLandingPageLocalDefault({
     footer: false,
     includeCookies: false,
     document: STARTER_DOCUMENT,
     variables: STARTER_VARIABLES,
     embed: { runTelemetry: false },
   });
-  if (!hasExplorer) return sandbox;
+  if (!hasExplorer) return apolloSandbox;
   return {
-    ...sandbox,
+    ...apolloSandbox,
     serverWillStart: async (service) => {
-      const listener = await sandbox.serverWillStart?.(service);
+      const listener = await apolloSandbox.serverWillStart?.(service);
       const page = await listener?.renderLandingPage?.();
       if (!listener || !page) throw new TypeError('Apollo Server has no landing page.');
       const { html } = page;
@@ -35,8 +35,8 @@ export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOp
 }
 
 /**
- * Adds a link to the text that Apollo's page shows until its scripts are loaded. The frame for Apollo Sandbox would
- * cover the link, therefore a style with the nonce of the page hides the frame while it is empty.
+ * Adds a link to the explorer, visible until the scripts of Apollo's page are loaded. The frame of Apollo Sandbox
+ * would cover the link, therefore a style with the nonce of the page hides the frame while it is empty.
  */
 function addLink(html: string): string {
   const [, nonce = ''] = /<style nonce="?([0-9a-f]+)/.exec(html) ?? [];

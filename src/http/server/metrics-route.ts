@@ -24,7 +24,7 @@ export function addMetrics(
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-/** Compares the Authorization header with the digest of the expected one, in constant time. */
+/** Compares the Authorization header with the digest of the expected header, in constant time. */
 const hasToken = (expected: Buffer, { headers }: FastifyRequest): boolean =>
   timingSafeEqual(expected, sha256(headers.authorization ?? ''));
 

@@ -1,12 +1,12 @@
 import { isLoopback } from '../../shared/loopback';
 
-/** Whether a Host header names this machine. Pages of other sites may reach it under other names (DNS rebinding). */
+/** Whether a Host header names this machine. Pages of other sites can reach it under other names (DNS rebinding). */
 export const isLoopbackHost = (host: string | undefined): boolean =>
   host !== undefined && URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname);
 
 /** Whether an Origin header names the host of the request. */
 export function isOwnOrigin(origin: string, host: string | undefined): boolean {
-  const own = URL.parse(origin);
-  if (host === undefined || !own?.host) return false;
-  return URL.parse(`${own.protocol}//${host}`)?.host === own.host;
+  const originUrl = URL.parse(origin);
+  if (host === undefined || !originUrl?.host) return false;
+  return URL.parse(`${originUrl.protocol}//${host}`)?.host === originUrl.host;
 }

@@ -15,8 +15,8 @@ const CHECK_INTERVAL_MS = 250;
 /** A position in the data written to a connection. The data before it must be flushed within the timeout. */
 interface FlushMark {
   /** Total bytes written to the connection when the mark was set. */
-  written: number;
-  checks: number;
+  bytesWritten: number;
+  checkCount: number;
 }
 
 /** Closes connections whose clients do not read, to limit how much data is buffered, and for how long. */
@@ -41,13 +41,13 @@ export class UnreadResponses {
   }
 
   #check(): void {
-    // The timeout is a number of checks, because clocks may step.
+    // The timeout is a number of checks, because clocks can jump.
     const maxChecks = Math.ceil(this.limits.clientTimeoutMs / CHECK_INTERVAL_MS);
     const marks = new Map<ClientConnection, FlushMark>();
     for (const connection of this.connections.all()) {
       if (connection.socket.writableLength === 0) continue;
       const mark = this.#markOf(connection);
-      if (mark.checks > maxChecks) this.connections.reset(connection, 'write_timeout');
+      if (mark.checkCount > maxChecks) this.connections.reset(connection, 'write_timeout');
       else marks.set(connection, mark);
     }
     this.#marks = marks;
@@ -56,31 +56,31 @@ export class UnreadResponses {
 
   /** Returns the previous mark if data before it is still buffered; otherwise a new mark. */
   #markOf(connection: ClientConnection): FlushMark {
-    const { bytesWritten: written, writableLength } = connection.socket;
+    const { bytesWritten, writableLength } = connection.socket;
     const mark = this.#marks.get(connection);
-    const isOld = mark !== undefined && written - writableLength < mark.written;
-    return isOld ? { ...mark, checks: mark.checks + 1 } : { written, checks: 0 };
+    const isUnflushed = mark !== undefined && bytesWritten - writableLength < mark.bytesWritten;
+    return isUnflushed ? { ...mark, checkCount: mark.checkCount + 1 } : { bytesWritten, checkCount: 0 };
   }
 
-  /** Closes the connections with the most unread bytes until each caller, and all together, are within their limits. */
+  /** Closes the connections with the most unread bytes until each caller and all together are within the limits. */
   #enforceByteLimits(unread: ClientConnection[]): void {
     const { maxUnreadBytes, maxUnreadBytesPerCaller } = this.limits;
-    const perCaller = new Map<string, number>();
-    let total = 0;
+    const bytesByCaller = new Map<string, number>();
+    let totalBytes = 0;
     for (const connection of unread) {
       const caller = callerOf(connection);
       const bytes = connection.socket.writableLength;
-      perCaller.set(caller, (perCaller.get(caller) ?? 0) + bytes);
-      total += bytes;
+      bytesByCaller.set(caller, (bytesByCaller.get(caller) ?? 0) + bytes);
+      totalBytes += bytes;
     }
     for (const connection of unread.sort((a, b) => b.socket.writableLength - a.socket.writableLength)) {
       const caller = callerOf(connection);
       const bytes = connection.socket.writableLength;
-      const ofCaller = perCaller.get(caller) ?? 0;
-      if (ofCaller <= maxUnreadBytesPerCaller && total <= maxUnreadBytes) continue;
+      const callerBytes = bytesByCaller.get(caller) ?? 0;
+      if (callerBytes <= maxUnreadBytesPerCaller && totalBytes <= maxUnreadBytes) continue;
       this.connections.reset(connection, 'unread_limit');
-      perCaller.set(caller, ofCaller - bytes);
-      total -= bytes;
+      bytesByCaller.set(caller, callerBytes - bytes);
+      totalBytes -= bytes;
     }
   }
 }

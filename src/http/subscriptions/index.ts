@@ -46,7 +46,7 @@ export function startSubscriptions(app: FastifyInstance, options: SubscriptionSe
   });
   app.server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
   return {
-    /** Handler of server-sent events. Its route must be added behind authentication. */
+    /** Handler of server-sent events. Its route must be added to a scope that authenticates callers. */
     sse,
     open: () => subscriptions.open,
     /** Returns the number of connections for subscriptions, by transport. */

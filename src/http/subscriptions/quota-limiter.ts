@@ -12,7 +12,7 @@ export class QuotaLimiter {
     return this.#openTotal;
   }
 
-  /** Takes one unit of the quota. Returns a function that releases it; call it once. Throws RATE_LIMITED at a limit. */
+  /** Takes one unit of the quota. Returns a function to call once to release it. Throws RATE_LIMITED at a limit. */
   acquire(callerId: string): () => void {
     const { all, perCaller } = this.limits;
     const open = this.#openByCaller.get(callerId) ?? 0;
@@ -22,8 +22,8 @@ export class QuotaLimiter {
     this.#openTotal += 1;
     return () => {
       this.#openTotal -= 1;
-      const left = (this.#openByCaller.get(callerId) ?? 1) - 1;
-      if (left > 0) this.#openByCaller.set(callerId, left);
+      const remaining = (this.#openByCaller.get(callerId) ?? 1) - 1;
+      if (remaining > 0) this.#openByCaller.set(callerId, remaining);
       else this.#openByCaller.delete(callerId);
     };
   }

@@ -102,13 +102,13 @@ async function* yieldErrors(errors: readonly Error[]) {
   yield { errors };
 }
 
-/** Returns the `id:` line of an event. A client that reconnects sends the id, and continues after this event. */
+/** Returns the `id:` line of an event. A client sends this id when it reconnects, and continues after the event. */
 const idOf = (eventId: string | null | undefined): string => (eventId ? `id: ${eventId}\n` : '');
 
 const eventOf = (event: string, data?: object): string =>
   `event: ${event}\ndata: ${data ? JSON.stringify(data) : ''}\n\n`;
 
-/** Writes a text. Resolves when it is written or has failed, so that no result is computed for a slow client. */
+/** Writes a text. Resolves when it is written or the write has failed; only then is the next result computed. */
 const writeAndDrain = (raw: FastifyReply['raw'], text: string): Promise<void> =>
   new Promise((resolve) => {
     if (!raw.destroyed && !raw.writableEnded) raw.write(text, () => resolve());

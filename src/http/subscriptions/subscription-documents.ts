@@ -33,10 +33,10 @@ const noConditionalRootField: ValidationRule = (context) => ({
     const visited = new Set<string>();
     const visit = ({ selections }: SelectionSetNode): void => {
       for (const selection of selections) {
-        const found = selection.directives?.find(({ name }) => /^(skip|include)$/.test(name.value));
-        if (found)
+        const condition = selection.directives?.find(({ name }) => /^(skip|include)$/.test(name.value));
+        if (condition)
           context.reportError(
-            new GraphQLError('The root field of a subscription cannot be conditional.', { nodes: found }),
+            new GraphQLError('The root field of a subscription cannot be conditional.', { nodes: condition }),
           );
         if (selection.kind === Kind.INLINE_FRAGMENT) visit(selection.selectionSet);
         if (selection.kind !== Kind.FRAGMENT_SPREAD || visited.has(selection.name.value)) continue;
@@ -65,7 +65,7 @@ export class SubscriptionDocuments {
     this.#rules = [...specifiedRules, noConditionalRootField, ...hidden];
   }
 
-  /** Returns a document in which the operation is a valid subscription. Otherwise throws an AggregateError. */
+  /** Parses and validates a document. Throws an AggregateError unless the operation is a valid subscription. */
   read(text: string, operationName: string | undefined): DocumentNode {
     const document = this.#cache.get(text) ?? this.#parse(text);
     const operation = getOperationAST(document, operationName);

@@ -16,7 +16,7 @@ import { ResultStream } from './result-stream';
 import { SharedInterval } from './shared-interval';
 import type { SubscriptionDocuments } from './subscription-documents';
 
-/** The span of one subscription. */
+/** The tracing span of one subscription. */
 interface SubscriptionTrace {
   /** Calls `work` with the span as the active span. */
   within<T>(work: () => T): T;
@@ -56,7 +56,7 @@ export class SubscriptionService {
     this.#credentialsChecks = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
   }
 
-  /** Checks a subscription request as GraphQL queries are checked. If rejected, returns errors for the caller. */
+  /** Checks a subscription request with the checks of queries. Returns errors for the caller if it is rejected. */
   async prepare(
     params: GraphQLRequestParams,
     identity: RequestIdentity,
@@ -69,7 +69,7 @@ export class SubscriptionService {
       this.#requireCurrentCredentials(caller);
       this.options.checkLoad();
       const { query, operationName, variables } = (await admission.admit(params, caller)).params;
-      // Automatic persisted queries are registered by POST to /graphql only. Clients then send the document here.
+      // Automatic persisted queries are registered only by POST to /graphql. On UNKNOWN_ID, clients send the document.
       if (!query && typeof persistedQueryHash(params.extensions) === 'string') throw UNKNOWN_ID;
       if (typeof query !== 'string' || query === '') throw NO_QUERY;
       const name = typeof operationName === 'string' ? operationName : undefined;
@@ -83,7 +83,7 @@ export class SubscriptionService {
       };
     } catch (error) {
       const errors = this.#toPublicErrors(error, requestId);
-      // Do not log rejected subscription requests (nor are rejected queries logged): there may be many.
+      // Do not log rejected subscription requests: there may be many. Rejected queries are not logged either.
       if (error instanceof RequestError) {
         trace.settled(loggableName(params.operationName), [error.code]);
         return errors;

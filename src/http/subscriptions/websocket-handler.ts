@@ -28,7 +28,7 @@ interface WebSocketOptions {
   quota: QuotaLimiter;
   /** Interval of the pings. */
   heartbeat: SharedInterval;
-  /** Other origins whose pages may connect. */
+  /** Origins, besides the gateway's own, whose pages may connect. */
   corsOrigins: readonly string[];
   connections: Connections;
   log: Logger;
@@ -75,8 +75,8 @@ export class WebSocketHandler {
       onSubscribe: async ({ extra }, id, payload) => {
         const { caller, ip, socket } = extra;
         if (!caller) return socket.close(CloseCode.Unauthorized, 'Unauthorized');
-        const longId = `The id of the subscribe message has more than ${MAX_ID_LENGTH} characters.`;
-        if (id.length > MAX_ID_LENGTH) return socket.close(CloseCode.BadRequest, longId);
+        const tooLongMessage = `The id of the subscribe message has more than ${MAX_ID_LENGTH} characters.`;
+        if (id.length > MAX_ID_LENGTH) return socket.close(CloseCode.BadRequest, tooLongMessage);
         if (!options.authenticator.areCredentialsStillValid(caller)) closeExpired(socket);
         const prepared = await service.prepare(payload, { caller, ip, requestId: randomUUID() });
         // Free the document: graphql-ws keeps the payload as long as the subscription lasts.
@@ -89,7 +89,7 @@ export class WebSocketHandler {
         connection.streams.add(stream);
         return stream;
       },
-      // graphql-ws would send only the message of the SubscriptionError.
+      // Without this, graphql-ws would send only the message of the SubscriptionError.
       onError: (_context, _id, _payload, errors) =>
         errors
           .flatMap((error) =>
@@ -149,11 +149,11 @@ export class WebSocketHandler {
       if (caller && !authenticator.areCredentialsStillValid(caller)) closeExpired(socket);
       connection.ping();
     });
-    const closed = this.#server.opened(connection, connection);
+    const notifyClosed = this.#server.opened(connection, connection);
     socket.once('close', (code, reason) => {
       stopPinging();
       connection.onClosed();
-      void closed(code, reason.toString());
+      void notifyClosed(code, reason.toString());
     });
   }
 
@@ -164,7 +164,7 @@ export class WebSocketHandler {
     try {
       const authorization = authorizationOf(connectionParams) ?? extra.authorization;
       const caller = await authenticator.authenticate(authorization);
-      // A connection has no leeway after the expiry of its token, unlike a single request.
+      // Unlike a single request, a connection has no leeway after its token has expired.
       if (!authenticator.areCredentialsStillValid(caller)) throw credentialsExpired();
       if (extra.socket.readyState !== extra.socket.OPEN) return false;
       extra.releaseQuota = quota.acquire(caller.id);
@@ -195,8 +195,9 @@ const closeExpired = (socket: WebSocket): void =>
 
 /** Returns the credentials in the payload of connection_init. Throws an AccessError if there are several. */
 function authorizationOf(params: Readonly<Record<string, unknown>> = {}): string | undefined {
-  const given = Object.entries(params).filter(([name]) => name.toLowerCase() === 'authorization');
-  if (given.length > 1) throw new AccessError('BAD_CREDENTIALS', 'connection_init has several credentials.');
-  const [[, text] = []] = given;
+  const entries = Object.entries(params).filter(([name]) => name.toLowerCase() === 'authorization');
+  if (entries.length > 1)
+    throw new AccessError('BAD_CREDENTIALS', 'connection_init has several credentials.');
+  const [[, text] = []] = entries;
   return typeof text === 'string' ? text : undefined;
 }

@@ -11,10 +11,10 @@ const LOCK_TIMEOUT_MS = 2000;
 /** Users that may create the file: any user, or only the owner of its folder. */
 export type FileCreator = 'anybody' | 'folder owner';
 
-/** Creates an error that states a reason, but not the path. */
+/** Creates an error whose message and code are a reason, without the path. */
 export const errorWithCode = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** Creates the folder of a file if it is missing. Creates no folders above it: the path is then probably wrong. */
+/** Creates the folder of a file if needed. Throws if the folder above it is missing: the path is probably wrong. */
 function createParentFolder(file: string): void {
   if (!fs.existsSync(path.dirname(file))) fs.mkdirSync(path.dirname(file));
 }
@@ -26,14 +26,14 @@ export class AuditFile {
 
   /**
    * Opens the file; creates it and its folder if needed. Throws if that is not possible.
-   * @param creator `folder owner`: other users may not create the file, because the gateway could then not write to it
+   * @param creator `folder owner`: no other user may create the file, because the gateway could then not write to it
    */
   constructor(
     private readonly file: string,
     creator: FileCreator,
   ) {
     createParentFolder(file);
-    // Reject anything but a regular file: the file is read again, and opening a FIFO would block.
+    // Reject anything but a regular file: the lines are read again, and opening a FIFO would block.
     const existing = fs.statSync(file, { throwIfNoEntry: false });
     if (existing && !existing.isFile())
       throw errorWithCode(existing.isDirectory() ? 'EISDIR' : 'not a regular file');
@@ -51,8 +51,8 @@ export class AuditFile {
 
   /** Whether the path still leads to this file. */
   isInPlace(): boolean {
-    const found = fs.statSync(this.file, { throwIfNoEntry: false });
-    return found?.ino === this.#statsAtOpen.ino && found.dev === this.#statsAtOpen.dev;
+    const stats = fs.statSync(this.file, { throwIfNoEntry: false });
+    return stats?.ino === this.#statsAtOpen.ino && stats.dev === this.#statsAtOpen.dev;
   }
 
   /** Returns up to `length` bytes before the position `end`, as latin1. */
@@ -62,7 +62,7 @@ export class AuditFile {
     return bytes.toString('latin1', 0, fs.readSync(this.#fd, bytes, 0, bytes.length, start));
   }
 
-  /** Appends a text with one write. Throws if not all of it was written; a part may then be in the file. */
+  /** Appends a text with one write. Throws if not all of it was written; the file may then contain a part of it. */
   append(text: string): void {
     if (fs.writeSync(this.#fd, text, null, 'latin1') < text.length)
       throw errorWithCode('a line was written partially');
@@ -72,7 +72,7 @@ export class AuditFile {
     fs.closeSync(this.#fd);
   }
 
-  /** Gives another file the permissions, group and owner of this one, as far as this process may set them. */
+  /** Gives another file the permissions, group and owner of this file, as far as this process is allowed to. */
   copyAccessTo(fd: number): void {
     const { uid, gid, mode } = this.#statsAtOpen;
     try {
@@ -89,19 +89,19 @@ export class AuditFile {
  * because the operating system releases it when a process dies.
  */
 export class WriterLock {
-  readonly #path: string;
-  #inode: number | undefined;
+  readonly #lockPath: string;
+  #lockInode: number | undefined;
   #database: DatabaseSync | undefined;
 
   /** @param file the audit log */
   constructor(file: string) {
-    this.#path = path.join(path.dirname(file), `.${path.basename(file)}.lock`);
+    this.#lockPath = path.join(path.dirname(file), `.${path.basename(file)}.lock`);
   }
 
   /** Runs a function while holding the lock. Throws if the lock is not free within LOCK_TIMEOUT_MS. */
   withLock(file: AuditFile, write: () => void): void {
-    const inode = fs.statSync(this.#path, { throwIfNoEntry: false })?.ino;
-    const isInPlace = inode !== undefined && inode === this.#inode;
+    const inode = fs.statSync(this.#lockPath, { throwIfNoEntry: false })?.ino;
+    const isInPlace = inode !== undefined && inode === this.#lockInode;
     const database = this.#database && isInPlace ? this.#database : this.#open(file);
     database.exec('BEGIN EXCLUSIVE');
     try {
@@ -119,12 +119,12 @@ export class WriterLock {
   #open(file: AuditFile): DatabaseSync {
     this.close();
     // The folder may have been removed with the file.
-    createParentFolder(this.#path);
-    const fd = fs.openSync(this.#path, 'a', FILE_MODE);
+    createParentFolder(this.#lockPath);
+    const fd = fs.openSync(this.#lockPath, 'a', FILE_MODE);
     file.copyAccessTo(fd);
-    this.#inode = fs.fstatSync(fd).ino;
+    this.#lockInode = fs.fstatSync(fd).ino;
     fs.closeSync(fd);
-    this.#database = new DatabaseSync(this.#path, { timeout: LOCK_TIMEOUT_MS });
+    this.#database = new DatabaseSync(this.#lockPath, { timeout: LOCK_TIMEOUT_MS });
     // Keep SQLite's rollback journal in memory: a file would be slower and could not be written on a full disk.
     this.#database.exec('PRAGMA journal_mode = MEMORY');
     return this.#database;

@@ -46,17 +46,17 @@ function reasonOf(error: unknown): string {
 /** Number of bytes at the end of the file in which the last line is searched for; enough for several lines. */
 const TAIL_BYTES = 8192;
 
-const hostName = (): string =>
+const readHost = (): string =>
   hostname()
     .replace(/[^\w.-]/g, '_')
     .slice(0, 255) || '_';
 
 /**
- * Records mutations that move money, one line each. Hashes chain the lines (line.ts). Several processes may write to a
+ * Records mutations that move money, one line each. Hashes chain the lines (line.ts). Several processes can write to a
  * file, one at a time. When a method returns, the line has been passed to the operating system.
  */
 export class AuditLog {
-  /** Id of this process start. */
+  /** Id of this process as a writer; new at each start. */
   readonly #writer = randomBytes(8).toString('hex');
   readonly #lock: WriterLock;
   #file: AuditFile;
@@ -133,7 +133,7 @@ export class AuditLog {
     this.#recordOrReport(entry.event, () => redactOutcomeEntry(entry));
   }
 
-  /** Records an operator's action before it is done. @throws AuditLogError if that fails; then do not do the action */
+  /** Records an action before an operator carries it out. @throws AuditLogError if it must not be carried out */
   recordOperatorAction(entry: OutcomeEntry): void {
     try {
       this.#write(entry.event, redactOutcomeEntry(entry));
@@ -167,10 +167,10 @@ export class AuditLog {
   }
 
   #appendOpening(): void {
-    this.#append({ event: 'opened', continues: this.#previousFileHash, pid: process.pid, host: hostName() });
+    this.#append({ event: 'opened', continues: this.#previousFileHash, pid: process.pid, host: readHost() });
   }
 
-  /** Appends a line to the chain. Throws if that fails; the chain then stays as it was. */
+  /** Appends a line to the chain. Throws if the line cannot be written; the chain is then unchanged. */
   #append(fields: object): void {
     const isTorn = this.#readLinesOfOthers();
     const seq = this.#last.seq + 1;
@@ -195,7 +195,7 @@ export class AuditLog {
       .split('\n')
       .filter((text) => text !== '')
       .map(readLine);
-    // If the last line of this process is gone, the chain continues after it, so that verification finds the gap.
+    // If the last line of this process is gone, the chain continues from that line: verification then finds the gap.
     if (isIntact) this.#last = lines.findLast((line) => line !== undefined) ?? this.#last;
     return size > 0 && (!tail.endsWith('\n') || lines.at(-1) === undefined);
   }
@@ -211,12 +211,12 @@ export class AuditLog {
         this.#report(`deleted rotated files beyond AUDIT_LOG_KEEP_FILES: ${deletedNames.join(', ')}`);
     } catch (error) {
       this.#report(`the audit log could not be rotated (${reasonOf(error)})`);
-      // Do not try to rotate again with every line, but when the file has grown by maxBytes.
+      // Try again when the file has grown by maxBytes, not with every line.
       this.#rotateAtBytes = this.#file.size + maxBytes;
     }
   }
 
-  /** Continues in the file that is now at the path, which another process may have created. */
+  /** Continues in the file that is now at the path. Another process may have created this file. */
   #continueInNextFile(message: string): void {
     this.#readLinesOfOthers();
     const next = new AuditFile(this.path, this.options.creator);

@@ -12,7 +12,7 @@ export interface AuditEntry {
   amount: { currency: string; value: string } | null;
   /** The name of the result's type, or the code of the GraphQL error. */
   outcome: string;
-  /** Whether nothing was sent, because the key had been used for the same input. */
+  /** Whether nothing was sent, because an earlier call had used the key for the same input. */
   replayed?: boolean;
   transactionId: string | null;
   requestId: string;
@@ -29,7 +29,7 @@ export interface OutcomeEntry {
   who: string;
   /** Environment variable SUDO_USER of the operator's process; the user can set it to anything. */
   sudoUser?: string | undefined;
-  /** The operator's name, as typed. */
+  /** The operator's name: value of the option --by. */
   by?: string | undefined;
   reason?: string | undefined;
   attempt: {
@@ -55,7 +55,7 @@ export interface OutcomeEntry {
 /** Space for a reason of 255 characters, each written as \uXXXX. */
 const MAX_REASON_BYTES = 255 * 6;
 
-/** Redacts a value that may be null or undefined, which it returns unchanged. */
+/** Redacts a text. Returns null and undefined unchanged. */
 const redactOptional = (
   redact: typeof redactForAudit,
   text: string | null | undefined,

@@ -10,7 +10,7 @@ interface OpenFile {
   inode: number;
   position: number;
   /** Text of an incomplete last line. */
-  rest: string;
+  partialLine: string;
 }
 
 /** Reads an audit log while it grows, and continues in the next file after a rotation without losing a line. */
@@ -19,9 +19,9 @@ export class Follower {
 
   constructor(private readonly file: string) {}
 
-  /** Returns complete lines that it has not returned before, each with its line feed; '' if there are none. */
+  /** Returns the next complete lines, each with its line feed; '' if there are none. */
   read(): string {
-    // Find the next file before reading the current one, to which no line is added once the next file has a line.
+    // Find the next file before reading the current one: once the next file has a line, the current one is complete.
     const next = this.#nextFile();
     const text = this.#current ? readNextLines(this.#current) : '';
     if (text !== '' || next === undefined) return text;
@@ -34,7 +34,7 @@ export class Follower {
       return '';
     }
     this.close();
-    this.#current = { fd, inode, position: 0, rest: '' };
+    this.#current = { fd, inode, position: 0, partialLine: '' };
     return readNextLines(this.#current);
   }
 
@@ -45,13 +45,13 @@ export class Follower {
 
   /** Returns the file to read after the current one; undefined while the newest file is the current one or empty. */
   #nextFile(): [name: string, inode: number | undefined] | undefined {
-    const found = statSync(this.file, { throwIfNoEntry: false });
-    if (!found?.size || found.ino === this.#current?.inode) return undefined;
+    const newest = statSync(this.file, { throwIfNoEntry: false });
+    if (!newest?.size || newest.ino === this.#current?.inode) return undefined;
     const rotatedPaths = rotatedFiles(this.file).map((name) => path.join(path.dirname(this.file), name));
-    const place = rotatedPaths.findIndex((name) => inodeOf(name) === this.#current?.inode);
+    const currentIndex = rotatedPaths.findIndex((name) => inodeOf(name) === this.#current?.inode);
     // If the current file has been deleted meanwhile, the oldest remaining file follows it.
-    const name = this.#current && rotatedPaths[place + 1];
-    return name === undefined ? [this.file, found.ino] : [name, inodeOf(name)];
+    const name = this.#current && rotatedPaths[currentIndex + 1];
+    return name === undefined ? [this.file, newest.ino] : [name, inodeOf(name)];
   }
 }
 
@@ -60,10 +60,10 @@ const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNo
 function readNextLines(file: OpenFile): string {
   const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, Math.max(0, fstatSync(file.fd).size - file.position)));
   if (bytes.length === 0) return '';
-  const read = readSync(file.fd, bytes, 0, bytes.length, file.position);
-  file.position += read;
-  const text = file.rest + bytes.toString('latin1', 0, read);
+  const bytesRead = readSync(file.fd, bytes, 0, bytes.length, file.position);
+  file.position += bytesRead;
+  const text = file.partialLine + bytes.toString('latin1', 0, bytesRead);
   const end = text.lastIndexOf('\n') + 1;
-  file.rest = text.slice(end);
+  file.partialLine = text.slice(end);
   return text.slice(0, end);
 }

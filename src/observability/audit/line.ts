@@ -6,13 +6,13 @@ const LINE_START = '{"audit":1,';
 
 /** The fields of a line that verification uses. */
 export interface AuditLine {
-  /** Id of the process start that wrote the line. */
+  /** Id of the process that wrote the line. It is new at each start. */
   writer: string;
-  /** Position in the chain, from 0. Rotated files continue the count. */
+  /** Position in the chain, from 0. The count continues in the next file after a rotation. */
   seq: number;
   event: 'opened' | 'call' | OutcomeEvent | 'closed';
   time: string;
-  /** In an `opened` line after rotation: the hash of the last line of the older file. */
+  /** In an `opened` line after a rotation: the hash of the last line of the previous file. */
   continues?: string;
   /** True if the text before this line is a partially written line. */
   torn?: true;
@@ -53,7 +53,7 @@ const EVENT = /^(opened|call|recovered|settled|not_settled|proposed|withdrawn|cl
 const matches = (value: unknown, regex: RegExp): boolean => typeof value === 'string' && regex.test(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** Checks of the fields of a line. All are checked, because verification prints some of them. */
+/** By field of a line, the check of its value. All fields are checked, because verification prints some of them. */
 const FIELD_CHECKS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
   writer: (value) => matches(value, /^[0-9a-f]{16}$/),
   seq: isCount,
@@ -80,7 +80,7 @@ export function readLine(text: string): AuditLine | undefined {
   }
 }
 
-/** Whether a text can be the beginning of a line whose write was interrupted. Ignores NUL bytes of a power failure. */
+/** Whether a text can be a line that was written partially. Ignores NUL bytes, which a power failure can leave. */
 export function isCutOff(text: string): boolean {
   const written = text.replaceAll('\0', '');
   if (COMPLETE_LINE.test(written)) return false;

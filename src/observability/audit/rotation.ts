@@ -12,7 +12,7 @@ export interface Rotation {
 /** Suffix of the name of a rotated file: time and writer. Sorted names are in the order of time. */
 const ROTATED_SUFFIX = /^\.\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{8}$/;
 
-/** Appends time and writer to the name of the file. Returns the new name without the folder. Throws if that fails. */
+/** Renames a file: appends time and writer to the name. Returns the new name without the folder. Throws on failure. */
 export function renameWithTime(file: string, writer: string): string {
   const nameAt = (time: number): string =>
     `${file}.${new Date(time).toISOString().replace(/[-:]/g, '')}-${writer.slice(0, 8)}`;
@@ -28,14 +28,14 @@ export function renameWithTime(file: string, writer: string): string {
 export function rotatedFiles(file: string): string[] {
   const name = path.basename(file);
   return readdirSync(path.dirname(file))
-    .filter((other) => other.startsWith(name) && ROTATED_SUFFIX.test(other.slice(name.length)))
+    .filter((entry) => entry.startsWith(name) && ROTATED_SUFFIX.test(entry.slice(name.length)))
     .sort();
 }
 
-/** Deletes the oldest rotated files, so that `keepFiles` are left. Returns the deleted names. Throws if that fails. */
+/** Deletes the oldest rotated files, so that `keepFiles` are left. Returns the deleted names. Throws on failure. */
 export function deleteOldestRotated(file: string, keepFiles: number): string[] {
   const rotated = rotatedFiles(file);
   const oldest = rotated.slice(0, Math.max(0, rotated.length - keepFiles));
-  oldest.forEach((other) => rmSync(path.join(path.dirname(file), other), { force: true }));
+  oldest.forEach((name) => rmSync(path.join(path.dirname(file), name), { force: true }));
   return oldest;
 }

@@ -42,9 +42,9 @@ interface Writer {
   isClosed: boolean;
 }
 
-/** Number of characters of an unfinished line that are kept; many times the length of any valid line. */
+/** Maximum number of characters that are kept of a line without a line feed. Valid lines are much shorter. */
 const MAX_LINE_LENGTH = 64 * 1024;
-/** Maximum number of consecutive partial lines that are kept; if there are more, all are reported as faults. */
+/** Maximum number of consecutive partial lines. If there are more, all are reported as faults. */
 const MAX_PARTIAL_LINES = 100;
 
 const linesAre = (count: number): string => (count === 1 ? '1 line is' : `${count} lines are`);
@@ -62,10 +62,10 @@ export class Verifier {
   #last: Pick<AuditLine, 'seq' | 'hash'> | undefined;
   /** Hash of the last line of the previous file. */
   #previousFileHash: string | undefined;
-  /** Last-line hashes of older files that a verified file continues, although they were not verified before it. */
+  /** Hashes of the last lines of older files that should have been verified before the file that continues them. */
   readonly #continuedFileHashes = new Set<string>();
   /** Line numbers of partial lines after the last complete one. */
-  #partialLines: number[] = [];
+  #partialLineNumbers: number[] = [];
 
   /** @param expected hashes of lines that must occur in the files */
   constructor(
@@ -91,18 +91,18 @@ export class Verifier {
     this.files.push(this.#file);
     this.#lineNumber = 0;
     this.#previousFileHash = this.#last?.hash;
-    let rest = '';
+    let unfinishedLine = '';
     let bytes = 0;
-    // Read as latin1, in which each byte is one character, so that text lengths are byte counts.
+    // Read as latin1: each byte is one character, so text lengths are byte counts.
     for await (const chunk of createReadStream(name, 'latin1') as AsyncIterable<string>) {
-      const texts = (rest + chunk).split('\n');
-      rest = (texts.pop() ?? '').slice(0, MAX_LINE_LENGTH);
+      const texts = (unfinishedLine + chunk).split('\n');
+      unfinishedLine = (texts.pop() ?? '').slice(0, MAX_LINE_LENGTH);
       for (const text of texts) this.#addLine(text);
       onRead((bytes += chunk.length));
     }
-    if (rest !== '') this.#addLine(rest);
-    // A partial line is no fault if it may still be being written: the last line, without a line feed.
-    this.#reportPartial((place) => rest !== '' && place === this.#lineNumber);
+    if (unfinishedLine !== '') this.#addLine(unfinishedLine);
+    // A partial last line without a line feed is no fault: a process may be writing it.
+    this.#reportPartial((lineNumber) => unfinishedLine !== '' && lineNumber === this.#lineNumber);
   }
 
   #addLine(text: string): void {
@@ -111,8 +111,8 @@ export class Verifier {
     const line = readLine(text);
     if (line) return this.#check(line);
     if (!isCutOff(text)) return this.#fault('not_a_line', 'this is not a line of an audit log.');
-    if (this.#partialLines.length >= MAX_PARTIAL_LINES) this.#reportPartial(() => false);
-    this.#partialLines.push(this.#lineNumber);
+    if (this.#partialLineNumbers.length >= MAX_PARTIAL_LINES) this.#reportPartial(() => false);
+    this.#partialLineNumbers.push(this.#lineNumber);
   }
 
   #check(line: AuditLine): void {
@@ -142,19 +142,19 @@ export class Verifier {
     file.last = time;
     file.seal = hash;
     this.#expected.delete(hash);
-    const known = this.#writers.get(writer);
+    const knownWriter = this.#writers.get(writer);
     if (event === 'opened')
       this.#writers.set(writer, { id: writer, pid, host, opened: time, isClosed: false });
-    else if (known && event === 'closed') known.isClosed = true;
+    else if (knownWriter && event === 'closed') knownWriter.isClosed = true;
   }
 
-  /** Checks the first line of a file. The chain continues from this line in any case. */
+  /** Checks the first line of a file. After a fault, too, the chain continues from this line. */
   #checkFirst(line: AuditLine): void {
     const { seq, continues = NO_HASH } = line;
     if (continues === NO_HASH && seq > 0)
       return this.#fault(
         'lines_missing',
-        `${linesAre(seq)} missing before this one or in an unchecked older file.`,
+        `${linesAre(seq)} missing before this one, or in an older file that was not checked.`,
       );
     if (continues !== NO_HASH) this.#checkContinued(continues);
     else if (this.files.length > 1)
@@ -172,33 +172,33 @@ export class Verifier {
     this.#continuedFileHashes.add(continues);
     this.#note(
       'continues_older_file',
-      `this file continues an unchecked older one, whose last line must have the hash ${continues}.`,
+      `this file continues an older file, which was not checked and must end with the hash ${continues}.`,
     );
   }
 
-  /** Checks a further line of a file. */
+  /** Checks a line after the first one of a file. */
   #checkNext(line: AuditLine): void {
-    const last = this.#last ?? { seq: -1, hash: NO_HASH };
-    const missing = line.seq - last.seq - 1;
-    if (missing > 0) this.#fault('lines_missing', `${linesAre(missing)} missing before this one.`);
-    else this.#checkHash(last.hash, line);
+    const previous = this.#last ?? { seq: -1, hash: NO_HASH };
+    const missingCount = line.seq - previous.seq - 1;
+    if (missingCount > 0) this.#fault('lines_missing', `${linesAre(missingCount)} missing before this one.`);
+    else this.#checkHash(previous.hash, line);
     if (line.continues !== undefined && this.#previousFileHash !== undefined)
       this.#checkContinued(line.continues);
   }
 
-  #checkHash(previous: string, { body, hash }: AuditLine): void {
-    if (hashOf(previous, body, this.key) !== hash)
+  #checkHash(previousHash: string, { body, hash }: AuditLine): void {
+    if (hashOf(previousHash, body, this.key) !== hash)
       this.#fault(
         'changed',
         'this line or the one before it was changed, or it was written with another AUDIT_LOG_KEY.',
       );
   }
 
-  #reportPartial(isExplained: (place: number) => boolean): void {
-    for (const place of this.#partialLines.splice(0)) {
-      const crashed = 'this line was written partially (crash or full disk): its entry is missing.';
-      if (isExplained(place)) this.#note('cut_off', crashed, place);
-      else this.#fault('cut_off', 'this line was cut off after it had been written.', place);
+  #reportPartial(isExplained: (lineNumber: number) => boolean): void {
+    for (const lineNumber of this.#partialLineNumbers.splice(0)) {
+      const message = 'this line was written partially (crash or full disk): its entry is missing.';
+      if (isExplained(lineNumber)) this.#note('cut_off', message, lineNumber);
+      else this.#fault('cut_off', 'this line was cut off after it had been written.', lineNumber);
     }
   }
 

@@ -40,7 +40,7 @@ export function changeMetrics(registry: Registry) {
   });
   const delivery = new Histogram({
     name: 'paygraph_change_delivery_seconds',
-    help: 'Time from the record of a change until a subscriber of this instance that is up to date gets it.',
+    help: 'Time from recording a change until this instance delivers it to a subscriber, unless the subscriber is catching up.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
@@ -56,28 +56,28 @@ export function changeMetrics(registry: Registry) {
 }
 
 /**
- * Registers the gauges of the record of changes. Every instance reports the same number of followed transactions, so do
- * not add these numbers up.
+ * Registers the gauges of the record of changes. Every instance reports the followed transactions of all instances: do
+ * not add the numbers up.
  */
 export function registerChangeGauges(registry: Registry, state: ChangesState): void {
   const readFollowed = oncePerScrape(state.followed);
-  const count = async (valueOf: (followed: FollowedCount) => number): Promise<number | null> => {
+  const readCount = async (valueOf: (followed: FollowedCount) => number): Promise<number | null> => {
     const followed = await readFollowed();
     return followed && valueOf(followed);
   };
   registerCollected(registry, {
     paygraph_followed_transactions: {
-      help: 'Transactions that are looked up until they are completed or failed, of all instances.',
-      read: () => count(({ followed }) => followed),
+      help: 'Followed transactions of all instances: they are looked up until they are completed or failed.',
+      read: () => readCount(({ followed }) => followed),
     },
     paygraph_followed_transactions_due: {
-      help: 'Followed transactions that are due to be looked up, of all instances.',
-      read: () => count(({ due }) => due),
+      help: 'Followed transactions of all instances that are due for a lookup.',
+      read: () => readCount(({ due }) => due),
     },
     paygraph_follow_lag_seconds: {
-      help: 'Time for which the longest due followed transaction has been due, of all instances; 0 if none is due.',
+      help: 'How long the most overdue followed transaction of all instances has been due for a lookup; 0 if none is due.',
       read: () =>
-        count(({ oldestDueAt }) =>
+        readCount(({ oldestDueAt }) =>
           oldestDueAt === null ? 0 : Math.max(0, state.now() - oldestDueAt) / 1000,
         ),
     },
@@ -90,7 +90,7 @@ export function registerChangeGauges(registry: Registry, state: ChangesState): v
       read: () => state.record().oldestQueuedMs / 1000,
     },
     paygraph_changes_behind_seconds: {
-      help: 'Time for which the newest changes could not be read, because a database transaction is in progress; 0 if they can be read, or nobody reads.',
+      help: 'How long the newest changes could not be read, because a database transaction is in progress; 0 if they can be read, or nobody reads changes.',
       read: () => state.record().behindMs / 1000,
     },
   });

@@ -30,7 +30,7 @@ function processMetrics(): Registry {
 
 /**
  * The metrics of one gateway (docs/observability.md). Events are counted as they occur; states are read at each scrape.
- * Callers and payers choose no label values, except the operation names, of which only the first 200 become labels.
+ * Callers and payers choose no label values, except operation names: only the first 200 names become labels.
  * Each method that registers gauges is called once.
  */
 export class Metrics {
@@ -55,7 +55,7 @@ export class Metrics {
   }
 
   async #render() {
-    const all = Registry.merge([this.#registry, this.#process]);
-    return { contentType: all.contentType, text: await all.metrics() };
+    const mergedRegistry = Registry.merge([this.#registry, this.#process]);
+    return { contentType: mergedRegistry.contentType, text: await mergedRegistry.metrics() };
   }
 }

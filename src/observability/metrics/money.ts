@@ -13,7 +13,7 @@ interface UnknownOutcomes {
 interface JournalAndAuditState {
   isJournalUp: () => boolean;
   isFenceUp: () => boolean;
-  /** Returns one entry for each kind. Rejects if the journal cannot be read. */
+  /** Returns one entry for payments and one for payouts. Rejects if the journal cannot be read. */
   unknownOutcomes: () => Promise<readonly UnknownOutcomes[]>;
   /** Number of entries that are missing in the audit log. */
   auditGaps: () => number;
@@ -25,7 +25,7 @@ interface JournalAndAuditState {
 
 const MAX_OUTCOME_LABELS = 40;
 
-/** Mutations whose unknown outcomes are counted from 0, so that Prometheus sees the first one as an increase. */
+/** Mutations with a count of unknown outcomes that starts at 0: Prometheus then sees the first one as an increase. */
 const MONEY_MUTATIONS = ['createPayment', 'confirmPayment', 'createPayout'];
 
 /** Creates the metrics of mutations that move money, of recovery and of journal calls. */
@@ -45,7 +45,7 @@ export function paymentMetrics(registry: Registry) {
     labelNames: ['kind', 'result'],
     registers: [registry],
   });
-  const reconcilerRun = registerLabelledCounter(registry, {
+  const countReconcilerRun = registerLabelledCounter(registry, {
     name: 'paygraph_reconciler_runs_total',
     help: 'Runs of the reconciler, which recovers unknown outcomes. failed: a journal call failed.',
     label: 'result',
@@ -57,12 +57,12 @@ export function paymentMetrics(registry: Registry) {
       calls.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
     /** Counts a lookup for an unknown outcome. */
     onRecovery: (kind: string, result: string): void => recoveries.inc({ kind, result }),
-    /** Counts a run of the reconciler. `done` is false if the journal failed. */
-    onReconcilerRun: (done: boolean): void => reconcilerRun(done ? 'done' : 'failed'),
-    /** Counts a step of a clock. */
+    /** Counts a run of the reconciler. `isDone` is false if the journal failed. */
+    onReconcilerRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
+    /** Counts a jump of a clock. */
     onClockStep: registerLabelledCounter<string>(registry, {
       name: 'paygraph_clock_steps_total',
-      help: "Steps of more than a second of the machine's wall clock (system) or of the journal's clock (journal). After a step, no idempotency key is released for UNKNOWN_SETTLE_SECONDS.",
+      help: "Clock jumps of more than 1 s: of the machine (system) or of the journal's database (journal). For UNKNOWN_SETTLE_SECONDS after a jump, no unknown outcome becomes not_sent.",
       label: 'clock',
       initial: ['system', 'journal'],
     }),
@@ -89,7 +89,7 @@ function journalCallMetrics(registry: Registry) {
     help: 'Failed journal calls, by reason.',
     label: 'reason',
   });
-  /** @param failure code of the reason of a failure, used as a label; null on success */
+  /** @param failure code of the failure, used as a label; null on success */
   return (call: string, failure: string | null, seconds: number): void => {
     duration.observe({ call }, seconds);
     errors.inc({ call }, failure ? 1 : 0);
@@ -109,7 +109,7 @@ export function registerPaymentGauges(registry: Registry, state: JournalAndAudit
   };
   registerCollected(registry, {
     paygraph_audit_gaps_total: {
-      help: 'Mutations that move money, and recovered outcomes, that could not be written to the audit log.',
+      help: 'Entries that could not be written to the audit log: mutations that move money, and recovered outcomes.',
       read: state.auditGaps,
     },
     paygraph_audit_log_disk_free_bytes: {

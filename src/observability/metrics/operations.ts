@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { boundedLabel, cachedSeries, OTHER } from './register';
 
-/** Maximum number of distinct operation names in labels. It is limited, because callers choose the names. */
+/** Maximum number of distinct operation names in labels, because callers choose the names. */
 const MAX_NAME_LABELS = 200;
 const MAX_OUTCOME_LABELS = 40;
 const UNKNOWN_TYPE = 'unknown';
@@ -21,28 +21,28 @@ export function operationMetrics(registry: Registry) {
     buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
-  // This counter has no labels, so that it starts at 0: Prometheus sees no increase in the first value of a series.
-  const bugs = new Counter({
+  // Without labels the counter starts at 0. Prometheus would not see the first value of a new series as an increase.
+  const internalErrors = new Counter({
     name: 'paygraph_internal_errors_total',
     help: 'Operations that ended with INTERNAL_SERVER_ERROR, a bug of the gateway.',
     registers: [registry],
   });
   const nameLabel = boundedLabel(MAX_NAME_LABELS);
   const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
-  const durationOf = cachedSeries((type, name) => duration.labels(type, name));
-  const totalOf = cachedSeries((type, name, outcome) => total.labels(type, name, outcome));
+  const histogramOf = cachedSeries((type, name) => duration.labels(type, name));
+  const counterOf = cachedSeries((type, name, outcome) => total.labels(type, name, outcome));
 
   /**
    * @param type query, mutation or subscription; undefined if no operation of the document was selected
-   * @param operationName the name of the operation, if it has one that may be logged
+   * @param operationName the name of the operation; undefined if it has no name or the name must not be logged
    * @param code the code of the first error; undefined if there is none
    * @param seconds the duration; undefined for subscriptions
    */
   return (type = UNKNOWN_TYPE, operationName = 'anonymous', code = 'ok', seconds?: number): void => {
     // If no operation was selected, its name is unknown.
     const name = type === UNKNOWN_TYPE ? OTHER : nameLabel(operationName);
-    if (seconds !== undefined) durationOf(type, name).observe(seconds);
-    if (code === 'INTERNAL_SERVER_ERROR') bugs.inc();
-    totalOf(type, name, outcomeLabel(code)).inc();
+    if (seconds !== undefined) histogramOf(type, name).observe(seconds);
+    if (code === 'INTERNAL_SERVER_ERROR') internalErrors.inc();
+    counterOf(type, name, outcomeLabel(code)).inc();
   };
 }

@@ -3,32 +3,32 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 /** Label value that replaces unknown values and values beyond a limit. */
 export const OTHER = 'other';
 
-/** Returns a function that keeps the first `max` distinct values of a label and replaces further ones by `other`. */
+/** Returns a function that keeps the first `max` distinct values of a label and replaces all others by `other`. */
 export function boundedLabel(max: number): (value: string) => string {
-  const known = new Set<string>();
+  const keptValues = new Set<string>();
   return (value) => {
-    if (known.size < max) known.add(value);
-    return known.has(value) ? value : OTHER;
+    if (keptValues.size < max) keptValues.add(value);
+    return keptValues.has(value) ? value : OTHER;
   };
 }
 
 /**
- * Returns a function that finds the series of label values, and caches what it finds: finding a series takes longer than
- * adding to it.
+ * Returns a function that finds the series of a metric with these label values. It caches each series, because finding
+ * a series takes longer than adding to it.
  */
 export function cachedSeries<S>(find: (...labels: string[]) => S): (...labels: string[]) => S {
-  const known = new Map<string, S>();
+  const cache = new Map<string, S>();
   return (...labels) => {
     const key = labels.join(' ');
-    const series = known.get(key) ?? find(...labels);
-    known.set(key, series);
+    const series = cache.get(key) ?? find(...labels);
+    cache.set(key, series);
     return series;
   };
 }
 
 /**
- * Returns a function that reads a state once for all gauges of a scrape. Resolves with null if the state cannot be read:
- * the gauges then have no value, because the previous one would look current.
+ * Returns a function that reads a state once for all gauges of a scrape. It resolves with null if the state cannot be
+ * read: the gauges then have no value, because their previous values would look current.
  */
 export function oncePerScrape<T>(read: () => Promise<T>): () => Promise<T | null> {
   let reading: Promise<T | null> | undefined;
@@ -46,7 +46,7 @@ interface LabelledCounterOptions<V> {
   initial?: readonly V[];
 }
 
-/** Registers a counter with one label. Returns a function that counts an event with this label value. */
+/** Registers a counter with one label. Returns a function that counts an event with a label value. */
 export function registerLabelledCounter<V extends string>(
   registry: Registry,
   { name, help, label, initial = [] }: LabelledCounterOptions<V>,
@@ -56,7 +56,7 @@ export function registerLabelledCounter<V extends string>(
   return (value) => counter.inc({ [label]: value });
 }
 
-/** The value of a metric: null for none. Of a metric with a label: the numbers by label value. */
+/** Value of a metric; null for none. If the metric has a label: the numbers by label value. */
 type MetricValue = number | null | Readonly<Record<string, number>>;
 
 interface CollectedMetric {

@@ -31,11 +31,11 @@ export function serviceMetrics(registry: Registry) {
     help: 'Retried lookups. Mutations are never retried.',
     registers,
   });
-  const durationOf = cachedSeries((call, result) => duration.labels(call, result));
+  const histogramOf = cachedSeries((call, result) => duration.labels(call, result));
   return {
     /** Records a request that has ended. `call` and `result` become labels, so they must have few values. */
     requestEnded: (call: string, result: string, seconds: number): void => {
-      durationOf(call, result).observe(seconds);
+      histogramOf(call, result).observe(seconds);
       if (result === 'unauthorized') unauthorized.inc();
     },
     lookupRetried: (): void => retries.inc(),
@@ -63,7 +63,7 @@ export function registerServiceGauges(registry: Registry, state: ServiceState): 
       read: () => mapValues(state.lanes(), ({ waiting }) => waiting),
     },
     paygraph_service_clock_skew_seconds: {
-      help: 'Absolute clock correction of signature timestamps after the payment service rejected them, in seconds; 0 if none.',
+      help: 'Absolute correction of the timestamps in signatures, in seconds, after the payment service rejected them; 0 if none.',
       read: () => state.clockSkew(),
     },
   });

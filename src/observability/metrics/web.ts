@@ -26,7 +26,7 @@ interface ClientKeyState {
   expiresAt: number | null;
 }
 
-/** Creates the metrics of events of the HTTP server other than operations. */
+/** Creates the metrics of HTTP server events, except operations. */
 export function serverMetrics(registry: Registry) {
   const polls = new Counter({
     name: 'paygraph_polls_total',
@@ -49,7 +49,7 @@ export function serverMetrics(registry: Registry) {
     }),
     connectionClosed: registerLabelledCounter<string>(registry, {
       name: 'paygraph_connections_closed_total',
-      help: 'Connections that the gateway closed, by reason: evicted (idle while the connection limit was reached), write_timeout and unread_limit (the client did not read its responses), pipeline_limit (too many pipelined requests).',
+      help: 'Client connections that the gateway closed, by reason: evicted (idle while the connection limit was reached), write_timeout and unread_limit (the client did not read its responses), pipeline_limit (too many pipelined requests).',
       label: 'reason',
       initial: ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'],
     }),
@@ -71,7 +71,7 @@ export function registerServerGauges(registry: Registry, state: ServerState): vo
       label: 'transport',
       read: state.subscriptionConnections,
     },
-    paygraph_connections: { help: 'Open client connections of any kind.', read: state.connections },
+    paygraph_connections: { help: 'All open client connections.', read: state.connections },
     paygraph_connections_max: {
       help: 'Maximum number of client connections.',
       read: () => state.maxConnections,
@@ -89,7 +89,7 @@ export function registerServerGauges(registry: Registry, state: ServerState): vo
 
 /** Registers the gauges of client keys. Both labels are names that the operator chose in CLIENT_KEYS_FILE. */
 export function registerClientKeyGauges(registry: Registry, read: () => readonly ClientKeyState[]): void {
-  const gauge = (name: string, help: string, time: 'lastUsedAt' | 'expiresAt'): void => {
+  const registerGauge = (name: string, help: string, timeField: 'lastUsedAt' | 'expiresAt'): void => {
     new Gauge({
       name,
       help,
@@ -98,17 +98,17 @@ export function registerClientKeyGauges(registry: Registry, read: () => readonly
       collect() {
         // Remove the values of keys that were revoked since the last scrape.
         this.reset();
-        for (const { client, label: key, [time]: ms } of read())
+        for (const { client, label: key, [timeField]: ms } of read())
           if (ms !== null) this.set({ client, key }, ms / 1000);
       },
     });
   };
-  gauge(
+  registerGauge(
     'paygraph_client_key_last_used_timestamp_seconds',
     'Last use of a client key, in seconds since 1970. No value for a key not used since the process started.',
     'lastUsedAt',
   );
-  gauge(
+  registerGauge(
     'paygraph_client_key_expiry_timestamp_seconds',
     'Expiry of a client key, in seconds since 1970. No value for a key that does not expire.',
     'expiresAt',

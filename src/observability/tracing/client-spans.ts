@@ -46,7 +46,7 @@ export class JournalSpans {
     });
   }
 
-  /** Runs background work as a trace of its own, with a link to the span that created the attempt if that is known. */
+  /** Runs background work in a trace of its own, which links to the span that created the attempt if that is known. */
   background<T>({ name, attempt }: { name: string; attempt?: string }, work: () => Promise<T>): Promise<T> {
     const context = attempt === undefined ? undefined : this.#createSpans.get(attempt);
     const links = context ? [{ context }] : [];
@@ -68,10 +68,10 @@ interface ServiceCall {
   path: string;
 }
 
-/** Creates spans of payment service requests by OpenTelemetry's HTTP client conventions; url.full is omitted. */
+/** Creates spans of payment service requests according to OpenTelemetry's conventions, but without url.full. */
 export class ServiceSpans {
   readonly #server: Attributes;
-  /** Number of times that a request was sent. A retry passes the same object. */
+  /** How often each request was sent. A retry passes the same object. */
   readonly #sendCounts = new WeakMap<ServiceCall, number>();
 
   constructor(

@@ -24,7 +24,7 @@ import type { TracingSettings } from '../../config/types';
 const EXPORT_TIMEOUT_MS = 8000;
 /** Maximum number of concurrent requests to the collector. */
 const MAX_CONCURRENT_REQUESTS = 8;
-/** Maximum number of spans that wait for export; further spans are dropped. */
+/** Maximum number of spans that wait for export. Beyond it, spans are dropped. */
 const MAX_QUEUED_SPANS = 2048;
 const MAX_BATCH_SPANS = 512;
 const WARN_INTERVAL_MS = 60_000;
@@ -35,22 +35,25 @@ export type LostSpans = Readonly<{ spans: number; why: string }>;
 /** Exports spans to the collector and reports how many could not be exported. */
 export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implements SpanExporter {
   readonly #agent: HttpAgent;
-  #lost = 0;
-  #warnedAt = -Infinity;
+  #lostCount = 0;
+  #lastWarningAt = -Infinity;
 
-  /** @param warn called at most once a minute, with the spans that were lost since its last call */
+  /** @param warn called at most once a minute, with the number of spans that were lost since the last call */
   constructor(
     { url, headers }: TracingSettings,
     private readonly now: () => number,
-    private readonly warn: (lost: LostSpans) => void,
+    private readonly warn: (lostSpans: LostSpans) => void,
   ) {
     const agent = new (url.startsWith('https:') ? HttpsAgent : HttpAgent)({ keepAlive: true });
-    const revealed = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
+    const headerValues = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
     // Do not use OTLPTraceExporter, which adds headers and compression from the environment.
     const delegate = createOtlpHttpExportDelegate(
       {
         url,
-        headers: async () => ({ ...Object.fromEntries(revealed), 'content-type': 'application/x-protobuf' }),
+        headers: async () => ({
+          ...Object.fromEntries(headerValues),
+          'content-type': 'application/x-protobuf',
+        }),
         timeoutMillis: EXPORT_TIMEOUT_MS,
         concurrencyLimit: MAX_CONCURRENT_REQUESTS,
         compression: 'none',
@@ -77,13 +80,13 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
     this.#agent.destroy();
   }
 
-  #addLost(spans: number, error: unknown): void {
-    this.#lost += spans;
+  #addLost(spanCount: number, error: unknown): void {
+    this.#lostCount += spanCount;
     const now = this.now();
-    if (now - this.#warnedAt < WARN_INTERVAL_MS) return;
-    this.#warnedAt = now;
-    this.warn({ spans: this.#lost, why: errorReason(error) });
-    this.#lost = 0;
+    if (now - this.#lastWarningAt < WARN_INTERVAL_MS) return;
+    this.#lastWarningAt = now;
+    this.warn({ spans: this.#lostCount, why: errorReason(error) });
+    this.#lostCount = 0;
   }
 }
 

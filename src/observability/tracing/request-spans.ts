@@ -8,53 +8,53 @@ import { markFailed, type Spans } from './spans';
 export interface EndedOperation {
   /** The type of the operation; undefined if no operation of the document was selected. */
   type: string | undefined;
-  /** The name of the operation; undefined if it has none that may be logged. */
+  /** The name of the operation; undefined if it has no name or the name must not be logged. */
   name: string | undefined;
   /** The codes of the errors in the result. */
   codes: readonly unknown[];
 }
 
-/** Maximum number of distinct operation names in span names; other spans are named by the type of their operation. */
+/** Maximum number of distinct operation names in span names. Beyond it, the type of the operation is the span name. */
 const MAX_OPERATION_NAMES = 200;
 const MAX_CODES = 8;
-/** Codes of errors of the gateway or of a system behind it, rather than of the caller. */
+/** Codes of errors that the gateway or a system behind it caused, not the caller. */
 const SERVER_ERROR = /^(SERVICE_|INTERNAL_)/;
 
 /** Creates the spans of GraphQL operations. */
 export class RequestSpans {
   readonly #boundedName = boundedLabel(MAX_OPERATION_NAMES);
-  readonly #open = new WeakMap<FastifyRequest, Span>();
-  readonly #annotated = new WeakSet<Span>();
+  readonly #openSpans = new WeakMap<FastifyRequest, Span>();
+  readonly #annotatedSpans = new WeakSet<Span>();
   readonly #propagator = new W3CTraceContextPropagator();
 
   constructor(private readonly spans: Spans) {}
 
-  /** Adds a span, a child of the traceparent, for each authenticated request. Call it before routes are added. */
+  /** Creates a span for each authenticated request, as a child of its traceparent. Call it before routes are added. */
   instrument(app: FastifyInstance): void {
     app.addHook('preHandler', (request, _reply, done) => {
       const { caller, headers, method, routeOptions } = request;
       if (!caller) return done();
       const parent = this.#propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-      // Spans of subscriptions, which use other routes than /graphql, end before their responses.
+      // Subscriptions use other routes than /graphql, and their spans end before the response: see subscription().
       if (routeOptions.url !== '/graphql') return this.spans.withContext(parent, done);
       const attributes = { 'http.request.method': method, 'http.route': routeOptions.url };
       const span = this.spans.begin('GraphQL Operation', { attributes }, parent);
-      this.#open.set(request, span);
+      this.#openSpans.set(request, span);
       this.spans.withActiveSpan(span, done);
     });
     app.addHook('onSend', (request, { statusCode }, _payload, done) => {
-      const span = this.#open.get(request);
+      const span = this.#openSpans.get(request);
       if (span) {
-        this.#open.delete(request);
+        this.#openSpans.delete(request);
         span.setAttribute('http.response.status_code', statusCode);
-        if (statusCode >= 500 && !this.#annotated.has(span)) markFailed(span, String(statusCode));
+        if (statusCode >= 500 && !this.#annotatedSpans.has(span)) markFailed(span, String(statusCode));
         span.end();
       }
       done();
     });
   }
 
-  /** Starts the span of a subscription. It ends with the first result, because a span is exported after its end. */
+  /** Starts the span of a subscription. It ends with the first result, because only ended spans are exported. */
   subscription() {
     const span = this.spans.begin('subscription', {}, this.spans.context);
     return {
@@ -74,7 +74,7 @@ export class RequestSpans {
   }
 
   #annotate(span: Span, { type, name, codes }: EndedOperation): void {
-    this.#annotated.add(span);
+    this.#annotatedSpans.add(span);
     const attributes: Attributes = {};
     if (type !== undefined) {
       const fullName = name === undefined ? OTHER : this.#boundedName(`${type} ${name}`);

@@ -45,27 +45,27 @@ export class Spans {
     return this.#active.getStore();
   }
 
-  /** The active span, which may have ended; undefined if there is none. */
+  /** The active span; it may have ended already. Undefined if there is none. */
   get current(): Span | undefined {
     return this.context && trace.getSpan(this.context);
   }
 
-  /** Starts a span: a server span without a parent, if nothing else is given. */
+  /** Starts a span; by default a server span without a parent. */
   begin(name: string, options: SpanOptions, parent: Context = ROOT_CONTEXT): Span {
     return this.tracer.startSpan(name, { kind: SpanKind.SERVER, ...options }, parent);
   }
 
-  /** Runs a function with a context as the active one. */
+  /** Runs a function while a context is the active context. */
   withContext<T>(context: Context, work: () => T): T {
     return this.#active.run(context, work);
   }
 
-  /** Runs a function with a span as the active one. */
+  /** Runs a function while a span is the active span. */
   withActiveSpan<T>(span: Span, work: () => T): T {
     return this.#active.run(trace.setSpan(ROOT_CONTEXT, span), work);
   }
 
-  /** Runs a function in a client span below the active span; without a span if the active one is not recorded. */
+  /** Runs a function in a client span below the active span; without a span if the active span is not recorded. */
   async runAsClientSpan<T>(
     name: string,
     attributes: () => Attributes,

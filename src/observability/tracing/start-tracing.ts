@@ -22,8 +22,8 @@ interface TracingOptions {
 
 /** Starts tracing: spans are exported to the collector of the settings. */
 export function startTracing({ settings, service, log, now, flushMs }: TracingOptions) {
-  const exporter = new CollectorExporter(settings, now, (lost) =>
-    log.warn({ event: 'trace_export_failed', ...lost }, 'export of trace spans to the collector failed'),
+  const exporter = new CollectorExporter(settings, now, (lostSpans) =>
+    log.warn({ event: 'trace_export_failed', ...lostSpans }, 'export of trace spans to the collector failed'),
   );
   const provider = createTracerProvider(settings, exporter);
   const spans = new Spans(provider.getTracer('paygraph'));
@@ -31,7 +31,7 @@ export function startTracing({ settings, service, log, now, flushMs }: TracingOp
   const journals = new JournalSpans(spans);
   const calls = new ServiceSpans(spans, service);
   return {
-    withTraceIds: (plain: Logger): Logger => withTraceIds(plain, spans),
+    withTraceIds: (logger: Logger): Logger => withTraceIds(logger, spans),
     instrument: requests.instrument.bind(requests),
     ended: requests.ended.bind(requests),
     subscription: requests.subscription.bind(requests),
@@ -47,7 +47,7 @@ export function startTracing({ settings, service, log, now, flushMs }: TracingOp
   };
 }
 
-/** Returns a child log that adds trace ids to its lines, in fields named by OpenTelemetry's conventions. */
+/** Returns a child log that adds trace ids to its lines, in fields named according to OpenTelemetry. */
 function withTraceIds(log: Logger, spans: Spans): Logger {
   const mixin = (): object => {
     const context = spans.current?.spanContext();

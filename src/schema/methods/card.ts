@@ -35,7 +35,7 @@ export class CardPaymentInput {
   pan!: string;
 
   @TextField('MM, 01 to 12.', IsExpiryMonth()) expiryMonth!: string;
-  @TextField('YYYY; with expiryMonth not in the past.', IsExpiryYear()) expiryYear!: string;
+  @TextField('YYYY; not in the past, together with expiryMonth.', IsExpiryYear()) expiryYear!: string;
 
   @Field(() => CardSecurityCode, { description: 'The security code, 3 or 4 digits.' })
   @IsSecurityCode()

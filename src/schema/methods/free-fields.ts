@@ -8,7 +8,7 @@ import { JSONObject } from '../scalars';
 /** Declares the input field `fields` of a method whose fields the service does not document. */
 export const CustomFieldsField = (): PropertyDecorator => (prototype, key) => {
   const description =
-    'Sent unchanged next to type, which they cannot overwrite. No value may look like a full card number.';
+    'Fields sent unchanged beside type, which they cannot overwrite. No value may look like a full card number.';
   Field(() => JSONObject, { description })(prototype, key);
   IsCustomFields()(prototype, key);
 };
@@ -31,7 +31,7 @@ export const OtherFieldsField = (): PropertyDecorator =>
 /** Declares the field for `payment_data`, whose structure the specification does not define (spec 2.5, note 1). */
 export const PaymentDataField = (): PropertyDecorator =>
   ServiceField(
-    'payment_data of the service: an object unchanged, any other value as "value". Null if not sent.',
+    'payment_data of the service: an object as it is, any other value in the field "value". Null if not sent.',
     {
       type: () => JSONObject,
       from: (method, response) => method['payment_data'] ?? response['payment_data'],

@@ -16,7 +16,7 @@ export class ImpsPayoutInput {
 
 @ObjectType({ implements: PayoutResource, description: 'A payout by IMPS (spec 2.8).' })
 export class ImpsPayout extends PayoutResource {
-  @PayoutDetailField('As given') bankCode?: string | null;
+  @PayoutDetailField('As given in the create call') bankCode?: string | null;
   @AccountMaskField() accountMask?: string | null;
 }
 

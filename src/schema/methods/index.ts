@@ -10,7 +10,7 @@ export const payoutMethods: readonly PayoutMethodDefinition[] = registry.flatMap
 );
 
 /** Returns a function that finds the definition of a wire type, or the fallback if the type is unknown or null. */
-function finderByType<D extends { type: string; fallback?: true }>(
+function createFinderByType<D extends { type: string; fallback?: true }>(
   definitions: readonly D[],
 ): (type: string | null) => D {
   const byType = new Map<string | null, D>(definitions.map((definition) => [definition.type, definition]));
@@ -20,10 +20,10 @@ function finderByType<D extends { type: string; fallback?: true }>(
 }
 
 /** Returns the definition of the payment method with this `payment_method.type`. */
-export const paymentMethodByType = finderByType(paymentMethods);
+export const paymentMethodByType = createFinderByType(paymentMethods);
 
 /** Returns the definition of the payout method with this `payout_method.type`. */
-export const payoutMethodByType = finderByType(payoutMethods);
+export const payoutMethodByType = createFinderByType(payoutMethods);
 
 /** Returns the sandbox behaviour of every method. */
 export const sandboxMethods = (): SandboxMethods => ({

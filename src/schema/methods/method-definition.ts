@@ -30,7 +30,7 @@ export interface ConfirmationVariant extends Confirmation {
   toWire(confirmation: object): WireObject;
 }
 
-/** The common part of the definitions of payments and payouts with one method. */
+/** What the definitions of payment methods and payout methods have in common. */
 export interface CommonDefinition {
   /** The value in the enum PaymentMethod or PayoutMethod. */
   name: string;
@@ -48,7 +48,7 @@ export interface CommonDefinition {
 
 export interface PaymentMethodDefinition extends CommonDefinition {
   payment: new (definition: PaymentMethodDefinition) => PaymentResource;
-  /** Description of the value in the enum RedirectPaymentMethod. Absent if there is no redirect flow without fields. */
+  /** Description in the enum RedirectPaymentMethod. Absent if the method has no redirect flow or needs fields in it. */
   redirect?: string;
   /** How payments of the method are confirmed; absent if they cannot be confirmed. */
   confirmation?: ConfirmationVariant;
@@ -61,7 +61,7 @@ export interface PayoutMethodDefinition extends CommonDefinition {
   payout: new (definition: PayoutMethodDefinition) => PayoutResource;
   /** Description of the value in the enum TypeOnlyPayoutMethod. Absent if the method needs fields. */
   typeOnly?: string;
-  /** Returns fields of the payout that come from its create call and are stored. None has a full account number. */
+  /** Returns the payout fields that are taken from the create call and stored, without full account numbers. */
   publicDetails?(input: object): object;
   /** Behaviour of the sandbox; absent for the fallback, because the sandbox accepts any unknown type. */
   sandbox?: SandboxPayoutMethod;

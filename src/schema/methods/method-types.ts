@@ -11,15 +11,15 @@ import type { ConfirmationVariant } from './method-definition';
 
 /** The GraphQL types that list the methods: enums, unions and @oneOf inputs, all built from the registry. */
 
-/** Registers an enum with a value for each definition that has a description of it in the given property. */
+/** Registers an enum with a value for each definition that has `property`, which describes the value. */
 function registerMethodEnum<K extends string>(
   name: string,
   description: string,
   definitions: readonly ({ name: string } & { [key in K]?: string })[],
   property: K,
 ): Record<string, string> {
-  const described = definitions.filter((each) => each[property] !== undefined);
-  const values = described.map((each) => [each.name, String(each[property])]);
+  const described = definitions.filter((definition) => definition[property] !== undefined);
+  const values = described.map((definition) => [definition.name, String(definition[property])]);
   return registerEnum(name, description, Object.fromEntries(values) as Record<string, string>);
 }
 
@@ -48,13 +48,13 @@ export const TypeOnlyPayoutMethod = registerMethodEnum(
   'typeOnly',
 );
 
-Field(() => PaymentMethod, { description: 'The method; OTHER for one unknown to this gateway.' })(
+Field(() => PaymentMethod, { description: 'The method; OTHER if it is unknown to this gateway.' })(
   PaymentResource.prototype,
   'method',
 );
 Field(() => PayoutMethod, {
   description:
-    'The method: from the create call, or from the service if FAILED. OTHER if neither has it or if unknown to this gateway.',
+    'The method: from the create call, or from the service if FAILED. OTHER if neither has it or the gateway does not know it.',
 })(PayoutResource.prototype, 'method');
 
 export const Payment = createUnionType({
@@ -71,7 +71,7 @@ export const Payout = createUnionType({
 
 type Variant = Pick<ConfirmationVariant, 'field' | 'input' | 'description'>;
 
-/** Adds a field to a @oneOf input. Its type is a nested input or an enum. */
+/** Adds a field to a @oneOf input. The field's type is a nested input or an enum. */
 function addVariant({ prototype }: new () => OneOfInput, { field, input, description }: Variant): void {
   NullableField(description, () => input)(prototype, field);
   IsOptional()(prototype, field);
@@ -86,7 +86,7 @@ abstract class OneOfInput {
 
 @InputType({
   description:
-    'Exactly one field. redirect: only the type is sent, and the payer pays on the hosted page. Any other: the fields of that method.',
+    'Exactly one field. redirect: only the type is sent, and the payer pays on the hosted page. Any other field: the method with its fields.',
 })
 export class PaymentMethodInput extends OneOfInput {}
 

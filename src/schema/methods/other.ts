@@ -54,7 +54,7 @@ export const other = defineMethod('other', {
     sandbox: { type: 'other', redirect: [], direct: { required: [] }, anyFields: true, echo: [] },
   },
   payout: {
-    description: 'An unknown method: one unknown to this gateway, or not sent by the service.',
+    description: 'A method that is unknown to this gateway or that the service did not send.',
     payout: OtherPayout,
     input: {
       input: OtherPayoutInput,

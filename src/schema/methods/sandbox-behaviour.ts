@@ -1,8 +1,8 @@
 import type { WireObject } from '../../shared/wire-object';
 
 /**
- * How the sandbox behaves for a method. This is transcribed from the specification, with wire names and independently
- * of the gateway's part of the definition, so that tests detect a difference.
+ * How the sandbox behaves for each method: transcribed from the specification with wire names, independently of the
+ * gateway's part of the definition. So tests detect differences between the two.
  */
 
 /** The value of `payment_method.state` (spec 3.3). */
@@ -26,11 +26,11 @@ export interface SandboxPaymentMethod {
   /** The only currency that the method accepts (spec section 8). Absent: any. */
   currency?: string;
   /**
-   * Fields required besides `type` in the redirect flow; absent if the method has none. A request with only these
-   * fields starts the redirect flow. If `direct` has the same fields, its response also contains the fields of `adds`.
+   * Fields required besides `type` in the redirect flow; absent if the method has no such flow. A request with only
+   * these fields starts it. If `direct` has the same fields, the response also contains the fields of `adds`.
    */
   redirect?: readonly string[];
-  /** Fields of the server-to-server flow; absent if the method has none. */
+  /** Fields of the server-to-server flow; absent if the method has no such flow. */
   direct?: {
     required: readonly string[];
     optional?: readonly string[];
@@ -43,9 +43,9 @@ export interface SandboxPaymentMethod {
   confirmField?: 'utr' | 'code' | 'transaction_id' | null;
   /** Fields of the request that the service returns in `payment_method`. */
   echo: readonly string[];
-  /** Returns fields that `payment_method` has from the response to a server-to-server create on (spec 2.5). */
+  /** Returns fields that the service adds to `payment_method` in a server-to-server create (spec 2.5). */
   adds?(transaction: SandboxTransaction): WireObject;
-  /** Returns fields that `payment_method` has after a payment in the redirect flow has ended. */
+  /** Returns fields that the service adds to `payment_method` when a payment in the redirect flow ends. */
   paidOnPage?(transaction: SandboxTransaction): WireObject;
   /** Returns fields that `payment_method` has only in responses to lookups. */
   onLookup?(transaction: SandboxTransaction): WireObject;

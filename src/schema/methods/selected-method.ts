@@ -23,10 +23,10 @@ export interface SelectedMethod<D> {
   secrets: readonly string[];
 }
 
-const typeOnly = (type: string) => ({ type, fields: {}, fingerprintFields: { type }, secrets: [] });
+const withoutFields = (type: string) => ({ type, fields: {}, fingerprintFields: { type }, secrets: [] });
 
-/** Returns the method of a create: the one with the name if an enum value is selected, otherwise that of the field. */
-function selectedMethod<D extends CommonDefinition>(
+/** Returns the method of a create: found by name if an enum value is selected, otherwise by the input field. */
+function findSelectedMethod<D extends CommonDefinition>(
   definitions: readonly D[],
   method: PaymentMethodInput | PayoutMethodInput,
 ): SelectedMethod<D> {
@@ -37,7 +37,7 @@ function selectedMethod<D extends CommonDefinition>(
   if (!definition) throw new Error(`No method of the registry has the field ${field} of a @oneOf input.`);
   const { input } = definition;
   if (typeof value === 'string' || !input)
-    return { definition, inputField: field, ...typeOnly(definition.type) };
+    return { definition, inputField: field, ...withoutFields(definition.type) };
   const { toWire = toWireFields, typeOf, sensitiveFields = [], neverPersist = [] } = input;
   const type = typeOf?.(value) ?? definition.type;
   const fields = toWire(value);
@@ -54,13 +54,13 @@ function selectedMethod<D extends CommonDefinition>(
 
 /** Returns the method that the input of createPayment selects. */
 export const selectedPaymentMethod = (method: PaymentMethodInput): SelectedMethod<PaymentMethodDefinition> =>
-  selectedMethod(paymentMethods, method);
+  findSelectedMethod(paymentMethods, method);
 
-/** Returns the method that the input of createPayout selects, with `publicDetails` as in PayoutMethodDefinition. */
+/** Returns the method that the input of createPayout selects, with the result of its `publicDetails`. */
 export function selectedPayoutMethod(
   method: PayoutMethodInput,
 ): SelectedMethod<PayoutMethodDefinition> & { publicDetails: object } {
-  const selected = selectedMethod(payoutMethods, method);
+  const selected = findSelectedMethod(payoutMethods, method);
   const { value } = selectedVariant(method);
   const details = typeof value === 'object' && selected.definition.publicDetails?.(value);
   return { ...selected, publicDetails: details || {} };
@@ -83,5 +83,5 @@ export function selectedConfirmation(
   const definition = paymentMethods.find((method) => method.confirmation?.field === field);
   if (!definition) throw new Error(`No method of the registry has the field ${field} of ConfirmationInput.`);
   const fields = definition.confirmation?.toWire(Object(value)) ?? {};
-  return { definition, inputField: field, ...typeOnly(definition.type), fields };
+  return { definition, inputField: field, ...withoutFields(definition.type), fields };
 }

@@ -41,11 +41,11 @@ export const virtualAccount = defineMethod('virtual_account', {
       description: 'A virtual account to which the payer transfers. IDR.',
     },
     nextAction: (payment: VirtualAccountPayment) => {
-      const number = valueOrNull(payment.virtualAccount);
-      if (!number) return null;
+      const targetAccount = valueOrNull(payment.virtualAccount);
+      if (!targetAccount) return null;
       const pollAfterMs = payment.pollAfter.payer;
-      const facts = { virtualAccount: number, bankCode: valueOrNull(payment.bankCode), pollAfterMs };
-      return Object.assign(new PayVirtualAccountAction(), facts);
+      const fields = { virtualAccount: targetAccount, bankCode: valueOrNull(payment.bankCode), pollAfterMs };
+      return Object.assign(new PayVirtualAccountAction(), fields);
     },
     sandbox: {
       type: 'virtual_account',

@@ -83,7 +83,7 @@ interface Wallet<P extends PaymentResource> {
 }
 
 /** Returns the payout definition of a wallet, which needs only an account number (spec 2.8). */
-const walletPayout = ({ type, payout }: Wallet<PaymentResource>, title: string, currency: string) => ({
+const walletPayoutOf = ({ type, payout }: Wallet<PaymentResource>, title: string, currency: string) => ({
   description: `${title}.`,
   payout,
   currency,
@@ -105,7 +105,7 @@ export function pakistanWallet(wallet: Wallet<AccountPayment>): MethodDefinition
       input: { input: WalletAccountInput, description: `${brand} wallet with the account number. PKR.` },
       sandbox: { type, currency, redirect: [], direct: { required: ['account'] }, echo: ['account'] },
     },
-    payout: walletPayout(wallet, `${brand} wallet (Pakistan)`, currency),
+    payout: walletPayoutOf(wallet, `${brand} wallet (Pakistan)`, currency),
   });
 }
 
@@ -137,6 +137,6 @@ export function bangladeshWallet(wallet: Wallet<BangladeshWalletPayment>): Metho
         topLevelAccount: true,
       },
     },
-    payout: walletPayout(wallet, `${brand} wallet (Bangladesh)`, 'BDT'),
+    payout: walletPayoutOf(wallet, `${brand} wallet (Bangladesh)`, 'BDT'),
   });
 }

@@ -167,7 +167,7 @@ const creating = (name: string, call: () => MutationCall, also?: string): RootCa
   };
 };
 
-/** Has no result while nothing changes; test/changes has its results. */
+/** Gets no result while nothing changes. Its results are tested in test/changes. */
 const WATCH_CHANGES: RootCall = {
   name: 'changes, as a subscription',
   field: 'changes',
@@ -193,7 +193,7 @@ export const GATEWAY_CALLS = ROOT_CALLS.filter(({ field }) => field !== '_entiti
 
 export const byName = (calls: readonly RootCall[]) => calls.map((call) => [call.name, call] as const);
 
-/** Returns the root fields of a schema, each with a path as that of a call. */
+/** Returns the root fields of a schema, each with its path, for example `query payment`. */
 export const rootFieldsOf = (schema: GraphQLSchema) =>
   Object.values(OperationTypeNode).flatMap((operation) =>
     Object.values(schema.getRootType(operation)?.getFields() ?? {}).map((field) =>
@@ -232,7 +232,7 @@ async function watchOnce(
 ): Promise<RootResponse> {
   const wire = await WireClient.ready(url, headers);
   wire.subscribe('a', request);
-  // An allowed subscription to changes has no result. This one, after it, has an error in any case.
+  // An allowed subscription to changes gets no result. Subscription b follows it and always gets an error.
   if (request.query === WATCH_CHANGES.document)
     wire.subscribe('b', { ...request, variables: { ...request.variables, after: 'invalid' } });
   const { id, type, payload } = await wire.next();

@@ -90,7 +90,7 @@ export async function shown(harness: Harness, { kind, entry }: Created): Promise
   return data[kind]?.status;
 }
 
-/** Waits until earlier changes have been processed, by following another change up to its subscriber. */
+/** Waits until earlier changes have been processed: makes another change, and waits until its subscriber gets it. */
 export async function roundTrip(harness: Harness): Promise<void> {
   const other = await createTransaction(harness);
   const watching = await watch(harness, other);

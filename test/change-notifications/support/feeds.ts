@@ -20,7 +20,7 @@ export const textOf = ({ name, state }: StateChange): string => name + state;
 export interface Instance {
   feed: ChangeNotifier;
   received: StateChange[];
-  /** Reports of whether this instance reaches other instances, in order. */
+  /** Reported connection states, in order. */
   reached: boolean[];
   has(change: StateChange): boolean;
 }
@@ -62,7 +62,7 @@ export async function connected(...instances: Instance[]): Promise<void> {
     }
     return false;
   });
-  // Changes arrive in order, so that none is outstanding after the last one.
+  // Changes arrive in order: none is outstanding after the last change.
   for (const by of instances) {
     const last = newChange();
     by.feed.publish(last);

@@ -96,7 +96,7 @@ export async function take(
 export const textOf = ({ transactionId, status }: RecordedChange): string => `${transactionId} ${status}`;
 
 /**
- * Reads every change of a channel page by page, when there are `count`: on PostgreSQL a change is not readable while an
+ * Reads every change of a channel page by page, once there are `count`. On PostgreSQL a change is not readable while an
  * earlier transaction of any database of the server is in progress.
  */
 export const readAll = (

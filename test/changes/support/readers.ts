@@ -13,7 +13,7 @@ import {
 
 /** Reads changes and follows new ones, over one of the transports. */
 export interface Reader {
-  /** Resolves to all changes that were received, when there are at least `count`. */
+  /** Resolves to all received changes, once there are at least `count`. */
   received(count: number): Promise<SeenChange[]>;
   stop(): void;
 }

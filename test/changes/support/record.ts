@@ -14,7 +14,7 @@ export const CONFIRMED = 'PROCESSING WAITING_FOR_PROVIDER';
 export const COMPLETED = { status: 'completed', state: null };
 export const FAILED = { status: 'failed', state: null };
 
-/** A gateway with a transaction, whose record of changes is read by a connection of its own. */
+/** A gateway with one transaction, and a separate connection that reads the record of changes. */
 export class Recorded {
   private constructor(
     readonly harness: Harness,
@@ -73,7 +73,7 @@ export class Recorded {
     );
   }
 
-  /** As `statesUntil`, while the clock is advanced by steps. */
+  /** Like `statesUntil`, but advances the clock in steps while it waits. */
   advanceUntil(last: string): Promise<string[]> {
     return advanceUntil(
       this.harness,
@@ -102,7 +102,7 @@ export class Recorded {
 export const lookupsOf = ({ service }: Harness, ids: readonly string[]): number =>
   ids.reduce((sum, id) => sum + service.lookupsOf(id).length, 0);
 
-/** Advances the clock by steps until a condition holds. */
+/** Advances the clock in steps until a condition holds. */
 export const advanceUntil = <T>(
   { clock }: Pick<Harness, 'clock'>,
   read: () => T | Promise<T>,

@@ -66,7 +66,7 @@ export async function readPage(
   return { page: page && { ...page, changes: page.changes.map(unaliased) }, errors };
 }
 
-/** Opens a stream of server-sent events, whose header Last-Event-ID is sent if it is given. */
+/** Opens a stream of server-sent events. Sends the header Last-Event-ID if `lastEventId` is given. */
 export const openStream = (
   { url, after, credentials = AUTHORIZED, channel = CHANNEL }: ReaderOptions,
   { method = 'GET', lastEventId, query = subscriptionQuery() }: StreamOptions = {},

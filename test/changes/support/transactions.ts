@@ -17,7 +17,7 @@ const LOOKUP: Record<Kind, string> = {
     'query ($c: UUID!, $t: UUID) { payout(channel: $c, transactionId: $t) { ... on PayoutResource { status } } }',
 };
 
-/** Time in ms after which a status that is not recorded is looked up again. */
+/** Time in ms after which a status is looked up again if it has not been recorded. */
 const RECORDED_MS = 2000;
 
 type Credentials = { authorization: string };
@@ -49,7 +49,7 @@ export class Created {
     return new Created(harness, kind, entry.transactionId, entry.channel);
   }
 
-  /** Number of lookups of this transaction that the service has received, without those of move(). */
+  /** Number of lookups of this transaction that the service has received, except those of move(). */
   get otherLookups(): number {
     return this.harness.service.lookupsOf(this.transactionId).length - this.#lookups;
   }
@@ -63,7 +63,7 @@ export class Created {
     const isRecorded = () => this.#isRecorded(status.toUpperCase());
     await until(async () => {
       await this.#lookUp();
-      // A response that seems to be older than the last one is not recorded.
+      // The gateway does not record a response that seems to be older than the last response.
       return until(isRecorded, Boolean, RECORDED_MS).catch(() => false);
     });
   }

@@ -20,7 +20,7 @@ export const readCsv = (text: string): CsvRow[] => parse(text, { columns: true, 
 
 export const START = Date.UTC(2026, 0, 10);
 const HOUR_MS = 60 * 60 * 1000;
-/** The time in which `Books.attempt` starts attempts. */
+/** The period in which `Books.attempt` starts attempts. */
 export const TIME = ['--from', '2026-01-10', '--to', '2026-01-11'] as const;
 
 interface Planted {
@@ -33,13 +33,13 @@ type Given = Partial<NewAttempt> & {
   status?: string;
   /** GraphQL statuses of the recorded changes, the first of which is that of the create; none by default. */
   changes?: readonly string[];
-  /** Fields of the service's transaction, by default those of a completed one as recorded; null: it has none. */
+  /** Fields in which the service's transaction differs from the recorded attempt, completed; null: it has none. */
   shows?: Record<string, unknown> | null;
 };
 
-/** A journal and a payment service, whose transactions are planted to agree with it or to differ. */
+/** A journal, and a payment service with transactions that agree with it or differ from it. */
 export class Books {
-  /** Every attempt has this channel unless given. */
+  /** Channel of attempts for which none is given. */
   channel: string = randomUUID();
   #started = 0;
 
@@ -49,7 +49,7 @@ export class Books {
     readonly service: FakePaymentService,
   ) {}
 
-  /** Settings of the commands beside those of journal and service. */
+  /** Settings of the commands in addition to those of journal and service. */
   settings: Record<string, string> = {};
   /** Whether standard error is a terminal. */
   isTTY = false;
@@ -64,7 +64,7 @@ export class Books {
     };
   }
 
-  /** Begins an attempt, each some seconds after the one before. */
+  /** Begins an attempt, some seconds after the start of the previous attempt. */
   async attempt(given: Partial<NewAttempt> = {}, outcome?: Outcome): Promise<NewAttempt> {
     const startedAt = START + (this.#started += 10_000);
     const place = { service: this.service.url, channel: this.channel, startedAt };
@@ -93,7 +93,7 @@ export class Books {
     return { attempt, transactionId };
   }
 
-  /** Gives the service a completed transaction as an attempt would create it, with these fields instead. */
+  /** Adds to the service the completed transaction that an attempt would create, with `fields` replaced or added. */
   addTransaction(attempt: NewAttempt, fields: Record<string, unknown> = {}): string {
     const { channel, method, currency, value, startedAt, kind } = attempt;
     const payment = {
@@ -147,7 +147,7 @@ async function openBooks(kind: StoreKind): Promise<Books> {
   return new Books(store, journal, await FakePaymentService.start());
 }
 
-/** Defines tests that run on both stores. `books` has another channel in each test. */
+/** Defines tests that run on both stores. `books` has a new channel in each test. */
 export function describeBooks(name: string, define: (books: () => Books) => void): void {
   for (const kind of ['SQLite', 'PostgreSQL'] as const) defineBooks(name, kind, define);
 }

@@ -178,7 +178,7 @@ export class DifferentialHarness {
   }
 }
 
-/** Whether `request` caused this request to the service, and not an earlier request by a retry or recheck. */
+/** Whether `request` caused this request to the service. If not, an earlier request did, by a retry or recheck. */
 function isOf(request: TestRequest, { method, query }: ReceivedRequest): boolean {
   const operation = JSON.stringify(request).toLowerCase();
   if (query.includes(MARKER)) return false;

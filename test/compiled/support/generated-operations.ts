@@ -37,7 +37,7 @@ const oddNameOf = (name: string): string => ODD_NAMES[name.length % ODD_NAMES.le
 
 const MAX_DEPTH = 6;
 
-/** Idempotency keys, of which the tests never use the last one for an attempt. */
+/** Idempotency keys. No attempt has the last key. */
 export const ATTEMPT_KEYS = ['key-1', 'key-2', 'key-3'];
 
 /** Writes one random operation. */
@@ -145,7 +145,7 @@ class Writer {
     });
   }
 
-  /** Writes a root field. Some repeat an earlier one, including its arguments, with another selection. */
+  /** Writes a root field: a new one, or an earlier root field and its arguments with another selection. */
   #root(depth: number): string {
     const query = this.schema.getQueryType();
     const isRepeated = this.#roots.length > 0 && this.#isOneOf(4);
@@ -234,7 +234,7 @@ class Writer {
     return `${name}: ${this.#isOneOf(2) ? JSON.stringify(value) : this.#variable(type, value)}`;
   }
 
-  /** Declares a variable. Some have a default, and some of these have no other value. */
+  /** Declares a variable. `value` is its value, its default, or both. */
   #variable(type: string, value: unknown): string {
     const name = `v${this.#variables.length}`;
     const hasDefault = this.#isOneOf(3);

@@ -24,7 +24,7 @@ const ODD: readonly Json[] = [
   { status: 'pending', channel: 5, external_id: 7, payment_method: [], amount: 'much' },
 ];
 
-/** Failing responses to a lookup that are not retried. */
+/** Failing responses after which a lookup is not retried. */
 const FAILURES: readonly Reply[] = [
   { status: 403, json: { message: 'no' } },
   { status: 400, json: { message: 'This cannot be asked.' } },

@@ -6,7 +6,7 @@ import { SETTINGS } from '../../../src/config/env-vars';
 import { temporaryFolder } from '../../support/cleanup';
 import { CHECKOUT } from '../../support/program';
 
-/** Creates a folder that every user may enter, on a disk, so that an image in it can have hard links. Removed after the tests. */
+/** Creates a folder that every user may enter, on a disk that allows hard links. It is removed after the tests. */
 export function openFolder(): string {
   const folder = temporaryFolder('/var/tmp');
   spawnSync('chmod', ['0755', folder]);

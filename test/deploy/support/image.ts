@@ -41,7 +41,7 @@ const RUNS: Readonly<Record<string, (root: string) => void>> = {
   'npm ci --include=dev --ignore-scripts': (root) =>
     symlinkSync(path.join(CHECKOUT, 'node_modules'), path.join(root, 'app/node_modules')),
   'npm ci --omit=dev --ignore-scripts': (root) => installProductionPackages(path.join(root, 'app')),
-  // Takes the build of this test run, which had the same sources and command.
+  // Takes the build of this test run, which was made from the same sources by the same command.
   'node scripts/build.mjs': (root) => take(CHECKOUT, ['dist'], path.join(root, 'app')),
   'mkdir -m 0700 /data && chown 10001:10001 /data && ln -s /data data': (root) => {
     mkdirSync(path.join(root, 'data'), { mode: 0o700 });

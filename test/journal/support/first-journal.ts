@@ -85,7 +85,7 @@ export const firstUnknown = (key: string, given: Record<string, Column> = {}): F
 
 const literal = (value: Column): string => (typeof value === 'string' ? `'${value}'` : String(value));
 
-/** Writes attempts as a gateway of that time does. Payouts hold their external ids. */
+/** Writes attempts as a gateway of that time does. Payouts reserve their external ids. */
 export async function insertFirst(store: Store, attempts: readonly FirstAttempt[]): Promise<void> {
   for (const attempt of attempts) {
     const row = Object.values(attempt).map(literal).join(', ');

@@ -3,7 +3,7 @@ import type { Store } from '../../support/stores';
 interface Generated {
   count: number;
   service: string;
-  /** Time in ms after which the attempts (succeeded payments of one client and channel) are settled, one per ms. */
+  /** Time in ms from which the attempts (succeeded payments of one client and channel) are settled, one per ms. */
   settledFrom: number;
   /** Whether each attempt has a reservation. */
   reserve?: boolean;
@@ -13,8 +13,8 @@ const COLUMNS = `id, group_id, key, fingerprint, method, external_id, external_i
   transaction_id, transaction_hash, status, started_at, settled_at`;
 
 /**
- * Writes settled attempts directly to the store, because the journal would take minutes. Their keys are numbers, and their
- * ids begin with numbers instead of hashes.
+ * Writes settled attempts directly to the store, because the journal would take minutes. Their keys are numbers, and
+ * their ids begin with numbers instead of hashes.
  */
 export async function generateAttempts(place: Store, generated: Generated): Promise<void> {
   const { count, service, settledFrom, reserve = false } = generated;

@@ -76,8 +76,8 @@ export const rangeOf = ({ service, channel }: NewAttempt, given: Partial<ChangeR
 export const statusesOf = ({ changes }: ReadChanges): string[] => changes.map(({ status }) => status);
 
 /**
- * Reads a page when no transaction is in progress that may delay it. In PostgreSQL these are those of other tests, too,
- * which use other databases of the server.
+ * Reads a page when no transaction in progress delays it. In PostgreSQL, transactions of other tests delay it too,
+ * although they use other databases of the server.
  */
 export const readPage = (journal: Journal, range: ChangeRange): Promise<ReadChanges> =>
   until(

@@ -19,13 +19,13 @@ const isRoot = process.getuid?.() === 0;
 
 export const noCluster = version ? undefined : 'SKIPPED: PostgreSQL is not installed here';
 
-/** Returns the command of a PostgreSQL program, as the user postgres if this process is root, because PostgreSQL refuses root. */
+/** Returns the command of a PostgreSQL program. Root runs it as the user postgres, because PostgreSQL refuses root. */
 function commandOf(program: string, args: readonly string[]): [program: string, ...args: string[]] {
   const path = `${VERSIONS}/${version}/bin/${program}`;
   return isRoot ? ['runuser', '-u', 'postgres', '--', path, ...args] : [path, ...args];
 }
 
-// The server inherits the streams of pg_ctl, so that a pipe would never end.
+// No pipe for pg_ctl: the server inherits its streams, so that the pipe would not end.
 const streamsOf = (program: string): ['ignore', 'ignore', 'ignore' | 'pipe'] => [
   'ignore',
   'ignore',
@@ -68,7 +68,7 @@ export const PASSWORD_USER = 'with_password';
 
 /**
  * Starts a PostgreSQL server; with `primary`, a hot standby of that server.
- * @param replicationPort port at which the standby connects to the primary, if it is a proxy's
+ * @param replicationPort port of a proxy through which the standby connects to the primary (default: directly)
  */
 export async function privateCluster(primary?: Cluster, replicationPort?: number): Promise<Cluster> {
   const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-cluster-'));

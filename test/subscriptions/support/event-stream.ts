@@ -22,7 +22,7 @@ export interface SeenResult extends ExecutionResult<Record<string, Record<string
   })[];
 }
 
-/** An event of a stream: a result with the id of its event if it has one, the completion, or how the stream ended without completion. */
+/** An event of a stream: a result with its event id, if any; the completion; or how the stream ended without it. */
 export type StreamEvent =
   | { event: 'next'; data: SeenResult; id?: string }
   | { event: 'complete' }

@@ -5,7 +5,7 @@ interface Pending {
   run: () => void;
 }
 
-/** A timer that is not set again within this time was the last one. */
+/** Real time in ms after which the work of a timer is expected to set no new timer. */
 const SETTLE_MS = 1_500;
 
 /** A clock that advances from timer to timer, after the work of the last timer has ended: lookups take no time. */

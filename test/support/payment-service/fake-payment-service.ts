@@ -55,7 +55,7 @@ export class FakePaymentService {
   dateOffsetMs = 0;
   /** Accepted secret keys by API key; undefined if signatures are not checked. */
   secretKeys: Map<string, readonly string[]> | undefined;
-  /** Secret keys among which `ReceivedRequest.secretKey` is determined. */
+  /** Secret keys that `ReceivedRequest.secretKey` can name. */
   knownSecretKeys: readonly string[] = [];
   readonly #now: () => number;
   readonly #open = new Set<ServiceConnection>();
@@ -112,12 +112,12 @@ export class FakePaymentService {
     this.#faults.set(endpoint, [...(this.#faults.get(endpoint) ?? []), ...faults]);
   }
 
-  /** Sets the function that chooses faults for requests for which `next` has none. */
+  /** Sets the function that chooses the faults of requests for which no fault was added with `next`. */
   plan(plan: FaultPlan): void {
     this.#plan = plan;
   }
 
-  /** Holds back the response to the next request, which is computed on arrival, until `release` is called. */
+  /** Computes the response to the next request on arrival, but holds it back until `release` is called. */
   hold(): { arrived: Promise<ReceivedRequest>; release(): void } {
     const arrived = Promise.withResolvers<ReceivedRequest>();
     const released = Promise.withResolvers<undefined>();

@@ -42,7 +42,7 @@ const truncatedJson: FaultReply = (connection, response) =>
 const wrongType: FaultReply = (connection, response) =>
   connection.send({ ...response, headers: { 'content-type': 'text/plain' } });
 
-/** Sends a duplicate key, of which a parser that takes the last one would read a wrong transaction id. */
+/** Sends a duplicate key. A parser that takes the last value would read a wrong transaction id. */
 const duplicateKeys: FaultReply = (connection, response) =>
   connection.send(
     response,

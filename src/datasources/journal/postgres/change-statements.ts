@@ -1,16 +1,15 @@
 import { FEED_OF_GROUP, COPIED_COLUMNS } from '../change-tables';
 
-/** The epoch; no row if the database is not the one of the epoch, so that ids of database transactions may repeat. */
+/** The current epoch; no row if the database was replaced, because its transaction ids may repeat. */
 const CURRENT_EPOCH = 'SELECT epoch FROM change_epoch WHERE identity = journal_identity()';
 
-/** Columns of the input for the state in a response; null in RECORD_OUTCOMES if the response showed none. */
+/** Input columns for the state in a response; null in RECORD_OUTCOMES if the response showed no state. */
 export const OBSERVED_INPUT =
   'observed_status TEXT, observed_state TEXT, received TEXT, is_final BOOLEAN, next_lookup_at BIGINT';
 
 /**
- * Follows RECORD_OUTCOMES as part of its statement. Records the first changes of the transactions in `settled`, and
- * follows these transactions unless their status is final. If the epoch is not known, their first change is recorded
- * after a lookup.
+ * Part of the statement RECORD_OUTCOMES. Records the first changes of the transactions in `settled`, and follows these
+ * transactions unless their status is final. Without a current epoch, their first change is recorded after a lookup.
  */
 export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   created AS MATERIALIZED (
@@ -34,9 +33,9 @@ export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_i
 
 /**
  * Records a batch of observations of different transactions, given as JSON. Locks rows in the order of their ids, as
- * scheduleFollowed does, so that there are no deadlocks; a row that waits for another instance reads what that one wrote.
- * Returns the results with the places of the observations; or one row without a place, and records nothing, if the
- * epoch is not that of this database.
+ * scheduleFollowed does, which prevents deadlocks. After waiting for another instance, reads what that instance wrote.
+ * Returns the place and the result of each observation. If the epoch belongs to another database, records nothing and
+ * returns one row without a place.
  */
 export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   input AS MATERIALIZED (
@@ -83,19 +82,21 @@ export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURREN
   UNION ALL
   SELECT NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM current_epoch)`;
 
-/** Makes all earlier commits durable, because the commit of this message waits until it is durable itself. */
+/** Makes all earlier commits durable: the commit of this message waits until the log up to it is durable. */
 export const SYNC = "SELECT pg_logical_emit_message(true, 'paygraph', '')";
 
-/** Begins a new epoch. Parameter: whether always, or only if the database is not the one of the current epoch. */
+/** Begins a new epoch. If the parameter is FALSE, does so only if the current epoch belongs to another database. */
 export const RAISE_EPOCH = 'SELECT raise_change_epoch($1::boolean)';
 
 /**
- * Returns an id of a database transaction below which none that writes changes is in progress, unlike
- * txid_snapshot_xmin, which other transactions of the server hold back. A statement that writes changes locks their table
- * before its transaction has an id, and holds the lock until its changes are visible. So a transaction below the end of
- * this snapshot holds a lock read after it, with its id in pg_stat_activity, or has ended. The row in pg_locks of its id
- * would not do, because that is written later than the id is assigned. `backend_xid` is the lower 32 bits of the id.
- * Returns 0 if the ids of some of these transactions are hidden, because they are of a user with other rights.
+ * Returns the database transaction id below which every transaction that writes changes has ended. txid_snapshot_xmin
+ * would be too low, because it also waits for other transactions of the server.
+ *
+ * A transaction that writes changes locks their table before it gets an id, and keeps the lock until its changes are
+ * visible. The locks are read after the snapshot. So each of these transactions with an id below `xmax` has ended, or
+ * holds a lock and shows its id in pg_stat_activity. The ids in pg_locks are not used, because they appear there too
+ * late. `backend_xid` is the lower 32 bits of the id. Returns 0 if an id is hidden, because the transaction belongs to
+ * a database user with other privileges.
  */
 export const READ_OWN_HORIZON = `WITH snapshot AS MATERIALIZED (
     SELECT txid_snapshot_xmax(txid_current_snapshot()) AS xmax),

@@ -3,7 +3,7 @@ import type { ChangeJournal, Observation, ObservationResult, ObservedState } fro
 import { JournalUnavailable } from '../journal';
 import type { Row, SqlValue } from '../rows';
 import { SqlChanges } from '../sql-changes';
-import { inJson, shortHash, toStorableText, toStoredText } from '../stored-values';
+import { toJsonValue, shortHash, toStorableText, toStoredText } from '../stored-values';
 import { RAISE_EPOCH, READ_OWN_HORIZON, RECORD_OBSERVATIONS, SYNC } from './change-statements';
 import type { PostgresPool } from './pool';
 
@@ -14,7 +14,7 @@ interface PostgresChangesOptions {
   pool: PostgresPool;
   /** Connections whose commits do not wait for a sync, with the same limits as `pool`. */
   unsyncedPool: PostgresPool;
-  /** Connections for work that no create waits for. Their commits do not wait for a sync. */
+  /** Connections for work that must not delay creates. Their commits do not wait for a sync. */
   backgroundPool: PostgresPool;
   timeLimitMs: number;
 }
@@ -52,7 +52,7 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
     return this.#observations.add(observation);
   }
 
-  /** Begins a new epoch. @param always also if the database is the one of the current epoch */
+  /** Begins a new epoch. @param always if false, only if the current epoch belongs to another database */
   async raiseEpoch(always: boolean, until?: number): Promise<void> {
     await this.#options.pool.query(RAISE_EPOCH, [always], until);
   }
@@ -85,15 +85,15 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
 
   async #recordAll(observations: readonly Observation[], until: number): Promise<ObservationResult[]> {
     const records = JSON.stringify(observations.map(observationRecord));
-    const record = (): Promise<Row[]> =>
+    const recordBatch = (): Promise<Row[]> =>
       this.#options.unsyncedPool.query(RECORD_OBSERVATIONS, [records], until);
-    let rows = await record();
+    let rows = await recordBatch();
     if (isWithoutEpoch(rows)) {
       await this.raiseEpoch(false, until);
-      rows = await record();
+      rows = await recordBatch();
       if (isWithoutEpoch(rows))
         throw new JournalUnavailable(
-          new Error('The database of the journal changed while changes were recorded.'),
+          new Error('The database of the journal was replaced while changes were recorded.'),
         );
     }
     const results = new Map(rows.map(({ place, result }) => [place, result as ObservationResult]));
@@ -112,13 +112,13 @@ const observationRecord = (observation: Observation, place: number) => ({
   kind: observation.kind,
   channel: observation.channel,
   transaction_hash: shortHash(observation.transactionId),
-  transaction_id: inJson(toStoredText(observation.transactionId)),
+  transaction_id: toJsonValue(toStoredText(observation.transactionId)),
   requested_at: observation.requestedAt,
   observed_at: observation.observedAt,
   ...observedRecord(observation),
 });
 
-/** Returns the columns of OBSERVED_INPUT. */
+/** Returns the values for the columns of OBSERVED_INPUT. */
 export const observedRecord = ({ status, state, received, isFinal, nextLookupAt }: ObservedState) => ({
   observed_status: toStorableText(status),
   observed_state: state && toStorableText(state),

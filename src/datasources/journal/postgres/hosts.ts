@@ -4,13 +4,13 @@ import { readPostgresUrl, type PostgresHost, type PostgresUrl } from '../../../s
 import { TimeoutError } from '../../../shared/timeout';
 
 /**
- * The hosts of a connection string. Uses the first one that responds and has the required session attributes. When a
- * connection to it fails or it becomes read-only, searches again, beginning with the other hosts.
+ * Chooses among the hosts of a connection string: uses the first host that responds and has the required session
+ * attributes. If this host fails or becomes read-only, searches again, beginning with the other hosts.
  */
 export class PostgresHosts {
   readonly #url: PostgresUrl;
   readonly #defaults: ClientConfig;
-  /** The hosts in the order in which they are tried; empty if the connection string has only one. */
+  /** The hosts in the order in which they are tried; empty if the connection string has only one host. */
   #searchOrder: readonly PostgresHost[];
   #current: PostgresHost | undefined;
   #search: Promise<PostgresHost> | undefined;
@@ -41,7 +41,7 @@ export class PostgresHosts {
     };
   }
 
-  /** Finds the host to use; undefined if the connection string has only one. Rejects if no host is suitable. */
+  /** Finds the host to use; undefined if the connection string has only one host. Rejects if no host is suitable. */
   choose(): Promise<PostgresHost | undefined> {
     if (this.#current || this.#searchOrder.length === 0) return Promise.resolve(this.#current);
     this.#search ??= this.#searchHost().finally(() => {
@@ -50,7 +50,7 @@ export class PostgresHosts {
     return this.#search;
   }
 
-  /** Rejects if a client's session lacks the required attributes. */
+  /** Rejects if a client's session lacks the attributes that the connection string requires. */
   async checkSession(client: ClientBase): Promise<void> {
     const { attributes } = this.#url;
     if (attributes === 'any') return;
@@ -65,7 +65,7 @@ export class PostgresHosts {
     // Ignores a failure of a host that is no longer in use.
     if (current?.host !== host || current.port !== port) return;
     this.#current = undefined;
-    this.#searchOrder = [...this.#searchOrder.filter((other) => other !== current), current];
+    this.#searchOrder = [...this.#searchOrder.filter((candidate) => candidate !== current), current];
   }
 
   async #searchHost(): Promise<PostgresHost> {
@@ -98,15 +98,15 @@ const READ_ONLY_ERROR: JournalErrorInfo = {
   message: 'the server is read-only',
 };
 
-/** Combines the errors of all hosts into one, with the reason of the host that is most likely the primary. */
+/** Combines the errors of all hosts into one error, with the reason of the host that is most likely the primary. */
 function summarizeErrors(faults: readonly JournalErrorInfo[]): JournalErrorInfo {
   const primary =
     faults.find((fault) => fault.reason !== 'read_only' && !isPermanent(fault)) ??
     faults.find(({ reason }) => reason === 'read_only') ??
     faults[0];
-  const each = faults.map(({ reason }, index) => `host ${index + 1} ${reason}`).join(', ');
+  const reasons = faults.map(({ reason }, index) => `host ${index + 1} ${reason}`).join(', ');
   const { reason = 'other', code = null } = primary ?? {};
-  return { reason, code, message: `no host in DATABASE_URL can be written: ${each}` };
+  return { reason, code, message: `no host in DATABASE_URL can be written: ${reasons}` };
 }
 
 /** A client that connects to the host in use and checks its session. */

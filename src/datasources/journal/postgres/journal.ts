@@ -25,7 +25,7 @@ import {
 import { END_CONFIRM, SqlJournal } from '../sql-journal';
 import {
   attemptIdBytes,
-  inJson,
+  toJsonValue,
   keyHash,
   shortHash,
   toStorableText,
@@ -49,16 +49,16 @@ import {
 
 const MAX_BATCH = 256;
 const MAX_CONNECTIONS = 8;
-/** Connections for lists, changes, operator commands and the purge, so that these do not delay creates. */
+/** Maximum number of connections for lists, changes, operator commands and the purge. They do not delay creates. */
 const MAX_BACKGROUND_CONNECTIONS = 4;
-/** Option of connections for the purge and for outcomes. A crash may lose these writes; purge and recovery repeat them. */
+/** Option of connections for purge and outcomes. A crash can lose these writes; purge and recovery repeat them. */
 const WITHOUT_SYNC = '-c synchronous_commit=off';
 const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${WITHOUT_SYNC}`;
 /** Maximum number of connections that record outcomes and observations: one batch of each at a time. */
 const MAX_OUTCOME_CONNECTIONS = 2;
 
 /** Maximum number of attempt groups that are cached as existing. */
-const MAX_KNOWN_GROUPS = 10_000;
+const MAX_CACHED_GROUPS = 10_000;
 
 /** The journal in PostgreSQL, for gateways on several machines. */
 export class PostgresJournal extends SqlJournal implements Journal {
@@ -68,8 +68,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
   protected readonly createdStatement = FIND_CREATED;
   protected readonly changes: PostgresChanges;
   readonly #inserts: Batcher<NewAttempt, BeginResult | null>;
-  /** Groups of attempts that exist, unless a failover lost them. */
-  readonly #groups = new Set<string>();
+  /** Keys of the groups that were created. A failover may have lost a group. */
+  readonly #groupKeys = new Set<string>();
   readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
   constructor(url: string, timeLimitMs = TIME_LIMIT_MS) {
@@ -121,17 +121,17 @@ export class PostgresJournal extends SqlJournal implements Journal {
 
   async insertAttempt(attempt: NewAttempt): Promise<BeginResult> {
     const until = monotonicMs() + this.timeLimitMs;
-    const begun = await this.#inserts.add(attempt);
-    if (begun) return begun;
+    const result = await this.#inserts.add(attempt);
+    if (result) return result;
     const { fence } = await this.readState(until);
     if ((fence?.since ?? 0) !== attempt.fenceSince) return { kind: 'fence_changed' };
-    // The key was taken or released between the two parts of the statement.
+    // Another instance took or released the key between the two parts of the statement.
     const [row] = await this.#pool.query(FIND_BY_KEY, [keyHash(attempt)], until);
-    const found = row && attemptFromRow(row);
-    if (found && !isKeyReleased(found)) return { kind: 'exists', attempt: found };
+    const holder = row && attemptFromRow(row);
+    if (holder && !isKeyReleased(holder)) return { kind: 'exists', attempt: holder };
     // A failover may have lost the group.
-    const wasMissing = await this.#createGroups([attempt], until);
-    if (wasMissing) return this.insertAttempt(attempt);
+    const wasGroupMissing = await this.#createGroups([attempt], until);
+    if (wasGroupMissing) return this.insertAttempt(attempt);
     return attempt.reserve ? { kind: 'reserved' } : this.insertAttempt(attempt);
   }
 
@@ -150,7 +150,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
 
   async setFence(reason: FenceReason | null): Promise<void> {
     await this.write(SET_FENCE, reason ?? '');
-    // The journal may have been set back, so that ids of database transactions repeat.
+    // If the journal was set back, ids of database transactions can repeat.
     if (reason !== null) await this.changes.raiseEpoch(true);
   }
 
@@ -207,35 +207,36 @@ export class PostgresJournal extends SqlJournal implements Journal {
 
   /** Inserts a batch of attempts. The result of an attempt is null if the statement does not determine it. */
   async #insertAll(attempts: readonly NewAttempt[], until: number): Promise<(BeginResult | null)[]> {
-    // One statement cannot write a row twice, so of several attempts with one key only the first is inserted.
+    // One statement cannot write a row twice, so only the first of several attempts with the same key is inserted.
     const byKey = new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt]));
     const records = [...byKey.values()].map((attempt) => {
       const { service, client, channel, kind, reserve, fenceSince } = attempt;
       const group = { service, client, channel, kind };
       return { ...insertColumnsInJson(attempt), ...group, reserve, fence_since: fenceSince };
     });
-    const unseen = attempts.filter((attempt) => !this.#groups.has(groupOf(attempt)));
-    if (unseen.length > 0) await this.#createGroups(unseen, until);
+    const uncached = attempts.filter((attempt) => !this.#groupKeys.has(groupKeyOf(attempt)));
+    if (uncached.length > 0) await this.#createGroups(uncached, until);
     const rows = await this.#pool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
-    const begun = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [uuidOf(id as Buffer)]));
-    const found = rows.flatMap((row) => (row['id'] === null ? [] : [attemptFromRow(row)]));
-    const started = new Set([...begun, ...found.map(({ id }) => id)]);
-    const existing = new Map(found.filter((row) => !isKeyReleased(row)).map((row) => [keyOf(row), row]));
+    const begunIds = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [uuidOf(id as Buffer)]));
+    const foundAttempts = rows.flatMap((row) => (row['id'] === null ? [] : [attemptFromRow(row)]));
+    const startedIds = new Set([...begunIds, ...foundAttempts.map(({ id }) => id)]);
+    const holders = foundAttempts.filter((found) => !isKeyReleased(found));
+    const holderByKey = new Map(holders.map((holder) => [keyOf(holder), holder]));
     return attempts.map((attempt): BeginResult | null => {
-      if (started.has(attempt.id)) return { kind: 'started' };
-      const holder = existing.get(keyOf(attempt));
+      if (startedIds.has(attempt.id)) return { kind: 'started' };
+      const holder = holderByKey.get(keyOf(attempt));
       return holder ? { kind: 'exists', attempt: holder } : null;
     });
   }
 
-  /** Creates the groups of attempts. Returns whether one of them did not exist. */
+  /** Creates the groups of attempts. Returns whether at least one group did not exist. */
   async #createGroups(attempts: readonly NewAttempt[], until: number): Promise<boolean> {
     const groups = attempts.map(({ service, client, channel, kind }) => ({ service, client, channel, kind }));
-    // Without a sync: the sync of an attempt that is inserted later also syncs its group.
-    const created = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
-    if (this.#groups.size > MAX_KNOWN_GROUPS) this.#groups.clear();
-    for (const attempt of attempts) this.#groups.add(groupOf(attempt));
-    return created.length > 0;
+    // Without a sync, because the sync of the attempt that is inserted next also syncs its group.
+    const createdRows = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
+    if (this.#groupKeys.size > MAX_CACHED_GROUPS) this.#groupKeys.clear();
+    for (const attempt of attempts) this.#groupKeys.add(groupKeyOf(attempt));
+    return createdRows.length > 0;
   }
 
   async #recordAll(
@@ -243,11 +244,11 @@ export class PostgresJournal extends SqlJournal implements Journal {
     until: number,
   ): Promise<(boolean | 'missing')[]> {
     const records = outcomes.map(({ id, outcome: { outcome, ...facts } }) => ({
-      id: inJson(attemptIdBytes(id)),
+      id: toJsonValue(attemptIdBytes(id)),
       state: STATE_OF[outcome],
       settled_at: 'settledAt' in facts ? facts.settledAt : null,
       ...('transactionId' in facts && {
-        transaction_id: inJson(toStoredText(facts.transactionId)),
+        transaction_id: toJsonValue(toStoredText(facts.transactionId)),
         transaction_hash: shortHash(facts.transactionId),
       }),
       status: 'status' in facts ? toStorableText(facts.status) : null,
@@ -260,17 +261,17 @@ export class PostgresJournal extends SqlJournal implements Journal {
       observed: 'observed' in facts && facts.observed ? observedRecord(facts.observed) : {},
     }));
     const rows = await this.#outcomePool.query(RECORD_OUTCOMES, [JSON.stringify(records)], until);
-    const unchanged = new Map(rows.map((row) => [uuidOf(row['id'] as Buffer), row['is_missing'] === true]));
+    const missingById = new Map(rows.map((row) => [uuidOf(row['id'] as Buffer), row['is_missing'] === true]));
     return outcomes.map(({ id, outcome: { outcome } }) => {
-      const isMissing = unchanged.get(id);
-      // An attempt that is not sent or rejected releases its key, and may have been replaced since.
+      const isMissing = missingById.get(id);
+      // After `not_sent` or `rejected`, a new attempt with the same key may have replaced the attempt.
       if (isMissing === true) return outcome === 'succeeded' || outcome === 'unknown' ? 'missing' : true;
       return isMissing === undefined;
     });
   }
 }
 
-const groupOf = ({ service, client, channel, kind }: NewAttempt): string =>
+const groupKeyOf = ({ service, client, channel, kind }: NewAttempt): string =>
   JSON.stringify([service, client, channel, kind]);
 
 const keyOf = ({ service, client, key }: AttemptKey): string => JSON.stringify([service, client, key]);

@@ -9,19 +9,19 @@ import type { PostgresHosts } from './hosts';
 import type { Row, SqlValue } from '../rows';
 
 /**
- * Plans each statement anew, because a plan made for an empty table would be kept while the table grows. Statements find
- * rows by keys, so with statistics from when a table was small the planner must not read all of it.
+ * Plans each statement anew, because a plan made for an empty table would be kept while the table grows. Disables scans
+ * of whole tables, which the planner would prefer if its statistics are from when the table was small.
  */
 export const CONNECTION_OPTIONS =
   '-c plan_cache_mode=force_custom_plan -c enable_seqscan=off -c enable_mergejoin=off -c jit=off';
 
 /**
- * For statements that must read an index in its order. With statistics of a table that has just grown, or of one client
- * among many, the planner would prefer a scan of the whole table.
+ * For statements that must read an index in its order. Otherwise the planner could prefer a scan of the whole table, if
+ * the table has just grown or if few of its rows belong to the client.
  */
 export const INDEX_ORDER_OPTIONS = `${CONNECTION_OPTIONS} -c enable_bitmapscan=off -c enable_sort=off`;
 
-/** Key of the advisory lock with which only one instance at a time runs the migrations. */
+/** Key of the advisory lock that lets only one instance at a time run the migrations. */
 const MIGRATION_LOCK = 7_215_044;
 
 interface PostgresPoolOptions {
@@ -30,7 +30,7 @@ interface PostgresPoolOptions {
   maxConnections: number;
   /** Server settings of each connection, written as command-line options of PostgreSQL. */
   connectionOptions: string;
-  /** Runs the migrations instead of this pool. */
+  /** Runs the migrations. If omitted, this pool runs them. */
   migrate?: () => Promise<readonly string[]>;
 }
 
@@ -80,14 +80,14 @@ export class PostgresPool {
   }
 
   /**
-   * As `query`, for a write that must survive a failover. Rejects if PostgreSQL warns that the commit was not acknowledged
-   * by the synchronous standby; then the write was committed, but only on the primary.
+   * As `query`, for a write that must survive a failover. Rejects if PostgreSQL warns that the synchronous standby did
+   * not acknowledge the commit; then the write was committed only on the primary.
    */
   queryDurably(text: string, values: readonly unknown[], until: number): Promise<Row[]> {
     return this.#track({ text, values, isDurable: true }, until);
   }
 
-  /** Applies pending migrations once, or again at the next call if that failed. Returns the names of those applied. */
+  /** Applies pending migrations once; after a failure, the next call repeats it. Returns the names of those applied. */
   migrate(): Promise<readonly string[]> {
     if (this.#closing) return Promise.reject(closedError());
     this.#migrated ??= this.#inFlight
@@ -141,7 +141,7 @@ export class PostgresPool {
       return await withTimeout(until - monotonicMs(), connecting);
     } catch (error) {
       void connecting.then(
-        (late) => late.release(),
+        (lateClient) => lateClient.release(),
         () => undefined,
       );
       throw error;
@@ -169,17 +169,17 @@ export class PostgresPool {
       });
     } finally {
       this.#migrationClient = undefined;
-      // Closing the connection rolls back an uncommitted migration. Closing may take long, so it is not awaited.
+      // Closing the connection rolls back an uncommitted migration. Closing can take long, so it is not awaited.
       void client.end().catch(() => undefined);
     }
   }
 
-  /** Returns a statement with a name, under which PostgreSQL parses it only once per connection. */
+  /** Returns a statement with a name, so that PostgreSQL parses it only once per connection. */
   #statement(text: string) {
     let statement = this.#statements.get(text);
     if (!statement) {
-      let count = 0;
-      const numbered = text.replaceAll('?', () => `$${(count += 1)}`);
+      let parameterCount = 0;
+      const numbered = text.replaceAll('?', () => `$${(parameterCount += 1)}`);
       statement = { name: `paygraph_${this.#statements.size}`, text: numbered };
       this.#statements.set(text, statement);
     }

@@ -2,17 +2,17 @@ import { keyHashOf } from '../attempt-tables';
 import type { PurgeProgress, PurgeStep } from '../purge-step';
 import type { PostgresPool } from './pool';
 
-/** Key of the advisory lock with which only one instance at a time purges. */
+/** Key of the advisory lock that lets only one instance at a time purge. */
 const PURGE_LOCK = 7_215_045;
 
-/** Tries to take the purge lock. No step waits for a lock, so none can deadlock; a later purge deletes locked rows. */
+/** Tries to take the purge lock. No step waits for a lock, so none can deadlock. A later purge deletes locked rows. */
 const TRY_PURGE_LOCK = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine)`;
 
 /**
- * Ends a step that examines the rows of `examined` and deletes those of `deleted`. `mine`: whether this instance has the
- * purge lock. `last`: where the step ended.
+ * Returns the SELECT at the end of a step. It counts the rows that the step examined and deleted. `mine`: whether this
+ * instance has the purge lock. `last`: where the step ended.
  */
-const progress = (examined: string, last: string): string => `SELECT (SELECT mine FROM turn) AS mine,
+const selectProgress = (examined: string, last: string): string => `SELECT (SELECT mine FROM turn) AS mine,
   (SELECT count(*) FROM ${examined}) AS found, (SELECT count(*) FROM deleted) AS deleted, (${last}) AS last`;
 
 export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
@@ -30,9 +30,9 @@ export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
     DELETE FROM reserved_external_ids WHERE ctid = ANY (ARRAY (SELECT ctid FROM released))),
   deleted AS (
     DELETE FROM stored_attempts WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING settled_at)
-  ${progress('expired', 'SELECT max(settled_at)::text FROM deleted')}`;
+  ${selectProgress('expired', 'SELECT max(settled_at)::text FROM deleted')}`;
 
-/** Keeps a reservation that an attempt takes over meanwhile, because it is then locked or names another attempt. */
+/** Keeps a reservation that an attempt takes over meanwhile: it is then locked or has another attempt id. */
 export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT service, channel, external_id, attempt_id FROM reserved_external_ids
@@ -51,7 +51,7 @@ export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
     WHERE held.service = left_over.service AND held.channel = left_over.channel
       AND held.external_id = left_over.external_id
     RETURNING 1)
-  ${progress(
+  ${selectProgress(
     'page',
     `SELECT jsonb_build_array(external_id, channel, service)::text FROM page
       ORDER BY external_id DESC, channel DESC, service DESC LIMIT 1`,
@@ -64,11 +64,9 @@ export const PURGE_CONFIRMED_INPUTS = `WITH ${TRY_PURGE_LOCK},
     ORDER BY confirmed_at LIMIT $3 FOR UPDATE SKIP LOCKED),
   deleted AS (
     DELETE FROM confirmed WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING confirmed_at)
-  ${progress('expired', 'SELECT max(confirmed_at)::text FROM deleted')}`;
+  ${selectProgress('expired', 'SELECT max(confirmed_at)::text FROM deleted')}`;
 
-/**
- * Deletes in the order of the record, and raises the positions before which the changes of their feeds are missing.
- */
+/** Deletes changes in the order of the record. Stores in each feed the position of its last deleted change. */
 export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT ctid, epoch, xid, seq, feed_id, recorded_at FROM changes
@@ -83,7 +81,7 @@ export const PURGE_CHANGES = `WITH ${TRY_PURGE_LOCK},
       AND (newest.epoch, newest.xid, newest.seq) > (purged_epoch, purged_xid, purged_seq)),
   deleted AS (
     DELETE FROM changes WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING 1)
-  ${progress(
+  ${selectProgress(
     'page',
     `SELECT jsonb_build_array(epoch, xid, seq)::text FROM page
       ORDER BY epoch DESC, xid DESC, seq DESC LIMIT 1`,
@@ -99,7 +97,7 @@ export const PURGE_FOLLOWED = `WITH ${TRY_PURGE_LOCK},
     WHERE id = ANY (ARRAY (SELECT id FROM page WHERE created_at < $2)) FOR UPDATE SKIP LOCKED),
   deleted AS (
     DELETE FROM followed_transactions WHERE id = ANY (ARRAY (SELECT id FROM expired)) RETURNING 1)
-  ${progress('page', 'SELECT max(id)::text FROM page')}`;
+  ${selectProgress('page', 'SELECT max(id)::text FROM page')}`;
 
 /** Position before all reservations. */
 export const BEFORE_FIRST_RESERVATION = JSON.stringify(['', '', '']);
@@ -111,8 +109,8 @@ const PURGE_STATEMENTS = {
   followed: PURGE_FOLLOWED,
 };
 
-/** Positions before all rows of a target. */
-const FIRST = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
+/** For each target, the position before its first row. */
+const FIRST_POSITIONS = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
 
 /** Deletes at most `limit` expired rows. Returns null if another instance is purging. */
 export async function purgeStep(
@@ -122,10 +120,10 @@ export async function purgeStep(
   const [row] =
     target === 'reservations'
       ? await pool.query(PURGE_RESERVATIONS, [after ?? BEFORE_FIRST_RESERVATION, limit])
-      : await pool.query(PURGE_STATEMENTS[target], [after ?? FIRST[target], settledBefore, limit]);
+      : await pool.query(PURGE_STATEMENTS[target], [after ?? FIRST_POSITIONS[target], settledBefore, limit]);
   if (row?.['mine'] !== true) return null;
-  // A page of changes or followed transactions that has no expired one is followed by younger ones only.
-  const isInOrder = target === 'changes' || target === 'followed';
-  const isLast = Number(row['found']) < limit || (isInOrder && Number(row['deleted']) === 0);
+  // Changes and followed transactions are read oldest first: after a page without expired rows, no row has expired.
+  const isOldestFirst = target === 'changes' || target === 'followed';
+  const isLast = Number(row['found']) < limit || (isOldestFirst && Number(row['deleted']) === 0);
   return { deleted: Number(row['deleted']), after: isLast ? null : String(row['last']) };
 }

@@ -4,18 +4,17 @@ import { INSERT_COLUMNS, UPSERT_RELEASED_KEY, upsertReservationClause } from '..
 import { OBSERVED_INPUT, RECORD_FIRST_CHANGES, SETTLED_COLUMNS } from './change-statements';
 
 /**
- * Whether a commit of this session survives a crash of the server and, if it has a synchronous standby, its loss. Without
- * such a standby `local` and `remote_write` are as durable as `on`.
+ * Whether a commit of this session survives a crash of the server and, with a synchronous standby, the loss of the
+ * server. Without a synchronous standby, `local` and `remote_write` are as durable as `on`.
  */
 export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'
   AND (current_setting('synchronous_commit') IN ('on', 'remote_apply')
     OR current_setting('synchronous_commit') <> 'off' AND current_setting('synchronous_standby_names') = ''))`;
 
 /**
- * Inserts all attempts of a batch; none if the database is not the one that the journal was last written to, if its
- * commits are not durable, or if the fence is not the one that the sender knew. Omits attempts whose group is missing.
- * Returns the ids that were written, and for the other attempts the one that held the key. Every instance locks in the
- * same order, so that there are no deadlocks.
+ * Inserts all attempts of a batch; none if the database was replaced, if its commits are not durable, or if the fence
+ * is not the one that the instance read. Omits attempts whose group is missing. Returns the ids that were written; for
+ * each of the others, the attempt that holds its key. Every instance locks in the same order, which prevents deadlocks.
  */
 export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
     SELECT fence_since FROM journal_state WHERE identity = journal_identity() AND ${IS_DURABLE}),
@@ -50,7 +49,7 @@ export const CREATE_GROUPS = `INSERT INTO attempt_groups (service, client, chann
   ORDER BY service, client, channel, kind
   ON CONFLICT DO NOTHING RETURNING id`;
 
-/** Returns the state, and raises the fence if the database is not the one that the journal was last written to. */
+/** Returns the state. Raises the fence if the journal was last written to another database. */
 export const READ_STATE = `WITH raised AS (
     UPDATE journal_state SET identity = journal_identity(), fence_since = ${NOW.postgres},
       fence_reason = CASE WHEN split_part(identity, '/', 1) = split_part(journal_identity(), '/', 1)
@@ -64,8 +63,8 @@ export const SET_FENCE = `UPDATE journal_state SET fence_reason = $1::text,
   fence_since = CASE WHEN $1::text = '' THEN 0 ELSE ${NOW.postgres} END`;
 
 /**
- * Records a batch of outcomes, with the first changes of the transactions created. Returns the ids of attempts left
- * unchanged because another one created their transaction, or because they are missing.
+ * Records a batch of outcomes, with the first changes of the transactions created. Returns the ids of the attempts that
+ * it did not change: another attempt created their transaction, or they are missing.
  */
 export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT x.*, x.state = 'u' AS is_open, observed.*
@@ -104,8 +103,8 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT 1 FROM stored_attempts AS own WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id)`;
 
 /**
- * Searches the index by id and group, so that it reads no row of another client. OFFSET 0 keeps a planner without
- * statistics from using the other conditions and so reading all attempts of the group.
+ * Searches the indexes by id and group, so that it reads no row of another client. OFFSET 0 keeps a planner without
+ * statistics from using the other conditions, which would read all attempts of the group.
  */
 export const FIND_CREATED = `SELECT input.place - 1 AS place, attempts.*
   FROM (SELECT place, (ref ->> 2)::integer AS transaction_hash, decode(ref ->> 1, 'hex') AS transaction_id,
@@ -153,10 +152,10 @@ const TABLES = [
   'change_epoch',
 ];
 
-/** Whether the user of the connection has all privileges that the gateway needs. */
+/** Whether the database user has all privileges that the gateway needs. */
 export const MAY_WRITE = TABLES.flatMap((table) =>
   (table === 'attempts' ? ['SELECT'] : ['SELECT', 'INSERT', 'UPDATE', 'DELETE']).map(
-    (right) => `has_table_privilege('${table}', '${right}')`,
+    (privilege) => `has_table_privilege('${table}', '${privilege}')`,
   ),
 )
   .concat("has_sequence_privilege('stored_attempts_seq_seq', 'SELECT')")

@@ -8,7 +8,7 @@ import { sql, type SqliteThread } from './thread';
 
 const CURRENT_EPOCH = '(SELECT epoch FROM change_epoch)';
 
-/** Records the first change after the statement that settles an attempt. Does nothing if that statement changed no row. */
+/** Records the first change after the statement that settles an attempt, unless that statement changed no row. */
 const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, status, state, received)
   SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_OF_GROUP}, ${COPIED_COLUMNS}, ?, ?, ?
   FROM stored_attempts WHERE ${hasId('id')} AND changes() = 1`;
@@ -18,7 +18,7 @@ const FOLLOW = `INSERT INTO followed_transactions (created_at, changed_at, obser
   SELECT settled_at, settled_at, ?, ?, ${COPIED_COLUMNS}, transaction_hash, ?, ?
   FROM stored_attempts WHERE ${hasId('id')} AND changes() = 1`;
 
-/** Returns the statements that follow the one that settles an attempt which succeeded. */
+/** Returns the statements to run directly after the statement that settles a succeeded attempt. */
 export function firstChange(id: string, settledAt: number, observed: ObservedState | undefined): Statement[] {
   const attempt = idValues(id);
   if (!observed) return [sql(FOLLOW, 0, settledAt, null, null, ...attempt)];
@@ -34,48 +34,50 @@ const FOLLOWED_ID = `(SELECT f.id FROM followed_transactions AS f INDEXED BY fol
 
 const SELECT_IF_NOT_FOLLOWED = `SELECT 'not_followed' AS result WHERE ${FOLLOWED_ID} IS NULL`;
 
-const UNCHANGED = `UPDATE followed_transactions
+const UPDATE_IF_UNCHANGED = `UPDATE followed_transactions
   SET failures = 0, next_lookup_at = ?, observed_at = max(observed_at, ?)
   WHERE id = ${FOLLOWED_ID} AND status = ? AND state IS ? RETURNING 'unchanged' AS result`;
 
-const OUTDATED = `UPDATE followed_transactions SET failures = 0, next_lookup_at = ?
+const UPDATE_IF_OUTDATED = `UPDATE followed_transactions SET failures = 0, next_lookup_at = ?
   WHERE id = ${FOLLOWED_ID} AND observed_at > ? RETURNING 'outdated' AS result`;
 
-const RECORD = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, previous_status, status, state, received)
+const RECORD_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, previous_status, status, state, received)
   SELECT ${CURRENT_EPOCH}, 0, ?, ${FEED_OF_GROUP}, ${COPIED_COLUMNS}, status, ?, ?, ?
   FROM followed_transactions WHERE id = ${FOLLOWED_ID}`;
 
-const END = `DELETE FROM followed_transactions WHERE id = ${FOLLOWED_ID} RETURNING 'recorded' AS result`;
+const STOP_FOLLOWING = `DELETE FROM followed_transactions WHERE id = ${FOLLOWED_ID} RETURNING 'recorded' AS result`;
 
-const UPDATE = `UPDATE followed_transactions
+const UPDATE_FOLLOWED = `UPDATE followed_transactions
   SET failures = 0, status = ?, state = ?, changed_at = ?, observed_at = max(observed_at, ?), next_lookup_at = ?
   WHERE id = ${FOLLOWED_ID} RETURNING 'recorded' AS result`;
 
-/** Returns statements of which each runs only if those before it do not apply. */
+/** Returns statements to try in order. The first that returns a row ends the job. */
 function observationStatements(observation: Observation): Statement[] {
   const { service, kind, channel, transactionId, requestedAt, observedAt } = observation;
   const { status, state, received, isFinal, nextLookupAt } = observation;
-  const id = [shortHash(transactionId), toStoredText(transactionId), service, kind, channel];
-  const soon = nextLookupAt === null ? null : observedAt;
+  const idParams = [shortHash(transactionId), toStoredText(transactionId), service, kind, channel];
+  const repeatedLookupAt = nextLookupAt === null ? null : observedAt;
   return [
-    sql(SELECT_IF_NOT_FOLLOWED, ...id),
-    sql(UNCHANGED, nextLookupAt, observedAt, ...id, status, state),
-    ...(isFinal ? [] : [sql(OUTDATED, soon, ...id, requestedAt)]),
-    sql(RECORD, observedAt, status, state, received, ...id),
-    isFinal ? sql(END, ...id) : sql(UPDATE, status, state, observedAt, observedAt, nextLookupAt, ...id),
+    sql(SELECT_IF_NOT_FOLLOWED, ...idParams),
+    sql(UPDATE_IF_UNCHANGED, nextLookupAt, observedAt, ...idParams, status, state),
+    ...(isFinal ? [] : [sql(UPDATE_IF_OUTDATED, repeatedLookupAt, ...idParams, requestedAt)]),
+    sql(RECORD_CHANGE, observedAt, status, state, received, ...idParams),
+    isFinal
+      ? sql(STOP_FOLLOWING, ...idParams)
+      : sql(UPDATE_FOLLOWED, status, state, observedAt, observedAt, nextLookupAt, ...idParams),
   ];
 }
 
-/** Changes a row, because SQLite neither writes nor syncs anything when an update leaves the values as they are. */
+/** Changes a value, because SQLite does not write or sync anything if an update changes no value. */
 const SYNC = `INSERT INTO write_checks (id, checked_at, filler) VALUES (2, 0, zeroblob(0))
   ON CONFLICT (id) DO UPDATE SET checked_at = checked_at + 1`;
 
-/** Begins a new epoch. Everything written earlier is ordered before it. */
+/** Begins a new epoch. All earlier changes are ordered before it. */
 export const RAISE_EPOCH = `UPDATE change_epoch SET epoch = max(epoch + 1, ${NOW.sqlite})`;
 
 /** The record of changes in SQLite. */
 export class SqliteChanges extends SqlChanges implements ChangeJournal {
-  /** @param background thread for reads that no create waits for */
+  /** @param background thread for reads that must not delay creates */
   constructor(
     private readonly thread: SqliteThread,
     private readonly background: SqliteThread,
@@ -101,6 +103,6 @@ export class SqliteChanges extends SqlChanges implements ChangeJournal {
     await this.thread.run({ write: true, statements: [sql(SYNC)] });
   }
 
-  /** Does nothing: SqliteJournal.open() begins a new epoch if the file is another one. */
+  /** Does nothing: SqliteJournal.open() begins a new epoch if the file was replaced. */
   protected async correctEpoch(): Promise<void> {}
 }

@@ -52,14 +52,14 @@ const INSERT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.join(', ')}, group
     WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?)
   ${UPSERT_RELEASED_KEY} RETURNING 1 AS is_started`;
 
-/** Returns a row if the fence was raised or lowered since the sender read it. */
+/** Returns a row if the fence is not the one that the inserting instance read. */
 const SELECT_IF_FENCE_CHANGED =
   'SELECT fence_since AS changed_fence FROM journal_state WHERE fence_since <> ?';
 
 /** Returns a row if the journal does not have the attempt. */
 const SELECT_IF_MISSING = `SELECT 1 AS is_missing WHERE NOT EXISTS (SELECT 1 FROM stored_attempts WHERE ${hasId('id')})`;
 
-/** Returns a row if another attempt created the transaction. Parameters: its hash and id, and the id of this attempt. */
+/** Returns a row if another attempt created the transaction. Parameters: hash and id of the transaction, `idValues`. */
 const SELECT_OTHER_CREATOR = `SELECT other.id FROM attempts AS mine JOIN attempts AS other
   ON other.transaction_hash = ? AND other.transaction_id = ? AND +other.service = mine.service
     AND +other.kind = mine.kind AND other.id <> mine.id
@@ -78,7 +78,7 @@ const SETTLE_AS_UNKNOWN = `UPDATE stored_attempts
   WHERE ${hasId('id')} AND ${IS_OPEN}`;
 
 /**
- * Looks up attempts by transaction id or external id, each indexed together with the group, so that no row of another
+ * Finds attempts by transaction id or external id. The indexes of both include the group, so that no row of another
  * client is read.
  */
 const FIND_CREATED = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
@@ -113,10 +113,10 @@ const SELECT_STATE = `SELECT state.*, (SELECT seq FROM sqlite_sequence WHERE nam
 const SET_FENCE = 'UPDATE journal_state SET fence_since = ?, fence_reason = ?';
 
 /**
- * Returns the statements that raise the fence, and begin a new epoch of changes, if the journal was written to another
- * file, such as that of a backup.
+ * Returns the statements that raise the fence and begin a new epoch of changes if the file was replaced, for example by
+ * a backup.
  */
-function raiseFenceOfOtherFile(file: string): string[] {
+function fenceStatementsOf(file: string): string[] {
   const { ino, birthtimeNs } = statSync(file, { bigint: true });
   const identity = `'${ino}/${birthtimeNs}'`;
   const raiseEpoch = `${RAISE_EPOCH} WHERE EXISTS (
@@ -135,7 +135,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
 
   private constructor(
     private readonly thread: SqliteThread,
-    /** A second thread with a read-only connection, for reads that no create waits for. */
+    /** A second thread with a read-only connection, for reads that must not delay creates. */
     private readonly background: SqliteThread,
     timeLimitMs: number,
   ) {
@@ -148,7 +148,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const thread = await SqliteThread.open(file, timeLimitMs);
     const execute = (text: string, values?: readonly SqlValue[]): Promise<Row[]> =>
       thread.runWhileOpening(text, values);
-    // Locks the file, so that other processes that start at the same time wait.
+    // Locks the file. Other processes that start at the same time wait.
     const transaction = async <T>(work: () => Promise<T>): Promise<T> => {
       await execute('BEGIN IMMEDIATE');
       const result = await work();
@@ -158,7 +158,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     try {
       await migrate({ dialect: 'sqlite', execute, transaction });
       await transaction(async () => {
-        for (const statement of raiseFenceOfOtherFile(file)) await execute(statement);
+        for (const statement of fenceStatementsOf(file)) await execute(statement);
       });
       const background = await SqliteThread.open(file, Math.max(timeLimitMs, READ_TIME_LIMIT_MS), true);
       return new SqliteJournal(thread, background, timeLimitMs);
@@ -182,8 +182,8 @@ export class SqliteJournal extends SqlJournal implements Journal {
     if (!row) return { kind: 'reserved' };
     if ('changed_fence' in row) return { kind: 'fence_changed' };
     if ('is_started' in row || row['id'] === id) return { kind: 'started' };
-    const found = attemptFromRow(row);
-    return isKeyReleased(found) ? { kind: 'reserved' } : { kind: 'exists', attempt: found };
+    const holder = attemptFromRow(row);
+    return isKeyReleased(holder) ? { kind: 'reserved' } : { kind: 'exists', attempt: holder };
   }
 
   async recordOutcome(id: string, result: Outcome): Promise<boolean> {
@@ -203,13 +203,13 @@ export class SqliteJournal extends SqlJournal implements Journal {
     }
     const { transactionId, status, observed } = result;
     const hash = shortHash(transactionId);
-    const others = await this.#writeOutcome(
+    const otherCreators = await this.#writeOutcome(
       sql(SELECT_OTHER_CREATOR, hash, transactionId, ...idValues(id)),
       sql(SETTLE, STATE_OF[outcome], settledAt, hash, toStoredText(transactionId), status, ...idValues(id)),
       ...firstChange(id, settledAt, observed),
       sql(SELECT_IF_MISSING, ...idValues(id)),
     );
-    return others.length === 0;
+    return otherCreators.length === 0;
   }
 
   async readState(): Promise<JournalState> {
@@ -245,7 +245,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async close(): Promise<void> {
-    // The connection closed last checkpoints the write-ahead log, so it must not be the read-only one.
+    // The writing connection is closed last, because the last connection checkpoints the write-ahead log.
     await this.background.close();
     await this.thread.close();
   }

@@ -18,7 +18,7 @@ export interface Job {
 export interface BatchMessage {
   batch: number;
   jobs: readonly Job[];
-  /** Latest time at which the batch may start or obtain the lock of the file, in monotonic milliseconds. */
+  /** Latest time at which the batch can start or obtain the lock of the file, in monotonic milliseconds. */
   until: number;
 }
 
@@ -30,6 +30,6 @@ export type BatchResult =
       error: string;
       /** Result code of SQLite; undefined for other errors. */
       errcode: number | undefined;
-      /** Code of another error; FILE_REPLACED if the path no longer leads to the open file. */
+      /** Code of an error that is not from SQLite; FILE_REPLACED if the path no longer has the open file. */
       code: string | undefined;
     };

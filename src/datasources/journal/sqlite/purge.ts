@@ -33,8 +33,8 @@ const FROM_EXPIRED_CHANGES = `FROM (
   SELECT id, seq, epoch, feed_id, recorded_at FROM changes INDEXED BY changes_in_order
   WHERE (epoch, xid, seq) > (0, 0, 0) ORDER BY epoch, xid, seq LIMIT ?) WHERE recorded_at < ?`;
 
-/** Raises the positions before which the changes of a feed are missing. */
-const RAISE_PURGED = `UPDATE change_feeds SET purged_epoch = newest.epoch, purged_seq = newest.seq
+/** Stores in each feed the position of its last expired change. */
+const RAISE_PURGED_POSITIONS = `UPDATE change_feeds SET purged_epoch = newest.epoch, purged_seq = newest.seq
   FROM (SELECT feed_id, max(epoch) AS epoch, max(seq) AS seq ${FROM_EXPIRED_CHANGES} GROUP BY feed_id) AS newest
   WHERE change_feeds.id = newest.feed_id AND newest.seq > purged_seq`;
 
@@ -48,7 +48,7 @@ const PURGE_FOLLOWED = `DELETE FROM followed_transactions WHERE id IN (
 const PURGE_STATEMENTS = {
   attempts: [PURGE_EXPIRED_RESERVATIONS, PURGE_ATTEMPTS],
   confirmed: [PURGE_CONFIRMED_INPUTS],
-  changes: [RAISE_PURGED, PURGE_CHANGES],
+  changes: [RAISE_PURGED_POSITIONS, PURGE_CHANGES],
   followed: [PURGE_FOLLOWED],
 };
 
@@ -64,10 +64,10 @@ export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<
       leftOver.length > 0 ? await deleteRows([sql(PURGE_LEFT_OVER, JSON.stringify(leftOver))]) : [];
     return { deleted: rows.length, after: page.length < limit ? null : String(page.at(-1)?.['place']) };
   }
-  // Changes and followed transactions are read from the oldest row at each step.
+  // Each step reads changes and followed transactions from the oldest row on.
   const values =
     target === 'attempts' || target === 'confirmed' ? [start, settledBefore, limit] : [limit, settledBefore];
   const rows = await deleteRows(PURGE_STATEMENTS[target].map((text) => sql(text, ...values)));
-  const last = Math.max(...rows.map((row) => Number(row['time'] ?? 0)));
-  return { deleted: rows.length, after: rows.length < limit ? null : String(last) };
+  const lastTime = Math.max(...rows.map((row) => Number(row['time'] ?? 0)));
+  return { deleted: rows.length, after: rows.length < limit ? null : String(lastTime) };
 }

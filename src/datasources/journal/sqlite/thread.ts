@@ -14,9 +14,9 @@ import type { Row, SqlValue } from '../rows';
 export const sql = (text: string, ...params: SQLInputValue[]): Statement => ({ sql: text, params });
 
 const MAX_BATCH = 512;
-/** Part of the time limit that is reserved for writing. The rest may be spent waiting for a lock of another process. */
+/** Part of the time limit in ms that is reserved for writing. The rest can be used to wait for another process. */
 const WRITING_RESERVE_MS = 50;
-/** Maximum wait in ms for a lock during opening, because another process may be creating the tables. */
+/** Maximum wait in ms for a lock during opening: another process may be creating the tables. */
 const OPENING_MS = 10_000;
 
 interface InFlightBatch {
@@ -64,7 +64,7 @@ export class SqliteThread {
     }
   }
 
-  /** Runs a job. If this resolves, a write is durable; if it rejects at the time limit, a write may still complete. */
+  /** Runs a job. After it resolves, a synced write is durable. After a timeout, a write may still complete. */
   run(job: Job, priority?: Priority): Promise<Row[]> {
     return this.#batcher.add(job, priority);
   }
@@ -148,15 +148,15 @@ const PRIVATE_MODE = 0o600;
 const OTHER_USERS_MODE_BITS = 0o007;
 
 /**
- * Creates the file with mode 0600, and sets this mode on a file that all users of the machine may access. Keeps other
+ * Creates the file with mode 0600, and sets this mode on a file that all users of the machine can access. Keeps other
  * modes, such as 0640. Does not change files of another user; `paygraph doctor` reports them.
  */
 function makePrivate(file: string): void {
   try {
-    // An existing file is not opened: closing it would release the locks that SQLite holds on it in this process (fcntl).
+    // Does not open an existing file: closing it would release SQLite's locks on it in this process (fcntl).
     if (modeOf(file) === undefined) closeSync(openSync(file, 'a', PRIVATE_MODE));
-    for (const each of [file, `${file}-wal`, `${file}-shm`])
-      if (((modeOf(each) ?? 0) & OTHER_USERS_MODE_BITS) !== 0) chmodSync(each, PRIVATE_MODE);
+    for (const name of [file, `${file}-wal`, `${file}-shm`])
+      if (((modeOf(name) ?? 0) & OTHER_USERS_MODE_BITS) !== 0) chmodSync(name, PRIVATE_MODE);
   } catch {
     // If this prevents opening the file, SQLite reports it.
   }

@@ -25,7 +25,7 @@ const openedIdentity = identityAtPath();
 if (!readOnly) {
   setWalMode(monotonicMs() + busyTimeoutMs);
   database.exec('PRAGMA synchronous = FULL');
-  // Four times the default, in pages, because most pages are rewritten often. The write-ahead log grows to 16 MB.
+  // In pages: four times the default, because most pages are rewritten often. The write-ahead log grows to 16 MB.
   database.exec('PRAGMA wal_autocheckpoint = 4000');
 }
 
@@ -44,11 +44,11 @@ function setWalMode(until: number): void {
 
 /** Returns the device and inode of the file at the path; undefined if there is none. */
 function identityAtPath(): string | undefined {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found && `${found.dev}:${found.ino}`;
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}`;
 }
 
-/** Throws if the path leads to another file or none, because writes to the open file would be lost at a restart. */
+/** Throws if the path has another file or none, because writes to the open file would be lost at a restart. */
 function checkFileInPlace(): void {
   if (identityAtPath() === openedIdentity) return;
   throw Object.assign(new Error('The SQLite file was removed or replaced.'), { code: 'FILE_REPLACED' });
@@ -80,9 +80,9 @@ function runJob({ statements }: Job): Rows {
   return [];
 }
 
-/** Executes all writes of a batch in one transaction, and so with one disk sync; then its reads. */
+/** Executes all writes of a batch in one transaction, with one disk sync. Then executes its reads. */
 function runBatch({ jobs, until }: BatchMessage): Rows[] {
-  // The callers time out before the batch could complete, so it must not start.
+  // The batch must not start, because its callers time out before it could complete.
   if (monotonicMs() >= until) throw new Error('Too late: the time limit of the batch has passed.');
   database.exec(`PRAGMA busy_timeout = ${Math.ceil(until - monotonicMs())}`);
   const results: Rows[] = [];

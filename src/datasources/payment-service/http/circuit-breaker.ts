@@ -7,19 +7,19 @@ const MAX_BREAK_MS = 30_000;
 type State =
   | { kind: 'closed'; failures: number }
   /** `until`: end of the break by the monotonic clock. */
-  | { kind: 'open'; until: number; breaks: number }
-  /** One request probes the service; `decided` resolves when it has ended. */
-  | { kind: 'half_open'; decided: Promise<undefined>; breaks: number };
+  | { kind: 'open'; until: number; failedProbes: number }
+  /** One request probes the service; `probeEnd` resolves when it has ended. */
+  | { kind: 'half_open'; probeEnd: Promise<undefined>; failedProbes: number };
 
 interface CircuitBreakerOptions {
   /** Number of consecutive failures that open the circuit breaker. */
   threshold: number;
-  /** @param end the result of a request, or the error with which it rejected */
-  isFailure(end: unknown): boolean;
+  /** @param outcome the result of a request, or the error with which it rejected */
+  isFailure(outcome: unknown): boolean;
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
 }
 
-/** Circuit breaker that opens after consecutive failures, for about a second. Each failed probe doubles the duration. */
+/** Circuit breaker that opens for about a second after consecutive failures. Each failed probe doubles this time. */
 export class CircuitBreaker {
   #state: State = { kind: 'closed', failures: 0 };
 
@@ -29,22 +29,22 @@ export class CircuitBreaker {
     return this.#state.kind;
   }
 
-  /** Runs `send`. Rejects with a BrokenCircuitError during a break. While another request probes, waits for its result. */
+  /** Runs `send`. Rejects with a BrokenCircuitError during a break. Waits while another request probes the service. */
   async execute<T>(send: () => Promise<T>): Promise<T> {
     const state = this.#state;
     if (state.kind === 'closed') return this.#run(send, () => this.#onFailure());
     if (state.kind === 'half_open') {
-      await state.decided;
+      await state.probeEnd;
       return this.execute(send);
     }
     if (this.options.runtime.monotonic() < state.until) throw new BrokenCircuitError();
-    const { breaks } = state;
-    const decided = Promise.withResolvers<undefined>();
-    this.#state = { kind: 'half_open', decided: decided.promise, breaks };
-    return this.#run(send, () => this.#open(breaks + 1)).finally(() => {
+    const { failedProbes } = state;
+    const probeEnd = Promise.withResolvers<undefined>();
+    this.#state = { kind: 'half_open', probeEnd: probeEnd.promise, failedProbes };
+    return this.#run(send, () => this.#open(failedProbes + 1)).finally(() => {
       // A success, or an error that is not a failure, ends the break.
       if (this.#state.kind === 'half_open') this.#state = { kind: 'closed', failures: 0 };
-      decided.resolve(undefined);
+      probeEnd.resolve(undefined);
     });
   }
 
@@ -67,11 +67,11 @@ export class CircuitBreaker {
     if (this.#state.failures >= this.options.threshold) this.#open(0);
   }
 
-  #open(breaks: number): void {
+  #open(failedProbes: number): void {
     const { runtime } = this.options;
-    const breakMs = Math.min(MAX_BREAK_MS, FIRST_BREAK_MS * 2 ** Math.min(breaks, 5));
+    const breakMs = Math.min(MAX_BREAK_MS, FIRST_BREAK_MS * 2 ** Math.min(failedProbes, 5));
     // Adds jitter, so that instances do not probe at the same time.
     const until = runtime.monotonic() + breakMs * (0.75 + runtime.random() / 4);
-    this.#state = { kind: 'open', until, breaks };
+    this.#state = { kind: 'open', until, failedProbes };
   }
 }

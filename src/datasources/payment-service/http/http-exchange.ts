@@ -29,12 +29,12 @@ export function readJsonObject(raw: RawResponse): WireObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** A request that ended without a response. */
+/** Error of a request that ended without a response. */
 export class RequestFailure extends Error {
   constructor(
     /** `refused`: the gateway did not send the request. `broken`: the connection failed. */
     readonly reason: 'timeout' | 'too-large' | 'broken' | 'refused',
-    /** Whether certainly no byte of the request was sent, so that the service cannot have acted on it. */
+    /** Whether it is certain that no byte of the request was sent. The service then cannot have acted on it. */
     readonly nothingSent: boolean,
     /** Error code for logs, for example ECONNREFUSED or UND_ERR_SOCKET. */
     readonly code: string,
@@ -47,21 +47,21 @@ export class RequestFailure extends Error {
 /** Maximum size of a response body, larger than any documented response. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** Minimum time in ms left before the deadline to start a request; with less, it is not expected to complete. */
+/** Minimum time in ms left to start a request; with less time, it would probably not complete. */
 export const minRemainingMs = (timeoutMs: number): number => Math.min(1000, timeoutMs / 4);
 
 export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
 
-/** A request and its response under one deadline. It is a response handler for undici and for `HttpConnections.post`. */
+/** A request and its response under one deadline. Handles responses for undici and for `HttpConnections.post`. */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly #response = Promise.withResolvers<RawResponse>();
+  readonly #deferredResponse = Promise.withResolvers<RawResponse>();
   readonly #timer: Timer;
   /** Latest time to start the request, by the monotonic clock. */
   readonly #startUntil: number;
   readonly #chunks: Buffer[] = [];
   #controller: Controller | undefined;
   #failure: RequestFailure | undefined;
-  #size = 0;
+  #receivedBytes = 0;
   #status = 0;
   #headers: RawResponse['headers'] = {};
 
@@ -74,7 +74,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   get response(): Promise<RawResponse> {
-    return this.#response.promise;
+    return this.#deferredResponse.promise;
   }
 
   /** Dispatches the request unless too little time is left. */
@@ -89,7 +89,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#fail('refused', error instanceof Error ? error.name : 'REFUSED');
   }
 
-  /** Called before the first byte is written. Aborts an exchange that has failed meanwhile, so that nothing is sent. */
+  /** Called before the first byte is written. If the exchange has failed meanwhile, aborts it: nothing is sent. */
   onRequestStart(controller: Controller): void {
     this.#failIfTooLate();
     if (this.#failure) controller.abort(this.#failure);
@@ -108,8 +108,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Controller, chunk: Buffer): void {
-    this.#size += chunk.length;
-    if (this.#size > MAX_RESPONSE_BYTES) this.#fail('too-large', 'ANSWER_TOO_LARGE');
+    this.#receivedBytes += chunk.length;
+    if (this.#receivedBytes > MAX_RESPONSE_BYTES) this.#fail('too-large', 'ANSWER_TOO_LARGE');
     else this.#chunks.push(chunk);
   }
 
@@ -120,7 +120,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // Avoids a copy for the usual response of one chunk.
     const body = first && !second ? first : Buffer.concat(this.#chunks);
     const response = { status: this.#status, headers: this.#headers, body };
-    void this.runtime.nextTurn().then(() => this.#response.resolve(response));
+    void this.runtime.nextTurn().then(() => this.#deferredResponse.resolve(response));
   }
 
   onResponseError(_controller: Controller | undefined, error: Error): void {
@@ -132,6 +132,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timer.cancel();
     this.#failure = new RequestFailure(reason, this.#controller === undefined, code);
     this.#controller?.abort(this.#failure);
-    this.#response.reject(this.#failure);
+    this.#deferredResponse.reject(this.#failure);
   }
 }

@@ -6,19 +6,19 @@ import { StandbyConnections } from './standby-connections';
 /** Time in ms after which an idle connection is closed. Most services keep idle connections for several seconds. */
 const MAX_IDLE_MS = 1000;
 
-/** Time in ms before a connection is reused, so that the gateway notices a service that closes it after a response. */
+/** Time in ms after a response before its connection is reused, because the service may be closing the connection. */
 const MIN_IDLE_MS = 5;
 
 type OnSocket = (error: Error | null, socket: Duplex) => void;
 
-/** Connections for creates and confirms. Prefers a recently used one, then a standby connection, then a new one (ADR 19). */
+/** Connections for creates and confirms: first recently used ones, then standby connections, then new ones (ADR 19). */
 export class PostAgent extends Agent {
   readonly #connect: (callback: buildConnector.Callback) => void;
   readonly #standby: StandbyConnections;
 
   constructor({ protocol, hostname, port, host }: URL, connectTimeoutMs: number) {
     super({ keepAlive: true, scheduling: 'lifo', timeout: MAX_IDLE_MS });
-    // Resumes TLS sessions. Connections this short need no TCP keep-alive.
+    // Resumes TLS sessions. Short-lived connections need no TCP keep-alive.
     const connect = buildConnector({ timeout: connectTimeoutMs, allowH2: false, keepAlive: false });
     const target = { protocol, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, host };
     this.#connect = (callback) => connect(target, callback);
@@ -32,14 +32,14 @@ export class PostAgent extends Agent {
     else this.#connect((...[error, socket]) => onSocket(error, socket as Duplex));
   }
 
-  /** Delays the event with which Node.js releases a connection for the next request. */
+  /** Delays the event `free`, after which Node.js reuses a connection for the next request. */
   override emit(event: string | symbol, ...values: unknown[]): boolean {
     if (event !== 'free') return super.emit(event, ...values);
     setTimeout(() => super.emit(event, ...values), MIN_IDLE_MS);
     return true;
   }
 
-  /** Whether Node.js may reuse the connection of a response. Node.js itself applies `timeout` of the Keep-Alive header. */
+  /** Whether Node.js may reuse a connection. Checks `max` of the Keep-Alive header; Node.js itself checks `timeout`. */
   override keepSocketAlive(socket: Duplex): boolean {
     const { res } = (socket as { _httpMessage?: { res?: IncomingMessage } })._httpMessage ?? {};
     const [, requestsLeft = '1'] = /\bmax=(\d+)/.exec(String(res?.headers['keep-alive'])) ?? [];

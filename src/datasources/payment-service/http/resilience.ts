@@ -9,17 +9,18 @@ export type BulkheadName = 'lookups' | 'payments' | 'payouts';
 const MAX_IN_FLIGHT: Record<BulkheadName, number> = { lookups: 128, payments: 96, payouts: 32 };
 const MAX_QUEUED = 2000;
 
-/** Number of consecutive timeouts that open a circuit breaker. It is low, as each costs a caller the whole deadline. */
+/** Number of consecutive timeouts that open a circuit breaker. It is low, because callers wait for each one. */
 const TIMEOUT_THRESHOLD = 10;
-/** Number of other consecutive failures that open a circuit breaker. */
+/** Number of consecutive failures other than timeouts that open a circuit breaker. */
 const FAILURE_THRESHOLD = 50;
 
-const isTimeout = (end: unknown): boolean => end instanceof RequestFailure && end.reason === 'timeout';
+const isTimeout = (outcome: unknown): boolean =>
+  outcome instanceof RequestFailure && outcome.reason === 'timeout';
 
-/** Whether a request failed for another reason than a timeout, or the service responded with a 5xx status. */
-function isOtherFailure(end: unknown): boolean {
-  if (end instanceof RequestFailure) return end.reason !== 'timeout';
-  return !(end instanceof Error) && (end as RawResponse).status >= 500;
+/** Whether a request failed for a reason other than a timeout, or the service responded with a 5xx status. */
+function isOtherFailure(outcome: unknown): boolean {
+  if (outcome instanceof RequestFailure) return outcome.reason !== 'timeout';
+  return !(outcome instanceof Error) && (outcome as RawResponse).status >= 500;
 }
 
 /** Bulkheads and circuit breakers for requests to the service. */
@@ -42,8 +43,8 @@ export class ResiliencePolicy {
   }
 
   /**
-   * Runs `send` in a slot of the bulkhead; null: the request already holds one. Rejects without running it if a breaker
-   * is open or the queue is full.
+   * Runs `send` in a slot of the bulkhead; without one if `lane` is null, because the request already holds a slot.
+   * Rejects without running `send` if a breaker is open or the queue is full.
    */
   run(lane: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
     const sendInSlot = lane === null ? send : () => this.#lanes[lane].execute(send);
@@ -54,9 +55,12 @@ export class ResiliencePolicy {
     return this.#lanes[lane].executionSlots > 0;
   }
 
-  /** Waits for a slot; resolves with its release. Rejects with reason `refused` if a breaker is half open, the queue is full or no slot frees in time. */
+  /**
+   * Waits for a slot. Resolves with a function that frees it. Rejects with a RequestFailure (`refused`) if a breaker is
+   * half open, if the queue is full, or if no slot becomes free in time.
+   */
   reserve(lane: BulkheadName, timeoutMs: number): Promise<() => void> {
-    // Refuse now instead of waiting for the probing request, because the attempt would be in the journal meanwhile.
+    // Refuse now: otherwise the attempt would be recorded in the journal, and then wait for the probing request.
     if ([this.#timeouts, this.#failures].some(({ state }) => state === 'half_open'))
       return Promise.reject(new RequestFailure('refused', true, 'HALF_OPEN'));
     const reserved = Promise.withResolvers<() => void>();

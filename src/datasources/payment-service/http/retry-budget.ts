@@ -4,12 +4,12 @@ import { ServiceError } from '../service-error';
 const MAX_TRIES = 3;
 const BASE_DELAY_MS = 100;
 
-/** Retries that each lookup adds to the budget, so that retries do not overload a failing service. */
+/** Number of retries that each lookup adds to the budget. The budget keeps retries from overloading the service. */
 const BUDGET_PER_LOOKUP = 0.1;
 /** Initial and maximum budget, in retries. */
 const MAX_BUDGET = 10;
 
-/** Minimum share of the time limit left for a retry; with less, it may time out and hide the previous error. */
+/** Minimum fraction of the time limit left for a retry. A shorter retry could time out and hide the previous error. */
 const MIN_REMAINING_RATIO = 0.25;
 
 const hasRetryAfter = (error: unknown): boolean =>
@@ -21,7 +21,6 @@ const isTimeout = (error: unknown): boolean => error instanceof ServiceError && 
 export class LookupRetries {
   #budget = MAX_BUDGET;
 
-  /** @param onRetry called before each retry */
   constructor(
     private readonly runtime: Runtime,
     private readonly onRetry: () => void,
@@ -36,7 +35,7 @@ export class LookupRetries {
       let error = first;
       for (let tries = 1; ; tries += 1) {
         const delay = this.#delayBefore(tries + 1, error);
-        // Prefers a first error with Retry-After to the timeout of a retry, which has none.
+        // If a retry times out, a first error with Retry-After tells the caller more.
         if (delay === undefined || this.runtime.monotonic() + delay >= retryUntil)
           throw isTimeout(error) && hasRetryAfter(first) ? first : error;
         this.#budget -= 1;
@@ -44,15 +43,15 @@ export class LookupRetries {
         this.onRetry();
         try {
           return await call(deadline - this.runtime.monotonic());
-        } catch (next) {
-          error = next;
+        } catch (retryError) {
+          error = retryError;
         }
       }
     };
     return call(timeoutMs).catch(retry);
   }
 
-  /** Returns the delay in ms before the next try; undefined if there should be no further try. */
+  /** Returns the delay in ms before the next try; undefined if there must be no next try. */
   #delayBefore(nextTry: number, error: unknown): number | undefined {
     const isRetryable = error instanceof ServiceError && error.kind === 'UNAVAILABLE' && !error.notTried;
     if (!isRetryable || nextTry > MAX_TRIES || this.#budget < 1) return undefined;

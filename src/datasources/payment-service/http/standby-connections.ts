@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 
-/** Maximum age in ms of a standby connection: longer than the gap between creates, shorter than server idle timeouts. */
+/** Maximum age in ms of a standby connection: longer than pauses between creates, shorter than server idle timeouts. */
 const MAX_AGE_MS = 5000;
 const MAX_STANDBY = 16;
 
@@ -10,28 +10,28 @@ interface Standby {
   connectedAt: number;
 }
 
-/** Events before a request after which a connection is not used: the service closes it, or sends what nobody requested. */
+/** Events that make a standby connection unusable: the service closes it or sends data that nobody requested. */
 const UNUSABLE = ['data', 'end', 'error'];
 
 function destroy(this: Socket): void {
   this.destroy();
 }
 
-/** Connections opened ahead of need, which never carried a request: as many as were needed within five seconds. */
+/** Connections opened in advance, without a request so far: as many as were needed in the last five seconds. */
 export class StandbyConnections {
   #ready: Standby[] = [];
-  /** When the last requests needed a new connection, oldest first; at most MAX_STANDBY. */
-  #neededAt: number[] = [];
-  #connecting = 0;
+  /** Times of the last calls of take(), oldest first; at most MAX_STANDBY. */
+  #takenAt: number[] = [];
+  #connectingCount = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   /** @param connect opens a connection that is ready for its first request */
   constructor(private readonly connect: (callback: buildConnector.Callback) => void) {}
 
-  /** Removes and returns the newest connection; undefined if there is none. Opens others for the requests to come. */
+  /** Removes and returns the newest connection; undefined if there is none. Opens connections for later requests. */
   take(): Socket | undefined {
-    this.#neededAt = [...this.#neededAt, performance.now()].slice(-MAX_STANDBY);
+    this.#takenAt = [...this.#takenAt, performance.now()].slice(-MAX_STANDBY);
     this.#dropExpired();
     const socket = this.#ready.pop()?.socket;
     for (const event of UNUSABLE) socket?.off(event, destroy);
@@ -49,14 +49,14 @@ export class StandbyConnections {
   }
 
   #refill(): void {
-    while (this.#ready.length + this.#connecting < this.#neededAt.length && !this.#isClosed) {
-      this.#connecting += 1;
+    while (this.#ready.length + this.#connectingCount < this.#takenAt.length && !this.#isClosed) {
+      this.#connectingCount += 1;
       this.connect((...[, socket]) => {
-        this.#connecting -= 1;
+        this.#connectingCount -= 1;
         if (socket) this.#add(socket);
       });
     }
-    if (this.#ready.length + this.#neededAt.length > 0) this.#schedule();
+    if (this.#ready.length + this.#takenAt.length > 0) this.#schedule();
   }
 
   #add(socket: Socket): void {
@@ -69,7 +69,7 @@ export class StandbyConnections {
 
   #dropExpired(): void {
     const expiry = performance.now() - MAX_AGE_MS;
-    this.#neededAt = this.#neededAt.filter((time) => time > expiry);
+    this.#takenAt = this.#takenAt.filter((time) => time > expiry);
     const isUsable = ({ socket, connectedAt }: Standby): boolean => connectedAt > expiry && !socket.destroyed;
     this.#ready.filter((standby) => !isUsable(standby)).forEach(({ socket }) => socket.destroy());
     this.#ready = this.#ready.filter(isUsable);

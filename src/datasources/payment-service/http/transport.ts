@@ -6,7 +6,7 @@ import { ResiliencePolicy, type BulkheadName } from './resilience';
 import { ServiceError } from '../service-error';
 import type { Signer } from './signature';
 
-/** A request with a query string (GET) or a body (POST), which is signed with the credentials of the channel. */
+/** A request to sign with the credentials of the channel. It has a query string (GET) or a body (POST). */
 export type Call = { channel: string; path: string } & ({ query: string } | { body: string });
 
 export interface SendOptions {
@@ -14,7 +14,7 @@ export interface SendOptions {
   lane: BulkheadName | null;
   /** Time limit of the request in ms; by default that of the transport. */
   timeoutMs?: number | undefined;
-  /** Time of the first signature; by default now. An earlier one makes the service reject what a suspended process sends. */
+  /** Time of the first signature; by default now. The service rejects a request sent long after its signature. */
   signAt?: number | undefined;
   /** Called before a request is sent again after a 401. Resolves to false to prevent this. */
   mayRepeat?: (() => Promise<boolean>) | undefined;
@@ -39,11 +39,11 @@ interface TransportOptions {
 
 /** A 401 is attributed to the clock only if the measured skew differs by more than this from the skew used so far. */
 const MIN_SKEW_CHANGE_MS = 60_000;
-/** A larger skew is ignored, because the Date header is then assumed to be wrong. */
+/** Maximum clock skew. If a Date header shows a larger skew, the header is assumed to be wrong. */
 const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
-/** Maximum age of a Date header from which the service's time is extrapolated. */
+/** The service's time is not extrapolated from a Date header that is older than this. */
 const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
-/** Maximum deviation of the time between two Date headers from the monotonic clock, due to rounding and latency. */
+/** Maximum deviation between Date headers and the monotonic clock that rounding and latency can explain. */
 const MAX_DATE_ERROR_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
 const MAX_DRIFT = 0.0002;
@@ -61,8 +61,8 @@ export class ServiceTransport {
   readonly #connections: Connections;
   readonly #pathPrefix: string;
   #skewMs = 0;
-  /** Date header of the last response that certainly came from the service, and its arrival by the monotonic clock. */
-  #lastDate: { header: unknown; at: number } | undefined;
+  /** Date header of the last response that certainly came from the service, and the monotonic time of its arrival. */
+  #lastDate: { header: unknown; arrivedAt: number } | undefined;
 
   constructor(private readonly options: TransportOptions) {
     const base = new URL(options.baseUrl);
@@ -72,7 +72,7 @@ export class ServiceTransport {
     this.#connections = options.connections ?? new HttpConnections(base, options.timeoutMs);
   }
 
-  /** The service's clock minus the gateway's in ms, as used for signatures; 0 unless a difference caused a 401. */
+  /** The service's clock minus the gateway's in ms, as used for signatures; 0 until a difference has caused a 401. */
   get skewMs(): number {
     return this.#skewMs;
   }
@@ -87,31 +87,32 @@ export class ServiceTransport {
 
   /** Lower bound of the service's time, extrapolated from the last Date header; undefined if unknown. */
   serviceNow(): number | undefined {
-    const age = this.runtime.monotonic() - (this.#lastDate?.at ?? -Infinity);
+    const age = this.runtime.monotonic() - (this.#lastDate?.arrivedAt ?? -Infinity);
     const time = age < MAX_DATE_AGE_MS ? Date.parse(String(this.#lastDate?.header ?? '')) : NaN;
     return Number.isNaN(time) ? undefined : Math.floor(time + age * (1 - MAX_DRIFT));
   }
 
-  /** Stores the Date header of a response that certainly came from the service; none if it contradicts the previous one. */
+  /** Stores the Date header of a response that certainly came from the service; none if it contradicts the last one. */
   recordServiceTime({ headers }: RawResponse): void {
-    const at = this.runtime.monotonic();
-    const before = this.#lastDate;
-    this.#lastDate = { header: headers['date'], at };
-    // Does not parse an unchanged header, because parsing is slow and most headers repeat the previous one.
-    if (!before || before.header === headers['date']) return;
-    const passed = Date.parse(String(headers['date'])) - Date.parse(String(before.header));
-    if (!(Math.abs(passed - (at - before.at)) <= MAX_DATE_ERROR_MS)) this.#lastDate = undefined;
+    const arrivedAt = this.runtime.monotonic();
+    const previous = this.#lastDate;
+    this.#lastDate = { header: headers['date'], arrivedAt };
+    // Does not parse an unchanged header, because parsing is slow and most headers equal the previous one.
+    if (!previous || previous.header === headers['date']) return;
+    const passed = Date.parse(String(headers['date'])) - Date.parse(String(previous.header));
+    if (!(Math.abs(passed - (arrivedAt - previous.arrivedAt)) <= MAX_DATE_ERROR_MS))
+      this.#lastDate = undefined;
   }
 
-  /** Reserves a slot. Throws a RequestFailure with reason `refused` if there is none; nothing was sent then. */
+  /** Reserves a slot and returns a function that frees it. Throws a RequestFailure (`refused`) if none is free. */
   reserve(lane: BulkheadName): Promise<() => void> {
     return this.policy.reserve(lane, this.timeoutMs - minRemainingMs(this.timeoutMs));
   }
 
   /**
-   * Sends a request and returns the response, whatever its status. A 401 certainly changed nothing, so the request is
-   * then repeated within the same deadline: with the service's clock if that differs, then with the other secret key if
-   * there is one. A clock or key that worked is used for later requests.
+   * Sends a request and returns the response, whatever its status. After a 401, the service has certainly done nothing.
+   * The request is then repeated within the same deadline: first with the service's clock if that differs, then with
+   * the other secret key if there is one. Later requests use the clock and key that worked.
    * @throws ServiceError if the channel has no credentials; RequestFailure if there is no response
    */
   async send(call: Call, options: SendOptions): Promise<RawResponse> {
@@ -122,32 +123,33 @@ export class ServiceTransport {
     if (!signers || !signer) throw noCredentialsError();
     const deadline = this.runtime.monotonic() + timeoutMs;
     const exchange = (signing: Signing) => this.#exchange(call, options, deadline, signing);
-    /** Returns the time to sign at; undefined: no repetition. Read first, so that a repetition which arrives late is refused. */
+    // Returns the time for the signature of a repetition; undefined if the request must not be repeated. Reads the time
+    // before mayRepeat() runs, because the service must reject a repetition that is sent late.
     const repeatAt = async (): Promise<number | undefined> => {
       const now = this.options.now();
       if (deadline - this.runtime.monotonic() < minRemainingMs(timeoutMs)) return undefined;
       return ((await options.mayRepeat?.()) ?? true) ? now : undefined;
     };
     let skewMs = this.#skewMs;
-    let raw = await exchange({ signer, skewMs, signAt });
-    if (raw.status !== 401) return raw;
-    const newSkewMs = this.#newSkew(raw, skewMs);
-    const correctedAt = newSkewMs === undefined ? undefined : await repeatAt();
-    if (newSkewMs !== undefined && correctedAt !== undefined) {
+    let response = await exchange({ signer, skewMs, signAt });
+    if (response.status !== 401) return response;
+    const newSkewMs = this.#newSkew(response, skewMs);
+    const clockRetryAt = newSkewMs === undefined ? undefined : await repeatAt();
+    if (newSkewMs !== undefined && clockRetryAt !== undefined) {
       skewMs = newSkewMs;
-      raw = await exchange({ signer, skewMs, signAt: correctedAt });
-      if (raw.status !== 401) this.#skewMs = skewMs;
+      response = await exchange({ signer, skewMs, signAt: clockRetryAt });
+      if (response.status !== 401) this.#skewMs = skewMs;
     }
-    const other = signers.fallbackSigner(signer);
-    const retriedAt = raw.status === 401 && other ? await repeatAt() : undefined;
-    if (other && retriedAt !== undefined) {
-      raw = await exchange({ signer: other, skewMs, signAt: retriedAt });
-      if (raw.status !== 401) {
+    const otherSigner = signers.fallbackSigner(signer);
+    const keyRetryAt = response.status === 401 && otherSigner ? await repeatAt() : undefined;
+    if (otherSigner && keyRetryAt !== undefined) {
+      response = await exchange({ signer: otherSigner, skewMs, signAt: keyRetryAt });
+      if (response.status !== 401) {
         this.#skewMs = skewMs;
-        credentials.onAccepted(signers, other);
+        credentials.onAccepted(signers, otherSigner);
       }
     }
-    return raw;
+    return response;
   }
 
   #exchange(call: Call, options: SendOptions, deadline: number, signing: Signing): Promise<RawResponse> {
@@ -160,11 +162,10 @@ export class ServiceTransport {
     return this.options.interceptor ? this.options.interceptor(call, run) : run();
   }
 
-  /** Returns the clock skew if it may have caused a 401, otherwise undefined. Discards a skew that proved wrong. */
-  #newSkew(raw: RawResponse, usedSkewMs: number): number | undefined {
-    const skewMs = (serviceTime(raw) ?? NaN) - this.options.now();
+  /** Returns the clock skew if it may have caused a 401, otherwise undefined. Resets a wrong skew. */
+  #newSkew(response: RawResponse, usedSkewMs: number): number | undefined {
+    const skewMs = (serviceTime(response) ?? NaN) - this.options.now();
     if (Math.abs(skewMs - usedSkewMs) <= MIN_SKEW_CHANGE_MS) return undefined;
-    // The skew used so far is wrong, so later requests start without it.
     this.#skewMs = 0;
     return Math.abs(skewMs) < MAX_SKEW_MS ? skewMs : undefined;
   }

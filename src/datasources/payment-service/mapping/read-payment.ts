@@ -24,7 +24,7 @@ export interface KnownPayment {
   externalId?: string | null;
   /** The payment method of the request. */
   definition?: PaymentMethodDefinition;
-  /** Fields of payment_method that the gateway sent, in wire spelling. */
+  /** Fields of payment_method that the gateway sent, named as in the API of the service. */
   fields?: WireObject;
   amount?: { currency: string; value: string };
   /** Values of the caller's request that the response must not expose. */
@@ -33,7 +33,7 @@ export interface KnownPayment {
 
 const MAX_URL_LENGTH = 8192;
 
-/** Reads a payment from a response. Fields that the response lacks come from `known`, or else stay undefined. */
+/** Reads a payment from a response. Missing fields come from `known`, otherwise they stay undefined. */
 export function readPayment(json: WireObject, known: KnownPayment, pollAfter: PollAfter): PaymentResource {
   const method = isObject(json['payment_method']) ? json['payment_method'] : {};
   const type = wireText(method['type']);
@@ -54,9 +54,9 @@ export function readPayment(json: WireObject, known: KnownPayment, pollAfter: Po
     error: readError(json['error']),
     pollAfter,
   });
-  const sent = known.fields ?? {};
+  const sentFields = known.fields ?? {};
   for (const { name, find } of serviceFieldsOf(Object.getPrototypeOf(payment)))
-    Object.assign(payment, { [name]: find(method, json) ?? find(sent, {}) });
+    Object.assign(payment, { [name]: find(method, json) ?? find(sentFields, {}) });
   return payment;
 }
 
@@ -96,12 +96,12 @@ export const isPartialResponse = (json: WireObject): boolean =>
 /** Fields that payments of all methods have, and that a partial response may lack. */
 const COMMON_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
 
-/** Defines getters that load all missing fields by one lookup on first use; null if the lookup fails. */
+/** Defines getters for missing fields. The first use looks the payment up; if that fails, the fields are null. */
 export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
   let lookup: Promise<PaymentResource | null> | undefined;
   const complete = (): Promise<PaymentResource | null> => (lookup ??= lookUp().catch(() => null));
-  const own = serviceFieldsOf(Object.getPrototypeOf(payment)).map(({ name }) => name);
-  const missing = [...COMMON_FIELDS, ...own].filter((name) => isLazyField(payment, name));
+  const methodFields = serviceFieldsOf(Object.getPrototypeOf(payment)).map(({ name }) => name);
+  const missing = [...COMMON_FIELDS, ...methodFields].filter((name) => isLazyField(payment, name));
   for (const name of missing) {
     Object.defineProperty(payment, name, {
       enumerable: true,

@@ -5,7 +5,7 @@ import { extractErrorMessage } from './upstream-error-message';
 import { notTriedError, ServiceError } from '../service-error';
 import { readJsonObject, RequestFailure, type RawResponse } from '../http/http-exchange';
 
-/** Expected values of the fields in a response. A response that contradicts one is invalid. */
+/** Expected values of the fields in a response. A response with another value is invalid. */
 export interface ExpectedFields extends SensitiveValues {
   channel?: string;
   transactionId?: string;
@@ -35,7 +35,7 @@ function amountMatchesOrIsMissing(actual: unknown, expected: ExpectedFields['amo
   );
 }
 
-/** Whether a response has a transaction id and a status, and its other fields equal those of the request or are missing. */
+/** Whether a response has a transaction id and a status, and its other fields match the request or are missing. */
 function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
   const id = json['transaction_id'];
   const status = json['status'];
@@ -56,18 +56,19 @@ function readMatchingJson(raw: RawResponse, expected: ExpectedFields): WireObjec
   const json = readJsonObject(raw);
   if (!json || !matchesRequest(json, expected)) return undefined;
   // Copies these fields unredacted, because they equal the fields of the request.
-  const compared = [
+  const verifiedFields = [
     'transaction_id',
     'channel',
     ...(expected.externalId === undefined ? [] : ['external_id']),
   ];
-  return redactResponse(json, expected, compared);
+  return redactResponse(json, expected, verifiedFields);
 }
 
 /** Returns the error for a service that is unavailable, with its Retry-After header if that is a number of seconds. */
 function unavailableError({ headers }: RawResponse): ServiceError {
-  const text = headers['retry-after'];
-  const retryAfterMs = typeof text === 'string' && /^\d{1,5}$/.test(text) ? Number(text) * 1000 : undefined;
+  const seconds = headers['retry-after'];
+  const retryAfterMs =
+    typeof seconds === 'string' && /^\d{1,5}$/.test(seconds) ? Number(seconds) * 1000 : undefined;
   const message = 'The payment service is unavailable. Repeat the call unchanged later.';
   return new ServiceError('UNAVAILABLE', message, retryAfterMs);
 }
@@ -78,7 +79,7 @@ const unreachableError = (): ServiceError =>
     'The payment service cannot be reached; this call changed nothing. Repeat it unchanged.',
   );
 
-/** Returns the error for a request that was not sent, as a circuit breaker is open or too many requests are queued. */
+/** Returns the error for a request not sent because a circuit breaker is open or too many requests are queued. */
 export const notRespondingError = (): ServiceError =>
   notTriedError('The payment service is not responding; this call sent nothing. Repeat it unchanged.');
 
@@ -94,10 +95,10 @@ const invalidResponseError = (): ServiceError =>
     "The payment service's response to a lookup is invalid or contradicts the request; the transaction may exist. Tell the operator.",
   );
 
-/** 4xx statuses after which the service may have acted: timeout, conflict, too early. */
+/** 4xx statuses of requests that the service may have carried out: timeout, conflict, too early. */
 const UNKNOWN_OUTCOME_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);
 
-/** Reads the response to a create or confirm. Throws if the service certainly did nothing for a reason other than the input. */
+/** Reads the response to a create or confirm. Throws a ServiceError for a 401 or 429: the service then did nothing. */
 export function parseMutationResponse(
   raw: RawResponse,
   expected: ExpectedFields,
@@ -118,11 +119,11 @@ export function parseMutationResponse(
 /** The service's response for a transaction that does not exist. */
 export interface NotFoundResponse {
   status: number;
-  /** Names of fields that the JSON object of a "not found" response always has; if empty, any JSON object is accepted. */
+  /** Names of the fields that its JSON object always has; if empty, every JSON object is accepted. */
   fields: readonly string[];
 }
 
-/** Whether a response is the service's own "not found". One from a proxy proves nothing about transactions. */
+/** Whether a response is the service's own "not found". A "not found" from a proxy proves nothing. */
 export function isOwnNotFound(raw: RawResponse, { status, fields }: NotFoundResponse): boolean {
   if (raw.status !== status) return false;
   const json = readJsonObject(raw);
@@ -148,7 +149,7 @@ export function readLookupResponse(
   throw invalidResponseError();
 }
 
-/** Returns the outcome of a create or confirm without a response. Throws a ServiceError if nothing was sent. */
+/** Returns the outcome of a create or confirm that got no response. Throws a ServiceError if nothing was sent. */
 export function outcomeOfFailure(failure: unknown): { kind: 'unknown' } {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (!failure.nothingSent) return { kind: 'unknown' };

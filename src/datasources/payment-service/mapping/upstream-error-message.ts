@@ -13,10 +13,10 @@ function textsIn(value: unknown, depth = 0): string[] {
   if (depth > 4 || typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) return value.flatMap((inner) => textsIn(inner, depth + 1));
   if (!isObject(value)) return [];
-  const main = value['message'] ?? value['detail'] ?? value['error'] ?? value['errors'];
-  if (main !== undefined && main !== null) {
-    const more = main === value['errors'] ? [] : textsIn(value['errors'], depth + 1);
-    return [...textsIn(main, depth + 1), ...more];
+  const mainValue = value['message'] ?? value['detail'] ?? value['error'] ?? value['errors'];
+  if (mainValue !== undefined && mainValue !== null) {
+    const moreTexts = mainValue === value['errors'] ? [] : textsIn(value['errors'], depth + 1);
+    return [...textsIn(mainValue, depth + 1), ...moreTexts];
   }
   // The value is an object with a message for each field name.
   return Object.entries(value).flatMap(([name, inner]) =>
@@ -36,8 +36,9 @@ const plainText = ({ headers, body }: RawResponse): string[] =>
   String(headers['content-type'] ?? '').startsWith('text/plain') ? [body.toString('utf8')] : [];
 
 /**
- * Returns the message of a 4xx response; a default if none is safe for the caller. The format is not documented (spec 7.1),
- * so this reads plain text and the usual fields, and ignores texts with HTML, card numbers or `sensitive` values.
+ * Returns the message of a 4xx response; a default message if none is safe for the caller. Reads plain text and the
+ * usual fields, because the format is not documented (spec 7.1). Ignores texts with HTML, card numbers or `sensitive`
+ * values.
  */
 export function extractErrorMessage(raw: RawResponse, sensitive: SensitiveValues): string {
   const remove = createRedactor(sensitive);

@@ -4,14 +4,14 @@ import type { Transaction } from '../recovery/transaction-matcher';
 import type { CreatePlan } from './create-plan';
 
 const NOT_PROVEN_MESSAGE =
-  'The journal may have lost a create with this key, and the lookup at the payment service proves nothing; this call sent nothing. Repeat it unchanged.';
+  'The journal may have lost a create with this key, and a lookup at the payment service could not rule that out; this call sent nothing. Repeat it unchanged.';
 
 /** Throws the error of the service, or UNAVAILABLE if there is none. */
 function failNotProven(error?: unknown): never {
   throw error instanceof ServiceError ? error : notTriedError(NOT_PROVEN_MESSAGE);
 }
 
-/** Returns an attempt as the journal has it right after it was written. */
+/** Returns an attempt as the journal returns it right after the insert. */
 export const inProgress = (attempt: NewAttempt): Attempt => ({
   ...attempt,
   seq: 0,
@@ -25,23 +25,23 @@ export const inProgress = (attempt: NewAttempt): Attempt => ({
 });
 
 /**
- * While the fence is up: looks up what a lost attempt may have created with the key or external id of a create. `none`:
- * nothing, so the create may be sent. `conflict`: a transaction that differs, and that no attempt of the journal created,
- * so the key may have been used with another input. Throws UNAVAILABLE if the lookup proves nothing.
+ * While the fence is up: looks up the transaction that a lost attempt with this key or external id may have created.
+ * `none`: there is none, so the create can be sent. `conflict`: the transaction differs from the input and no attempt
+ * in the journal created it, so the key may have been used with another input. Throws UNAVAILABLE if nothing is proven.
  * @param lostSince earliest creation time of a transaction that a lost attempt may have created
  */
-export async function findLostCreate<T extends Transaction>(
+export async function findCreateOfLostAttempt<T extends Transaction>(
   attempt: NewAttempt,
   { matcher, input, isExternalIdFree }: CreatePlan<T>,
   lostSince: number,
 ): Promise<{ found: T } | 'none' | 'conflict' | 'external_id_taken'> {
-  const sought = inProgress(attempt);
+  const lostAttempt = inProgress(attempt);
   // Only this idempotency key leads to the derived external id, so a transaction with that id is never too old.
   const createdFrom = input.externalId === null ? -Infinity : lostSince;
-  const match = await matcher.find(sought, createdFrom).catch(failNotProven);
+  const match = await matcher.find(lostAttempt, createdFrom).catch(failNotProven);
   if (match.kind === 'found') return { found: match.found };
   if (match.kind === 'nothing') {
-    const isTrusted = match.isOwn && (await matcher.findsKnownTransaction(sought).catch(failNotProven));
+    const isTrusted = match.isOwn && (await matcher.findsKnownTransaction(lostAttempt).catch(failNotProven));
     return isTrusted ? 'none' : failNotProven();
   }
   if (match.why === 'rival') failNotProven();
