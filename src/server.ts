@@ -39,8 +39,8 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
   const gateway = await startGateway({ ...config, service }, log, systemClock, { open });
   stopOnSignal(gateway, sandbox, config, log);
   const { url, metricsUrl } = gateway;
-  const serviceName = sandbox ? 'embedded sandbox' : service.baseUrl;
-  log.info({ url, ...(metricsUrl && { metricsUrl }), service: serviceName }, 'listening');
+  const serviceText = sandbox ? 'embedded sandbox' : service.baseUrl;
+  log.info({ url, ...(metricsUrl && { metricsUrl }), service: serviceText }, 'listening');
   log.flush();
   if (!sandbox) return;
   const banner = {

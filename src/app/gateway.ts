@@ -48,7 +48,7 @@ export async function startGateway(
     closers.defer(() => audit.close());
     const notifier = openNotifier(parts);
     closers.defer(() => notifier.close());
-    const serviceName = config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl;
+    const serviceId = config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl;
     const operations = startOperations({
       payments: service.payments,
       payouts: service.payouts,
@@ -57,7 +57,7 @@ export async function startGateway(
       notifier,
       clock,
       config,
-      service: serviceName,
+      service: serviceId,
       warn: (facts, message) => parts.log.warn(facts, message),
       background: tracing?.background,
       observer: createObserver(metrics, audit),
@@ -67,7 +67,7 @@ export async function startGateway(
     metrics.registerPaymentGauges({
       isJournalUp: () => journalReason() === null,
       isFenceUp: () => operations.fence() !== null,
-      unknownOutcomes: () => journal.countUnknown(serviceName),
+      unknownOutcomes: () => journal.countUnknown(serviceId),
       auditGaps: () => audit.gaps,
       auditDiskFree: () => audit.diskFree(),
       now: () => clock.now(),

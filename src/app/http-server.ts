@@ -27,7 +27,7 @@ import { contextFactory } from '../resolvers/context';
 import { createMetricsServer } from './metrics-server';
 import type { BaseParts } from './parts';
 
-/** The gateway's web server, which is listening. */
+/** The gateway's listening web server. */
 export interface WebServer {
   /** URL of the server, without a trailing slash. */
   url: string;

@@ -73,9 +73,9 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
   });
   // Callers without a subscription are told to poll as often as the gateway does right after a change.
   const [payer, provider] = [config.watching.schedule.payer[0], config.watching.schedule.provider[0]];
-  const intervals = pollAfter({ payer: payer?.everyMs ?? 0, provider: provider?.everyMs ?? 0 });
+  const callerIntervals = pollAfter({ payer: payer?.everyMs ?? 0, provider: provider?.everyMs ?? 0 });
   return {
-    payments: new PaymentService(client, intervals),
+    payments: new PaymentService(client, callerIntervals),
     payouts: new PayoutService(client),
     callbackTokens,
     /** Whether a circuit breaker is open. */

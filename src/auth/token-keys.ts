@@ -11,7 +11,7 @@ import { AccessError } from './caller';
 
 export interface TokenKeysOptions {
   jwksUrl: string;
-  /** Maximum age in seconds up to which a key set is used while no newer one can be loaded. */
+  /** Maximum age in seconds of a key set that is used while no newer one can be loaded. */
   maxStaleKeysSeconds: number;
   clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
   warn(message: string): void;

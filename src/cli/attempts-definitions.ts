@@ -45,7 +45,7 @@ function defineList(attempts: Command, { handler }: Actions): void {
 function defineSettle(attempts: Command, { handler }: Actions): void {
   addCommand(attempts, 'settle', {
     summary: 'record the outcome of attempts of unknown outcome',
-    description: `Records the outcome of one attempt of unknown outcome, of the attempts in a file, or of those that --all selects.
+    description: `Settles one attempt of unknown outcome, the attempts in a file, or those that --all selects.
 
 --file and --all print a preview with total amounts; repeat the command with --yes to settle. Each attempt is recorded in
 the audit log first, with the reason, the user of the operating system and SUDO_USER; if the audit log cannot be written,

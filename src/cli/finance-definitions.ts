@@ -61,7 +61,7 @@ repeat the command with --resume. Exit code: 0 all attempts agree, 1 some differ
     .option('--channel <uuid>', 'only attempts of this merchant channel; all if omitted', parseUuid)
     .option('--rate <number>', `lookups per second, at most ${MAX_RATE}`, parseRate, 10)
     .option('--out <file.csv>', 'the CSV file to write; it must not exist', 'reconcile.csv')
-    .option('--all', 'also write the attempts that agree')
+    .option('--all', 'also write the attempts without differences')
     .option('--resume', 'continue an interrupted run; requires the same options')
     .option(...JSON_OPTION)
     .action(handler(() => import('./commands/reconcile.js'), 'reconcile'));

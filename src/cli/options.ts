@@ -50,7 +50,7 @@ export const parseList = (text: string): string[] => text.split(',').map((item) 
 export function replaceFile(file: string, text: string, mode = 0o666): void {
   const draftFile = `${file}.${process.pid}.new`;
   try {
-    writeFileSync(draftFile, text, { mode });
+    writeFileSync(draftFile, text, { mode, flush: true });
     renameSync(draftFile, file);
   } catch (error) {
     throw new InputError(`${file} cannot be written (${causeCode(error)}).`);

@@ -173,7 +173,7 @@ export const SETTINGS = {
   }),
   PERSISTED_OPERATIONS_FRONTENDS: setting(parsers.oneOf('allow', 'warn', 'require'), {
     description:
-      'Operations that frontends (callers with a token) may send if there is a manifest: any (allow), any with a log warning if not in the manifest (warn), or only those in the manifest (require).',
+      'Operations that frontends (callers with a token) may send if there is a manifest: any (allow), any, with a log warning for those not in the manifest (warn), or only those in the manifest (require).',
     default: 'require',
   }),
   PERSISTED_OPERATIONS_SERVICES: setting(parsers.oneOf('allow', 'warn', 'require'), {

@@ -24,7 +24,7 @@ import { startRetentionJob } from './recovery/retention-job';
 import { PaymentMatcher, PayoutMatcher, type Transaction } from './recovery/transaction-matcher';
 import type { ChangeSettings, PollSettings, UrlPolicy } from '../config/types';
 
-/** The settings of the operations, named as in Config. */
+/** The settings that PaymentOperations and PayoutOperations need, named as in Config. */
 interface OperationsConfig {
   service: { timeoutMs: number };
   journal: {
@@ -132,7 +132,7 @@ export function startOperations(options: OperationsOptions) {
       void fence.stop();
       await changes.flush();
       await recovery.drained();
-      // Records the queued outcomes. Otherwise the outcome of attempts that were never sent would become unknown.
+      // Record the queued outcomes. Otherwise attempts that were never sent would become unknown.
       await session.flushUnrecorded();
     },
   };

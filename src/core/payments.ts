@@ -151,7 +151,7 @@ export class PaymentOperations {
       const message = `must not be used, because the payment was made by ${attempt.method}.`;
       return [fieldError(['confirmation', method.inputField], 'methodOfPayment', message)];
     }
-    // A caller that may use every channel gains nothing from a wrong channel, so the lookup is skipped.
+    // The lookup keeps callers to their channels, so a caller with every channel needs none.
     if (!attempt && createdBy === null && (anyChannel || (await payments.lookUp({ channel, transactionId }))))
       return [];
     return [fieldError(['transactionId'], 'paymentOnChannel', 'must identify a payment on this channel.')];

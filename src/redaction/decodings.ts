@@ -55,7 +55,7 @@ function decodeCharacter(encoded: string): string {
   }
   if (code.startsWith('&#x')) return fromCodePoint(parseInt(code.slice(3), 16));
   if (code.startsWith('&#')) return fromCodePoint(parseInt(code.slice(2), 10));
-  // No ASCII digit or letter has a named entity. All other characters separate digits, as a space does.
+  // Named entities are never ASCII digits or letters, only separators, so a space replaces each.
   if (code.startsWith('&')) return code === '&amp;' ? '&' : ' ';
   return fromCodePoint(parseInt(code.replace(/[^\da-f]/g, ''), 16));
 }

@@ -35,7 +35,7 @@ const spreadDigitsFinder =
   (text) =>
     text.length >= digits.length && text.replace(/\D/g, '').includes(digits) ? [[0, text.length]] : NO_SPANS;
 
-/** Returns a finder of a security code that follows "CVC" or is no part of a word, number, decimal or masked PAN. */
+/** Returns a finder of a security code that follows "CVC" or is not part of a word, number, decimal or masked PAN. */
 function securityCodeFinder(code: string): Finder {
   const alone = `(?<![\\p{L}\\p{N}*•]|\\d[.,])(?:${code}|${[...code].join('[ -]')})(?![\\p{L}\\p{N}*•]|[.,]\\d)`;
   const pattern = new RegExp(`${alone}|(?<=cv[cvn]2?)${code}(?!\\d)`, 'giu');

@@ -6,7 +6,7 @@ import type { AuditedInput } from './audit-mutations';
 import type { OperationContext } from './context';
 
 /** Parameter of the `subscribe` function of a subscription to one transaction. */
-export type SubscriptionArgs = SubscribeResolverData<
+export type SubscribeData = SubscribeResolverData<
   unknown,
   { channel: string; transactionId: string },
   OperationContext
@@ -61,7 +61,7 @@ export function guardRootField(field: RootField): void {
   };
 }
 
-/** Root value of an operation whose mutation was already executed. The resolver of the mutation returns this result. */
+/** Root value of an operation whose mutation was executed beforehand. Its resolver only returns this result. */
 export class PrecomputedResult {
   constructor(readonly result: unknown) {}
 }

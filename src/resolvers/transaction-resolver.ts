@@ -5,7 +5,7 @@ import type { PayoutResource } from '../schema/payout';
 import { UUID } from '../schema/scalars';
 import { checkBatchSize, lookupKey } from './bad-request';
 import type { OperationContext } from './context';
-import { RequiresScope, type SubscriptionArgs } from './root-fields';
+import { RequiresScope, type SubscribeData } from './root-fields';
 
 interface TransactionKind {
   kind: 'payment' | 'payout';
@@ -66,7 +66,7 @@ export function transactionResolver({ kind, type, section }: TransactionKind): n
     @CanRead()
     @Subscription(type, {
       name: `${kind}Updated`,
-      subscribe: ({ args, context }: SubscriptionArgs) =>
+      subscribe: ({ args, context }: SubscribeData) =>
         context.visible(kind).watch(args.channel, args.transactionId),
       description: `The current state of a ${kind}, then every change; completes after COMPLETED or FAILED. Slow clients may miss states but never the last (docs/live-updates.md). NOT_FOUND if the service finds none.`,
     })

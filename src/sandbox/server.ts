@@ -31,7 +31,7 @@ export interface SandboxOptions {
   secretKey: string;
   /** Whether to serve the control plane at /_sandbox/. */
   control?: boolean;
-  /** File with a key set (JWKS), which is read for each request, and the path at which it is served. */
+  /** JWKS file, read for each request, and the path at which it is served. */
   jwks?: { file: string; path: string } | undefined;
   clock?: Clock;
   /** Time in ms until a transaction that needs no action of the payer ends; by default 1500. */

@@ -49,7 +49,7 @@ const STATUSES_WITHOUT_NEXT_ACTION: ReadonlySet<PaymentStatus> = new Set([
 ]);
 
 /** How a payment is confirmed (spec 4.5). */
-export interface Confirmation {
+export interface ConfirmationDefinition {
   /** Name of the field in ConfirmationInput. */
   field: string;
   /** The sub-state in which the payment waits for the confirmation (spec 3.3). */
@@ -61,7 +61,7 @@ export interface Confirmation {
 /** The part of a method's definition that PaymentResource uses. */
 interface PaymentMethodFacts {
   readonly name: string;
-  readonly confirmation?: Confirmation;
+  readonly confirmation?: ConfirmationDefinition;
   /** Returns the next action that is special to the method; null if the default of all methods applies. */
   nextAction?(payment: PaymentResource): NextAction | null;
 }
@@ -80,7 +80,7 @@ export abstract class PaymentResource extends Node {
   /** Looks up the whole payment, at most once; null if the lookup fails. Absent if the response was complete. */
   complete?: () => Promise<PaymentResource | null>;
 
-  /** Time of the lookup by the service's clock, in milliseconds since 1970; undefined if unknown. */
+  /** When the payment was looked up, by the service's clock, in milliseconds since 1970; undefined if unknown. */
   serviceTime?: number;
 
   /** Polling intervals that the next actions recommend. */

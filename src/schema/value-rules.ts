@@ -1,6 +1,6 @@
 /**
- * Values of `extensions.fields[].rule` in BAD_USER_INPUT errors, for GraphQL types and arguments. Arguments can violate
- * rules of input-rules.ts, too. Clients rely on the names.
+ * Rules of GraphQL types and query arguments, in `extensions.fields[].rule` of BAD_USER_INPUT errors. Arguments can also
+ * violate rules of input-rules.ts. Clients rely on the names.
  */
 export const VALUE_RULES = [
   // Any type

@@ -94,7 +94,7 @@ describe('client-key', () => {
     expect(made).toEqual({ ...old, keySha256: sha256(keyIn(ran)), createdAt: aTime });
   });
 
-  test('rotate gives the new key the lifetime of the newest key unless an option sets another', async () => {
+  test('rotate keeps the lifetime of the newest key unless an option sets another', async () => {
     const file = newFile();
     await clientKey('new', 'shop', '--file', file, '--expires-in', '90d');
     await clientKey('rotate', 'shop', '--file', file);

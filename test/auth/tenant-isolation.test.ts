@@ -321,7 +321,7 @@ describe.each([
       expect([method, parameters.get('channel')]).toEqual(['GET', OURS]);
   });
 
-  test('can be confirmed by another caller with that channel', async () => {
+  test('can be confirmed by any caller with that channel', async () => {
     expect((await confirm('upi', as('both'), their.payment)).data).toMatchObject({
       confirmPayment: { __typename: 'PaymentSuccess' },
     });

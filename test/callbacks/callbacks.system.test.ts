@@ -36,7 +36,7 @@ function recordCalls(journal: Journal, calls: string[]): Journal {
 }
 
 describeStores('A callback', (harnesses) => {
-  test('for a create without a response resolves it once, even if 100 callbacks arrive at two instances', async () => {
+  test('settles a create without a response with few lookups, even if 100 arrive at two instances', async () => {
     const clock = fakeClock(Date.now());
     const harness = await harnesses.start({ env: LOSING_CREATES, clock });
     const other = await harnesses.start({ env: LOSING_CREATES, clock, service: harness.service });

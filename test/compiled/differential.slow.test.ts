@@ -634,7 +634,7 @@ describe('Mutations', () => {
 
   const CREATES = ['createPayment', 'createPayout'] as const;
 
-  test.each(CREATES)('%s is refused by both paths by the validation rules', async (mutation) => {
+  test.each(CREATES)('%s with invalid fields is refused by both paths', async (mutation) => {
     const effects = await expectSameCall({ mutation, input: (input) => ({ ...input, externalId: '' }) });
     expect(effects.body).toContain('InvalidInputError');
     expect(effects.audit).toHaveLength(1);

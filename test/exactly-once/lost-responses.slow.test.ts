@@ -196,16 +196,19 @@ describeSqlite('A 404 response to a lookup, not sent by the service itself,', (h
   test.each<[fields: string, env: Record<string, string>]>([
     ['any', {}],
     ['other', { SERVICE_NOT_FOUND_FIELDS: 'code,message' }],
-  ])('never frees the key if it is JSON of another backend (expected fields: %s)', async (fields, env) => {
-    const harness = await harnesses.start({ env });
-    // Without expected fields, the gateway needs an earlier transaction, which the other backend does not know.
-    if (fields === 'any') await harness.create('payment', newKey());
-    const key = newKey();
-    harness.service.plan(lookupsAnswer(KONG));
-    await loseResponse(harness, 'payment', key, true);
-    await repeatFor(harness, key, 2 * SETTLE);
-    expect(sent(harness.service, 'payment', key)).toBe(1);
-  });
+  ])(
+    'never frees the key if it is JSON of another backend (SERVICE_NOT_FOUND_FIELDS: %s)',
+    async (fields, env) => {
+      const harness = await harnesses.start({ env });
+      // Without expected fields, the gateway needs an earlier transaction, which the other backend does not know.
+      if (fields === 'any') await harness.create('payment', newKey());
+      const key = newKey();
+      harness.service.plan(lookupsAnswer(KONG));
+      await loseResponse(harness, 'payment', key, true);
+      await repeatFor(harness, key, 2 * SETTLE);
+      expect(sent(harness.service, 'payment', key)).toBe(1);
+    },
+  );
 });
 
 describeSqlite('Many 404s of the service within a moment', (harnesses) => {

@@ -64,7 +64,7 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
     expect({ data, errors, status }).toEqual({ data: ANSWER, errors: undefined, status: 200 });
   });
 
-  test('an id need not be a hash, even where clients send hashes', async () => {
+  test('an id need not be a hash, even in the field for hashes', async () => {
     const responses = [
       await gateway.ask({ documentId: 'status-1' }),
       await gateway.ask({ extensions: hash('status-1') }),

@@ -317,7 +317,7 @@ describe('A response that contradicts the request', () => {
   test.each([
     ['payment', createPayment],
     ['payout', createPayout],
-  ])('is why the outcome is unknown: without contradiction, a lost %s is found', async (_kind, newCall) => {
+  ])('alone makes the outcome unknown: without it, a lost %s is found', async (_kind, newCall) => {
     longTimeout.service.respond(
       lostThenFound(
         () => newCall === createPayment,

@@ -34,7 +34,7 @@ export const readReason = (reason: string): string => parseRecordableText('--rea
 function parseRecordableText(option: string, value: string, maxLength: number): string {
   const text = value.trim();
   if (text.length === 0 || text.length > maxLength || !isPrintable(text))
-    throw new UsageError(`${option}: expected 1 to ${maxLength} characters without control characters.`);
+    throw new UsageError(`${option}: expected 1 to ${maxLength} characters, no control characters.`);
   if (redactForAudit(text, 6 * maxLength) !== text)
     throw new UsageError(`${option}: must not contain a card number, a token or text that looks like one.`);
   return text;

@@ -69,7 +69,7 @@ function claimsOf({ sub, scope, channels }: DevTokenOptions) {
   return { sub, scope: scopes.join(' '), channels: channelList };
 }
 
-/** Runs `paygraph dev-token`. @throws InputError if an option or setting does not allow a token */
+/** Runs `paygraph dev-token`. @throws InputError if an option is invalid or the settings forbid such tokens */
 export async function devToken({ terminal, env }: Context, options: DevTokenOptions): Promise<number> {
   const { serviceBaseUrl, sandboxPort } = readToolConfig(env);
   if (serviceBaseUrl !== null)

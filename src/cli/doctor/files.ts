@@ -60,7 +60,7 @@ export function checkAuditLogFile({ config }: CheckContext): Finding[] {
   return [checkWritable('AUDIT_LOG_FILE', file), checkDiskSpace(file)];
 }
 
-/** Checks that this user can read each sensitive file, and that not every user of this machine can read or write it. */
+/** Checks that this user can read each sensitive file, and that it is not readable or writable by every user. */
 export function checkFilePermissions(context: CheckContext): Finding[] {
   const files = sensitiveFilesOf(context).filter(([, file]) => existsSync(file));
   const skippedMessage =

@@ -61,7 +61,7 @@ const STAGES: Readonly<Record<string, number>> = {
 };
 const FINAL_STAGE = 4;
 
-/** Reason of a difference: the service shows a later status than the latest recorded change. */
+/** Reason for a difference: the service shows a later status than the latest recorded change. */
 const NOT_RECORDED = 'change_not_recorded';
 
 /** Returns the GraphQL value of a status word of the service. */

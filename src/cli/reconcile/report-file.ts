@@ -58,7 +58,7 @@ export class ReportFile implements Disposable {
   static create(file: string, selection: Selection, header: string): ReportFile {
     if (existsSync(progressFileOf(file)))
       throw new InputError(
-        `${file} is of an interrupted run: continue it with --resume, or delete it and its .progress file.`,
+        `${file} is from an interrupted run: continue it with --resume, or delete it and its .progress file.`,
       );
     const progress = { selection, position: null, bytes: 0, counts: createCounts() };
     const report = new ReportFile(file, open(file, 'ax'), progress);
@@ -74,7 +74,7 @@ export class ReportFile implements Disposable {
     const progress = readProgress(progressFileOf(file));
     if (JSON.stringify(progress.selection) !== JSON.stringify(selection))
       throw new InputError(
-        `${file} is of a run with another SERVICE_BASE_URL, --from, --to, --channel or --all.`,
+        `${file} is from a run with another SERVICE_BASE_URL, --from, --to, --channel or --all.`,
       );
     return new ReportFile(file, open(file, constants.O_RDWR | constants.O_APPEND), progress);
   }

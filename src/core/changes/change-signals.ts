@@ -116,7 +116,7 @@ interface ChangeSignalsOptions {
 /** Wakes the watchers of a channel, on all instances, when a change on the channel was recorded. */
 export class ChangeSignals {
   /** The watched channels by channel hash. */
-  readonly #watched = new Map<string, WatchedChannel>();
+  readonly #channels = new Map<string, WatchedChannel>();
 
   constructor(private readonly options: ChangeSignalsOptions) {}
 
@@ -124,26 +124,26 @@ export class ChangeSignals {
   onRecorded(channel: string): void {
     const { notifier, service } = this.options;
     const name = channelHash(service, channel);
-    this.#watched.get(name)?.signal();
+    this.#channels.get(name)?.signal();
     if (notifier.hasPeers) notifier.publish({ name, state: STATE });
   }
 
   /** Handles a message from another instance. Returns false if the message is not a change signal. */
   onRemoteChange({ name, state }: StateChange): boolean {
-    if (state === STATE) this.#watched.get(name)?.signal();
+    if (state === STATE) this.#channels.get(name)?.signal();
     return state === STATE;
   }
 
   /** Adds a watcher of a channel. */
   watch(channel: string): Watcher {
     const name = channelHash(this.options.service, channel);
-    const watched = this.#watched.get(name) ?? new WatchedChannel(this.options.clock);
-    this.#watched.set(name, watched);
+    const watched = this.#channels.get(name) ?? new WatchedChannel(this.options.clock);
+    this.#channels.set(name, watched);
     const watcher = new Watcher(watched, (stopped) => {
       watched.watchers.delete(stopped);
       if (watched.watchers.size > 0) return;
       watched.stop();
-      this.#watched.delete(name);
+      this.#channels.delete(name);
     });
     watched.watchers.add(watcher);
     return watcher;

@@ -97,7 +97,7 @@ class CreateCall<T extends Transaction> {
       const existing = await this.#findActive();
       if (existing) return this.#replay(existing);
     }
-    // Reserve the slot before recording the attempt, because after a crash a recorded attempt counts as possibly sent.
+    // Wait for the slot before recording the attempt, because after a crash a recorded attempt counts as possibly sent.
     const slot = await queue.reserve(input.channel);
     let attempt: NewAttempt;
     let begun: BeginResult;
@@ -233,17 +233,19 @@ class CreateCall<T extends Transaction> {
   async #recoverLostResponse(attempt: NewAttempt): Promise<CreateResult<T>> {
     const { recovery, timeoutMs, session } = this.options;
     const { runtime } = session;
-    const begun = inProgress(attempt);
+    const sentAttempt = inProgress(attempt);
     const deadline = runtime.monotonic() + Math.min(MAX_RECOVERY_MS, timeoutMs * 0.9);
     for (let delayMs = FIRST_LOOKUP_PAUSE_MS; ; delayMs *= 2) {
       const leftMs = deadline - runtime.monotonic();
-      const match = await withTimeout(leftMs, this.plan.matcher.find(begun), runtime).catch(() => undefined);
+      const match = await withTimeout(leftMs, this.plan.matcher.find(sentAttempt), runtime).catch(
+        () => undefined,
+      );
       if (match?.kind === 'found' && (await recovery.record(attempt, match.found)))
         return { kind: 'success', found: match.found, replayed: true };
       if (runtime.monotonic() + delayMs >= deadline) break;
       await runtime.sleep(delayMs);
     }
-    await recovery.scheduleRecheck(begun);
+    await recovery.scheduleRecheck(sentAttempt);
     return { kind: 'unknown', externalId: attempt.externalId };
   }
 

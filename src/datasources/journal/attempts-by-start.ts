@@ -12,7 +12,7 @@ export interface StartRange {
   channel: string | null;
   /** Earliest start time, inclusive. */
   from: number;
-  /** Latest start time, exclusive. */
+  /** End of the range of start times, exclusive. */
   to: number;
   /** Position of the last attempt that the reader has; null: start with the first attempt. */
   after: AttemptPosition | null;

@@ -223,7 +223,7 @@ export interface Journal extends ChangeJournal {
   findCreated(creator: CreateScope, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
   /** Returns a page of attempts, newest first. Rejects with JournalBusy if too many lists are queued. */
   list(page: AttemptPage): Promise<Attempt[]>;
-  /** Extends the leases of all attempts and confirms that the owner has in progress. */
+  /** Extends every lease of an attempt or confirm that the owner holds. */
   renew(owner: string, leaseUntil: number): Promise<void>;
   /** Takes over an open attempt whose lease has ended; marks it as `unknown`. Null if it is settled or still leased. */
   claim(id: string, claim: Claim): Promise<Attempt | null>;

@@ -8,7 +8,7 @@ export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed' | 'changes' 
 
 export interface PurgeStep {
   target: PurgeTarget;
-  /** Deletes what was settled, confirmed, recorded or (followed transactions) created before this time. */
+  /** Deletes attempts settled, payments confirmed, changes recorded and followed transactions created before this time. */
   settledBefore: number;
   /** Maximum number of rows to examine. */
   limit: number;

@@ -99,7 +99,7 @@ export class PaymentService {
     const { transaction: json, serviceTime, isOwn } = await this.client.lookUp('payment/', key);
     if (!json) return { found: null, isOwn };
     const payment = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
-    // The listener must receive only an external id from the response, not the external id of the lookup key.
+    // The external id that the listener gets must come from the response, not from the lookup key.
     const { externalId, ...keyWithoutExternalId } = key;
     const reported =
       externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollAfter);

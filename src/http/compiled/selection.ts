@@ -16,7 +16,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** Converts a resolved value to response data. Throws a Fallback if graphql-js has to do it. */
+/** Converts a resolved value to response data. Throws a Fallback if graphql-js must execute the operation. */
 export type ValueReader = (value: unknown) => unknown;
 
 /**

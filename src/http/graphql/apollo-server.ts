@@ -9,7 +9,7 @@ import type { GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
 import type { OperationContext } from '../../resolvers/context';
 import { MAX_TOKENS } from '../limits/document-limits';
-import { errorLocation, toPublicError } from './graphql-errors';
+import { errorNameAndFrames, toPublicError } from './graphql-errors';
 import { operationLogPlugin, type LogOperation } from './operation-log';
 import { costLimitPlugin } from '../limits/operation-cost';
 import type { RateLimit } from '../limits/rate-limit';
@@ -36,7 +36,7 @@ export const errorFormatter =
   (formatted, error) => {
     const requestId = requestContext.getStore()?.requestId;
     const publicError = toPublicError(formatted, error, (cause) =>
-      log.error({ requestId, ...errorLocation(cause) }, 'unexpected error in a GraphQL operation'),
+      log.error({ requestId, ...errorNameAndFrames(cause) }, 'unexpected error in a GraphQL operation'),
     );
     return { ...publicError, extensions: { ...publicError.extensions, requestId } };
   };

@@ -97,7 +97,7 @@ export function toPublicError(
 }
 
 /** Returns the name and stack frames of an unexpected error for the log. Its message may contain secrets. */
-export function errorLocation(cause: unknown): object {
+export function errorNameAndFrames(cause: unknown): object {
   if (!(cause instanceof Error)) return {};
   const lines = (cause.stack ?? '').split('\n');
   const frames = lines.filter((line) => line.startsWith('    at ')).map((line) => line.trim());

@@ -45,7 +45,7 @@ const PAGES: Readonly<Record<string, { default: number; max: number }>> = {
   changes: CHANGES_PAGE,
 };
 
-/** What a root field reads at most. */
+/** Upper bounds of what a root field reads. */
 interface FieldCounts {
   /** Number of lookups. A page without lookups counts as 1, because it queries the journal. */
   lookups: number;

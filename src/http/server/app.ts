@@ -8,7 +8,7 @@ import fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { decodeUtf8, hasDuplicateNames } from '../../shared/json-text';
-import { errorLocation, INTERNAL_ERROR } from '../graphql/graphql-errors';
+import { errorNameAndFrames, INTERNAL_ERROR } from '../graphql/graphql-errors';
 import { badRequest, RequestError } from '../graphql/http-error';
 import { isDecodable } from '../graphql/request-params';
 import type { Connections } from './connections';
@@ -79,7 +79,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     const status = error.statusCode ?? 500;
     if (status >= 500)
       log.error(
-        { requestId: request.id, code: error.code, ...errorLocation(error) },
+        { requestId: request.id, code: error.code, ...errorNameAndFrames(error) },
         'incoming HTTP request failed',
       );
     return sendError(request, reply, toHttpError(status));

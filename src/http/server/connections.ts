@@ -160,14 +160,14 @@ export class Connections {
 
   #evict(connection: ClientConnection | undefined): boolean {
     if (!connection) return false;
-    // The kernel still delivers the end of the latest response.
+    // Loses nothing: the kernel still delivers the end of the latest response.
     connection.socket.destroy();
     this.#remove(connection);
     this.listener.connectionClosed('evicted');
     return true;
   }
 
-  /** Searches the first connections for an idle one. Moves busy connections to the end, for the next search. */
+  /** Searches the first connections for an idle one. Moves busy ones to the end, so that the next search skips them. */
   #findIdle(): ClientConnection | undefined {
     let examinedCount = 0;
     for (const connection of this.#open.values()) {

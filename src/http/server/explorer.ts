@@ -22,7 +22,7 @@ interface ExplorerOptions {
 
 /** Adds /explorer (a GraphQL IDE for browsers) with its assets, and a page of links at /. */
 export function addExplorer(app: FastifyInstance, { isSandbox, requiresCredentials }: ExplorerOptions): void {
-  const startPage = startPageWith(isSandbox ? SANDBOX_LINK : '/graphql: the GraphQL endpoint, for POST.');
+  const startPage = startPageWith(isSandbox ? SANDBOX_LINK : '/graphql: the GraphQL endpoint (POST).');
   app.get('/', ({ headers }, reply) => {
     if (!/^text\/html\b/.test(headers.accept ?? '')) throw NOT_FOUND;
     return reply.type('text/html; charset=utf-8').send(startPage);
@@ -87,7 +87,7 @@ const startPageWith = (graphqlEntry: string): string => `<!doctype html>
 </html>
 `;
 
-/** Response to clients other than browsers at /. */
+/** Response at / to clients other than browsers. */
 const NOT_FOUND = new RequestError(
   404,
   'BAD_REQUEST',

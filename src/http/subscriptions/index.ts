@@ -34,7 +34,7 @@ export function startSubscriptions(app: FastifyInstance, options: SubscriptionSe
   const documents = new SubscriptionDocuments(options.schema, options.introspection);
   const service = new SubscriptionService({ ...options, documents, quota: subscriptions });
   const sse = new SseHandler(service, heartbeat);
-  const sockets = new WebSocketHandler({
+  const webSockets = new WebSocketHandler({
     service,
     authenticator,
     quota: new QuotaLimiter(limits),
@@ -44,18 +44,18 @@ export function startSubscriptions(app: FastifyInstance, options: SubscriptionSe
     log,
     onUnauthenticated,
   });
-  app.server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
+  app.server.on('upgrade', (request, socket, head) => webSockets.upgrade(request, socket, head));
   return {
     /** Handler of server-sent events. Its route must be added to a scope that authenticates callers. */
     sse,
     open: () => subscriptions.open,
     /** Returns the number of connections for subscriptions, by transport. */
-    connections: () => ({ websocket: sockets.size, sse: sse.size }),
+    connections: () => ({ websocket: webSockets.size, sse: sse.size }),
     /** Ends all subscriptions, so that clients reconnect to other instances. */
     close: async (): Promise<void> => {
       sse.close();
-      await sockets.close();
+      await webSockets.close();
     },
-    abandon: () => sockets.abandon(),
+    abandon: () => webSockets.abandon(),
   };
 }

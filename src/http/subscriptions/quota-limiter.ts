@@ -12,7 +12,7 @@ export class QuotaLimiter {
     return this.#openTotal;
   }
 
-  /** Takes one unit of the quota. Returns a function to call once to release it. Throws RATE_LIMITED at a limit. */
+  /** Takes one unit of the quota. Returns its release function, to be called once. Throws RATE_LIMITED at a limit. */
   acquire(callerId: string): () => void {
     const { all, perCaller } = this.limits;
     const open = this.#openByCaller.get(callerId) ?? 0;

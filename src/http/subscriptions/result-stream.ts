@@ -87,7 +87,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
     throw new AggregateError(opened.errors ?? [], 'The subscription could not be started.');
   }
 
-  /** Ends the stream. The first time, throws a SubscriptionError if errors ended the subscription. */
+  /** Ends the stream. The first call throws a SubscriptionError if errors ended the subscription. */
   #finish(): Step {
     this.#close();
     const errors = this.#errors;

@@ -85,7 +85,7 @@ export class SseHandler {
     await writeAndDrain(raw, ':\n\n');
     try {
       for await (const result of results)
-        await writeAndDrain(raw, idOf(results.eventId) + eventOf('next', result));
+        await writeAndDrain(raw, idLineOf(results.eventId) + eventOf('next', result));
     } catch (error) {
       const errors = error instanceof SubscriptionError ? error.errors : [error];
       await writeAndDrain(raw, eventOf('next', { errors }));
@@ -103,7 +103,7 @@ async function* yieldErrors(errors: readonly Error[]) {
 }
 
 /** Returns the `id:` line of an event. A client sends this id when it reconnects, and continues after the event. */
-const idOf = (eventId: string | null | undefined): string => (eventId ? `id: ${eventId}\n` : '');
+const idLineOf = (eventId: string | null | undefined): string => (eventId ? `id: ${eventId}\n` : '');
 
 const eventOf = (event: string, data?: object): string =>
   `event: ${event}\ndata: ${data ? JSON.stringify(data) : ''}\n\n`;

@@ -5,7 +5,7 @@ import { AccessError, type Caller } from '../../auth/caller';
 import type { ContextFactory, OperationContext, RequestIdentity } from '../../resolvers/context';
 import type { Clock } from '../../shared/clock';
 import type { Admission } from '../graphql/admission';
-import { errorLocation, toPublicError } from '../graphql/graphql-errors';
+import { errorNameAndFrames, toPublicError } from '../graphql/graphql-errors';
 import { RequestError } from '../graphql/http-error';
 import { codesOf, loggableName, writeLogLine, type CountOperation } from '../graphql/operation-log';
 import { validateParams, type GraphQLRequestParams } from '../graphql/request-params';
@@ -144,7 +144,7 @@ export class SubscriptionService {
       return cause.errors.flatMap((error: unknown) => this.#toPublicErrors(error, requestId));
     const error = cause instanceof GraphQLError ? cause : undefined;
     const { message, extensions } = toPublicError(error?.toJSON() ?? { message: '' }, cause, (bug) =>
-      this.options.log.error({ requestId, ...errorLocation(bug) }, 'unexpected error in a subscription'),
+      this.options.log.error({ requestId, ...errorNameAndFrames(bug) }, 'unexpected error in a subscription'),
     );
     const { nodes, source, positions, path } = error ?? {};
     const extensionsWithId = { ...extensions, requestId };

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { WebSocketServer, type ServerOptions, type WebSocket } from 'ws';
 import type { Authenticator } from '../../auth/authenticator';
 import { AccessError } from '../../auth/caller';
-import { errorLocation } from '../graphql/graphql-errors';
+import { errorNameAndFrames } from '../graphql/graphql-errors';
 import { RequestError, toRequestError } from '../graphql/http-error';
 import type { Connections } from '../server/connections';
 import { isLoopbackHost, isOwnOrigin } from '../server/origin-check';
@@ -178,7 +178,7 @@ export class WebSocketHandler {
       if (error instanceof AccessError) this.options.onUnauthenticated();
       const rejection = error instanceof AccessError ? toRequestError(error) : error;
       if (!(rejection instanceof RequestError)) {
-        this.options.log.error(errorLocation(error), 'unexpected error at connection_init');
+        this.options.log.error(errorNameAndFrames(error), 'unexpected error at connection_init');
         throw error;
       }
       const { code, message, publicExtensions } = rejection;

@@ -48,7 +48,7 @@ export function changeMetrics(registry: Registry) {
     /** Counts a change that was recorded or, if not `isRecorded`, dropped. */
     onChange: (kind: string, status: string, isRecorded: boolean): void =>
       isRecorded ? recorded.inc({ kind, status }) : dropped.inc(),
-    /** Counts a due followed transaction. */
+    /** Counts what became of a due lookup of a followed transaction, by result. */
     onFollow: (kind: string, result: string): void => follows.inc({ kind, result }),
     /** Records the age of a delivered change. */
     onDelivered: (ageMs: number): void => delivery.observe(Math.max(0, ageMs) / 1000),

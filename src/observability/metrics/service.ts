@@ -63,7 +63,7 @@ export function registerServiceGauges(registry: Registry, state: ServiceState): 
       read: () => mapValues(state.lanes(), ({ waiting }) => waiting),
     },
     paygraph_service_clock_skew_seconds: {
-      help: 'Absolute correction of the timestamps in signatures, in seconds, after the payment service rejected them; 0 if none.',
+      help: 'Size of the correction of signature timestamps, in seconds, after the payment service rejected them; 0 if none.',
       read: () => state.clockSkew(),
     },
   });

@@ -96,7 +96,7 @@ const withBarePan = (input: object) => {
   return { ...fields, pan: bareCardNumber(String(fields['pan'])) };
 };
 
-const SANDBOX_CARD = { bank_name: 'Sandbox Bank', card_type: 'credit' };
+const CARD_DETAILS = { bank_name: 'Sandbox Bank', card_type: 'credit' };
 
 export const card = defineMethod('card', {
   payment: {
@@ -122,9 +122,9 @@ export const card = defineMethod('card', {
       echo: ['cardholder'],
       adds: ({ request }) => {
         const pan = String(request['pan']);
-        return { card_mask: `${pan.slice(0, 4)}********${pan.slice(-4)}`, ...SANDBOX_CARD };
+        return { card_mask: `${pan.slice(0, 4)}********${pan.slice(-4)}`, ...CARD_DETAILS };
       },
-      paidOnPage: () => ({ card_mask: '4111********1111', cardholder: 'SANDBOX PAYER', ...SANDBOX_CARD }),
+      paidOnPage: () => ({ card_mask: '4111********1111', cardholder: 'SANDBOX PAYER', ...CARD_DETAILS }),
       onLookup: () => ({ user_agent: 'Mozilla/5.0 (sandbox)', user_ip: '192.0.2.1' }),
     },
   },

@@ -1,6 +1,6 @@
 import type { WireObject } from '../../shared/wire-object';
 import type { NextAction } from '../next-action';
-import type { Confirmation, PaymentResource } from '../payment';
+import type { ConfirmationDefinition, PaymentResource } from '../payment';
 import type { PayoutResource } from '../payout';
 import type { SandboxPaymentMethod, SandboxPayoutMethod } from './sandbox-behaviour';
 
@@ -22,7 +22,7 @@ interface MethodVariant {
 }
 
 /** The field of ConfirmationInput that confirms a payment of the method (spec 4.5). */
-export interface ConfirmationVariant extends Confirmation {
+export interface ConfirmationVariant extends ConfirmationDefinition {
   /** An input class, or an enum for a confirmation without data (c2c). */
   input: object;
   description: string;
@@ -48,7 +48,7 @@ export interface CommonDefinition {
 
 export interface PaymentMethodDefinition extends CommonDefinition {
   payment: new (definition: PaymentMethodDefinition) => PaymentResource;
-  /** Description in the enum RedirectPaymentMethod. Absent if the method has no redirect flow or needs fields in it. */
+  /** Description in the enum RedirectPaymentMethod. Absent if the method has no redirect flow, or one that needs fields. */
   redirect?: string;
   /** How payments of the method are confirmed; absent if they cannot be confirmed. */
   confirmation?: ConfirmationVariant;
@@ -73,7 +73,7 @@ export interface MethodDefinition {
   payout?: PayoutMethodDefinition;
 }
 
-/** A definition without the names that follow from the wire type. */
+/** A definition without the names that are derived from the wire type. */
 type Unnamed<D extends CommonDefinition> = Omit<D, 'name' | 'type' | 'input' | 'confirmation'> & {
   input?: Omit<MethodVariant, 'field'>;
 };

@@ -9,7 +9,7 @@ export const OBSERVED_INPUT =
 
 /**
  * Part of the statement RECORD_OUTCOMES. Records the first changes of the transactions in `settled`, and follows these
- * transactions unless their status is final. Without a current epoch, their first change is recorded after a lookup.
+ * transactions unless their status is final. Without a current epoch or a status, a lookup records the first change.
  */
 export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   created AS MATERIALIZED (

@@ -233,10 +233,10 @@ export class PostgresJournal extends SqlJournal implements Journal {
   async #createGroups(attempts: readonly NewAttempt[], until: number): Promise<boolean> {
     const groups = attempts.map(({ service, client, channel, kind }) => ({ service, client, channel, kind }));
     // Without a sync, because the sync of the attempt that is inserted next also syncs its group.
-    const createdRows = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
+    const newGroups = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
     if (this.#groupKeys.size > MAX_CACHED_GROUPS) this.#groupKeys.clear();
     for (const attempt of attempts) this.#groupKeys.add(groupKeyOf(attempt));
-    return createdRows.length > 0;
+    return newGroups.length > 0;
   }
 
   async #recordAll(
