@@ -74,9 +74,9 @@ export class TokenKeys {
     const age = this.#keysAge();
     if (age >= REFRESH_AGE_MS) {
       const wasFailing = this.#lastLoad.failed;
-      const load = this.#startLoad(0);
+      const loading = this.#startLoad(0);
       // If the last load failed, wait only if there is no usable key set.
-      if (!this.#usableKeys() || (age >= MAX_UNREFRESHED_AGE_MS && !wasFailing)) await load;
+      if (!this.#usableKeys() || (age >= MAX_UNREFRESHED_AGE_MS && !wasFailing)) await loading;
     }
     const keys = this.#usableKeys();
     if (keys) return keys;

@@ -103,8 +103,8 @@ export async function runCommand(
     handler:
       (load, functionName) =>
       async (...parameters) => {
-        const command = (await load())[functionName];
-        code = await command(context, ...(parameters as never[]));
+        const run = (await load())[functionName];
+        code = await run(context, ...(parameters as never[]));
       },
     startServer: async (name) => {
       code = null;

@@ -206,7 +206,8 @@ export const SETTINGS = {
     default: '7',
   }),
   FOLLOW_LOOKUPS_PER_SECOND: setting(parsers.wholeNumber(1, 1000), {
-    description: 'Maximum number of lookups per second that one instance sends because of FOLLOW_DAYS.',
+    description:
+      'Maximum number of lookups per second that one instance sends to follow transactions (FOLLOW_DAYS).',
     default: '5',
   }),
   CHANGES_RETENTION_DAYS: setting(parsers.wholeNumber(1, 3650), {

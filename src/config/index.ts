@@ -75,7 +75,7 @@ function readSandbox(env: EnvReader) {
   const port = env.get('SANDBOX_PORT');
   const control = env.get('SANDBOX_CONTROL');
   if (!usesSandbox(env)) return null;
-  // AUTH_JWKS_URL of the development issuer contains the port.
+  // With the development issuer AUTH_JWKS_URL contains the sandbox port.
   const isPortFixed = env.has('SANDBOX_PORT') || env.get('AUTH_ISSUER') === DEV_ISSUER;
   return { port, anyPortIfTaken: !isPortFixed, control };
 }

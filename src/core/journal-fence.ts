@@ -104,8 +104,8 @@ export class JournalFence {
     }
     const { active } = this;
     if (!this.#mustNotify) return;
-    const notification = active ? this.onRaised() : Promise.resolve();
-    this.#mustNotify = await notification.then(
+    const notified = active ? this.onRaised() : Promise.resolve();
+    this.#mustNotify = await notified.then(
       () => false,
       () => true,
     );

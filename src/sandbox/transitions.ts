@@ -1,6 +1,6 @@
 import type { Transaction, TransactionKind } from './transaction';
 
-const MAX_TRANSITIONS = 50;
+const MAX_KEPT_TRANSITIONS = 50;
 
 /** A change of the status or state of a transaction. */
 export interface Transition {
@@ -28,7 +28,7 @@ export class TransitionLog {
     if (from === to) return;
     this.currentByTransaction.set(transaction, to);
     this.latest.push({ at, kind, transactionId, from, to });
-    if (this.latest.length > MAX_TRANSITIONS) this.latest.shift();
+    if (this.latest.length > MAX_KEPT_TRANSITIONS) this.latest.shift();
   }
 
   /** Returns the latest transitions, newest first. */

@@ -317,7 +317,7 @@ describe('A response that contradicts the request', () => {
   test.each([
     ['payment', createPayment],
     ['payout', createPayout],
-  ])('alone makes the outcome unknown: without it, a lost %s is found', async (_kind, newCall) => {
+  ])('is the reason: without a contradiction, the %s of a lost response is found', async (_kind, newCall) => {
     longTimeout.service.respond(
       lostThenFound(
         () => newCall === createPayment,

@@ -172,7 +172,7 @@ describePostgresJournal('The order of changes', (fixture) => {
     await expect(fixture.journal.recordObservation(observationOf(second))).resolves.toBe('recorded');
   });
 
-  test('begins with a lookup if the outcome was recorded just after the journal moved to another database', async () => {
+  test('starts from a lookup instead of an outcome recorded just after the move to another database', async () => {
     await fixture.store.rows("UPDATE change_epoch SET identity = 'another server'");
     const payment = await created(fixture.journal);
     const due = await fixture.journal.claimFollowed(claimOf(payment, { now: 3_000 }));

@@ -43,7 +43,7 @@ describeJournals('The fence of a journal', (fixture) => {
   });
 
   test.each(['succeeded', 'unknown'] as const)(
-    'is raised by the core, because the journal reports that the attempt of an outcome is missing: %s',
+    'is raised if an outcome has no attempt, which recordOutcome reports: %s',
     async (outcome) => {
       const recording = fixture.journal.recordOutcome(newAttempt().id, OUTCOMES[outcome]);
       await expect(recording).rejects.toThrow(AttemptMissing);

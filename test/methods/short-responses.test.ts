@@ -100,7 +100,7 @@ describe('A create with a response of status and transaction_id only', () => {
     expect(lookups(harness)).toEqual([]);
   });
 
-  test('returns the error of a failed payment by one lookup', async () => {
+  test('returns the error of a failed payment with one lookup', async () => {
     const golden = named(creates, 'card, redirect flow');
     const error = { code: 'DECLINED_GENERIC', message: 'No' };
     const failed = { ...golden.answer, status: 'failed', error };

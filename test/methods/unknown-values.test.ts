@@ -54,7 +54,7 @@ describe('A payment with unknown values', () => {
     ],
     ['an error that is no object', failure('declined'), { status: 'FAILED', error: null }],
     [
-      'a type',
+      'an unknown type',
       { payment_method: { type: 'crypto', coin: 'x', net: { id: 1 } } },
       {
         __typename: 'OtherPayment',
@@ -98,12 +98,12 @@ describe('A payment with unknown values', () => {
   /** After a create the gateway also knows the method of the request. */
   const created: [string, Json, Json][] = [
     [
-      'a status',
+      'an unknown status',
       { status: 'teleported' },
       { __typename: 'UpiPayment', status: 'UNKNOWN', rawStatus: 'teleported' },
     ],
     [
-      'a type',
+      'an unknown type',
       { payment_method: { type: 'crypto', coin: 'x' } },
       { __typename: 'OtherPayment', type: 'crypto', fields: { coin: 'x' } },
     ],
@@ -115,7 +115,7 @@ describe('A payment with unknown values', () => {
   ];
 
   test.each(created)(
-    'is returned after its create when the response has %s',
+    'is returned by createPayment when the response has %s',
     async (_what, output, expected) => {
       harness.respond({ post: { status: 201, json: { ...PAYMENT, ...output } }, get: { status: 500 } });
       const amount = { currency: 'INR', value: '100' };

@@ -263,7 +263,7 @@ describeSqlite('Metrics', (harnesses) => {
     expect(left.sum('paygraph_operations_total', ended)).toBe(1);
   });
 
-  test('count calls that are missing in the audit log', async () => {
+  test('count calls that are missing from the audit log', async () => {
     rmSync(auditFolder, { recursive: true });
     const create = (): Promise<unknown> => harness.create('payment', newKey());
     expect(await growth(create, ['paygraph_audit_gaps_total'])).toEqual([1]);

@@ -186,7 +186,7 @@ describe('WebSockets', () => {
     }
   });
 
-  test('free their subscription quota after clients complete early, close or lose the connection, 15 times', async () => {
+  test('free their subscription quota after 15 rounds of clients that complete early, close or lose the connection', async () => {
     const harness = await limited(4);
     const transactions = Array.from({ length: 3 }, () => harness.addPayment());
     for (let round = 0; round < 15; round += 1) {

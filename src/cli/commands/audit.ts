@@ -26,8 +26,8 @@ export async function verify(
   const { auditFile, auditKey } = readToolConfig(env);
   const findings = { faultCount: 0, noteCount: 0, first: [] as Finding[] };
   const onFinding = (finding: Finding): void => {
-    const count = (findings[finding.isFault ? 'faultCount' : 'noteCount'] += 1);
-    if (count <= MAX_PRINTED) findings.first.push(finding);
+    const countOfKind = (findings[finding.isFault ? 'faultCount' : 'noteCount'] += 1);
+    if (countOfKind <= MAX_PRINTED) findings.first.push(finding);
   };
   const verifier = new Verifier(onFinding, auditKey?.reveal() ?? null, expect);
   for (const file of files.length > 0 ? files : [auditFile]) await verifyFile(file, verifier, terminal);

@@ -65,14 +65,14 @@ export async function listProposals(context: Context, { json }: JsonOption): Pro
 
 /** Opens the proposals and reads the one with this id. Throws if there is none. */
 async function openProposal(session: Session, id: string) {
-  const proposals = await session.openProposals();
-  const [first, ...more] = await proposals.list(session.service, Date.now(), id);
+  const store = await session.openProposals();
+  const [first, ...more] = await store.list(session.service, Date.now(), id);
   if (!first)
     throw new Error(
       'No open proposal has this id. It was approved or withdrawn, has expired, or the id is wrong.',
     );
   const rows: Rows = [first, ...more];
-  return { proposals, rows, proposal: { id, proposedBy: auditName(first.proposedBy) } };
+  return { store, rows, proposal: { id, proposedBy: auditName(first.proposedBy) } };
 }
 
 /**
@@ -85,7 +85,7 @@ export async function approve(
   { by, json }: JsonOption & { by?: string },
 ): Promise<number> {
   await using session = await openSession(context, by);
-  const { proposals, rows, proposal } = await openProposal(session, id);
+  const { store, rows, proposal } = await openProposal(session, id);
   const { proposedBy, sudoUser, givenName: proposerName, reason } = rows[0];
   if (mayBeSamePerson(session.operator, { user: proposedBy, sudoUser, givenName: proposerName }))
     throw new Error('Another person has to approve: you made the proposal, as this user or through sudo.');
@@ -94,7 +94,7 @@ export async function approve(
     planned.push(await planOne(session, toRequest({ attempt: attemptId, outcome, transactionId, status })));
   const results = await settlePlanned(session, planned, { reason, proposal });
   for (const { state, attempt } of results)
-    if (state !== 'refused' && attempt) await proposals.remove(id, attempt.id);
+    if (state !== 'refused' && attempt) await store.remove(id, attempt.id);
   return printReport(context.terminal, results, { json, isCarriedOut: true });
 }
 
@@ -107,14 +107,14 @@ export async function withdraw(
   const reason = readReason(options.reason);
   await using session = await openSession(context, options.by);
   const { journal, service } = session;
-  const { proposals, rows, proposal } = await openProposal(session, id);
+  const { store, rows, proposal } = await openProposal(session, id);
   const audit = session.openAuditLog();
   const entry = { ...decisionFields(session, { reason, proposal }), event: 'withdrawn' as const };
   for (const { attemptId, outcome, transactionId } of rows) {
     const attempt = await journal.findById(service, attemptId);
     if (attempt) audit.recordOperatorAction({ ...entry, attempt, outcome, transactionId });
   }
-  await proposals.remove(id);
+  await store.remove(id);
   context.terminal.print('The proposal was withdrawn.');
   return EXIT.done;
 }

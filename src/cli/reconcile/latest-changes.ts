@@ -10,7 +10,7 @@ import { changePages } from '../change-pages';
 import type { LatestChange } from './compare';
 
 const PAGE_SIZE = 1000;
-/** Maximum time in ms by which a change is recorded before its attempt starts, because the clocks differ. */
+/** Maximum time in ms by which a change can seem older than its attempt, because the clocks differ. */
 const MAX_SKEW_MS = 60 * 60 * 1000;
 
 interface LatestChangesOptions {

@@ -53,7 +53,7 @@ export class CreateService {
 /** One call of a create. Methods return undefined if run() must try again, for example because the key became free. */
 class CreateCall<T extends Transaction> {
   #isLastTry = false;
-  /** `fence.since` when the current try began; 0 without a fence. */
+  /** `fence.since` when the current try began; 0 if the fence never went up. */
   #fenceSince = 0;
 
   constructor(
@@ -223,7 +223,7 @@ class CreateCall<T extends Transaction> {
       return outcome;
     }
     const { recovery } = this.options;
-    // A transaction that another attempt created is not the result of this attempt.
+    // record() returns false if another attempt created the transaction.
     if (outcome.kind === 'accepted' && (await recovery.record(attempt, outcome.response)))
       return { kind: 'success', found: outcome.response, replayed: false };
     return this.#recoverLostResponse(attempt);

@@ -158,7 +158,7 @@ export class OutcomeRecovery {
     return this.#reports.drained();
   }
 
-  /** Returns the outcome of an attempt that created this transaction. */
+  /** Builds the outcome of the attempt that created this transaction. */
   succeeded(found: Transaction): SucceededOutcome {
     const { session, recorder } = this.options;
     return {

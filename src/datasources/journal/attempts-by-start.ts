@@ -57,7 +57,7 @@ const SELECT_WINDOW: Record<Dialect, (groups: string) => string> = {
     WHERE stored.group_id = attempt_group.group_id AND state = of_attempt AND ${IS_IN_WINDOW}`,
 };
 
-/** Returns the SELECT for a page of attempts. Parameters: service, channel if `hasChannel`, window, position. */
+/** Returns the SELECT for a page of attempts. SQL parameters: service, channel if `hasChannel`, window, position. */
 export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
   `SELECT attempts.* FROM (${SELECT_WINDOW[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
      ${FIRST_OF_PAGE}) AS found

@@ -6,7 +6,7 @@ import { COLUMN_TYPES, type Dialect } from './stored-values';
 const SEQUENCES = {
   sqlite: {
     followed: 'INTEGER PRIMARY KEY AUTOINCREMENT',
-    // Generated from the primary key, because SQLite cannot search a range in an index that ends with the primary key.
+    // A copy of `id`, because SQLite cannot search a range in an index that ends with the primary key.
     change: 'INTEGER NOT NULL GENERATED ALWAYS AS (id) VIRTUAL, id INTEGER PRIMARY KEY AUTOINCREMENT',
   },
   postgres: {

@@ -83,8 +83,13 @@ async function queryJournalState(
 export async function inspectSqlite(file: string, busyMs: number): Promise<JournalState> {
   using database = new DatabaseSync(file, { readOnly: true, timeout: busyMs });
   const query = (sql: string): Rows => database.prepare(sql).all();
-  const tables = query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'applied_migrations'");
-  return { ...(await queryJournalState(query, tables.length > 0)), isWritable: canWrite(file, busyMs) };
+  const migrationTables = query(
+    "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'applied_migrations'",
+  );
+  return {
+    ...(await queryJournalState(query, migrationTables.length > 0)),
+    isWritable: canWrite(file, busyMs),
+  };
 }
 
 const SQLITE_BUSY = 5;

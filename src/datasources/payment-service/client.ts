@@ -24,7 +24,7 @@ import {
 import type { RawResponse } from './http/http-exchange';
 import { serviceTime, type Call, type SendOptions, type ServiceTransport } from './http/transport';
 
-/** Identifies a transaction by one or both of its ids (spec 4.1, 4.3). `amount` and `secrets` are not sent. */
+/** Identifies a transaction by one or both of its ids (spec 4.1, 4.3). `amount` and `secrets` only serve to read the response. */
 export type LookupKey = { channel: string } & Pick<
   ExpectedFields,
   'transactionId' | 'externalId' | 'amount' | 'secrets'

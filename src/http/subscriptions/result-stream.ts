@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ExecutionResult, GraphQLError } from 'graphql';
 
-/** A subscription has ended with these errors, which are formatted for its caller. */
+/** The errors that ended a subscription, already formatted for its caller. */
 export class SubscriptionError extends Error {
   constructor(readonly errors: readonly GraphQLError[]) {
     super('The subscription has ended with an error.');

@@ -5,7 +5,7 @@ import type { PostgresPool } from './pool';
 /** Key of the advisory lock that lets only one instance at a time purge. */
 const PURGE_LOCK = 7_215_045;
 
-/** Tries to take the purge lock. No step waits for a lock, so none can deadlock. A later purge deletes locked rows. */
+/** Tries to take the purge lock. No step waits for any lock, so none can deadlock: locked rows are left to a later purge. */
 const TRY_PURGE_LOCK = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine)`;
 
 /**
