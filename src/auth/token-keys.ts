@@ -44,7 +44,7 @@ interface KeySet {
 export class TokenKeys {
   #keys: KeySet | undefined;
   /** The load in flight. Resolves when it ends, at the latest MAX_LOAD_WAIT_MS after its start. */
-  #load: Promise<void> | undefined;
+  #loading: Promise<void> | undefined;
   #lastLoad = { endedAt: -Infinity, failed: false };
 
   constructor(private readonly options: TokenKeysOptions) {
@@ -102,19 +102,19 @@ export class TokenKeys {
 
   /** Returns the load in flight, or starts a load; undefined during the cooldown after the last load. */
   #startLoad(cooldownMs: number): Promise<void> | undefined {
-    if (this.#load) return this.#load;
+    if (this.#loading) return this.#loading;
     const { clock } = this.options;
     const { endedAt, failed } = this.#lastLoad;
     const sinceLastLoad = clock.now() - endedAt;
     if (sinceLastLoad >= 0 && sinceLastLoad < (failed ? FAILURE_COOLDOWN_MS : cooldownMs)) return undefined;
-    this.#load = new Promise((resolve) => {
+    this.#loading = new Promise((resolve) => {
       const timer = clock.after(MAX_LOAD_WAIT_MS, resolve);
       void this.#reload().finally(() => {
         timer.cancel();
         resolve();
       });
     });
-    return this.#load;
+    return this.#loading;
   }
 
   async #reload(): Promise<void> {
@@ -134,7 +134,7 @@ export class TokenKeys {
     } finally {
       timer.cancel();
       this.#lastLoad = { endedAt: clock.now(), failed };
-      this.#load = undefined;
+      this.#loading = undefined;
     }
   }
 }

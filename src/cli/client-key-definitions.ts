@@ -59,7 +59,7 @@ valid. The old keys work until they expire or are revoked.`,
     .option(...LABEL_OPTION)
     .option(
       '--expires-in <time>',
-      'lifetime of the new key, such as 90d; that of the newest old key if omitted',
+      'lifetime of the new key, such as 90d; that of the newest key if omitted',
       parsePositiveDuration,
     )
     .option(

@@ -269,5 +269,5 @@ export const readLookupConfig = (source: Environment = process.env) =>
   readSome(source, (env) => ({
     journalUrl: env.get('DATABASE_URL'),
     service: readService(env),
-    isFollowing: env.get('FOLLOW_DAYS') > 0,
+    followsTransactions: env.get('FOLLOW_DAYS') > 0,
   }));

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { REDACTED } from '../shared/secret';
 
-// The decodings of a text are the text itself and the text with percent-encoding, HTML entities, escapes and digits of
-// other scripts decoded, even if nested. Secrets are searched for in every decoding; a match is a span of the text.
+// The decodings of a text: the text itself, and the text after decoding percent-encoding, HTML entities, escapes and
+// digits of other scripts, also nested ones. Secrets are searched for in each of them; a match is a span of the text.
 
 /** A part of a text, in UTF-16 units; `to` is exclusive. */
 export type Span = readonly [from: number, to: number];

@@ -97,7 +97,7 @@ describeSqlite('When the clock of the service', (harnesses) => {
   test.each([
     ['is right', () => dateOf(harness.service.now())],
     ['is years off', () => dateOf(0)],
-  ])('%s in the Date of a 401, the create is sent once', async (_name, date) => {
+  ])('%s by the Date of a 401, the create is sent once', async (_name, date) => {
     harness.service.plan(() => ({ acts: false, reply: refusing(date()) }));
     expect(await harness.create('payment', newKey())).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
     expect(timestamps()).toHaveLength(1);

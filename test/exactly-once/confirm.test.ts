@@ -189,7 +189,7 @@ describeSqlite('A confirm', (harnesses) => {
     });
   });
 
-  describe('after a confirm that was carried out, which the gateway does not know,', () => {
+  describe('after a confirm that was carried out, but whose response was lost,', () => {
     beforeEach(async () => {
       harness.service.plan(lookupsDown);
       harness.service.next('confirm', lost);
@@ -197,7 +197,7 @@ describeSqlite('A confirm', (harnesses) => {
       harness.service.plan(() => undefined);
     });
 
-    test('is not sent if a lookup shows that the first confirm was carried out', async () => {
+    test('is not sent if a lookup shows its effect', async () => {
       expect(await first()).toMatchObject(success(true));
       harness.service.plan(lookupsDown);
       expect(await first()).toMatchObject(success(true));

@@ -310,7 +310,7 @@ describeJournals('The recorded absence of a transaction', (fixture) => {
     });
   });
 
-  test('lets the instance of the last lookup claim first, and other instances later', async () => {
+  test('lets the instance that last looked the attempt up claim it before others', async () => {
     const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
     await fixture.journal.recordOutcome(attempt.id, {
       outcome: 'unknown',

@@ -271,7 +271,7 @@ describe('An encoded credential', () => {
     );
   });
 
-  test('of 4 digits or fewer is not searched for in encoded characters', () => {
+  test('of 4 digits or fewer is removed if all of it is encoded, but not if it is a part of other codes', () => {
     const remove = createRedactor({ secrets: ['737'] });
     expect(remove('a~%37%33%37~b')).toBe(HIDDEN);
     for (const text of ['%E2%97%37x', 'a%2F7370', '\\u0737']) expect(remove(text)).toBe(text);

@@ -103,7 +103,7 @@ export async function planFile(session: Session, lines: readonly FileLine[]): Pr
 
 /**
  * Refuses a line if its id and key belong to different attempts, or an earlier line has its attempt or transaction.
- * @param firstLines by attempt and by transaction, the number of the first line that has it; the function adds to it
+ * @param firstLines first line number of each attempt and transaction; the function adds those of this line
  */
 function refuseIfConflict(
   planned: PlannedSettle,

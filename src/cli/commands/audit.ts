@@ -24,10 +24,10 @@ export async function verify(
   { expect = [], json }: VerifyOptions,
 ): Promise<number> {
   const { auditFile, auditKey } = readToolConfig(env);
-  const findings = { faultCount: 0, noteCount: 0, first: [] as Finding[] };
+  const findings = { faultCount: 0, noteCount: 0, printed: [] as Finding[] };
   const onFinding = (finding: Finding): void => {
     const countOfKind = (findings[finding.isFault ? 'faultCount' : 'noteCount'] += 1);
-    if (countOfKind <= MAX_PRINTED) findings.first.push(finding);
+    if (countOfKind <= MAX_PRINTED) findings.printed.push(finding);
   };
   const verifier = new Verifier(onFinding, auditKey?.reveal() ?? null, expect);
   for (const file of files.length > 0 ? files : [auditFile]) await verifyFile(file, verifier, terminal);
@@ -49,12 +49,12 @@ async function verifyFile(file: string, verifier: Verifier, terminal: Terminal):
 /** Returns the result as --json prints it. `findings` has the first MAX_PRINTED faults and notes. */
 const resultOf = (
   { writers, files, missed, notFound }: Verifier,
-  { faultCount, noteCount, first }: { faultCount: number; noteCount: number; first: readonly Finding[] },
+  { faultCount, noteCount, printed }: { faultCount: number; noteCount: number; printed: readonly Finding[] },
 ) => ({
   isWhole: faultCount + notFound.length === 0,
   faults: faultCount + notFound.length,
   notes: noteCount,
-  findings: first,
+  findings: printed,
   missingSeals: notFound,
   callsNotWritten: missed,
   writers: { total: writers.length, open: writers.filter(({ isClosed }) => !isClosed) },

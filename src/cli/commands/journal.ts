@@ -30,5 +30,5 @@ function describeFence({ fence }: JournalState, now: number, fenceMs: number): s
   const until = (fence?.since ?? 0) + fenceMs;
   if (!fence || now >= until) return 'The fence is down: creates are sent without a lookup.';
   const [since, end] = [fence.since, until].map(timeText);
-  return `The fence is up since ${since} (reason: ${fence.reason}) until ${end}: every create is looked up before it is sent.`;
+  return `The fence is up from ${since} (reason: ${fence.reason}) to ${end}: every create is looked up before it is sent.`;
 }

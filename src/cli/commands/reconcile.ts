@@ -45,8 +45,8 @@ export async function reconcile(
     using changes = new LatestChanges({ journal, ...selection });
     terminal.showProgress('Reading the record of changes …');
     await changes.update();
-    const { isFollowing } = config;
-    const check = { journal, changes, isFollowing, lookUp: lookups.lookUp.bind(lookups) };
+    const { followsTransactions } = config;
+    const check = { journal, changes, followsTransactions, lookUp: lookups.lookUp.bind(lookups) };
     const onProgress = (startedAt: number): void =>
       terminal.showProgress(describeProgress(report.counts, startedAt));
     await runChecks({ selection, attempts, check, report, onProgress }).finally(() => stopped.abort());

@@ -28,7 +28,7 @@ export interface CheckOptions {
   journal: Pick<Journal, 'findById' | 'findByTransaction' | 'hasRival'>;
   lookUp(attempt: Attempt, id: LookupId): Promise<LookupOutcome>;
   changes: Pick<LatestChanges, 'find' | 'update'>;
-  isFollowing: LaterRecord['isFollowing'];
+  followsTransactions: LaterRecord['followsTransactions'];
 }
 
 const OUTAGE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT', 'AUTH_FAILED']);
@@ -74,7 +74,7 @@ async function judge(attempt: Attempt, outcome: LookupOutcome, options: CheckOpt
   if (attempt.transactionId !== null) {
     const change = options.changes.find(attempt.kind, attempt.transactionId);
     if (!shown) return { result: 'missing', detail: '', change, shown };
-    const later = { change, isFollowing: options.isFollowing };
+    const later = { change, followsTransactions: options.followsTransactions };
     return { ...compareSucceeded(attempt, shown, later), change, shown };
   }
   const ownership = await readOwnership(attempt, shown, options);

@@ -75,19 +75,20 @@ export interface LaterRecord {
   /** Latest recorded change of the transaction; null if no change is kept. */
   change: LatestChange | null;
   /** Whether gateways look transactions up to record changes (FOLLOW_DAYS). Only then a missing change is a fault. */
-  isFollowing: boolean;
+  followsTransactions: boolean;
 }
 
 /** Compares an attempt that succeeded with what the service shows now. */
 export function compareSucceeded(attempt: Attempt, shown: Shown, later: LaterRecord): Comparison {
-  const { change, isFollowing } = later;
+  const { change, followsTransactions } = later;
   const statusDetail = findStatusDifference(attempt, shown, change);
   const amountDetail = findAmountDifference(attempt, shown, change);
   if (amountDetail !== null) {
     const detail = statusDetail === null ? amountDetail : `${amountDetail} status_differs`;
     return { result: 'amount_differs', detail };
   }
-  if (statusDetail === NOT_RECORDED && !isFollowing) return { result: 'agrees', detail: NOT_RECORDED };
+  if (statusDetail === NOT_RECORDED && !followsTransactions)
+    return { result: 'agrees', detail: NOT_RECORDED };
   if (statusDetail !== null) return { result: 'status_differs', detail: statusDetail };
   return { result: 'agrees', detail: '' };
 }

@@ -28,7 +28,7 @@ const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
 const ORDER = POSITION_COLUMNS.join(', ');
 const NEWEST_FIRST = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
 
-/** Columns that both statements return, and the FROM clause for these columns. */
+/** Columns that readStatement and newestStatement return, and their FROM clause. */
 const POSITIONS = `state.is_current, purged_epoch, purged_xid, purged_seq,
   page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq`;
 const SOURCES = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE';

@@ -61,7 +61,7 @@ export class CompiledOperationCache {
   }
 
   /**
-   * Executes a compiled operation. Returns a response for status 200. Returns null, without executing anything, if
+   * Executes a compiled operation. The response has status 200. Returns null, without executing anything, if
    * Apollo has to execute the operation.
    */
   async tryExecute({ params, digest, accept, context }: OperationRequest) {

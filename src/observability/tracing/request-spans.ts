@@ -18,7 +18,7 @@ export interface EndedOperation {
 const MAX_OPERATION_NAMES = 200;
 const MAX_CODES = 8;
 /** Codes of errors that the gateway or a system behind it caused, not the caller. */
-const SERVER_ERROR = /^(SERVICE_|INTERNAL_)/;
+const SERVER_ERROR_CODE = /^(SERVICE_|INTERNAL_)/;
 
 /** Creates the spans of GraphQL operations. */
 export class RequestSpans {
@@ -85,7 +85,7 @@ export class RequestSpans {
     const errorCodes = [...new Set(codes.filter((code) => typeof code === 'string'))].slice(0, MAX_CODES);
     if (errorCodes.length > 0) attributes['paygraph.error.codes'] = errorCodes;
     span.setAttributes(attributes);
-    const error = errorCodes.find((code) => SERVER_ERROR.test(code));
+    const error = errorCodes.find((code) => SERVER_ERROR_CODE.test(code));
     if (error !== undefined) markFailed(span, error);
   }
 }
