@@ -45,7 +45,7 @@ export class ChangeRecorder {
     this.#followCheck = new FollowCheck(
       session,
       (seen) => this.#onMayBeFollowed(seen),
-      ({ found }) => onChange(found, false),
+      (seen) => onChange(seen, false),
     );
   }
 
@@ -75,8 +75,9 @@ export class ChangeRecorder {
 
   /** Returns the state in the response to a create. The caller records the state together with the outcome. */
   observedByCreate(snapshot: Snapshot): ObservedState {
-    this.#remember(snapshot);
-    return this.#observedState(snapshot);
+    const seen = this.#toSeenTransaction(snapshot, this.session.runtime.monotonic());
+    this.#remember(seen);
+    return this.#observedState(seen);
   }
 
   /** Returns the last known state of a followed transaction. Forgets it and returns undefined if it may be outdated. */
@@ -103,21 +104,32 @@ export class ChangeRecorder {
 
   /** Queues an observation of a transaction that may be followed, unless its state is already known. */
   #onMayBeFollowed(seen: SeenTransaction): void {
-    const lastState = this.#knownTransactions[seen.found.kind].get(seen.found.transactionId);
-    if (!lastState || !isSameState(lastState, seen.found)) this.#enqueue(seen);
+    const lastState = this.#knownTransactions[seen.kind].get(seen.transactionId);
+    if (lastState?.status !== seen.status || lastState.state !== seen.state) this.#enqueue(seen);
   }
 
   #toSeenTransaction(snapshot: Snapshot, requestedAt: number): SeenTransaction {
     const { clock, runtime } = this.session;
     const observedAt = clock.now();
     const sinceRequestMs = Math.max(0, runtime.monotonic() - requestedAt);
-    return { found: snapshot, requestedAt: Math.floor(observedAt - sinceRequestMs), observedAt };
+    const { kind, channel, transactionId, status } = snapshot;
+    return {
+      kind,
+      channel,
+      transactionId,
+      status,
+      state: stateOf(snapshot),
+      received: receivedAmountOf(snapshot),
+      category: pollPhase(snapshot),
+      requestedAt: Math.floor(observedAt - sinceRequestMs),
+      observedAt,
+    };
   }
 
-  #enqueue({ found: snapshot, requestedAt, observedAt }: SeenTransaction): void {
-    const { kind, channel, transactionId } = snapshot;
+  #enqueue(seen: SeenTransaction): void {
+    const { kind, channel, transactionId, requestedAt, observedAt } = seen;
     const observation: Observation = {
-      ...this.#observedState(snapshot),
+      ...this.#observedState(seen),
       service: this.session.service,
       kind,
       channel,
@@ -125,7 +137,7 @@ export class ChangeRecorder {
       requestedAt,
       observedAt,
     };
-    const entry = this.#remember(snapshot);
+    const entry = this.#remember(seen);
     this.#queue.add(observation, (result) => {
       if (result === 'recorded' || result === 'dropped') this.onChange(observation, result === 'recorded');
       const isLatest = this.#knownTransactions[kind].peek(transactionId) === entry;
@@ -137,24 +149,18 @@ export class ChangeRecorder {
     });
   }
 
-  #remember(snapshot: Snapshot): KnownTransaction {
-    const entry: KnownTransaction = {
-      status: snapshot.status,
-      state: stateOf(snapshot),
-      category: pollPhase(snapshot),
-      seenAt: this.session.clock.monotonic(),
-      confirmedAt: undefined,
-    };
-    this.#knownTransactions[snapshot.kind].set(snapshot.transactionId, entry);
+  #remember({ kind, transactionId, status, state, category }: SeenTransaction): KnownTransaction {
+    const seenAt = this.session.clock.monotonic();
+    const entry: KnownTransaction = { status, state, category, seenAt, confirmedAt: undefined };
+    this.#knownTransactions[kind].set(transactionId, entry);
     return entry;
   }
 
-  #observedState(snapshot: Snapshot): ObservedState {
-    const category = pollPhase(snapshot);
+  #observedState({ status, state, received, category }: SeenTransaction): ObservedState {
     return {
-      status: snapshot.status,
-      state: stateOf(snapshot),
-      received: receivedAmountOf(snapshot),
+      status,
+      state,
+      received,
       isFinal: category === 'done',
       nextLookupAt: this.#nextLookupAt(category),
     };

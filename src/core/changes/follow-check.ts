@@ -1,12 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LRUCache } from 'lru-cache';
 import type { Timer } from '../../shared/clock';
+import type { AttemptKind } from '../../datasources/journal/journal';
 import type { JournalSession } from '../journal-session';
-import type { Snapshot } from '../polling/snapshot';
+import type { PollCategory } from '../polling/poll-schedule';
 
-/** A transaction in a response of the payment service. */
+/** The state of a transaction in a response. Small, and without the response: many are kept until they are checked. */
 export interface SeenTransaction {
-  found: Snapshot;
+  kind: AttemptKind;
+  channel: string;
+  transactionId: string;
+  status: string;
+  /** Null for payouts, and if the response contains no state. */
+  state: string | null;
+  /** Received amount of a MISPAID payment, or null. */
+  received: string | null;
+  category: PollCategory;
   /** When the request was sent, in journal time. */
   requestedAt: number;
   /** When the response was received, in journal time. */
@@ -116,12 +125,12 @@ export class FollowCheck {
     this.#queued = [];
     const { journal, clock } = this.session;
     this.#checkedAt = clock.monotonic();
-    const ids = batch.map(({ found }) => found.transactionId);
+    const ids = batch.map(({ transactionId }) => transactionId);
     // If the journal fails, every transaction of the batch may be followed.
     const mayBeFollowed = await journal.mayBeFollowed(ids).catch(() => undefined);
-    batch.forEach((response, index) => {
-      if (mayBeFollowed?.[index] === false) this.addNotFollowed(response.found.transactionId);
-      else this.onMayBeFollowed(response);
+    batch.forEach((seen, index) => {
+      if (mayBeFollowed?.[index] === false) this.addNotFollowed(seen.transactionId);
+      else this.onMayBeFollowed(seen);
     });
   }
 }
