@@ -57,4 +57,10 @@ registerHooks({
 });
 
 const { main } = await import(`../test/${name}/main`);
-process.exit(await main(args));
+try {
+  process.exit(await main(args));
+} catch (error) {
+  if (!error.code?.startsWith('ERR_PARSE_ARGS')) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(2);
+}
