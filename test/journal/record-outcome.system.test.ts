@@ -306,6 +306,7 @@ describeJournals('The recorded absence of a transaction', (fixture) => {
     await expect(fixture.journal.find(next)).resolves.toMatchObject({
       id: next.id,
       absence: NO_ABSENCE,
+      recheckCount: 0,
       serviceStartedAt: 77,
     });
   });

@@ -24,6 +24,15 @@ const HOLES = [
   '§',
 ];
 
+test.each(['4111111111111111', 'pgk_0123456789abcdef0123', 'not a name'])(
+  'A message of graphql-js is published without %s in its quotes',
+  (secret) => {
+    const message = `Cannot query field "${secret}" on type "Query".`;
+    expect(publicMessage(message)).toContain('on type "Query"');
+    expect(publicMessage(message)).not.toContain(secret);
+  },
+);
+
 describe('A response of the gateway', () => {
   const CREATE = `mutation ($input: CreatePaymentInput!) {
     createPayment(input: $input) {
