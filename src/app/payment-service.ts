@@ -71,7 +71,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     lanes: () => transport.policy.lanes(),
     clockSkew: () => Math.abs(transport.skewMs) / 1000,
   });
-  // Callers without a subscription are told to poll as often as the gateway does right after a change.
+  // Callers without a subscription should poll as often as the gateway does right after a change.
   const [payer, provider] = [config.watching.schedule.payer[0], config.watching.schedule.provider[0]];
   const callerIntervals = pollAfter({ payer: payer?.everyMs ?? 0, provider: provider?.everyMs ?? 0 });
   return {

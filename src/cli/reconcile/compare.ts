@@ -70,7 +70,7 @@ export const statusOf = (kind: AttemptKind, word: string): string =>
     ? toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, word)
     : toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, word);
 
-/** What the journal has recorded about a transaction after its create. */
+/** The latest recorded change of a transaction, and whether lookups for the record of changes are on. */
 export interface LaterRecord {
   /** Latest recorded change of the transaction; null if no change is kept. */
   change: LatestChange | null;

@@ -1,4 +1,4 @@
-/** What failed in a call to the service or to the journal. */
+/** The cause of a failed call to the service or the journal. */
 export type ServiceErrorKind =
   /** The service or the gateway's journal cannot be reached, or the service responded that it is unavailable. */
   | 'UNAVAILABLE'

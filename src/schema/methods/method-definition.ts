@@ -30,7 +30,7 @@ export interface ConfirmationVariant extends ConfirmationDefinition {
   toWire(confirmation: object): WireObject;
 }
 
-/** What the definitions of payment methods and payout methods have in common. */
+/** The common fields of the definitions of payment and payout methods. */
 export interface CommonDefinition {
   /** The value in the enum PaymentMethod or PayoutMethod. */
   name: string;
