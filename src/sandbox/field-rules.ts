@@ -42,8 +42,8 @@ const pan: Rule = (value) => {
 };
 
 const maskedPan = regexRule(
-  /^\d{4,6}[*xX]{3,13}\d{4}$/,
-  'must be a masked card number: the first four to six digits, 3 to 13 mask characters (* or x), the last four digits',
+  /^\d{4,6}[*xX•]{3,13}\d{4}$/,
+  'must be a masked card number: the first four to six digits, 3 to 13 mask characters (*, x or •), the last four digits',
 );
 
 const birthDate: Rule = (value) => {
@@ -58,7 +58,7 @@ const METHOD_FIELD_RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['expiry_month', regexRule(/^(0[1-9]|1[0-2])$/, 'must be a month, MM')],
   ['expiry_year', regexRule(/^20\d{2}$/, 'must be a year, YYYY')],
   ['cvc', regexRule(/^\d{3,4}$/, 'must be 3 or 4 digits')],
-  ['card_mask', (value) => maskedPan(value.replace(/ /g, ''))],
+  ['card_mask', (value) => maskedPan(value.replace(/[ -]/g, ''))],
   ['email', regexRule(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'must be an e-mail address')],
   ['phone', regexRule(/^\+?[1-9]\d{6,14}$/, 'must be a phone number in E.164 form')],
   ['country_code', regexRule(/^[A-Z]{2}$/, 'must be an ISO 3166-1 alpha-2 country code')],

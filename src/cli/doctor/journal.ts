@@ -4,8 +4,8 @@ import {
   inspectPostgres,
   weaknessesOf,
   inspectSqlite,
-  type JournalState,
-  type PostgresState,
+  type JournalFacts,
+  type PostgresFacts,
 } from '../../datasources/journal/diagnostics';
 import { describeJournalError, journalErrorText, sqliteError } from '../../datasources/journal/journal-error';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
@@ -32,7 +32,7 @@ export async function checkJournal({ config, now }: CheckContext): Promise<Findi
 /** `state` is undefined if the journal does not exist yet or cannot be read. */
 interface JournalInspection {
   findings: Finding[];
-  state?: JournalState;
+  state?: JournalFacts;
 }
 
 async function checkSqlite(file: string): Promise<JournalInspection> {
@@ -69,12 +69,12 @@ async function checkPostgres(url: string): Promise<JournalInspection> {
   }
 }
 
-const checkTables = (state: PostgresState): Finding =>
+const checkTables = (state: PostgresFacts): Finding =>
   state.isWritable
     ? ok('The tables of the journal are writable.')
     : failed('tables_not_writable', 'The tables of the journal are not writable.');
 
-function checkDurability(state: PostgresState): Finding {
+function checkDurability(state: PostgresFacts): Finding {
   const notDurableText =
     'A crash of PostgreSQL could lose committed transactions, so the gateway creates nothing.';
   const standbyText =
@@ -88,20 +88,20 @@ function checkDurability(state: PostgresState): Finding {
   return ok('PostgreSQL keeps committed transactions.');
 }
 
-function checkNotifications({ canListen }: PostgresState): Finding {
+function checkNotifications({ canListen }: PostgresFacts): Finding {
   if (canListen === null) return skipped('LISTEN and NOTIFY were not checked: the server is a standby.');
   if (canListen) return ok('LISTEN and NOTIFY work.');
   const message = 'LISTEN and NOTIFY do not work: instances cannot notify each other of changes.';
   return warning('no_notifications', message);
 }
 
-function checkClock(state: PostgresState): Finding {
+function checkClock(state: PostgresFacts): Finding {
   if (!weaknessesOf(state).includes('database_clock')) return ok('The clock agrees with that of PostgreSQL.');
   const seconds = Math.round(state.clockDifferenceMs / 1000);
   return warning('database_clock', `The clock of PostgreSQL differs by ${seconds} s.`);
 }
 
-function checkMigrations({ pendingMigrations: pending, unknownMigrations: newer }: JournalState): Finding {
+function checkMigrations({ pendingMigrations: pending, unknownMigrations: newer }: JournalFacts): Finding {
   const message = `A newer version of the gateway has migrated the tables (${newer.join(', ')}).`;
   if (newer.length > 0) return failed('journal_newer', message);
   if (pending.length > 0)
@@ -109,7 +109,7 @@ function checkMigrations({ pendingMigrations: pending, unknownMigrations: newer 
   return ok('All migrations of the journal are applied.');
 }
 
-function checkUnknownOutcomes({ unknown: { count, oldestStartedAt } }: JournalState, now: number): Finding {
+function checkUnknownOutcomes({ unknown: { count, oldestStartedAt } }: JournalFacts, now: number): Finding {
   if (count === 0 || oldestStartedAt === null) return ok('No attempt has an unknown outcome.');
   const hours = ((now - oldestStartedAt) / HOUR_MS).toFixed(1);
   return warning('unknown_outcomes', `Attempts of unknown outcome: ${count}; the oldest is ${hours} h old.`);

@@ -8,8 +8,8 @@ import { CONNECTION_OPTIONS } from './postgres/pool';
 import { IS_DURABLE, MAY_WRITE } from './postgres/statements';
 import { IS_OPEN } from './rows';
 
-/** State of a journal for `paygraph doctor`, read without creating tables or writing rows. */
-export interface JournalState {
+/** Facts about a journal for `paygraph doctor`, read without creating tables or writing rows. */
+export interface JournalFacts {
   pendingMigrations: string[];
   /** Migrations that a newer version of the gateway applied. */
   unknownMigrations: string[];
@@ -19,7 +19,7 @@ export interface JournalState {
   unknown: { count: number; oldestStartedAt: number | null };
 }
 
-export interface PostgresState extends JournalState {
+export interface PostgresFacts extends JournalFacts {
   /** PostgreSQL's server_version_num; 160004 is 16.4. */
   version: number;
   /** Whether notifications arrive; null on a standby, which does not support LISTEN. */
@@ -44,7 +44,7 @@ export type JournalWeakness =
 
 const MAX_CLOCK_DIFFERENCE_MS = 5_000;
 
-export function weaknessesOf(state: PostgresState): JournalWeakness[] {
+export function weaknessesOf(state: PostgresFacts): JournalWeakness[] {
   const weaknesses: Record<JournalWeakness, boolean> = {
     journal_not_durable: !state.isDurable,
     asynchronous_standby: state.hasOnlyAsynchronousStandbys,
@@ -58,10 +58,7 @@ export function weaknessesOf(state: PostgresState): JournalWeakness[] {
 type Rows = Record<string, unknown>[];
 type Query = (sql: string) => Rows | Promise<Rows>;
 
-async function queryJournalState(
-  query: Query,
-  hasTables: boolean,
-): Promise<Omit<JournalState, 'isWritable'>> {
+async function queryFacts(query: Query, hasTables: boolean): Promise<Omit<JournalFacts, 'isWritable'>> {
   const rows = hasTables ? await query('SELECT name FROM applied_migrations') : [];
   const migrations = compareMigrations(rows.map(({ name }) => String(name)));
   const [row] =
@@ -80,14 +77,14 @@ async function queryJournalState(
  * Reads the state of a journal in SQLite. Rejects with the SQLite error if the file is not a database or is locked.
  * @param busyMs maximum wait in ms for a process that locks the file
  */
-export async function inspectSqlite(file: string, busyMs: number): Promise<JournalState> {
+export async function inspectSqlite(file: string, busyMs: number): Promise<JournalFacts> {
   using database = new DatabaseSync(file, { readOnly: true, timeout: busyMs });
   const query = (sql: string): Rows => database.prepare(sql).all();
   const migrationTables = query(
     "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'applied_migrations'",
   );
   return {
-    ...(await queryJournalState(query, migrationTables.length > 0)),
+    ...(await queryFacts(query, migrationTables.length > 0)),
     isWritable: canWrite(file, busyMs),
   };
 }
@@ -109,7 +106,7 @@ function canWrite(file: string, busyMs: number): boolean {
  * Reads the state of a journal in PostgreSQL. Rejects with the error of PostgreSQL or the network.
  * @param timeLimitMs time limit in ms of connecting, and of each query
  */
-export async function inspectPostgres(url: string, timeLimitMs: number): Promise<PostgresState> {
+export async function inspectPostgres(url: string, timeLimitMs: number): Promise<PostgresFacts> {
   const client = new PostgresHosts(url).createClient({
     connectionTimeoutMillis: timeLimitMs,
     query_timeout: timeLimitMs,
@@ -127,7 +124,7 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
       has_function_privilege('pg_control_system()', 'EXECUTE') AS control,
       to_regclass('applied_migrations') IS NOT NULL AS "hasTables", extract(epoch FROM clock_timestamp()) * 1000 AS now`);
     const clockDifferenceMs = Number(server?.['now']) - Date.now();
-    const state = await queryJournalState(query, server?.['hasTables'] === true);
+    const state = await queryFacts(query, server?.['hasTables'] === true);
     const privilege =
       state.pendingMigrations.length > 0 ? "has_schema_privilege(current_schema(), 'CREATE')" : MAY_WRITE;
     const isWritable =

@@ -52,13 +52,12 @@ const SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id 
 
 /** Selects the client's newest transaction on a channel, else any client's. Both use stored_attempts_by_start. */
 const SELECT_NEWEST_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
-  SELECT ${keyHashOf('id')} FROM (
-    SELECT * FROM (SELECT id ${SUCCEEDED_IN_GROUP} ${GROUP_ID} ${NEWEST}) AS own
-    UNION ALL
-    SELECT * FROM (
+  SELECT ${keyHashOf('id')} FROM (SELECT COALESCE(
+    (SELECT id ${SUCCEEDED_IN_GROUP} ${GROUP_ID} ${NEWEST}),
+    (SELECT id FROM (
       SELECT (SELECT id ${SUCCEEDED_IN_GROUP} attempt_groups.id LIMIT 1) AS id FROM attempt_groups
-      WHERE channel = ? AND service = ? AND kind = ?) AS others) AS found
-  WHERE id IS NOT NULL LIMIT 1)`;
+      WHERE channel = ? AND service = ? AND kind = ?) AS others
+     WHERE id IS NOT NULL LIMIT 1)) AS id) AS newest)`;
 
 /** Length in characters beyond which the stored hashes are replaced by `unknown`: about 55 hashes. */
 const MAX_SUSPECT_HASHES_LENGTH = 4000;

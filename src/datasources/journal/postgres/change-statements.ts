@@ -85,8 +85,8 @@ export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURREN
 /** Makes all earlier commits durable: the commit of this message waits until the log up to it is durable. */
 export const SYNC = "SELECT pg_logical_emit_message(true, 'paygraph', '')";
 
-/** Begins a new epoch. If the parameter is FALSE, does so only if the current epoch belongs to another database. */
-export const RAISE_EPOCH = 'SELECT raise_change_epoch($1::boolean)';
+/** Begins a new epoch if the current one belongs to another database. */
+export const CORRECT_EPOCH = 'SELECT raise_change_epoch(FALSE)';
 
 /**
  * Returns the database transaction id below which every transaction that writes changes has ended. txid_snapshot_xmin

@@ -4,7 +4,7 @@ import { JournalUnavailable } from '../journal';
 import type { Row, SqlValue } from '../rows';
 import { SqlChanges } from '../sql-changes';
 import { toJsonValue, shortHash, toStorableText, toStoredText } from '../stored-values';
-import { RAISE_EPOCH, READ_OWN_HORIZON, RECORD_OBSERVATIONS, SYNC } from './change-statements';
+import { CORRECT_EPOCH, READ_OWN_HORIZON, RECORD_OBSERVATIONS, SYNC } from './change-statements';
 import type { PostgresPool } from './pool';
 
 const MAX_BATCH = 256;
@@ -52,11 +52,6 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
     return this.#observations.add(observation);
   }
 
-  /** Begins a new epoch. @param always if false, only if the current epoch belongs to another database */
-  async raiseEpoch(always: boolean, until?: number): Promise<void> {
-    await this.#options.pool.query(RAISE_EPOCH, [always], until);
-  }
-
   /** Completes queued writes. */
   async close(): Promise<void> {
     await Promise.all([this.#observations.close(), this.#syncs.close()]);
@@ -74,8 +69,9 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
     await this.#syncs.add(null);
   }
 
-  protected correctEpoch(): Promise<void> {
-    return this.raiseEpoch(false);
+  /** Begins a new epoch if the current one belongs to another database. */
+  protected async correctEpoch(until?: number): Promise<void> {
+    await this.#options.pool.query(CORRECT_EPOCH, [], until);
   }
 
   protected override async readOwnHorizon(): Promise<number> {
@@ -89,7 +85,7 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
       this.#options.unsyncedPool.query(RECORD_OBSERVATIONS, [records], until);
     let rows = await recordBatch();
     if (isWithoutEpoch(rows)) {
-      await this.raiseEpoch(false, until);
+      await this.correctEpoch(until);
       rows = await recordBatch();
       if (isWithoutEpoch(rows))
         throw new JournalUnavailable(

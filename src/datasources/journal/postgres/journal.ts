@@ -41,10 +41,11 @@ import {
   CREATE_GROUPS,
   FIND_CREATED,
   INSERT_ATTEMPTS,
+  LOWER_FENCE,
+  RAISE_FENCE,
   READ_STATE,
   RECORD_CONFIRMED,
   RECORD_OUTCOMES,
-  SET_FENCE,
 } from './statements';
 
 const MAX_BATCH = 256;
@@ -149,9 +150,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   }
 
   async setFence(reason: FenceReason | null): Promise<void> {
-    await this.write(SET_FENCE, reason ?? '');
-    // If the journal was set back, ids of database transactions can repeat.
-    if (reason !== null) await this.changes.raiseEpoch(true);
+    await (reason === null ? this.write(LOWER_FENCE) : this.write(RAISE_FENCE, reason));
   }
 
   async endConfirm(id: string, { outcome, confirmed }: ConfirmResult): Promise<void> {

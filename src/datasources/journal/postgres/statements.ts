@@ -58,9 +58,15 @@ export const READ_STATE = `WITH raised AS (
   SELECT state.*, ${IS_DURABLE} AS is_durable, (SELECT last_value FROM stored_attempts_seq_seq) AS last_sequence
   FROM (SELECT * FROM raised UNION ALL SELECT * FROM journal_state ORDER BY fence_since DESC LIMIT 1) AS state`;
 
-/** Parameter: the reason; empty to lower the fence. */
-export const SET_FENCE = `UPDATE journal_state SET fence_reason = $1::text,
-  fence_since = CASE WHEN $1::text = '' THEN 0 ELSE ${NOW.postgres} END`;
+/**
+ * Raises the fence and begins a new epoch of changes: if the journal was set back, ids of database transactions can
+ * repeat. Parameter: the reason.
+ */
+export const RAISE_FENCE = `WITH raised AS (
+    UPDATE journal_state SET fence_reason = $1::text, fence_since = ${NOW.postgres})
+  SELECT raise_change_epoch(TRUE)`;
+
+export const LOWER_FENCE = "UPDATE journal_state SET fence_reason = '', fence_since = 0";
 
 /**
  * Records a batch of outcomes, with the first changes of the transactions created. Returns the ids of the attempts that
