@@ -164,22 +164,16 @@ describeStores('While the fence is up', (harnesses) => {
     expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
-  test('a new create is looked up, and sent only if lookups show a payment that is known to exist', async () => {
-    await createThenLose('payment');
+  test.each(KINDS)('a new %s is sent only if lookups show one that is known to exist', async (kind) => {
+    await createThenLose(kind);
     const [known, key] = [newKey(), newKey()];
-    expect(await harness.create('payment', known)).toMatchObject({
-      result: 'PaymentSuccess',
-      replayed: false,
-    });
+    expect(await harness.create(kind, known)).toMatchObject({ result: SUCCESS[kind], replayed: false });
     const [entry] = harness.service.created(known);
     entry!.visibleAt = Infinity;
-    expect(await harness.create('payment', key)).toMatchObject({
-      error: 'SERVICE_UNAVAILABLE',
-      retryable: true,
-    });
-    expect(sent(harness.service, 'payment', key)).toBe(0);
+    expect(await harness.create(kind, key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
+    expect(sent(harness.service, kind, key)).toBe(0);
     entry!.visibleAt = 0;
-    expect(await harness.create('payment', key)).toMatchObject({ result: 'PaymentSuccess', replayed: false });
+    expect(await harness.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: false });
   });
 
   test('a create is not sent if the lookup at the payment service fails', async () => {

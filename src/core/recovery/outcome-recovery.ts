@@ -97,13 +97,14 @@ export class OutcomeRecovery {
   ): Promise<RecoveryResult<T>> {
     const { session, timeoutMs, settleMs } = this.options;
     const startedAt = session.clock.monotonic();
-    const mayCount = session.clock.now() > attempt.sendUntil;
+    // A payout is never sent again, so its absence needs no evidence.
+    const mayCount = attempt.kind === 'payment' && session.clock.now() > attempt.sendUntil;
     const match = await withTimeout(timeoutMs, matcher.find(attempt), session.runtime).catch(() => undefined);
     if (match?.kind === 'found' && (await this.#recordRecovered(attempt, match.found))) return match;
     const absence =
       match && mayCount ? await this.#absenceAfter(match, { attempt, matcher, startedAt }) : attempt.absence;
     const isProven = absence.lookups >= MIN_LOOKUPS && absence.spanMs >= settleMs;
-    if (attempt.kind === 'payment' && match?.kind === 'nothing' && absence !== attempt.absence && isProven) {
+    if (match?.kind === 'nothing' && absence !== attempt.absence && isProven) {
       await this.#recordRecovered(attempt, null);
       return { kind: 'not_sent' };
     }

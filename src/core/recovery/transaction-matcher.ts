@@ -163,9 +163,10 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     return holder && holder.id !== attempt.id ? { kind: 'mismatch' } : { kind: 'found', found };
   }
 
-  /** Returns true without a check, because the absence of a payout never counts as evidence. */
-  findsKnownTransaction(): Promise<boolean> {
-    return Promise.resolve(true);
+  async findsKnownTransaction(attempt: Attempt): Promise<boolean> {
+    const { channel } = attempt;
+    const transactionId = await this.session.journal.findSucceededOnChannel(attempt);
+    return transactionId === null || (await this.payouts.lookUp({ channel, transactionId })) !== null;
   }
 
   async current(attempt: Attempt): Promise<PayoutResource> {
