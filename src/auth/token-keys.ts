@@ -6,7 +6,9 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import type { Clock } from '../shared/clock';
+import { causeCode } from '../shared/error-code';
 import { decodeUtf8OrThrow, parseJson } from '../shared/json-text';
+import { TimeoutError } from '../shared/timeout';
 import { AccessError } from './caller';
 
 export interface TokenKeysOptions {
@@ -120,7 +122,7 @@ export class TokenKeys {
   async #reload(): Promise<void> {
     const { jwksUrl, clock, warn } = this.options;
     const abort = new AbortController();
-    const timer = clock.after(LOAD_TIMEOUT_MS, () => abort.abort());
+    const timer = clock.after(LOAD_TIMEOUT_MS, () => abort.abort(new TimeoutError()));
     let failed = false;
     const requestedAt = clock.now();
     const requestedAtMonotonic = clock.monotonic();
@@ -128,9 +130,12 @@ export class TokenKeys {
       const keySet = await fetchKeys(jwksUrl, abort.signal);
       const thumbprints = await thumbprintsOf(keySet);
       this.#keys = { find: createLocalJWKSet(keySet), thumbprints, requestedAt, requestedAtMonotonic };
-    } catch {
+    } catch (error) {
       failed = true;
-      warn('could not load the public keys (JWKS): check that AUTH_JWKS_URL is reachable and has a key set');
+      const reason = describeLoadError(error);
+      warn(
+        `could not load the public keys (${reason}): check that AUTH_JWKS_URL is reachable and has a key set`,
+      );
     } finally {
       timer.cancel();
       this.#lastLoad = { endedAt: clock.now(), failed };
@@ -150,7 +155,7 @@ export async function fetchKeys(url: string, signal: AbortSignal): Promise<JSONW
   const response = await fetch(url, { signal, headers, redirect: 'manual' });
   if (response.status !== 200) {
     await response.body?.cancel();
-    throw new Error(`status ${response.status}`);
+    throw new Error(`HTTP status ${response.status}`);
   }
   const keys = parseJson(await readText(response)) as JSONWebKeySet;
   // Throws if `keys` is not a key set.
@@ -168,4 +173,12 @@ async function readText({ body }: Response): Promise<string> {
     chunks.push(chunk);
   }
   return decodeUtf8OrThrow(Buffer.concat(chunks));
+}
+
+/** Returns the reason why `fetchKeys` failed, without values of the URL or the response. */
+export function describeLoadError(error: unknown): string {
+  if (error instanceof SyntaxError) return 'not JSON';
+  return error instanceof Error && /^HTTP status \d{3}$/.test(error.message)
+    ? error.message
+    : causeCode(error);
 }

@@ -21,7 +21,8 @@ import {
 } from 'graphql';
 import { documentErrors, type DocumentError } from '../http/persisted/manifest';
 import { publicMessage } from '../redaction/graphql-message';
-import { InputError, causeCode } from './context';
+import { InputError } from './context';
+import { causeCode } from '../shared/error-code';
 
 /** How a client changes documents before it sends them. */
 interface ClientBehavior {

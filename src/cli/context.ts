@@ -27,11 +27,3 @@ export class InputError extends Error {}
 
 /** Timeout of one journal request of a command, in ms. The timeout of the gateway is much shorter. */
 export const JOURNAL_TIMEOUT_MS = 15_000;
-
-/** Returns the code of an error or of its cause, such as ECONNREFUSED; `unknown` if neither has a code. No secrets. */
-export function causeCode(error: unknown): string {
-  const { code, name, cause } = Object(error) as { code?: unknown; name?: unknown; cause?: unknown };
-  if (name === 'TimeoutError') return 'ETIMEDOUT';
-  if (typeof code === 'string') return code;
-  return cause === undefined ? 'unknown' : causeCode(cause);
-}

@@ -2,7 +2,8 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { InvalidArgumentError } from 'commander';
 import { isUuid } from '../shared/uuid';
-import { InputError, causeCode } from './context';
+import { InputError } from './context';
+import { causeCode } from '../shared/error-code';
 
 // Commander calls these parse functions, and adds the name of the option to their error messages.
 

@@ -41,7 +41,7 @@ export interface BackgroundObserver {
   onPoll(kind: AttemptKind, result: PollResult): void;
   /** Called when this instance has recorded a change, or dropped an observation that it could not record. */
   onChange(kind: AttemptKind, status: string, isRecorded: boolean): void;
-  onFollow(kind: AttemptKind, result: FollowResult): void;
+  onFollowLookup(kind: AttemptKind, result: FollowResult): void;
   /** Called when a subscriber receives a change. @param ageMs time since the change was recorded */
   onDelivered(ageMs: number): void;
 }

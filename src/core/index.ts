@@ -107,10 +107,10 @@ export function startOperations(options: OperationsOptions) {
   const { publicUrl } = config;
   const callbacks = new CallbackHandler({ publicUrl, tokens: options.callbackTokens, session, lookUp });
   const polling = { settings: config.watching, clock, service, notifier, background, observer, recorder };
-  const shared = { createService, session, urls: config.urls, callbacks, polling };
+  const common = { createService, session, urls: config.urls, callbacks, polling };
   const { payment: matcher, payout: payoutMatcher } = matchers;
-  const paymentOperations = new PaymentOperations({ ...shared, payments, matcher, confirmService });
-  const payoutOperations = new PayoutOperations({ ...shared, payouts, matcher: payoutMatcher, preflight });
+  const paymentOperations = new PaymentOperations({ ...common, payments, matcher, confirmService });
+  const payoutOperations = new PayoutOperations({ ...common, payouts, matcher: payoutMatcher, preflight });
   const feeds = { payment: paymentOperations.feed, payout: payoutOperations.feed };
   changes.start({ feeds, timeoutMs, background, serviceLoad: options.serviceLoad });
   return {

@@ -125,7 +125,11 @@ export class JournalFence {
   #report(): void {
     const { warn } = this.options;
     const { active } = this;
-    if (!active) return warn({ event: 'journal_fence_lowered' }, 'journal fence lowered');
+    if (!active)
+      return warn(
+        { event: 'journal_fence_lowered' },
+        'journal fence lowered: creates are sent without a lookup first',
+      );
     const { reason, since, until } = active;
     warn(
       { event: 'journal_fence_raised', reason, since: isoTime(since), until: isoTime(until) },

@@ -151,7 +151,8 @@ export class PaymentOperations {
       const message = `must not be used, because the payment was made by ${attempt.method}.`;
       return [fieldError(['confirmation', method.inputField], 'methodOfPayment', message)];
     }
-    // The lookup keeps callers to their channels, so a caller with every channel needs none.
+    // The journal does not know the payment, so a lookup must show that it is on this channel. A caller with access to
+    // all channels needs no such proof.
     if (!attempt && createdBy === null && (anyChannel || (await payments.lookUp({ channel, transactionId }))))
       return [];
     return [fieldError(['transactionId'], 'paymentOnChannel', 'must identify a payment on this channel.')];

@@ -57,8 +57,8 @@ const isOpaque = (word: string): boolean =>
 export function readEnumValue(value: unknown): string | null {
   const text = wireText(value);
   if (text === null) return null;
-  const isWord = text.length <= 64 && isPrintable(text) && redactText(text) === text;
-  return isWord && !text.split(' ').some(isOpaque) ? text : REDACTED;
+  const mayBeEnumValue = text.length <= 64 && isPrintable(text) && redactText(text) === text;
+  return mayBeEnumValue && !text.split(' ').some(isOpaque) ? text : REDACTED;
 }
 
 /** Reads a status. Redacts it if it has more than two digits, because the journal stores statuses. */

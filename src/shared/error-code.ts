@@ -3,3 +3,11 @@ export function errorCode(error: unknown): string {
   const { code } = Object(error) as { code?: unknown };
   return typeof code === 'string' ? code : 'unknown';
 }
+
+/** Returns the code of an error or of its cause, such as ECONNREFUSED; `unknown` if neither has a code. No secrets. */
+export function causeCode(error: unknown): string {
+  const { code, name, cause } = Object(error) as { code?: unknown; name?: unknown; cause?: unknown };
+  if (name === 'TimeoutError') return 'ETIMEDOUT';
+  if (typeof code === 'string') return code;
+  return cause === undefined ? 'unknown' : causeCode(cause);
+}

@@ -26,7 +26,7 @@ export const readTextFile = (file: string): string => decodeUtf8OrThrow(readFile
 /** Parses JSON. Throws a SyntaxError, or another Error if an object has a duplicate name. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (hasDuplicateNames(text, value)) throw new Error('an object has a duplicate name');
+  if (hasDuplicateNames(text, value)) throw new Error('an object contains the same field twice');
   return value;
 }
 

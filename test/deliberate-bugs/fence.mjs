@@ -5,6 +5,15 @@ const journal = ['test/journal/fence.system.test.ts'];
 
 export const bugs = [
   {
+    id: 'fence-ignores-known-payout',
+    promise: 'While the fence is up, a payout is sent only if lookups show a payout that is known to exist.',
+    file: 'src/core/recovery/transaction-matcher.ts',
+    find: 'return transactionId === null || (await this.payouts.lookUp({ channel, transactionId })) !== null;',
+    replace: 'return true;',
+    tests: fence,
+    name: 'known to exist',
+  },
+  {
     id: 'fence-found-payment-not-recorded',
     promise: 'A payment that was found for a lost create is recorded, even if its insert is not answered.',
     file: 'src/core/create/create-service.ts',

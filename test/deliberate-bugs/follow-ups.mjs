@@ -23,8 +23,8 @@ export const bugs = [
     id: 'follow-up-releases-payouts',
     promise: 'A payout whose outcome is unknown is never released by lookups.',
     file: 'src/core/recovery/outcome-recovery.ts',
-    find: "attempt.kind === 'payment' && match?.kind",
-    replace: 'match?.kind',
+    find: "attempt.kind === 'payment' && session.clock.now()",
+    replace: 'session.clock.now()',
     tests: ['test/exactly-once/unknown-outcomes.slow.test.ts'],
   },
   {

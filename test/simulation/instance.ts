@@ -82,7 +82,7 @@ export function startInstance(
       onPoll: () => undefined,
       onOutcomeRecovered: () => undefined,
       onChange: () => undefined,
-      onFollow: () => undefined,
+      onFollowLookup: () => undefined,
       onDelivered: () => undefined,
     },
   });

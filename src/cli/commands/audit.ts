@@ -4,7 +4,8 @@ import { readToolConfig } from '../../config';
 import { Follower } from '../../observability/audit/follower';
 import { Verifier, type FileSummary, type Finding } from '../../observability/audit/verifier';
 import { sleep } from '../../shared/timeout';
-import { EXIT, InputError, causeCode, type Context } from '../context';
+import { EXIT, InputError, type Context } from '../context';
+import { causeCode } from '../../shared/error-code';
 import type { Terminal } from '../terminal';
 
 /** Maximum number of printed faults, of printed notes, and of printed processes. */

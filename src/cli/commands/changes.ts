@@ -68,7 +68,7 @@ async function describeCursorError(
 ): Promise<unknown> {
   if (error instanceof PositionExpired)
     return new InputError(
-      `--after: some changes after this cursor have been deleted. The oldest cursor is ${encodeCursor(error.oldest)}; "paygraph reconcile" checks the time before it.`,
+      `--after: some changes after this cursor have been deleted. The oldest cursor is ${encodeCursor(error.oldest)}; to check earlier transactions, run "paygraph reconcile".`,
     );
   if (!(error instanceof InvalidCursor)) return error;
   const oldest = await journal.readChanges({ ...selection, after: FIRST_POSITION, limit: 1 }).then(

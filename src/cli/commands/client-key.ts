@@ -5,7 +5,8 @@ import { ApiKeyStore, newClientKey, type ClientKey } from '../../auth/client-key
 import { readToolConfig } from '../../config';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { parseJson, readTextFile } from '../../shared/json-text';
-import { EXIT, InputError, UsageError, causeCode, type Context } from '../context';
+import { EXIT, InputError, UsageError, type Context } from '../context';
+import { causeCode } from '../../shared/error-code';
 import { replaceFile } from '../options';
 import { labelOf, timeOrNull, timeText } from '../terminal';
 

@@ -10,7 +10,8 @@ import {
   DEV_KEY_FILE,
 } from '../../shared/dev-issuer';
 import { readToolConfig } from '../../config';
-import { EXIT, InputError, causeCode, type Context } from '../context';
+import { EXIT, InputError, type Context } from '../context';
+import { causeCode } from '../../shared/error-code';
 import { parseList, replaceFile } from '../options';
 
 /** The options, as `paygraph dev-token --help` describes them. */

@@ -1,10 +1,9 @@
 import { importJWK, type JWK } from 'jose';
 import { readTextFile } from '../../shared/json-text';
 import { ApiKeyStore, type ClientKey } from '../../auth/client-keys';
-import { fetchKeys } from '../../auth/token-keys';
+import { describeLoadError, fetchKeys } from '../../auth/token-keys';
 import { ALGORITHMS } from '../../auth/tokens';
 import { describeFileError } from '../../shared/hot-reloaded-file';
-import { causeCode } from '../context';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 
 const KEYS_TIMEOUT_MS = 5_000;
@@ -49,11 +48,6 @@ export async function checkTokenKeys({ config }: CheckContext): Promise<Finding[
     const message = `The public keys at AUTH_JWKS_URL cannot be loaded (${describeLoadError(error)}).`;
     return [failed('token_keys_unavailable', message)];
   }
-}
-
-function describeLoadError(error: unknown): string {
-  if (error instanceof SyntaxError) return 'not JSON';
-  return error instanceof Error && /^status \d{3}$/.test(error.message) ? error.message : causeCode(error);
 }
 
 async function isUsableKey(key: JWK): Promise<boolean> {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';
 import { withTimeout } from '../../shared/timeout';
-import { causeCode } from '../context';
+import { causeCode } from '../../shared/error-code';
 import {
   SKIPPED_WITHOUT_SERVICE,
   failed,

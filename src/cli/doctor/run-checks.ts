@@ -1,6 +1,6 @@
 import { connectionCapacity, descriptorLimit } from '../../shared/file-descriptors';
 import { TimeoutError, withTimeout } from '../../shared/timeout';
-import { causeCode } from '../context';
+import { causeCode } from '../../shared/error-code';
 import { checkClientKeys, checkTokenKeys } from './auth-keys';
 import { failed, ok, warning, type Check, type CheckContext, type Finding } from './check';
 import { checkAuditLogFile, checkFilePermissions } from './files';

@@ -7,7 +7,7 @@ import { readCredentialsFile } from '../../datasources/payment-service/credentia
 import type { RawResponse } from '../../datasources/payment-service/http/http-exchange';
 import { ServiceTransport, serviceTime } from '../../datasources/payment-service/http/transport';
 import { describeFileError } from '../../shared/hot-reloaded-file';
-import { causeCode } from '../context';
+import { causeCode } from '../../shared/error-code';
 import { openCredentials } from '../service-credentials';
 import { SKIPPED_WITHOUT_SERVICE, failed, ok, warning, type CheckContext, type Finding } from './check';
 
@@ -64,8 +64,8 @@ async function sendLookups(
   { credentials, channels }: ReturnType<typeof openEntries>,
 ): Promise<Finding[]> {
   const { baseUrl, timeoutMs, notFoundStatus } = config.service;
-  const options = { baseUrl, timeoutMs: Math.min(timeoutMs, MAX_LOOKUP_TIMEOUT_MS), now };
-  const transport = new ServiceTransport({ ...options, credentials });
+  const transportOptions = { baseUrl, timeoutMs: Math.min(timeoutMs, MAX_LOOKUP_TIMEOUT_MS), now };
+  const transport = new ServiceTransport({ ...transportOptions, credentials });
   const findings: Finding[] = [];
   let skewMs: number | undefined;
   const checkEntry = async ([entry, channel]: [string, string]): Promise<void> => {
@@ -83,7 +83,7 @@ async function sendLookups(
   while (pending.length > 0) await Promise.all(pending.splice(0, MAX_CONCURRENT_LOOKUPS).map(checkEntry));
   void transport.close();
   if (findings.every(({ status }) => status === 'ok')) {
-    const unknownKey = new ServiceTransport({ ...options, credentials: Credentials.placeholder() });
+    const unknownKey = new ServiceTransport({ ...transportOptions, credentials: Credentials.placeholder() });
     const response = await lookUpUnknownPayment(unknownKey, randomUUID()).catch(() => null);
     void unknownKey.close();
     // Any web server can respond "not found"; only the payment service rejects an unknown key with 401.
@@ -99,11 +99,11 @@ const lookUpUnknownPayment = (transport: ServiceTransport, channel: string): Pro
 };
 
 function findingForStatus(entry: string, status: number, notFoundStatus: number): Finding {
-  const lookup = `A signed lookup with the credentials "${entry}"`;
-  if (status === notFoundStatus) return ok(`${lookup} is accepted (${status}: no such payment).`);
-  if (status === 401) return failed('credentials_rejected', `${lookup} is rejected (401).`);
-  if (status >= 500) return failed('service_error', `${lookup} failed with the status ${status}.`);
-  const message = `${lookup} of a payment that does not exist has the status ${status} instead of ${notFoundStatus}.`;
+  const subject = `A signed lookup with the credentials "${entry}"`;
+  if (status === notFoundStatus) return ok(`${subject} is accepted (${status}: no such payment).`);
+  if (status === 401) return failed('credentials_rejected', `${subject} is rejected (401).`);
+  if (status >= 500) return failed('service_error', `${subject} failed with the status ${status}.`);
+  const message = `${subject} of a payment that does not exist has the status ${status} instead of ${notFoundStatus}.`;
   return warning('unexpected_status', message);
 }
 

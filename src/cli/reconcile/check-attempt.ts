@@ -77,7 +77,7 @@ async function judge(attempt: Attempt, outcome: LookupOutcome, options: CheckOpt
     const later = { change, followsTransactions: options.followsTransactions };
     return { ...compareSucceeded(attempt, shown, later), change, shown };
   }
-  const ownership = await readOwnership(attempt, shown, options);
+  const ownership = await findRivals(attempt, shown, options);
   // A transaction that another attempt created is not reported for this attempt.
   const ownTransaction = ownership.isOtherAttempt ? null : shown;
   if (attempt.outcome === 'unknown' || attempt.outcome === 'in_progress')
@@ -85,7 +85,7 @@ async function judge(attempt: Attempt, outcome: LookupOutcome, options: CheckOpt
   return { ...compareUnsent(attempt, shown, ownership), change: null, shown: ownTransaction };
 }
 
-async function readOwnership(attempt: Attempt, shown: Shown | null, { journal }: CheckOptions) {
+async function findRivals(attempt: Attempt, shown: Shown | null, { journal }: CheckOptions) {
   const { service, kind, id } = attempt;
   const creator = shown && (await journal.findByTransaction(service, kind, shown.transactionId));
   return {

@@ -65,7 +65,7 @@ const FINAL_STAGE = 4;
 const NOT_RECORDED = 'change_not_recorded';
 
 /** Returns the GraphQL value of a status word of the service. */
-export const statusOf = (kind: AttemptKind, word: string): string =>
+export const toGraphqlStatus = (kind: AttemptKind, word: string): string =>
   kind === 'payment'
     ? toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, word)
     : toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, word);
@@ -106,7 +106,7 @@ function findAmountDifference(attempt: Attempt, shown: Shown, change: LatestChan
  * recorded change, any status that can follow the status at the create agrees.
  */
 function findStatusDifference(attempt: Attempt, shown: Shown, change: LatestChange | null): string | null {
-  const recorded = change?.status ?? statusOf(attempt.kind, attempt.status ?? '');
+  const recorded = change?.status ?? toGraphqlStatus(attempt.kind, attempt.status ?? '');
   if (recorded === shown.status) return null;
   const [recordedStage = 0, shownStage = Infinity] = [STAGES[recorded], STAGES[shown.status]];
   if (recordedStage === FINAL_STAGE) return 'final_status_changed';

@@ -9,7 +9,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import type { AttemptPosition } from '../../datasources/journal/journal';
-import { InputError, causeCode } from '../context';
+import { InputError } from '../context';
+import { causeCode } from '../../shared/error-code';
 import { replaceFile } from '../options';
 import { RESULTS, type Result } from './compare';
 

@@ -2,14 +2,14 @@ import { mutationOf } from '../attempts/report';
 import { csvRecord } from '../csv';
 import { timeText, type Terminal } from '../terminal';
 import type { CheckedAttempt } from './check-attempt';
-import { RESULTS, statusOf } from './compare';
+import { RESULTS, toGraphqlStatus } from './compare';
 import type { Counts } from './report-file';
 
 type Column = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
 
 /** Returns the recorded status: that of the latest change; if there is no change, that of the create. */
 const recordedStatusOf = ({ attempt, change }: CheckedAttempt): string | null =>
-  change?.status ?? (attempt.status === null ? null : statusOf(attempt.kind, attempt.status));
+  change?.status ?? (attempt.status === null ? null : toGraphqlStatus(attempt.kind, attempt.status));
 
 const COLUMNS: readonly Column[] = [
   ['result', ({ result }) => result],

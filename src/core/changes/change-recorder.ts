@@ -145,7 +145,7 @@ export class ChangeRecorder {
       if (result === 'recorded' || result === 'unchanged') entry.confirmedAt = this.session.clock.now();
       // Then the next response that shows the transaction is compared with the journal again.
       else this.#knownTransactions[kind].delete(transactionId);
-      if (result === 'not_followed') this.#followCheck.addNotFollowed(transactionId);
+      if (result === 'not_followed') this.#followCheck.cacheNotFollowed(transactionId);
     });
   }
 

@@ -19,7 +19,7 @@ interface ChangesOptions {
   session: JournalSession;
   notifier: ChangeNotifier;
   config: { changes: ChangeSettings; watching: PollSettings };
-  observer: Pick<BackgroundObserver, 'onChange' | 'onFollow' | 'onDelivered'>;
+  observer: Pick<BackgroundObserver, 'onChange' | 'onFollowLookup' | 'onDelivered'>;
 }
 
 interface StartOptions {

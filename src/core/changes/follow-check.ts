@@ -82,7 +82,7 @@ export class FollowCheck {
   }
 
   /** Caches that a transaction is not followed. */
-  addNotFollowed(transactionId: string): void {
+  cacheNotFollowed(transactionId: string): void {
     this.#notFollowed.set(transactionId, true);
   }
 
@@ -129,7 +129,7 @@ export class FollowCheck {
     // If the journal fails, every transaction of the batch may be followed.
     const mayBeFollowed = await journal.mayBeFollowed(ids).catch(() => undefined);
     batch.forEach((seen, index) => {
-      if (mayBeFollowed?.[index] === false) this.addNotFollowed(seen.transactionId);
+      if (mayBeFollowed?.[index] === false) this.cacheNotFollowed(seen.transactionId);
       else this.onMayBeFollowed(seen);
     });
   }

@@ -44,7 +44,7 @@ interface FollowerOptions {
   /** Looks a transaction up and passes it to its subscribers. Returns null if the service has no such transaction. */
   lookUp(kind: AttemptKind, channel: string, transactionId: string): Promise<Snapshot | null>;
   background: BackgroundRunner;
-  observer: Pick<BackgroundObserver, 'onFollow'>;
+  observer: Pick<BackgroundObserver, 'onFollowLookup'>;
 }
 
 /** Looks up transactions created through the gateway until they are COMPLETED or FAILED, even if nobody watches. */
@@ -122,13 +122,13 @@ export class Follower {
     const { id, kind, createdAt } = transaction;
     if (clock.now() - createdAt >= followMs) {
       this.#schedule({ id, nextLookupAt: null, failures: 0 });
-      return observer.onFollow(kind, 'expired');
+      return observer.onFollowLookup(kind, 'expired');
     }
     const lastState = recorder.checkKnown(transaction);
     const postponedUntil = lastState && this.#postponedUntil(transaction, lastState);
     if (postponedUntil !== undefined) {
       this.#schedule({ id, nextLookupAt: postponedUntil, failures: 0 });
-      return observer.onFollow(kind, 'postponed');
+      return observer.onFollowLookup(kind, 'postponed');
     }
     this.#tokens -= 1;
     const lookUp = () => this.#lookUp(transaction, lastState);
@@ -151,7 +151,7 @@ export class Follower {
     const { id, kind, channel, transactionId, changedAt, status } = transaction;
     try {
       const snapshot = await lookUp(kind, channel, transactionId);
-      observer.onFollow(kind, snapshot ? 'found' : 'missing');
+      observer.onFollowLookup(kind, snapshot ? 'found' : 'missing');
       if (!snapshot) return this.#retryLater(transaction, 0);
       const category = pollPhase(snapshot);
       // The gateway stops following when the final status is recorded. Until then the lease prevents further claims.
@@ -161,7 +161,7 @@ export class Follower {
       const delay = this.#delay(category, isChanged ? clock.now() : changedAt, 0);
       this.#schedule({ id, nextLookupAt: clock.now() + delay, failures: 0 });
     } catch (error) {
-      observer.onFollow(kind, 'failed');
+      observer.onFollowLookup(kind, 'failed');
       this.#retryLater(transaction, retryAfterOf(error));
     }
   }

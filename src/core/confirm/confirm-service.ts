@@ -237,7 +237,7 @@ export class ConfirmService {
     const { payments } = this.options;
     const { channel, transactionId, definition } = request;
     const current = await payments.lookUp(request).catch(() => null);
-    return current ?? payments.fromJournal(transactionId, status, { channel, definition });
+    return current ?? payments.resourceFromJournal(transactionId, status, { channel, definition });
   }
 }
 

@@ -21,8 +21,9 @@ const withJitter = (ms: number): number => Math.round(ms * (0.85 + Math.random()
 export function nextPollDelay(intervals: PollIntervals, sinceChangeMs: number, failures: number): number {
   const step = intervals.find(({ untilMs }) => sinceChangeMs < untilMs);
   const everyMs = step?.everyMs ?? MAX_BACKOFF_MS;
-  const backoffMs = failures === 0 ? 0 : Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(failures - 1, 10));
-  return withJitter(Math.max(everyMs, backoffMs));
+  const failureDelayMs =
+    failures === 0 ? 0 : Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(failures - 1, 10));
+  return withJitter(Math.max(everyMs, failureDelayMs));
 }
 
 /** Returns the delay in ms before the next lookup of a followed transaction: longer if its last change is older. */

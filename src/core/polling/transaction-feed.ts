@@ -69,7 +69,7 @@ export class TransactionFeed<T extends Snapshot> {
     return this.#limit.execute(() => this.lookUp({ channel, transactionId }));
   }
 
-  /** Handles a callback of the service: polls for the subscribers of the transaction, or else looks it up. */
+  /** Handles a callback of the service: if the transaction has subscribers, they are polled for soon; otherwise looks it up. */
   async onCallback(channel: string, transactionId: string): Promise<void> {
     if (!this.#pollSoon(channel, transactionId)) await this.lookUp({ channel, transactionId });
   }

@@ -40,7 +40,7 @@ const OBSERVER_GRACE_MS = 5000;
 /** Minimum number of lookups without a match before a key becomes free. They are spread over the settling time. */
 const MIN_LOOKUPS = 4;
 
-/** Maximum number of entries in `#countedAt`. If an entry is evicted, the attempt's key only becomes free later. */
+/** Maximum number of entries in `#countedAt`. An eviction is safe: it postpones the release of the attempt's key. */
 const MAX_COUNTED = 10_000;
 
 /** Recovers unknown outcomes by lookup. See docs/exactly-once.md. */

@@ -85,7 +85,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
       ? await this.payments.lookUp({ channel, transactionId, secrets }).catch(() => null)
       : null;
     if (payment) return Object.assign(payment, { externalId: attempt.externalId });
-    return this.payments.fromJournal(transactionId ?? '', attempt.status ?? '', {
+    return this.payments.resourceFromJournal(transactionId ?? '', attempt.status ?? '', {
       channel,
       externalId: attempt.externalId,
       definition: paymentMethodByType(attempt.method),
@@ -176,6 +176,6 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     const payout = transactionId
       ? await this.payouts.lookUp({ channel, transactionId, secrets }, () => details).catch(() => null)
       : null;
-    return payout ?? this.payouts.fromJournal(transactionId ?? '', status ?? '', details);
+    return payout ?? this.payouts.resourceFromJournal(transactionId ?? '', status ?? '', details);
   }
 }

@@ -73,8 +73,8 @@ export function findMisplacedSecrets(
   const hasSecret = (text: string): boolean => {
     if (method.secrets.some((secret) => containsSecret(text, secret))) return true;
     // A UUID with a letter is not checked, because its digits may look like a card number.
-    const isHexUuid = isUuid(text.trim()) && /[a-f]/i.test(text);
-    return !isHexUuid && (containsPan(text) || containsToken(text));
+    const isUuidWithLetter = isUuid(text.trim()) && /[a-f]/i.test(text);
+    return !isUuidWithLetter && (containsPan(text) || containsToken(text));
   };
   const { inputField, type, publicDetails = {} } = method;
   const details: [string, unknown][] = [['type', type], ...Object.entries(publicDetails)];

@@ -147,7 +147,7 @@ export interface ReadChanges {
 
 /** Changes after a reader's position were deleted. */
 export class PositionExpired extends Error {
-  /** @param oldest the earliest position after which no change was deleted */
+  /** @param oldest the earliest position from which a reader can continue: all later changes are still stored */
   constructor(readonly oldest: ChangePosition) {
     super('Changes after this position were deleted when their retention period ended.');
     this.name = 'PositionExpired';

@@ -5,7 +5,7 @@ import {
   INSERT_COLUMNS,
   insertColumnsInJson,
   IS_OPEN,
-  LATER_COLUMNS,
+  COLUMNS_NULL_AT_INSERT,
   type Row,
   type SqlValue,
 } from './rows';
@@ -36,14 +36,16 @@ export async function executeAll({ execute }: MigrationStore, statements: readon
 
 const BATCH_ROWS = 2000;
 
-const COLUMNS = ['seq', 'group_id', 'state', ...LATER_COLUMNS, ...INSERT_COLUMNS];
+const COLUMNS = ['seq', 'group_id', 'state', ...COLUMNS_NULL_AT_INSERT, ...INSERT_COLUMNS];
 const RESERVATION_COLUMNS = ['service', 'channel', 'external_id', 'attempt_id'];
 const BYTES_COLUMNS = new Set(['id', 'key', 'fingerprint', 'external_id', 'transaction_id', 'attempt_id']);
 
 /** Returns an INSERT of rows given as JSON. It replaces rows with the same values of the columns `unique`. */
 function insertFromJson(dialect: Dialect, table: string, columns: readonly string[], unique: string): string {
-  const bytesOf = (name: string): string => `unhex(substr(value ->> '${name}', 3))`;
-  const values = columns.map((name) => (BYTES_COLUMNS.has(name) ? bytesOf(name) : `value ->> '${name}'`));
+  const bytesExpression = (name: string): string => `unhex(substr(value ->> '${name}', 3))`;
+  const values = columns.map((name) =>
+    BYTES_COLUMNS.has(name) ? bytesExpression(name) : `value ->> '${name}'`,
+  );
   const selectRows = {
     postgres: `SELECT ${columns.join(', ')} FROM jsonb_populate_recordset(NULL::${table}, ?::jsonb)`,
     sqlite: `SELECT ${values.join(', ')} FROM json_each(?) WHERE TRUE`,

@@ -18,7 +18,7 @@ const REASONS = {
   authentication_failed: ['PostgreSQL rejects the user or password', '28P01', '28000'],
   database_missing: ['the database does not exist', '3D000'],
   permission_denied: [
-    'the database user or the system user of the gateway lacks privileges on the journal',
+    'the database user lacks privileges on the tables of the journal, or the system user lacks access to its file',
     ...['42501', 'EACCES', 'EPERM'],
   ],
   tls_failed: ['the TLS connection to PostgreSQL cannot be established', 'EPROTO'],
@@ -110,7 +110,7 @@ function reasonOfCode(code: string): JournalReason {
   return REASON_BY_CODE.get(code) ?? (CONNECTION_EXCEPTION.test(code) ? 'connection_lost' : 'other');
 }
 
-/** An error that carries its description. */
+/** A journal error whose reason, code and message are already known; `describeJournalError` returns them unchanged. */
 export class DescribedError extends Error {
   /** The error code, such as ECONNREFUSED or a SQLSTATE; same property as in driver and system errors. */
   readonly code: string | undefined;

@@ -153,7 +153,7 @@ export async function migrate(store: MigrationStore): Promise<string[]> {
   const markApplied = async (names: readonly string[]): Promise<void> => {
     for (const name of names) await execute('INSERT INTO applied_migrations (name) VALUES (?)', [name]);
   };
-  const stepOf =
+  const migrationStep =
     (name: string): MigrationStep =>
     (work) =>
       transaction(async () => ((await readPendingMigrations(store)).includes(name) ? work() : undefined));
@@ -173,16 +173,18 @@ export async function migrate(store: MigrationStore): Promise<string[]> {
   });
   if (pending.includes(FIRST_TABLES)) return pending;
   if (pending.includes(STORED_ATTEMPTS))
-    await convertAttempts(store, stepOf(STORED_ATTEMPTS), async () => {
+    await convertAttempts(store, migrationStep(STORED_ATTEMPTS), async () => {
       await executeAll(store, stateSql);
       await markApplied([STORED_ATTEMPTS]);
     });
   if (pending.includes(CHANGES))
-    await stepOf(CHANGES)(async () => {
+    await migrationStep(CHANGES)(async () => {
       await executeAll(store, changeTables(dialect));
       await markApplied([CHANGES]);
     });
   if (pending.includes(FOLLOWED_TRANSACTIONS))
-    await followRecent(store, stepOf(FOLLOWED_TRANSACTIONS), () => markApplied([FOLLOWED_TRANSACTIONS]));
+    await followRecent(store, migrationStep(FOLLOWED_TRANSACTIONS), () =>
+      markApplied([FOLLOWED_TRANSACTIONS]),
+    );
   return pending;
 }

@@ -78,14 +78,14 @@ export const insertColumnsInJson = (attempt: SentAttempt): Record<string, SqlVal
   );
 
 /** Columns that are null until the create was sent. */
-export const LATER_COLUMNS =
+export const COLUMNS_NULL_AT_INSERT =
   `settled_at next_check_at transaction_hash transaction_id status checks absent_ms absent_lookups
   absent_observer`.split(/\s+/);
 
 /** ON CONFLICT clause that replaces an attempt if its key can be used again. */
 export const UPSERT_RELEASED_KEY = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE SET
   ${['seq', 'group_id', 'state', ...INSERT_COLUMNS].map((name) => `${name} = excluded.${name}`).join(', ')},
-  ${LATER_COLUMNS.map((name) => `${name} = NULL`).join(', ')}
+  ${COLUMNS_NULL_AT_INSERT.map((name) => `${name} = NULL`).join(', ')}
   WHERE stored_attempts.state IN ('${STATE_OF.rejected}', '${STATE_OF.not_sent}') AND stored_attempts.id <> excluded.id`;
 
 /** Returns the clause that takes over a reservation if `isFree`: its attempt was rejected, not sent or purged. */

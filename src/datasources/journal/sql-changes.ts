@@ -137,7 +137,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   /** @throws PositionExpired */
   async readChanges(range: ChangeRange): Promise<ReadChanges> {
     let [firstRow = {}, ...otherRows] = await this.#read(readStatement(this.dialect, range));
-    if (this.readOwnHorizon && this.#isDelayed(firstRow)) {
+    if (this.readOwnHorizon && this.#isHorizonStuck(firstRow)) {
       const horizon = await this.readOwnHorizon();
       [firstRow = {}, ...otherRows] = await this.#read(readStatement(this.dialect, range, horizon));
     }
@@ -163,7 +163,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   }
 
   /** Whether the same database transaction has delayed changes for more than DELAYED_MS. */
-  #isDelayed(row: Row): boolean {
+  #isHorizonStuck(row: Row): boolean {
     const horizon = Number(row['horizon']);
     const now = monotonicMs();
     if (horizon !== this.#oldestTransaction.horizon) this.#oldestTransaction = { horizon, since: now };

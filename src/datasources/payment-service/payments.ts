@@ -108,7 +108,7 @@ export class PaymentService {
   }
 
   /** Builds a payment from journal data, without a request. Other fields are looked up when a caller selects them. */
-  fromJournal(transactionId: string, status: string, known: KnownPayment): PaymentResource {
+  resourceFromJournal(transactionId: string, status: string, known: KnownPayment): PaymentResource {
     return this.#toResource({ transaction_id: transactionId, status }, known);
   }
 

@@ -78,7 +78,7 @@ export class PayoutService {
   }
 
   /** Builds a payout from journal data, without a request. */
-  fromJournal(transactionId: string, status: string, known: KnownPayout): PayoutResource {
+  resourceFromJournal(transactionId: string, status: string, known: KnownPayout): PayoutResource {
     return readPayout({ transaction_id: transactionId, status }, known);
   }
 }

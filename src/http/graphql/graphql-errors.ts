@@ -34,11 +34,11 @@ const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
 export const INTERNAL_ERROR =
   'Internal error in the gateway; a create or confirm may have been executed. Repeat a create with the same key only, and look a payment up before confirming it again.';
 
-function callerMessage(message: string, error: unknown, fallback: string): string {
+function callerMessage(message: string, error: unknown, defaultMessage: string): string {
   const inner = error instanceof GraphQLError ? error.originalError : undefined;
   if (inner instanceof GraphQLError && message.startsWith('Variable "'))
     return publicVariableMessage(message, inner.message);
-  return publicMessage(message) ?? fallback;
+  return publicMessage(message) ?? defaultMessage;
 }
 
 const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha. \d+ tokens/;
@@ -78,11 +78,15 @@ export function toPublicError(
     return { message, ...location, extensions: { code: 'CURSOR_EXPIRED', retryable: false, oldestCursor } };
   }
   const code = codeOf(cause, formatted.extensions?.['code']);
-  const fallback = CALLER_ERROR_MESSAGES[code];
-  if (fallback !== undefined) {
-    const message = callerMessage(formatted.message, error, fallback);
-    const fields = valueErrors(cause);
-    const extensions = { code: code as PublicCode, retryable: false, ...(fields && { fields }) };
+  const defaultMessage = CALLER_ERROR_MESSAGES[code];
+  if (defaultMessage !== undefined) {
+    const message = callerMessage(formatted.message, error, defaultMessage);
+    const invalidValues = valueErrors(cause);
+    const extensions = {
+      code: code as PublicCode,
+      retryable: false,
+      ...(invalidValues && { fields: invalidValues }),
+    };
     return { message, ...location, extensions };
   }
   // Apollo's message is kept, because clients compare it.

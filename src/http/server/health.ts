@@ -4,7 +4,7 @@ export interface HealthParts {
   /** Returns the code of the reason why the last check of the journal failed; null if it succeeded. */
   journalReason(): string | null;
   isServiceDown(): boolean;
-  /** Whether no clock has jumped recently. A jump only delays when idempotency keys can be used again. */
+  /** False for some time after a clock jump, which postpones the release of idempotency keys but not readiness. */
   isClockSteady(): boolean;
   /** Returns the reason of the journal's fence, and its end in ms since 1970; null without a fence. */
   fence(): { reason: string; until: number } | null;

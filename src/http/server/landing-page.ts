@@ -6,7 +6,7 @@ import { STARTER_DOCUMENT, STARTER_VARIABLES } from './starter-document';
 export interface LandingPageOptions {
   /** Whether browsers get Apollo Sandbox at /graphql. Its scripts are loaded from the internet. */
   hasLandingPage: boolean;
-  /** Whether there is a page at /explorer, to which the landing page links until its scripts are loaded. */
+  /** Whether the explorer is served at /explorer. The landing page links to it until Apollo Sandbox is loaded. */
   hasExplorer: boolean;
 }
 

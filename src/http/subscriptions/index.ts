@@ -29,10 +29,10 @@ export function startSubscriptions(app: FastifyInstance, options: SubscriptionSe
     perCaller: options.maxSubscriptionsPerClient,
     onRejected: options.onLimitReached,
   };
-  const subscriptions = new QuotaLimiter(limits);
+  const subscriptionQuota = new QuotaLimiter(limits);
   const heartbeat = new SharedInterval(options.clock, options.heartbeatMs);
   const documents = new SubscriptionDocuments(options.schema, options.introspection);
-  const service = new SubscriptionService({ ...options, documents, quota: subscriptions });
+  const service = new SubscriptionService({ ...options, documents, quota: subscriptionQuota });
   const sse = new SseHandler(service, heartbeat);
   const webSockets = new WebSocketHandler({
     service,
@@ -48,7 +48,7 @@ export function startSubscriptions(app: FastifyInstance, options: SubscriptionSe
   return {
     /** Handler of server-sent events. Its route must be added to a scope that authenticates callers. */
     sse,
-    open: () => subscriptions.open,
+    open: () => subscriptionQuota.open,
     /** Returns the number of connections for subscriptions, by transport. */
     connections: () => ({ websocket: webSockets.size, sse: sse.size }),
     /** Ends all subscriptions, so that clients reconnect to other instances. */

@@ -26,7 +26,8 @@ export class AuditFile {
 
   /**
    * Opens the file; creates it and its folder if needed. Throws if that is not possible.
-   * @param creator `folder owner`: no other user may create the file, because the gateway could then not write to it
+   * @param creator `folder owner`: the file is only created if this process runs as the owner of the folder, which is
+   *   normally the gateway's user. The gateway could not write to a file that another user created.
    */
   constructor(
     private readonly file: string,

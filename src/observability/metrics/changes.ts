@@ -32,7 +32,7 @@ export function changeMetrics(registry: Registry) {
     help: 'Responses with a possibly new status or state that could not be written to the journal in time. A later lookup shows the state again.',
     registers,
   });
-  const follows = new Counter({
+  const followLookups = new Counter({
     name: 'paygraph_follow_lookups_total',
     help: 'Followed transactions that became due for a lookup, by result. postponed: another lookup had just shown the state. expired: FOLLOW_DAYS have passed.',
     labelNames: ['kind', 'result'],
@@ -49,7 +49,7 @@ export function changeMetrics(registry: Registry) {
     onChange: (kind: string, status: string, isRecorded: boolean): void =>
       isRecorded ? recorded.inc({ kind, status }) : dropped.inc(),
     /** Counts what became of a due lookup of a followed transaction, by result. */
-    onFollow: (kind: string, result: string): void => follows.inc({ kind, result }),
+    onFollowLookup: (kind: string, result: string): void => followLookups.inc({ kind, result }),
     /** Records the age of a delivered change. */
     onDelivered: (ageMs: number): void => delivery.observe(Math.max(0, ageMs) / 1000),
   };

@@ -80,13 +80,13 @@ function journalCallMetrics(registry: Registry) {
   });
   const errors = new Counter({
     name: 'paygraph_journal_errors_total',
-    help: 'Failed journal calls.',
+    help: 'Failed journal calls, by call.',
     labelNames: ['call'],
     registers: [registry],
   });
   const countFailure = registerLabelledCounter<string>(registry, {
     name: 'paygraph_journal_failures_total',
-    help: 'Failed journal calls, by reason.',
+    help: 'The same failed journal calls, by reason.',
     label: 'reason',
   });
   /** @param failure code of the failure, used as a label; null on success */

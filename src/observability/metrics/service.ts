@@ -63,7 +63,7 @@ export function registerServiceGauges(registry: Registry, state: ServiceState): 
       read: () => mapValues(state.lanes(), ({ waiting }) => waiting),
     },
     paygraph_service_clock_skew_seconds: {
-      help: 'Size of the correction of signature timestamps, in seconds, after the payment service rejected them; 0 if none.',
+      help: 'Difference in seconds between the clocks of this machine and of the payment service, while requests are signed with the time of the service because it rejected the time of this machine; otherwise 0.',
       read: () => state.clockSkew(),
     },
   });

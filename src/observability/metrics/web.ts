@@ -81,7 +81,7 @@ export function registerServerGauges(registry: Registry, state: ServerState): vo
       read: state.unreadBytes,
     },
     paygraph_compiled_operations_total: {
-      help: 'Operations that were executed as compiled operations, without Apollo Server.',
+      help: 'Operations executed by compiled code from the cache, not by Apollo Server. A lower share costs CPU time only.',
       read: state.compiledOperations,
     },
   });

@@ -34,7 +34,8 @@ function findSelectedMethod<D extends CommonDefinition>(
   const definition = definitions.find(({ name, input }) =>
     typeof value === 'string' ? name === value : input?.field === field,
   );
-  if (!definition) throw new Error(`No method of the registry has the field ${field} of a @oneOf input.`);
+  if (!definition)
+    throw new Error(`Bug in the gateway: no method in src/schema/methods has the input field ${field}.`);
   const { input } = definition;
   if (typeof value === 'string' || !input)
     return { definition, inputField: field, ...withoutFields(definition.type) };
@@ -81,7 +82,10 @@ export function selectedConfirmation(
 ): SelectedMethod<PaymentMethodDefinition> {
   const { field, value } = selectedVariant(confirmation);
   const definition = paymentMethods.find((method) => method.confirmation?.field === field);
-  if (!definition) throw new Error(`No method of the registry has the field ${field} of ConfirmationInput.`);
+  if (!definition)
+    throw new Error(
+      `Bug in the gateway: no method in src/schema/methods has the field ${field} of ConfirmationInput.`,
+    );
   const fields = definition.confirmation?.toWire(Object(value)) ?? {};
   return { definition, inputField: field, ...withoutFields(definition.type), fields };
 }

@@ -8,8 +8,9 @@ export const OBSERVED_INPUT =
   'observed_status TEXT, observed_state TEXT, received TEXT, is_final BOOLEAN, next_lookup_at BIGINT';
 
 /**
- * Part of the statement RECORD_OUTCOMES. Records the first changes of the transactions in `settled`, and follows these
- * transactions unless their status is final. Without a current epoch or a status, a lookup records the first change.
+ * Part of the statement RECORD_OUTCOMES. Records the first change of each transaction in `settled`, and follows the
+ * transaction unless its status is final. If there is no current epoch, or the response showed no status, records no
+ * change here: the first lookup of the followed transaction records it.
  */
 export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   created AS MATERIALIZED (
@@ -33,9 +34,9 @@ export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_i
 
 /**
  * Records a batch of observations of different transactions, given as JSON. Locks rows in the order of their ids, as
- * scheduleFollowed does, which prevents deadlocks. After waiting for another instance, reads what that instance wrote.
- * Returns the place and the result of each observation. If the epoch belongs to another database, records nothing and
- * returns one row without a place.
+ * scheduleFollowed does, which prevents deadlocks. After waiting for a row lock, reads the row as it was committed.
+ * Returns the result of each observation and its index in the batch (`place`). If the current epoch was begun in another
+ * database (for example before a restore), records nothing and returns one row whose `place` is null.
  */
 export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   input AS MATERIALIZED (

@@ -54,7 +54,7 @@ export class PostgresHosts {
   async checkSession(client: ClientBase): Promise<void> {
     const { attributes } = this.#url;
     if (attributes === 'any') return;
-    const { rows } = await client.query<{ standby: boolean; readOnly: boolean }>(SELECT_SESSION);
+    const { rows } = await client.query<{ standby: boolean; readOnly: boolean }>(SELECT_SERVER_MODE);
     const isUnsuitable = rows[0]?.standby || (attributes === 'read-write' && rows[0]?.readOnly);
     if (isUnsuitable) throw new DescribedError(READ_ONLY_ERROR);
   }
@@ -90,7 +90,7 @@ export class PostgresHosts {
   }
 }
 
-const SELECT_SESSION = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
+const SELECT_SERVER_MODE = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS "readOnly"`;
 
 const READ_ONLY_ERROR: JournalErrorInfo = {
   reason: 'read_only',

@@ -179,9 +179,12 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const [row] = await this.#pool.queryDurably(CHECK_WRITE, [Date.now(), bytes], until);
     if (row?.['may'] !== true)
       throw new JournalUnavailable(
-        Object.assign(new Error('The database user lacks privileges that the journal needs.'), {
-          code: '42501',
-        }),
+        Object.assign(
+          new Error('The database user lacks privileges on the tables or sequences of the journal.'),
+          {
+            code: '42501',
+          },
+        ),
       );
     if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
   }

@@ -187,4 +187,5 @@ export class PostgresPool {
   }
 }
 
-const closedError = (): JournalUnavailable => new JournalUnavailable(new Error('The journal is closed.'));
+const closedError = (): JournalUnavailable =>
+  new JournalUnavailable(new Error('The journal connections are closed: the process is shutting down.'));
