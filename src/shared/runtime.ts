@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nextEventLoopTurn } from './next-turn';
 import type { Timer } from './clock';
@@ -17,7 +17,6 @@ export interface Runtime {
   nextTurn(): Promise<void>;
   /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
-  randomBytes(size: number): Uint8Array;
   randomUUID(): string;
 }
 
@@ -30,6 +29,5 @@ export const systemRuntime: Runtime = {
   sleep: (ms) => sleep(ms),
   nextTurn: nextEventLoopTurn,
   random: () => Math.random(),
-  randomBytes,
   randomUUID,
 };

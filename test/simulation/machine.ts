@@ -35,7 +35,6 @@ export class Machine {
       sleep: (ms) => new Promise((resolve) => void this.#after(ms, resolve)),
       nextTurn: () => new Promise((resolve) => this.deliver(0, resolve)),
       random: () => random.next(),
-      randomBytes: (size) => random.bytes(size),
       randomUUID: () => random.uuid(),
     };
   }

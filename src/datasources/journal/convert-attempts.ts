@@ -9,7 +9,7 @@ import {
   type Row,
   type SqlValue,
 } from './rows';
-import { toJsonValue, newAttemptId, shortHash, toStoredText, uuidOf, type Dialect } from './stored-values';
+import { toJsonValue, newAttemptId, shortHash, toStoredText, toUuid, type Dialect } from './stored-values';
 
 /**
  * Converts the attempts of a journal from before the first release: the table `attempts` becomes `stored_attempts`, and
@@ -57,7 +57,7 @@ function insertFromJson(dialect: Dialect, table: string, columns: readonly strin
 /** Converts a fingerprint to the shorter form of this version. */
 const shortenFingerprint = (fingerprint: string): string =>
   /^[0-9a-f]{8}\.[0-9a-f]{24,}$/.test(fingerprint)
-    ? uuidOf(Buffer.from(fingerprint.replace('.', '').slice(0, 32), 'hex'))
+    ? toUuid(fingerprint.replace('.', '').slice(0, 32))
     : fingerprint;
 
 /** Converts a row of the table `attempts` to a row for `insertFromJson`. */
@@ -65,9 +65,8 @@ function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
   const oldAttempt = attemptFromRow({ ...row, public_details: row['shown'] });
   const fingerprint = shortenFingerprint(oldAttempt.fingerprint);
   // Every copy of the row gets the same id.
-  const suffix = Buffer.alloc(4);
-  suffix.writeInt32BE(shortHash(oldAttempt.id));
-  const id = newAttemptId(oldAttempt, { randomBytes: () => suffix });
+  const suffix = (shortHash(oldAttempt.id) >>> 0).toString(16).padStart(8, '0');
+  const id = newAttemptId(oldAttempt, { randomUUID: () => suffix });
   const attempt: Attempt = { ...oldAttempt, id, fingerprint };
   const isOpen = attempt.outcome === 'in_progress' || attempt.outcome === 'unknown';
   const { transactionId, absence } = attempt;

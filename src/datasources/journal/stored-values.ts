@@ -16,18 +16,26 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Length in bytes of the hash of an idempotency key. An attempt id begins with this hash. */
 export const KEY_HASH_BYTES = 12;
-const RANDOM_SUFFIX_BYTES = 4;
+/** Number of random hexadecimal digits at the end of an attempt id. */
+const RANDOM_DIGITS = 8;
 
 /** Replaces characters that PostgreSQL rejects, so that text from the service cannot make the write of a batch fail. */
 export const toStorableText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
 
-const sha256 = (data: string | Uint8Array): Buffer => hash('sha256', data, 'buffer');
+// With 'hex', Node.js computes a hash several times faster than with 'buffer'.
+const sha256 = (data: string | Uint8Array): string => hash('sha256', data, 'hex');
+
+/** Returns a copy outside the buffer pool, which would be copied as a whole when a message has a view of it. */
+const bytesOfHex = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
 
 /** Returns the 16 bytes of a UUID; for other text UTF-8 after a zero byte, or after two if the length would be 16. */
 export function toStoredText(text: string): Uint8Array {
-  if (UUID.test(text)) return Uint8Array.from(Buffer.from(text.replaceAll('-', ''), 'hex'));
+  if (UUID.test(text)) return bytesOfHex(text.replaceAll('-', ''));
   const utf8 = Buffer.from(toStorableText(text));
-  return Uint8Array.from([...(utf8.length === 15 ? [0, 0] : [0]), ...utf8]);
+  const prefixLength = utf8.length === 15 ? 2 : 1;
+  const bytes = new Uint8Array(prefixLength + utf8.length);
+  bytes.set(utf8, prefixLength);
+  return bytes;
 }
 
 /** Returns the expression that reads a column written by `toStoredText`. */
@@ -46,28 +54,33 @@ export const READ_STORED_TEXT = {
 export const toJsonValue = <T>(value: T): T | string =>
   value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
 
-/** Returns the hash that identifies an idempotency key: two keys with the same hash do not occur in practice. */
-export const keyHash = ({ service, client, key }: AttemptKey): Uint8Array =>
-  sha256(Buffer.concat([sha256(service), sha256(client), Buffer.from(key)])).slice(0, KEY_HASH_BYTES);
+/** Returns the hash of an idempotency key in hexadecimal digits. Two keys with the same hash do not occur in practice. */
+function keyHashDigits({ service, client, key }: AttemptKey): string {
+  const scope = Buffer.from(sha256(service) + sha256(client), 'hex');
+  return sha256(Buffer.concat([scope, Buffer.from(key)])).slice(0, KEY_HASH_BYTES * 2);
+}
+
+/** Returns the hash that identifies an idempotency key. */
+export const keyHash = (key: AttemptKey): Uint8Array => bytesOfHex(keyHashDigits(key));
 
 /** Returns a signed 32-bit hash for indexes of ids. Ids can have the same hash, so queries also compare the ids. */
-export const shortHash = (text: string): number =>
-  parseInt(hash('sha256', toStorableText(text), 'hex').slice(0, 8), 16) | 0;
+export const shortHash = (text: string): number => parseInt(sha256(toStorableText(text)).slice(0, 8), 16) | 0;
 
 /**
- * Returns the id of a new attempt: a UUID that begins with the hash of its idempotency key and ends with random bytes.
+ * Returns the id of a new attempt: a UUID that begins with the hash of its idempotency key and ends with random digits.
  * Therefore one index finds an attempt by its key and by its id.
  */
 export const newAttemptId = (
   key: AttemptKey,
-  { randomBytes }: Pick<Runtime, 'randomBytes'> = systemRuntime,
-): string => uuidOf(Buffer.concat([keyHash(key), randomBytes(RANDOM_SUFFIX_BYTES)]));
+  { randomUUID }: Pick<Runtime, 'randomUUID'> = systemRuntime,
+): string => toUuid(keyHashDigits(key) + randomUUID().slice(-RANDOM_DIGITS));
 
 /** Returns the stored bytes of an attempt id; no bytes for other text, so that no attempt matches. */
 export const attemptIdBytes = (id: string): Uint8Array =>
   UUID.test(id) ? toStoredText(id) : new Uint8Array();
 
-export const uuidOf = (bytes: Uint8Array): string =>
-  Buffer.from(bytes)
-    .toString('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+/** Returns the UUID of 32 hexadecimal digits. */
+export const toUuid = (digits: string): string => digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+
+/** Returns the UUID of a value of type BYTEA. */
+export const uuidFromBytes = (bytes: unknown): string => toUuid((bytes as Buffer).toString('hex'));

@@ -1,6 +1,6 @@
 import { FEED_OF_GROUP, COPIED_COLUMNS, NOW } from '../change-tables';
 import type { ChangeJournal, Observation, ObservationResult, ObservedState } from '../changes';
-import { hasId, idValues, type Row, type SqlValue } from '../rows';
+import { hasId, type Row, type SqlValue } from '../rows';
 import { SqlChanges } from '../sql-changes';
 import { shortHash, toStoredText } from '../stored-values';
 import type { Statement } from './messages';
@@ -18,9 +18,15 @@ const FOLLOW = `INSERT INTO followed_transactions (created_at, changed_at, obser
   SELECT settled_at, settled_at, ?, ?, ${COPIED_COLUMNS}, transaction_hash, ?, ?
   FROM stored_attempts WHERE ${hasId('id')} AND changes() = 1`;
 
-/** Returns the statements to run directly after the statement that settles a succeeded attempt. */
-export function firstChange(id: string, settledAt: number, observed: ObservedState | undefined): Statement[] {
-  const attempt = idValues(id);
+/**
+ * Returns the statements to run directly after the statement that settles a succeeded attempt.
+ * @param attempt `idValues` of the attempt
+ */
+export function firstChange(
+  attempt: readonly SqlValue[],
+  settledAt: number,
+  observed: ObservedState | undefined,
+): Statement[] {
   if (!observed) return [sql(FOLLOW, 0, settledAt, null, null, ...attempt)];
   const { status, state, received, isFinal, nextLookupAt } = observed;
   const change = sql(RECORD_FIRST_CHANGE, status, state, received, ...attempt);

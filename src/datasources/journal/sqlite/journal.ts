@@ -30,7 +30,7 @@ import {
   type SqlValue,
 } from '../rows';
 import { END_CONFIRM, SqlJournal } from '../sql-journal';
-import { attemptIdBytes, keyHash, shortHash, toStoredText } from '../stored-values';
+import { shortHash, toStoredText } from '../stored-values';
 import { firstChange, RAISE_EPOCH, SqliteChanges } from './changes';
 import type { Statement } from './messages';
 import { purgeStep } from './purge';
@@ -170,14 +170,15 @@ export class SqliteJournal extends SqlJournal implements Journal {
 
   async insertAttempt(attempt: NewAttempt): Promise<BeginResult> {
     const { service, client, channel, kind, externalId, id, reserve } = attempt;
-    const reservation = [service, channel, toStoredText(externalId), attemptIdBytes(id)];
+    const [idHash, idBytes] = idValues(id);
+    const reservation = [service, channel, toStoredText(externalId), idBytes];
     const group = [service, client, channel, kind];
     const [row] = await this.#writeAll(
       sql(SELECT_IF_FENCE_CHANGED, attempt.fenceSince),
       ...(reserve ? [sql(RESERVE, ...reservation)] : []),
       sql(CREATE_GROUP, ...group),
       sql(INSERT, ...insertColumnValues(attempt), ...group, reserve ? 1 : 0, ...reservation),
-      sql(FIND_BY_KEY, keyHash(attempt)),
+      sql(FIND_BY_KEY, idHash),
     );
     if (!row) return { kind: 'reserved' };
     if ('changed_fence' in row) return { kind: 'fence_changed' };
@@ -187,27 +188,28 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   async recordOutcome(id: string, result: Outcome): Promise<boolean> {
+    const attempt = idValues(id);
     if (result.outcome === 'unknown') {
       const { lookups = null, spanMs = null, observer = null } = result.absence ?? {};
       const values = [result.nextRecheckAt, lookups, spanMs, observer];
       await this.#writeOutcome(
-        sql(SETTLE_AS_UNKNOWN, ...values, ...idValues(id)),
-        sql(SELECT_IF_MISSING, ...idValues(id)),
+        sql(SETTLE_AS_UNKNOWN, ...values, ...attempt),
+        sql(SELECT_IF_MISSING, ...attempt),
       );
       return true;
     }
     const { outcome, settledAt } = result;
     if (outcome !== 'succeeded') {
-      await this.#writeOutcome(sql(SETTLE, STATE_OF[outcome], settledAt, null, null, null, ...idValues(id)));
+      await this.#writeOutcome(sql(SETTLE, STATE_OF[outcome], settledAt, null, null, null, ...attempt));
       return true;
     }
     const { transactionId, status, observed } = result;
     const hash = shortHash(transactionId);
     const otherCreators = await this.#writeOutcome(
-      sql(SELECT_OTHER_CREATOR, hash, transactionId, ...idValues(id)),
-      sql(SETTLE, STATE_OF[outcome], settledAt, hash, toStoredText(transactionId), status, ...idValues(id)),
-      ...firstChange(id, settledAt, observed),
-      sql(SELECT_IF_MISSING, ...idValues(id)),
+      sql(SELECT_OTHER_CREATOR, hash, transactionId, ...attempt),
+      sql(SETTLE, STATE_OF[outcome], settledAt, hash, toStoredText(transactionId), status, ...attempt),
+      ...firstChange(attempt, settledAt, observed),
+      sql(SELECT_IF_MISSING, ...attempt),
     );
     return otherCreators.length === 0;
   }
