@@ -50,10 +50,11 @@ export class AuditFile {
     return fs.fstatSync(this.#fd).size;
   }
 
-  /** Whether the path still leads to this file. */
-  isInPlace(): boolean {
+  /** Length in bytes; undefined if the path no longer leads to this file. */
+  sizeIfInPlace(): number | undefined {
     const stats = fs.statSync(this.file, { throwIfNoEntry: false });
-    return stats?.ino === this.#statsAtOpen.ino && stats.dev === this.#statsAtOpen.dev;
+    const isInPlace = stats?.ino === this.#statsAtOpen.ino && stats.dev === this.#statsAtOpen.dev;
+    return isInPlace ? stats.size : undefined;
   }
 
   /** Returns up to `length` bytes before the position `end`, as latin1. */

@@ -157,9 +157,10 @@ export class AuditLog {
   #write(event: AuditLine['event'], fields: object): void {
     if (this.#isClosed) throw errorWithCode('the audit log is closed');
     this.#lock.withLock(this.#file, () => {
-      if (!this.#file.isInPlace())
+      const size = this.#file.sizeIfInPlace();
+      if (size === undefined)
         this.#continueInNextFile('the audit log file was moved or removed; new lines go to a new file');
-      else if (this.#file.size >= this.#rotateAtBytes) this.#rotate();
+      else if (size >= this.#rotateAtBytes) this.#rotate();
       if (!this.#ownLast) this.#appendOpening();
       this.#append({ event, missed: this.#missed || undefined, ...fields });
     });
@@ -172,21 +173,22 @@ export class AuditLog {
 
   /** Appends a line to the chain. Throws if the line cannot be written; the chain is then unchanged. */
   #append(fields: object): void {
-    const isTorn = this.#readLinesOfOthers();
+    const { size } = this.#file;
+    const isTorn = this.#readLinesOfOthers(size);
     const seq = this.#last.seq + 1;
     const { text, hash } = lineOf(
       { writer: this.#writer, seq, torn: isTorn || undefined, ...fields },
       this.#last.hash,
       this.options.key,
     );
-    this.#file.append(isTorn ? `\n${text}` : text);
+    const line = isTorn ? `\n${text}` : text;
+    this.#file.append(line);
     this.#last = { seq, hash };
-    this.#ownLast = { hash, end: this.#file.size };
+    this.#ownLast = { hash, end: size + line.length };
   }
 
   /** Reads the last line if other processes have written to the file. Returns whether that line is partial. */
-  #readLinesOfOthers(): boolean {
-    const { size } = this.#file;
+  #readLinesOfOthers(size: number): boolean {
     if (size === (this.#ownLast?.end ?? 0)) return false;
     const ending = `${this.#ownLast?.hash}"}\n`;
     const isIntact = !this.#ownLast || this.#file.readBefore(this.#ownLast.end, ending.length) === ending;
@@ -218,7 +220,7 @@ export class AuditLog {
 
   /** Continues in the file that is now at the path. Another process may have created this file. */
   #continueInNextFile(message: string): void {
-    this.#readLinesOfOthers();
+    this.#readLinesOfOthers(this.#file.size);
     const next = new AuditFile(this.path, this.options.creator);
     this.#report(message);
     if (next.size === 0) this.#tryToAppendClosing(() => this.#append({ event: 'closed' }));
