@@ -22,6 +22,7 @@ import {
   loseHiddenResponse,
   paidBefore,
   repeatFor,
+  replacing,
   sent,
   untilCreated,
   untilSent,
@@ -278,23 +279,19 @@ describeSqlite('When the clock of the journal steps', (harnesses) => {
   });
 });
 
-/** Simulates a suspended instance: after it has recorded a create, its journal calls wait for `resumed`. */
+/** Simulates an instance that is suspended after it has recorded a create: its journal calls wait for `resumed`. */
 function suspendedAfterBegin(journal: Journal, resumed: Promise<unknown>): Journal {
-  const begin = journal.insertAttempt.bind(journal);
-  const renew = journal.renew.bind(journal);
-  let isSuspended = false;
-  return Object.assign(journal, {
-    insertAttempt: async (attempt: Parameters<Journal['insertAttempt']>[0]) => {
-      const started = await begin(attempt);
-      isSuspended = true;
-      await resumed;
-      return started;
-    },
-    renew: async (...lease: Parameters<Journal['renew']>) => {
-      if (isSuspended) await resumed;
-      await renew(...lease);
-    },
+  let suspended: Promise<unknown> | undefined;
+  const suspend = replacing('insertAttempt', (insert) => async (attempt) => {
+    const started = await insert(attempt);
+    await (suspended = resumed);
+    return started;
   });
+  const waitInRenew = replacing('renew', (renew) => async (...lease) => {
+    await suspended;
+    await renew(...lease);
+  });
+  return waitInRenew(suspend(journal));
 }
 
 describeSqlite('A create that was not yet sent when its process was suspended', (harnesses) => {

@@ -4,7 +4,7 @@ import { latch, until } from '../support/latch';
 import type { FaultReply } from '../support/payment-service/fake-payment-service';
 import { html, reset, status } from '../support/payment-service/faults';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
-import { KINDS, OTHER_AMOUNT, SUCCESS, disconnect, sent, untilSent } from './support/creates';
+import { KINDS, OTHER_AMOUNT, SUCCESS, disconnect, failing, sent, untilSent } from './support/creates';
 
 /** Responses that prove that nothing was created. */
 const REFUSALS: [string, FaultReply, CallResult, string][] = [
@@ -31,8 +31,7 @@ describeSqlite('A key', (harnesses) => {
       const key = newKey();
       const first = await harness.create(kind, key);
       expect(first).toMatchObject({ result: SUCCESS[kind], replayed: false });
-      const down = { acts: false, reply: status(503) };
-      harness.service.plan((endpoint) => (endpoint === `look-up-${kind}` ? down : undefined));
+      harness.service.plan(failing(`look-up-${kind}`));
       const again = await harness.create(kind, key).finally(() => harness.service.plan(() => undefined));
       expect(again).toMatchObject({ ...first, replayed: true });
       harness.service.created(key)[0]!.status = 'completed';

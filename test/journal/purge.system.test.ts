@@ -65,16 +65,6 @@ describeJournals('A purge', (fixture) => {
     await expect(fixture.store.rows(LEFT_OVER)).resolves.toEqual([]);
   });
 
-  test('keeps a reservation that a newer attempt has taken over', async () => {
-    const rejected = await begunAs(fixture.journal, 'rejected', newPayout());
-    const { service, externalId } = rejected;
-    await begunAs(fixture.journal, 'in_progress', newPayout({ service, externalId }));
-    await purge(fixture.journal, 1e13);
-    await expect(fixture.journal.insertAttempt(newPayout({ service, externalId }))).resolves.toEqual({
-      kind: 'reserved',
-    });
-  });
-
   test('deletes reservations whose attempt is gone, and no others', async () => {
     const held = await begunAs(fixture.journal, 'in_progress', newPayout());
     await fixture.journal.insertAttempt(newPayout({ service: held.service, key: held.key }));
