@@ -81,9 +81,9 @@ describeStores('While the journal is unreachable', (harnesses) => {
       const lookUp = `query ($channel: UUID!, $payment: UUID!, $payout: UUID!) {
         payment(channel: $channel, transactionId: $payment) { ... on PaymentResource { transactionId } }
         payout(channel: $channel, transactionId: $payout) { ... on PayoutResource { transactionId } } }`;
-      expect(await harness.request(lookUp, { channel: CHANNEL, ...ids })).toEqual({
-        data: { payment: { transactionId: ids.payment }, payout: { transactionId: ids.payout } },
-      });
+      const { data } = await harness.request(lookUp, { channel: CHANNEL, ...ids });
+      const [payment, payout] = KINDS.map((kind) => ({ transactionId: ids[kind] }));
+      expect(data).toEqual({ payment, payout });
 
       await outage.up();
       for (const kind of KINDS) {

@@ -6,6 +6,8 @@ import { html, reset, status } from '../support/payment-service/faults';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
 import { KINDS, OTHER_AMOUNT, SUCCESS, disconnect, failing, sent, untilSent } from './support/creates';
 
+const CONFLICT = { result: 'IdempotencyConflictError' };
+
 /** Responses that prove that nothing was created. */
 const REFUSALS: [string, FaultReply, CallResult, string][] = [
   ['400 in HTML', html(400), { result: 'RejectedByServiceError', httpStatus: 400 }, 'REJECTED'],
@@ -48,9 +50,7 @@ describeSqlite('A key', (harnesses) => {
       const second = await harness.create(kind, key);
       expect(second).toMatchObject({ result: 'RequestInProgressError' });
       expect(second.retryAfterMs).toBeGreaterThan(0);
-      expect(await harness.create(kind, key, OTHER_AMOUNT)).toMatchObject({
-        result: 'IdempotencyConflictError',
-      });
+      expect(await harness.create(kind, key, OTHER_AMOUNT)).toMatchObject(CONFLICT);
       expect(await harness.attempt(key)).toMatchObject({ outcome: 'IN_PROGRESS' });
       hold.open();
       const { transactionId } = await first;
@@ -67,7 +67,7 @@ describeSqlite('A key', (harnesses) => {
       const again = await harness.create(kind, key, OTHER_AMOUNT);
       expect(again).toMatchObject({ result: SUCCESS[kind], replayed: false });
       expect(harness.service.created(key)).toMatchObject([OTHER_AMOUNT]);
-      expect(await harness.create(kind, key)).toMatchObject({ result: 'IdempotencyConflictError' });
+      expect(await harness.create(kind, key)).toMatchObject(CONFLICT);
     });
 
     test('is free after a refused connection', async () => {
@@ -222,24 +222,19 @@ describeSqlite('A key that is used again', (harnesses) => {
     ['externalId', 'payment', { externalId: 'another order' }],
     ['method', 'payment', { method: { redirect: 'HAVALE' } }],
     ['operation', 'payout', {}],
-  ] as const)(
-    'gets a conflict that names the different field without its value: %s',
-    async (part, kind, other) => {
-      const key = newKey();
-      await harness.create('payment', key);
-      const { result, message } = await harness.create(kind, key, other);
-      expect(result).toBe('IdempotencyConflictError');
-      expect(message).toContain(part);
-      expect(message).not.toMatch(/77\.70|another order/);
-    },
-  );
+  ] as const)('gets a conflict that names the field, not its value: %s', async (part, kind, other) => {
+    const key = newKey();
+    await harness.create('payment', key);
+    const { result, message } = await harness.create(kind, key, other);
+    expect(result).toBe('IdempotencyConflictError');
+    expect(message).toContain(part);
+    expect(message).not.toMatch(/77\.70|another order/);
+  });
 
   test.each(OTHER_INPUTS)('conflicts with %s', async (_name, input, other) => {
     const key = newKey();
     expect(await harness.create('payment', key, input)).toMatchObject({ result: 'PaymentSuccess' });
-    expect(await harness.create('payment', key, { ...input, ...other })).toMatchObject({
-      result: 'IdempotencyConflictError',
-    });
+    expect(await harness.create('payment', key, { ...input, ...other })).toMatchObject(CONFLICT);
     expect(harness.service.created(key)).toHaveLength(1);
   });
 
@@ -271,7 +266,7 @@ describeSqlite('An input that was accepted, but breaks a rule after a change of 
     const again = await now.create(kind, key, input);
     expect(again).toMatchObject({ result: SUCCESS[kind], replayed: true, transactionId });
     const other = await now.create(kind, key, { ...input, ...OTHER_AMOUNT });
-    expect(other).toMatchObject({ result: 'IdempotencyConflictError' });
+    expect(other).toMatchObject(CONFLICT);
     expect(before.service.created(key)).toHaveLength(1);
   });
 
@@ -285,10 +280,8 @@ describeSqlite('An input that was accepted, but breaks a rule after a change of 
       expect((await before.create('payment', key, INPUT)).result).toBe('RejectedByServiceError');
     }
     const requests = sent(before.service, 'payment', key);
-    expect(await now.create('payment', key, INPUT)).toMatchObject({
-      result: 'InvalidInputError',
-      fields: [{ path: ['returnUrl'], rule: 'allowedHost' }],
-    });
+    const fields = [{ path: ['returnUrl'], rule: 'allowedHost' }];
+    expect(await now.create('payment', key, INPUT)).toMatchObject({ result: 'InvalidInputError', fields });
     expect(sent(before.service, 'payment', key)).toBe(requests);
   });
 });

@@ -72,18 +72,15 @@ describeJournals('Inserting an attempt', (fixture) => {
       }
     });
 
-    test.each([2, 100])(
-      'starts one of %i concurrent attempts in two journals if it is free again',
-      async (count) => {
-        for (let round = 0; round < 120 / count; round += 1) {
-          const [freed, ...attempts] = several(1 + count, SAME_KEY);
-          await begunAs(fixture.journal, 'not_sent', freed!);
-          const responses = await Promise.all(insertInTwo(attempts));
-          expect(tally(responses)).toEqual({ started: 1, exists: count - 1 });
-          expectOneWinner(attempts, responses);
-        }
-      },
-    );
+    test.each([2, 100])('starts one of %i concurrent attempts if it is free again', async (count) => {
+      for (let round = 0; round < 120 / count; round += 1) {
+        const [freed, ...attempts] = several(1 + count, SAME_KEY);
+        await begunAs(fixture.journal, 'not_sent', freed!);
+        const responses = await Promise.all(insertInTwo(attempts));
+        expect(tally(responses)).toEqual({ started: 1, exists: count - 1 });
+        expectOneWinner(attempts, responses);
+      }
+    });
 
     test('leaves the key free if the attempt is refused because its external id is reserved', async () => {
       const { service, externalId } = await begunAs(fixture.journal, 'in_progress', newPayout());
@@ -113,16 +110,13 @@ describeJournals('Inserting an attempt', (fixture) => {
       expect(responses.map(({ kind }) => kind)).toEqual(['started', 'reserved', 'started', 'started']);
     });
 
-    test.each(['new', 'reusable'])(
-      'that is %s starts one of two concurrent payouts in two journals',
-      async (was) => {
-        for (let round = 0; round < 40; round += 1) {
-          const [before, ...both] = several(3, SAME_ORDER);
-          if (was === 'reusable') await begunAs(fixture.journal, 'rejected', before!);
-          expect(tally(await Promise.all(insertInTwo(both)))).toEqual({ started: 1, reserved: 1 });
-        }
-      },
-    );
+    test.each(['new', 'reusable'])('that is %s starts one of two concurrent payouts', async (was) => {
+      for (let round = 0; round < 40; round += 1) {
+        const [before, ...both] = several(3, SAME_ORDER);
+        if (was === 'reusable') await begunAs(fixture.journal, 'rejected', before!);
+        expect(tally(await Promise.all(insertInTwo(both)))).toEqual({ started: 1, reserved: 1 });
+      }
+    });
   });
 });
 
@@ -200,19 +194,16 @@ describeJournals('A claim', (fixture) => {
     await expect(fixture.journal.claimDue(newClaim(left.service), 1)).resolves.toEqual([]);
   });
 
-  test.each(OPEN)(
-    'is granted to one of 20 concurrent claimants of an attempt that is %s',
-    async (outcome) => {
-      const two = [fixture.journal, await fixture.open()];
-      const attempt = await begunAs(fixture.journal, outcome, newAttempt());
-      const claims = Array.from({ length: 20 }, (_, place) =>
-        two[place % 2]!.claim(attempt.id, newClaim(attempt.service, { owner: `instance-${place}` })),
-      );
-      const got = (await Promise.all(claims)).filter((claimed) => claimed !== null);
-      expect(got).toHaveLength(1);
-      await expect(fixture.journal.find(attempt)).resolves.toEqual(got[0]);
-    },
-  );
+  test.each(OPEN)('is granted to one of 20 claimants at once, if the attempt is %s', async (outcome) => {
+    const two = [fixture.journal, await fixture.open()];
+    const attempt = await begunAs(fixture.journal, outcome, newAttempt());
+    const claims = Array.from({ length: 20 }, (_, place) =>
+      two[place % 2]!.claim(attempt.id, newClaim(attempt.service, { owner: `instance-${place}` })),
+    );
+    const got = (await Promise.all(claims)).filter((claimed) => claimed !== null);
+    expect(got).toHaveLength(1);
+    await expect(fixture.journal.find(attempt)).resolves.toEqual(got[0]);
+  });
 
   test('gives each due attempt to one of several processes', async () => {
     const children = await Promise.all([fixture.startChild(), fixture.startChild()]);
@@ -287,15 +278,12 @@ describeJournals('The recorded absence of a transaction', (fixture) => {
     [true, 'is on another channel', { channel: 'channel-2' }, 'unknown'],
     [true, 'is at another service', { service: 'another' }, 'unknown'],
     [true, 'has another external id', { externalId: 'another' }, 'unknown'],
-  ] as const)(
-    'is proof (%s) if another attempt with its external id %s',
-    async (isProof, _name, other, outcome) => {
-      const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
-      const { service, externalId } = attempt;
-      await begunAs(fixture.journal, outcome, newAttempt({ service, externalId, ...other }));
-      await expect(fixture.journal.hasRival(asRead(attempt))).resolves.toBe(!isProof);
-    },
-  );
+  ] as const)('is proof (%s) if a similar attempt %s', async (isProof, _name, other, outcome) => {
+    const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
+    const { service, externalId } = attempt;
+    await begunAs(fixture.journal, outcome, newAttempt({ service, externalId, ...other }));
+    await expect(fixture.journal.hasRival(asRead(attempt))).resolves.toBe(!isProof);
+  });
 
   test('is checked against the last transaction on the channel, preferably one of the same client', async () => {
     const { service } = newAttempt();

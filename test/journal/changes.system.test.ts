@@ -67,11 +67,7 @@ describeJournals('The record of changes', (fixture) => {
         { previousStatus: 'MISPAID', status: 'COMPLETED', recordedAt: 4_055 },
       ].map((change) => ({ state: null, received: null, ...common, ...change })),
     );
-    expect({ hasMore, readUntil, isBehind }).toEqual({
-      hasMore: false,
-      readUntil: changes.at(-1)?.position,
-      isBehind: false,
-    });
+    expect([hasMore, readUntil, isBehind]).toEqual([false, changes.at(-1)?.position, false]);
   });
 
   test('begins with the first lookup if the response of the create is not known', async () => {
@@ -110,15 +106,16 @@ describeJournals('The record of changes', (fixture) => {
     const rejected = newAttempt({ service: payment.service, channel: payment.channel });
     await fixture.journal.insertAttempt(rejected);
     await fixture.journal.recordOutcome(rejected.id, OUTCOMES.rejected);
+    const other = randomUUID();
     for (const given of [
-      { transactionId: randomUUID() },
-      { kind: 'payout' as const },
-      { channel: randomUUID() },
-      { service: randomUUID() },
-    ])
-      await expect(fixture.journal.recordObservation(observationOf(payment, given))).resolves.toBe(
-        'not_followed',
-      );
+      { transactionId: other },
+      { kind: 'payout' } as const,
+      { channel: other },
+      { service: other },
+    ]) {
+      const recording = fixture.journal.recordObservation(observationOf(payment, given));
+      await expect(recording).resolves.toBe('not_followed');
+    }
     const page = await readPage(fixture.journal, rangeOf(payment));
     expect(statusesOf(page)).toEqual(['PENDING']);
   });
@@ -127,16 +124,11 @@ describeJournals('The record of changes', (fixture) => {
     const other = await fixture.open();
     const payments = await Promise.all(Array.from({ length: 40 }, () => created(fixture.journal)));
     const observations = payments.map((payment) => observationOf(payment, COMPLETED));
-    const results = await Promise.all(
-      [fixture.journal, other].map((journal, index) =>
-        Promise.all(
-          (index === 0 ? observations : observations.toReversed()).map((each) =>
-            journal.recordObservation(each),
-          ),
-        ),
-      ),
-    );
-    expect(results.flat().filter((result) => result === 'recorded')).toHaveLength(payments.length);
+    const results = await Promise.all([
+      ...observations.map((each) => fixture.journal.recordObservation(each)),
+      ...observations.toReversed().map((each) => other.recordObservation(each)),
+    ]);
+    expect(results.filter((result) => result === 'recorded')).toHaveLength(payments.length);
     for (const payment of payments)
       expect(statusesOf(await readPage(other, rangeOf(payment)))).toEqual(['PENDING', 'COMPLETED']);
   });
@@ -287,11 +279,9 @@ describeSqliteJournal('The order of changes', (fixture) => {
 
 describePostgresJournal('The order of changes', (fixture) => {
   test('shows no change before the changes of earlier database transactions that are still in progress', async () => {
-    const [early, waiting, late] = [
-      await created(fixture.journal),
-      await created(fixture.journal),
-      await created(fixture.journal),
-    ];
+    const early = await created(fixture.journal);
+    const waiting = await created(fixture.journal);
+    const late = await created(fixture.journal);
     const other = await fixture.open();
     await readPage(other, rangeOf(late));
     // Locks the second row of a batch, so that the batch waits when it already has a database transaction id.

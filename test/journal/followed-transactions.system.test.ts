@@ -18,6 +18,9 @@ import {
 } from './support/observations';
 import { begunAs, newAttempt, OUTCOMES, purgeAll } from './support/samples';
 
+const idsOf = (payments: readonly (Created | undefined)[]): string[] =>
+  payments.map((payment) => payment!.transactionId).sort();
+
 describeJournals('Followed transactions', (fixture) => {
   /** Creates payments that are due at the given times. */
   const dueAt = (service: string, times: readonly (number | null)[]): Promise<Created[]> =>
@@ -27,9 +30,6 @@ describeJournals('Followed transactions', (fixture) => {
 
   const claimed = async (journal: Journal, claim: FollowClaim): Promise<string[]> =>
     (await journal.claimFollowed(claim)).map(({ transactionId }) => transactionId).sort();
-
-  const idsOf = (payments: readonly (Created | undefined)[]): string[] =>
-    payments.map((payment) => payment!.transactionId).sort();
 
   test('are claimed when they are due, with what a lookup needs', async () => {
     const service = randomUUID();
@@ -51,10 +51,7 @@ describeJournals('Followed transactions', (fixture) => {
 
   test('are claimed by one instance at a time, and again after the lease if that instance died', async () => {
     const service = randomUUID();
-    const payments = await dueAt(
-      service,
-      Array.from({ length: 30 }, () => 9_000),
-    );
+    const payments = await dueAt(service, Array<number>(30).fill(9_000));
     const other = await fixture.open();
     const claim = claimOf(payments[0]!, { limit: 20 });
     const both = await Promise.all([claimed(fixture.journal, claim), claimed(other, claim)]);
@@ -125,10 +122,7 @@ describeJournals('Followed transactions', (fixture) => {
     const service = randomUUID();
     const purge = (settledBefore: number) => purgeAll(fixture.journal, 'followed', settledBefore, 4);
     await purge(1e13);
-    const payments = await dueAt(
-      service,
-      Array.from({ length: 10 }, () => 9_000),
-    );
+    const payments = await dueAt(service, Array<number>(10).fill(9_000));
     await expect(purge(3_000)).resolves.toEqual([0]);
     await expect(purge(3_001)).resolves.toEqual([4, 4, 2]);
     await expect(fixture.journal.claimFollowed(claimOf(payments[0]!))).resolves.toEqual([]);
@@ -152,15 +146,11 @@ describePostgresJournal('Followed transactions', (fixture) => {
           const now = 4_000 + round;
           const found = await journal.claimFollowed({ ...claim, now, leaseUntil: now });
           const order = index % 2 === 0 ? payments : payments.toReversed();
+          const schedules = found.toReversed().map(({ id }) => ({ id, nextLookupAt: now, failures: 1 }));
+          const seen = { state: `S${round}`, requestedAt: now, observedAt: now };
           await Promise.all([
-            journal.scheduleFollowed(
-              found.toReversed().map(({ id }) => ({ id, nextLookupAt: now, failures: 1 })),
-            ),
-            ...order.map((payment) =>
-              journal.recordObservation(
-                observationOf(payment, { state: `S${round}`, requestedAt: now, observedAt: now }),
-              ),
-            ),
+            journal.scheduleFollowed(schedules),
+            ...order.map((payment) => journal.recordObservation(observationOf(payment, seen))),
           ]);
         }
       }),
@@ -230,25 +220,21 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const)
         return { ...attempt, transactionId };
       };
       const now = Date.now();
-      const recent = [
-        await succeeded(now - 6 * DAY_MS),
-        await succeeded(now - HOUR_MS),
-        await succeeded(now),
-      ];
+      const recent = [];
+      for (const age of [6 * DAY_MS, HOUR_MS, 0]) recent.push(await succeeded(now - age));
       await succeeded(now - 8 * DAY_MS);
       await begunAs(before, 'rejected', newAttempt({ service }));
       await begunAs(before, 'unknown', newAttempt({ service }));
       await before.close();
       await removeChanges(store());
       const after = await open(store());
-      const found = await after.claimFollowed(
-        claimOf(recent[0]!, { now: now + 1, limit: 10, youngLimit: 0 }),
-      );
-      expect(new Map(found.map((each) => [each.transactionId, [each.status, each.createdAt]]))).toEqual(
-        new Map(
-          recent.map(({ transactionId }) => [transactionId, [null, Number(transactionId.split(' ')[1])]]),
-        ),
-      );
+      const found = await after.claimFollowed(claimOf(recent[0]!, { now: now + 1, youngLimit: 0 }));
+      expect(found.map(({ transactionId }) => transactionId).sort()).toEqual(idsOf(recent));
+      for (const { transactionId, status, createdAt } of found)
+        expect({ status, transactionId }).toEqual({
+          status: null,
+          transactionId: `transaction ${createdAt}`,
+        });
       for (const payment of recent)
         await expect(after.recordObservation(observationOf(payment, COMPLETED))).resolves.toBe('recorded');
       const { changes } = await readPage(after, rangeOf(recent[0]!));

@@ -26,11 +26,8 @@ describeJournals('A purge', (fixture) => {
     for (const outcome of ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const)
       payouts.push(await begunAs(fixture.journal, outcome, newPayout({ service })));
     const late = await begunAs(fixture.journal, 'in_progress', newPayout({ service }));
-    await fixture.journal.recordOutcome(late.id, {
-      ...OUTCOMES.succeeded,
-      transactionId: 'tx-2',
-      settledAt: 3_001,
-    });
+    const outcome = { ...OUTCOMES.succeeded, transactionId: 'tx-2', settledAt: 3_001 };
+    await fixture.journal.recordOutcome(late.id, outcome);
     const kept = [payouts[0]!.id, payouts[4]!.id];
     await purge(fixture.journal, 3_000);
     await expect(idsOf(service)).resolves.toHaveLength(6);

@@ -5,7 +5,12 @@ import {
   type StartRange,
 } from '../../src/datasources/journal/attempts-by-start';
 import { listStatement } from '../../src/datasources/journal/attempt-list';
-import type { AttemptPage, NewAttempt } from '../../src/datasources/journal/journal';
+import type {
+  AttemptPage,
+  CreateScope,
+  NewAttempt,
+  TransactionRef,
+} from '../../src/datasources/journal/journal';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import {
   BEFORE_FIRST_RESERVATION,
@@ -30,15 +35,16 @@ const ids = (attempts: readonly { id: string }[]): string[] => attempts.map(({ i
 const OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 
 describeJournals('Reading attempts', (fixture) => {
-  test('finds transactions by exactly their external id: case, accents in either form, quotes and emoji', async () => {
-    const { service, client, channel } = newAttempt();
-    const written = ['Order-1', 'order-1', 'caf\u00e9', 'cafe\u0301', `'";--\\`, '💳', '%', '_'];
-    const attempts = written.map((externalId) => newAttempt({ service, externalId }));
-    for (const attempt of attempts)
-      await begunAs(fixture.journal, 'succeeded', attempt, { transactionId: randomUUID() });
-    const refs = [...written, 'ORDER-1', 'cafe', '*'].map((externalId) => ({ channel, externalId }));
-    const found = await fixture.journal.findCreated({ service, client, kind: 'payment' }, refs);
-    expect(found.map((attempt) => attempt?.id)).toEqual([...ids(attempts), undefined, undefined, undefined]);
+  test('finds the attempt that created a transaction', async () => {
+    const attempt = newAttempt();
+    const payout = newPayout({ service: attempt.service });
+    for (const one of [attempt, payout]) await begunAs(fixture.journal, 'succeeded', one);
+    const by = (service: string, kind: 'payment' | 'payout', transaction: string) =>
+      fixture.journal.findByTransaction(service, kind, transaction);
+    await expect(by(attempt.service, 'payment', 'tx-1')).resolves.toMatchObject({ id: attempt.id });
+    await expect(by(attempt.service, 'payout', 'tx-1')).resolves.toMatchObject({ id: payout.id });
+    await expect(by(attempt.service, 'payment', 'tx-2')).resolves.toBeNull();
+    await expect(by('another service', 'payment', 'tx-1')).resolves.toBeNull();
   });
 
   test('returns keys, external ids and transaction ids of every length, and UUIDs, unchanged', async () => {
@@ -183,6 +189,75 @@ describeSqliteJournal('Connections for lists', (fixture) => {
   });
 });
 
+describeJournals('findCreated', (fixture) => {
+  const someone = (): CreateScope & { channel: string } => ({
+    service: randomUUID(),
+    client: 'user-1',
+    kind: 'payment',
+    channel: 'channel-1',
+  });
+
+  async function created(by: Partial<NewAttempt>): Promise<NewAttempt & { transactionId: string }> {
+    const transactionId = randomUUID();
+    const attempt = await begunAs(fixture.journal, 'succeeded', newAttempt(by), { transactionId });
+    return { ...attempt, transactionId };
+  }
+
+  const idsFound = async (creator: CreateScope, refs: TransactionRef[]): Promise<(string | null)[]> =>
+    (await fixture.journal.findCreated(creator, refs)).map((attempt) => attempt?.id ?? null);
+
+  test('finds transactions of the client by transaction id, external id and both, in the requested order', async () => {
+    const own = someone();
+    const { channel } = own;
+    const [a, b] = [await created(own), await created(own)];
+    const refs = [
+      { channel, transactionId: b.transactionId },
+      { channel, transactionId: randomUUID() },
+      { channel, externalId: a.externalId },
+      { channel, externalId: randomUUID() },
+      { channel, transactionId: a.transactionId, externalId: a.externalId },
+      { channel, transactionId: a.transactionId, externalId: b.externalId },
+      { channel, transactionId: b.transactionId },
+    ];
+    await expect(idsFound(own, refs)).resolves.toEqual([b.id, null, a.id, null, a.id, null, b.id]);
+    await expect(idsFound(own, [])).resolves.toEqual([]);
+  });
+
+  test.each(['service', 'client', 'kind', 'channel'] as const)('finds none of another %s', async (name) => {
+    const own = someone();
+    const { channel, transactionId, externalId } = await created(own);
+    const other = { ...own, [name]: name === 'kind' ? 'payout' : 'another' } as typeof own;
+    const where = name === 'channel' ? other.channel : channel;
+    const refs = [{ transactionId }, { externalId }, { transactionId, externalId }];
+    const request = refs.map((ref) => ({ ...ref, channel: where }));
+    await expect(idsFound(other, request)).resolves.toEqual([null, null, null]);
+  });
+
+  test('finds the newest attempt of this client with an external id that succeeded or is unknown', async () => {
+    const own = { ...someone(), externalId: randomUUID() };
+    await created(own);
+    const newer = await created(own);
+    await created({ ...own, client: 'user-2' });
+    for (const outcome of ['rejected', 'not_sent', 'in_progress'] as const)
+      await begunAs(fixture.journal, outcome, newAttempt(own));
+    await expect(idsFound(own, [own])).resolves.toEqual([newer.id]);
+    const { id } = await begunAs(fixture.journal, 'unknown', newAttempt(own));
+    await expect(fixture.journal.findCreated(own, [own])).resolves.toMatchObject([
+      { id, transactionId: null },
+    ]);
+  });
+
+  test('compares external ids exactly: case, accents in either form, quotes and emoji', async () => {
+    const own = someone();
+    const { channel } = own;
+    const written = ['Order-1', 'order-1', 'caf\u00e9', 'cafe\u0301', `'";--\\`, '💳', '%', '_'];
+    const ids = [];
+    for (const externalId of written) ids.push((await created({ ...own, externalId })).id);
+    const refs = [...written, 'ORDER-1', 'cafe', '*'].map((externalId) => ({ channel, externalId }));
+    await expect(idsFound(own, refs)).resolves.toEqual([...ids, null, null, null]);
+  });
+});
+
 const COUNT = 50_000;
 const LIMIT = 21;
 const PAGE: AttemptPage = { service: 'service-1', client: 'shop', channel: 'channel-1', limit: LIMIT };
@@ -218,11 +293,8 @@ describePostgresJournal('Query plans', (fixture) => {
         // For each attempt of a page, this reads an index entry, the row by its id, and four times its group.
         const { rows, sequentialScans } = await rowsRead(fixture.store, text, values);
         const isBounded = rows <= 7 * LIMIT;
-        expect({ filters, sequentialScans, isBounded }).toEqual({
-          filters,
-          sequentialScans: 0,
-          isBounded: true,
-        });
+        const expected = { filters, sequentialScans: 0, isBounded: true };
+        expect({ filters, sequentialScans, isBounded }).toEqual(expected);
       }
     });
 
