@@ -37,15 +37,6 @@ describeSqliteDesk('attempts', (desk) => {
     }
   });
 
-  test('settle refuses a transaction that another attempt has created', async () => {
-    const { attempts, unknown, outcomeOf } = desk();
-    const [first, second] = [await unknown(), await unknown()];
-    const created = ['succeeded', '--transaction-id', randomUUID(), ...BECAUSE];
-    expect(await attempts(['settle', first.id, ...created])).toMatchObject({ code: 0 });
-    expect(await attempts(['settle', second.id, ...created])).toMatchObject({ code: 1 });
-    expect(await outcomeOf(second.id)).toBe('unknown');
-  });
-
   test.each<[args: string[], code: number, names: string]>([
     [['show', 'nothing'], 1, 'attempt'],
     [['settle', 'nothing', 'not_sent', ...BECAUSE], 1, 'attempt'],

@@ -70,7 +70,7 @@ export const bugs = [
     file: 'src/datasources/journal/postgres/purge.ts',
     find: 'settled_at >= $1 AND settled_at < $2',
     replace: 'settled_at >= $1 AND ($2::bigint > 0)',
-    tests: ['test/journal/purge.system.test.ts'],
+    tests: ['test/simulation/journal-model.system.test.ts'],
   },
   {
     id: 'journal-claimed-before-due',
@@ -94,6 +94,6 @@ export const bugs = [
     file: 'src/datasources/journal/sql-changes.ts',
     find: 'await this.sync();',
     replace: '',
-    tests: ['test/journal/postgres-server.system.test.ts'],
+    tests: ['test/journal/outages.system.test.ts'],
   },
 ];

@@ -79,13 +79,6 @@ describeSqlite('A key', (harnesses) => {
       expect(harness.service.created(key)).toHaveLength(1);
     });
 
-    test('creates once if the service responds with 200', async () => {
-      const key = newKey();
-      const ok: FaultReply = (connection, response) => connection.send({ ...response, status: 200 });
-      harness.service.next(`create-${kind}`, { acts: true, reply: ok });
-      expect(await harness.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: false });
-    });
-
     test('creates once if the caller disconnects; the outcome is recorded before the gateway closes', async () => {
       const key = newKey();
       const closing = await harnesses.start();
