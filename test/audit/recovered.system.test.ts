@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  KINDS,
   MINUTE,
   SETTLE,
   loseHiddenResponse,
@@ -7,13 +8,19 @@ import {
   untilOutcome,
 } from '../exactly-once/support/creates';
 import { status } from '../support/payment-service/faults';
-import { CHANNEL, type Kind } from '../support/caller';
+import { CHANNEL } from '../support/caller';
 import { until } from '../support/latch';
 import { describeSqlite, describeStores, newKey, type Harness } from '../support/harness';
 import { callsOf, objectsOf, temporaryLog, verify } from './support/files';
 
 const recoveredIn = (file: string, key: string) =>
   objectsOf(file).filter((line) => line.event === 'recovered' && line.key === key);
+
+const untilRecovered = (file: string, key: string) =>
+  until(
+    () => recoveredIn(file, key),
+    ({ length }) => length > 0,
+  );
 
 describeStores('The audit log', (rigs) => {
   const file = temporaryLog();
@@ -32,46 +39,36 @@ describeStores('The audit log', (rigs) => {
     expect((await verify(file)).faults).toEqual([]);
   });
 
-  test.each<Kind>(['payment', 'payout'])(
-    'has one line for a recovered %s, although two instances look it up',
-    async (kind) => {
-      const key = newKey();
-      const transactionId = (await loseHiddenResponse(first, kind, key))();
-      await untilOutcome(first, key, 'SUCCEEDED');
-      const lines = await until(
-        () => recoveredIn(file, key),
-        ({ length }) => length > 0,
-      );
-      const [row] = await first.store.rows(`SELECT id FROM attempts WHERE key = '${key}'`);
-      expect(lines).toMatchObject([
-        {
-          attempt: row!['id'],
-          client: 'service:test',
-          operation: kind === 'payment' ? 'createPayment' : 'createPayout',
-          key,
-          channel: CHANNEL,
-          amount: { currency: 'INR', value: '10.00' },
-          oldOutcome: 'unknown',
-          outcome: 'succeeded',
-          transactionId,
-        },
-      ]);
-      // Later recovery rounds of both instances add no line.
-      await untilOutcome(first, key, 'SUCCEEDED');
-      expect(recoveredIn(file, key)).toHaveLength(1);
-    },
-  );
+  test.each(KINDS)('has one line for a recovered %s, although two instances look it up', async (kind) => {
+    const key = newKey();
+    const transactionId = (await loseHiddenResponse(first, kind, key))();
+    await untilOutcome(first, key, 'SUCCEEDED');
+    const lines = await untilRecovered(file, key);
+    const [row] = await first.store.rows(`SELECT id FROM attempts WHERE key = '${key}'`);
+    expect(lines).toMatchObject([
+      {
+        attempt: row!['id'],
+        client: 'service:test',
+        operation: kind === 'payment' ? 'createPayment' : 'createPayout',
+        key,
+        channel: CHANNEL,
+        amount: { currency: 'INR', value: '10.00' },
+        oldOutcome: 'unknown',
+        outcome: 'succeeded',
+        transactionId,
+      },
+    ]);
+    // Later recovery rounds of both instances add no line.
+    await untilOutcome(first, key, 'SUCCEEDED');
+    expect(recoveredIn(file, key)).toHaveLength(1);
+  });
 
   test('has one line for the outcome that a repeated call recovers, in addition to one for each call', async () => {
     const key = newKey();
     const transactionId = (await loseHiddenResponse(first, 'payment', key))();
     const again = await Promise.all([first, second, first].map((rig) => rig.create('payment', key)));
     expect(again.some(({ result }) => result === 'PaymentSuccess')).toBe(true);
-    await until(
-      () => recoveredIn(file, key),
-      ({ length }) => length > 0,
-    );
-    expect(recoveredIn(file, key)).toMatchObject([{ outcome: 'succeeded', transactionId }]);
+    expect(await untilRecovered(file, key)).toMatchObject([{ outcome: 'succeeded', transactionId }]);
     expect(callsOf(file).filter((line) => line.key === key)).toHaveLength(4);
   });
 
@@ -80,32 +77,22 @@ describeStores('The audit log', (rigs) => {
     await loseResponse(first, 'payment', key);
     first.clock.advance(SETTLE);
     await untilOutcome(first, key, 'NOT_SENT', MINUTE);
-    await until(
-      () => recoveredIn(file, key),
-      ({ length }) => length > 0,
-    );
-    expect(recoveredIn(file, key)).toMatchObject([{ outcome: 'not_sent', transactionId: null }]);
+    expect(await untilRecovered(file, key)).toMatchObject([{ outcome: 'not_sent', transactionId: null }]);
   });
 
   test('has no line for a recovery if an operator settled the attempt first', async () => {
     const key = newKey();
     const show = await loseHiddenResponse(first, 'payment', key);
     const [row] = await first.store.rows(`SELECT seq FROM attempts WHERE key = '${key}'`);
+    show();
     // The lookup of the repeated create is held until the operator has settled the attempt.
-    const held = Promise.withResolvers<undefined>();
-    const looked = Promise.withResolvers<undefined>();
-    first.service.plan((purpose) => {
-      if (purpose !== 'look-up-payment') return undefined;
-      looked.resolve(undefined);
-      show();
-      return { acts: true, first: held.promise };
-    });
+    const held = first.service.hold();
     const again = first.create('payment', key);
-    await looked.promise;
+    await held.arrived;
     await first.store.rows(
       `UPDATE stored_attempts SET state = 'n', settled_at = 1, lease_until = NULL WHERE seq = ${String(row!['seq'])}`,
     );
-    held.resolve(undefined);
+    held.release();
     await again;
     await first.close();
     expect(recoveredIn(file, key)).toEqual([]);

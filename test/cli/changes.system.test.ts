@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { decodeCursor } from '../../src/core/changes/cursor';
-import { newAttempt, purgeAll } from '../journal/support/samples';
+import { newAttempt, OUTCOMES, purgeAll } from '../journal/support/samples';
 import {
   describeBooks,
   describeSqliteBooks,
@@ -32,49 +32,31 @@ const readJsonLines = (out: string): JsonChange[] =>
 
 /** Records creates with one change each, quickly. */
 async function recordCreates({ journal, service, channel }: Books, count: number): Promise<void> {
-  const attempts = Array.from({ length: count }, () =>
-    newAttempt({ service: service.url, channel, startedAt: START }),
-  );
-  await Promise.all(
-    attempts.map(async ({ id }, index) => {
-      await journal.insertAttempt(attempts[index]!);
-      const created = {
-        outcome: 'succeeded',
-        transactionId: randomUUID(),
-        status: 'pending',
-        settledAt: START,
-      } as const;
-      await journal.recordOutcome(id, { ...created, observed: observedAs('PENDING') });
-    }),
-  );
+  const create = async (): Promise<void> => {
+    const attempt = newAttempt({ service: service.url, channel, startedAt: START });
+    await journal.insertAttempt(attempt);
+    const observed = observedAs('PENDING');
+    await journal.recordOutcome(attempt.id, { ...OUTCOMES.succeeded, transactionId: randomUUID(), observed });
+  };
+  await Promise.all(Array.from({ length: count }, create));
 }
 
 describeBooks('changes', (books) => {
   test('prints every change of a channel once, oldest first, as CSV and as JSON lines', async () => {
     const { channel } = books();
     const payment = await books().paid({ method: 'card', changes: ['PENDING', 'MISPAID', 'COMPLETED'] });
+    const {
+      transactionId,
+      attempt: { externalId },
+    } = payment;
     const payout = await books().paid({ kind: 'payout', method: 'imps', changes: ['PROCESSING'] });
     const csv = await changes(books(), '--channel', channel);
     const rows = readCsv(csv.out);
     expect(csv.code).toBe(0);
     expect(rows).toMatchObject([
-      {
-        kind: 'payment',
-        channel,
-        method: 'CARD',
-        previousStatus: '',
-        status: 'PENDING',
-        currency: 'EUR',
-        value: '10.00',
-        received: '',
-      },
-      {
-        transactionId: payment.transactionId,
-        previousStatus: 'PENDING',
-        status: 'MISPAID',
-        received: '9.00',
-      },
-      { externalId: payment.attempt.externalId, previousStatus: 'MISPAID', status: 'COMPLETED' },
+      { kind: 'payment', channel, method: 'CARD', currency: 'EUR', value: '10.00' },
+      { transactionId, previousStatus: 'PENDING', status: 'MISPAID', received: '9.00' },
+      { externalId, previousStatus: 'MISPAID', status: 'COMPLETED' },
       {
         kind: 'payout',
         transactionId: payout.transactionId,
@@ -83,6 +65,7 @@ describeBooks('changes', (books) => {
         state: '',
       },
     ]);
+    expect(rows[0]).toMatchObject({ previousStatus: '', status: 'PENDING', received: '' });
     const json = readJsonLines((await changes(books(), '--channel', channel, '--format', 'jsonl')).out);
     expect(json.map(({ cursor }) => cursor)).toEqual(rows.map(({ cursor }) => cursor));
     expect(json[1]).toEqual({
@@ -90,8 +73,8 @@ describeBooks('changes', (books) => {
       cursor: rows[1]!['cursor'],
       recordedAt: rows[1]!['recordedAt'],
       channel,
-      transactionId: payment.transactionId,
-      externalId: payment.attempt.externalId,
+      transactionId,
+      externalId,
       method: 'CARD',
       previousStatus: 'PENDING',
       status: 'MISPAID',
@@ -115,16 +98,8 @@ describeBooks('changes', (books) => {
     const empty = await changes(books(), '--channel', channel, '--after', nextCursor(rest));
     expect({ code: empty.code, rows: readCsv(empty.out) }).toEqual({ code: 0, rows: [] });
     await books().paid({ changes: ['FAILED'] });
-    const later = await changes(
-      books(),
-      '--channel',
-      channel,
-      '--after',
-      nextCursor(empty),
-      '--format',
-      'jsonl',
-    );
-    expect(readJsonLines(later.out)).toMatchObject([{ status: 'FAILED' }]);
+    const later = await changes(books(), '--channel', channel, '--after', nextCursor(empty));
+    expect(readCsv(later.out)).toMatchObject([{ status: 'FAILED' }]);
   });
 
   test('prints the changes of all channels by default', async () => {

@@ -121,9 +121,9 @@ describePostgresJournal('In the report of doctor, a journal', (fixture) => {
     const pooler = await withoutNotifications(fixture.store.url);
     expect(await faultsOf(pooler)).toContainEqual(finding('warning: LISTEN; NOTIFY; PgBouncer'));
     const { logLines } = await loggedGateway(() => ({ status: 404 }), { DATABASE_URL: pooler });
-    await until(() =>
-      logLines.some((line) => /"journal_weakness"/.test(line) && /"no_notifications"/.test(line)),
-    );
+    const isWarned = (line: string): boolean =>
+      /"journal_weakness"/.test(line) && /"no_notifications"/.test(line);
+    await until(() => logLines.some(isWarned));
   });
 
   test('is reported as a failure if it is read-only', async () => {

@@ -196,12 +196,8 @@ describe('doctor', () => {
   });
 
   test('names all malformed settings without their values, and exits with 2', async () => {
-    const env = {
-      ...goodSettings(NOBODY),
-      PORT: 'hunter2',
-      LOG_LEVEL: 'hunter3',
-      DATABASE_URL: 'mysql://hunter4/',
-    };
+    const malformed = { PORT: 'hunter2', LOG_LEVEL: 'hunter3', DATABASE_URL: 'mysql://hunter4/' };
+    const env = { ...goodSettings(NOBODY), ...malformed };
     const report = await doctor(env);
     expect(report.code).toBe(2);
     const names = report.findings.map(({ message }) => message.split(':')[0]);
@@ -264,11 +260,8 @@ describe('doctor', () => {
       { name: 'good', run: () => [{ status: 'ok' as const, code: 'ok', message: 'It is.' }] },
     ];
     const config = readConfig(goodSettings(NOBODY));
-    const findings = await runChecks(
-      checks,
-      { config, secretFiles: [], channel: undefined, now: Date.now },
-      20,
-    );
+    const context = { config, secretFiles: [], channel: undefined, now: Date.now };
+    const findings = await runChecks(checks, context, 20);
     expect(findings).toMatchObject([
       { check: 'slow', status: 'failed', code: 'timeout' },
       { check: 'broken', status: 'failed', message: expect.stringContaining('EWHATEVER') },

@@ -47,14 +47,11 @@ describe('--help', () => {
     for (const exit of [0, 1, 2, 130]) expect(out).toMatch(new RegExp(`^  ${exit} `, 'm'));
   });
 
-  test.each([[[]], [['attempts']]])(
-    'is assumed, with exit code 2, if a command is missing: %j',
-    async (args) => {
-      const { code, out, err } = await run(args);
-      expect({ code, out }).toEqual({ code: 2, out: '' });
-      expect(err).toContain((await run([...args, '--help'])).out.trim());
-    },
-  );
+  test.each([[[]], [['attempts']]])('is assumed if a command is missing, with code 2: %j', async (args) => {
+    const { code, out, err } = await run(args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain((await run([...args, '--help'])).out.trim());
+  });
 });
 
 test('--version prints only the version', async () => {

@@ -29,16 +29,10 @@ describeBooks('reconcile', (books) => {
     await books().paid();
     await books().paid({ status: 'pending', changes: ['PENDING', 'PROCESSING', 'COMPLETED'] });
     await books().paid({ status: 'completed' });
-    await books().paid({
-      kind: 'payout',
-      method: 'imps',
-      changes: ['PROCESSING'],
-      shows: { status: 'processing' },
-    });
-    await books().paid({
-      changes: ['PROCESSING', 'MISPAID'],
-      shows: { status: 'mispaid', amount: { currency: 'EUR', value: '10', received: '9.00' } },
-    });
+    const processing = { changes: ['PROCESSING'], shows: { status: 'processing' } };
+    await books().paid({ kind: 'payout', method: 'imps', ...processing });
+    const mispaid = { status: 'mispaid', amount: { currency: 'EUR', value: '10', received: '9.00' } };
+    await books().paid({ changes: ['PROCESSING', 'MISPAID'], shows: mispaid });
     await books().attempt({}, REJECTED);
     await books().attempt({ kind: 'payout' }, NOT_SENT);
     const { code, rows, err, out, file } = await books().reconcile();

@@ -3,6 +3,7 @@ import { chownSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { verify } from '../audit/support/files';
+import { OUTCOMES } from '../journal/support/samples';
 import { NOBODY } from './support/doctor';
 import { BECAUSE, describeDesks, type Desk } from './support/settling';
 
@@ -53,11 +54,8 @@ describeDesks('attempts settle', (desk) => {
     const before = readFileSync(auditFile, 'utf8');
     expect(await attempts(['settle', id, 'not_sent', ...BECAUSE])).toMatchObject({ code: 0 });
     const other = ['settle', id, 'succeeded', '--transaction-id', randomUUID(), ...BECAUSE];
-    expect(await attempts(other)).toMatchObject({
-      code: 1,
-      out: '',
-      err: expect.stringContaining('not_sent'),
-    });
+    const refused = { code: 1, out: '', err: expect.stringContaining('not_sent') };
+    expect(await attempts(other)).toMatchObject(refused);
     expect((await attempts(['list'])).out).not.toContain(id);
     expect(await attempts(['settle', 'nothing', 'not_sent', ...BECAUSE])).toMatchObject({ code: 1 });
     expect(readFileSync(auditFile, 'utf8')).toBe(before);
@@ -138,11 +136,8 @@ describeDesks('attempts settle with SETTLE_APPROVAL=on', (desk) => {
     expect(await attempts(settle, ANN)).toMatchObject({ code: 0 });
     expect(await outcomeOf(id)).toBe('unknown');
     const proposal = await proposalOf(desk(), id);
-    expect(proposal).toMatchObject({
-      proposedBy: 'ann',
-      by: 'Ann',
-      attempts: [{ id, outcome: 'not_sent' }],
-    });
+    const attempt = { id, outcome: 'not_sent' };
+    expect(proposal).toMatchObject({ proposedBy: 'ann', by: 'Ann', attempts: [attempt] });
 
     // The proposer cannot approve, neither under another name nor through sudo.
     const approve = ['approve', proposal.id];
@@ -190,12 +185,7 @@ describeDesks('attempts settle with SETTLE_APPROVAL=on', (desk) => {
     expect(await attempts([...many, '--yes'], ANN)).toMatchObject({ code: 0 });
     const proposal = await proposalOf(desk(), first.id);
     expect(proposal.attempts).toHaveLength(2);
-    await desk().journal.recordOutcome(second.id, {
-      outcome: 'succeeded',
-      transactionId: 't1',
-      status: 'COMPLETED',
-      settledAt: Date.now(),
-    });
+    await desk().journal.recordOutcome(second.id, OUTCOMES.succeeded);
     expect(await attempts(['approve', proposal.id], BOB)).toMatchObject({ code: 1 });
     expect([await outcomeOf(first.id), await outcomeOf(second.id)]).toEqual(['not_sent', 'succeeded']);
     expect((await proposalOf(desk(), second.id)).attempts).toMatchObject([{ id: second.id }]);
@@ -206,15 +196,11 @@ describeDesks('attempts settle with SETTLE_APPROVAL=on', (desk) => {
     const [first, second] = [await unknown(), await unknown()];
     for (const { id } of [first, second]) await attempts(['settle', id, 'not_sent', ...BECAUSE], ANN);
     const withdrawn = await proposalOf(desk(), first.id);
-    expect(await attempts(['withdraw', withdrawn.id, '--reason', 'a mistake'], BOB)).toMatchObject({
-      code: 0,
-    });
-    expect(linesAbout(first.id).at(-1)).toMatchObject({
-      event: 'withdrawn',
-      who: 'operator:bob',
-      proposedBy: 'operator:ann',
-      reason: 'a mistake',
-    });
+    const reason = 'a mistake';
+    const { code } = await attempts(['withdraw', withdrawn.id, '--reason', reason], BOB);
+    expect(code).toBe(0);
+    const line = { event: 'withdrawn', who: 'operator:bob', proposedBy: 'operator:ann', reason };
+    expect(linesAbout(first.id).at(-1)).toMatchObject(line);
     const expired = await proposalOf(desk(), second.id);
     await store.rows(
       `UPDATE settlement_proposals SET expires_at = ${Date.now()} WHERE id = '${expired.id}' RETURNING id`,

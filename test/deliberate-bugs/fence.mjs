@@ -86,7 +86,7 @@ export const bugs = [
     file: 'src/datasources/journal/postgres/pool.ts',
     find: 'if (warnings.includes(WARNING)) throw notDurableError();',
     replace: '',
-    tests: ['test/journal/postgres-server.system.test.ts'],
+    tests: ['test/journal/outages.system.test.ts'],
   },
   {
     id: 'fence-synchronous-commit-off',

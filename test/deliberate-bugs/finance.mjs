@@ -79,6 +79,6 @@ export const bugs = [
     file: 'src/datasources/journal/attempts-by-start.ts',
     find: 'position = last && page.length === PAGE ? last :',
     replace: 'position = last && page.length === PAGE ? { startedAt: last.startedAt + 1, seq: 0 } :',
-    tests: ['test/journal/attempts-by-start.system.test.ts'],
+    tests: ['test/journal/queries.system.test.ts'],
   },
 ];

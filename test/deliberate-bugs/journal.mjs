@@ -6,7 +6,7 @@ export const bugs = [
     file: 'src/datasources/journal/rows.ts',
     find: "WHERE stored_attempts.state IN ('${STATE_OF.rejected}',",
     replace: "WHERE stored_attempts.state IN ('u', '${STATE_OF.rejected}',",
-    tests: ['test/journal/insert-attempt.system.test.ts'],
+    tests: ['test/simulation/journal-model.system.test.ts'],
   },
   {
     id: 'journal-rechecks-inherited',
@@ -14,7 +14,7 @@ export const bugs = [
     file: 'src/datasources/journal/rows.ts',
     find: ' status checks absent_ms',
     replace: ' status absent_ms',
-    tests: ['test/journal/record-outcome.system.test.ts'],
+    tests: ['test/simulation/journal-model.system.test.ts'],
   },
   {
     id: 'journal-lease-ignored',
@@ -22,7 +22,7 @@ export const bugs = [
     file: 'src/datasources/journal/sql-journal.ts',
     find: '/ 2}) > ${MAX_LEASE_MS',
     replace: '/ 2}) <= ${MAX_LEASE_MS',
-    tests: ['test/journal/record-outcome.system.test.ts'],
+    tests: ['test/simulation/journal-model.system.test.ts'],
   },
   {
     id: 'journal-two-creators-postgres',
@@ -30,7 +30,7 @@ export const bugs = [
     file: 'src/datasources/journal/postgres/statements.ts',
     find: ' AND own.id NOT IN (SELECT id FROM held)',
     replace: '',
-    tests: ['test/journal/record-outcome.system.test.ts'],
+    tests: ['test/journal/attempts.system.test.ts'],
   },
   {
     id: 'journal-settled-twice',
@@ -38,7 +38,7 @@ export const bugs = [
     file: 'src/datasources/journal/postgres/statements.ts',
     find: "own.state NOT IN ('s', 'r', 'n')",
     replace: "own.state NOT IN ('s', 'r')",
-    tests: ['test/journal/record-outcome.system.test.ts'],
+    tests: ['test/simulation/journal-model.system.test.ts'],
   },
   {
     id: 'journal-reservation-lost-sqlite',
@@ -46,7 +46,7 @@ export const bugs = [
     file: 'src/datasources/journal/sqlite/journal.ts',
     find: 'AND holder.id = reserved_external_ids.attempt_id AND holder.${HOLDS_EXTERNAL_ID})',
     replace: "AND holder.id = reserved_external_ids.attempt_id AND holder.state IN ('p', 's'))",
-    tests: ['test/journal/insert-attempt.system.test.ts'],
+    tests: ['test/simulation/journal-model.system.test.ts'],
   },
   {
     id: 'journal-reservation-of-batch-shared',
@@ -54,7 +54,7 @@ export const bugs = [
     file: 'src/datasources/journal/postgres/statements.ts',
     find: 'NOT reserve OR id IN (SELECT attempt_id FROM reserved)',
     replace: 'NOT reserve OR EXISTS (SELECT attempt_id FROM reserved)',
-    tests: ['test/journal/insert-attempt.system.test.ts'],
+    tests: ['test/journal/attempts.system.test.ts'],
   },
   {
     id: 'journal-purge-takes-reservation',
@@ -62,7 +62,7 @@ export const bugs = [
     file: 'src/datasources/journal/sqlite/purge.ts',
     find: ' AND held.attempt_id = expired.id)`',
     replace: ')`',
-    tests: ['test/journal/purge.system.test.ts'],
+    tests: ['test/simulation/journal-model.system.test.ts'],
   },
   {
     id: 'journal-purge-ignores-retention',
@@ -70,7 +70,7 @@ export const bugs = [
     file: 'src/datasources/journal/postgres/purge.ts',
     find: 'settled_at >= $1 AND settled_at < $2',
     replace: 'settled_at >= $1 AND ($2::bigint > 0)',
-    tests: ['test/journal/purge.system.test.ts'],
+    tests: ['test/simulation/journal-model.system.test.ts'],
   },
   {
     id: 'journal-claimed-before-due',
@@ -78,7 +78,7 @@ export const bugs = [
     file: 'src/datasources/journal/sql-journal.ts',
     find: 'next_check_at IS NULL OR next_check_at <=',
     replace: 'next_check_at IS NULL OR next_check_at >=',
-    tests: ['test/journal/record-outcome.system.test.ts'],
+    tests: ['test/simulation/journal-model.system.test.ts'],
   },
   {
     id: 'changes-before-earlier-ones',
@@ -86,7 +86,7 @@ export const bugs = [
     file: 'src/datasources/journal/change-rows.ts',
     find: 'GREATEST(txid_snapshot_xmin(txid_current_snapshot()), ?::bigint)',
     replace: 'GREATEST(txid_snapshot_xmax(txid_current_snapshot()), ?::bigint)',
-    tests: ['test/journal/changes-order.system.test.ts'],
+    tests: ['test/journal/changes.system.test.ts'],
   },
   {
     id: 'changes-not-durable',
@@ -94,6 +94,6 @@ export const bugs = [
     file: 'src/datasources/journal/sql-changes.ts',
     find: 'await this.sync();',
     replace: '',
-    tests: ['test/journal/postgres-server.system.test.ts'],
+    tests: ['test/journal/outages.system.test.ts'],
   },
 ];

@@ -54,7 +54,7 @@ export const bugs = [
     file: 'src/schema/methods/card.ts',
     find: '({ cardMask: maskAllButLastFour(input.pan) })',
     replace: '({ cardMask: input.pan })',
-    tests: ['test/exactly-once/journal.system.test.ts'],
+    tests: ['test/gateway/secrets.system.test.ts'],
   },
   {
     id: 'redact-description',

@@ -1,8 +1,8 @@
-import type { AttemptKey } from '../../src/datasources/journal/journal';
 import { ATTEMPT, CHANNEL, RECORDED, type Kind, type SeenAttempt } from '../support/caller';
 import type { FaultReply } from '../support/payment-service/fake-payment-service';
 import { reset, status } from '../support/payment-service/faults';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
+import { replacing } from './support/creates';
 
 const attemptsWith = (fields: string): string => `query ($channel: UUID!, $outcome: AttemptOutcome,
   $operation: AttemptOperation, $externalId: String, $startedAfter: Timestamp, $startedBefore: Timestamp,
@@ -151,31 +151,24 @@ describeSqlite('The list of attempts', (harnesses) => {
   });
 });
 
-describeSqlite('An unexpected error', (rigs) => {
+describeSqlite('An unexpected error', (harnesses) => {
   test('is logged with the request id, and its message is neither logged nor returned', async () => {
     const message = 'canary in an unexpected error';
     const fail = (): never => {
       throw new Error(message);
     };
     const logLines: string[] = [];
-    const rig = await rigs.start({
+    const rig = await harnesses.start({
       logLines,
-      wrap: (journal) => {
-        const find = journal.find.bind(journal);
-        return Object.assign(journal, {
-          find: async (key: AttemptKey) => {
-            const attempt = await find(key);
-            return attempt && Object.defineProperty({ ...attempt }, 'method', { get: fail });
-          },
-        });
-      },
+      wrap: replacing('find', (find) => async (key) => {
+        const attempt = await find(key);
+        return attempt && Object.defineProperty({ ...attempt }, 'method', { get: fail });
+      }),
     });
     const key = newKey();
     await rig.create('payment', key);
-    const response = await rig.request(
-      'query ($key: ID!) { attempt(idempotencyKey: $key) { payment { __typename } } }',
-      { key },
-    );
+    const query = 'query ($key: ID!) { attempt(idempotencyKey: $key) { payment { __typename } } }';
+    const response = await rig.request(query, { key });
     expect(response.errors).toMatchObject([
       { extensions: { code: 'INTERNAL_SERVER_ERROR', retryable: false } },
     ]);

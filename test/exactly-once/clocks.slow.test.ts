@@ -22,6 +22,7 @@ import {
   loseHiddenResponse,
   paidBefore,
   repeatFor,
+  replacing,
   sent,
   untilCreated,
   untilSent,
@@ -170,44 +171,38 @@ describeSqlite('When the wall clock steps', (harnesses) => {
       return { harness, wall };
     };
 
-    test.each(steps)(
-      'by %s, a repeated call does not send an in-flight create again',
-      async (_name, stepMs) => {
-        const { harness, wall } = await start();
-        const key = newKey();
-        const held = latch();
-        harness.service.next('create-payment', { acts: true, first: held.opened });
-        const first = harness.create('payment', key);
-        await untilSent(harness.service, 'payment', key);
-        wall.aheadMs = stepMs;
-        harness.clock.advance(2000);
-        for (let round = 0; round < 5; round += 1) {
-          expect((await harness.create('payment', key)).result).toMatch(UNKNOWN_RESULT);
-          harness.clock.advance(1000);
-        }
-        held.open();
-        const { transactionId } = harness.service.created(key)[0] ?? (await first);
-        expect(await first).toMatchObject({ result: 'PaymentSuccess', transactionId });
-        expect(sent(harness.service, 'payment', key)).toBe(1);
-      },
-    );
+    test.each(steps)('by %s, no repeated call sends an in-flight create again', async (_name, stepMs) => {
+      const { harness, wall } = await start();
+      const key = newKey();
+      const held = latch();
+      harness.service.next('create-payment', { acts: true, first: held.opened });
+      const first = harness.create('payment', key);
+      await untilSent(harness.service, 'payment', key);
+      wall.aheadMs = stepMs;
+      harness.clock.advance(2000);
+      for (let round = 0; round < 5; round += 1) {
+        expect((await harness.create('payment', key)).result).toMatch(UNKNOWN_RESULT);
+        harness.clock.advance(1000);
+      }
+      held.open();
+      const { transactionId } = harness.service.created(key)[0] ?? (await first);
+      expect(await first).toMatchObject({ result: 'PaymentSuccess', transactionId });
+      expect(sent(harness.service, 'payment', key)).toBe(1);
+    });
 
-    test.each(steps)(
-      'by %s, a payment that lookups show late is found and not created again',
-      async (_name, stepMs) => {
-        const { harness, wall } = await start();
-        const key = newKey();
-        const show = await loseHiddenResponse(harness, 'payment', key);
-        wall.aheadMs = stepMs;
-        for (let round = 0; round < 6; round += 1) {
-          harness.clock.advance(10_000);
-          expect((await harness.create('payment', key)).result).toMatch(UNKNOWN_RESULT);
-        }
-        const transactionId = show();
-        expect(await untilCreated(harness, 'payment', key)).toMatchObject({ replayed: true, transactionId });
-        expect(sent(harness.service, 'payment', key)).toBe(1);
-      },
-    );
+    test.each(steps)('by %s, a payment that lookups show late is created once', async (_name, stepMs) => {
+      const { harness, wall } = await start();
+      const key = newKey();
+      const show = await loseHiddenResponse(harness, 'payment', key);
+      wall.aheadMs = stepMs;
+      for (let round = 0; round < 6; round += 1) {
+        harness.clock.advance(10_000);
+        expect((await harness.create('payment', key)).result).toMatch(UNKNOWN_RESULT);
+      }
+      const transactionId = show();
+      expect(await untilCreated(harness, 'payment', key)).toMatchObject({ replayed: true, transactionId });
+      expect(sent(harness.service, 'payment', key)).toBe(1);
+    });
 
     test.each(steps)('by %s on one of two instances, neither sends a create again', async (_name, stepMs) => {
       const { harness } = await start();
@@ -278,23 +273,19 @@ describeSqlite('When the clock of the journal steps', (harnesses) => {
   });
 });
 
-/** Simulates a suspended instance: after it has recorded a create, its journal calls wait for `resumed`. */
+/** Simulates an instance that is suspended after it has recorded a create: its journal calls wait for `resumed`. */
 function suspendedAfterBegin(journal: Journal, resumed: Promise<unknown>): Journal {
-  const begin = journal.insertAttempt.bind(journal);
-  const renew = journal.renew.bind(journal);
-  let isSuspended = false;
-  return Object.assign(journal, {
-    insertAttempt: async (attempt: Parameters<Journal['insertAttempt']>[0]) => {
-      const started = await begin(attempt);
-      isSuspended = true;
-      await resumed;
-      return started;
-    },
-    renew: async (...lease: Parameters<Journal['renew']>) => {
-      if (isSuspended) await resumed;
-      await renew(...lease);
-    },
+  let suspended: Promise<unknown> | undefined;
+  const suspend = replacing('insertAttempt', (insert) => async (attempt) => {
+    const started = await insert(attempt);
+    await (suspended = resumed);
+    return started;
   });
+  const waitInRenew = replacing('renew', (renew) => async (...lease) => {
+    await suspended;
+    await renew(...lease);
+  });
+  return waitInRenew(suspend(journal));
 }
 
 describeSqlite('A create that was not yet sent when its process was suspended', (harnesses) => {

@@ -1,9 +1,9 @@
 import { CHANNEL, type CallResult, type Json } from '../support/caller';
 import { latch, until } from '../support/latch';
-import type { Fault, FaultPlan, FaultReply } from '../support/payment-service/fake-payment-service';
+import type { Fault, FaultReply } from '../support/payment-service/fake-payment-service';
 import { html, reset, status } from '../support/payment-service/faults';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
-import { disconnect, untilDone } from './support/creates';
+import { disconnect, failing, untilDone } from './support/creates';
 
 const UTR = '749302847561';
 const OTHER_UTR = '318840275593';
@@ -12,8 +12,7 @@ const CONFIRM = `mutation ($input: ConfirmPaymentInput!) {
 
 const utr = (value: string): Json => ({ upi: { utr: value } });
 
-const lookupsDown: FaultPlan = (endpoint) =>
-  endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined;
+const lookupsDown = failing('look-up-payment');
 
 describeSqlite('A confirm', (harnesses) => {
   let harness: Harness;
@@ -136,9 +135,7 @@ describeSqlite('A confirm', (harnesses) => {
 
     test('is not sent while a proxy answers the lookup with 404', async () => {
       harness.service.ledger.confirm({ id });
-      harness.service.plan((endpoint) =>
-        endpoint === 'look-up-payment' ? { acts: false, reply: html(404) } : undefined,
-      );
+      harness.service.plan(failing('look-up-payment', html(404)));
       expect(await first()).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
       expect(sent()).toBe(1);
       harness.service.plan(() => undefined);

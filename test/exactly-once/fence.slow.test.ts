@@ -1,11 +1,21 @@
-import type { NewAttempt } from '../../src/datasources/journal/journal';
 import type { CallResult, Json } from '../support/caller';
 import { until } from '../support/latch';
-import { reset, status } from '../support/payment-service/faults';
+import { reset } from '../support/payment-service/faults';
 import { describeStores, newKey, type Harness } from '../support/harness';
-import { KINDS, MINUTE, SUCCESS, loseResponse, sent, untilOutcome } from './support/creates';
+import {
+  KINDS,
+  MINUTE,
+  SUCCESS,
+  failing,
+  loseResponse,
+  replacing,
+  sent,
+  untilOutcome,
+} from './support/creates';
 
 const WITHOUT_ID = { externalId: undefined };
+const CREATED = { result: 'PaymentSuccess', replayed: false };
+const UNAVAILABLE = { error: 'SERVICE_UNAVAILABLE', retryable: true };
 
 /** Raises the fence, as of ten seconds ago. */
 async function raise({ store, clock }: Harness): Promise<void> {
@@ -47,25 +57,21 @@ describeStores('While the fence is up', (harnesses) => {
   let rejectOutcomes = false;
 
   beforeEach(async () => {
-    harness = await harnesses.start({
-      wrap: (journal) => {
-        const insert = journal.insertAttempt.bind(journal);
-        const record = journal.recordOutcome.bind(journal);
-        return Object.assign(journal, {
-          insertAttempt: async (attempt: NewAttempt) => {
-            const result = await insert(attempt);
-            if (loseAnswer) throw new Error('The answer is lost.');
-            return result;
-          },
-          recordOutcome: async (...args: Parameters<typeof record>) => {
-            if (rejectOutcomes) throw new Error('The journal fails.');
-            return record(...args);
-          },
-        });
-      },
+    const insertAndLoseAnswer = replacing('insertAttempt', (insert) => async (attempt) => {
+      const result = await insert(attempt);
+      if (loseAnswer) throw new Error('The answer is lost.');
+      return result;
     });
+    const rejectOutcome = replacing('recordOutcome', (record) => async (...args) => {
+      if (rejectOutcomes) throw new Error('The journal fails.');
+      return record(...args);
+    });
+    harness = await harnesses.start({ wrap: (journal) => rejectOutcome(insertAndLoseAnswer(journal)) });
     await lower(harness);
   });
+
+  const confirm = (transactionId: CallResult['transactionId'], utr: string): Promise<CallResult> =>
+    harness.confirm(transactionId ?? '', { upi: { utr } });
 
   async function createThenLose(kind: 'payment' | 'payout', over: Json = {}): Promise<[string, CallResult]> {
     const key = newKey();
@@ -77,20 +83,13 @@ describeStores('While the fence is up', (harnesses) => {
     return [key, first];
   }
 
-  test.each(KINDS)(
-    'a repeated create finds the %s that a lost attempt has created, and records it',
-    async (kind) => {
-      const [key, first] = await createThenLose(kind);
-      const { transactionId } = first;
-      expect(await harness.create(kind, key)).toMatchObject({
-        result: SUCCESS[kind],
-        replayed: true,
-        transactionId,
-      });
-      expect(await harness.attempt(key)).toMatchObject({ outcome: 'SUCCEEDED', transactionId });
-      expect(sent(harness.service, kind, key)).toBe(1);
-    },
-  );
+  test.each(KINDS)('a repeated create finds and records the %s of a lost attempt', async (kind) => {
+    const [key, { transactionId }] = await createThenLose(kind);
+    const found = { result: SUCCESS[kind], replayed: true, transactionId };
+    expect(await harness.create(kind, key)).toMatchObject(found);
+    expect(await harness.attempt(key)).toMatchObject({ outcome: 'SUCCEEDED', transactionId });
+    expect(sent(harness.service, kind, key)).toBe(1);
+  });
 
   test('a repeated create without external id finds its payment: the key determines the external id', async () => {
     const [key, { transactionId }] = await createThenLose('payment', WITHOUT_ID);
@@ -116,51 +115,43 @@ describeStores('While the fence is up', (harnesses) => {
     expect(await harness.create('payment', key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
     await harness.close();
     [loseAnswer, rejectOutcomes] = [false, false];
-    const { service, clock } = harness;
-    const other = await harnesses.start({ service, clock });
+    const other = await harnesses.start({ service: harness.service, clock: harness.clock });
     await untilOutcome(other, key, 'SUCCEEDED');
     expect(await other.create('payment', key)).toMatchObject({ replayed: true, transactionId });
-    expect(sent(service, 'payment', key)).toBe(1);
+    expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
   test('a confirm stays unknown if an earlier one of unknown outcome may have caused the state', async () => {
-    const { transactionId = '' } = await harness.create('payment', newKey());
-    const utr = (value: string): Json => ({ upi: { utr: value } });
-    const confirm = (value: string): Promise<CallResult> => harness.confirm(transactionId ?? '', utr(value));
+    const { transactionId } = await harness.create('payment', newKey());
     harness.service.next('confirm', { acts: true, reply: reset });
-    harness.service.plan((endpoint) =>
-      endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined,
-    );
-    expect(await confirm('111111111111')).toMatchObject({ result: 'OutcomeUnknownError' });
+    harness.service.plan(failing('look-up-payment'));
+    expect(await confirm(transactionId, '111111111111')).toMatchObject({ result: 'OutcomeUnknownError' });
     harness.service.plan(() => undefined);
     await raise(harness);
     await untilFence(harness, 'up');
     harness.clock.advance(MINUTE);
-    expect(await confirm('222222222222')).toMatchObject({ result: 'OutcomeUnknownError' });
-    expect(await confirm('111111111111')).toMatchObject({ result: 'PaymentSuccess', replayed: true });
+    expect(await confirm(transactionId, '222222222222')).toMatchObject({ result: 'OutcomeUnknownError' });
+    expect(await confirm(transactionId, '111111111111')).toMatchObject({ ...CREATED, replayed: true });
     expect(harness.service.requestsTo('confirm')).toHaveLength(1);
   });
 
   test('no confirm is sent or succeeds if the journal lost the confirm that moved the payment on', async () => {
     const { transactionId } = await harness.create('payment', newKey());
-    const confirm = (utr: string): Promise<CallResult> =>
-      harness.confirm(transactionId ?? '', { upi: { utr } });
-    expect(await confirm('111111111111')).toMatchObject({ result: 'PaymentSuccess', replayed: false });
+    expect(await confirm(transactionId, '111111111111')).toMatchObject(CREATED);
     for (const table of ['confirms', 'confirmed']) await harness.store.rows(`DELETE FROM ${table}`);
     await raise(harness);
     await untilFence(harness, 'up');
     harness.clock.advance(MINUTE);
     for (const utr of ['222222222222', '111111111111'])
-      expect(await confirm(utr)).toMatchObject({ result: 'OutcomeUnknownError' });
+      expect(await confirm(transactionId, utr)).toMatchObject({ result: 'OutcomeUnknownError' });
     expect(harness.service.requestsTo('confirm')).toHaveLength(1);
   });
 
   test('a create is refused if a lost attempt used its key with another amount', async () => {
     const [key] = await createThenLose('payment');
     const amount = { currency: 'INR', value: '777.00' };
-    expect(await harness.create('payment', key, { amount })).toMatchObject({
-      result: 'IdempotencyConflictError',
-    });
+    const { result } = await harness.create('payment', key, { amount });
+    expect(result).toBe('IdempotencyConflictError');
     expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
@@ -170,7 +161,7 @@ describeStores('While the fence is up', (harnesses) => {
     expect(await harness.create(kind, known)).toMatchObject({ result: SUCCESS[kind], replayed: false });
     const [entry] = harness.service.created(known);
     entry!.visibleAt = Infinity;
-    expect(await harness.create(kind, key)).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
+    expect(await harness.create(kind, key)).toMatchObject(UNAVAILABLE);
     expect(sent(harness.service, kind, key)).toBe(0);
     entry!.visibleAt = 0;
     expect(await harness.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: false });
@@ -178,13 +169,8 @@ describeStores('While the fence is up', (harnesses) => {
 
   test('a create is not sent if the lookup at the payment service fails', async () => {
     const [key] = await createThenLose('payment');
-    harness.service.plan((endpoint) =>
-      endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined,
-    );
-    expect(await harness.create('payment', key)).toMatchObject({
-      error: 'SERVICE_UNAVAILABLE',
-      retryable: true,
-    });
+    harness.service.plan(failing('look-up-payment'));
+    expect(await harness.create('payment', key)).toMatchObject(UNAVAILABLE);
     expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
@@ -194,12 +180,9 @@ describeStores('While the fence is up', (harnesses) => {
     harness.service.created(key)[0]!.createdAt -= 2 * 86_400_000;
     await loseAttempts(harness);
     await untilFence(harness, 'up');
-    expect(await harness.create('payment', key)).toMatchObject({
-      error: 'SERVICE_UNAVAILABLE',
-      retryable: true,
-    });
+    expect(await harness.create('payment', key)).toMatchObject(UNAVAILABLE);
     harness.clock.advance(SETTLED_MS);
-    expect(await harness.create('payment', key)).toMatchObject({ result: 'PaymentSuccess', replayed: false });
+    expect(await harness.create('payment', key)).toMatchObject(CREATED);
   });
 
   test('/readyz names the reason and the end of the fence, and then that the fence is down', async () => {
@@ -234,7 +217,7 @@ describeStores('When an instance notices that the journal has lost attempts', (h
 
   async function expectRecorded(): Promise<void> {
     release();
-    expect(await creating).toMatchObject({ result: 'PaymentSuccess', replayed: false });
+    expect(await creating).toMatchObject(CREATED);
     expect(await harness.attempt(key)).toMatchObject({ outcome: 'SUCCEEDED' });
   }
 
@@ -270,7 +253,7 @@ describeStores('An attempt that another attempt has replaced', (harnesses) => {
     });
     // As if another instance had recorded that the create was not sent.
     await harness.store.rows("UPDATE stored_attempts SET state = 'n', settled_at = 1 WHERE state = 'u'");
-    expect(await harness.create('payment', key)).toMatchObject({ result: 'PaymentSuccess', replayed: false });
+    expect(await harness.create('payment', key)).toMatchObject(CREATED);
     held.release();
     await harness.close();
     const [state] = await harness.store.rows('SELECT fence_since FROM journal_state');

@@ -2,9 +2,10 @@ import { CHANNEL, type CallResult } from '../support/caller';
 import { latch } from '../support/latch';
 import { reset, status } from '../support/payment-service/faults';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
-import { sent, untilSent } from './support/creates';
+import { failing, sent, untilSent } from './support/creates';
 
 const OTHER_CHANNEL = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b11';
+const CREATED: CallResult = { result: 'PayoutSuccess', replayed: false };
 const TAKEN: CallResult = {
   result: 'InvalidInputError',
   fields: [{ path: ['externalId'], rule: 'unused' }],
@@ -44,7 +45,7 @@ describeSqlite('The external id of a payout', (harnesses) => {
     expect(await harness.create('payout', key, { externalId })).toMatchObject(TAKEN);
     expect(sent(harness.service, 'payout', key)).toBe(0);
     expect(await harness.attempt(key)).toBeNull();
-    expect(await harness.create('payout', key)).toMatchObject({ result: 'PayoutSuccess', replayed: false });
+    expect(await harness.create('payout', key)).toMatchObject(CREATED);
   });
 
   test('can be used if the service has it on another channel only', async () => {
@@ -71,7 +72,7 @@ describeSqlite('The external id of a payout', (harnesses) => {
     harness.service.next('create-payout', { acts: false, reply: status(400) });
     expect(await harness.create('payout', key)).toMatchObject({ result: 'RejectedByServiceError' });
     const end = await harness.create('payout', other, { externalId: `order ${key}` });
-    expect(end).toMatchObject({ result: 'PayoutSuccess', replayed: false });
+    expect(end).toMatchObject(CREATED);
   });
 
   test('is used by only one of 20 concurrent creates with different keys', async () => {
@@ -89,11 +90,11 @@ describeSqlite('The external id of a payout', (harnesses) => {
     ['responds with 401', status(401), 'SERVICE_AUTH_FAILED'],
   ])('is not sent or reserved if the preflight lookup fails: the service %s', async (_name, reply, error) => {
     const key = newKey();
-    const failing = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '600' } });
-    failing.service.plan((endpoint) => (endpoint === 'look-up-payout' ? { acts: false, reply } : undefined));
-    expect(await failing.create('payout', key)).toMatchObject({ error });
-    expect(sent(failing.service, 'payout', key)).toBe(0);
-    expect(await harness.create('payout', key)).toMatchObject({ result: 'PayoutSuccess', replayed: false });
+    const other = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '600' } });
+    other.service.plan(failing('look-up-payout', reply));
+    expect(await other.create('payout', key)).toMatchObject({ error });
+    expect(sent(other.service, 'payout', key)).toBe(0);
+    expect(await harness.create('payout', key)).toMatchObject(CREATED);
   });
 
   test('is not looked up again in a replay', async () => {
@@ -109,10 +110,7 @@ describeSqlite('The external id of a payout', (harnesses) => {
 describeSqlite('With PAYOUT_PREFLIGHT=off', (harnesses) => {
   test('a payout takes one request to the service, and its key still creates once', async () => {
     const harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
-    expect(await harness.create('payout', newKey())).toMatchObject({
-      result: 'PayoutSuccess',
-      replayed: false,
-    });
+    expect(await harness.create('payout', newKey())).toMatchObject(CREATED);
     expect(harness.service.requests.map(({ endpoint }) => endpoint)).toEqual(['create-payout']);
     const key = newKey();
     harness.service.next('create-payout', { acts: true, reply: reset });
@@ -144,12 +142,11 @@ describeSqlite('A payout that is looked up', (harnesses) => {
       bankCode: 'BANK01',
       accountMask: '****6789',
     };
-    for (const request of [{ id }, { externalId: `order ${key}` }]) {
-      for (const gateway of [harness, other])
-        expect(await gateway.request(DETAILS, { channel: CHANNEL, ...request })).toEqual({
-          data: { payout },
-        });
-    }
+    for (const request of [{ id }, { externalId: `order ${key}` }])
+      for (const gateway of [harness, other]) {
+        const found = await gateway.request(DETAILS, { channel: CHANNEL, ...request });
+        expect(found).toEqual({ data: { payout } });
+      }
   });
 
   test('has an unknown method if it is not in the journal', async () => {

@@ -45,34 +45,6 @@ describeStores('Two processes on one journal', (harnesses) => {
     const allowed = [SUCCESS[kind], 'RequestInProgressError'];
     expect(ends.filter(({ result = '' }) => !allowed.includes(result))).toEqual([]);
   });
-
-  test('lose no create when one process gets SIGTERM under load', async () => {
-    const [stopping, next] = programs as [Program, Program];
-    const hold = latch();
-    const held = { acts: true, first: hold.opened };
-    service.plan((endpoint) => (endpoint.startsWith('create') ? held : undefined));
-    const before = service.requests.length;
-    const creates = Array.from({ length: 80 }, (_, place) => ({ key: newKey(), kind: KINDS[place % 2]! }));
-    const calls = creates.map(({ kind, key }) =>
-      stopping.create(kind, key).catch((): CallResult => ({ error: 'REFUSED' })),
-    );
-    await until(() => service.requests.length > before + 5);
-    stopping.signal('SIGTERM');
-    await until(() => stopping.output().includes('"signal":"SIGTERM"'));
-    hold.open();
-    const ends = await Promise.all(calls);
-    expect(await stopping.exited).toBe(0);
-    for (const [place, { kind, key }] of creates.entries()) {
-      const again = await until(
-        () => next.create(kind, key),
-        ({ result }) => result === SUCCESS[kind],
-      );
-      expect(service.created(key)).toMatchObject([{ transactionId: again.transactionId }]);
-      if (ends[place]?.result)
-        expect(ends[place]).toMatchObject({ transactionId: again.transactionId, replayed: false });
-    }
-    expect(ends.filter(({ result }) => result)).not.toEqual([]);
-  });
 });
 
 /** Points at which a process is killed, for creates that the service carries out. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { latch, until } from '../support/latch';
 import type { Fault } from '../support/payment-service/fake-payment-service';
-import { reset, status } from '../support/payment-service/faults';
+import { reset } from '../support/payment-service/faults';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
 import {
   DAY,
@@ -10,10 +10,12 @@ import {
   OTHER_AMOUNT,
   SECOND,
   SETTLE,
+  failing,
   loseResponse,
   loseHiddenResponse,
   paidBefore,
   repeatFor,
+  replacing,
   sent,
   untilCreated,
   untilDone,
@@ -75,9 +77,7 @@ describeSqlite('A payment of unknown outcome', (harnesses) => {
 
   test('is not created again while lookups fail, however long that takes', async () => {
     const key = newKey();
-    harness.service.plan((endpoint) =>
-      endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined,
-    );
+    harness.service.plan(failing('look-up-payment'));
     await loseResponse(harness, 'payment', key, true);
     for (let day = 0; day < 3; day += 1) {
       harness.clock.advance(DAY);
@@ -185,8 +185,7 @@ describeSqlite('A payout of unknown outcome', (harnesses) => {
     const key = newKey();
     await loseResponse(harness, 'payout', key);
     const json = { status: 'failed', method: 'bkash', transaction_id: randomUUID() };
-    const reply: Fault['reply'] = (connection) => connection.send({ status: 200, json });
-    harness.service.plan((endpoint) => (endpoint === 'look-up-payout' ? { acts: false, reply } : undefined));
+    harness.service.plan(failing('look-up-payout', (connection) => connection.send({ status: 200, json })));
     expect(await harness.create('payout', key)).toMatchObject({ result: 'OutcomeUnknownError' });
   });
 });
@@ -213,16 +212,11 @@ describeSqlite('A create', (harnesses) => {
 
   test('that was refused for its timestamp is refused again if its second request is delayed', async () => {
     const harness = await harnesses.start({
-      wrap: (journal) => {
-        const find = journal.findById.bind(journal);
-        return Object.assign(journal, {
-          findById: async (...args: Parameters<typeof find>) => {
-            const found = await find(...args);
-            harness.clock.advance(30 * MINUTE);
-            return found;
-          },
-        });
-      },
+      wrap: replacing('findById', (find) => async (...args) => {
+        const found = await find(...args);
+        harness.clock.advance(30 * MINUTE);
+        return found;
+      }),
     });
     harness.service.clockOffsetMs = 10 * MINUTE;
     const key = newKey();
@@ -236,9 +230,7 @@ describeSqlite('A create', (harnesses) => {
     const [kept, expired] = [newKey(), newKey()];
     for (const key of [kept, expired]) {
       harness.service.next('create-payment', { acts: false, reply: reset });
-      harness.service.plan((endpoint) =>
-        endpoint === 'look-up-payment' ? { acts: false, reply: status(503) } : undefined,
-      );
+      harness.service.plan(failing('look-up-payment'));
       expect(await harness.create('payment', key)).toMatchObject({ result: 'OutcomeUnknownError' });
       harness.clock.advance(key === kept ? 29 * DAY : 31 * DAY);
       harness.service.plan(() => undefined);
@@ -251,13 +243,10 @@ describeSqlite('A create', (harnesses) => {
   test('of unknown outcome is not matched with a payment of another key, even one not yet recorded', async () => {
     let isRecording = false;
     const harness = await harnesses.start({
-      wrap: (journal) => {
-        const settle = journal.recordOutcome.bind(journal);
-        return Object.assign(journal, {
-          recordOutcome: async (...args: Parameters<typeof settle>) =>
-            isRecording ? settle(...args) : Promise.reject(new Error('The journal fails.')),
-        });
-      },
+      wrap: replacing('recordOutcome', (record) => async (...args) => {
+        if (isRecording) return record(...args);
+        throw new Error('The journal fails.');
+      }),
     });
     const [one, other] = [newKey(), newKey()];
     const same = { externalId: `order ${one}` };

@@ -15,23 +15,20 @@ const next = (before: ConfirmClaim, given: Partial<ConfirmClaim> = {}): ConfirmC
   });
 
 describeJournals('A confirm', (fixture) => {
-  test('is refused while another confirm of the payment is in progress', async () => {
-    const first = newConfirm();
-    await expect(fixture.journal.beginConfirm(first)).resolves.toEqual(KNOWN);
-    await expect(fixture.journal.beginConfirm(next(first))).resolves.toBeNull();
-    await expect(fixture.journal.beginConfirm(next(first, { now: 5_000 }))).resolves.toBeNull();
-  });
-
-  test('has previousOutcomeUnknown set only if the result of the previous confirm is unknown', async () => {
-    const first = newConfirm();
-    let last = first;
-    const begin = (): Promise<unknown> => fixture.journal.beginConfirm((last = next(first)));
-    await fixture.journal.beginConfirm(first);
-    for (const result of ['known', 'unknown', 'unknown', 'known'] as const) {
-      await fixture.journal.endConfirm(last.id, ENDED[result]);
-      await expect(begin()).resolves.toEqual(result === 'known' ? KNOWN : UNKNOWN);
-    }
-  });
+  test.each(['service', 'channel', 'transactionId'] as const)(
+    'is independent of those with another %s',
+    async (scope) => {
+      const first = newConfirm();
+      await fixture.journal.endConfirm(newConfirm().id, {
+        outcome: 'known',
+        confirmed: [confirmedBy(first)],
+      });
+      await fixture.journal.beginConfirm(first);
+      const elsewhere = next(first, { [scope]: 'another' });
+      await expect(fixture.journal.beginConfirm(elsewhere)).resolves.toEqual(KNOWN);
+      await expect(fixture.journal.confirmedInputs(elsewhere)).resolves.toEqual([]);
+    },
+  );
 
   test('stays in progress while its owner renews the lease; the next confirm has previousOutcomeUnknown set', async () => {
     const first = newConfirm({ owner: newConfirm().id });
@@ -45,26 +42,6 @@ describeJournals('A confirm', (fixture) => {
     await fixture.journal.renew(first.owner, 12_000);
     await expect(fixture.journal.beginConfirm(next(first, { now: 8_002 }))).resolves.toEqual(UNKNOWN);
   });
-
-  test('cannot be ended by the owner of an earlier confirm whose lease has expired', async () => {
-    const first = newConfirm();
-    const second = next(first, { now: 5_001, leaseUntil: 9_000 });
-    await fixture.journal.beginConfirm(first);
-    await fixture.journal.beginConfirm(second);
-    await fixture.journal.endConfirm(first.id, ENDED.known);
-    await fixture.journal.endConfirm(first.id, ENDED.unknown);
-    await expect(fixture.journal.beginConfirm(next(first, { now: 6_000 }))).resolves.toBeNull();
-  });
-
-  test.each(['service', 'channel', 'transactionId'] as const)(
-    'is not refused because of a confirm with another %s',
-    async (scope) => {
-      const first = newConfirm();
-      await fixture.journal.beginConfirm(first);
-      const elsewhere = next(first, { [scope]: 'another' });
-      await expect(fixture.journal.beginConfirm(elsewhere)).resolves.toEqual(KNOWN);
-    },
-  );
 
   test('is granted to one of 30 concurrent claims in three processes, also after a lease has expired', async () => {
     const children = await Promise.all([fixture.startChild(), fixture.startChild()]);
@@ -82,24 +59,6 @@ describeJournals('A confirm', (fixture) => {
     }
   });
 
-  test('gets the inputs of earlier confirms that may have been carried out, each once', async () => {
-    const first = newConfirm();
-    const second = next(first);
-    const notCarriedOut = next(first);
-    for (const claim of [first, second, notCarriedOut, next(first, { inputHash: first.inputHash })]) {
-      await fixture.journal.beginConfirm(claim);
-      await fixture.journal.endConfirm(
-        claim.id,
-        claim === notCarriedOut ? ENDED.notCarriedOut : ENDED.unknown,
-      );
-    }
-    const started = await fixture.journal.beginConfirm(next(first));
-    expect(started).toEqual({
-      previousOutcomeUnknown: true,
-      unresolvedInputHashes: [first.inputHash, second.inputHash],
-    });
-  });
-
   test('gets a bounded list of the inputs of earlier confirms, with "unknown" in place of dropped inputs', async () => {
     const first = newConfirm();
     let started = await fixture.journal.beginConfirm(first);
@@ -110,20 +69,6 @@ describeJournals('A confirm', (fixture) => {
       expect(started?.unresolvedInputHashes.join('').length).toBeLessThan(5_000);
     }
     expect(started?.unresolvedInputHashes).toContain('unknown');
-  });
-
-  test('records every input that was carried out, once per payment', async () => {
-    const first = newConfirm();
-    const second = next(first);
-    const inputs = [confirmedBy(first), confirmedBy(second, { confirmedAt: 2_001 })];
-    await fixture.journal.beginConfirm(first);
-    for (let times = 0; times < 2; times += 1)
-      await fixture.journal.endConfirm(first.id, { outcome: 'known', confirmed: inputs });
-    const found = await fixture.journal.confirmedInputs(first);
-    expect(found).toHaveLength(2);
-    expect(found).toEqual(expect.arrayContaining(inputs));
-    for (const scope of ['service', 'channel', 'transactionId'])
-      await expect(fixture.journal.confirmedInputs({ ...first, [scope]: 'another' })).resolves.toEqual([]);
   });
 
   test('on another instance reads the inputs that the previous confirm recorded', async () => {

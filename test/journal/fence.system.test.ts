@@ -1,9 +1,8 @@
 import { copyFileSync, renameSync, rmSync } from 'node:fs';
-import { AttemptMissing } from '../../src/datasources/journal/fence';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
-import { begunAs, newAttempt, OUTCOMES } from './support/samples';
+import { begunAs, newAttempt } from './support/samples';
 import { reasonOf } from './support/unavailable';
 
 describeJournals('The fence of a journal', (fixture) => {
@@ -41,14 +40,6 @@ describeJournals('The fence of a journal', (fixture) => {
     const results = await Promise.all(attempts.map((attempt) => fixture.journal.insertAttempt(attempt)));
     expect(results.map(({ kind }) => kind)).toEqual(['started', 'fence_changed', 'started']);
   });
-
-  test.each(['succeeded', 'unknown'] as const)(
-    'is raised if an outcome has no attempt, which recordOutcome reports: %s',
-    async (outcome) => {
-      const recording = fixture.journal.recordOutcome(newAttempt().id, OUTCOMES[outcome]);
-      await expect(recording).rejects.toThrow(AttemptMissing);
-    },
-  );
 
   test('is read together with the sequence number of the latest attempt', async () => {
     await begunAs(fixture.journal, 'in_progress', newAttempt());

@@ -57,12 +57,8 @@ async function migrationStore(store: Store): Promise<{ migration: MigrationStore
   await client.connect();
   const execute: MigrationStore['execute'] = async (text, values = []) => {
     let count = 0;
-    return (
-      await client.query<Row>(
-        text.replaceAll('?', () => `$${(count += 1)}`),
-        [...values],
-      )
-    ).rows;
+    const numbered = text.replaceAll('?', () => `$${(count += 1)}`);
+    return (await client.query<Row>(numbered, [...values])).rows;
   };
   const transaction = inTransaction('BEGIN', execute);
   return { migration: { dialect: 'postgres', execute, transaction }, close: () => client.end() };
@@ -117,17 +113,12 @@ describeStoresWithout('A journal from before the first release', (empty) => {
 
   test('keeps its attempts, with outcomes and reserved external ids', async () => {
     const uuid = '01234567-89ab-4def-8123-456789abcdef';
+    const absence = { absent_lookups: 2, absent_ms: 70, absent_observer: 'a' };
     await insertFirst(store, [
       firstAttempt('paid'),
       firstAttempt('uuids', { external_id: uuid, transaction_id: uuid, client: 'another client' }),
       firstAttempt('refused', { outcome: 'rejected', transaction_id: null, status: null }),
-      firstUnknown('lost', {
-        kind: 'payout',
-        checks: 3,
-        absent_lookups: 2,
-        absent_ms: 70,
-        absent_observer: 'a',
-      }),
+      firstUnknown('lost', { kind: 'payout', checks: 3, ...absence }),
       firstAttempt('payout', { kind: 'payout' }),
     ]);
     const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
@@ -141,11 +132,8 @@ describeStoresWithout('A journal from before the first release', (empty) => {
       startedAt: 1_000,
       settledAt: 3_000,
     });
-    await expect(journal.findByTransaction(service, 'payment', uuid)).resolves.toMatchObject({
-      key: 'uuids',
-      client: 'another client',
-      externalId: uuid,
-    });
+    const withUuids = { key: 'uuids', client: 'another client', externalId: uuid };
+    await expect(journal.findByTransaction(service, 'payment', uuid)).resolves.toMatchObject(withUuids);
     await expect(find(journal, 'lost')).resolves.toMatchObject({
       outcome: 'unknown',
       sendUntil: 2_000,
@@ -157,10 +145,10 @@ describeStoresWithout('A journal from before the first release', (empty) => {
       journal.insertAttempt(newAttempt({ service, channel: 'channel-1', ...given }));
     await expect(begin({ key: 'paid' })).resolves.toMatchObject({ kind: 'exists' });
     await expect(begin({ key: 'refused' })).resolves.toEqual(STARTED);
-    for (const externalId of ['order lost', 'order payout'])
-      await expect(begin({ kind: 'payout', reserve: true, externalId })).resolves.toEqual({
-        kind: 'reserved',
-      });
+    for (const externalId of ['order lost', 'order payout']) {
+      const { kind } = await begin({ kind: 'payout', reserve: true, externalId });
+      expect(kind).toBe('reserved');
+    }
     const due = (await journal.claimDue(newClaim(service), 10)).find(({ key }) => key === 'lost');
     await expect(journal.recordOutcome(due!.id, OUTCOMES.succeeded)).resolves.toBe(true);
     await expect(journal.readState()).resolves.toMatchObject({ fence: null });
@@ -168,10 +156,7 @@ describeStoresWithout('A journal from before the first release', (empty) => {
   });
 
   test('is copied with what an old gateway writes meanwhile', async () => {
-    await insertFirst(
-      store,
-      ['open 0', 'open 1', 'open 2'].map((key) => firstUnknown(key)),
-    );
+    for (const key of ['open 0', 'open 1', 'open 2']) await insertFirst(store, [firstUnknown(key)]);
     await store.rows(manyAttempts(store, 2_500));
     const { migration, close } = await migrationStore(store);
     let isLate = false;
@@ -201,10 +186,8 @@ describeStoresWithout('A journal from before the first release', (empty) => {
     await close();
     const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
     await expect(find(journal, 'late')).resolves.toMatchObject({ outcome: 'unknown' });
-    await expect(find(journal, 'open 1')).resolves.toMatchObject({
-      outcome: 'succeeded',
-      transactionId: 'tx late',
-    });
+    const late = { outcome: 'succeeded', transactionId: 'tx late' };
+    await expect(find(journal, 'open 1')).resolves.toMatchObject(late);
     await expect(find(journal, 'open 2')).resolves.toMatchObject({ outcome: 'unknown' });
     await expect(find(journal, 'many 2500')).resolves.toMatchObject({ outcome: 'succeeded' });
     const [row] = await store.rows('SELECT count(*) AS count FROM attempts');

@@ -1,16 +1,31 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
+import { PostgresNotifier } from '../../src/datasources/change-notifier/change-notifier';
+import { openJournal } from '../../src/datasources/journal/create-journal';
+import { inspectPostgres } from '../../src/datasources/journal/diagnostics';
 import { JournalUnavailable, type Journal } from '../../src/datasources/journal/journal';
+import { describeJournalError } from '../../src/datasources/journal/journal-error';
 import { PostgresHosts } from '../../src/datasources/journal/postgres/hosts';
 import { PostgresPool } from '../../src/datasources/journal/postgres/pool';
-import { openJournal } from '../../src/datasources/journal/create-journal';
+import { newAttemptId } from '../../src/datasources/journal/stored-values';
+import { systemClock } from '../../src/shared/clock';
 import { until } from '../support/latch';
-import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { POSTGRES_URL, withClient } from '../support/stores';
 import { TcpProxy } from '../support/tcp-proxy';
+import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { describeJournals, describePostgresJournal } from './support/fixture';
-import { newAttempt, OUTCOMES, tally } from './support/samples';
-import { EVERYTHING, expectUnavailable, LIMIT_MS, READS, recovered, WRITES } from './support/unavailable';
+import { COMPLETED, created, observationOf, rangeOf, readPage, statusesOf } from './support/observations';
+import { noCluster, PASSWORD_USER, privateCluster, type Cluster } from './support/private-cluster';
+import { asBegun, begunAs, newAttempt, OUTCOMES, tally } from './support/samples';
+import {
+  EVERYTHING,
+  expectUnavailable,
+  LIMIT_MS,
+  READS,
+  reasonOf,
+  recovered,
+  WRITES,
+} from './support/unavailable';
 
 const some = (count: number) => Array.from({ length: count }, () => newAttempt());
 
@@ -170,4 +185,188 @@ test('A server that ends new connections makes the journal unavailable, and does
   await expect(pool.query('SELECT 1', [])).rejects.toBeInstanceOf(JournalUnavailable);
   await pool.close();
   server.close();
+});
+
+/** A server that the tests stop, and its standby, which is promoted at the end. */
+let primary: Cluster;
+let standby: Cluster;
+
+if (!noCluster)
+  beforeAll(async () => {
+    primary = await privateCluster();
+    standby = await privateCluster(primary);
+  }, 60_000);
+
+afterAll(() => {
+  for (const cluster of [standby, primary]) cluster?.drop();
+});
+
+const describeCluster = (subject: string, define: () => void): void =>
+  (noCluster ? describe.skip : describe)(noCluster ? `${subject} (${noCluster})` : subject, define);
+
+describeCluster('A journal on a PostgreSQL server', () => {
+  let journal: Journal;
+  /** A journal with the production timeout. */
+  let shortTimeout: Journal;
+
+  beforeAll(async () => {
+    journal = await openJournal(primary.url, JOURNAL_TIMEOUT_MS);
+    await journal.ping();
+    shortTimeout = await openJournal(primary.url);
+  });
+
+  afterAll(async () => {
+    await Promise.all([journal?.close(), shortTimeout?.close()]);
+  });
+
+  test('refuses everything in time while the server is stopped, and loses nothing', async () => {
+    const attempt = await begunAs(journal, 'in_progress', newAttempt());
+    primary.stop();
+    for (let round = 0; round < 2; round += 1)
+      await Promise.all(EVERYTHING.map((ask) => expectUnavailable(ask(shortTimeout))));
+    // Opened while the server is stopped.
+    const early = await openJournal(primary.url);
+    await expectUnavailable(early.insertAttempt(newAttempt()));
+    primary.start();
+    await recovered(early);
+    await early.close();
+    await expect(journal.find(attempt)).resolves.toMatchObject(asBegun(attempt));
+    await recovered(shortTimeout, EVERYTHING);
+  });
+
+  test('keeps every recorded attempt when the server crashes under load', async () => {
+    const service = newAttempt().service;
+    const started: string[] = [];
+    let isCrashed = false;
+    const workers = Array.from({ length: 16 }, async () => {
+      while (!isCrashed) {
+        const attempt = newAttempt({ service });
+        await journal.insertAttempt(attempt).then(
+          () => started.push(attempt.id),
+          () => (isCrashed = true),
+        );
+      }
+    });
+    await until(() => started.length >= 200);
+    primary.stop();
+    await Promise.all(workers);
+    primary.start();
+    await recovered(journal);
+    const page = { service, client: 'shop', channel: 'channel-1', limit: 1_000_000 };
+    const kept = new Set((await journal.list(page)).map(({ id }) => id));
+    expect(started.filter((id) => !kept.has(id))).toEqual([]);
+  });
+
+  /** Sets a parameter of the server; null resets it to its default. */
+  const configure = (parameter: string, value: string | null): Promise<void> =>
+    withClient(primary.url, async (client) => {
+      const change = value === null ? `RESET ${parameter}` : `SET ${parameter} = '${value}'`;
+      await client.query(`ALTER SYSTEM ${change}`);
+      await client.query('SELECT pg_reload_conf()');
+      // Connections apply a new setting only between their statements.
+      await client.query('SELECT pg_sleep(0.2)');
+    });
+
+  test('keeps a change that a reader has received, even if the server crashes before its next regular write', async () => {
+    await configure('wal_writer_delay', '10s');
+    const [read, unread] = [await created(journal), await created(journal)];
+    await expect(journal.recordObservation(observationOf(read, COMPLETED))).resolves.toBe('recorded');
+    const { changes, readUntil } = await readPage(journal, rangeOf(read));
+    expect(changes).toHaveLength(2);
+    await journal.recordObservation(observationOf(unread, COMPLETED));
+    primary.stop();
+    primary.start();
+    const found = await until(() => journal.readChanges(rangeOf(read)).catch(() => undefined));
+    expect(found).toMatchObject({ changes, readUntil });
+    // The crash lost the change that no reader had received; otherwise the test would prove nothing.
+    expect(statusesOf(await readPage(journal, rangeOf(unread)))).toEqual(['PENDING']);
+    await configure('wal_writer_delay', null);
+  });
+
+  test('does not start an attempt whose commit the synchronous standby has not acknowledged', async () => {
+    await configure('synchronous_standby_names', 'nobody');
+    const inserting = reasonOf(journal.insertAttempt(newAttempt()));
+    const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    await withClient(primary.url, (client) => until(async () => (await client.query(cancel)).rowCount === 1));
+    await expect(inserting).resolves.toBe('not_durable');
+    await configure('synchronous_standby_names', null);
+  });
+
+  const password = 'hunter2';
+  test.each<[what: string, url: Partial<URL>, reason: string, code: string]>([
+    ['the password is missing', { username: PASSWORD_USER }, 'authentication_failed', ''],
+    ['the password is wrong', { username: PASSWORD_USER, password }, 'authentication_failed', '28P01'],
+    ['the user does not exist', { username: 'nobody', password }, 'authentication_failed', '28'],
+    ['the database does not exist', { pathname: '/nowhere', password }, 'database_missing', '3D000'],
+  ])('cannot be opened if %s, and the error hides the password', async (_what, parts, reason, code) => {
+    const { href } = Object.assign(new URL(primary.url), parts);
+    const error = await openJournal(href, JOURNAL_TIMEOUT_MS).catch((refused: unknown) => refused);
+    expect(error).toMatchObject({ name: 'JournalOpenError' });
+    expect(describeJournalError((error as Error).cause)).toMatchObject({ reason });
+    expect(String(error)).toContain(code);
+    expect(String(error)).not.toContain(password);
+  });
+});
+
+describeCluster('A connection string with two hosts', () => {
+  const urlOf = (hosts: Cluster[], attributes = 'read-write'): string =>
+    `postgres://postgres:hunter2@${hosts.map(({ host }) => host).join()}/postgres?target_session_attrs=${attributes}`;
+
+  test('connects the journal and the doctor to the primary, in either order of the hosts', async () => {
+    for (const [hosts, attributes] of [
+      [[primary, standby], 'primary'],
+      [[standby, primary], 'read-write'],
+    ] as const) {
+      const journal = await openJournal(urlOf([...hosts], attributes), JOURNAL_TIMEOUT_MS);
+      await begunAs(journal, 'in_progress', newAttempt());
+      await journal.close();
+      const found = await inspectPostgres(urlOf([...hosts]), 5_000);
+      expect(found).toMatchObject({ isWritable: true, canListen: true, pendingMigrations: [] });
+    }
+    const ofStandby = await inspectPostgres(standby.url, 5_000);
+    expect(ofStandby).toMatchObject({ isWritable: false, canListen: null });
+  });
+
+  test('connects LISTEN and NOTIFY to the primary', async () => {
+    const [listener, sender] = [0, 1].map(() => new PostgresNotifier(urlOf([standby, primary]), systemClock));
+    const received: unknown[] = [];
+    listener!.subscribe((change) => received.push(change));
+    const change = { name: 'n'.repeat(22), state: 's'.repeat(8) };
+    await until(() => {
+      sender!.publish(change);
+      return received.length > 0;
+    });
+    expect(received[0]).toEqual(change);
+    await Promise.all([listener!.close(), sender!.close()]);
+  });
+
+  test('causes an error with the reason for each host, without the password, if neither host is usable', async () => {
+    const journal = await openJournal(`postgres://postgres:hunter2@${standby.host},127.0.0.1:1/postgres`);
+    const refused = await journal.insertAttempt(newAttempt()).catch((error: Error) => error);
+    await journal.close();
+    const { message } = (refused as Error).cause as Error;
+    expect(message).toMatch(/\bread_only\b.*\bconnection_refused\b/);
+    expect(message).not.toMatch(/hunter2|127/);
+  });
+
+  test('connects to the standby once it is promoted and the primary has stopped', async () => {
+    const url = urlOf([primary, standby]);
+    const journal = await openJournal(url);
+    await recovered(journal);
+    const before = await begunAs(journal, 'in_progress', newAttempt());
+    // Replication is asynchronous.
+    const found = `SELECT FROM attempts WHERE id = '${before.id}'`;
+    await until(() =>
+      withClient(standby.url, (client) => client.query(found)).then(
+        ({ rowCount }) => rowCount === 1,
+        () => false,
+      ),
+    );
+    standby.promote();
+    primary.stop();
+    await recovered(journal);
+    const again = await journal.insertAttempt({ ...before, id: newAttemptId(before) });
+    expect(again).toMatchObject({ kind: 'exists', attempt: { id: before.id } });
+    await journal.close();
+  });
 });

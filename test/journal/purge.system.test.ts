@@ -1,7 +1,7 @@
-import type { Journal, NewAttempt } from '../../src/datasources/journal/journal';
+import type { Journal } from '../../src/datasources/journal/journal';
 import { describeJournals } from './support/fixture';
 import { generateAttempts } from './support/generated';
-import { begunAs, newPayout, OUTCOMES, purgeAll } from './support/samples';
+import { begunAs, newPayout, purgeAll } from './support/samples';
 
 /** Purges attempts and their reservations. Returns the number of deleted rows of each step. */
 const purge = async (journal: Journal, settledBefore: number): Promise<number[]> => [
@@ -19,31 +19,6 @@ describeJournals('A purge', (fixture) => {
     (await fixture.store.rows(`SELECT id FROM attempts WHERE service = '${service}' ORDER BY seq`)).map(
       ({ id }) => id,
     );
-
-  test('deletes attempts settled before a time, with their external ids, but no unknown or unfinished ones', async () => {
-    const { service } = newPayout();
-    const payouts: NewAttempt[] = [];
-    for (const outcome of ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const)
-      payouts.push(await begunAs(fixture.journal, outcome, newPayout({ service })));
-    const late = await begunAs(fixture.journal, 'in_progress', newPayout({ service }));
-    await fixture.journal.recordOutcome(late.id, {
-      ...OUTCOMES.succeeded,
-      transactionId: 'tx-2',
-      settledAt: 3_001,
-    });
-    const kept = [payouts[0]!.id, payouts[4]!.id];
-    await purge(fixture.journal, 3_000);
-    await expect(idsOf(service)).resolves.toHaveLength(6);
-    await purge(fixture.journal, 3_001);
-    await expect(idsOf(service)).resolves.toEqual([...kept, late.id]);
-    await purge(fixture.journal, 3_002);
-    await expect(idsOf(service)).resolves.toEqual(kept);
-    const again = payouts.map(({ externalId }) =>
-      fixture.journal.insertAttempt(newPayout({ service, externalId })),
-    );
-    const kinds = (await Promise.all(again)).map(({ kind }) => kind);
-    expect(kinds).toEqual(['reserved', 'started', 'started', 'started', 'reserved']);
-  });
 
   test('deletes the oldest attempts up to the limit of a step, with their reservations', async () => {
     await purge(fixture.journal, 1e13);
@@ -63,16 +38,6 @@ describeJournals('A purge', (fixture) => {
     expect(third).toEqual({ deleted: 5, after: null });
     await expect(idsOf(service)).resolves.toEqual([]);
     await expect(fixture.store.rows(LEFT_OVER)).resolves.toEqual([]);
-  });
-
-  test('keeps a reservation that a newer attempt has taken over', async () => {
-    const rejected = await begunAs(fixture.journal, 'rejected', newPayout());
-    const { service, externalId } = rejected;
-    await begunAs(fixture.journal, 'in_progress', newPayout({ service, externalId }));
-    await purge(fixture.journal, 1e13);
-    await expect(fixture.journal.insertAttempt(newPayout({ service, externalId }))).resolves.toEqual({
-      kind: 'reserved',
-    });
   });
 
   test('deletes reservations whose attempt is gone, and no others', async () => {

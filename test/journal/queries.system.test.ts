@@ -1,5 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Client } from 'pg';
+import {
+  openAttemptsByStart,
+  pageStatement,
+  type StartRange,
+} from '../../src/datasources/journal/attempts-by-start';
 import { listStatement } from '../../src/datasources/journal/attempt-list';
 import type {
   AttemptPage,
@@ -8,7 +12,6 @@ import type {
   TransactionRef,
 } from '../../src/datasources/journal/journal';
 import { openJournal } from '../../src/datasources/journal/create-journal';
-import { INDEX_ORDER_OPTIONS } from '../../src/datasources/journal/postgres/pool';
 import {
   BEFORE_FIRST_RESERVATION,
   PURGE_ATTEMPTS,
@@ -18,7 +21,12 @@ import { FROM_EXPIRED } from '../../src/datasources/journal/sqlite/purge';
 import { until } from '../support/latch';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { withClient } from '../support/stores';
-import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
+import {
+  describeJournals,
+  describePostgresJournal,
+  describeSqliteJournal,
+  type JournalFixture,
+} from './support/fixture';
 import { generateAttempts, rowsRead } from './support/generated';
 import { begunAs, newAttempt, newPayout } from './support/samples';
 
@@ -27,15 +35,6 @@ const ids = (attempts: readonly { id: string }[]): string[] => attempts.map(({ i
 const OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 
 describeJournals('Reading attempts', (fixture) => {
-  test.each(['service', 'client', 'channel'] as const)('lists attempts of one %s only', async (scope) => {
-    const own = await begunAs(fixture.journal, 'in_progress', newAttempt());
-    const { service, client, channel } = own;
-    const elsewhere = { service, client, channel, [scope]: `another ${scope}` };
-    await begunAs(fixture.journal, 'in_progress', newAttempt(elsewhere));
-    const page = await fixture.journal.list({ service, client, channel, limit: 100 });
-    expect(ids(page)).toEqual([own.id]);
-  });
-
   test('finds the attempt that created a transaction', async () => {
     const attempt = newAttempt();
     const payout = newPayout({ service: attempt.service });
@@ -132,11 +131,8 @@ describeJournals('Reading attempts', (fixture) => {
 
 describePostgresJournal('Connections for lists', (fixture) => {
   test('do not delay creates and lookups while lists are blocked', async () => {
-    const { service, channel, id } = await begunAs(
-      fixture.journal,
-      'succeeded',
-      newAttempt({ client: 'stuck client' }),
-    );
+    const stuck = newAttempt({ client: 'stuck client' });
+    const { service, channel, id } = await begunAs(fixture.journal, 'succeeded', stuck);
     // A row policy makes reads of that client's rows slow on connections for lists. It does not apply to the superuser.
     const role = `paygraph_${randomBytes(6).toString('hex')}`;
     await fixture.store.rows(`CREATE ROLE ${role} LOGIN;
@@ -227,33 +223,27 @@ describeJournals('findCreated', (fixture) => {
     await expect(idsFound(own, [])).resolves.toEqual([]);
   });
 
-  test.each(['service', 'client', 'kind', 'channel'] as const)(
-    'does not find a transaction that differs in its %s',
-    async (name) => {
-      const own = someone();
-      const { channel, transactionId, externalId } = await created(own);
-      const other = { ...own, [name]: name === 'kind' ? 'payout' : 'another' } as typeof own;
-      const where = name === 'channel' ? other.channel : channel;
-      const refs = [{ transactionId }, { externalId }, { transactionId, externalId }];
-      const request = refs.map((ref) => ({ ...ref, channel: where }));
-      await expect(idsFound(other, request)).resolves.toEqual([null, null, null]);
-    },
-  );
+  test.each(['service', 'client', 'kind', 'channel'] as const)('finds none of another %s', async (name) => {
+    const own = someone();
+    const { channel, transactionId, externalId } = await created(own);
+    const other = { ...own, [name]: name === 'kind' ? 'payout' : 'another' } as typeof own;
+    const where = name === 'channel' ? other.channel : channel;
+    const refs = [{ transactionId }, { externalId }, { transactionId, externalId }];
+    const request = refs.map((ref) => ({ ...ref, channel: where }));
+    await expect(idsFound(other, request)).resolves.toEqual([null, null, null]);
+  });
 
   test('finds the newest attempt of this client with an external id that succeeded or is unknown', async () => {
-    const own = someone();
-    const externalId = randomUUID();
-    const byOrder = [{ channel: own.channel, externalId }];
-    const older = await created({ ...own, externalId });
-    const newer = await created({ ...own, externalId });
-    expect(newer.id).not.toBe(older.id);
-    await created({ ...own, externalId, client: 'user-2' });
+    const own = { ...someone(), externalId: randomUUID() };
+    await created(own);
+    const newer = await created(own);
+    await created({ ...own, client: 'user-2' });
     for (const outcome of ['rejected', 'not_sent', 'in_progress'] as const)
-      await begunAs(fixture.journal, outcome, newAttempt({ ...own, externalId }));
-    await expect(idsFound(own, byOrder)).resolves.toEqual([newer.id]);
-    const unknown = await begunAs(fixture.journal, 'unknown', newAttempt({ ...own, externalId }));
-    await expect(fixture.journal.findCreated(own, byOrder)).resolves.toMatchObject([
-      { id: unknown.id, transactionId: null },
+      await begunAs(fixture.journal, outcome, newAttempt(own));
+    await expect(idsFound(own, [own])).resolves.toEqual([newer.id]);
+    const { id } = await begunAs(fixture.journal, 'unknown', newAttempt(own));
+    await expect(fixture.journal.findCreated(own, [own])).resolves.toMatchObject([
+      { id, transactionId: null },
     ]);
   });
 
@@ -287,66 +277,34 @@ const FILTERS: Partial<AttemptPage>[] = [undefined, ['payment'], ['payout']].fla
 );
 
 describePostgresJournal('Query plans', (fixture) => {
-  let client: Client;
-
-  beforeAll(async () => {
-    client = new Client(`${fixture.store.url}?options=${encodeURIComponent(INDEX_ORDER_OPTIONS)}`);
-    await client.connect();
-  });
-
-  afterAll(() => client.end());
-
-  const explained = async (text: string, values: unknown[]) => {
-    await client.query('BEGIN');
-    const { rows } = await client.query<{ 'QUERY PLAN': unknown }>(
-      `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-      values,
-    );
-    await client.query('ROLLBACK');
-    return rowsRead(rows[0]?.['QUERY PLAN']);
-  };
-  /** For each attempt of a page, this reads an index entry, the row by its id, and four times its group. */
-  const explainedList = (filters: Partial<AttemptPage>) => {
-    const { text, values } = listStatement({ ...PAGE, ...filters }, () => 'stored_attempts');
-    let count = 0;
-    return explained(
-      text.replaceAll('?', () => `$${(count += 1)}`),
-      values,
-    );
-  };
-
   /** Stale statistics are from before the rows were inserted; fresh ones are from ANALYZE. */
   describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
     beforeAll(async () => {
       if (statistics === 'fresh') return void (await fixture.store.rows('ANALYZE'));
       await fixture.store.rows('ALTER TABLE stored_attempts SET (autovacuum_enabled = false)');
-      await generateAttempts(fixture.store, {
-        count: COUNT,
-        service: PAGE.service,
-        settledFrom: 0,
-        reserve: true,
-      });
+      const generated = { count: COUNT, service: PAGE.service, settledFrom: 0, reserve: true };
+      await generateAttempts(fixture.store, generated);
       await begunAs(fixture.journal, 'succeeded', newAttempt({ ...PAGE, externalId: 'order 100' }));
     });
 
     test('read at most the rows of seven pages for a list, whatever its filters', async () => {
       for (const filters of FILTERS) {
-        const { rows, sequentialScans } = await explainedList(filters);
-        expect({ filters, sequentialScans, isBounded: rows <= 7 * LIMIT }).toEqual({
-          filters,
-          sequentialScans: 0,
-          isBounded: true,
-        });
+        const { text, values } = listStatement({ ...PAGE, ...filters }, () => 'stored_attempts');
+        // For each attempt of a page, this reads an index entry, the row by its id, and four times its group.
+        const { rows, sequentialScans } = await rowsRead(fixture.store, text, values);
+        const isBounded = rows <= 7 * LIMIT;
+        const expected = { filters, sequentialScans: 0, isBounded: true };
+        expect({ filters, sequentialScans, isBounded }).toEqual(expected);
       }
     });
 
     test('for a purge step have no sequential scan, and read at most five rows for each deleted row', async () => {
       for (const from of [0, 25_000]) {
-        const attempts = await explained(PURGE_ATTEMPTS, [from, COUNT, 100]);
+        const attempts = await rowsRead(fixture.store, PURGE_ATTEMPTS, [from, COUNT, 100]);
         expect(attempts).toMatchObject({ sequentialScans: 0 });
         expect(attempts.rows).toBeLessThanOrEqual(500);
       }
-      const reservations = await explained(PURGE_RESERVATIONS, [BEFORE_FIRST_RESERVATION, 100]);
+      const reservations = await rowsRead(fixture.store, PURGE_RESERVATIONS, [BEFORE_FIRST_RESERVATION, 100]);
       expect(reservations).toMatchObject({ sequentialScans: 0 });
       expect(reservations.rows).toBeLessThanOrEqual(500);
     });
@@ -359,25 +317,92 @@ describeSqliteJournal('Query plans', (fixture) => {
 
   test('read one index range in index order for a list, whatever its filters', async () => {
     for (const filters of FILTERS) {
-      const { text } = listStatement(
-        { ...PAGE, ...filters },
-        (index) => `stored_attempts INDEXED BY stored_${index}`,
-      );
+      const page = { ...PAGE, ...filters };
+      const { text } = listStatement(page, (index) => `stored_attempts INDEXED BY stored_${index}`);
       const steps = await stepsOf(text);
       const reads = steps.filter((step) => /\bstored_attempts_by_(start|external_id)\b/.test(step));
-      const index = filters.externalId ? 'attempts_by_external_id' : 'attempts_by_start';
       expect(reads.length).toBeGreaterThan(0);
-      for (const read of reads)
-        expect(read).toMatch(
-          new RegExp(
-            `^SEARCH .*${index} .*${filters.externalId ? 'external_id_hash=.*group_id=' : 'group_id=.*state=.*started_at'}`,
-          ),
-        );
+      const search = filters.externalId
+        ? /^SEARCH .*attempts_by_external_id .*external_id_hash=.*group_id=/
+        : /^SEARCH .*attempts_by_start .*group_id=.*state=.*started_at/;
+      for (const read of reads) expect(read).toMatch(search);
     }
   });
 
   test('read the oldest settled attempts from an index for a purge step', async () => {
     const steps = await stepsOf(`SELECT seq ${FROM_EXPIRED}`);
     expect(steps).toEqual([expect.stringMatching(/^SEARCH .*stored_attempts_settled .*settled_at/)]);
+  });
+
+  test('read an index range per group and state for a page by start time', async () => {
+    const steps = await stepsOf(pageStatement('sqlite', true));
+    const search = /stored_attempts_by_start \(group_id=\? AND state=\? AND started_at>\?/;
+    expect(steps).toContainEqual(expect.stringMatching(search));
+    expect(steps.filter((step) => step.startsWith('SCAN') && step.includes('stored'))).toEqual([]);
+  });
+});
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Reads all pages. Returns the ids of the attempts and the lengths of the pages. */
+async function readAll({ store }: JournalFixture, given: Partial<StartRange> & { service: string }) {
+  const range = { channel: null, from: 0, to: Number.MAX_SAFE_INTEGER, after: null, ...given };
+  await using attempts = await openAttemptsByStart(store.url, JOURNAL_TIMEOUT_MS);
+  const [ids, lengths]: [string[], number[]] = [[], []];
+  for await (const page of attempts.pages(range)) {
+    ids.push(...page.map(({ id }) => id));
+    lengths.push(page.length);
+  }
+  return { ids, lengths };
+}
+
+describeJournals('Reading attempts by start time', (fixture) => {
+  test('returns those of all clients, channels, kinds and outcomes in a time window, oldest first', async () => {
+    const service = randomUUID();
+    const started: { id: string; startedAt: number }[] = [];
+    for (const [index, outcome] of OUTCOMES.entries())
+      for (const kind of ['payment', 'payout'] as const) {
+        const startedAt = 10 * DAY_MS - index * DAY_MS;
+        const given = { service, kind, startedAt, client: `c${index}`, channel: `channel ${index}` };
+        const attempt = newAttempt(given);
+        started.push(await begunAs(fixture.journal, outcome, attempt, { transactionId: randomUUID() }));
+      }
+    await begunAs(fixture.journal, 'in_progress', newAttempt({ startedAt: 9 * DAY_MS }));
+    const inOrder = started.toSorted((one, other) => one.startedAt - other.startedAt).map(({ id }) => id);
+    expect((await readAll(fixture, { service })).ids).toEqual(inOrder);
+    // `from` is inclusive and `to` exclusive.
+    const middle = { from: 7 * DAY_MS, to: 9 * DAY_MS };
+    expect((await readAll(fixture, { service, ...middle })).ids).toEqual(inOrder.slice(2, 6));
+    expect((await readAll(fixture, { service, channel: 'channel 4' })).ids).toEqual(inOrder.slice(0, 2));
+  });
+
+  test('returns each attempt once, however many started in one millisecond, and continues after a position', async () => {
+    const service = randomUUID();
+    await generateAttempts(fixture.store, { service, count: 3000, settledFrom: DAY_MS });
+    const group = `group_id = (SELECT id FROM attempt_groups WHERE service = '${service}')`;
+    await fixture.store.rows(
+      `UPDATE stored_attempts SET started_at = ${2 * DAY_MS} WHERE ${group} AND started_at > ${DAY_MS + 1200}`,
+    );
+    const { ids, lengths } = await readAll(fixture, { service });
+    expect(ids).toHaveLength(3000);
+    expect(new Set(ids).size).toBe(3000);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(500);
+    const [row] = await fixture.store.rows(`SELECT seq FROM attempts WHERE id = '${ids[1700]}'`);
+    const after = { startedAt: 2 * DAY_MS, seq: Number(row!['seq']) };
+    expect((await readAll(fixture, { service, after })).ids).toEqual(ids.slice(1701));
+    await fixture.store.rows(`DELETE FROM stored_attempts WHERE ${group} RETURNING 1`);
+  });
+});
+
+describePostgresJournal('Reading attempts by start time', (fixture) => {
+  test('reads the rows of the window by an index, also with statistics of an empty table', async () => {
+    const { service } = newAttempt();
+    await fixture.store.rows('ANALYZE stored_attempts');
+    await generateAttempts(fixture.store, { service, count: 20_000, settledFrom: 0 });
+    const values = [service, 1000, 2000, 1000, 0];
+    const { rows, sequentialScans } = await rowsRead(fixture.store, pageStatement('postgres', false), values);
+    expect(sequentialScans).toBe(0);
+    // For each of the 500 attempts of the page: its place in the order, its columns, and four columns of its group.
+    expect(rows).toBeLessThan(3100);
   });
 });

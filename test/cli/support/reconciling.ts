@@ -9,8 +9,9 @@ import { temporaryFolder } from '../../support/cleanup';
 import { API_KEY, SECRET_KEY } from '../../support/gateway';
 import { FakePaymentService } from '../../support/payment-service/fake-payment-service';
 import { until } from '../../support/latch';
-import { describePostgres, openStore, type Store, type StoreKind } from '../../support/stores';
+import { openStore, type Store, type StoreKind } from '../../support/stores';
 import { JOURNAL_TIMEOUT_MS } from '../../support/timeouts';
+import { describeKinds } from './kinds';
 import { run, type Ran } from './run';
 
 export type CsvRow = Record<string, string>;
@@ -147,18 +148,10 @@ async function openBooks(kind: StoreKind): Promise<Books> {
   return new Books(store, journal, await FakePaymentService.start());
 }
 
-/** Defines tests that run on both stores. `books` has a new channel in each test. */
-export function describeBooks(name: string, define: (books: () => Books) => void): void {
-  for (const kind of ['SQLite', 'PostgreSQL'] as const) defineBooks(name, kind, define);
-}
+type Define = (books: () => Books) => void;
 
-/** Defines tests that do not depend on the store. */
-export const describeSqliteBooks = (name: string, define: (books: () => Books) => void): void =>
-  defineBooks(name, 'SQLite', define);
-
-function defineBooks(name: string, kind: StoreKind, define: (books: () => Books) => void): void {
-  const block = kind === 'SQLite' ? describe : describePostgres;
-  block(`${name} (${kind})`, () => {
+const describeOn = (name: string, kinds: readonly StoreKind[], define: Define): void =>
+  describeKinds(name, kinds, (kind) => {
     let books: Books;
     beforeAll(async () => {
       books = await openBooks(kind);
@@ -173,4 +166,11 @@ function defineBooks(name: string, kind: StoreKind, define: (books: () => Books)
     afterAll(() => books.close());
     define(() => books);
   });
-}
+
+/** Defines tests that run on both stores. `books` has a new channel in each test. */
+export const describeBooks = (name: string, define: Define): void =>
+  describeOn(name, ['SQLite', 'PostgreSQL'], define);
+
+/** Defines tests that do not depend on the store. */
+export const describeSqliteBooks = (name: string, define: Define): void =>
+  describeOn(name, ['SQLite'], define);

@@ -41,7 +41,8 @@ export async function run(
   return { code, ...said };
 }
 
-interface ProcessOptions {
+export interface ProcessOptions {
+  cwd?: string;
   /** All settings of the command. */
   env?: Record<string, string>;
   /** The user of the process; by default that of the tests. */
@@ -53,11 +54,12 @@ interface ProcessOptions {
 /** Starts `paygraph …` in a process of its own. `code` is its exit code; null if a signal ended it. */
 export function start(
   args: readonly string[],
-  { env, uid, nodeOptions = [] }: ProcessOptions = {},
+  { cwd, env, uid, nodeOptions = [] }: ProcessOptions = {},
 ): { child: ChildProcessByStdio<null, Readable, Readable>; code: Promise<number | null> } {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const program = path.join(CHECKOUT, 'bin/paygraph.mjs');
   const child = spawn(process.execPath, [...nodeOptions, program, ...args], {
+    cwd,
     env: { PATH, HOME, ...(uid === undefined && { NODE_COMPILE_CACHE }), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid }),

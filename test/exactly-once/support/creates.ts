@@ -1,7 +1,13 @@
+import type { Journal } from '../../../src/datasources/journal/journal';
 import { CHANNEL, type CallResult, type Kind, type SeenAttempt } from '../../support/caller';
 import { until } from '../../support/latch';
-import type { FakePaymentService, FaultReply } from '../../support/payment-service/fake-payment-service';
-import { reset } from '../../support/payment-service/faults';
+import type {
+  Endpoint,
+  FakePaymentService,
+  FaultPlan,
+  FaultReply,
+} from '../../support/payment-service/fake-payment-service';
+import { reset, status } from '../../support/payment-service/faults';
 import type { Entry } from '../../support/payment-service/ledger';
 import type { Harness } from '../../support/harness';
 
@@ -18,6 +24,18 @@ export const SUCCESS = { payment: 'PaymentSuccess', payout: 'PayoutSuccess' } as
 export const UNKNOWN_RESULT = /^(RequestInProgress|OutcomeUnknown)Error$/;
 
 export const OTHER_AMOUNT = { amount: { currency: 'INR', value: '11.00' } };
+
+/** Returns the plan of a service that does not act on requests to one endpoint, and responds to them with `reply`. */
+export const failing =
+  (endpoint: Endpoint, reply: FaultReply = status(503)): FaultPlan =>
+  (requested) =>
+    requested === endpoint ? { acts: false, reply } : undefined;
+
+/** Returns a function that replaces a method of a journal; `make` gets the original method. */
+export const replacing =
+  <N extends keyof Journal>(name: N, make: (original: Journal[N]) => Journal[N]) =>
+  (journal: Journal): Journal =>
+    Object.assign(journal, { [name]: make((journal[name] as () => unknown).bind(journal) as Journal[N]) });
 
 export const sent = (service: FakePaymentService, kind: Kind, key: string): number =>
   service.requestsTo(`create-${kind}`).filter(({ json }) => json['description'] === key).length;

@@ -1,4 +1,5 @@
-import type { Store } from '../../support/stores';
+import { INDEX_ORDER_OPTIONS } from '../../../src/datasources/journal/postgres/pool';
+import { withClient, type Store } from '../../support/stores';
 
 interface Generated {
   count: number;
@@ -48,15 +49,24 @@ interface PlanNode {
 /** Returns all nodes of a PostgreSQL plan in the format of EXPLAIN (FORMAT JSON). */
 const planNodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(planNodes)];
 
-/** Returns how many rows a statement read through indexes, and its number of sequential scans. */
-export function rowsRead(plan: unknown): { rows: number; sequentialScans: number } {
-  const [{ Plan }] = plan as [{ Plan: PlanNode }];
-  const nodes = planNodes(Plan);
+/**
+ * Runs a statement with parameters `?` on PostgreSQL and rolls it back. Returns how many rows it read through indexes,
+ * and its number of sequential scans.
+ */
+export async function rowsRead(store: Store, text: string, values: readonly unknown[]) {
+  let count = 0;
+  const explain = `EXPLAIN (ANALYZE, FORMAT JSON) ${text.replaceAll('?', () => `$${(count += 1)}`)}`;
+  const url = `${store.url}?options=${encodeURIComponent(INDEX_ORDER_OPTIONS)}`;
+  const result = await withClient(url, async (client) => {
+    await client.query('BEGIN');
+    return client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explain, [...values]);
+  });
+  const nodes = planNodes(result.rows[0]!['QUERY PLAN'][0].Plan);
   const rows = nodes
     .filter((node) => node['Node Type'].startsWith('Index'))
     .map((node) => node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)));
   return {
-    rows: rows.reduce((sum, count) => sum + count, 0),
+    rows: rows.reduce((sum, read) => sum + read, 0),
     sequentialScans: nodes.filter((node) => node['Node Type'] === 'Seq Scan').length,
   };
 }

@@ -76,29 +76,13 @@ export async function privateCluster(primary?: Cluster, replicationPort?: number
   const data = path.join(folder, 'data');
   const port = await freePort();
   if (primary) {
-    await runInBackground(
-      'pg_basebackup',
-      '-d',
-      primary.url,
-      '-D',
-      data,
-      '-R',
-      '--checkpoint=fast',
-      '--no-sync',
-    );
+    const options = ['-R', '--checkpoint=fast', '--no-sync'];
+    await runInBackground('pg_basebackup', '-d', primary.url, '-D', data, ...options);
     const connection = `host=127.0.0.1 user=postgres port=${replicationPort ?? new URL(primary.url).port}`;
     appendFileSync(path.join(data, 'postgresql.auto.conf'), `primary_conninfo = '${connection}'\n`);
   } else {
-    await runInBackground(
-      'initdb',
-      '-D',
-      data,
-      '-U',
-      'postgres',
-      '--auth=trust',
-      '--no-sync',
-      '--no-instructions',
-    );
+    const options = ['-U', 'postgres', '--auth=trust', '--no-sync', '--no-instructions'];
+    await runInBackground('initdb', '-D', data, ...options);
     const hba = [`host all ${PASSWORD_USER} 127.0.0.1/32 scram-sha-256`];
     hba.push(...['all', 'replication'].map((database) => `host ${database} all 127.0.0.1/32 trust`));
     writeFileSync(path.join(data, 'pg_hba.conf'), `${hba.join('\n')}\n`);

@@ -100,10 +100,6 @@ export const OUTCOMES = {
   unknown: { outcome: 'unknown', nextRecheckAt: 6_000 },
 } as const;
 
-export const FREEING = ['rejected', 'not_sent'] as const;
-export const FINAL = ['succeeded', ...FREEING] as const;
-export const HOLDING = ['in_progress', 'unknown', 'succeeded'] as const;
-
 export async function begunAs(
   journal: Journal,
   outcome: keyof typeof OUTCOMES | 'in_progress',

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { FollowClaim, ObservedState } from '../../src/datasources/journal/changes';
+import { openJournal } from '../../src/datasources/journal/create-journal';
 import type { Journal } from '../../src/datasources/journal/journal';
+import { describePostgres, emptyPostgres, openStore, type Store } from '../support/stores';
+import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { describeJournals, describePostgresJournal } from './support/fixture';
+import { generateAttempts } from './support/generated';
 import {
   claimOf,
   COMPLETED,
@@ -12,7 +16,10 @@ import {
   readPage,
   type Created,
 } from './support/observations';
-import { purgeAll } from './support/samples';
+import { begunAs, newAttempt, OUTCOMES, purgeAll } from './support/samples';
+
+const idsOf = (payments: readonly (Created | undefined)[]): string[] =>
+  payments.map((payment) => payment!.transactionId).sort();
 
 describeJournals('Followed transactions', (fixture) => {
   /** Creates payments that are due at the given times. */
@@ -23,9 +30,6 @@ describeJournals('Followed transactions', (fixture) => {
 
   const claimed = async (journal: Journal, claim: FollowClaim): Promise<string[]> =>
     (await journal.claimFollowed(claim)).map(({ transactionId }) => transactionId).sort();
-
-  const idsOf = (payments: readonly (Created | undefined)[]): string[] =>
-    payments.map((payment) => payment!.transactionId).sort();
 
   test('are claimed when they are due, with what a lookup needs', async () => {
     const service = randomUUID();
@@ -47,10 +51,7 @@ describeJournals('Followed transactions', (fixture) => {
 
   test('are claimed by one instance at a time, and again after the lease if that instance died', async () => {
     const service = randomUUID();
-    const payments = await dueAt(
-      service,
-      Array.from({ length: 30 }, () => 9_000),
-    );
+    const payments = await dueAt(service, Array<number>(30).fill(9_000));
     const other = await fixture.open();
     const claim = claimOf(payments[0]!, { limit: 20 });
     const both = await Promise.all([claimed(fixture.journal, claim), claimed(other, claim)]);
@@ -121,10 +122,7 @@ describeJournals('Followed transactions', (fixture) => {
     const service = randomUUID();
     const purge = (settledBefore: number) => purgeAll(fixture.journal, 'followed', settledBefore, 4);
     await purge(1e13);
-    const payments = await dueAt(
-      service,
-      Array.from({ length: 10 }, () => 9_000),
-    );
+    const payments = await dueAt(service, Array<number>(10).fill(9_000));
     await expect(purge(3_000)).resolves.toEqual([0]);
     await expect(purge(3_001)).resolves.toEqual([4, 4, 2]);
     await expect(fixture.journal.claimFollowed(claimOf(payments[0]!))).resolves.toEqual([]);
@@ -148,15 +146,11 @@ describePostgresJournal('Followed transactions', (fixture) => {
           const now = 4_000 + round;
           const found = await journal.claimFollowed({ ...claim, now, leaseUntil: now });
           const order = index % 2 === 0 ? payments : payments.toReversed();
+          const schedules = found.toReversed().map(({ id }) => ({ id, nextLookupAt: now, failures: 1 }));
+          const seen = { state: `S${round}`, requestedAt: now, observedAt: now };
           await Promise.all([
-            journal.scheduleFollowed(
-              found.toReversed().map(({ id }) => ({ id, nextLookupAt: now, failures: 1 })),
-            ),
-            ...order.map((payment) =>
-              journal.recordObservation(
-                observationOf(payment, { state: `S${round}`, requestedAt: now, observedAt: now }),
-              ),
-            ),
+            journal.scheduleFollowed(schedules),
+            ...order.map((payment) => journal.recordObservation(observationOf(payment, seen))),
           ]);
         }
       }),
@@ -165,3 +159,104 @@ describePostgresJournal('Followed transactions', (fixture) => {
     expect(page.changes).toHaveLength(40 * 11);
   });
 });
+
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Removes the record of changes, so that the journal is that of an earlier version. */
+async function removeChanges(store: Store): Promise<void> {
+  const isSqlite = store.kind === 'SQLite';
+  const statements = [
+    isSqlite
+      ? 'DROP TRIGGER create_change_feed'
+      : 'DROP TRIGGER create_change_feeds ON attempt_groups; DROP FUNCTION create_change_feeds, raise_change_epoch',
+    ...['changes', 'followed_transactions', 'change_feeds', 'change_epoch'].map(
+      (name) => `DROP TABLE ${name}`,
+    ),
+    "DELETE FROM applied_migrations WHERE name > '0010-stored-attempts'",
+  ];
+  for (const statement of statements) await store.rows(statement);
+}
+
+function describeUpgrades(kind: Store['kind'], define: (store: () => Store) => void): void {
+  let store: Store;
+  const block = kind === 'SQLite' ? describe : describePostgres;
+  block(`A journal without the record of changes (${kind})`, () => {
+    beforeEach(async () => {
+      store = await (kind === 'SQLite' ? openStore('SQLite') : emptyPostgres());
+    });
+    afterEach(() => store.drop());
+    define(() => store);
+  });
+}
+
+const open = (store: Store): Promise<Journal> => openJournal(store.url, JOURNAL_TIMEOUT_MS);
+
+const countFollowed = async (store: Store): Promise<number> => {
+  const [row] = await store.rows('SELECT count(*) AS count FROM followed_transactions');
+  return Number(row?.['count']);
+};
+
+/** Generates attempts that succeeded an hour ago within one second, and removes the record of changes. */
+async function generate(store: Store, count: number): Promise<void> {
+  const journal = await open(store);
+  await journal.ping();
+  await journal.close();
+  await generateAttempts(store, { count, service: 'service-1', settledFrom: Date.now() - HOUR_MS });
+  await store.rows('UPDATE stored_attempts SET settled_at = settled_at - settled_at % 1000');
+  await removeChanges(store);
+}
+
+for (const kind of ['SQLite', 'PostgreSQL'] as const)
+  describeUpgrades(kind, (store) => {
+    test('follows after its upgrade what it created in the 7 days before', async () => {
+      const service = 'service-1';
+      const before = await open(store());
+      const succeeded = async (settledAt: number): Promise<Created> => {
+        const transactionId = `transaction ${settledAt}`;
+        const attempt = newAttempt({ service, channel: 'channel-1' });
+        await begunAs(before, 'in_progress', attempt);
+        await before.recordOutcome(attempt.id, { ...OUTCOMES.succeeded, transactionId, settledAt });
+        return { ...attempt, transactionId };
+      };
+      const now = Date.now();
+      const recent = [];
+      for (const age of [6 * DAY_MS, HOUR_MS, 0]) recent.push(await succeeded(now - age));
+      await succeeded(now - 8 * DAY_MS);
+      await begunAs(before, 'rejected', newAttempt({ service }));
+      await begunAs(before, 'unknown', newAttempt({ service }));
+      await before.close();
+      await removeChanges(store());
+      const after = await open(store());
+      const found = await after.claimFollowed(claimOf(recent[0]!, { now: now + 1, youngLimit: 0 }));
+      expect(found.map(({ transactionId }) => transactionId).sort()).toEqual(idsOf(recent));
+      for (const { transactionId, status, createdAt } of found)
+        expect({ status, transactionId }).toEqual({
+          status: null,
+          transactionId: `transaction ${createdAt}`,
+        });
+      for (const payment of recent)
+        await expect(after.recordObservation(observationOf(payment, COMPLETED))).resolves.toBe('recorded');
+      const { changes } = await readPage(after, rangeOf(recent[0]!));
+      expect(changes).toHaveLength(3);
+      await after.close();
+    });
+
+    test('is upgraded once among instances that start together', async () => {
+      await generate(store(), 5_000);
+      const journals = await Promise.all([1, 2, 3].map(() => open(store())));
+      const begun = await Promise.all(journals.map((journal) => journal.insertAttempt(newAttempt())));
+      expect(begun).toEqual(journals.map(() => ({ kind: 'started' })));
+      await Promise.all(journals.map((journal) => journal.close()));
+      await expect(countFollowed(store())).resolves.toBe(5_000);
+    });
+
+    test('follows each transaction once if the upgrade is interrupted', async () => {
+      await generate(store(), 500);
+      await (await open(store())).close();
+      await store().rows("DELETE FROM applied_migrations WHERE name > '0011-changes'");
+      await store().rows('DELETE FROM followed_transactions WHERE id > 200');
+      await (await open(store())).close();
+      await expect(countFollowed(store())).resolves.toBe(500);
+    });
+  });
