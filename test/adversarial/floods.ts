@@ -40,8 +40,9 @@ async function untilResponsive(target: Target): Promise<void> {
 /** Offers ten times the capacity. Baselines and floods alternate, so that other load on the machine affects both. */
 export const overload: Attack = {
   name: 'a flood of 10 × the capacity',
+  env: { RATE_LIMIT_PER_MINUTE: '0' },
   share: 0.5,
-  run: async (target, { ms }) => {
+  run: async (target, ms) => {
     const request = lookup(target, CLIENT_KEY);
     const baseline = async (share: number): Promise<number> => {
       await untilResponsive(target);
@@ -75,8 +76,9 @@ export const overload: Attack = {
 /** One client sends far more than its rate limit allows, while another client calls normally. */
 export const unfairClient: Attack = {
   name: 'a flood from one client',
+  env: { RATE_LIMIT_PER_MINUTE: '300' },
   share: 0.06,
-  run: async (target, { ms }) => {
+  run: async (target, ms) => {
     const request = lookup(target, READER.key);
     const greedy = flood(target.url, { request, ms, warmUpMs: 0, callers: CALLERS });
     const attempts = new AttackLog();
@@ -111,7 +113,7 @@ function largeQuery(transactionId: string): string {
 export const unreadResponses: Attack = {
   name: 'unread responses',
   share: 0.3,
-  run: async (target, { ms }) => {
+  run: async (target, ms) => {
     const attempts = new AttackLog();
     const redirect_url = `https://pay.example.com/${'x'.repeat(180)}`;
     target.service.plan(() => ({

@@ -49,12 +49,14 @@ export class AttackLog implements AttackResult {
   }
 }
 
-/** An attack on a running gateway. `ms` is the time limit of attacks that could run for ever. */
+/** An attack on a running gateway. */
 export interface Attack {
   name: string;
-  /** Fraction of the total time, for attacks that could run for ever. */
-  share?: number;
-  run(target: Target, options: { seed: number; ms: number }): Promise<AttackResult>;
+  /** Settings of the gateway, in addition to MAX_EVENT_LOOP_LAG_MS. */
+  env?: Record<string, string>;
+  /** Fraction of the total time. */
+  share: number;
+  run(target: Target, ms: number): Promise<AttackResult>;
 }
 
 /** A gateway in its own process, configured as in production, and a fake payment service. */
@@ -77,6 +79,7 @@ export class Target {
         CLIENT_KEYS_FILE: clientKeysFile(OWN_CHANNEL, READER),
         SERVICE_TIMEOUT_MS: '10000',
         PAYOUT_PREFLIGHT: 'off',
+        MAX_EVENT_LOOP_LAG_MS: '1000',
         ...env,
       },
     });

@@ -414,8 +414,9 @@ describe('One event is one log line', () => {
 });
 
 describe('Random input', () => {
-  /** Fixed for reproducible runs; FUZZ_SEED=123 npx jest test/http/requests.slow uses another seed. */
+  /** Fixed for reproducible runs; FUZZ_SEED=123 FUZZ_TIMES=50 npx jest test/http/requests.slow is another, longer run. */
   const SEED = Number(process.env['FUZZ_SEED'] ?? 20261121);
+  const TIMES = Number(process.env['FUZZ_TIMES'] ?? 1);
 
   async function faultsFor(body: string): Promise<string[]> {
     const { status, text } = await send(body);
@@ -432,10 +433,14 @@ describe('Random input', () => {
     ['documents', anyDocument.map((query) => JSON.stringify({ query })), 80],
     ['broken documents', inDocument(brokenDocument), 80],
     ['bodies', anyBody, 120],
-  ])('causes no internal error: %s', async (_what, bodies, numRuns) => {
-    const property = fc.asyncProperty(bodies, async (body) => expect(await faultsFor(body)).toEqual([]));
-    await fc.assert(property, { seed: SEED, numRuns });
-  });
+  ])(
+    'causes no internal error: %s',
+    async (_what, bodies, numRuns) => {
+      const property = fc.asyncProperty(bodies, async (body) => expect(await faultsFor(body)).toEqual([]));
+      await fc.assert(property, { seed: SEED, numRuns: numRuns * TIMES });
+    },
+    60_000 * TIMES,
+  );
 
   test('leaks no memory', async () => {
     const bodies = fc.oneof(anyBody, inDocument(brokenDocument), calls('createPayment'));

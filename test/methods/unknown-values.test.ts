@@ -1,9 +1,11 @@
 import { DeclineReason, readDeclineReason } from '../../src/schema/decline';
+import { CHANNEL } from '../support/caller';
 import { validCall } from '../support/calls';
 import { openHarness, type MethodHarness } from './harness';
 import { type Json } from './golden-bodies';
 import { createPayment, lookUpPayment, createPayout, lookUpPayout } from './selection';
 
+const channel = CHANNEL;
 let harness: MethodHarness;
 
 beforeAll(async () => {
@@ -11,7 +13,6 @@ beforeAll(async () => {
 });
 
 describe('A payment with unknown values', () => {
-  const channel = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
   const transactionId = '3f0c5a52-8f0e-4f5b-9d0a-6f2f7f1f9a01';
   const url = 'https://pay.example.com/page/1';
 
@@ -128,7 +129,6 @@ describe('A payment with unknown values', () => {
 });
 
 describe('A payout with unknown values', () => {
-  const channel = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
   const transactionId = 'b1a9e0c4-52d7-4c36-8a1f-0c9d2e7b6f02';
 
   const PAYOUT = {
