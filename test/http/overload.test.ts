@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { bearer, clientOf } from '../auth/support/harness';
+import { codesOf } from '../auth/support/responses';
 import { lookUpPayment } from '../methods/selection';
 import { Caller, createInput } from '../support/caller';
 import { clientKeysFile } from '../support/credentials';
@@ -44,8 +45,6 @@ const FRAGMENTS =
   'fragment N on AttemptEdge { item: node { ...P } } fragment P on Attempt { it: payment { __typename } }';
 
 const isLimited = ({ status }: Pick<GraphqlResult<unknown>, 'status'>): boolean => status === 429;
-const codesOf = ({ errors }: Pick<RawResult, 'errors'>): unknown[] | undefined =>
-  errors?.map(({ extensions }) => extensions['code']);
 
 describe('RATE_LIMIT_PER_MINUTE=24', () => {
   const POINTS = 24;
