@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Caller } from '../support/caller';
 import { CLIENT_KEY } from '../support/credentials';
 import { Wire, postText } from '../support/wire';
-import { OURS, OWN_CHANNEL, READER, AttackLog, bearer, type Attack, type Target } from './target';
+import { OURS, OWN_CHANNEL, READER, AttackLog, type Attack, type Target } from './target';
 import { flood, type FloodFigures } from './threads';
 
 /** Minimum useful throughput during a flood, as a fraction of the peak throughput. */
@@ -133,7 +133,7 @@ export const unreadResponses: Attack = {
         const headers = [`Host: ${target.host}`, `Authorization: Bearer ${key}`];
         wires.push(wire.write(postText(body, headers).repeat(PIPELINED)));
       }
-      const { status } = await target.ask('{ __typename }', {}, bearer(CLIENT_KEY));
+      const status = await target.ask('{ __typename }');
       attempts.add('another request', ![200, 429, 503].includes(status) && `status ${status}`);
       peak = Math.max(peak, target.memory() ?? 0);
       await setTimeout(PAUSE_MS);
