@@ -32,10 +32,7 @@ async function silent({ base, connections }: BareServer, count: number): Promise
   const wires: Wire[] = [];
   for (let place = 0; place < count; place += 1) {
     wires.push(await Wire.open(base));
-    await until(
-      () => connections.size,
-      (size) => size >= Math.min(connections.max, place + 1),
-    );
+    await until(() => connections.size >= Math.min(connections.max, place + 1));
   }
   return wires;
 }
@@ -157,10 +154,7 @@ describe('Responses that a client does not read', () => {
     let received = 0;
     wire.socket.removeAllListeners('data').on('data', (chunk: Buffer) => (received += chunk.length));
     wire.socket.resume();
-    await until(
-      () => received,
-      (count) => count > bytes,
-    );
+    await until(() => received > bytes);
   }
 
   const buffered = ({ unread: responses }: BareServer): Promise<number> => until(() => responses.bytes);

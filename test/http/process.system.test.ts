@@ -39,10 +39,7 @@ const baseOf = (program: Program): string => program.url.replace(/\/graphql$/, '
 
 async function terminate(program: Program): Promise<void> {
   program.signal('SIGTERM');
-  await until(
-    () => program.output(),
-    (output) => output.includes('"msg":"stopping"'),
-  );
+  await until(() => program.output().includes('"msg":"stopping"'));
 }
 
 const createText = (key: string): string =>
@@ -59,11 +56,8 @@ function holdCreates(): Latch {
   return hold;
 }
 
-const arrived = (count: number): Promise<number> =>
-  until(
-    () => service.requestsTo('create-payment').length,
-    (found) => found === count,
-  );
+const arrived = (count: number): Promise<boolean> =>
+  until(() => service.requestsTo('create-payment').length === count);
 
 async function inFlight(program: Program, count: number) {
   const hold = holdCreates();
@@ -211,10 +205,7 @@ describe('A gateway with SHUTDOWN_DELAY_MS after SIGTERM', () => {
     expect(await after.nextData()).toMatchObject({ status: created.status });
     expect(before.socket.readyState).toBe(before.socket.OPEN);
 
-    await until(
-      () => statusAt(`${baseOf(program)}/healthz`),
-      (status) => status === 'refused',
-    );
+    await until(async () => (await statusAt(`${baseOf(program)}/healthz`)) === 'refused');
     // Connections that were accepted before the end of the delay may still send their request.
     started.write(whole.slice(20));
     await arrived(3);
@@ -266,10 +257,7 @@ test('A gateway with 128 file descriptors serves while 160 connections send noth
   } finally {
     silent.forEach((wire) => wire.close());
   }
-  await until(
-    () => readdirSync(`/proc/${program.pid}/fd`).length,
-    (count) => count < DESCRIPTORS / 2,
-  );
+  await until(() => readdirSync(`/proc/${program.pid}/fd`).length < DESCRIPTORS / 2);
   await expectServes();
   expect(await new Caller(base).create('payment', newKey())).toMatchObject({ result: 'PaymentSuccess' });
   for (const line of program.output().split('\n').filter(Boolean))
