@@ -1,5 +1,5 @@
 // Runs the main.ts of a folder of test without jest: compiles its TypeScript as jest does.
-//   npm run attack -- [--seed 1] [--seconds 50]
+//   npm run attack -- [--seconds 50]
 //   npm run chaos -- [--seed 1] [--seconds 30] [--store sqlite|postgres|both] [--instances 2] [--callers 40] [--rate 100]
 //   npm run check-history -- history.jsonl ledger.jsonl
 //   npm run check-feed -- [--seed 1] [--seconds 60] [--payments 1000] [--store sqlite|postgres|both] [--cost]

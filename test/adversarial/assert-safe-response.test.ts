@@ -7,7 +7,7 @@ const extensions = { code: 'BAD_REQUEST', retryable: false, requestId };
 
 const response = (error: object, status = 400) => ({ status, body: JSON.stringify({ errors: [error] }) });
 
-describe('The checks of npm run attack', () => {
+describe('The checks of responses to random and malformed requests', () => {
   test('accept a good response and a good log line', () => {
     const refusal = response({ message, extensions: { ...extensions, retryable: true } }, 503);
     for (const good of [refusal, { status: 200, body: '{"data":{"__typename":"Query"}}' }])

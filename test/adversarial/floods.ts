@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Caller } from '../support/caller';
 import { CLIENT_KEY } from '../support/credentials';
 import { Wire, postText } from '../support/wire';
-import { OURS, OWN_CHANNEL, READER, AttackLog, bearer, type Attack, type Target } from './target';
+import { OURS, OWN_CHANNEL, READER, AttackLog, type Attack, type Target } from './target';
 import { flood, type FloodFigures } from './threads';
 
 /** Minimum useful throughput during a flood, as a fraction of the peak throughput. */
@@ -40,8 +40,9 @@ async function untilResponsive(target: Target): Promise<void> {
 /** Offers ten times the capacity. Baselines and floods alternate, so that other load on the machine affects both. */
 export const overload: Attack = {
   name: 'a flood of 10 × the capacity',
+  env: { RATE_LIMIT_PER_MINUTE: '0' },
   share: 0.5,
-  run: async (target, { ms }) => {
+  run: async (target, ms) => {
     const request = lookup(target, CLIENT_KEY);
     const baseline = async (share: number): Promise<number> => {
       await untilResponsive(target);
@@ -75,8 +76,9 @@ export const overload: Attack = {
 /** One client sends far more than its rate limit allows, while another client calls normally. */
 export const unfairClient: Attack = {
   name: 'a flood from one client',
+  env: { RATE_LIMIT_PER_MINUTE: '300' },
   share: 0.06,
-  run: async (target, { ms }) => {
+  run: async (target, ms) => {
     const request = lookup(target, READER.key);
     const greedy = flood(target.url, { request, ms, warmUpMs: 0, callers: CALLERS });
     const attempts = new AttackLog();
@@ -111,7 +113,7 @@ function largeQuery(transactionId: string): string {
 export const unreadResponses: Attack = {
   name: 'unread responses',
   share: 0.3,
-  run: async (target, { ms }) => {
+  run: async (target, ms) => {
     const attempts = new AttackLog();
     const redirect_url = `https://pay.example.com/${'x'.repeat(180)}`;
     target.service.plan(() => ({
@@ -131,7 +133,7 @@ export const unreadResponses: Attack = {
         const headers = [`Host: ${target.host}`, `Authorization: Bearer ${key}`];
         wires.push(wire.write(postText(body, headers).repeat(PIPELINED)));
       }
-      const { status } = await target.ask('{ __typename }', {}, bearer(CLIENT_KEY));
+      const status = await target.ask('{ __typename }');
       attempts.add('another request', ![200, 429, 503].includes(status) && `status ${status}`);
       peak = Math.max(peak, target.memory() ?? 0);
       await setTimeout(PAUSE_MS);

@@ -83,18 +83,25 @@ const SCALARS: Record<string, fc.Arbitrary<Json>> = {
   Int: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
   JSONObject: objectOf(anyJson),
   String: fc.oneof(fc.constantFrom('Ann', 'ann@example.com', '+8801711111111', 'BANK01'), anyText),
-  UUID: fc.oneof(fc.constant(CHANNEL), fc.uuid()),
+  UUID: fc.oneof(fc.constantFrom(CHANNEL, CHANNEL.toUpperCase()), fc.uuid()),
   URL: fc.constantFrom('https://shop.example/back', 'https://shop.example/?a=b'),
 };
 
 /** Generates values of an input type, most of them valid. */
-function inputOf(type: GraphQLInputType, depth = 0): fc.Arbitrary<Json> {
+export function inputOf(type: GraphQLInputType, depth = 0): fc.Arbitrary<Json> {
   const right = validInputOf(getNullableType(type), depth);
   return fc.oneof({ arbitrary: right, weight: 24 }, { arbitrary: anyJson, weight: 1 });
 }
 
 function validInputOf(type: GraphQLInputType, depth: number): fc.Arbitrary<Json> {
-  if (isListType(type)) return fc.array(inputOf(type.ofType as GraphQLInputType, depth), { maxLength: 4 });
+  if (isListType(type)) {
+    // A single value is a valid list.
+    const item = inputOf(type.ofType as GraphQLInputType, depth);
+    return fc.oneof(
+      { arbitrary: fc.array(item, { maxLength: 4 }), weight: 4 },
+      { arbitrary: item, weight: 1 },
+    );
+  }
   if (isEnumType(type)) return fc.constantFrom(...type.getValues().map(({ name }) => name));
   if (isInputObjectType(type)) return depth > 5 ? fc.constant({}) : inputObjectOf(type, depth);
   return SCALARS[getNamedType(type).name] ?? anyText;

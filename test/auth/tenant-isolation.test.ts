@@ -321,12 +321,6 @@ describe.each([
       expect([method, parameters.get('channel')]).toEqual(['GET', OURS]);
   });
 
-  test('can be confirmed by any caller with that channel', async () => {
-    expect((await confirm('upi', as('both'), their.payment)).data).toMatchObject({
-      confirmPayment: { __typename: 'PaymentSuccess' },
-    });
-  });
-
   test.each<[Kind, 'externalId' | 'idempotencyKey']>([
     ['payment', 'idempotencyKey'],
     ['payout', 'externalId'],

@@ -1,13 +1,9 @@
-import fc, { type Arbitrary } from 'fast-check';
+import fc from 'fast-check';
 import {
-  getNullableType,
   getOperationAST,
   getVariableValues,
-  isEnumType,
-  isInputObjectType,
-  isListType,
-  isNonNullType,
   parse,
+  typeFromAST,
   type GraphQLInputType,
   type GraphQLScalarType,
 } from 'graphql';
@@ -20,6 +16,7 @@ import { CompiledOperationCache } from '../../src/http/compiled/compiled-operati
 import { RateLimit } from '../../src/http/limits/rate-limit';
 import { gatewaySchema } from '../../src/resolvers';
 import type { OperationContext } from '../../src/resolvers/context';
+import { inputOf } from '../adversarial/fuzz';
 import { heapInUse } from '../http/support/resources';
 import { newAttempt } from '../journal/support/samples';
 import { ALL_SCOPES, CLIENT_ID } from '../support/credentials';
@@ -48,55 +45,6 @@ function knownOf({ query }: { query: string }) {
 }
 
 describe('Variables of a compiled operation', () => {
-  const ANY: Arbitrary<unknown> = fc.oneof(
-    fc.constantFrom<unknown>(CHANNEL, CHANNEL.toUpperCase(), '10.00', 'INR', '', 7, 1.5, true, null),
-    fc.constantFrom<unknown>([], {}, [[]], [null], { nosuch: 1 }, { '0': 'x' }),
-    fc.jsonValue({ maxDepth: 2 }),
-  );
-
-  const FITTING: Readonly<Record<string, unknown[]>> = {
-    UUID: [CHANNEL, CHANNEL.toUpperCase()],
-    CurrencyCode: ['INR', 'EUR'],
-    Decimal: ['10.00', '0.01'],
-    URL: ['https://shop.example/back'],
-    CardNumber: ['4111111111111111'],
-    CardSecurityCode: ['123'],
-    JSONObject: [{}, { a: { b: [1] } }],
-    Int: [7, 12, 2030],
-    Boolean: [true, false],
-  };
-
-  /** Generates values, most of which fit the type. Those that do not may differ at any depth. */
-  function valuesOf(type: GraphQLInputType, depth = 0): Arbitrary<unknown> {
-    const bare = getNullableType(type);
-    const absent: Arbitrary<unknown> = fc.constant(isNonNullType(type) ? undefined : null);
-    const fitting = (): Arbitrary<unknown> => {
-      if (isListType(bare)) {
-        const item = valuesOf(bare.ofType, depth);
-        return fc.oneof({ weight: 4, arbitrary: fc.array(item, { maxLength: 3 }) }, item);
-      }
-      if (isEnumType(bare)) return fc.constantFrom(...bare.getValues().map(({ name }) => name));
-      if (!isInputObjectType(bare)) return fc.constantFrom(...(FITTING[String(bare)] ?? ['a text']));
-      const fields = Object.values(bare.getFields());
-      const record = fc.record(
-        Object.fromEntries(
-          fields.map((field) => [field.name, depth > 3 ? ANY : valuesOf(field.type, depth + 1)]),
-        ),
-        { requiredKeys: fields.filter(({ type: of }) => isNonNullType(of)).map(({ name }) => name) },
-      );
-      if (!bare.isOneOf) return record;
-      const one = fc
-        .constantFrom(...fields)
-        .chain((field) => valuesOf(field.type, depth + 1).map((value) => ({ [field.name]: value })));
-      return fc.oneof({ weight: 8, arbitrary: one }, record);
-    };
-    return fc.oneof(
-      { weight: 60, arbitrary: fitting() },
-      { weight: 1, arbitrary: absent },
-      { weight: 1, arbitrary: ANY },
-    );
-  }
-
   const asJson = (variables: unknown): Record<string, unknown> =>
     JSON.parse(JSON.stringify(variables)) as Record<string, unknown>;
 
@@ -109,14 +57,13 @@ describe('Variables of a compiled operation', () => {
     const known = knownOf({ query });
     const definitions = known.operation.variableDefinitions ?? [];
     const prepared = new PreparedOperation(known);
-    const typeOf = (text: string): Arbitrary<unknown> => {
-      const type = schema.getType(/\w+/.exec(text)?.[0] ?? '');
-      const arbitrary = type ? valuesOf(type as GraphQLInputType) : ANY;
-      return text.includes('[') ? fc.oneof(fc.array(arbitrary, { maxLength: 2 }), arbitrary) : arbitrary;
-    };
-    const types = [...query.matchAll(/\$(\w+): ([[\]\w!]+)/g)];
     const given = fc.record(
-      Object.fromEntries(types.map(([, name = '', text = '']) => [name, typeOf(text)])),
+      Object.fromEntries(
+        definitions.map(({ variable, type }) => [
+          variable.name.value,
+          inputOf(typeFromAST(schema, type) as GraphQLInputType),
+        ]),
+      ),
       { requiredKeys: [] },
     );
     let fitting = 0;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createDateIn, expectAbsent, objectIn, expectAmount } from './expectations';
-import { created, paymentRequest, payoutRequest, type PaymentType } from './samples';
+import { created, createdPayment, payoutRequest, type PaymentType } from './samples';
 import { each, type Obligations, type Run, type Service } from './service';
 import type { ServiceResponse, WireObject } from './wire';
 
@@ -29,11 +29,7 @@ export function confirmBody(type: Confirmable, id: string, given?: string): Wire
   return { id, ...Object.fromEntries(fields.map(([field, response]) => [field, given ?? response])) };
 }
 
-async function waiting(service: Service, type: PaymentType) {
-  const request = paymentRequest(service, type, { flow: 'direct' });
-  const payment = await created(service, 'payment', request);
-  return { request, payment, id: payment.transaction_id };
-}
+const waiting = (service: Service, type: PaymentType) => createdPayment(service, type, { flow: 'direct' });
 
 /** Expects the short response with status `processing` (spec 2.3, 4.5). */
 function expectProcessing(response: WireObject, id: string, type: PaymentType): void {
@@ -117,10 +113,7 @@ export const confirmObligations: Obligations = {
   }),
   'CNF-041': refuses(async () => ({ id: '17', utr: UTR })),
   'CNF-042': refuses(async () => ({ id: randomUUID(), utr: UTR })),
-  'CNF-043': refuses(async (service) => {
-    const payment = await created(service, 'payment', paymentRequest(service, 'upi'));
-    return { id: payment.transaction_id, utr: UTR };
-  }),
+  'CNF-043': refuses(async (service) => ({ id: (await createdPayment(service, 'upi')).id, utr: UTR })),
   'CNF-044': refuses(async (service) => ({ id: (await waiting(service, 'qris')).id })),
   'CNF-045': refuses(async (service) => ({ id: (await waiting(service, 'upi')).id, utr: Number(UTR) })),
   'CNF-046': refuses(async (service) => ({

@@ -1,8 +1,36 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { obligations } from './requirements';
-import { Service, signature } from './service';
-import { hasForcedOutcomes, openTarget, remoteAccess, type Target } from './target';
+import { authObligations, signedBytesObligations } from './auth';
+import { confirmObligations, forcedConfirmObligations } from './confirm';
+import { limitObligations } from './limits';
+import { lookupObligations } from './lookups';
+import { outcomeObligations } from './outcomes';
+import { paymentCreateObligations, paymentDirectObligations, paymentRedirectObligations } from './payments';
+import { payoutObligations } from './payout';
+import { Service, signature, type Obligations } from './service';
+import { hasForcedOutcomes, openSandbox, remoteAccess } from './target';
+
+/** Requirements that can be tested on every service. */
+const EVERYWHERE: readonly Obligations[] = [
+  authObligations,
+  signedBytesObligations,
+  paymentCreateObligations,
+  paymentRedirectObligations,
+  paymentDirectObligations,
+  confirmObligations,
+  payoutObligations,
+  lookupObligations,
+  limitObligations,
+];
+
+/** Requirements that need a service where the cents of an amount force its outcome. */
+const WITH_FORCED_OUTCOMES: readonly Obligations[] = [forcedConfirmObligations, outcomeObligations];
+
+const obligationsOf = (groups: readonly Obligations[], needsForcedOutcomes: boolean) =>
+  groups.flatMap((group) => Object.entries(group).map(([id, run]) => ({ id, run, needsForcedOutcomes })));
+
+/** Everything that the specification requires and a client can observe. */
+const obligations = [...obligationsOf(EVERYWHERE, false), ...obligationsOf(WITH_FORCED_OUTCOMES, true)];
 
 const ONE_OBLIGATION_WITHIN_MS = 180_000;
 const LISTED = /^((?:AUTH|PAY|CNF|OUT|LOOK|ERR|LIM)-\d{3}) ((?:MUST|SHOULD|RETIRED) .+)$/;
@@ -31,15 +59,11 @@ describe('The ids of the requirements', () => {
 });
 
 describe(remote ? `The service at ${remote.baseUrl}` : 'The embedded sandbox', () => {
-  let subject: Target;
   let service: Service;
 
   beforeAll(async () => {
-    subject = await openTarget(remote);
-    service = new Service(subject.access);
+    service = new Service(remote ?? (await openSandbox()));
   });
-
-  afterAll(() => subject.close());
 
   for (const { id, run, needsForcedOutcomes } of obligations) {
     const attempt = isSkipped(needsForcedOutcomes) ? test.skip : test;

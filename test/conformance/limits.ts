@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createsAt } from './auth';
 import { createDateIn, expectAbsent, objectIn, expectAmount } from './expectations';
-import { changed, created, PAYMENTS, paymentRequest, payoutRequest } from './samples';
+import { changed, created, createdPayment, PAYMENTS, paymentRequest, payoutRequest } from './samples';
 import type { PaymentSample, PaymentType, PayoutType } from './samples';
 import { each, ENDPOINTS, type Obligations, type Resource, type Run, type Service } from './service';
 import type { WireObject } from './wire';
@@ -34,8 +34,8 @@ const keepsAmounts =
   (...values: string[]): Run =>
   async (service) => {
     for (const value of values) {
-      const request = paymentRequest(service, 'card', { value });
-      expectAmount(await created(service, 'payment', request), request);
+      const { request, payment } = await createdPayment(service, 'card', { value });
+      expectAmount(payment, request);
     }
   };
 
@@ -60,7 +60,7 @@ export const limitObligations: Obligations = {
   },
   'LIM-042': keepsAmounts('25.10', '26.90', '130.00'),
   'LIM-043': async (service) => {
-    const payment = await created(service, 'payment', paymentRequest(service, 'card'));
+    const { payment } = await createdPayment(service, 'card');
     const age = Math.abs(service.now() - Date.parse(createDateIn(payment)));
     assert(age < 300_000, `create_date is ${age} ms away`);
     expectAbsent(objectIn(payment, 'amount'), 'received');

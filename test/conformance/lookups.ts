@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { expectFullPayment, expectAbsent, objectIn, PAYOUT_STATUSES, statusIn, textIn } from './expectations';
-import { created, named, paymentRequest, payoutRequest, type PaymentType } from './samples';
+import { created, createdPayment, named, payoutRequest, type PaymentType } from './samples';
 import { each, queryString, RESOURCES, type Obligations, type Resource, type Run } from './service';
 
 type Id = 'transaction_id' | 'external_id';
@@ -47,9 +47,8 @@ const refuses =
 const showsWaiting =
   (type: PaymentType, ...fields: string[]): Run =>
   async (service) => {
-    const request = paymentRequest(service, type, { flow: 'direct' });
-    const payment = await created(service, 'payment', request);
-    const found = await service.found('payment', payment.transaction_id);
+    const { request, payment, id } = await createdPayment(service, type, { flow: 'direct' });
+    const found = await service.found('payment', id);
     expectFullPayment(found, request);
     assert.equal(found.status, payment.status, 'status');
     const [before, now] = [objectIn(payment, 'payment_method'), objectIn(found, 'payment_method')];
@@ -90,9 +89,8 @@ export const lookupObligations: Obligations = {
     showsWaiting(type, 'account'),
   ),
   'LOOK-050': async (service) => {
-    const request = paymentRequest(service, 'card', { flow: 'direct' });
-    const { transaction_id } = await created(service, 'payment', request);
-    const method = objectIn(await service.found('payment', transaction_id), 'payment_method');
+    const { id } = await createdPayment(service, 'card', { flow: 'direct' });
+    const method = objectIn(await service.found('payment', id), 'payment_method');
     for (const field of ['user_agent', 'user_ip', 'card_mask', 'cardholder']) textIn(method, field);
   },
   'LOOK-051': async (service) => {
@@ -114,14 +112,14 @@ export const lookupObligations: Obligations = {
     }
   },
   'LOOK-054': async (service) => {
-    const payment = await created(service, 'payment', paymentRequest(service, 'card'));
+    const payment = await createdPayment(service, 'card');
     const payout = await created(service, 'payout', payoutRequest(service, 'jazz_cash'));
-    (await service.lookUp('payout', { transaction_id: payment.transaction_id })).refused();
+    (await service.lookUp('payout', { transaction_id: payment.id })).refused();
     (await service.lookUp('payment', { transaction_id: payout.transaction_id })).refused();
   },
   'LOOK-055': async (service) => {
-    const { transaction_id } = await created(service, 'payment', paymentRequest(service, 'upi'));
-    const found = await service.found('payment', transaction_id);
+    const { id } = await createdPayment(service, 'upi');
+    const found = await service.found('payment', id);
     expectAbsent(objectIn(found, 'payment_method'), 'state');
     expectAbsent(found, 'error');
   },

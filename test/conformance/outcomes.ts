@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { confirmBody, isConfirmable } from './confirm';
 import { decimalIn, expectFullPayment, expectAbsent, objectIn, expectAmount, textIn } from './expectations';
-import { created, PAYMENTS, paymentRequest, PAYOUTS, payoutRequest } from './samples';
+import { created, createdPayment, PAYMENTS, PAYOUTS, payoutRequest } from './samples';
 import type { Flow, PaymentSample, PaymentType, PayoutType } from './samples';
 import type { Obligations, Resource, Run, Service } from './service';
 import type { WireObject } from './wire';
@@ -25,9 +25,8 @@ async function expectDeclinedPayout(service: Service, type: PayoutType, cents: s
 
 const declines = (ids: Record<Resource, string>, cents: string, ...error: string[]): Obligations => ({
   [ids.payment]: async (service) => {
-    const request = paymentRequest(service, 'card', { flow: 'direct', value: `25.${cents}` });
-    const { transaction_id } = await created(service, 'payment', request);
-    const failed = await service.reaching('payment', transaction_id, 'failed');
+    const { request, id } = await createdPayment(service, 'card', { flow: 'direct', value: `25.${cents}` });
+    const failed = await service.reaching('payment', id, 'failed');
     expectFullPayment(failed, request);
     expectDeclined(failed, ...error);
   },
@@ -36,8 +35,7 @@ const declines = (ids: Record<Resource, string>, cents: string, ...error: string
 
 /** Creates a payment, and confirms it if the flow requires that. */
 async function acted(service: Service, type: PaymentType, options: { flow: Flow; value: string }) {
-  const request = paymentRequest(service, type, options);
-  const { transaction_id: id } = await created(service, 'payment', request);
+  const { request, id } = await createdPayment(service, type, options);
   if (options.flow === 'direct' && isConfirmable(type))
     (await service.confirm(confirmBody(type, id))).having(200, 201);
   return { request, id };

@@ -73,10 +73,15 @@ export const PAYOUTS = {
 
 export type PayoutType = keyof typeof PAYOUTS;
 
+interface PaymentOptions {
+  flow?: Flow;
+  value?: string;
+}
+
 export function paymentRequest(
   service: Service,
   type: PaymentType,
-  { flow = 'redirect', value = '25.00' }: { flow?: Flow; value?: string } = {},
+  { flow = 'redirect', value = '25.00' }: PaymentOptions = {},
 ): WireObject {
   const sample: PaymentSample = PAYMENTS[type];
   const method = flow === 'redirect' ? (sample.redirect ?? {}) : sample.direct;
@@ -119,4 +124,11 @@ export async function created(
 ): Promise<WireObject & { transaction_id: string }> {
   const response = (await service.create(resource, body)).having(201).body();
   return { ...response, transaction_id: uuidIn(response, 'transaction_id') };
+}
+
+/** Creates a payment. Returns its request, the response and its id. */
+export async function createdPayment(service: Service, type: PaymentType, options: PaymentOptions = {}) {
+  const request = paymentRequest(service, type, options);
+  const payment = await created(service, 'payment', request);
+  return { request, payment, id: payment.transaction_id };
 }

@@ -1,13 +1,6 @@
-import { sandboxMethods } from '../../src/schema/methods';
-import { AdvancingClock } from '../../src/sandbox/clock';
-import { frozenClock } from '../support/fake-clock';
-import { startSandbox } from '../../src/sandbox/server';
+import { fakeClock } from '../support/fake-clock';
+import { API_KEY, CHANNEL, SECRET_KEY, testSandbox } from '../support/gateway';
 import type { ServiceAccess } from './service';
-
-export interface Target {
-  access: ServiceAccess;
-  close(): Promise<void>;
-}
 
 const NAMES = [
   'OBLIGATIONS_BASE_URL',
@@ -31,26 +24,18 @@ export function remoteAccess(): ServiceAccess | undefined {
   return { baseUrl, apiKey, secretKey, channel };
 }
 
-/** Opens the remote service, or a sandbox in this process with a fake clock. */
-export async function openTarget(remote: ServiceAccess | undefined): Promise<Target> {
-  if (remote) return { access: remote, close: async () => undefined };
-  const keys = { apiKey: 'obligations-key', secretKey: 'obligations-secret' };
-  const clock = new AdvancingClock(frozenClock(Date.now()));
-  const sandbox = await startSandbox({
-    ...keys,
-    methods: sandboxMethods(),
-    host: '127.0.0.1',
-    port: 0,
-    clock,
-  });
-  const access: ServiceAccess = {
-    ...keys,
-    baseUrl: sandbox.url,
-    channel: '0b8f9f3e-7d0a-4c1c-9b52-3f6a1f0f2a11',
+/** Opens a sandbox in this process with a fake clock. */
+export async function openSandbox(): Promise<ServiceAccess> {
+  const clock = fakeClock(Date.now());
+  const { url } = await testSandbox({ clock });
+  return {
+    baseUrl: url,
+    apiKey: API_KEY,
+    secretKey: SECRET_KEY,
+    channel: CHANNEL,
     now: () => clock.now(),
     passTime: async (ms) => {
       clock.advance(ms);
     },
   };
-  return { access, close: () => sandbox.close() };
 }

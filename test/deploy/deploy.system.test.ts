@@ -62,14 +62,8 @@ describeWhere(lacking('bwrap'), 'The image, built from the Dockerfile and run re
     };
     url = `http://127.0.0.1:${PORT}`;
     gateway = run(start);
-    await Promise.race([
-      until(
-        () => gateway.output(),
-        (output) => output.includes('"msg":"listening"'),
-        120_000,
-      ),
-      gateway.exited,
-    ]);
+    const isListening = (): boolean => gateway.output().includes('"msg":"listening"');
+    await Promise.race([until(isListening, Boolean, 120_000), gateway.exited]);
   });
 
   test('has exactly the production packages', () => {
@@ -162,10 +156,7 @@ test('The audit sidecar of Kubernetes prints every line of the audit log, althou
     log.record(entry({ key: `order-${call}` }));
     // Waits before more lines are written than the rotated files hold.
     if (call > 0 && call % 12 !== 11) continue;
-    await until(
-      () => printed,
-      (text) => text.includes(`"order-${call}"`),
-    );
+    await until(() => printed.includes(`"order-${call}"`));
   }
   await log.close();
   following.kill('SIGTERM');

@@ -143,10 +143,7 @@ describeWhere(
           gateways[index]!.signal('SIGTERM');
           expect(await gateways[index]!.exited).toBe(0);
           gateways[index] = await start(Number(new URL(url).port));
-          await until(
-            () => fetch(new URL('/readyz', url)).then(({ status }) => status),
-            (status) => status === 200,
-          );
+          await until(async () => (await fetch(new URL('/readyz', url))).status === 200);
         }
       await load.stop();
       expect(load.failed.filter((failure) => !/502|SERVICE_UNAVAILABLE/.test(failure))).toEqual([]);

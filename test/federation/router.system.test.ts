@@ -1,15 +1,15 @@
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { DOCUMENTS, redirectCall, validCall, type Json } from '../support/calls';
 import { encodeNodeId } from '../../src/schema/node';
-import { bearer, clientOf, keyOf } from '../auth/support/harness';
+import { THEIRS, bearer, clientOf, keyOf } from '../auth/support/harness';
+import { codesOf } from '../auth/support/responses';
 import { AUTHORIZED, clientKeysFile } from '../support/credentials';
 import { CHANNEL, closeAfterTests, testGateway, type TestClient } from '../support/gateway';
 import { post, type RawResult } from '../support/raw';
 import { ordersSubgraph, type OrdersSubgraph } from './support/orders-subgraph';
 import { startRouter } from './support/router';
 
-const OTHER_CHANNEL = 'aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa';
-const ELSEWHERE = clientOf('elsewhere', { channels: [OTHER_CHANNEL] });
+const ELSEWHERE = clientOf('elsewhere', { channels: [THEIRS] });
 
 let service: FakePaymentService;
 let payments: TestClient;
@@ -37,7 +37,6 @@ function payment(method: Json = { type: 'card' }): string {
 }
 
 const order = (id: string, paymentId: string | null) => ({ id, paymentId });
-const codesOf = ({ errors = [] }: RawResult): unknown[] => errors.map(({ extensions }) => extensions['code']);
 
 /** Returns the gateway's `operation` lines after the first `lines` log lines. */
 const operationsSince = (lines: number): string[] =>

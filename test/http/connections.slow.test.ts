@@ -5,6 +5,8 @@ import {
   sendAndDisconnect,
   runSlowClient,
   slowClients,
+  type Disconnect,
+  type DisconnectPoint,
 } from '../adversarial/bad-clients';
 import { httpProblems } from '../adversarial/assert-safe-response';
 import { Caller, createInput } from '../support/caller';
@@ -14,7 +16,6 @@ import { CHANNEL } from '../support/gateway';
 import { newKey } from '../support/harness';
 import { Wire, postText } from '../support/wire';
 import { LARGE_BYTES, get, requested, startBareServer, type BareServer } from './support/bare-server';
-import { holdNext } from './support/held';
 import { heapInUse, openSockets } from './support/resources';
 import { startServer, type Server } from './support/servers';
 
@@ -31,10 +32,7 @@ async function silent({ base, connections }: BareServer, count: number): Promise
   const wires: Wire[] = [];
   for (let place = 0; place < count; place += 1) {
     wires.push(await Wire.open(base));
-    await until(
-      () => connections.size,
-      (size) => size >= Math.min(connections.max, place + 1),
-    );
+    await until(() => connections.size >= Math.min(connections.max, place + 1));
   }
   return wires;
 }
@@ -156,10 +154,7 @@ describe('Responses that a client does not read', () => {
     let received = 0;
     wire.socket.removeAllListeners('data').on('data', (chunk: Buffer) => (received += chunk.length));
     wire.socket.resume();
-    await until(
-      () => received,
-      (count) => count > bytes,
-    );
+    await until(() => received > bytes);
   }
 
   const buffered = ({ unread: responses }: BareServer): Promise<number> => until(() => responses.bytes);
@@ -205,35 +200,20 @@ describe('Responses that a client does not read', () => {
 const serves = async ({ client }: Server): Promise<boolean> =>
   (await client.request('{ __typename }')).status === 200;
 
-describe('A client that does not finish its request', () => {
-  let server: Server;
-
-  beforeAll(async () => {
-    server = await startServer({ CLIENT_TIMEOUT_MS: '300' });
-  });
-
-  test('is disconnected after CLIENT_TIMEOUT_MS, with status 408 or no response, and delays no other client', async () => {
-    const before = openSockets();
-    const clients = Array.from({ length: 5 }, () => slowClients(authorization)).flat();
-    const disconnected = Promise.all(
-      clients.map(async (client) => ({
-        name: client.name,
-        responses: await runSlowClient(server.base, client),
-      })),
-    );
-    for (let count = 0; count < 10; count += 1) expect(await serves(server)).toBe(true);
-    for (const { name, responses } of await disconnected) {
-      // Status 100 asks for the body; 200 belongs to an earlier request.
-      const final = responses.filter(({ status }) => ![100, 200].includes(status));
-      const seen = final.map((response) => ({
-        name,
-        status: response.status,
-        faults: httpProblems(response),
-      }));
-      expect(seen).toEqual(final.slice(0, 1).map(() => ({ name, status: 408, faults: [] })));
-    }
-    await until(openSockets, (count) => count <= before + 5);
-  });
+test('A client that does not finish its request is disconnected after CLIENT_TIMEOUT_MS, with status 408 or no response, and delays no other client', async () => {
+  const server = await startServer({ CLIENT_TIMEOUT_MS: '300' });
+  const before = openSockets();
+  const clients = Array.from({ length: 5 }, () => slowClients(authorization)).flat();
+  const disconnected = Promise.all(clients.map((client) => runSlowClient(server.base, client)));
+  for (let count = 0; count < 10; count += 1) expect(await serves(server)).toBe(true);
+  for (const [place, responses] of (await disconnected).entries()) {
+    const { name } = clients[place]!;
+    // Status 100 asks for the body; 200 belongs to an earlier request.
+    const final = responses.filter(({ status }) => ![100, 200].includes(status));
+    const seen = final.map((response) => ({ name, status: response.status, faults: httpProblems(response) }));
+    expect(seen).toEqual(final.slice(0, 1).map(() => ({ name, status: 408, faults: [] })));
+  }
+  await until(openSockets, (count) => count <= before + 5);
 });
 
 describe('A client that disconnects', () => {
@@ -248,9 +228,7 @@ describe('A client that disconnects', () => {
   });
 
   const lookup = (): string =>
-    JSON.stringify({
-      query: `{ payment(channel: "${CHANNEL}", externalId: "${newKey()}") { __typename } }`,
-    });
+    JSON.stringify({ query: `{ payment(channel: "${CHANNEL}", externalId: "${newKey()}") { __typename } }` });
   const create = (key: string): string =>
     JSON.stringify({
       query: 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }',
@@ -259,19 +237,17 @@ describe('A client that disconnects', () => {
 
   const SPARE_CONNECTIONS = 30;
 
-  const times = (count: number, run: () => Promise<void>): Promise<unknown> =>
-    Promise.all(Array.from({ length: count }, run));
+  /** Sends bodies on connections of their own, all at once, and disconnects each at that point. */
+  const sendAll = (bodies: readonly string[], point: DisconnectPoint, disconnect: Disconnect) => {
+    const options = { headers: [authorization], disconnect };
+    return Promise.all(bodies.map((body) => sendAndDisconnect(server.base, point, body, options)));
+  };
 
   test.each(DISCONNECTS)('(%s) at any point of its request leaks no sockets', async (_how, disconnect) => {
     const before = openSockets();
     for (const departure of DISCONNECT_POINTS)
       for (let round = 0; round < 5; round += 1)
-        await times(10, () =>
-          sendAndDisconnect(server.base, departure, lookup(), {
-            headers: [authorization],
-            disconnect,
-          }),
-        );
+        await sendAll(Array.from({ length: 10 }, lookup), departure, disconnect);
     await until(openSockets, (now) => now <= before + SPARE_CONNECTIONS);
     expect(await serves(server)).toBe(true);
   });
@@ -282,12 +258,7 @@ describe('A client that disconnects', () => {
     const [, disconnect] = DISCONNECTS[1]!;
     const rounds = async (count: number): Promise<void> => {
       for (let round = 0; round < count; round += 1)
-        await times(20, () =>
-          sendAndDisconnect(server.base, BEFORE_ANSWER, lookup(), {
-            headers: [authorization],
-            disconnect,
-          }),
-        );
+        await sendAll(Array.from({ length: 20 }, lookup), BEFORE_ANSWER, disconnect);
       server.service.requests.length = 0;
       server.logLines.length = 0;
     };
@@ -298,39 +269,10 @@ describe('A client that disconnects', () => {
   });
 
   test.each(DISCONNECTS)(
-    '(%s) after the service received its create does not stop the create',
-    async (_how, disconnect) => {
-      const key = newKey();
-      const held = holdNext(server.service, 'create-payment');
-      const wire = await Wire.open(server.base);
-      wire.write(postText(create(key), ['Host: gateway', authorization]));
-      await held.arrived();
-      disconnect(wire);
-      wire.socket.resume();
-      await wire.closed;
-      held.release();
-      const attempt = await until(
-        () => caller.attempt(key),
-        (seen) => seen?.outcome === 'SUCCEEDED',
-      );
-      expect(attempt?.payment?.transactionId).toBe(server.service.created(key)[0]?.transactionId);
-      expect(await caller.create('payment', key)).toMatchObject({ result: 'PaymentSuccess', replayed: true });
-      expect(server.service.created(key)).toHaveLength(1);
-    },
-  );
-
-  test.each(DISCONNECTS)(
     '(%s) right after sending a create, and repeats it, creates exactly once',
     async (_how, disconnect) => {
       const keys = Array.from({ length: 15 }, newKey);
-      await Promise.all(
-        keys.map((key) =>
-          sendAndDisconnect(server.base, BEFORE_ANSWER, create(key), {
-            headers: [authorization],
-            disconnect,
-          }),
-        ),
-      );
+      await sendAll(keys.map(create), BEFORE_ANSWER, disconnect);
       for (const key of keys) {
         const end = await until(
           () => caller.create('payment', key),

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { bearer } from '../auth/support/harness';
+import { bearer, clientOf } from '../auth/support/harness';
+import { codesOf } from '../auth/support/responses';
 import { lookUpPayment } from '../methods/selection';
 import { Caller, createInput } from '../support/caller';
 import { clientKeysFile } from '../support/credentials';
 import { until } from '../support/latch';
 import { CHANNEL, type GraphqlResult } from '../support/gateway';
-import { post, raw, type RawResult } from '../support/raw';
+import { expectErrors, post, raw, type RawResult } from '../support/raw';
 import { newKey } from '../support/harness';
 import { holdNext } from './support/held';
 import { startServer, type Server } from './support/servers';
@@ -44,15 +45,10 @@ const FRAGMENTS =
   'fragment N on AttemptEdge { item: node { ...P } } fragment P on Attempt { it: payment { __typename } }';
 
 const isLimited = ({ status }: Pick<GraphqlResult<unknown>, 'status'>): boolean => status === 429;
-const codesOf = ({ errors }: Pick<RawResult, 'errors'>): unknown[] | undefined =>
-  errors?.map(({ extensions }) => extensions['code']);
 
 describe('RATE_LIMIT_PER_MINUTE=24', () => {
   const POINTS = 24;
-  const clients = Array.from({ length: 40 }, (_, n) => ({
-    id: `c${n}`,
-    key: `pgk_client-${n}-0123456789abcdef`,
-  }));
+  const clients = Array.from({ length: 40 }, (_, n) => clientOf(`c${n}`, {}));
   const unused = [...clients];
   let server: Server;
 
@@ -73,15 +69,12 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
     });
 
     test('with status 429 and Retry-After', async () => {
-      const { status, data, errors, headers } = await lookUp(server, limited);
+      const response = await lookUp(server, limited);
+      const { status, data, errors, headers } = response;
       expect([status, data, errors?.length]).toEqual([429, undefined, 1]);
-      const { extensions, message } = errors![0]!;
-      expect(message).not.toBe('');
-      expect(extensions).toMatchObject({
-        code: 'RATE_LIMITED',
-        retryable: true,
-        requestId: headers.get('x-request-id'),
-      });
+      expectErrors(response, 'RATE_LIMITED');
+      const { extensions } = errors![0]!;
+      expect(extensions['retryable']).toBe(true);
       const wait = Number(extensions['retryAfterMs']);
       expect(wait).toBeGreaterThan(0);
       expect(wait).toBeLessThanOrEqual(60_000);
@@ -122,6 +115,7 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
   test.each<[number, string, Send]>([
     [1, 'a lookup', lookUp],
     [1, 'an operation without lookups', send('{ __typename }')],
+    [1, 'an empty batch', batch([])],
     [5, 'a create', create],
     [8, 'a batch of eight times the same transaction', batch(Array<string>(8).fill(id))],
     [4, 'four aliases', aliased(4)],
@@ -145,12 +139,15 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
     [1, 'a document that does not parse', send('{')],
     [1, 'a document that is too large', send(`{ ${times(200, (n) => `a${n}: __typename`)} }`)],
     [1, 'a missing variable', send('query ($c: UUID!) { payment(channel: $c) { __typename } }')],
-  ])('charges %d points for %s', async (points, _what, one) => {
-    const client = newClient();
-    let count = 0;
-    while (count <= POINTS && !isLimited(await one(server, client))) count += 1;
-    expect(count).toBe(Math.floor(POINTS / points));
-  });
+  ])(
+    'charges %d points for %s, also when it is compiled from the third time on',
+    async (points, _what, one) => {
+      const client = newClient();
+      let count = 0;
+      while (count <= POINTS && !isLimited(await one(server, client))) count += 1;
+      expect(count).toBe(Math.floor(POINTS / points));
+    },
+  );
 });
 
 test('RATE_LIMIT_PER_MINUTE=0 disables the limit', async () => {
@@ -166,26 +163,18 @@ describe('With default limits', () => {
     server = await startServer();
   });
 
+  const lookUpEverything: Send = ({ client }) =>
+    client.request(lookUpPayment(), { channel: CHANNEL, externalId: newKey() });
+
   test.each<[string, number, Send]>([
     ['concurrent lookups', 50, lookUp],
     ['concurrent creates', 50, create],
     ['full batches', 20, batch(Array<string>(100).fill(randomUUID()))],
     ['operations with 20 aliases', 5, aliased(20)],
+    ['lookups of every field of every type', 5, lookUpEverything],
   ])('a client is never refused: %s', async (_what, count, one) => {
     const responses = await Promise.all(Array.from({ length: count }, () => one(server)));
     for (const { status, errors } of responses) expect([status, errors]).toEqual([200, undefined]);
-  });
-
-  test('a client is never refused: a payment with every field of every type', async () => {
-    const { client } = server;
-    const externalId = newKey();
-    await client.request(CREATE, { input: createInput('payment', newKey(), { externalId }) });
-    const response = await client.request<{ payment: object }>(lookUpPayment(), {
-      channel: CHANNEL,
-      externalId,
-    });
-    expect(response.errors).toBeUndefined();
-    expect(Object.keys(response.data.payment).length).toBeGreaterThan(5);
   });
 
   const HUNDRED = JSON.stringify(idsOf(100));

@@ -1,17 +1,17 @@
 import { confirmPayment, createPayment, createPayout, lookUpPayment, lookUpPayout } from './selection';
 import { expectSigned } from '../support/signatures';
 import { openHarness, type MethodHarness } from './harness';
-import { rowsOf, type GoldenConfirm, type GoldenCreate, type GoldenLookup, type Json } from './golden-bodies';
+import {
+  rowsOf,
+  type GoldenConfirm,
+  type GoldenCreate,
+  type GoldenLookup,
+  type GoldenMethod,
+  type Json,
+} from './golden-bodies';
 import { readDrawings } from './qr-image';
 
 /** For every method and flow: the request to the service (byte for byte where this matters) and all result fields. */
-
-interface MoneyCase {
-  document: string;
-  root: 'createPayment' | 'confirmPayment' | 'createPayout';
-  path: string;
-  golden: GoldenCreate | GoldenConfirm;
-}
 
 let harness: MethodHarness;
 
@@ -19,67 +19,53 @@ beforeAll(async () => {
   harness = await openHarness();
 });
 
-async function expectGoldenMutation({ document, root, path, golden }: MoneyCase): Promise<void> {
-  const isConfirm = 'lookup' in golden;
-  harness.respond({
-    post: { status: isConfirm ? 200 : 201, json: golden.answer },
-    ...(isConfirm && { get: { status: 200, json: golden.lookup } }),
-  });
-  const { data, errors } = await harness.gateway.request(document, { input: golden.input });
+const MUTATIONS = [
+  ['createPayment', '/api/v1/payment/', createPayment(), ({ payment }: GoldenMethod) => payment?.create],
+  [
+    'confirmPayment',
+    '/api/v1/payment/confirm/',
+    confirmPayment(),
+    ({ payment }: GoldenMethod) => payment?.confirm,
+  ],
+  ['createPayout', '/api/v1/payout/', createPayout(), ({ payout }: GoldenMethod) => payout?.create],
+] as const;
 
-  const [post, ...more] = harness.sent('POST');
-  expect(more).toEqual([]);
-  expect(post).toMatchObject({ path, query: '', headers: { 'x-timestamp': '1717146765' } });
-  expectSigned(post!);
-  expect(post?.json).toStrictEqual(golden.body);
-  expect(Object.keys(post?.json ?? {})).toEqual(Object.keys(golden.body));
-  expect(keysOf(post?.json['payment_method'] ?? post?.json['payout_method'])[0]).toBe(
-    isConfirm ? undefined : 'type',
-  );
-
-  const [member, field] =
-    root === 'createPayout' ? ['PayoutSuccess', 'payout'] : ['PaymentSuccess', 'payment'];
-  expect(errors).toBeUndefined();
-  expect(readDrawings(data)).toStrictEqual({
-    [root]: { __typename: member, replayed: false, [field]: golden.data },
-  });
-}
-
-const keysOf = (value: unknown): string[] =>
-  typeof value === 'object' && value !== null ? Object.keys(value) : [];
-
-test.each(rowsOf(({ payment }) => payment?.create))(
-  'A create of a payment sends and returns the golden bodies: %s',
-  async (_name, golden) => {
-    await expectGoldenMutation({
-      document: createPayment(),
-      root: 'createPayment',
-      path: '/api/v1/payment/',
-      golden,
-    });
-    expect(harness.sent('GET')).toEqual([]);
-  },
+const mutations = MUTATIONS.flatMap(([root, path, document, casesOf]) =>
+  rowsOf<GoldenCreate | GoldenConfirm>(casesOf).map(([name, golden]) => ({
+    root,
+    path,
+    document,
+    name,
+    golden,
+  })),
 );
 
-test.each(rowsOf(({ payment }) => payment?.confirm))(
-  'A confirm sends and returns the golden bodies: %s',
-  async (_name, golden) => {
-    const path = '/api/v1/payment/confirm/';
-    await expectGoldenMutation({ document: confirmPayment(), root: 'confirmPayment', path, golden });
-    expect(harness.sent('GET')).toHaveLength(1);
-  },
-);
-
-test.each(rowsOf(({ payout }) => payout?.create))(
-  'A create of a payout sends and returns the golden bodies: %s',
-  async (_name, golden) => {
-    await expectGoldenMutation({
-      document: createPayout(),
-      root: 'createPayout',
-      path: '/api/v1/payout/',
-      golden,
+test.each(mutations)(
+  '$root sends and returns the golden bodies: $name',
+  async ({ root, path, document, golden }) => {
+    const isConfirm = 'lookup' in golden;
+    harness.respond({
+      post: { status: isConfirm ? 200 : 201, json: golden.answer },
+      ...(isConfirm && { get: { status: 200, json: golden.lookup } }),
     });
-    expect(harness.sent('GET')).toEqual([]);
+    const { data, errors } = await harness.gateway.request(document, { input: golden.input });
+
+    const [post, ...more] = harness.sent('POST');
+    expect(more).toEqual([]);
+    expect(post).toMatchObject({ path, query: '', headers: { 'x-timestamp': '1717146765' } });
+    expectSigned(post!);
+    expect(post?.json).toStrictEqual(golden.body);
+    expect(Object.keys(post?.json ?? {})).toEqual(Object.keys(golden.body));
+    const method = post?.json['payment_method'] ?? post?.json['payout_method'] ?? {};
+    expect(Object.keys(method)[0]).toBe(isConfirm ? undefined : 'type');
+
+    const [member, field] =
+      root === 'createPayout' ? ['PayoutSuccess', 'payout'] : ['PaymentSuccess', 'payment'];
+    expect(errors).toBeUndefined();
+    expect(readDrawings(data)).toStrictEqual({
+      [root]: { __typename: member, replayed: false, [field]: golden.data },
+    });
+    expect(harness.sent('GET')).toHaveLength(isConfirm ? 1 : 0);
   },
 );
 
@@ -106,40 +92,25 @@ function waysToLookUp({ data }: GoldenLookup): { ids: Json; query: string; exter
   ];
 }
 
-async function expectOneLookup(path: string, query: string, ask: () => Promise<unknown>): Promise<void> {
-  await ask();
-  const [get, ...more] = harness.service.requests;
-  expect(more).toEqual([]);
-  expect(get).toMatchObject({ method: 'GET', path, query, body: '' });
-  expectSigned(get!);
-}
+const lookupsOf = (kind: 'payment' | 'payout') =>
+  rowsOf((method) => method[kind]?.lookup).map(([name, golden]) => [kind, name, golden] as const);
 
-test.each(rowsOf(({ payment }) => payment?.lookup))(
-  'A lookup by transaction id, external id or both returns the golden payment: %s',
-  async (_name, golden) => {
+test.each([...lookupsOf('payment'), ...lookupsOf('payout')])(
+  'A lookup by transaction id, external id or both returns the golden %s: %s',
+  async (kind, _name, golden) => {
     for (const { ids, query, externalId } of waysToLookUp(golden)) {
-      harness.respond({ get: { status: 200, json: golden.answer } });
-      await expectOneLookup('/api/v1/payment/', query, async () => {
-        const { data, errors } = await harness.gateway.request(lookUpPayment(), ids);
-        expect(errors).toBeUndefined();
-        expect(readDrawings(data)).toStrictEqual({ payment: { ...golden.data, externalId } });
-      });
-    }
-  },
-);
-
-test.each(rowsOf(({ payout }) => payout?.lookup))(
-  'A lookup by transaction id, external id or both returns the golden payout: %s',
-  async (_name, golden) => {
-    for (const { ids, query, externalId } of waysToLookUp(golden)) {
-      // A lookup of a payout contains the client's external id (spec 2.6).
-      const responded = externalId ?? golden.data['externalId'];
-      harness.respond({ get: { status: 200, json: { ...golden.answer, external_id: responded } } });
-      await expectOneLookup('/api/v1/payout/', query, async () => {
-        const { data, errors } = await harness.gateway.request(lookUpPayout(), ids);
-        expect(errors).toBeUndefined();
-        expect(data).toStrictEqual({ payout: { ...golden.data, externalId: responded } });
-      });
+      // A lookup of a payout contains the client's external id (spec 2.6), one of a payment does not.
+      const shown = kind === 'payout' ? (externalId ?? golden.data['externalId']) : externalId;
+      const json = { ...golden.answer, ...(kind === 'payout' && { external_id: shown }) };
+      harness.respond({ get: { status: 200, json } });
+      const document = kind === 'payment' ? lookUpPayment() : lookUpPayout();
+      const { data, errors } = await harness.gateway.request(document, ids);
+      expect(errors).toBeUndefined();
+      expect(readDrawings(data)).toStrictEqual({ [kind]: { ...golden.data, externalId: shown } });
+      const [get, ...more] = harness.service.requests;
+      expect(more).toEqual([]);
+      expect(get).toMatchObject({ method: 'GET', path: `/api/v1/${kind}/`, query, body: '' });
+      expectSigned(get!);
     }
   },
 );

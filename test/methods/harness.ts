@@ -7,7 +7,7 @@ import {
 } from '../support/payment-service/fake-payment-service';
 
 /** The fixed time of the gateway. */
-export const NOW_MS = 1_717_146_765_999;
+const NOW_MS = 1_717_146_765_999;
 
 /** A gateway with a fixed clock, and a scripted service. */
 export interface MethodHarness {

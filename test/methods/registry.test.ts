@@ -8,7 +8,7 @@ import type {
   PaymentMethodDefinition,
   PayoutMethodDefinition,
 } from '../../src/schema/methods/method-definition';
-import { goldenMethods, type GoldenCreate } from './golden-bodies';
+import { goldenMethods, type GoldenCreate, type GoldenPayment } from './golden-bodies';
 import { schema } from './selection';
 
 /** A method is one definition, one line of the registry and its golden bodies; the schema follows the registry. */
@@ -123,6 +123,8 @@ test('Each wire type has a golden file with its kinds (payment, payout)', () => 
   expect(golden.sort()).toEqual(registered.sort());
 });
 
+const sorted = (words: readonly string[]): string[] => [...new Set(words)].sort();
+
 /** Returns the methods that golden creates choose: "redirect CARD", or a field of the @oneOf input. */
 const choicesOf = (creates: readonly GoldenCreate[] = []): string[] =>
   sorted(
@@ -133,66 +135,46 @@ const choicesOf = (creates: readonly GoldenCreate[] = []): string[] =>
     ),
   );
 
-const sorted = (words: readonly string[]): string[] => [...new Set(words)].sort();
+const COVERED = [
+  ...paymentMethods.map(({ type, name, payment, redirect, input, confirmation }) => ({
+    type,
+    resource: payment.name,
+    golden: goldenMethods.get(type)?.payment,
+    choices: sorted([...(redirect ? [`redirect ${name}`] : []), ...(input ? [input.field] : [])]),
+    confirmations: confirmation ? [confirmation.field] : [],
+  })),
+  ...payoutMethods.map(({ type, name, payout, typeOnly, input }) => ({
+    type,
+    resource: payout.name,
+    golden: goldenMethods.get(type)?.payout as GoldenPayment | undefined,
+    choices: sorted([...(typeOnly ? [`typeOnly ${name}`] : []), ...(input ? [input.field] : [])]),
+    confirmations: [],
+  })),
+];
 
-test.each(paymentMethods)(
-  'Golden bodies cover every way to pay by $type',
-  ({ type, name, payment, redirect, input, confirmation }) => {
-    const golden = goldenMethods.get(type)?.payment;
-    expect(choicesOf(golden?.create)).toEqual(
-      sorted([...(redirect ? [`redirect ${name}`] : []), ...(input ? [input.field] : [])]),
-    );
-    const confirmed = golden?.confirm?.flatMap((one) => Object.keys(one.input.confirmation)) ?? [];
-    expect(sorted(confirmed)).toEqual(confirmation ? [confirmation.field] : []);
-    expect([golden?.create.length, golden?.lookup.length]).not.toContain(0);
-    expect(golden?.type).toBe(payment.name);
+test.each(COVERED)('Golden bodies cover every way to create and confirm a $resource by $type', (method) => {
+  const { golden, resource, choices, confirmations } = method;
+  expect(choicesOf(golden?.create)).toEqual(choices);
+  const confirmed = golden?.confirm?.flatMap(({ input }) => Object.keys(input.confirmation)) ?? [];
+  expect(sorted(confirmed)).toEqual(confirmations);
+  expect([golden?.create.length, golden?.lookup.length]).not.toContain(0);
+  expect(golden?.type).toBe(resource);
+});
+
+const inputs = [
+  ...paymentMethods.flatMap(({ type, input }) => (input ? [['payment', type, input.field] as const] : [])),
+  ...payoutMethods.flatMap(({ type, input }) => (input ? [['payout', type, input.field] as const] : [])),
+];
+
+test.each(inputs)(
+  'Golden bodies of every %s by %s set each field of its input at least once',
+  (kind, type, field) => {
+    const union = schema.getType(kind === 'payment' ? 'PaymentMethodInput' : 'PayoutMethodInput');
+    const input = union instanceof GraphQLInputObjectType && union.getFields()[field]?.type;
+    if (!(input instanceof GraphQLInputObjectType)) throw new Error(`${field} is no input.`);
+    const given = goldenMethods
+      .get(type)
+      ?.[kind]?.create.map((golden) => Object(golden.input.method[field]) as object);
+    expect(sorted((given ?? []).flatMap(Object.keys))).toEqual(Object.keys(input.getFields()).sort());
   },
 );
-
-test.each(payoutMethods)(
-  'Golden bodies cover every way to pay out by $type',
-  ({ type, name, payout, typeOnly, input }) => {
-    const golden = goldenMethods.get(type)?.payout;
-    expect(choicesOf(golden?.create)).toEqual(
-      sorted([...(typeOnly ? [`typeOnly ${name}`] : []), ...(input ? [input.field] : [])]),
-    );
-    expect([golden?.create.length, golden?.lookup.length]).not.toContain(0);
-    expect(golden?.type).toBe(payout.name);
-  },
-);
-
-test.each([...goldenMethods])(
-  'Golden bodies of %s set every field of its inputs at least once',
-  (type, golden) => {
-    const definition = registry.find((one) => typeOf(one) === type);
-    const inputs: [string | undefined, readonly GoldenCreate[] | undefined][] = [
-      [
-        definition?.payment?.input?.field && `PaymentMethodInput.${definition.payment.input.field}`,
-        golden.payment?.create,
-      ],
-      [
-        definition?.payout?.input?.field && `PayoutMethodInput.${definition.payout.input.field}`,
-        golden.payout?.create,
-      ],
-    ];
-    for (const [field, creates] of inputs) {
-      if (field) expect(fieldsGiven(field, creates)).toEqual(fieldsOf(field));
-    }
-  },
-);
-
-function fieldsOf(place: string): string[] {
-  const [name = '', field = ''] = place.split('.');
-  const type = schema.getType(name);
-  if (!(type instanceof GraphQLInputObjectType)) throw new Error(`${name} is no input.`);
-  const input = type.getFields()[field]?.type;
-  if (!(input instanceof GraphQLInputObjectType)) throw new Error(`${place} is no input.`);
-  return Object.keys(input.getFields()).sort();
-}
-
-function fieldsGiven(place: string, creates: readonly GoldenCreate[] = []): string[] {
-  const [, field = ''] = place.split('.');
-  return [
-    ...new Set(creates.flatMap(({ input }) => Object.keys(Object(input.method[field]) as object))),
-  ].sort();
-}

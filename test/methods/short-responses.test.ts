@@ -1,17 +1,8 @@
+import type { Reply } from '../support/payment-service/fake-payment-service';
+import { rowsOf, type GoldenConfirm, type GoldenCreate, type Json } from './golden-bodies';
 import { openHarness, type MethodHarness } from './harness';
-import { type Json } from './golden-bodies';
 import { readDrawings } from './qr-image';
-import {
-  GOLDEN_LOOKUP,
-  confirm,
-  confirms,
-  create,
-  creates,
-  shortestResponse,
-  lookups,
-  named,
-} from './short-calls';
-import { type Reply } from '../support/payment-service/fake-payment-service';
+import { confirmPayment, createPayment } from './selection';
 
 let harness: MethodHarness;
 
@@ -19,26 +10,64 @@ beforeAll(async () => {
   harness = await openHarness();
 });
 
+const creates = rowsOf(({ payment }) => payment?.create);
+const confirms = rowsOf(({ payment }) => payment?.confirm);
+
+function named<C>(rows: [string, C][], name: string): C {
+  const [, found] = rows.find(([row]) => row === name) ?? [];
+  if (!found) throw new Error(`There is no golden case "${name}".`);
+  return found;
+}
+
+/** The shortest response to a create (spec 4.4). */
+const shortestResponse = ({ status, transaction_id }: Json): Json => ({ status, transaction_id });
+
+interface Options {
+  selection?: string;
+  /** The response to the create or confirm. Default: the shortest one, or that of the golden case. */
+  post?: Json;
+  get?: Reply;
+}
+
+/** Sends a mutation and returns the selected fields of the payment; expects success. */
+async function call(document: string, input: Json, { post, get }: Options): Promise<Json> {
+  type Success = { __typename: string; payment: Json };
+  harness.respond({ post: { status: 200, json: post }, get });
+  const { data, errors } = await harness.gateway.request<Record<string, Success>>(document, { input });
+  expect(errors).toBeUndefined();
+  const [result] = Object.values(data);
+  expect(result?.__typename).toBe('PaymentSuccess');
+  return result?.payment ?? {};
+}
+
+const create = ({ input, answer }: GoldenCreate, { selection, ...more }: Options = {}): Promise<Json> =>
+  call(createPayment(selection), input, { post: shortestResponse(answer), ...more });
+
+const confirm = ({ input, answer }: GoldenConfirm, { selection, ...more }: Options): Promise<Json> =>
+  call(confirmPayment(selection), input, { post: answer, ...more });
+
+const lookups = (): string[] => harness.sent('GET').map(({ path, query }) => `${path}?${query}`);
+
+const GOLDEN_LOOKUP =
+  '/api/v1/payment/?channel=7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10&transaction_id=3f0c5a52-8f0e-4f5b-9d0a-6f2f7f1f9a01';
+
 /** A create may get only status and transaction_id, a confirm no amount and method (spec 2.3, 4.4, 4.5). */
 
 const amountSent = (body: Json): Json => ({ ...(body['amount'] as Json), received: null });
 
 describe('A create with a response of status and transaction_id only', () => {
   test.each(creates)('returns all fields, taken from request and one lookup: %s', async (_name, golden) => {
-    const found = await create(harness, golden, {
-      post: shortestResponse(golden.answer),
-      get: { status: 200, json: golden.answer },
-    });
+    const found = await create(golden, { get: { status: 200, json: golden.answer } });
     expect(readDrawings(found)).toStrictEqual({ ...golden.data, amount: amountSent(golden.body) });
-    expect(lookups(harness)).toEqual([GOLDEN_LOOKUP]);
+    expect(lookups()).toEqual([GOLDEN_LOOKUP]);
   });
 
   test.each(creates)('needs no lookup for common fields: %s', async (_name, golden) => {
     const selection = `{ __typename ... on PaymentResource {
       id transactionId channel externalId method status rawStatus amount { currency value received } error { code } } }`;
-    const found = await create(harness, golden, { selection, post: shortestResponse(golden.answer) });
+    const found = await create(golden, { selection });
     expect({ ...golden.data, amount: amountSent(golden.body) }).toMatchObject(found);
-    expect(lookups(harness)).toEqual([]);
+    expect(lookups()).toEqual([]);
   });
 
   const knownFromRequest: [string, string, string][] = [
@@ -55,9 +84,9 @@ describe('A create with a response of status and transaction_id only', () => {
   test.each(knownFromRequest)('needs no lookup for fields of the request: %s', async (name, type, fields) => {
     const golden = named(creates, name);
     const selection = `{ ... on ${type} { ${fields} } }`;
-    const found = await create(harness, golden, { selection, post: shortestResponse(golden.answer) });
+    const found = await create(golden, { selection });
     expect(found).toEqual(Object.fromEntries(fields.split(' ').map((field) => [field, golden.data[field]])));
-    expect(lookups(harness)).toEqual([]);
+    expect(lookups()).toEqual([]);
   });
 
   const looksUp: [string, string, string][] = [
@@ -83,12 +112,12 @@ describe('A create with a response of status and transaction_id only', () => {
     'needs one lookup for fields that only the service knows: %s, %s { %s }',
     async (name, type, fields) => {
       const golden = named(creates, name);
-      const selection = `{ ... on ${type} { ${fields} } }`;
       const get = { status: 200, json: golden.answer };
-      const found = await create(harness, golden, { selection, post: shortestResponse(golden.answer), get });
+      const selection = `{ ... on ${type} { ${fields} } }`;
+      const found = await create(golden, { selection, get });
       expect(golden.data).toMatchObject(found);
       expect(Object.values(found)).not.toContain(null);
-      expect(lookups(harness)).toEqual([GOLDEN_LOOKUP]);
+      expect(lookups()).toEqual([GOLDEN_LOOKUP]);
     },
   );
 
@@ -96,8 +125,8 @@ describe('A create with a response of status and transaction_id only', () => {
     const golden = named(creates, 'bkash, server-to-server, account beside payment_method only');
     const post = { ...shortestResponse(golden.answer), account: golden.answer['account'] };
     const selection = '{ ... on BkashPayment { account } }';
-    expect(await create(harness, golden, { selection, post })).toEqual({ account: golden.data['account'] });
-    expect(lookups(harness)).toEqual([]);
+    expect(await create(golden, { selection, post })).toEqual({ account: golden.data['account'] });
+    expect(lookups()).toEqual([]);
   });
 
   test('returns the error of a failed payment with one lookup', async () => {
@@ -107,9 +136,9 @@ describe('A create with a response of status and transaction_id only', () => {
     const selection =
       '{ ... on PaymentResource { status error { code message } nextAction { __typename } } }';
     const get = { status: 200, json: failed };
-    const found = await create(harness, golden, { selection, post: shortestResponse(failed), get });
+    const found = await create(golden, { selection, post: shortestResponse(failed), get });
     expect(found).toEqual({ status: 'FAILED', error, nextAction: null });
-    expect(lookups(harness)).toEqual([GOLDEN_LOOKUP]);
+    expect(lookups()).toEqual([GOLDEN_LOOKUP]);
   });
 });
 
@@ -119,9 +148,9 @@ describe('A confirm', () => {
     const selection = `{ __typename ... on ${String(golden.data['__typename'])} {
       id transactionId channel method status rawStatus error { code } ${fromAnswer}
       nextAction { __typename ... on AwaitProviderAction { pollAfterMs } } } }`;
-    const found = await confirm(harness, golden, { selection, post: golden.answer });
+    const found = await confirm(golden, { selection });
     expect(golden.data).toMatchObject(found);
-    expect(lookups(harness)).toEqual([]);
+    expect(lookups()).toEqual([]);
   });
 
   /** Fields that an otherwise complete response lacks, and the lookup that follows. */
@@ -136,21 +165,21 @@ describe('A confirm', () => {
     const get = { status: 200, json: golden.lookup };
     const post = { ...golden.lookup, [wireName]: undefined };
     const selection = `{ ... on UpiPayment { ${field} } }`;
-    const found = await confirm(harness, golden, { selection, post, get });
+    const found = await confirm(golden, { selection, post, get });
     expect(golden.data).toMatchObject(found);
     expect(Object.values(found)).not.toContain(null);
-    expect(lookups(harness)).toEqual([GOLDEN_LOOKUP]);
+    expect(lookups()).toEqual([GOLDEN_LOOKUP]);
   });
 
   test.each(confirms)('has no next action when it completes the payment: %s', async (_name, golden) => {
     const post = { ...golden.answer, status: 'completed', payment_method: undefined };
     const selection = `{ ... on ${String(golden.data['__typename'])} { status state nextAction { __typename } } }`;
-    expect(await confirm(harness, golden, { selection, post })).toEqual({
+    expect(await confirm(golden, { selection, post })).toEqual({
       status: 'COMPLETED',
       state: null,
       nextAction: null,
     });
-    expect(lookups(harness)).toEqual([]);
+    expect(lookups()).toEqual([]);
   });
 });
 
@@ -171,7 +200,7 @@ describe('A lookup after a create or confirm', () => {
   test.each(failures)(
     'leaves fields null and does not fail the create when the service %s',
     async (_what, get) => {
-      const found = await create(harness, golden, { post: shortestResponse(golden.answer), get });
+      const found = await create(golden, { get });
       expect(found).toStrictEqual({
         ...golden.data,
         redirectUrl: null,
@@ -182,8 +211,8 @@ describe('A lookup after a create or confirm', () => {
         nextAction: { __typename: 'AwaitProviderAction', pollAfterMs: 2000 },
       });
       // Some failures are retried, always with the same request.
-      expect(lookups(harness).length).toBeLessThanOrEqual(3);
-      expect(new Set(lookups(harness))).toEqual(new Set([GOLDEN_LOOKUP]));
+      expect(lookups().length).toBeLessThanOrEqual(3);
+      expect(new Set(lookups())).toEqual(new Set([GOLDEN_LOOKUP]));
     },
   );
 
@@ -192,7 +221,7 @@ describe('A lookup after a create or confirm', () => {
     async (_what, get) => {
       const completed = named(confirms, 'upi, completed');
       const selection = '{ ... on UpiPayment { status amount { value } redirectUrl upiId } }';
-      const found = await confirm(harness, completed, { selection, post: completed.answer, get });
+      const found = await confirm(completed, { selection, get });
       const known = { status: 'COMPLETED', amount: { value: '100.00' } };
       expect(found).toEqual({ ...known, redirectUrl: null, upiId: null });
     },

@@ -1,4 +1,5 @@
 import { DeclineReason, readDeclineReason } from '../../src/schema/decline';
+import { CHANNEL as channel } from '../support/caller';
 import { validCall } from '../support/calls';
 import { openHarness, type MethodHarness } from './harness';
 import { type Json } from './golden-bodies';
@@ -10,8 +11,13 @@ beforeAll(async () => {
   harness = await openHarness();
 });
 
+async function expectShown(document: string, variables: object, shown: Json): Promise<void> {
+  const { data, errors } = await harness.gateway.request(document, variables);
+  expect(errors).toBeUndefined();
+  expect(data).toMatchObject(shown);
+}
+
 describe('A payment with unknown values', () => {
-  const channel = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
   const transactionId = '3f0c5a52-8f0e-4f5b-9d0a-6f2f7f1f9a01';
   const url = 'https://pay.example.com/page/1';
 
@@ -90,9 +96,8 @@ describe('A payment with unknown values', () => {
 
   test.each(payments)('is returned by a lookup when the response has %s', async (_what, output, expected) => {
     harness.respond({ get: { status: 200, json: { ...PAYMENT, ...output } } });
-    const { data, errors } = await harness.gateway.request(lookUpPayment(), { channel, transactionId });
-    expect(errors).toBeUndefined();
-    expect(data).toMatchObject({ payment: { transactionId, ...expected } });
+    const shown = { payment: { transactionId, ...expected } };
+    await expectShown(lookUpPayment(), { channel, transactionId }, shown);
   });
 
   /** After a create the gateway also knows the method of the request. */
@@ -120,15 +125,13 @@ describe('A payment with unknown values', () => {
       harness.respond({ post: { status: 201, json: { ...PAYMENT, ...output } }, get: { status: 500 } });
       const amount = { currency: 'INR', value: '100' };
       const input = { idempotencyKey: 'k', channel, amount, method: { redirect: 'UPI' } };
-      const { data, errors } = await harness.gateway.request(createPayment(), { input });
-      expect(errors).toBeUndefined();
-      expect(data).toMatchObject({ createPayment: { payment: { transactionId, ...expected } } });
+      const shown = { createPayment: { payment: { transactionId, ...expected } } };
+      await expectShown(createPayment(), { input }, shown);
     },
   );
 });
 
 describe('A payout with unknown values', () => {
-  const channel = '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10';
   const transactionId = 'b1a9e0c4-52d7-4c36-8a1f-0c9d2e7b6f02';
 
   const PAYOUT = {
@@ -156,20 +159,17 @@ describe('A payout with unknown values', () => {
 
   test.each(payouts)('is returned by a lookup when the response has %s', async (_what, output, expected) => {
     harness.respond({ get: { status: 200, json: { ...PAYOUT, ...output } } });
-    const { data, errors } = await harness.gateway.request(lookUpPayout(), { channel, transactionId });
-    expect(errors).toBeUndefined();
-    expect(data).toMatchObject({ payout: { transactionId, ...expected } });
+    const shown = { payout: { transactionId, ...expected } };
+    await expectShown(lookUpPayout(), { channel, transactionId }, shown);
   });
 
   test('is returned after its create when the response has an unknown status', async () => {
     const post = { status: 'queued', transaction_id: transactionId, external_id: null };
     harness.respond({ post: { status: 201, json: post } });
     const { input } = validCall('createPayout', 'imps');
-    const { data, errors } = await harness.gateway.request(createPayout(), { input });
-    expect(errors).toBeUndefined();
     const { externalId } = input;
     const payout = { __typename: 'ImpsPayout', status: 'UNKNOWN', rawStatus: 'queued', externalId };
-    expect(data).toMatchObject({ createPayout: { payout } });
+    await expectShown(createPayout(), { input }, { createPayout: { payout } });
   });
 });
 

@@ -39,15 +39,10 @@ describe('Lint', () => {
     ];
     const names = new Set(imports.flat());
     for (const name of names) {
+      const pathTo = (to: string): string => path.relative(path.dirname(name), to).replace('.ts', '');
       const lines = imports
         .filter(([from]) => from === name)
-        .map(
-          ([, to]) =>
-            `import type {} from '${path
-              .relative(path.dirname(name), to)
-              .replace(/^(?!\.)/, './')
-              .replace('.ts', '')}';`,
-        );
+        .map(([, to]) => `import type {} from '${pathTo(to).replace(/^(?!\.)/, './')}';`);
       mkdirSync(path.dirname(path.join(copy, name)), { recursive: true });
       writeFileSync(path.join(copy, name), `${lines.join('\n')}\nexport {};\n`);
     }
@@ -83,12 +78,8 @@ describe('Lint', () => {
       input: JSON.stringify(texts.map(([file, text]) => ({ file, text }))),
       encoding: 'utf8',
     });
-    expect((JSON.parse(printed) as string[][]).map((errors) => errors.length > 0)).toEqual([
-      true,
-      true,
-      true,
-      false,
-    ]);
+    const isRejected = (JSON.parse(printed) as string[][]).map((errors) => errors.length > 0);
+    expect(isRejected).toEqual([true, true, true, false]);
   });
 });
 
@@ -137,14 +128,17 @@ describe('npm run new-method', () => {
       'test/methods/golden',
       'test/methods/registry',
       '-t',
-      'example_wallet|a golden file with its kinds',
+      'example_wallet|golden file with its kinds',
     ];
-    const jest = run('node_modules/jest/bin/jest.js', '-i', '-c', 'jest.copy.config.js', ...tests);
-    expect({ status: jest.status, failed: jest.status === 0 ? '' : jest.stderr }).toEqual({
-      status: 0,
-      failed: '',
-    });
-    expect(Number(/Tests:.* (\d+) passed/.exec(jest.stderr)?.[1])).toBeGreaterThan(2);
+    const { status, stderr } = run(
+      'node_modules/jest/bin/jest.js',
+      '-i',
+      '-c',
+      'jest.copy.config.js',
+      ...tests,
+    );
+    expect({ status, failed: status === 0 ? '' : stderr }).toEqual({ status: 0, failed: '' });
+    expect(Number(/Tests:.* (\d+) passed/.exec(stderr)?.[1])).toBeGreaterThan(2);
   });
 
   test('refuses a type that is not in snake case, or that already exists', () => {
@@ -195,13 +189,8 @@ describe('The supply chain', () => {
       request.resume();
       const isAudit = request.method === 'POST';
       response.statusCode = isAudit ? (severity ? 200 : 405) : 404;
-      const advisory = {
-        id: 1,
-        url: 'https://example.com/1',
-        title: 'memory',
-        severity,
-        vulnerable_versions: '*',
-      };
+      const found = { id: 1, url: 'https://example.com/1', title: 'memory' };
+      const advisory = { ...found, severity, vulnerable_versions: '*' };
       response.end(JSON.stringify(isAudit && severity ? { ws: [advisory] } : {}));
     });
     // A separate cache, because npm caches advisories.

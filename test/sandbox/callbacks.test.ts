@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { serverOf } from '../support/http-server';
-import { CHANNEL, eachTest, parsed, type Wire } from './fixtures/running';
+import { CHANNEL } from '../support/caller';
+import { eachTest, parsed, type Wire } from './fixtures/running';
 import { direct, payoutTo } from './fixtures/requests';
 
 describe('The callback sender of the sandbox', () => {
@@ -60,10 +61,7 @@ describe('The callback sender of the sandbox', () => {
   }
 
   test('reports every change of status or state', async () => {
-    const created = await running.createPayment(
-      direct('upi', { external_id: 'o-1', callback_url: receiver.url }),
-    );
-    const id = String(created.body['transaction_id']);
+    const id = await running.created(direct('upi', { external_id: 'o-1', callback_url: receiver.url }));
     await running.confirm({ id, utr: '111111' });
     const first = await receiver.next();
     expect(first.path).toBe('/hook');

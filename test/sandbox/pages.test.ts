@@ -50,8 +50,7 @@ describe('The event stream of the console', () => {
     }
   }
 
-  const pay = async (value = '25.00') =>
-    String((await running.createPayment(redirect({ value }))).body['transaction_id']);
+  const pay = () => running.created(redirect());
 
   test.each<[string, (id: string) => unknown]>([
     ['a new payment', () => pay()],
@@ -128,15 +127,11 @@ describe('The event stream of the console', () => {
 describe('The hosted page', () => {
   const running = eachTest();
 
-  async function created(body: unknown): Promise<string> {
-    return String((await running.createPayment(body)).body['transaction_id']);
-  }
-
   const open = (id: string) => running.fetch(`pay/${id}`);
   const choose = (id: string, choice: string) => running.fetch(`pay/${id}/${choice}`, { method: 'POST' });
 
   test('refuses to pay or decline a settled payment', async () => {
-    const id = await created(redirect({ return_url: 'https://shop.example/' }));
+    const id = await running.created(redirect({ return_url: 'https://shop.example/' }));
     await choose(id, 'pay');
     const again = await choose(id, 'decline');
     expect(again.status).toBe(303);
@@ -145,16 +140,16 @@ describe('The hosted page', () => {
   });
 
   test('settles the payment with the outcome that its amount selects when the payer chooses Pay', async () => {
-    const id = await created(redirect({ value: '9.60' }));
+    const id = await running.created(redirect({ value: '9.60' }));
     await choose(id, 'pay');
     expect((await running.payment(id)).body['error']).toMatchObject({ message: 'Do not honor' });
-    const stuck = await created(redirect({ value: '9.75' }));
+    const stuck = await running.created(redirect({ value: '9.75' }));
     await choose(stuck, 'pay');
     expect((await running.payment(stuck)).body['status']).toBe('processing');
   });
 
   test('makes later lookups show the card that paid', async () => {
-    const id = await created(redirect());
+    const id = await running.created(redirect());
     expect((await running.payment(id)).body['payment_method']).not.toHaveProperty('card_mask');
     await choose(id, 'pay');
     expect((await running.payment(id)).body['payment_method']).toMatchObject({
@@ -165,7 +160,7 @@ describe('The hosted page', () => {
   test('escapes all texts that come from the client', async () => {
     const hostile = `"><script>alert(1)</script>'&`;
     const return_url = `https://shop.example/?a="><script>alert(2)</script>`;
-    const id = await created(redirect({ external_id: hostile, return_url }));
+    const id = await running.created(redirect({ external_id: hostile, return_url }));
     const before = (await open(id)).text;
     await choose(id, 'pay');
     const after = (await open(id)).text;
@@ -174,7 +169,7 @@ describe('The hosted page', () => {
   });
 
   test('has a content security policy that allows only its own style and the way back', async () => {
-    const page = await open(await created(redirect({ return_url: 'http://shop.example:8080/back' })));
+    const page = await open(await running.created(redirect({ return_url: 'http://shop.example:8080/back' })));
     const style = /<style>([^]*)<\/style>/.exec(page.text)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
     expect(page.headers.get('content-security-policy')).toBe(
@@ -183,12 +178,14 @@ describe('The hosted page', () => {
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
     expect(page.headers.get('x-frame-options')).toBe('DENY');
     expect(page.headers.get('cache-control')).toBe('no-store');
-    const hostile = await open(await created(redirect({ return_url: 'http://shop;script-src.example/' })));
+    const hostile = await open(
+      await running.created(redirect({ return_url: 'http://shop;script-src.example/' })),
+    );
     expect(hostile.headers.get('content-security-policy')).toContain("form-action 'self' http:; base-uri");
   });
 
   test('responds to unknown payments and choices with an error page', async () => {
-    const id = await created(redirect());
+    const id = await running.created(redirect());
     for (const response of [
       await open('nothing'),
       await choose('nothing', 'pay'),

@@ -1,6 +1,8 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import { API_KEY, CHANNEL, eachTest, Running, SECRET } from './fixtures/running';
+import { CHANNEL } from '../support/caller';
+import { API_KEY, SECRET_KEY } from '../support/gateway';
+import { eachTest, Running } from './fixtures/running';
 import { direct, PAN, payoutTo, redirect } from './fixtures/requests';
 import { AdvancingClock } from '../../src/sandbox/clock';
 import { frozenClock } from '../support/fake-clock';
@@ -13,8 +15,7 @@ describe('The server of the sandbox', () => {
   beforeEach(() => lines.splice(0));
 
   test.each(['', 'api/v1/payment', 'api/v1/payout/confirm/', '%zz'])('has no path /%s', async (path) => {
-    const response = await running.fetch(path);
-    expect(response.status).toBe(404);
+    expect((await running.fetch(path)).status).toBe(404);
   });
 
   test.each([
@@ -31,8 +32,7 @@ describe('The server of the sandbox', () => {
     const body = JSON.stringify(redirect());
     const filled = body.padEnd(100 * 1024, ' ');
     expect((await running.createPayment(filled)).status).toBe(201);
-    const response = await running.createPayment(`${filled} `);
-    expect(response.status).toBe(413);
+    expect((await running.createPayment(`${filled} `)).status).toBe(413);
   });
 
   test('logs route and status, and nothing from the request', async () => {
@@ -48,7 +48,7 @@ describe('The server of the sandbox', () => {
       { route: '/api/v1/payout/', status: 201 },
       { status: 400 },
     ]);
-    expect(lines.join('\n')).not.toMatch(new RegExp(`${PAN}|987|secret|${API_KEY}|${SECRET}|${CHANNEL}`));
+    expect(lines.join('\n')).not.toMatch(new RegExp(`${PAN}|987|secret|${API_KEY}|${SECRET_KEY}|${CHANNEL}`));
   });
 
   test('responds with 500 without details when a handler throws', async () => {
@@ -60,16 +60,12 @@ describe('The server of the sandbox', () => {
       logger: { info: log, warn: log, error: log },
       methods: { payments: new Map([['broken', broken]]), payouts: new Map() },
     });
-    try {
-      const response = await other.createPayment(redirect({ payment_method: { type: 'broken' } }));
-      expect(response.status).toBe(500);
-      expect(response.text).not.toContain(PAN);
-      const bug = lines.find((line) => line.includes('unexpected error in the sandbox')) ?? '';
-      expect(bug).toContain('server.test.ts');
-      expect(bug).not.toContain(PAN);
-    } finally {
-      await other.sandbox.close();
-    }
+    const response = await other.createPayment(redirect({ payment_method: { type: 'broken' } }));
+    expect(response.status).toBe(500);
+    expect(response.text).not.toContain(PAN);
+    const bug = lines.find((line) => line.includes('unexpected error in the sandbox')) ?? '';
+    expect(bug).toContain('server.test.ts');
+    expect(bug).not.toContain(PAN);
   });
 
   test('closes at once even with open connections and requests', async () => {
@@ -91,9 +87,7 @@ describe('The server of the sandbox', () => {
 describe('The store of the sandbox', () => {
   const running = eachTest({ maxTransactions: 3 });
 
-  async function created(name: string): Promise<string> {
-    return String((await running.createPayment(redirect({ external_id: name }))).body['transaction_id']);
-  }
+  const created = (name: string): Promise<string> => running.created(redirect({ external_id: name }));
 
   async function known(names: string[]): Promise<string[]> {
     const responses = await Promise.all(names.map((name) => running.paymentNamed(name)));

@@ -22,7 +22,7 @@ export const clientOf = (id: string, rights: Pick<TestClientKey, 'scopes' | 'cha
 });
 
 /** Returns the reply of a service that accepts every create and confirm, and finds every transaction. */
-export function acceptEverything(request: ReceivedRequest): Reply {
+function acceptEverything(request: ReceivedRequest): Reply {
   if (request.method === 'POST') return accepted(request);
   const sent = decodeQuery(request.query);
   const id = sent['transaction_id'] ?? '0b7a1c52-6a55-4d0e-9c55-6f1f3e0d2a11';

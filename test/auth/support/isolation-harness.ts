@@ -132,7 +132,7 @@ export async function outcomeOf(
     const errorWords = errors.map((error) => stablePart(error as never));
     return {
       seen: { data, errorWords },
-      codes: codesOf({ errors } as never),
+      codes: codesOf({ errors }),
       text: JSON.stringify([data, errorWords]),
     };
   }

@@ -27,7 +27,7 @@ export function expectForbidden({ status, headers, errors, data }: ResponseParts
   expect([null, { [field]: null }]).toContainEqual(data);
 }
 
-export const codesOf = ({ errors = [] }: ResponseParts): unknown[] =>
+export const codesOf = ({ errors = [] }: Pick<ResponseParts, 'errors'>): unknown[] =>
   errors.map(({ extensions }) => extensions['code']);
 
 const ANY_UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;

@@ -88,9 +88,7 @@ export class DifferentialHarness {
     const [calls, lines, audited] = [service.requests.length, logLines.length, this.auditLines().length];
     responses.mockClear();
     const exchanged = await exchange(this.client.url, request);
-    const given = (
-      await Promise.all(responses.mock.results.map(({ value }) => value as Promise<unknown>))
-    )[0];
+    const given = await (responses.mock.results[0]?.value as Promise<unknown>);
     if (exchanged.body.includes('"data":null')) await this.#lookupsEnded();
     const effects = {
       ...exchanged,
@@ -122,10 +120,7 @@ export class DifferentialHarness {
     const query = `query ${MARKER} { attempts(channel: "${CHANNEL}", first: 1) { __typename }
       payment(channel: "${CHANNEL}", externalId: "${MARKER}") { __typename } }`;
     await exchange(this.client.url, { body: { query: asNew(query) } });
-    await until(
-      () => this.#inFlight(),
-      (calls) => calls === 0,
-    );
+    await until(async () => (await this.#inFlight()) === 0);
   }
 
   /** Returns the number of requests to the service that are in flight or queued. */

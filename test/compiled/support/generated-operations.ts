@@ -40,6 +40,22 @@ const MAX_DEPTH = 6;
 /** Idempotency keys. No attempt has the last key. */
 export const ATTEMPT_KEYS = ['key-1', 'key-2', 'key-3'];
 
+/** Optional arguments: name, type, values, and values with which the field fails. */
+const OPTIONAL: Record<string, [name: string, type: string, values: unknown[], invalid?: unknown[]][]> = {
+  changes: [
+    ['first', 'Int', [1, 2, 500, null], [0]],
+    ['after', 'String', [null], ['no-cursor']],
+  ],
+  attempts: [
+    ['first', 'Int', [1, 2, 100, null], [0]],
+    ['operation', 'AttemptOperation', [null]],
+    ['externalId', 'String', ['order-1', null]],
+    ['startedAfter', 'Timestamp', ['2020-01-01T00:00:00Z', null]],
+    ['startedBefore', 'Timestamp', ['2099-01-01T00:00:00Z', null], ['2019-01-01T00:00:00Z']],
+    ['after', 'String', [null, Buffer.from('attempt:999999999999999:2').toString('base64url')]],
+  ],
+};
+
 /** Writes one random operation. */
 class Writer {
   readonly #fragments: { name: string; on: GraphQLCompositeType; text: string }[] = [];
@@ -156,16 +172,7 @@ class Writer {
   }
 
   #newRoot(): string {
-    const name = this.#pick([
-      'payment',
-      'payments',
-      'payout',
-      'payouts',
-      'node',
-      'attempt',
-      'attempts',
-      'changes',
-    ]);
+    const name = this.#pick('payment payments payout payouts node attempt attempts changes'.split(' '));
     const odd = this.#isOneOf(4) ? ODD_NAMES[this.#roots.length] : undefined;
     const alias = `${odd ?? `r${this.#roots.length}`}: `;
     const head = `${alias}${name}(${this.#argumentsOf(name).join(', ')})`;
@@ -175,48 +182,27 @@ class Writer {
 
   #argumentsOf(name: string): string[] {
     const kind = name.startsWith('payment') ? 'payment' : 'payout';
-    const channel = (): string => this.#argument('channel', 'UUID!', CHANNEL);
-    const given = (argument: string, type: string, values: readonly unknown[]): string[] =>
-      this.#isOneOf(2) ? [this.#argument(argument, type, this.#pick(values))] : [];
-    switch (name) {
-      case 'payments':
-      case 'payouts': {
-        const count = this.g(fc.integer, { min: 0, max: 4 });
-        const ids = Array.from({ length: count }, () => this.#id(kind));
-        return [channel(), this.#argument('transactionIds', '[UUID!]!', ids)];
-      }
-      case 'node':
-        return [this.#argument('id', 'ID!', this.#nodeId())];
-      case 'attempt':
-        return [this.#argument('idempotencyKey', 'ID!', this.#pick(ATTEMPT_KEYS))];
-      case 'changes':
-        return [
-          channel(),
-          ...given('first', 'Int', this.options.fails ? [1, 2, 500, 0, null] : [1, 2, 500, null]),
-          ...given('after', 'String', this.options.fails ? [null, 'no-cursor'] : [null]),
-        ];
-      case 'attempts':
-        return [
-          channel(),
-          ...given('first', 'Int', this.options.fails ? [1, 2, 100, 0, null] : [1, 2, 100, null]),
-          ...given('operation', 'AttemptOperation', [null]),
-          ...given('externalId', 'String', ['order-1', null]),
-          ...given('startedAfter', 'Timestamp', ['2020-01-01T00:00:00Z', null]),
-          ...given(
-            'startedBefore',
-            'Timestamp',
-            this.options.fails ? ['2019-01-01T00:00:00Z', null] : ['2099-01-01T00:00:00Z', null],
-          ),
-          ...given('after', 'String', [null, Buffer.from('attempt:999999999999999:2').toString('base64url')]),
-        ];
-      default: {
-        const id = (): string => this.#argument('transactionId', 'UUID', this.#id(kind));
-        const externalId = (): string =>
-          this.#argument('externalId', 'String', this.#pick(['order-1', 'order-2']));
-        const some = this.#pick([[id], [id], [externalId], this.options.fails ? [] : [id]]);
-        return [channel(), ...some.map((argument) => argument())];
-      }
+    if (name === 'node') return [this.#argument('id', 'ID!', this.#nodeId())];
+    if (name === 'attempt') return [this.#argument('idempotencyKey', 'ID!', this.#pick(ATTEMPT_KEYS))];
+    const channel = this.#argument('channel', 'UUID!', CHANNEL);
+    if (name in OPTIONAL) return [channel, ...this.#optionalArgumentsOf(name)];
+    if (name.endsWith('s')) {
+      const count = this.g(fc.integer, { min: 0, max: 4 });
+      const ids = Array.from({ length: count }, () => this.#id(kind));
+      return [channel, this.#argument('transactionIds', '[UUID!]!', ids)];
     }
+    const id = (): string => this.#argument('transactionId', 'UUID', this.#id(kind));
+    const externalId = (): string =>
+      this.#argument('externalId', 'String', this.#pick(['order-1', 'order-2']));
+    const some = this.#pick([[id], [id], [externalId], this.options.fails ? [] : [id]]);
+    return [channel, ...some.map((argument) => argument())];
+  }
+
+  #optionalArgumentsOf(field: string): string[] {
+    return (OPTIONAL[field] ?? []).flatMap(([name, type, values, invalid = []]) => {
+      const possible = this.options.fails ? [...values, ...invalid] : values;
+      return this.#isOneOf(2) ? [this.#argument(name, type, this.#pick(possible))] : [];
+    });
   }
 
   #id(kind: 'payment' | 'payout'): string {

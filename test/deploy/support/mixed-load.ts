@@ -18,6 +18,8 @@ const PAUSE_MS = 60;
 /** The retry settings of docs/live-updates.md. */
 const RETRIES = { retryAttempts: 100, retryWait: undefined, shouldRetry: () => true };
 
+type SseClient = ReturnType<typeof createClient>;
+type WebSocketClient = ReturnType<typeof graphqlWsClient>;
 type Call = () => Promise<unknown>;
 
 interface Subscription {
@@ -30,8 +32,8 @@ export class MixedLoad {
   readonly failed: string[] = [];
   readonly #url: string;
   readonly #caller: Caller;
-  readonly #sse: ReturnType<typeof createClient>;
-  readonly #ws: ReturnType<typeof graphqlWsClient>;
+  readonly #sse: SseClient;
+  readonly #ws: WebSocketClient;
   readonly #callers: Promise<void>[] = [];
   readonly #subscriptions: Subscription[] = [];
   #isStopping = false;
@@ -46,7 +48,7 @@ export class MixedLoad {
   async start(): Promise<void> {
     const id = await this.#newPayment();
     const variables = { channel: CHANNEL, id };
-    for (const subscribe of [this.#overSse, this.#overWebSocket]) this.#subscriptions.push(await subscribe());
+    for (const client of [this.#sse, this.#ws]) this.#subscriptions.push(await this.#subscribe(client));
     const query = new URLSearchParams({ query: LOOKUP, variables: JSON.stringify(variables) });
     const body = JSON.stringify({ query: LOOKUP, variables });
     const calls: Record<string, Call> = {
@@ -54,8 +56,8 @@ export class MixedLoad {
       'lookup by GET': () => this.#lookup(`${this.#url}?${query}`),
       create: async () => expectSuccess(await this.#create()),
       'create and confirm': async () => expectSuccess(await this.#caller.confirm(await this.#newPayment())),
-      'subscribe over SSE': async () => (await this.#overSse()).results.return?.(),
-      'subscribe over WebSocket': async () => (await this.#overWebSocket()).results.return?.(),
+      'subscribe over SSE': async () => (await this.#subscribe(this.#sse)).results.return?.(),
+      'subscribe over WebSocket': async () => (await this.#subscribe(this.#ws)).results.return?.(),
     };
     for (const [kind, call] of Object.entries(calls)) {
       await call();
@@ -103,17 +105,9 @@ export class MixedLoad {
     if (response.status !== 200 || text.includes('errors')) throw new Error(`${response.status} ${text}`);
   }
 
-  readonly #overSse = (): Promise<Subscription> =>
-    this.#subscribe((variables) => this.#sse.iterate({ query: WATCH, variables }));
-
-  readonly #overWebSocket = (): Promise<Subscription> =>
-    this.#subscribe((variables) => this.#ws.iterate({ query: WATCH, variables }));
-
-  async #subscribe(
-    open: (variables: Record<string, string>) => AsyncIterator<unknown, unknown>,
-  ): Promise<Subscription> {
+  async #subscribe(client: SseClient | WebSocketClient): Promise<Subscription> {
     const transactionId = await this.#newPayment();
-    const results = open({ channel: CHANNEL, id: transactionId });
+    const results = client.iterate({ query: WATCH, variables: { channel: CHANNEL, id: transactionId } });
     await nextOf(results);
     return { transactionId, results };
   }

@@ -78,13 +78,11 @@ export async function startNginx(
     },
   });
   const url = `http://127.0.0.1:${port}`;
-  await until(
-    () =>
-      fetch(`${url}/healthz`).then(
-        ({ status }) => status,
-        () => child.exitCode,
-      ),
-    (status) => status !== null,
-  );
+  const statusOrExit = () =>
+    fetch(`${url}/healthz`).then(
+      ({ status }) => status,
+      () => child.exitCode,
+    );
+  await until(statusOrExit, (status) => status !== null);
   return { url, log: () => readFileSync(logFile, 'utf8') };
 }

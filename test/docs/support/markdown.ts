@@ -17,7 +17,7 @@ export interface Fence {
   code: string;
 }
 
-export interface Link {
+interface Link {
   href: string;
   line: number;
 }
@@ -44,7 +44,7 @@ export interface Row {
 const markdown = new MarkdownIt({ html: true });
 const EXCLUDED = new Set(['node_modules', 'dist', 'data', 'coverage']);
 
-export const markdownFiles = (folder = ''): string[] =>
+const markdownFiles = (folder = ''): string[] =>
   readdirSync(path.join(TOP, folder), { withFileTypes: true })
     .filter(({ name }) => !name.startsWith('.') && !EXCLUDED.has(name) && !name.startsWith('dist-'))
     .flatMap((entry) => {

@@ -11,7 +11,7 @@ const LEFT_OUT = new Set(['node_modules', '.git', 'data', 'coverage', 'test', 'b
 const isOfClone = (name: string): boolean => !LEFT_OUT.has(name) && !name.startsWith('dist-');
 
 /** Creates a copy of the project, as after `npm ci`. */
-export function clone(): string {
+function clone(): string {
   const folder = temporaryFolder();
   const parts = readdirSync(TOP).filter(isOfClone);
   // Keeps modification times, so that a start does not compile.

@@ -3,8 +3,7 @@ import { createApp } from '../../../src/http/server/app';
 import { Connections, type ConnectionLimits } from '../../../src/http/server/connections';
 import { UnreadResponses, type UnreadLimits } from '../../../src/http/server/unread-responses';
 import { requestText } from '../../support/wire';
-import { until } from '../../support/latch';
-import { latch } from '../../support/latch';
+import { latch, until } from '../../support/latch';
 import { closeAfterTests } from '../../support/gateway';
 
 /** Size of a large response: more than the kernel buffers for both ends of a connection. */
@@ -56,8 +55,5 @@ export async function startBareServer(
 
 export const get = (path: string): string => requestText(`GET ${path} HTTP/1.1`, ['Host: gateway']);
 
-export const requested = ({ connections }: BareServer, count: number): Promise<number> =>
-  until(
-    () => [...connections.all()].filter(({ latest }) => latest).length,
-    (found) => found === count,
-  );
+export const requested = ({ connections }: BareServer, count: number): Promise<boolean> =>
+  until(() => [...connections.all()].filter(({ latest }) => latest).length === count);

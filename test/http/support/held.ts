@@ -10,10 +10,6 @@ export function holdNext(
   service.next(purpose, { acts: true, first: opened });
   return {
     release: open,
-    arrived: () =>
-      until(
-        () => service.requestsTo(purpose).length,
-        (count) => count > before,
-      ),
+    arrived: () => until(() => service.requestsTo(purpose).length > before),
   };
 }
