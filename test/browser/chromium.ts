@@ -10,17 +10,6 @@ import {
 const PLACES = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium', '/usr/bin/google-chrome'];
 const executablePath = PLACES.find((path) => path && existsSync(path));
 
-const ARGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
 export interface Opened {
   page: Page;
   /** Errors of scripts and of the content policy, failed requests, responses of 400 and above, and dialogs. */
@@ -33,7 +22,11 @@ export class TestBrowser {
   readonly #contexts: BrowserContext[] = [];
 
   async start(): Promise<void> {
-    this.#browser = await chromium.launch({ executablePath, args: ARGS });
+    this.#browser = await chromium.launch({
+      executablePath,
+      chromiumSandbox: false,
+      args: ['--disable-gpu', '--disable-quic', '--disable-sync'],
+    });
   }
 
   async stop(): Promise<void> {

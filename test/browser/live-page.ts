@@ -32,28 +32,17 @@ export interface LivePages {
   urlOf(sample: string, watched: Watched): string;
 }
 
-const bundles = new Map<string, Promise<string>>();
+const SURROUNDINGS = {
+  url: `http:${PLACEHOLDER.origin}/graphql`,
+  channel: CHANNEL,
+  transactionId: PLACEHOLDER.transactionId,
+  tokenUrl: '/token',
+};
 
-function bundleOf(sample: string, tokenUrl: string): Promise<string> {
-  const made =
-    bundles.get(sample) ??
-    bundled(
-      sample,
-      {
-        url: `http:${PLACEHOLDER.origin}/graphql`,
-        channel: CHANNEL,
-        transactionId: PLACEHOLDER.transactionId,
-        tokenUrl,
-      },
-      'browser',
-    );
-  bundles.set(sample, made);
-  return made;
-}
+const scripts = new Map<string, string>();
 
 export async function livePages(samples: readonly string[]): Promise<LivePages> {
   const watchedBy = new Map<string, Watched>();
-  const scripts = new Map<string, string>();
   const { url } = await testService(({ path }) => {
     const [, place = '', sample = ''] = path.split('/');
     if (place === 'script') return javascript(scripts.get(sample) ?? '', watchedBy.get(sample));
@@ -61,7 +50,8 @@ export async function livePages(samples: readonly string[]): Promise<LivePages> 
       return { status: 200, body: CLIENT_KEY, headers: { 'content-type': 'text/plain' } };
     return { status: 200, body: page(place), headers: { 'content-type': 'text/html' } };
   });
-  for (const sample of samples) scripts.set(sample, await bundleOf(sample, '/token'));
+  for (const sample of samples)
+    if (!scripts.has(sample)) scripts.set(sample, await bundled(sample, SURROUNDINGS, 'browser'));
   return {
     origin: new URL(url).origin,
     urlOf: (sample, watched) => {

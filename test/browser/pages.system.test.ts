@@ -63,10 +63,8 @@ describeInBrowser('In a browser,', (browser) => {
     );
 
     test('shows amount, method, channel and order, and can be paid by keyboard', async () => {
-      const { transactionId, redirectUrl } = await shop.sell({
-        externalId: 'order 4711',
-        returnUrl: undefined,
-      });
+      const order = { externalId: 'order 4711', returnUrl: undefined };
+      const { transactionId, redirectUrl } = await shop.sell(order);
       const { page, problems } = await browser.open();
       await page.goto(redirectUrl);
       const text = await page.locator('main').innerText();
@@ -167,13 +165,8 @@ describeInBrowser('In a browser,', (browser) => {
       await row.getByText('pending').waitFor();
       shop.sandbox.control.settle(transactionId);
       await row.getByText('completed').waitFor();
-      const transitions = rowOf(page, transactionId, 'transitions');
-      expect(await transitions.locator('.status').allInnerTexts()).toEqual([
-        'pending',
-        'completed',
-        '',
-        'pending',
-      ]);
+      const transitions = rowOf(page, transactionId, 'transitions').locator('.status');
+      expect(await transitions.allInnerTexts()).toEqual(['pending', 'completed', '', 'pending']);
       shop.sandbox.control.inject({ operation: 'lookup', fault: 'cut_after', times: 2 });
       await page.getByText('cut_after for 2').waitFor();
       shop.sandbox.control.advance(60_000);
@@ -368,9 +361,8 @@ describeInBrowser('In a browser,', (browser) => {
         const urls = [...requested, ...workers].filter((url) => !url.startsWith('data:'));
         const { host } = new URL(open.url);
         expect(urls.filter((url) => new URL(url).host !== host)).toEqual([]);
-        expect(urls.filter((url) => url.startsWith('ws'))).toEqual([
-          `${open.url.replace('http', 'ws')}/graphql`,
-        ]);
+        const sockets = urls.filter((url) => url.startsWith('ws'));
+        expect(sockets).toEqual([`${open.url.replace('http', 'ws')}/graphql`]);
       });
 
       test('names the operation that has to run first, then fills in its id', async () => {
@@ -506,10 +498,8 @@ describeInBrowser('In a browser,', (browser) => {
     test('are refused and get no data on a page of a foreign origin', async () => {
       const { opened } = await openAll(foreignPages);
       for (const { page, problems } of opened) {
-        await until(
-          () => problems.join('\n'),
-          (text) => /Unexpected response code: 403|blocked by CORS policy/.test(text),
-        );
+        const refusal = /Unexpected response code: 403|blocked by CORS policy/;
+        await until(() => refusal.test(problems.join('\n')));
         expect(await states(page)).toEqual([]);
       }
     });
@@ -519,10 +509,8 @@ describeInBrowser('In a browser,', (browser) => {
         startOpenGateway(openSandbox.url, { ...settings, PORT: port }).then(closeAfterTests);
       const first = await start();
       const { transactionId } = await shop.sell({}, new TestClient(first));
-      const { page } = await openSample(ownPages, WITHOUT_TOKEN, {
-        transactionId,
-        url: `${first.url}/graphql`,
-      });
+      const watched = { transactionId, url: `${first.url}/graphql` };
+      const { page } = await openSample(ownPages, WITHOUT_TOKEN, watched);
       await showing(page, 'PENDING');
       await first.close();
       openSandbox.control.settle(transactionId);

@@ -2,9 +2,13 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { CallbackTokens } from '../../src/core/callbacks/callback-tokens';
 import { startRuleHarness } from '../gateway/fixtures/rig';
-import { graphqlWsClient } from '../subscriptions/support/graphql-ws-client';
-import { watchPayment, watchPayout, type Watching } from '../subscriptions/support/subscriptions';
-import { sendCall, redirectCall, newIds, validCall, withValue, type MutationCall } from '../support/calls';
+import {
+  watchPayment,
+  watchPayout,
+  webSocketClient,
+  type Watching,
+} from '../subscriptions/support/subscriptions';
+import { sendCall, redirectCall, newIds, validCall, type Json, type MutationCall } from '../support/calls';
 import { freePort } from '../support/free-port';
 import { until } from '../support/latch';
 import { testGateway, testSandbox, type TestClient, type LoggedGateway } from '../support/gateway';
@@ -17,14 +21,9 @@ const CREATES = [validCall('createPayment', 'upi'), validCall('createPayout', 'i
 const OWN = 'https://shop.example/hooks/1?from=service&order=%C3%A9';
 const ADDRESS = /^https:\/\/gateway\.example\/pay\/callbacks\/[\w-]{43}$/;
 
-const again = ({ mutation, input }: MutationCall): MutationCall => ({
+const again = ({ mutation, input }: MutationCall, more: Json = {}): MutationCall => ({
   mutation,
-  input: { ...input, ...newIds() },
-});
-
-const withOwn = (call: MutationCall, callbackUrl: string | null): MutationCall => ({
-  ...call,
-  input: withValue(call.input, ['callbackUrl'], callbackUrl),
+  input: { ...input, ...newIds(), ...more },
 });
 
 async function requestsOf({ client, service }: LoggedGateway, calls: readonly MutationCall[]) {
@@ -37,7 +36,8 @@ test.each([
   ['https://gateway.example:8443/', 'https://gateway.example:8443'],
   ['HTTPS://Gateway.Example/Money/in/', 'https://gateway.example/Money/in'],
 ])('A create sends a callback URL below PUBLIC_URL %s, in the signed body', async (PUBLIC_URL, base) => {
-  const sent = await requestsOf(await startRuleHarness({ PUBLIC_URL }), CREATES.map(again));
+  const calls = CREATES.map((call) => again(call));
+  const sent = await requestsOf(await startRuleHarness({ PUBLIC_URL }), calls);
   expect(sent).toHaveLength(2);
   for (const request of sent) {
     const address = String(request.json['callback_url']);
@@ -59,7 +59,7 @@ describe('The callback URL of a create', () => {
   });
 
   test('is new for each create, also with callbackUrl null, and need not match ALLOWED_URL_HOSTS', async () => {
-    const calls = CREATES.flatMap((call) => [again(call), again(call), withOwn(again(call), null)]);
+    const calls = CREATES.flatMap((call) => [again(call), again(call), again(call, { callbackUrl: null })]);
     const addresses = (await requestsOf(harness, calls)).map(({ json }) => json['callback_url']);
     expect(new Set(addresses).size).toBe(calls.length);
     for (const address of addresses) expect(address).toMatch(ADDRESS);
@@ -67,10 +67,8 @@ describe('The callback URL of a create', () => {
 
   test('is the callbackUrl of the caller, unchanged, with and without PUBLIC_URL', async () => {
     for (const one of [harness, await startRuleHarness()]) {
-      const sent = await requestsOf(
-        one,
-        CREATES.map((call) => withOwn(again(call), OWN)),
-      );
+      const calls = CREATES.map((call) => again(call, { callbackUrl: OWN }));
+      const sent = await requestsOf(one, calls);
       expect(sent.map(({ json }) => json['callback_url'])).toEqual([OWN, OWN]);
       expect(JSON.stringify(sent)).not.toMatch(/gateway\.example|callbacks/);
       sent.forEach(expectSigned);
@@ -80,24 +78,20 @@ describe('The callback URL of a create', () => {
   test('is absent without PUBLIC_URL, and always absent in a confirm', async () => {
     const confirms = await requestsOf(harness, [validCall('confirmPayment', 'upi')]);
     expect(confirms.filter(({ method }) => method === 'POST')).toHaveLength(1);
-    const creates = await requestsOf(await startRuleHarness(), CREATES.map(again));
+    const calls = CREATES.map((call) => again(call));
+    const creates = await requestsOf(await startRuleHarness(), calls);
     expect(creates).toHaveLength(2);
     for (const { json } of [...confirms, ...creates]) expect(json).not.toHaveProperty('callback_url');
   });
 });
 
 describeSqlite('A retry with the same key', (harnesses) => {
-  const NONE = {};
-  const SET = { PUBLIC_URL: 'https://gateway.example' };
-  const OTHER = { PUBLIC_URL: 'https://other.example/pay' };
-
   test('replays the create when PUBLIC_URL was set, changed, removed or kept meanwhile', async () => {
-    const none = await harnesses.start({ env: NONE });
+    const none = await harnesses.start();
     const { service, clock } = none;
-    const [set, other] = [
-      await harnesses.start({ env: SET, service, clock }),
-      await harnesses.start({ env: OTHER, service, clock }),
-    ];
+    const start = (PUBLIC_URL: string) => harnesses.start({ env: { PUBLIC_URL }, service, clock });
+    const set = await start('https://gateway.example');
+    const other = await start('https://other.example/pay');
     for (const [first, second] of [
       [none, set],
       [set, other],
@@ -154,7 +148,7 @@ describe('The callbacks of the sandbox', () => {
     return sandbox.control.counts().payment.lookups - before;
   }
 
-  const wsClient = () => graphqlWsClient(client.url, { retryAttempts: 0 });
+  const wsClient = () => webSocketClient(client);
 
   test.each([
     ['pay', 'COMPLETED'],

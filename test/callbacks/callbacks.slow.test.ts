@@ -32,7 +32,7 @@ describeSqlite('Without polling, a callback', (harnesses) => {
   let harness: Harness;
 
   beforeAll(async () => {
-    harness = await harnesses.start({ env: CALLBACKS_ONLY });
+    harness = await harnesses.start({ env: { ...CALLBACKS_ONLY, PAYOUT_PREFLIGHT: 'off' } });
   });
 
   test.each<[Kind, string, string]>([
@@ -50,10 +50,8 @@ describeSqlite('Without polling, a callback', (harnesses) => {
   });
 
   test('causes one lookup, also if nobody has subscribed or nothing has changed', async () => {
-    const [unwatched, unchanged] = [
-      await createTransaction(harness, 'payout'),
-      await createTransaction(harness),
-    ];
+    const unwatched = await createTransaction(harness, 'payout');
+    const unchanged = await createTransaction(harness);
     const watching = await watch(harness, unchanged);
     for (const created of [unwatched, unchanged]) await callBack(harness, created.callbackUrl);
     await untilLookedUp(harness, unwatched, 1);
@@ -68,11 +66,8 @@ describeSqlite('Without polling, a callback', (harnesses) => {
     const [watching, elsewhere] = [await watch(harness, created), await watch(harness, other)];
     for (const [place, { transactionId, channel, amount }] of [created.entry, other.entry].entries()) {
       const claim = { type: 'payment', transaction_id: transactionId, channel, status: 'completed' };
-      await callBack(
-        harness,
-        created.callbackUrl,
-        JSON.stringify({ ...claim, amount: { ...amount, received: '10.00' } }),
-      );
+      const body = { ...claim, amount: { ...amount, received: '10.00' } };
+      await callBack(harness, created.callbackUrl, JSON.stringify(body));
       await untilLookedUp(harness, created, 2 + place);
     }
     await roundTrip(harness);
@@ -88,21 +83,14 @@ describeSqlite('Without polling, a callback', (harnesses) => {
     'that arrives before the response to the create of a %s is ignored; subscribers get the final state',
     async (kind) => {
       const key = newKey();
-      const [called, responded] = [latch(), latch()];
-      harness.service.next(`create-${kind}`, {
-        acts: true,
-        reply: (connection, response) => {
-          harness.service.created(key)[0]!.status = 'completed';
-          called.open();
-          void responded.opened.then(() => connection.send(response));
-        },
-      });
+      const held = harness.service.hold();
       const created = harness.create(kind, key);
-      await called.opened;
-      for (let count = 0; count < 3; count += 1) await callBack(harness, callbackUrlOf(harness, key));
-      responded.open();
+      await held.arrived;
       const entry = harness.service.created(key)[0]!;
       const { transactionId } = entry;
+      entry.status = 'completed';
+      for (let count = 0; count < 3; count += 1) await callBack(harness, callbackUrlOf(harness, key));
+      held.release();
       expect(await created).toMatchObject({ replayed: false, transactionId, status: 'PROCESSING' });
       expect(await harness.attempt(key)).toMatchObject({ outcome: 'SUCCEEDED', [kind]: { transactionId } });
       const watching = await watch(harness, { kind, entry });
@@ -124,15 +112,9 @@ describeSqlite('A callback after a lost response to a create', (harnesses) => {
     entry.hiddenLookups = 0;
     entry.status = 'completed';
     await callBack(harness, address);
-    const { transactionId } = entry;
-    expect(await untilSucceeded(harness, key)).toMatchObject({
-      [kind]: { transactionId, status: 'COMPLETED' },
-    });
-    expect(await harness.create(kind, key)).toMatchObject({
-      replayed: true,
-      transactionId,
-      status: 'COMPLETED',
-    });
+    const completed = { transactionId: entry.transactionId, status: 'COMPLETED' };
+    expect(await untilSucceeded(harness, key)).toMatchObject({ [kind]: completed });
+    expect(await harness.create(kind, key)).toMatchObject({ replayed: true, ...completed });
     expect(harness.service.created(key)).toHaveLength(1);
   });
 
@@ -207,19 +189,12 @@ describeSqlite('Callbacks', (harnesses) => {
   test('during a lookup cause another lookup, so that the new status arrives', async () => {
     const created = await createTransaction(harness);
     const watching = await watch(harness, created);
-    const [arrived, released] = [latch(), latch()];
-    harness.service.next('look-up-payment', {
-      acts: true,
-      reply: (connection, response) => {
-        arrived.open();
-        void released.opened.then(() => connection.send(response));
-      },
-    });
+    const held = harness.service.hold();
     await callBack(harness, created.callbackUrl);
-    await arrived.opened;
+    await held.arrived;
     created.entry.status = 'completed';
     await callBack(harness, created.callbackUrl);
-    released.open();
+    held.release();
     await watching.ended();
     expect(outcome(watching)).toEqual(completedWith('PROCESSING', 'COMPLETED'));
   });

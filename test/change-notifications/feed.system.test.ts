@@ -17,7 +17,6 @@ import {
   closeAll,
   connections,
   killConnections,
-  lastQueries,
   newChange,
   newChanges,
   start,
@@ -74,19 +73,16 @@ function recordingClock() {
 
 describePostgres('A change', () => {
   test('reaches all other instances, but not its sender', async () => {
-    const [one, two, three] = [start(store.url), start(store.url), start(store.url)];
-    await connected(one, two, three);
-    const [first, second, third] = [newChange(), newChange(), newChange()];
-    one.feed.publish(first);
-    await until(() => two.has(first) && three.has(first));
-    two.feed.publish(second);
-    await until(() => one.has(second) && three.has(second));
-    three.feed.publish(third);
-    await until(() => one.has(third) && two.has(third));
+    const instances = [start(store.url), start(store.url), start(store.url)];
+    await connected(...instances);
+    const changes = newChanges(3);
+    for (const [place, change] of changes.entries()) {
+      instances[place]!.feed.publish(change);
+      await until(() => instances.every((one, at) => at === place || one.has(change)));
+    }
     // The sender's own change would have arrived before the others'.
-    expect(one.received).toEqual([second, third]);
-    expect(two.received).toEqual([first, third]);
-    expect(three.received).toEqual([first, second]);
+    for (const [place, { received }] of instances.entries())
+      expect(received).toEqual(changes.filter((_, at) => at !== place));
   });
 
   test('arrives in order with 5000 others, which are sent in notifications of 250', async () => {
@@ -118,8 +114,7 @@ describePostgres('A change', () => {
   });
 
   test('is ignored in a malformed notification', async () => {
-    const one = start(store.url);
-    const two = start(store.url);
+    const [one, two] = [start(store.url), start(store.url)];
     await connected(one, two);
     const text = textOf(newChange());
     const nonsense = [
@@ -168,7 +163,7 @@ describePostgres('The connection of a feed', () => {
     const [one, two] = [start(store.url), start(store.url)];
     for (let round = 1; round <= 2; round += 1) {
       await connected(one, two);
-      await killConnections(store.url);
+      await killConnections(store);
       await until(() => [one, two].every(({ reached }) => reached.length > 2 * round - 2));
       await connected(one, two);
     }
@@ -222,9 +217,10 @@ describePostgres('The connection of a feed', () => {
     const clock = fakeClock(0);
     const [one, two] = [start(store.url, clock), start(store.url, clock)];
     const bothWere = (request: string) => async () =>
-      (await lastQueries(store.url)).filter((query) => query === request).length === 2;
+      (await connections(store)).filter(({ query }) => query === request).length === 2;
+    const pids = async () => (await connections(store)).map(({ pid }) => pid);
     await until(bothWere('LISTEN paygraph_changes'));
-    const before = await connections(store.url);
+    const before = await pids();
     for (let checks = 0; checks < 5; checks += 1) {
       const [first, second] = [newChange(), newChange()];
       one.feed.publish(first);
@@ -236,7 +232,7 @@ describePostgres('The connection of a feed', () => {
       clock.advance(HEALTH_CHECK_MS);
       await until(bothWere('SELECT 1'));
     }
-    expect(await connections(store.url)).toEqual(before);
+    expect(await pids()).toEqual(before);
     expect([...one.reached, ...two.reached]).toEqual([]);
   });
 
@@ -299,14 +295,14 @@ describePostgres('Closing a feed', () => {
 
   const expectNoTimersOrConnections = async (): Promise<void> => {
     expect(clock.advance(DAY_MS)).toBe(0);
-    await until(async () => (await connections(store.url)).length === 0);
+    await until(async () => (await connections(store)).length === 0);
     expect(clock.advance(DAY_MS)).toBe(0);
   };
 
   test('ends its one connection, and leaves no timers', async () => {
     const [one, two] = [start(store.url, clock), start(store.url, clock)];
     await connected(one, two);
-    expect(await connections(store.url)).toHaveLength(2);
+    expect(await connections(store)).toHaveLength(2);
     one.feed.publish(newChange());
     await Promise.all([one.feed.close(), two.feed.close()]);
     await expectNoTimersOrConnections();

@@ -96,12 +96,6 @@ describe('changes', () => {
     ]);
   });
 
-  test('begins with the oldest change if no cursor is given', async () => {
-    const gateway = await ScriptedGateway.start(page([1]));
-    await take(1, read(gateway));
-    expect(positions(gateway)).toEqual([['', null]]);
-  });
-
   test('yields payment and payout changes with the field names of the schema', async () => {
     const gateway = await ScriptedGateway.start(page([1, 2]));
     const taken: Change[] = [];
@@ -166,7 +160,7 @@ describe('changes', () => {
     ]);
   });
 
-  test('requests a page again if reading it was interrupted', async () => {
+  test('begins with the oldest change without a cursor, and requests a page again after an interruption', async () => {
     const gateway = await ScriptedGateway.start(reset, page([1], { hasMore: true }), reset, page([2]));
     expect(await take(2, read(gateway))).toEqual([1, 2]);
     expect(positions(gateway)).toEqual([
@@ -246,14 +240,16 @@ describe('changes', () => {
 });
 
 describe('changes throws', () => {
+  const failureOf = (gateway: ScriptedGateway): Promise<unknown> =>
+    read(gateway, { after: '1' })
+      .next()
+      .catch((thrown: unknown) => thrown);
   test.each<[string, Reply[]]>([
     ['from the query', [json(failure('CURSOR_EXPIRED', { oldestCursor: '7' }))]],
     ['from the subscription', [page([]), stream(event(failure('CURSOR_EXPIRED', { oldestCursor: '7' })))]],
   ])('CursorExpired with the oldest cursor if the error comes %s', async (_name, replies) => {
     const gateway = await ScriptedGateway.start(...replies);
-    const error = await read(gateway, { after: '1' })
-      .next()
-      .catch((thrown: unknown) => thrown);
+    const error = await failureOf(gateway);
     expect(error).toBeInstanceOf(CursorExpired);
     expect(error).toMatchObject({ oldestCursor: '7' });
     expect(gateway.received).toHaveLength(replies.length);
@@ -267,9 +263,7 @@ describe('changes throws', () => {
     ['there is nothing at the URL', undefined, [(response) => response.writeHead(404).end()]],
   ])('RequestRefused when %s', async (_name, code, replies) => {
     const gateway = await ScriptedGateway.start(...replies);
-    const error = await read(gateway)
-      .next()
-      .catch((thrown: unknown) => thrown);
+    const error = await failureOf(gateway);
     expect(error).toBeInstanceOf(RequestRefused);
     expect(gatewayError(error)?.code).toBe(code);
     expect(gateway.received).toHaveLength(replies.length);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+
 import path from 'node:path';
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import * as kit from '@paygraph/client';
 import {
@@ -49,11 +49,13 @@ import type { Sandbox } from '../../src/sandbox/server';
 import { CLIENTS, type AnyClient } from '../clients/clients';
 import { cardInput, paymentInput, payoutInput, upiInput } from '../clients/samples';
 import { graphqlWsClient } from '../subscriptions/support/graphql-ws-client';
-import { closeAfterTests } from '../support/cleanup';
+
 import { AUTHORIZED } from '../support/credentials';
+import { freePort } from '../support/free-port';
+import { serverOf } from '../support/http-server';
 import { until } from '../support/latch';
 import { apolloManifest, fileOf } from '../support/manifests';
-import { TcpProxy } from '../support/tcp-proxy';
+
 import { TOP } from '../docs/support/markdown';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
 
@@ -129,20 +131,14 @@ describe.each(CLIENTS)('The operations with %s', (_name, clientAt) => {
     expect(nextAction).toMatchObject({ __typename: 'ProvideUtrAction', confirmWith: 'upi' });
     const where = { channel: CHANNEL, transactionId };
     const found = await at().query(PaymentDocument, where);
-    const { payment: byOrder } = await at().query(PaymentByExternalIdDocument, {
-      channel: CHANNEL,
-      externalId: input.externalId,
-    });
-    expect(byOrder).toEqual({ ...found.payment, externalId: input.externalId });
-    const confirmation = { upi: { utr: '412345678901' } };
-    const { confirmPayment } = await at().mutate(ConfirmPaymentDocument, {
-      input: { ...where, confirmation },
-    });
+    const { externalId } = input;
+    const byOrder = await at().query(PaymentByExternalIdDocument, { channel: CHANNEL, externalId });
+    expect(byOrder.payment).toEqual({ ...found.payment, externalId });
+    const confirmed = { ...where, confirmation: { upi: { utr: '412345678901' } } };
+    const { confirmPayment } = await at().mutate(ConfirmPaymentDocument, { input: confirmed });
     expect(confirmPayment).toMatchObject({ __typename: 'PaymentSuccess', payment: { status: 'COMPLETED' } });
-    const { payments } = await at().query(PaymentsDocument, {
-      channel: CHANNEL,
-      transactionIds: [transactionId, randomUUID()],
-    });
+    const transactionIds = [transactionId, randomUUID()];
+    const { payments } = await at().query(PaymentsDocument, { channel: CHANNEL, transactionIds });
     expect(payments).toMatchObject([{ __typename: 'UpiPayment', status: 'COMPLETED' }, null]);
     const { idempotencyKey } = input;
     const { attempt } = await at().query(AttemptDocument, { idempotencyKey });
@@ -154,11 +150,8 @@ describe.each(CLIENTS)('The operations with %s', (_name, clientAt) => {
   test('show a decline as data of the payment, and find a payment after a lost response', async () => {
     const declined = await pay(cardInput('4111 1111 1111 1111', '10.51'));
     sandbox.control.advance(5000);
-    const { payment } = await at().query(PaymentDocument, {
-      channel: CHANNEL,
-      transactionId: declined.transactionId,
-    });
-    expect(payment).toMatchObject({
+    const { transactionId } = declined;
+    expect((await at().query(PaymentDocument, { channel: CHANNEL, transactionId })).payment).toMatchObject({
       status: 'FAILED',
       error: { code: 'PROVIDER_PROCESSING_FAILED', reason: 'INSUFFICIENT_FUNDS' },
       nextAction: null,
@@ -172,19 +165,15 @@ describe.each(CLIENTS)('The operations with %s', (_name, clientAt) => {
 
   test('create a payout, and find it by both ids', async () => {
     const input = payoutInput();
-    const { transactionId, externalId } = await payOut(input);
-    expect(externalId).toBe(input.externalId);
+    const { externalId } = input;
+    const { transactionId, ...created } = await payOut(input);
+    expect(created.externalId).toBe(externalId);
     const { payout } = await at().query(PayoutDocument, { channel: CHANNEL, transactionId });
-    const byOrder = await at().query(PayoutByExternalIdDocument, {
-      channel: CHANNEL,
-      externalId: input.externalId,
-    });
+    const byOrder = await at().query(PayoutByExternalIdDocument, { channel: CHANNEL, externalId });
     expect(payout).toMatchObject({ __typename: 'BankTransferPayout', amount: { value: '25.00' } });
     expect(byOrder.payout).toMatchObject({ transactionId });
-    const { payouts } = await at().query(PayoutsDocument, {
-      channel: CHANNEL,
-      transactionIds: [transactionId],
-    });
+    const transactionIds = [transactionId];
+    const { payouts } = await at().query(PayoutsDocument, { channel: CHANNEL, transactionIds });
     expect(payouts).toMatchObject([{ transactionId }]);
   });
 });
@@ -225,9 +214,8 @@ describe('The fragments', () => {
   });
 
   test('cover every failure', async () => {
-    const wrong = await create(
-      paymentInput({ amount: { currency: 'USD', value: '1.00' }, method: { redirect: 'QRIS' } }),
-    );
+    const dollars = { currency: 'USD', value: '1.00' };
+    const wrong = await create(paymentInput({ amount: dollars, method: { redirect: 'QRIS' } }));
     expect(wrong).toMatchObject({
       __typename: 'InvalidInputError',
       fields: [{ path: ['amount', 'currency'] }],
@@ -271,15 +259,19 @@ describe('The fragments', () => {
 test('The subscriptions deliver changes of a payment and a payout', async () => {
   const apollo = sender(CLIENTS[0]![1](url));
   const stream = createClient({ url: `${url}/stream`, headers: AUTHORIZED });
-  /** Subscribes, settles the transaction after the first state, and calls `look`. Resolves with the last state. */
-  const watched = async (document: DocumentNode, transactionId: string, look: () => Promise<unknown>) => {
+  /** Subscribes, settles the transaction after the first state, and looks it up. Resolves with the last state. */
+  const watched = async (
+    document: DocumentNode,
+    lookup: typeof PaymentDocument | typeof PayoutDocument,
+    transactionId: string,
+  ) => {
     sent.add(document);
     const variables = { channel: CHANNEL, transactionId };
     const seen: unknown[] = [];
     for await (const { data, errors } of stream.iterate({ query: print(document), variables })) {
       if (seen.push(data ?? errors) > 1) continue;
       sandbox.control.settle(transactionId);
-      await look();
+      await apollo.query<unknown, typeof variables>(lookup, variables);
     }
     return seen.at(-1);
   };
@@ -288,15 +280,10 @@ test('The subscriptions deliver changes of a payment and a payout', async () => 
   if (createPayment.__typename !== 'PaymentSuccess' || createPayout.__typename !== 'PayoutSuccess')
     throw new Error('The payment or the payout was not created.');
   const [{ transactionId: paid }, { transactionId: paidOut }] = [createPayment.payment, createPayout.payout];
-  const look = (transactionId: string) => ({ channel: CHANNEL, transactionId });
-  const payment = await watched(WatchPaymentDocument, paid, () => apollo.query(PaymentDocument, look(paid)));
-  expect(payment).toMatchObject({
+  expect(await watched(WatchPaymentDocument, PaymentDocument, paid)).toMatchObject({
     paymentUpdated: { __typename: 'CardPayment', status: 'COMPLETED', nextAction: null },
   });
-  const payout = await watched(WatchPayoutDocument, paidOut, () =>
-    apollo.query(PayoutDocument, look(paidOut)),
-  );
-  expect(payout).toMatchObject({
+  expect(await watched(WatchPayoutDocument, PayoutDocument, paidOut)).toMatchObject({
     payoutUpdated: { __typename: 'BankTransferPayout', status: 'COMPLETED' },
   });
 });
@@ -333,65 +320,26 @@ test('Changes and WatchChanges return the changes of a payment, and accept a cur
   }
 });
 
-describe('changes', () => {
-  test('yields each change of a gateway once, although connections are cut', async () => {
-    const own = await testSandbox();
-    const gateway = await testGateway(own.url);
-    const proxy = closeAfterTests(await TcpProxy.to(gateway.url));
-    const create = async () => {
-      const { transactionId } = await createUpi(apollo(gateway.url));
-      own.control.settle(transactionId);
-      await apollo(gateway.url).query({
-        query: PaymentDocument,
-        variables: { channel: CHANNEL, transactionId },
-      });
-    };
-    const COUNT = 30;
-    const taken: string[] = [];
-    let interruptions = 0;
-    const consumed = (async () => {
-      const onRetry = () => (interruptions += 1);
-      const options = { headers: AUTHORIZED, pageSize: 3, retryWaitMs: () => 1, onRetry };
-      for await (const { cursor } of kit.changes({
-        url: proxy.through(gateway.url),
-        channel: CHANNEL,
-        ...options,
-      }))
-        if (taken.push(cursor) === 2 * COUNT) return;
-    })();
-    for (let count = 0; count < COUNT; count += 1) {
-      await create();
-      proxy.destroyConnections();
-    }
-    await consumed;
-    expect(interruptions).toBeGreaterThan(10);
-    const client = apollo(gateway.url);
-    const variables = { channel: CHANNEL, first: 500 };
-    const { data } = await client.query({ query: ChangesDocument, variables });
-    expect(taken).toEqual(data?.changes.changes.map((change) => 'cursor' in change && change.cursor));
+test('changes sends only operations that a manifest for plain clients contains', async () => {
+  const files = findDocumentFiles([path.join(TOP, 'client/operations')]);
+  const operations = readClientOperations(files, gatewaySchema(), CLIENT_KINDS.plain);
+  const PERSISTED_OPERATIONS = fileOf(apolloManifest(...operations));
+  const env = { PERSISTED_OPERATIONS, PERSISTED_OPERATIONS_SERVICES: 'require' };
+  const gateway = await testGateway(sandbox.url, { env });
+  const reading = new AbortController();
+  const changing = kit.changes({
+    url: gateway.url,
+    channel: CHANNEL,
+    headers: AUTHORIZED,
+    signal: reading.signal,
+    fetch: async (target, init) => {
+      const response = await fetch(target, init);
+      // The query and the subscription were accepted.
+      if (response.headers.get('content-type')?.includes('event-stream')) reading.abort(new Error('open'));
+      return response;
+    },
   });
-
-  test('sends only operations that a manifest for plain clients contains', async () => {
-    const files = [path.join(TOP, 'client/operations')];
-    const operations = readClientOperations(findDocumentFiles(files), gatewaySchema(), CLIENT_KINDS.plain);
-    const PERSISTED_OPERATIONS = fileOf(apolloManifest(...operations));
-    const env = { PERSISTED_OPERATIONS, PERSISTED_OPERATIONS_SERVICES: 'require' };
-    const gateway = await testGateway((await testSandbox()).url, { env });
-    const reading = new AbortController();
-    const changing = kit.changes({
-      url: gateway.url,
-      channel: CHANNEL,
-      headers: AUTHORIZED,
-      signal: reading.signal,
-      fetch: async (target, init) => {
-        const response = await fetch(target, init);
-        // The query and the subscription were accepted.
-        if (response.headers.get('content-type')?.includes('event-stream')) reading.abort(new Error('open'));
-        return response;
-      },
-    });
-    await expect(changing.next()).rejects.toThrow('open');
-  });
+  await expect(changing.next()).rejects.toThrow('open');
 });
 
 test('Every operation of the kit was sent by the tests of this file', () => {
@@ -435,11 +383,8 @@ test('urql is refused without preferGetMethod: false, and the error names the me
   expect(error?.message).toContain('POST');
 });
 
-type Ask = (
-  at: string,
-  variables: { channel: string; transactionId: string },
-  headers?: Record<string, string>,
-) => Promise<unknown>;
+type Somewhere = ReturnType<typeof somewhere>;
+type Ask = (at: string, variables: Somewhere, headers?: Record<string, string>) => Promise<unknown>;
 
 const READERS: [name: string, ask: Ask][] = [
   [
@@ -455,11 +400,7 @@ const READERS: [name: string, ask: Ask][] = [
   [
     'urql',
     async (at, variables, headers = AUTHORIZED) => {
-      const options = {
-        exchanges: [fetchExchange],
-        preferGetMethod: false,
-        fetchOptions: { headers },
-      };
+      const options = { exchanges: [fetchExchange], preferGetMethod: false, fetchOptions: { headers } };
       return (await new Client({ url: at, ...options }).query(PaymentDocument, variables)).error;
     },
   ],
@@ -513,16 +454,50 @@ describe.each(READERS)('gatewayError reads from %s', (_name, ask) => {
   });
 });
 
-describe('gatewayError', () => {
-  test('reads the errors of a subscription with graphql-ws', async () => {
-    const watch = new Promise<unknown>((resolve) => {
-      const query = print(WatchPaymentDocument);
-      const sink = { next: () => undefined, complete: () => undefined, error: resolve };
-      graphqlWsClient(url).subscribe({ query, variables: somewhere() }, sink);
-    });
-    expect(gatewayError(await watch)).toMatchObject({ code: 'NOT_FOUND', retryable: false });
-  });
+/** Subscribes to an unknown payment. Resolves with the error that ends the subscription. */
+type Watch = (headers: Record<string, string>) => Promise<unknown>;
 
+const WATCHERS: [name: string, watch: Watch][] = [
+  [
+    'graphql-ws',
+    (connectionParams) =>
+      new Promise((error) => {
+        const payload = { query: print(WatchPaymentDocument), variables: somewhere() };
+        const sink = { next: () => undefined, complete: () => undefined, error };
+        graphqlWsClient(url, { connectionParams }).subscribe(payload, sink);
+      }),
+  ],
+  [
+    'Apollo Client over a WebSocket',
+    (connectionParams) =>
+      new Promise((resolve) => {
+        const link = new GraphQLWsLink(graphqlWsClient(url, { connectionParams }));
+        new ApolloClient({ link, cache: new InMemoryCache({ possibleTypes }) })
+          .subscribe({ query: WatchPaymentDocument, variables: somewhere() })
+          .subscribe({ next: ({ error }) => error && resolve(error), error: resolve });
+      }),
+  ],
+  [
+    'urql over server-sent events',
+    (headers) =>
+      new Promise((resolve) => {
+        const options = { fetchSubscriptions: true, preferGetMethod: false, exchanges: [fetchExchange] };
+        new Client({ url: `${url}/stream`, fetchOptions: { headers }, ...options })
+          .subscription(WatchPaymentDocument, somewhere())
+          .subscribe(({ error }) => error && resolve(error));
+      }),
+  ],
+];
+
+test.each(WATCHERS)('A subscription with %s ends with NOT_FOUND or UNAUTHENTICATED', async (_name, watch) => {
+  expect(gatewayError(await watch(AUTHORIZED))).toMatchObject({ code: 'NOT_FOUND', retryable: false });
+  const refused = await watch({ authorization: 'Bearer pgk_nobody' });
+  // The code is the reason of the close event of a WebSocket; Apollo Client repeats it in its message.
+  const { message, reason } = Object(refused) as { message?: string; reason?: string };
+  expect(gatewayError(refused)?.code ?? [message, reason].join()).toContain('UNAUTHENTICATED');
+});
+
+describe('gatewayError', () => {
   test('reads the fields of an error, and the first error of the gateway among several', () => {
     const fields = [{ path: ['input', 'amount', 'value'], rule: 'decimal' }];
     const extensions = { code: 'BAD_USER_INPUT', retryable: false, requestId: 'r', fields };
@@ -534,15 +509,11 @@ describe('gatewayError', () => {
   test.each(READERS.slice(0, 2))(
     'is null with %s if there is no response, or only the response of a proxy',
     async (_name, ask) => {
-      const proxy = createServer((_request, response) => {
+      const proxy = await serverOf((_request, response) => {
         response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>502 Bad Gateway</h1>');
-      }).listen(0, '127.0.0.1');
-      await new Promise((resolve) => proxy.once('listening', resolve));
-      const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-      const responded = await ask(address, somewhere());
-      await new Promise((resolve) => proxy.close(resolve));
-      const unanswered = await ask(address, somewhere());
-      for (const error of [responded, unanswered]) {
+      });
+      for (const address of [proxy, `http://127.0.0.1:${await freePort()}`]) {
+        const error = await ask(address, somewhere());
         expect(error).toBeDefined();
         expect(gatewayError(error)).toBeNull();
         expect(isRetryable(error)).toBe(false);

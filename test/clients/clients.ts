@@ -1,6 +1,6 @@
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { CombinedGraphQLErrors } from '@apollo/client/errors';
-import { Client, cacheExchange, fetchExchange } from '@urql/core';
+import { Client, cacheExchange, fetchExchange, type CombinedError } from '@urql/core';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { AUTHORIZED } from '../support/credentials';
 import possibleTypes from '../../possible-types.json';
@@ -22,14 +22,14 @@ export interface AnyClient {
   mutate<D, V extends Variables>(document: TypedDocumentNode<D, V>, variables: V): Promise<Seen<D>>;
 }
 
-export const apolloClient = (uri: string): ApolloClient =>
+const apolloClient = (uri: string): ApolloClient =>
   new ApolloClient({
     link: new HttpLink({ uri, headers: AUTHORIZED }),
     cache: new InMemoryCache(possibleTypes),
   });
 
 /** Returns a client that sends queries by POST, because GET would put ids into URLs. */
-export const urqlClient = (url: string): Client =>
+const urqlClient = (url: string): Client =>
   new Client({
     url,
     exchanges: [cacheExchange, fetchExchange],
@@ -52,19 +52,17 @@ function overApollo(uri: string): AnyClient {
   };
 }
 
+function seenByUrql<D>({ data, error }: { data?: D; error?: CombinedError }): Seen<D> {
+  if (error?.networkError) throw error.networkError;
+  return { data, errors: error?.graphQLErrors ?? [] };
+}
+
 function overUrql(url: string): AnyClient {
   const client = urqlClient(url);
   return {
-    query: async (document, variables) => {
-      const { data, error } = await client.query(document, variables, { requestPolicy: 'network-only' });
-      if (error?.networkError) throw error.networkError;
-      return { data, errors: error?.graphQLErrors ?? [] };
-    },
-    mutate: async (document, variables) => {
-      const { data, error } = await client.mutation(document, variables);
-      if (error?.networkError) throw error.networkError;
-      return { data, errors: error?.graphQLErrors ?? [] };
-    },
+    query: async (document, variables) =>
+      seenByUrql(await client.query(document, variables, { requestPolicy: 'network-only' })),
+    mutate: async (document, variables) => seenByUrql(await client.mutation(document, variables)),
   };
 }
 

@@ -54,7 +54,7 @@ export const bugs = [
     file: 'src/core/polling/transaction-poller.ts',
     find: 'this.#outage.since + settings.outageMs - clock.monotonic()',
     replace: 'settings.outageMs',
-    tests: ['test/subscriptions/outage.slow.test.ts'],
+    tests: ['test/subscriptions/poll-schedule.slow.test.ts'],
   },
   {
     id: 'live-equal-changes-dropped',

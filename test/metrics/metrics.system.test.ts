@@ -9,7 +9,7 @@ import { OUTAGES, type Outage } from '../support/outage';
 import { noResponse } from '../support/payment-service/faults';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { Program } from '../support/program';
-import { raw } from '../support/raw';
+import { post, raw } from '../support/raw';
 import { describeStores, newKey, type Harness } from '../support/harness';
 import { openStore, withClient, POSTGRES_URL } from '../support/stores';
 import { scrape } from './support/scrape';
@@ -50,11 +50,8 @@ describeStores('/readyz', (harnesses) => {
   test('reports an unreachable journal, and recovers', async () => {
     expect(await readiness()).toMatchObject({ httpStatus: 200, status: 'ready' });
     await outage.down();
-    const down = await until(readiness, isDown);
-    expect(down).toMatchObject({
-      status: 'not ready',
-      checks: { journal: 'down', clock: 'steady', draining: false },
-    });
+    const checks = { journal: 'down', clock: 'steady', draining: false };
+    expect(await until(readiness, isDown)).toMatchObject({ status: 'not ready', checks });
     const page = await scrape(base());
     expect(page.sum('paygraph_journal_up')).toBe(0);
     // A SQLite file that another process locks can still be read.
@@ -78,14 +75,13 @@ describeStores('/readyz', (harnesses) => {
       await outage.store.rows(sessions);
       const down = await until(readiness, ({ checks }) => checks.journalReason === 'read_only');
       expect(down).toMatchObject({ httpStatus: 503, checks: { journal: 'down' } });
-      expect(
-        (await scrape(base())).sum('paygraph_journal_failures_total', { reason: 'read_only' }),
-      ).toBeGreaterThan(0);
+      const failures = (await scrape(base())).sum('paygraph_journal_failures_total', { reason: 'read_only' });
+      expect(failures).toBeGreaterThan(0);
       await withClient(POSTGRES_URL, (client) => client.query(`ALTER DATABASE ${name} RESET ${setting}`));
       await until(readiness, isReady);
     });
 
-  if (harnesses.kind === 'SQLite') {
+  if (harnesses.kind === 'SQLite')
     test.each(['removed', 'replaced'])(
       'reports that the journal file was %s, and refuses creates until the original is back',
       async (how) => {
@@ -97,10 +93,8 @@ describeStores('/readyz', (harnesses) => {
 
         renameSync(file, `${file}.original`);
         if (how !== 'removed') writeFileSync(file, '');
-        expect(await harness.create('payment', refused)).toMatchObject({
-          error: 'SERVICE_UNAVAILABLE',
-          retryable: true,
-        });
+        const unavailable = { error: 'SERVICE_UNAVAILABLE', retryable: true };
+        expect(await harness.create('payment', refused)).toMatchObject(unavailable);
         expect(await harness.confirm(transactionId!)).toMatchObject({ error: 'SERVICE_UNAVAILABLE' });
         expect(harness.service.requestsTo('create-payment')).toHaveLength(request);
         expect(harness.service.requestsTo('confirm')).toEqual([]);
@@ -114,7 +108,6 @@ describeStores('/readyz', (harnesses) => {
         expect(await harness.create('payment', refused)).toMatchObject({ replayed: false });
       },
     );
-  }
 
   test('reports that the service is down, and stays ready', async () => {
     harness = await harnesses.start({ env: { SERVICE_TIMEOUT_MS: '600' } });
@@ -132,9 +125,8 @@ describeStores('/readyz', (harnesses) => {
     const page = await scrape(base());
     expect(page.sum('paygraph_service_breaker_open', { breaker: 'timeouts' })).toBe(1);
     expect(page.sum('paygraph_service_breaker_open', { breaker: 'failures' })).toBe(0);
-    expect(
-      page.sum('paygraph_service_request_duration_seconds_count', { result: 'timeout' }),
-    ).toBeGreaterThanOrEqual(10);
+    const timeouts = page.sum('paygraph_service_request_duration_seconds_count', { result: 'timeout' });
+    expect(timeouts).toBeGreaterThanOrEqual(10);
   });
 });
 
@@ -172,11 +164,7 @@ let page = '';
     await until(
       async () => {
         const body = JSON.stringify({ query: LOOK, variables: { c: CHANNEL, e: 'a' } });
-        await raw(programs[0]!.url, {
-          method: 'POST',
-          body,
-          headers: { 'content-type': 'application/json', connection: 'close' },
-        });
+        await post(programs[0]!.url, body, { connection: 'close' });
         sent += 1;
         return counts();
       },

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { CLIENT_KEY } from '../support/credentials';
+import { serverOf } from '../support/http-server';
 import { until } from '../support/latch';
 import { CHANNEL, closeAfterTests } from '../support/gateway';
 import { Issuer, goodClaims, newKey, tokenBy } from '../support/issuer';
@@ -12,22 +12,12 @@ const IN_DOCS = ['apollo-client', 'urql', 'graphql-sse'];
 const NAMES = [...IN_DOCS, 'eventsource'];
 const START_MS = 60_000;
 
-async function tokenServer(token: () => Promise<string>): Promise<string> {
-  const server = createServer((_request, response) => void token().then((text) => response.end(text)));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closeAfterTests({
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-}
+const tokenServer = (token: () => Promise<string>): Promise<string> =>
+  serverOf((_request, response) => void token().then((text) => response.end(text)));
 
 /** Resets the next connection to a port. */
 async function refuseOnce(port: number): Promise<void> {
-  const server = createTcpServer((socket) => socket.on('error', () => undefined).resetAndDestroy());
+  const server = createServer((socket) => socket.on('error', () => undefined).resetAndDestroy());
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   await once(server, 'connection');
@@ -78,9 +68,7 @@ test('The samples show each state, continue with a new token when the old one ex
   for (const id of ids) harness.service.update(id, { status: 'mispaid' });
   await show(samples, 'MISPAID');
   expect(issued).toBeGreaterThanOrEqual(2 * NAMES.length);
-  for (const id of ids) {
-    await harness.change(id, { status: 'completed' });
-  }
+  for (const id of ids) await harness.change(id, { status: 'completed' });
   expect(await samples.exited).toBe(0);
   for (const states of samples.shown.values())
     expect(states).toMatchObject([

@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from '../../src/shared/clock';
+import { createInput } from '../support/caller';
 import { sendCall } from '../support/calls';
 import { until } from '../support/latch';
 import { CHANNEL, closeAfterTests } from '../support/gateway';
@@ -114,10 +115,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     await settled();
     for (const [turn, gateway] of gateways.entries()) {
       const before = a!.lookups(id);
-      await gateway.change(id, {
-        status: turn % 2 === 0 ? 'mispaid' : 'processing',
-        ...amount(`${turn}.00`),
-      });
+      await gateway.change(id, { status: ['mispaid', 'processing'][turn % 2], ...amount(`${turn}.00`) });
       await Promise.all(subscribers.map((watching) => watching.received(turn + 2)));
       await settled();
       expect(a!.lookups(id)).toBe(before + 3);
@@ -223,13 +221,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     service.respond(({ method }) =>
       method === 'POST' ? { status: 201, json: service.fieldsOf(id) } : undefined,
     );
-    const input = {
-      idempotencyKey: 'key-slow-journal',
-      externalId: 'order-slow-journal',
-      channel: CHANNEL,
-      amount: { currency: 'BDT', value: '10.00' },
-      method: { bkash: { accountNumber: '01711111111' } },
-    };
+    const input = createInput('payout', 'key-slow-journal');
     const { result } = await sendCall(slow.client, { mutation: 'createPayout', input });
     expect(result).toMatchObject({ __typename: 'PayoutSuccess' });
     const document = `subscription { payoutUpdated(channel: "${CHANNEL}", transactionId: "${id}") {

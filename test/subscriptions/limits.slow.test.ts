@@ -7,7 +7,7 @@ import { Wire, requestText } from '../support/wire';
 import { parametersOf } from './support/event-stream';
 import { startHarness, subscription, type SubscriptionHarness } from './support/harness';
 import { TRANSPORTS, Watching, firstOf, watchStatus } from './support/subscriptions';
-import { WireClient } from './support/wire-client';
+import { WireClient, type Closing } from './support/wire-client';
 
 const ids = ['one', 'two', 'three'];
 const of = (id: string) => bearer(keyOf(id));
@@ -19,12 +19,6 @@ const limited = (perClient: number, all = 1000): Promise<SubscriptionHarness> =>
   });
 
 describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
-  const begin = (
-    harness: SubscriptionHarness,
-    id: string,
-    transactionId = harness.addPayment(),
-  ): Promise<Watching> => watchStatus(connect(harness, of(id)), transactionId);
-
   test('are limited per client and in total', async () => {
     const harness = await limited(3, 4);
     const [one, two] = [connect(harness, of('one')), connect(harness, of('two'))];
@@ -42,29 +36,27 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
 
   test('free their subscription quota however they end, and use none if they are refused', async () => {
     const harness = await limited(1);
+    const client = () => connect(harness, of('one'));
     const done = harness.addPayment({ status: 'completed' });
-    const { variables } = subscription(CHANNEL);
     let count = 0;
     const ended = (): Promise<number> => harness.subscriptionsEnded((count += 1));
     for (let round = 0; round < 5; round += 1) {
-      const left = await begin(harness, 'one');
+      const left = await watchStatus(client(), harness.addPayment());
       expect(left.statuses).toEqual(['PENDING']);
       left.leave();
       await ended();
-      expect((await begin(harness, 'one', done)).statuses).toEqual(['COMPLETED']);
+      expect((await watchStatus(client(), done)).statuses).toEqual(['COMPLETED']);
       await ended();
-      expect((await begin(harness, 'one', CHANNEL)).codes).toEqual(['NOT_FOUND']);
+      expect((await watchStatus(client(), CHANNEL)).codes).toEqual(['NOT_FOUND']);
       await ended();
-      for (const query of ['{', 'subscription { nosuch }', subscription(done).query]) {
-        expect((await firstOf(connect(harness, of('one')), { query })).codes).not.toContain('RATE_LIMITED');
+      for (const query of ['{', '{ __typename }', 'subscription { nosuch }', subscription(done).query]) {
+        const { codes } = await firstOf(client(), { query });
+        expect(codes.length).toBeGreaterThan(0);
+        expect(codes).not.toContain('RATE_LIMITED');
         await ended();
       }
-      expect(
-        (await firstOf(connect(harness, of('one')), { query: '{ __typename }', variables })).codes,
-      ).toEqual(['BAD_REQUEST']);
-      await ended();
       const held = harness.service.hold();
-      const early = new Watching(connect(harness, of('one')), subscription(harness.addPayment()));
+      const early = new Watching(client(), subscription(harness.addPayment()));
       await held.arrived;
       early.leave();
       await ended();
@@ -73,10 +65,8 @@ describe.each(TRANSPORTS)('Subscriptions over %s', (_name, connect) => {
   });
 
   test('count against the rate limit, even if refused, but their results do not', async () => {
-    const harness = await startHarness({
-      clients: [clientOf('one', {})],
-      env: { RATE_LIMIT_PER_MINUTE: '3' },
-    });
+    const env = { RATE_LIMIT_PER_MINUTE: '3' };
+    const harness = await startHarness({ clients: [clientOf('one', {})], env });
     const id = harness.addPayment();
     const watching = await watchStatus(connect(harness), id);
     expect((await firstOf(connect(harness), { query: '{' })).codes).toEqual(['GRAPHQL_PARSE_FAILED']);
@@ -123,11 +113,8 @@ test('Pipelined streams end their subscriptions and polling when their connectio
   const harness = await startHarness();
   const transactions = [1, 2, 3].map(() => harness.addPayment());
   const wire = await Wire.open(harness.url);
-  const headers = [
-    `Host: ${new URL(harness.url).host}`,
-    `Authorization: ${AUTHORIZED.authorization}`,
-    'Accept: text/event-stream',
-  ];
+  const authorization = `Authorization: ${AUTHORIZED.authorization}`;
+  const headers = [`Host: ${new URL(harness.url).host}`, authorization, 'Accept: text/event-stream'];
   for (const id of transactions)
     wire.write(requestText(`GET /graphql/stream?${parametersOf(subscription(id))} HTTP/1.1`, headers));
   await until(() => harness.lookups(transactions[0]!));
@@ -143,10 +130,7 @@ describe('WebSockets', () => {
   const connectWhenAllowed = (harness: SubscriptionHarness, id: string): Promise<WireClient | undefined> =>
     until(() => connectAs(harness, id).catch(() => undefined));
 
-  const closing = async (
-    harness: SubscriptionHarness,
-    id: string,
-  ): Promise<{ code: number; reason: string }> => {
+  const closing = async (harness: SubscriptionHarness, id: string): Promise<Closing> => {
     const client = await WireClient.open(harness.url);
     client.say({ type: 'connection_init', payload: of(id) });
     return client.closed;
@@ -155,10 +139,8 @@ describe('WebSockets', () => {
   test('are limited per client and in total, and closed with 1013 above the limit', async () => {
     const harness = await limited(2, 3);
     const [first] = [await connectAs(harness, 'one'), await connectAs(harness, 'one')];
-    expect(await closing(harness, 'one')).toEqual({
-      code: 1013,
-      reason: expect.stringMatching(/^RATE_LIMITED: /) as unknown,
-    });
+    const { code, reason } = await closing(harness, 'one');
+    expect([code, reason.split(':')[0]]).toEqual([1013, 'RATE_LIMITED']);
     await connectAs(harness, 'two');
     for (const id of ids) expect((await closing(harness, id)).code).toBe(1013);
     first.socket.terminate();
@@ -170,9 +152,9 @@ describe('WebSockets', () => {
     const clients = [await connectAs(harness, 'one'), await connectAs(harness, 'one')];
     for (const id of ['a', 'b'])
       for (const client of clients) client.subscribe(id, subscription(harness.addPayment()));
-    await until(() => clients.every(({ messages: received }) => received.length === 3));
-    const types = clients.flatMap(({ messages: received }) => received.map(({ type }) => type)).sort();
-    expect(types).toEqual(['connection_ack', 'connection_ack', 'error', 'error', 'next', 'next']);
+    await until(() => clients.every(({ messages }) => messages.length === 3));
+    const types = clients.flatMap(({ messages }) => messages.map(({ type }) => type));
+    expect(types.sort()).toEqual(['connection_ack', 'connection_ack', 'error', 'error', 'next', 'next']);
   });
 
   test('use no connection quota when they are refused, never initialised or closed for a protocol violation', async () => {

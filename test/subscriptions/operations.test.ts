@@ -103,23 +103,24 @@ describe.each(TRANSPORTS)('An operation over %s', (_name, connect) => {
   });
 
   const { input } = validCall('createPayment', 'upi');
-  const OTHERS: [string, SubscribePayload][] = [
-    ['query', { query: '{ __typename }' }],
-    ['mutation', { query: DOCUMENTS.createPayment, variables: { input } }],
+  const OTHERS: [string, string, SubscribePayload][] = [
+    ['is a query', 'BAD_REQUEST', { query: '{ __typename }' }],
+    ['is a mutation', 'BAD_REQUEST', { query: DOCUMENTS.createPayment, variables: { input } }],
     [
-      'mutation beside a subscription',
+      'is a mutation beside a subscription',
+      'BAD_REQUEST',
       { query: `${WATCH} ${DOCUMENTS.createPayment}`, operationName: 'Call', variables: { input } },
+    ],
+    [
+      'has a single field, which is skipped,',
+      'GRAPHQL_VALIDATION_FAILED',
+      { query: `subscription { ${FIELD} @skip(if: true) { __typename } }` },
     ],
   ];
 
-  test.each(OTHERS)('that is a %s is refused', async (_what, payload) => {
+  test.each(OTHERS)('that %s is refused with %s', async (_what, code, payload) => {
     const { errors } = await refused(payload);
-    expect(errors).toMatchObject([{ extensions: { code: 'BAD_REQUEST', retryable: false } }]);
-  });
-
-  test('whose only field is skipped is refused', async () => {
-    const { codes } = await refused({ query: `subscription { ${FIELD} @skip(if: true) { __typename } }` });
-    expect(codes).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(errors).toMatchObject([{ extensions: { code, retryable: false } }]);
   });
 
   test('is executed with fragments, directives, aliases, other operations, variables and extensions', async () => {
@@ -145,30 +146,19 @@ test('A subscription by POST to /graphql is refused, and the error names the URL
 describe('With PERSISTED_OPERATIONS,', () => {
   const FREE = WATCH.replace('Watch', 'Free');
   const MUTATION = 'mutation Pay { __typename }';
-  const TEXTS = [WATCH, MUTATION];
-  const MANIFESTS = {
-    Apollo: apolloManifest(...TEXTS.map((body) => ({ body, name: 'Watch' }))),
-    codegen: JSON.stringify(Object.fromEntries(TEXTS.map((body) => [`sha256:${sha256(body)}`, body]))),
-  };
+  const MANIFEST = fileOf(apolloManifest(...[WATCH, MUTATION].map((body) => ({ body, name: 'Watch' }))));
   const hash = (text: string) => ({
     extensions: { persistedQuery: { version: 1, sha256Hash: sha256(text) } },
   });
   const byId = (documentId: string): SubscribePayload => ({ query: '', ...{ documentId } });
 
-  const GATEWAYS = {
-    'the mode allow': ['allow', MANIFESTS.Apollo],
-    'the mode warn': ['warn', MANIFESTS.Apollo],
-    'the mode require': ['require', MANIFESTS.Apollo],
-    'a manifest by codegen': ['require', MANIFESTS.codegen],
-  } as const;
-  const harnesses = new Map<string, SubscriptionHarness>();
-  const rigIn = (name: keyof typeof GATEWAYS): SubscriptionHarness => harnesses.get(name)!;
+  /** A harness in each mode for internal services. */
+  let [allow, warn, required]: SubscriptionHarness[] = [];
 
   beforeAll(async () => {
-    for (const [name, [mode, manifest]] of Object.entries(GATEWAYS)) {
-      const env = { PERSISTED_OPERATIONS: fileOf(manifest), PERSISTED_OPERATIONS_SERVICES: mode };
-      harnesses.set(name, await startHarness({ env }));
-    }
+    const start = (PERSISTED_OPERATIONS_SERVICES: string): Promise<SubscriptionHarness> =>
+      startHarness({ env: { PERSISTED_OPERATIONS: MANIFEST, PERSISTED_OPERATIONS_SERVICES } });
+    [allow, warn, required] = await Promise.all(['allow', 'warn', 'require'].map(start));
   });
 
   const withVariables = (of: SubscriptionHarness, payload: SubscribePayload): SubscribePayload => ({
@@ -176,78 +166,64 @@ describe('With PERSISTED_OPERATIONS,', () => {
     variables: subscription(of.addPayment()).variables,
   });
 
-  const LISTED: [string, SubscribePayload][] = [
-    ['a hash', { query: '', ...hash(WATCH) }],
-    ['a documentId', byId(sha256(WATCH))],
-    ['a documentId with its prefix', byId(`sha256:${sha256(WATCH)}`)],
-    ['text without an id', { query: WATCH }],
-  ];
-  const UNKNOWN: [string, SubscribePayload][] = [
-    ['an unknown documentId', byId('nosuch')],
-    ['the hash of one operation with the text of another', { query: FREE, ...hash(WATCH) }],
-    ['the id of a mutation', byId(sha256(MUTATION))],
-  ];
-
   describe.each(TRANSPORTS)('operations over %s', (_name, connect) => {
-    test.each(LISTED)('of the manifest are executed when they are sent as %s', async (_how, payload) => {
-      for (const persisted of [rigIn('the mode require'), rigIn('a manifest by codegen')]) {
-        const { outcome } = await firstOf(connect(persisted), withVariables(persisted, payload));
-        expect(outcome).toMatchObject({ statuses: ['PENDING'], codes: [] });
-      }
+    const send = (of: SubscriptionHarness, payload: SubscribePayload): Promise<Watching> =>
+      firstOf(connect(of), withVariables(of, payload));
+
+    test.each<[string, SubscribePayload]>([
+      ['a hash', { query: '', ...hash(WATCH) }],
+      ['a documentId', byId(sha256(WATCH))],
+      ['a documentId with its prefix', byId(`sha256:${sha256(WATCH)}`)],
+      ['text without an id', { query: WATCH }],
+    ])('of the manifest are executed when they are sent as %s', async (_how, payload) => {
+      expect((await send(required!, payload)).outcome).toMatchObject({ statuses: ['PENDING'], codes: [] });
     });
 
-    test.each(UNKNOWN)('are refused when they are sent as %s', async (_what, payload) => {
-      const persisted = rigIn('the mode allow');
-      const { codes } = await firstOf(connect(persisted), withVariables(persisted, payload));
+    test.each<[string, SubscribePayload]>([
+      ['an unknown documentId', byId('nosuch')],
+      ['the hash of one operation with the text of another', { query: FREE, ...hash(WATCH) }],
+      ['the id of a mutation', byId(sha256(MUTATION))],
+    ])('are refused when they are sent as %s', async (_what, payload) => {
+      const { codes } = await send(allow!, payload);
       expect(codes.join()).toMatch(/^(PERSISTED_QUERY_NOT_FOUND|BAD_REQUEST)$/);
     });
-  });
 
-  describe.each(TRANSPORTS)('operations outside the manifest over %s', (_name, connect) => {
-    test('are executed in the mode allow', async () => {
-      const persisted = rigIn('the mode allow');
-      const payload = withVariables(persisted, { query: FREE });
-      expect((await firstOf(connect(persisted), payload)).statuses).toEqual(['PENDING']);
-      expect(persisted.logLines.join('')).not.toContain('PERSISTED_OPERATIONS');
+    test('outside the manifest are executed in the mode allow', async () => {
+      expect((await send(allow!, { query: FREE })).statuses).toEqual(['PENDING']);
+      expect(allow!.logLines.join('')).not.toContain('PERSISTED_OPERATIONS');
     });
 
-    test('are executed and logged by name in the mode warn', async () => {
-      const persisted = rigIn('the mode warn');
-      const before = persisted.logLines.length;
-      const payload = withVariables(persisted, { query: FREE, operationName: 'Free' });
-      expect((await firstOf(connect(persisted), payload)).statuses).toEqual(['PENDING']);
-      const warnings = persisted.logLines
-        .slice(before)
-        .filter((line) => line.includes('PERSISTED_OPERATIONS'));
-      expect(warnings.map((line) => JSON.parse(line) as object)).toMatchObject([{ level: 40, name: 'Free' }]);
-      expect(warnings.join('')).not.toContain('paymentUpdated');
+    test('outside the manifest are executed and logged by name in the mode warn', async () => {
+      const before = warn!.logLines.length;
+      expect((await send(warn!, { query: FREE, operationName: 'Free' })).statuses).toEqual(['PENDING']);
+      const lines = warn!.logLines.slice(before).filter((line) => line.includes('PERSISTED_OPERATIONS'));
+      expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([{ level: 40, name: 'Free' }]);
+      expect(lines.join('')).not.toContain('paymentUpdated');
     });
 
     test.each([
       ['another text', { query: FREE }],
       ['a listed operation beside another one', { query: `${WATCH} ${FREE}`, operationName: 'Watch' }],
       ['a text with its hash', { query: FREE, ...hash(FREE) }],
-    ])('are refused in the mode require: %s', async (_what, payload) => {
-      const persisted = rigIn('the mode require');
-      const before = persisted.service.requests.length;
-      const { codes, errors } = await firstOf(connect(persisted), withVariables(persisted, payload));
+    ])('outside the manifest are refused in the mode require: %s', async (_what, payload) => {
+      const before = required!.service.requests.length;
+      const { codes, errors } = await send(required!, payload);
       expect(codes).toEqual(['PERSISTED_OPERATION_REQUIRED']);
-      expect(persisted.service.requests.length).toBe(before);
-      expect(known(errors)).toEqual(await byPost(withVariables(persisted, payload), persisted.url));
+      expect(required!.service.requests.length).toBe(before);
+      expect(known(errors)).toEqual(await byPost(withVariables(required!, payload), required!.url));
     });
-  });
 
-  test.each(TRANSPORTS)('only frontends are restricted to the manifest (%s)', async (_name, connect) => {
-    const key = await newKey('ES256');
-    const issuer = await Issuer.start(key);
-    const env = { ...issuer.settings, PERSISTED_OPERATIONS: fileOf(MANIFESTS.Apollo) };
-    const persisted = await startHarness({ env });
-    const claims = { ...goodClaims(persisted.clock.now()), channels: [CHANNEL] };
-    const frontend = connect(persisted, bearer(await tokenBy(key, { claims })));
-    const free = withVariables(persisted, { query: FREE });
-    expect((await firstOf(connect(persisted), free)).statuses).toEqual(['PENDING']);
-    expect((await firstOf(frontend, free)).codes).toEqual(['PERSISTED_OPERATION_REQUIRED']);
-    const listed = withVariables(persisted, byId(sha256(WATCH)));
-    expect((await firstOf(frontend, listed)).statuses).toEqual(['PENDING']);
+    test('of frontends only are restricted to the manifest by default', async () => {
+      const key = await newKey('ES256');
+      const issuer = await Issuer.start(key);
+      const persisted = await startHarness({ env: { ...issuer.settings, PERSISTED_OPERATIONS: MANIFEST } });
+      const claims = { ...goodClaims(persisted.clock.now()), channels: [CHANNEL] };
+      const frontend = connect(persisted, bearer(await tokenBy(key, { claims })));
+      const free = withVariables(persisted, { query: FREE });
+      expect((await firstOf(connect(persisted), free)).statuses).toEqual(['PENDING']);
+      expect((await firstOf(frontend, free)).codes).toEqual(['PERSISTED_OPERATION_REQUIRED']);
+      const listed = withVariables(persisted, byId(sha256(WATCH)));
+      expect((await firstOf(frontend, listed)).statuses).toEqual(['PENDING']);
+    });
   });
 });

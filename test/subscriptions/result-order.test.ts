@@ -163,7 +163,7 @@ describe('The short response to a confirm', () => {
     const fields = '... on PaymentResource { status } ... on UpiPayment { state }';
     const subscribers = await watchByBoth(harness, id, fields);
     await harness.confirm(id, PROCESSING, SHORT);
-    await Promise.all(subscribers.map((watching) => watching.received(2)));
+    await Promise.all(subscribers.map((watching) => watching.shows({ state: 'WAITING_FOR_PROVIDER' })));
     expect(harness.lookups(id)).toBe(1);
   });
 

@@ -60,10 +60,7 @@ const REFUSED: [string, () => Promise<{ authorization?: string }>][] = [
   ['a very long key', async () => bearer(`CANARY${'x'.repeat(9000)}`)],
   ['an expired token', () => token({ exp: seconds(-60) })],
   ['a token signed with another key', () => token({}, stolen)],
-  [
-    'a token that is not signed',
-    async () => bearer(new UnsecuredJWT(goodClaims(harness.clock.now())).encode()),
-  ],
+  ['an unsigned token', async () => bearer(new UnsecuredJWT(goodClaims(harness.clock.now())).encode())],
   ['a token for another audience', () => token({ aud: 'other' })],
 ];
 
@@ -103,9 +100,8 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     const client = connect(harness, bearer(keyOf(id)));
     const { errors, data } = await firstOf(client, payload);
     expect(data).toEqual([]);
-    expect(errors).toMatchObject([
-      { path: [`${kind}Updated`], extensions: { code: 'FORBIDDEN', retryable: false } },
-    ]);
+    const extensions = { code: 'FORBIDDEN', retryable: false };
+    expect(errors).toMatchObject([{ path: [`${kind}Updated`], extensions }]);
     const query = await harness.client.request(lookupQuery(kind), payload.variables, bearer(keyOf(id)));
     const known = (faults: readonly unknown[] = []): object[] =>
       faults.map((fault) => ({ ...stablePart(fault as WireError), locations: undefined }));
@@ -162,11 +158,9 @@ describe.each(TRANSPORTS)('Over %s', (name, connect) => {
     const rotating = await Issuer.start(key!, next);
     const lone = await startHarnessOn(harness.clock, { env: rotating.settings });
     const id = lone.addPayment();
-    const claims = { exp: seconds(600) };
-    const watching = await watchStatus(connect(lone, await token(claims)), id);
-    const byNext = bearer(
-      await tokenBy(next, { claims: { ...goodClaims(harness.clock.now()), channels: [CHANNEL] } }),
-    );
+    const watching = await watchStatus(connect(lone, await token({ exp: seconds(600) })), id);
+    const claims = { ...goodClaims(harness.clock.now()), channels: [CHANNEL] };
+    const byNext = bearer(await tokenBy(next, { claims }));
     const staying = await watchStatus(connect(lone, byNext), id);
     rotating.keys = [next];
     const from = harness.clock.now();
@@ -187,15 +181,11 @@ describe('When CLIENT_KEYS_FILE changes', () => {
   beforeAll(async () => {
     const file = clientKeysFile(...ALL.map(of));
     changed = await startHarness({ env: { CLIENT_KEYS_FILE: file } });
-    for (const id of ALL)
-      subscribers.set(
-        id,
-        await Promise.all(
-          TRANSPORTS.map(([, connect]) =>
-            watchStatus(connect(changed, bearer(of(id).key)), changed.addPayment()),
-          ),
-        ),
-      );
+    for (const id of ALL) {
+      const clients = TRANSPORTS.map(([, connect]) => connect(changed, bearer(of(id).key)));
+      const started = clients.map((client) => watchStatus(client, changed.addPayment()));
+      subscribers.set(id, await Promise.all(started));
+    }
     wire = await WireClient.ready(changed.url, bearer(of('revoked').key));
     const before = changed.logLines.length;
     writeFileSync(
@@ -269,10 +259,7 @@ describe('A WebSocket', () => {
     ['a key with a line break', bearer(`CANARY\r\n${keyOf('shop')}`)],
   ])('is closed with 4401 for %s', async (_what, payload) => {
     const { code, reason } = await closing(payload);
-    expect({ code, reason }).toEqual({
-      code: 4401,
-      reason: expect.stringMatching(/^UNAUTHENTICATED: /) as unknown,
-    });
+    expect([code, reason.split(':')[0]]).toEqual([4401, 'UNAUTHENTICATED']);
     expect(reason).not.toContain('CANARY');
   });
 
@@ -290,10 +277,8 @@ describe('A WebSocket', () => {
     harness.clock.advance((LIFE_S + 2) * 1000);
     expect(errorsIn(await client.next())).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
     client.subscribe('b', subscription(id));
-    expect(await client.closed).toMatchObject({
-      code: 4403,
-      reason: expect.stringMatching(/^UNAUTHENTICATED: /) as unknown,
-    });
+    const { code, reason } = await client.closed;
+    expect([code, reason.split(':')[0]]).toEqual([4403, 'UNAUTHENTICATED']);
     expect(client.messages.map(({ type }) => type)).toEqual(['connection_ack', 'next', 'error']);
   });
 });

@@ -1,12 +1,12 @@
 import path from 'node:path';
-import { CALLBACKS_ONLY, callbackUrlOf, callBack } from '../callbacks/support/harness';
+import { CALLBACKS_ONLY, callBack, loseCreate } from '../callbacks/support/harness';
 import { until } from '../support/latch';
-import { closeAfterTests, testSettings } from '../support/gateway';
-import { reset } from '../support/payment-service/faults';
+import { closeAfterTests, serviceSettings } from '../support/gateway';
+
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { post } from '../support/raw';
 import { CHECKOUT, listening, startProgram, type ChildProgram } from '../support/program';
-import { describeStores, newKey, type Harness } from '../support/harness';
+import { describeStores, type Harness } from '../support/harness';
 import { startCollector, type Collector } from './support/collector';
 import type { SeenSpan } from './support/otlp';
 import { below } from './support/traced';
@@ -16,15 +16,6 @@ describeStores('Background work', (rigs) => {
   let rig: Harness;
   let spans: SeenSpan[];
 
-  /** Makes a create whose outcome is unknown, and which lookups do not find yet. Returns its key. */
-  const lost = async (): Promise<string> => {
-    const key = newKey();
-    rig.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
-    rig.service.next('create-payment', { acts: true, reply: reset });
-    expect(await rig.create('payment', key)).toMatchObject({ result: 'OutcomeUnknownError' });
-    rig.service.ledger.lag = { ms: 0, lookups: 0 };
-    return key;
-  };
   const lookups = (): number => rig.service.requestsTo('look-up-payment').length;
 
   beforeAll(async () => {
@@ -32,12 +23,12 @@ describeStores('Background work', (rigs) => {
     rig = await rigs.start({
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, SHUTDOWN_GRACE_MS: '120000', ...CALLBACKS_ONLY },
     });
-    const hinted = await lost();
+    const hinted = await loseCreate(rig, 'payment');
     const before = lookups();
-    await callBack(rig, callbackUrlOf(rig, hinted));
+    await callBack(rig, hinted.callbackUrl);
     await until(lookups, (count) => count > before);
-    const key = await lost();
-    for (const entry of rig.service.created(key)) entry.hiddenLookups = 0;
+    const { key, entry } = await loseCreate(rig, 'payment');
+    entry.hiddenLookups = 0;
     await until(
       async () => {
         rig.clock.advance(1000);
@@ -49,18 +40,17 @@ describeStores('Background work', (rigs) => {
     spans = collector.spans();
   });
 
-  const creates = (): SeenSpan[] => spans.filter(({ name }) => name === 'mutation');
-
   test.each(['reconcile payment', 'callback payment'])(
     'such as %s has its own trace, which is linked to its create',
     (name) => {
       const found = spans.filter((span) => span.name === name);
+      const creates = spans.filter((span) => span.name === 'mutation');
       expect(found.length).toBeGreaterThan(0);
-      const begun = new Set(creates().map(({ spanId }) => spanId));
-      for (const span of found) {
+      for (const { links, traceId, ...span } of found) {
         expect(span).toMatchObject({ kind: 'internal', parentSpanId: '' });
-        expect(span.links.map(({ spanId }) => begun.has(spanId))).toEqual([true]);
-        expect(creates().map(({ traceId }) => traceId)).not.toContain(span.traceId);
+        expect(links).toHaveLength(1);
+        expect(creates.map(({ spanId }) => spanId)).toContain(links[0]?.spanId);
+        expect(creates.map((create) => create.traceId)).not.toContain(traceId);
       }
     },
   );
@@ -86,15 +76,7 @@ const LOADED = path.join(__dirname, 'support/loaded-modules.cjs');
 
 async function start(env: Record<string, string> = {}): Promise<{ program: ChildProgram; url: string }> {
   const service = closeAfterTests(await FakePaymentService.start());
-  const settings = {
-    ...testSettings(),
-    PORT: '0',
-    SERVICE_BASE_URL: service.url,
-    SERVICE_API_KEY: 'api-key',
-    SERVICE_SECRET_KEY: 'secret-key',
-    SHUTDOWN_GRACE_MS: '120000',
-    ...env,
-  };
+  const settings = { ...serviceSettings(service.url), SHUTDOWN_GRACE_MS: '120000', ...env };
   const program = startProgram(settings, CHECKOUT, ['--require', LOADED]);
   return { program, url: `${await listening(program)}/graphql` };
 }

@@ -6,7 +6,7 @@ import {
   type StateChange,
 } from '../../../src/datasources/change-notifier/change-notifier';
 import { until } from '../../support/latch';
-import { withClient } from '../../support/stores';
+import type { Store } from '../../support/stores';
 
 export const newChange = (): StateChange => ({
   name: randomBytes(16).toString('base64url'),
@@ -47,26 +47,17 @@ export async function closeAll(): Promise<void> {
 
 /** Waits until each instance receives the changes of all others, and clears `received`. */
 export async function connected(...instances: Instance[]): Promise<void> {
-  const sent: [by: Instance, change: StateChange][] = [];
-  await until(() => {
-    const unconnected = instances.filter((one) =>
-      instances.some(
-        (by) => by !== one && !sent.some(([sender, change]) => sender === by && one.has(change)),
-      ),
-    );
-    if (unconnected.length === 0) return true;
-    for (const by of instances) {
-      const change = newChange();
-      sent.push([by, change]);
-      by.feed.publish(change);
-    }
-    return false;
-  });
-  // Changes arrive in order: none is outstanding after the last change.
   for (const by of instances) {
+    const others = instances.filter((one) => one !== by);
+    const sent: StateChange[] = [];
+    await until(() => {
+      if (others.every((one) => sent.some(one.has))) return true;
+      by.feed.publish(sent[sent.push(newChange()) - 1]!);
+      return false;
+    });
+    // Changes arrive in order: none is outstanding after the last change.
     const last = newChange();
     by.feed.publish(last);
-    const others = instances.filter((one) => one !== by);
     await until(() => others.every((one) => one.has(last)));
   }
   for (const one of instances) one.received.length = 0;
@@ -74,21 +65,9 @@ export async function connected(...instances: Instance[]): Promise<void> {
 
 const OURS = `application_name = 'paygraph' AND datname = current_database()`;
 
-async function gatewayConnections(url: string): Promise<{ pid: number; query: string }[]> {
-  const request = `SELECT pid, query FROM pg_stat_activity WHERE ${OURS} ORDER BY pid`;
-  return withClient(
-    url,
-    async (client) => (await client.query<{ pid: number; query: string }>(request)).rows,
-  );
-}
+/** Returns the connections of all instances, with the last query of each. */
+export const connections = ({ rows }: Store): Promise<Record<string, unknown>[]> =>
+  rows(`SELECT pid, query FROM pg_stat_activity WHERE ${OURS} ORDER BY pid`);
 
-export const connections = async (url: string): Promise<number[]> =>
-  (await gatewayConnections(url)).map(({ pid }) => pid);
-
-export const lastQueries = async (url: string): Promise<string[]> =>
-  (await gatewayConnections(url)).map(({ query }) => query);
-
-export const killConnections = (url: string): Promise<unknown> =>
-  withClient(url, (client) =>
-    client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${OURS}`),
-  );
+export const killConnections = ({ rows }: Store): Promise<unknown> =>
+  rows(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${OURS}`);

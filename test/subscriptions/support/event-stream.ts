@@ -1,10 +1,4 @@
-import {
-  request,
-  type Agent,
-  type ClientRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-} from 'node:http';
+import { request, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { AUTHORIZED } from '../../support/credentials';
 
@@ -32,8 +26,6 @@ export type StreamEvent =
 interface Opening {
   method?: 'GET' | 'POST';
   headers?: Record<string, string>;
-  /** An HTTP agent with which streams share a connection. */
-  agent?: Agent;
 }
 
 export const parametersOf = (request: StreamRequest): string =>
@@ -72,13 +64,13 @@ export class EventStream {
   static async open(
     url: string,
     sent: StreamRequest,
-    { method = 'GET', headers, agent }: Opening = {},
+    { method = 'GET', headers }: Opening = {},
   ): Promise<EventStream> {
     const isPost = method === 'POST';
     const target = isPost ? url : `${url}?${parametersOf(sent)}`;
     const asking = request(target, {
       method,
-      agent: agent ?? false,
+      agent: false,
       headers: {
         accept: 'text/event-stream',
         ...AUTHORIZED,

@@ -26,9 +26,7 @@ export async function startCollector(): Promise<Collector> {
   const exports: SeenExport[] = [];
   let reply = (response: ServerResponse): void => void response.end();
   const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
+    void request.toArray().then((chunks: Buffer[]) => {
       exports.push({ url: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) });
       reply(response);
     });
