@@ -189,7 +189,7 @@ export async function feed(options: FeedOptions): Promise<FeedReport> {
             transport,
             after: data.changes.endCursor,
             nextUrl: () => gateways.nextUrl(),
-            nextLifetimeMs: () => random.between(500, 15_000),
+            nextLifetimeMs: () => random.between(200, Math.min(15_000, durationMs / 4)),
           }),
         );
     const running = all.map((consumer) => consumer.run());
