@@ -112,7 +112,7 @@ class History {
   #read(): Call {
     const { random, service } = this;
     const wanted = this.#attempt();
-    const { client, key, kind, channel, externalId } = wanted;
+    const { client, key, kind } = wanted;
     const transactionId = `tx-${random.between(0, 6)}`;
     const attempt: Attempt = {
       ...wanted,
@@ -131,13 +131,6 @@ class History {
       (journal) => journal.findById(service, id),
       (journal) => journal.findByTransaction(service, kind, transactionId),
       (journal) => journal.hasRival(attempt),
-      (journal) =>
-        journal.findCreated({ service, client, kind }, [
-          { channel, externalId },
-          { channel, transactionId },
-          { channel, transactionId, externalId },
-        ]),
-      (journal) => journal.list({ service, client, channel, limit: 5 }),
       (journal) => journal.countUnknown(service),
       (journal) => journal.unknown(service, 100),
     ]);

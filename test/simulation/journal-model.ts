@@ -4,7 +4,6 @@ import {
   type Attempt,
   type AttemptKey,
   type AttemptKind,
-  type AttemptPage,
   type BeginResult,
   type Claim,
   type ConfirmBeginResult,
@@ -12,12 +11,10 @@ import {
   type ConfirmResult,
   type ConfirmedInput,
   type ConfirmedPayment,
-  type CreateScope,
   type NewAttempt,
   type Outcome,
   type PurgeProgress,
   type PurgeStep,
-  type TransactionRef,
   type UnknownCount,
   ATTEMPT_KINDS,
 } from '../../src/datasources/journal/journal';
@@ -284,40 +281,6 @@ export class JournalModel {
     );
     const own = found.filter((other) => other.client === client).sort(newestFirst);
     return (own[0] ?? found[0])?.transactionId ?? null;
-  }
-
-  findCreated({ service, client, kind }: CreateScope, refs: readonly TransactionRef[]): (Attempt | null)[] {
-    const own = this.#all(
-      (attempt) => attempt.service === service && attempt.client === client && attempt.kind === kind,
-    ).sort((a, b) => b.seq - a.seq);
-    return refs.map(({ channel, transactionId, externalId }) => {
-      const isMatch = (attempt: Attempt): boolean =>
-        attempt.channel === channel &&
-        (externalId === undefined || attempt.externalId === externalId) &&
-        (transactionId === undefined
-          ? attempt.outcome === 'succeeded' || attempt.outcome === 'unknown'
-          : attempt.transactionId === transactionId);
-      return own.find(isMatch) ?? null;
-    });
-  }
-
-  list({
-    service,
-    client,
-    channel,
-    kinds = ATTEMPT_KINDS,
-    outcome,
-    externalId,
-    limit,
-  }: AttemptPage): Attempt[] {
-    const isMatch = (attempt: Attempt): boolean =>
-      attempt.service === service &&
-      attempt.client === client &&
-      attempt.channel === channel &&
-      kinds.includes(attempt.kind) &&
-      (!outcome || attempt.outcome === outcome) &&
-      (typeof externalId !== 'string' || attempt.externalId === externalId);
-    return this.#all(isMatch).sort(newestFirst).slice(0, limit);
   }
 
   renew(owner: string, leaseUntil: number): void {
