@@ -35,24 +35,18 @@ export class Network implements Connections {
     const [route = '', data = ''] = path.split('?');
     const fault = this.options.faults.choose<LookupFault>(LOOKUP_FAULTS);
     if (fault) this.options.faults.count(fault);
-    new Transmission(this.options, this.machine, exchange, fault).send({
-      method: 'GET',
-      path: route,
-      headers,
-      data,
-    });
+    this.#send(exchange, fault, { method: 'GET', path: route, headers, data });
   }
 
   post(request: { path: string; headers: Record<string, string>; body: string }, exchange: Exchange): void {
     const { path, headers, body: data } = request;
     const fault = this.options.faults.choose<ServiceFault>(SERVICE_FAULTS);
     if (fault) this.options.faults.count(fault, keyOf({ path, headers, data }));
-    new Transmission(this.options, this.machine, exchange, fault).send({
-      method: 'POST',
-      path,
-      headers,
-      data,
-    });
+    this.#send(exchange, fault, { method: 'POST', path, headers, data });
+  }
+
+  #send(exchange: Exchange, fault: Fault | undefined, request: ServiceRequest): void {
+    new Transmission(this.options, this.machine, exchange, fault).send(request);
   }
 
   close(): Promise<void> {
