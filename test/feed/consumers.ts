@@ -36,18 +36,16 @@ const overPages: Transport = async ({ url, after, signal, onChange }) => {
 
 const overWebSocket: Transport = async ({ url, after, signal, onChange }) => {
   let socket: WebSocket | undefined;
-  class Socket extends WebSocket {
-    constructor(...args: ConstructorParameters<typeof WebSocket>) {
-      super(...args);
-      // eslint-disable-next-line @typescript-eslint/no-this-alias -- terminated below
-      socket = this;
-    }
-  }
+  const onOpened = (opened: unknown): void => {
+    socket = opened as WebSocket;
+    if (signal.aborted) socket.terminate();
+  };
   const client = createClient({
     url: url.replace('http', 'ws'),
-    webSocketImpl: Socket,
+    webSocketImpl: WebSocket,
     connectionParams: AUTHORIZED,
     retryAttempts: 0,
+    on: { opened: onOpened },
   });
   const variables = { channel: CHANNEL, after };
   signal.addEventListener('abort', () => socket?.terminate());

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { Random, pause } from '../chaos/random';
@@ -7,7 +8,7 @@ import { FakePaymentService } from '../support/payment-service/fake-payment-serv
 import { Program } from '../support/program';
 import type { Store } from '../support/stores';
 import { Consumer, TRANSPORTS } from './consumers';
-import { cpuSecondsOf, move, type Transitions } from './feed';
+import { FINAL, endedIn, move, type Transitions } from './feed';
 
 export interface Cost {
   payments: number;
@@ -20,7 +21,6 @@ export interface Cost {
 
 const WATCH = `subscription ($channel: UUID!, $id: UUID!) {
   paymentUpdated(channel: $channel, transactionId: $id) { ... on PaymentResource { status } } }`;
-const FINAL = ['COMPLETED', 'FAILED'];
 /** Maximum time in ms until every last status has been delivered. */
 const CATCH_UP_MS = 60_000;
 
@@ -70,15 +70,17 @@ const byChanges: Method = ({ url }) => {
   void consumer.run();
   return {
     watch: () => undefined,
-    ended: () =>
-      new Set(
-        consumer.seen
-          .filter(({ status }) => FINAL.includes(status))
-          .map(({ transactionId }) => transactionId),
-      ),
+    ended: () => endedIn(consumer.seen),
     stop: () => consumer.stop(),
   };
 };
+
+/** Returns the processor time that a running program has used. */
+function cpuSecondsOf({ pid }: Program): number {
+  const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const fields = rest.split(' ').map(Number);
+  return ((fields[11] ?? 0) + (fields[12] ?? 0)) / 100;
+}
 
 async function measure(
   method: Method,
