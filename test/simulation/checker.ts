@@ -4,6 +4,7 @@ import type { Answer } from './api';
 import type { Database } from './database';
 import type { Faults } from './faults';
 import { SERVICE_NAME } from './instance';
+import { isOpen, isReleased } from './journal-model';
 import type { Machine } from './machine';
 import { JOURNAL_FAULTS, type Profile } from './profile';
 import type { ServiceRequest } from './service';
@@ -29,6 +30,20 @@ export interface KeyRecord {
   succeededAt: number;
   freshSuccesses: number;
 }
+
+/** Returns the record of a key that has not been used. */
+export const newRecord = (
+  given: Pick<KeyRecord, 'client' | 'key' | 'kind' | 'channel' | 'externalId'>,
+): KeyRecord => ({
+  ...given,
+  id: `${given.client}/${given.key}`,
+  amounts: new Set(),
+  entries: [],
+  successId: undefined,
+  createdAt: Infinity,
+  succeededAt: Infinity,
+  freshSuccesses: 0,
+});
 
 /** Transitions of one attempt that the documentation allows. A rejection may be recorded after a takeover. */
 const ALLOWED: Readonly<Record<AttemptOutcome, readonly AttemptOutcome[]>> = {
@@ -222,7 +237,7 @@ export class Checker {
     if (isSame && before && !ALLOWED[before.outcome].includes(after.outcome))
       this.fail('attempts follow the state diagram', `${id} ${before.outcome} -> ${after.outcome}`);
     if (isSame && before) this.#checkRelease(before, after);
-    if (after.outcome !== 'in_progress' && after.outcome !== 'unknown') this.faults.closeWindow(id);
+    if (!isOpen(after)) this.faults.closeWindow(id);
     if (after.outcome === 'succeeded') this.#onRecorded(id, after);
     const createdAt = this.keys.get(id)?.createdAt ?? Infinity;
     // If the journal has lost the attempt, it may have an earlier one of the key, and its key may become reusable: the
@@ -249,10 +264,7 @@ export class Checker {
   }
 
   #checkPurge(before: Attempt | null): void {
-    if (!before) return;
-    const id = `${before.client}/${before.key}`;
-    if (before.outcome === 'unknown' || before.outcome === 'in_progress')
-      this.fail('no open attempt is purged', id);
+    if (before && isOpen(before)) this.fail('no open attempt is purged', `${before.client}/${before.key}`);
   }
 
   /** Returns a transaction of another key that the journal has recorded durably. */
@@ -291,5 +303,3 @@ export class Checker {
     return record;
   }
 }
-
-const isReleased = ({ outcome }: Attempt): boolean => outcome === 'rejected' || outcome === 'not_sent';

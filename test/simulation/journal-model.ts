@@ -45,9 +45,9 @@ interface Confirm {
 const OBSERVER_GRACE_MS = 5000;
 
 const text = (...parts: string[]): string => parts.join('\u0001');
-const isOpen = ({ outcome }: Attempt): boolean => outcome === 'in_progress' || outcome === 'unknown';
+export const isOpen = ({ outcome }: Attempt): boolean => outcome === 'in_progress' || outcome === 'unknown';
 const holdsExternalId = (attempt: Attempt): boolean => isOpen(attempt) || attempt.outcome === 'succeeded';
-const isReleased = (attempt: Attempt): boolean => !holdsExternalId(attempt);
+export const isReleased = (attempt: Attempt): boolean => !holdsExternalId(attempt);
 
 const isClaimable = (attempt: Attempt, now: number): boolean =>
   isOpen(attempt) && (attempt.leaseUntil < now || attempt.leaseUntil > now + MAX_LEASE_MS);

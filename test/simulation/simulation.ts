@@ -5,6 +5,7 @@ import { Database } from './database';
 import { Faults } from './faults';
 import { chooseProfile, type Profile } from './profile';
 import { SERVICE_NAME } from './instance';
+import { isOpen } from './journal-model';
 import { SimulatedService } from './service';
 import { SeededRandom } from './random';
 import { Traffic } from './traffic';
@@ -40,8 +41,6 @@ export interface SimulationReport {
 
 const MINUTE = 60_000;
 const LAST_CALL_INTERVAL_MS = 200;
-
-const isOpen = ({ outcome }: Attempt): boolean => outcome === 'in_progress' || outcome === 'unknown';
 
 /** Simulates one seed: calls under faults, recovery, and a last call with each key. */
 export async function simulate({
@@ -107,20 +106,16 @@ const describe = ({ client, key, kind, ...attempt }: Attempt, database: Database
   return `${client}/${key} ${kind} ${outcome} ${JSON.stringify({ owner, lease, next, absence })}`;
 };
 
-/** Calls once more with each key. The answer has to name what was created. */
-async function askAgain({
-  world,
-  checker,
-  traffic,
-  profile,
-  database,
-}: {
+interface Finished {
   world: World;
   database: Database;
   checker: Checker;
   traffic: Traffic;
   profile: Profile;
-}): Promise<void> {
+}
+
+/** Calls once more with each key. The answer has to name what was created. */
+async function askAgain({ world, checker, traffic, profile, database }: Finished): Promise<void> {
   await world.runUntil(world.now + 25_000, () => checker.violations.length > 0);
   if (traffic.pending.length > 0) checker.fail('each call ends', traffic.pending.join());
   if (profile.purges) return;
