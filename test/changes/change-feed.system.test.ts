@@ -32,7 +32,7 @@ describeJournals('The change feed', (fixture) => {
     const channel = newChannel();
     await Promise.all(Array.from({ length: 600 }, () => instance.pay(channel, 'bank')));
     const id = await instance.pay(channel, 'shop');
-    await readAll(instance, channel, { count: 1202 });
+    await readAll(instance, channel, 1202);
     const page = await instance.feed.read({ channel, creators: { payment: 'shop' } }, null, 10);
     expect(page.changes.map(({ transactionId }) => transactionId)).toEqual([id, id]);
     expect(page.hasMore).toBe(false);
@@ -141,7 +141,7 @@ describeJournals('A watcher of the change feed', (fixture) => {
         position = changes.at(-1)!.position;
       }
       await writing;
-      expect(seen).toEqual((await readAll(instance, channel, { count: payments * 2 })).map(textOf));
+      expect(seen).toEqual((await readAll(instance, channel, payments * 2)).map(textOf));
       expect(new Set(seen).size).toBe(payments * 2);
     });
     await fc.assert(property, { numRuns: 15 });

@@ -34,7 +34,6 @@ export class Gateways {
     }
   }
 
-  /** Causes a random fault: kills, restarts or suspends a gateway. */
   async randomFault(): Promise<void> {
     const { random } = this.options;
     const place = random.between(0, this.#running.length - 1);
@@ -45,7 +44,6 @@ export class Gateways {
     ])();
   }
 
-  /** Kills a gateway, and starts it again after a while. */
   async kill(place: number, maxPauseMs = 500): Promise<void> {
     const program = this.#take(place, 'SIGKILL');
     await program?.kill();

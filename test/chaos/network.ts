@@ -74,7 +74,6 @@ export class Network {
     return network;
   }
 
-  /** Returns the addresses that a gateway uses. */
   optionsOf(place: number): ProgramOptions {
     const { service, database } = this.#links[place]!;
     return {

@@ -38,7 +38,6 @@ export class Random {
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Counts by name. */
 export class Tally extends Map<string, number> {
   add(name: string, count = 1): void {
     this.set(name, (this.get(name) ?? 0) + count);

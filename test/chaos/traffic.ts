@@ -33,7 +33,6 @@ interface TrafficOptions {
 const TIMEOUT_MS = 5000;
 const MAX_CALLS = 12;
 const MAX_CONFIRMS = 4;
-/** Number of payments that may be confirmed. */
 const MAX_PAYMENTS = 200;
 const CONCURRENT_LOOKUPS = 40;
 
@@ -101,7 +100,6 @@ export class Traffic {
     while ((await this.create(this.#newKey('payment'))).result !== 'PaymentSuccess') await pause(20);
   }
 
-  /** Repeats the create of every key. */
   repeatAll(): Promise<void> {
     return inBatches(this.keys, (key) => this.create(key));
   }

@@ -5,12 +5,11 @@ import type { Sandbox } from '../../src/sandbox/server';
 import { paymentInput, payoutInput } from '../clients/samples';
 import { until } from '../support/latch';
 import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/gateway';
-import { EXAMPLES, newFolder, run, type Run } from './support';
+import { newFolder, runWithKey, type Run } from './support';
 import { serverOf } from '../support/http-server';
 
 jest.setTimeout(300_000);
 
-/** How often the example is killed. */
 const KILLS = 25;
 
 type Booked = [transactionId: string, previousStatus: string | null, status: string];
@@ -29,11 +28,7 @@ const LOOK_UP = `query ($channel: UUID!, $transactionId: UUID!) {
 const folder = newFolder();
 
 const runLedger = (url: string, file: string, ...args: string[]): Run =>
-  run(
-    [path.join(EXAMPLES, 'ledger/main.ts'), '--channel', CHANNEL, '--file', file, ...args],
-    { PAYGRAPH_URL: new URL(url).origin, PAYGRAPH_KEY_FILE: path.join(folder, 'key') },
-    folder,
-  );
+  runWithKey('ledger/main.ts', url, folder, '--channel', CHANNEL, '--file', file, ...args);
 
 const bookedLines = ({ output }: Run): number => output().split(' -> ').length - 1;
 
@@ -120,12 +115,7 @@ describe('The ledger example', () => {
     for (let kill = 0; kill < KILLS; kill += 1) {
       const ledger = runLedger(gateway.url, file);
       const lines = Math.floor(Math.random() * 40);
-      await until(
-        () => bookedLines(ledger),
-        (count) => count >= lines,
-        60_000,
-        1,
-      );
+      await until(() => bookedLines(ledger) >= lines, Boolean, 60_000, 1);
       await ledger.kill();
       booked += bookedLines(ledger);
     }
@@ -135,11 +125,7 @@ describe('The ledger example', () => {
 
     const feed = await feedOf(gateway);
     const ledger = runLedger(gateway.url, file);
-    await until(
-      () => booksIn(file).entries.length,
-      (count) => count >= feed.length,
-      60_000,
-    );
+    await until(() => booksIn(file).entries.length >= feed.length, Boolean, 60_000);
     await ledger.stop();
     expect(await ledger.exited).toBe(0);
     const { entries, totals } = booksIn(file);
@@ -164,12 +150,8 @@ describe('The ledger example', () => {
     });
     expect(first).toBe(1);
     const feed = await feedOf(gateway);
-    const { entries } = await until(
-      () => booksIn(file),
-      (books) => books.entries.length >= feed.length,
-      60_000,
-    );
-    expect(entries).toEqual(feed);
+    await until(() => booksIn(file).entries.length >= feed.length, Boolean, 60_000);
+    expect(booksIn(file).entries).toEqual(feed);
   });
 
   test('ends if unread changes were deleted, and continues after the cursor of --after', async () => {

@@ -130,7 +130,6 @@ class Post {
   }
 }
 
-/** The result of a replay. */
 export interface Replay {
   /** Steps that the simulation did not follow, and results that differ from those of the model. */
   differences: string[];
@@ -215,7 +214,6 @@ class Replayer {
     };
   }
 
-  /** Compares what the steps have led to with the result of the model. */
   async #compare({ creates, outcome, succeeded }: Result): Promise<void> {
     const hasOutcome = (): boolean =>
       this.#outcomes.has(outcome) ||

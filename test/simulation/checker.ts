@@ -20,7 +20,6 @@ export interface KeyRecord {
   channel: string;
   /** Null: the gateway derives it from the key. */
   externalId: string | null;
-  /** Amounts with which the key was used. */
   amounts: Set<string>;
   entries: Entry[];
   /** Transaction of the first success that a caller received. */
@@ -148,7 +147,6 @@ export class Checker {
       this.fail('a key is not released while its create is under way', record.id);
   }
 
-  /** Returns other transactions with the kind, channel and external id of a transaction. */
   othersWith({ kind, channel, externalId, transactionId }: Entry): Entry[] {
     const all = [...this.foreign, ...[...this.keys.values()].flatMap(({ entries }) => entries)];
     return all.filter(

@@ -34,7 +34,6 @@ export class Database {
   #runs = 0;
   /** Simulated time of the last failover that lost commits. */
   lostAt = -Infinity;
-  /** Called when an instance raises the fence. */
   onFence: () => void = () => undefined;
 
   constructor(
@@ -77,7 +76,6 @@ export class Database {
     this.#downUntil = this.world.now + downMs;
   }
 
-  /** Ends all faults. */
   heal(): void {
     this.#stalledUntil = 0;
     this.#downUntil = 0;

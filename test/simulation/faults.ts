@@ -26,7 +26,6 @@ export class Faults {
     this.random = world.random.fork();
   }
 
-  /** Whether a fault happens now. */
   happens(fault: Fault): boolean {
     const rate = this.profile.rates[fault] ?? 0;
     return !this.isOver && rate > 0 && this.random.chance(rate);

@@ -140,7 +140,6 @@ class Transmission {
     else this.#respond(response);
   }
 
-  /** Returns a response that names the transaction of another create. */
   #duplicated(request: ServiceRequest, response: ServiceResponse): ServiceResponse {
     const transactionId = this.options.recordedTransaction(request);
     if (!transactionId || response.status !== 201) return response;
@@ -184,10 +183,8 @@ class Transmission {
   }
 }
 
-/** The id of a transaction that does not exist. */
 const NO_TRANSACTION = 'ffffffff-ffff-4fff-bfff-ffffffffffff';
 
-/** Returns a response that contradicts the request. */
 function contradict(body: string, variant: number): string {
   const json = JSON.parse(body) as Record<string, unknown>;
   if (variant === 0) return JSON.stringify({ ...json, transaction_id: 'none' });

@@ -46,7 +46,6 @@ export type Fault = ServiceFault | LookupFault | JournalFault | Incident | 'look
 /** The settings of the simulation of one seed. */
 export interface Profile {
   instances: number;
-  /** Number of idempotency keys. */
   keys: number;
   /** Duration of the calls under faults, in ms. */
   trafficMs: number;

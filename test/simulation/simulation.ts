@@ -16,7 +16,6 @@ export interface SimulationOptions {
   instances: number;
   /** Number of idempotency keys; by default the seed chooses it. */
   keys?: number | undefined;
-  /** Whether the report has every traced line. */
   keepsTrace?: boolean;
 }
 
@@ -24,12 +23,10 @@ export interface SimulationReport {
   seed: number;
   profile: Profile;
   violations: string[];
-  /** Hash of all events. */
   hash: string;
   events: number;
   simulatedMs: number;
   calls: number;
-  /** Payments and payouts that the service created. */
   creates: number;
   faults: ReadonlyMap<string, number>;
   /** Faults, and pairs of faults, that happened while a create was open. */

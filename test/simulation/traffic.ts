@@ -54,7 +54,6 @@ export class Traffic {
     this.random = options.world.random.fork();
   }
 
-  /** Schedules the first call of each key. */
   start(): void {
     const { world, faults } = this.options;
     const { keys, trafficMs } = faults.profile;

@@ -15,7 +15,6 @@ export class World {
   /** Milliseconds since 1970 by a clock that nobody in the simulation can read directly. */
   now = Date.UTC(2026, 0, 1);
   readonly random: SeededRandom;
-  /** Number of events run. */
   events = 0;
   /** The event that is due first comes last. */
   readonly #pending: Event[] = [];
@@ -30,12 +29,10 @@ export class World {
     this.random = new SeededRandom(seed * 7919 + 17);
   }
 
-  /** Hash of everything traced so far. */
   get hash(): string {
     return this.#hash.map((part) => (part >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
-  /** Adds a line to the hash of this run. */
   trace(line: string): void {
     let [first = 0, second = 0] = this.#hash;
     const text = `${this.now} ${line}`;
