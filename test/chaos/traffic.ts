@@ -1,7 +1,7 @@
-import type { Operation, Result } from '../history/format';
+import type { CreateInput, Result } from '../history/format';
 import type { Recorder } from '../history/recorder';
 import { CHANNEL, createInput, type CallResult, type Caller, type Json, type Kind } from '../support/caller';
-import { CONFIRMATION_LABELS, confirmationOf } from './confirmations';
+import { CONFIRMATION_LABELS, confirmationOf } from './history-files';
 import { pause, type Random } from './random';
 
 /** An idempotency key and its first input. */
@@ -42,6 +42,8 @@ const LOOKUPS: Record<Kind, string> = {
   payout: `query ($channel: UUID!, $externalId: String) { found: payout(channel: $channel, externalId: $externalId) { ... on PayoutResource { transactionId status } } }`,
 };
 
+type Invoked = Parameters<Recorder['invoke']>[0];
+
 const NO_RESPONSE: CallResult = { error: 'NO_RESPONSE' };
 
 const isKnown = ({ result = '' }: CallResult): boolean =>
@@ -80,7 +82,8 @@ export class Traffic {
     const { kind } = key;
     const { channel, externalId = null, amount, method } = createInput(kind, key.key, over);
     const operation = kind === 'payment' ? 'createPayment' : 'createPayout';
-    const input = { channel, externalId, amount, method: Object.keys(Object(method) as Json)[0] };
+    const [type] = Object.keys(Object(method) as Json);
+    const input = { channel, externalId, amount, method: type } as CreateInput;
     const end = await this.#record({ process, operation, key: key.key, input }, (program, signal) =>
       program.create(kind, key.key, over, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])),
     );
@@ -219,11 +222,7 @@ export class Traffic {
     await this.#lookUp({ process, operation: kind, key: externalId }, LOOKUPS[kind], variables);
   }
 
-  async #lookUp(
-    call: { process: number; operation: Operation; key: string },
-    query: string,
-    variables: object,
-  ): Promise<Result> {
+  async #lookUp(call: Invoked, query: string, variables: object): Promise<Result> {
     const program = await this.options.gateways.any();
     const complete = this.options.recorder.invoke(call);
     const result = await program
@@ -238,13 +237,11 @@ export class Traffic {
   }
 
   async #record(
-    call:
-      | Parameters<Recorder['invoke']>[0]
-      | (Omit<Parameters<Recorder['invoke']>[0], 'input'> & { input: Json }),
+    call: Invoked,
     send: (program: Caller, signal: AbortSignal) => Promise<CallResult>,
   ): Promise<CallResult> {
     const program = await this.options.gateways.any();
-    const complete = this.options.recorder.invoke(call as Parameters<Recorder['invoke']>[0]);
+    const complete = this.options.recorder.invoke(call);
     const end = await send(program, AbortSignal.timeout(TIMEOUT_MS)).catch(() => NO_RESPONSE);
     complete(resultOf(end));
     return end;

@@ -9,7 +9,7 @@ import { Faults } from '../simulation/faults';
 import { startInstance } from '../simulation/instance';
 import { isOpen } from '../simulation/journal-model';
 import { Machine } from '../simulation/machine';
-import type { Profile } from '../simulation/profile';
+import { MINUTE, SECOND, type Profile } from '../simulation/profile';
 import { SimulatedService, type ServiceRequest, type ServiceResponse } from '../simulation/service';
 import { World } from '../simulation/world';
 
@@ -55,9 +55,6 @@ export function readTrail(text: string): Trail {
     },
   };
 }
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
 
 /** Time of the model's tick: half of the settling time. */
 const TICK_MS = 2.5 * MINUTE;
@@ -140,7 +137,7 @@ export interface Replay {
 type Follow = (first: number, second: number, later: readonly Step[]) => boolean | Promise<boolean>;
 
 /** Repeats the steps of a trail in the simulation: the gateway's own code, in this order, without other faults. */
-class Replayer {
+export class Replayer {
   readonly #world = new World(1, true);
   readonly #faults = new Faults(this.#world, PROFILE);
   readonly #database = new Database(this.#world, this.#faults);
@@ -230,7 +227,7 @@ class Replayer {
   }
 
   get #row(): Attempt | undefined {
-    return [...this.#database.model.attempts][0];
+    return this.#database.model.attempts[0];
   }
 
   get #isOpen(): boolean {
@@ -426,6 +423,3 @@ class Replayer {
     if (!isSettled) this.#checker.fail('every outcome that can be known is known in time', this.#key.id);
   }
 }
-
-/** Repeats a trail in the simulation. */
-export const replay = (trail: Trail): Promise<Replay> => new Replayer().run(trail);

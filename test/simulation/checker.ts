@@ -170,12 +170,10 @@ export class Checker {
     if (result.startsWith('bug')) return this.fail('no call fails by a bug', result);
     if (result === 'RejectedByServiceError' && record.createdAt < startedAt)
       this.fail('a rejected create created nothing', record.id);
-    if (result === 'RejectedByServiceError' && record.succeededAt < startedAt)
+    if (/^(Rejected|InvalidInput)/.test(result) && record.succeededAt < startedAt)
       this.fail('a success is not contradicted later', `${record.id} ${result}`);
     if (result === 'InvalidInputError' && !(rules.includes('unused') && this.#isExternalIdShared(record)))
       this.fail('no valid create is refused', `${record.id} ${rules.join()}`);
-    if (result === 'InvalidInputError' && record.succeededAt < startedAt)
-      this.fail('a success is not contradicted later', `${record.id} ${result}`);
     if (result === 'IdempotencyConflictError' && record.amounts.size === 1)
       this.fail('a create conflicts with another input only', record.id);
   }
@@ -270,12 +268,12 @@ export class Checker {
     if (path.endsWith('/confirm/') || this.profile.purges || this.profile.transitMs < 5000) return undefined;
     const { description } = JSON.parse(data) as { description: string };
     const { kind, id } = this.#record(description);
-    for (const attempt of this.database.model.attempts) {
-      const isOther = `${attempt.client}/${attempt.key}` !== id && attempt.kind === kind;
-      const age = this.world.now - (this.#recordedAt.get(attempt.transactionId ?? '') ?? Infinity);
-      if (isOther && attempt.outcome === 'succeeded' && age > 2000) return attempt.transactionId ?? undefined;
-    }
-    return undefined;
+    const isOther = (attempt: Attempt): boolean =>
+      attempt.outcome === 'succeeded' &&
+      attempt.kind === kind &&
+      `${attempt.client}/${attempt.key}` !== id &&
+      this.world.now - (this.#recordedAt.get(attempt.transactionId ?? '') ?? Infinity) > 2000;
+    return this.database.model.attempts.find(isOther)?.transactionId ?? undefined;
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { Attempt, Journal, Outcome } from '../../src/datasources/journal/journal';
 import { describeJournals } from '../journal/support/fixture';
 import { newAttempt, newConfirm, newPayout } from '../journal/support/samples';
-import { JournalModel } from './journal-model';
+import { BEGUN, JournalModel } from './journal-model';
 import { SeededRandom } from './random';
 
 const HISTORIES = 40;
@@ -113,17 +113,7 @@ class History {
     const wanted = this.#attempt();
     const { client, key, kind } = wanted;
     const transactionId = `tx-${random.between(0, 6)}`;
-    const attempt: Attempt = {
-      ...wanted,
-      seq: 0,
-      outcome: 'unknown',
-      transactionId: null,
-      status: null,
-      settledAt: null,
-      nextRecheckAt: null,
-      recheckCount: 0,
-      absence: { lookups: 0, spanMs: 0, observer: '' },
-    };
+    const attempt: Attempt = { ...wanted, ...BEGUN, seq: 0 };
     const id = this.#id();
     return random.one<Call>([
       (journal) => journal.find({ service, client, key }),

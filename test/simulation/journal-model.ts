@@ -42,6 +42,17 @@ interface Confirm {
   suspectHashes: string[];
 }
 
+/** The part of a new attempt that its sender does not choose. */
+export const BEGUN = {
+  outcome: 'in_progress',
+  transactionId: null,
+  status: null,
+  settledAt: null,
+  nextRecheckAt: null,
+  recheckCount: 0,
+  absence: NO_ABSENCE,
+} as const;
+
 const OBSERVER_GRACE_MS = 5000;
 
 const text = (...parts: string[]): string => parts.join('\u0001');
@@ -78,8 +89,8 @@ export class JournalModel {
   /** @param now the clock of the database in ms since 1970 */
   constructor(private readonly now: () => number) {}
 
-  get attempts(): IterableIterator<Attempt> {
-    return this.#attempts.values();
+  get attempts(): Attempt[] {
+    return [...this.#attempts.values()];
   }
 
   /** Runs a write as one transaction. `isDurable`: its commit, and so all commits before it, are synced. */
@@ -157,17 +168,7 @@ export class JournalModel {
     if (isFree && (!before || (isReleased(before) && before.id !== attempt.id))) {
       const seq = this.#state.seq + 1;
       this.#setState({ seq });
-      this.#put(key, {
-        ...sent,
-        seq,
-        outcome: 'in_progress',
-        transactionId: null,
-        status: null,
-        settledAt: null,
-        nextRecheckAt: null,
-        recheckCount: 0,
-        absence: NO_ABSENCE,
-      });
+      this.#put(key, { ...sent, ...BEGUN, seq });
       return { kind: 'started' };
     }
     return this.#holderOf(attempt) ?? { kind: 'reserved' };
@@ -225,8 +226,7 @@ export class JournalModel {
   }
 
   #isCreatedByAnother(mine: Attempt, transactionId: string): boolean {
-    const other = this.findByTransaction(mine.service, mine.kind, transactionId, mine.id);
-    return other !== null;
+    return this.findByTransaction(mine.service, mine.kind, transactionId, mine.id) !== null;
   }
 
   #byId(id: string): Attempt | undefined {
@@ -235,9 +235,7 @@ export class JournalModel {
   }
 
   #all(matches: (attempt: Attempt) => boolean): Attempt[] {
-    const found: Attempt[] = [];
-    for (const attempt of this.#attempts.values()) if (matches(attempt)) found.push(attempt);
-    return found;
+    return this.attempts.filter(matches);
   }
 
   find({ service, client, key }: AttemptKey): Attempt | null {
@@ -250,24 +248,19 @@ export class JournalModel {
   }
 
   findByTransaction(service: string, kind: AttemptKind, id: string, except?: string): Attempt | null {
-    for (const attempt of this.#attempts.values())
-      if (
-        attempt.transactionId === id &&
-        attempt.service === service &&
-        attempt.kind === kind &&
-        attempt.id !== except
-      )
-        return attempt;
-    return null;
+    const isMatch = (attempt: Attempt): boolean =>
+      attempt.transactionId === id &&
+      attempt.service === service &&
+      attempt.kind === kind &&
+      attempt.id !== except;
+    return this.attempts.find(isMatch) ?? null;
   }
 
   hasRival(attempt: Attempt): boolean {
     const names = ['externalId', 'service', 'channel', 'kind', 'method', 'currency', 'value'] as const;
-    return (
-      this.#all(
-        (other) =>
-          other.id !== attempt.id && isOpen(other) && names.every((name) => other[name] === attempt[name]),
-      ).length > 0
+    return this.attempts.some(
+      (other) =>
+        other.id !== attempt.id && isOpen(other) && names.every((name) => other[name] === attempt[name]),
     );
   }
 

@@ -3,7 +3,7 @@ import { Checker } from './checker';
 import { Cluster } from './cluster';
 import { Database } from './database';
 import { Faults } from './faults';
-import { chooseProfile, type Profile } from './profile';
+import { MINUTE, chooseProfile, type Profile } from './profile';
 import { SERVICE_NAME } from './instance';
 import { isOpen } from './journal-model';
 import { SimulatedService } from './service';
@@ -36,7 +36,6 @@ export interface SimulationReport {
   trace: string[];
 }
 
-const MINUTE = 60_000;
 const LAST_CALL_INTERVAL_MS = 200;
 
 /** Simulates one seed: calls under faults, recovery, and a last call with each key. */
@@ -77,7 +76,7 @@ export async function simulate({
   await world.runUntil(healedAt, isBroken);
   const recoveryLimit = healedAt + 3 * profile.settleMs + 3 * MINUTE;
   const open = (): Attempt[] =>
-    [...database.model.attempts].filter((each) => isOpen(each) && checker.canBeSettled(each));
+    database.model.attempts.filter((each) => isOpen(each) && checker.canBeSettled(each));
   let isSettled = false;
   while (!isBroken() && !isSettled && world.now < recoveryLimit) {
     await world.runUntil(world.now + 1000, isBroken);
