@@ -234,10 +234,6 @@ export class JournalModel {
     return attempt?.id === id ? attempt : undefined;
   }
 
-  #all(matches: (attempt: Attempt) => boolean): Attempt[] {
-    return this.attempts.filter(matches);
-  }
-
   find({ service, client, key }: AttemptKey): Attempt | null {
     return this.#attempts.get(text(service, client, key)) ?? null;
   }
@@ -265,7 +261,7 @@ export class JournalModel {
   }
 
   findSucceededOnChannel({ service, channel, client, kind }: Attempt): string | null {
-    const found = this.#all(
+    const found = this.attempts.filter(
       (other) =>
         other.outcome === 'succeeded' &&
         other.service === service &&
@@ -298,7 +294,9 @@ export class JournalModel {
     const isDue = ({ nextRecheckAt, absence: { observer } }: Attempt): boolean =>
       nextRecheckAt === null ||
       nextRecheckAt <= now - (observer === '' || observer === owner ? 0 : OBSERVER_GRACE_MS);
-    const due = this.#all((each) => each.service === service && isClaimable(each, now) && isDue(each));
+    const due = this.attempts.filter(
+      (each) => each.service === service && isClaimable(each, now) && isDue(each),
+    );
     due.sort((a, b) => (a.nextRecheckAt ?? -Infinity) - (b.nextRecheckAt ?? -Infinity) || a.seq - b.seq);
     return due.slice(0, limit).flatMap(({ id }) => this.claim(id, claim) ?? []);
   }
@@ -337,7 +335,8 @@ export class JournalModel {
   }
 
   unknown(service: string, limit: number): Attempt[] {
-    return this.#all((each) => each.service === service && each.outcome === 'unknown')
+    return this.attempts
+      .filter((each) => each.service === service && each.outcome === 'unknown')
       .sort((a, b) => a.seq - b.seq)
       .slice(0, limit);
   }
@@ -364,9 +363,8 @@ export class JournalModel {
         limit,
       );
     }
-    const expired = this.#all(
-      ({ settledAt }) => settledAt !== null && settledAt >= from && settledAt < settledBefore,
-    )
+    const expired = this.attempts
+      .filter(({ settledAt }) => settledAt !== null && settledAt >= from && settledAt < settledBefore)
       .sort((a, b) => (a.settledAt ?? 0) - (b.settledAt ?? 0) || a.seq - b.seq)
       .slice(0, limit);
     for (const { id, service, client, key, channel, externalId } of expired) {
