@@ -11,32 +11,22 @@ describeSqlite('The lookups of followed transactions', (harnesses) => {
     Recorded.start(harnesses, { env: { FOLLOW_DAYS: '1', ...env } });
 
   test('stay within FOLLOW_LOOKUPS_PER_SECOND, and reach every transaction', async () => {
-    const env = { FOLLOW_DAYS: '1', FOLLOW_LOOKUPS_PER_SECOND: '2' };
-    const harness = await harnesses.start({ env });
+    const harness = await harnesses.start({ env: { FOLLOW_DAYS: '1', FOLLOW_LOOKUPS_PER_SECOND: '2' } });
     const ids = await create(harness, 20);
     harness.service.takeRequests();
     const startedAt = harness.clock.now();
-    await advanceUntil(
-      harness,
-      () => Math.min(...ids.map((id) => harness.service.lookupsOf(id).length)),
-      (fewest) => fewest > 1,
-    );
+    await advanceUntil(harness, () => ids.every((id) => harness.service.lookupsOf(id).length > 1));
     const elapsed = (harness.clock.now() - startedAt) / 1000;
     expect(lookupsOf(harness, ids)).toBeLessThanOrEqual(2 * (elapsed + 1));
   });
 
   test('are mostly for transactions that changed recently, but also for older ones', async () => {
-    const env = { FOLLOW_DAYS: '1', FOLLOW_LOOKUPS_PER_SECOND: '1' };
-    const harness = await harnesses.start({ env });
+    const harness = await harnesses.start({ env: { FOLLOW_DAYS: '1', FOLLOW_LOOKUPS_PER_SECOND: '1' } });
     const old = await create(harness, 40);
     await advance(harness, 20 * 60_000, 60_000);
     const young = await create(harness, 40);
     harness.service.takeRequests();
-    await advanceUntil(
-      harness,
-      () => lookupsOf(harness, old),
-      (ofOld) => ofOld > 12,
-    );
+    await advanceUntil(harness, () => lookupsOf(harness, old) > 12);
     expect(lookupsOf(harness, young)).toBeGreaterThan(lookupsOf(harness, old));
   });
 
@@ -81,11 +71,7 @@ describeSqlite('The lookups of followed transactions', (harnesses) => {
     const { harness } = recorded;
     const headers = { 'retry-after': '120' };
     harness.service.respond(({ method }) => (method === 'GET' ? { status: 429, headers } : undefined));
-    await advanceUntil(
-      harness,
-      () => recorded.lookups,
-      (count) => count > 0,
-    );
+    await advanceUntil(harness, () => recorded.lookups > 0);
     await advance(harness, 10_000, 100);
     harness.service.takeRequests();
     await advance(harness, 90_000);

@@ -1,6 +1,7 @@
 import { callBack, CALLBACKS_ONLY, createTransaction } from '../callbacks/support/harness';
 import { CHANNEL } from '../support/caller';
 import { describeSqlite } from '../support/harness';
+import { reset } from '../support/payment-service/faults';
 import { advance, advanceUntil, COMPLETED, CONFIRMED, FAILED, Recorded, WAITING } from './support/record';
 
 const FOLLOW = { env: { FOLLOW_DAYS: '1' } };
@@ -42,12 +43,7 @@ describeSqlite('Following transactions', (harnesses) => {
     const recorded = await Recorded.start(harnesses, FOLLOW);
     const { harness } = recorded;
     await advance(harness, DAY_MS, 10 * 60_000);
-    await advanceUntil(
-      harness,
-      () => recorded.followed(),
-      (followed) => followed === 0,
-      60_000,
-    );
+    await advanceUntil(harness, async () => (await recorded.followed()) === 0, Boolean, 60_000);
     harness.service.takeRequests();
     await advance(harness, 60 * 60_000, 60_000);
     expect(recorded.lookups).toBe(0);
@@ -115,22 +111,10 @@ describeSqlite('The record of changes', (harnesses) => {
 
   test('begins with what a lookup found, if the response to the create was lost', async () => {
     const harness = await harnesses.start();
-    harness.service.next('create-payment', {
-      acts: true,
-      reply: (connection) => connection.socket.destroy(),
-    });
+    harness.service.next('create-payment', { acts: true, reply: reset });
     const { entry } = await createTransaction(harness);
     const recorded = await Recorded.of(harnesses, harness, entry);
     await expect(recorded.states()).resolves.toEqual([WAITING]);
-  });
-
-  test('has a change once, however many callers see it at the same time', async () => {
-    const recorded = await Recorded.start(harnesses);
-    for (const move of [{ state: 'waiting_for_provider' }, COMPLETED]) {
-      recorded.move(move);
-      await Promise.all(Array.from({ length: 20 }, () => recorded.lookUp()));
-    }
-    expect(await recorded.statesUntil('COMPLETED')).toEqual([WAITING, CONFIRMED, 'COMPLETED']);
   });
 
   test('gets the changes seen during an outage of the journal once the journal can be written again', async () => {

@@ -10,7 +10,7 @@ import { CHANNEL } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
 import { until } from '../support/latch';
-import { openStream, readPage, subscriptionQuery } from './support/requests';
+import { newestCursor, openStream, readAllPages, readPage, subscriptionQuery } from './support/requests';
 import { Created } from './support/transactions';
 
 const PAYLOAD = { query: subscriptionQuery(), variables: { channel: CHANNEL } };
@@ -64,10 +64,7 @@ describeSqlite('A cursor older than CHANGES_RETENTION_DAYS', (harnesses) => {
   let oldest: string;
   let kept: string;
 
-  const newest = async (): Promise<string> => {
-    const { page } = await readPage({ url: harness.url }, 500);
-    return page?.changes.at(-1)?.cursor ?? '';
-  };
+  const newest = (): Promise<string> => newestCursor({ url: harness.url });
 
   beforeAll(async () => {
     harness = await harnesses.start({ env: { CHANGES_RETENTION_DAYS: '2', FOLLOW_DAYS: '0' } });
@@ -174,22 +171,10 @@ async function slowStream(url: string, after: string): Promise<SlowClient> {
 
 describeSqlite('A client that does not read its changes', (harnesses) => {
   let harness: Harness;
-  let start: string;
 
   beforeAll(async () => {
     harness = await harnesses.start({ env: { FOLLOW_DAYS: '0', RATE_LIMIT_PER_MINUTE: '0' } });
   });
-
-  const cursors = async (after?: string): Promise<string[]> => {
-    const all: string[] = [];
-    for (let more = true, from = after; more;) {
-      const { page } = await readPage({ url: harness.url, after: from }, 500);
-      all.push(...(page?.changes ?? []).map(({ cursor }) => cursor));
-      from = page?.endCursor ?? '';
-      more = page?.hasMore ?? false;
-    }
-    return all;
-  };
 
   /** Returns the number of changes that the gateway has read for subscribers. */
   async function delivered(): Promise<number> {
@@ -202,7 +187,7 @@ describeSqlite('A client that does not read its changes', (harnesses) => {
     ['server-sent events', slowStream],
   ])('over %s leaves them in the journal, not in memory, and gets all later', async (_name, open) => {
     await Created.by(harness, 'payment');
-    start = (await cursors()).at(-1) ?? '';
+    const start = await newestCursor({ url: harness.url });
     const slow = await open(harness.url, start);
     const before = await delivered();
     const payments = await Promise.all(
@@ -213,13 +198,13 @@ describeSqlite('A client that does not read its changes', (harnesses) => {
     for (let move = 1; move < MOVES; move += 1)
       await Promise.all(payments.map((payment) => payment.move(move % 2 === 0 ? 'processing' : 'mispaid')));
     const all = await until(
-      () => cursors(start),
+      () => readAllPages({ url: harness.url, after: start }),
       ({ length }) => length === CHANGES,
     );
     expect((await delivered()) - before).toBeLessThan(CHANGES / 2);
     slow.resume();
     await until(() => slow.seen.length >= CHANGES);
-    expect(slow.seen).toEqual(all);
+    expect(slow.seen).toEqual(all.map(({ cursor }) => cursor));
     slow.leave();
   });
 });

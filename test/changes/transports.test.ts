@@ -1,13 +1,22 @@
 import { EventSource } from 'eventsource';
 import { bearer, clientOf, keyOf } from '../auth/support/harness';
 import { TRANSPORTS, Watching } from '../subscriptions/support/subscriptions';
-import { CHANNEL } from '../support/caller';
+import { CHANNEL, type Json } from '../support/caller';
 import { AUTHORIZED, clientKeysFile } from '../support/credentials';
 import { describeSqlite, type Harness } from '../support/harness';
 import { until } from '../support/latch';
 import { TcpProxy } from '../support/tcp-proxy';
 import { parametersOf } from '../subscriptions/support/event-stream';
-import { changeOf, openStream, pageQuery, readPage, subscriptionQuery, unaliased } from './support/requests';
+import {
+  changeOf,
+  newestCursor,
+  openStream,
+  pageQuery,
+  readAllPages,
+  readPage,
+  subscriptionQuery,
+  unaliased,
+} from './support/requests';
 import { Created } from './support/transactions';
 
 type Credentials = { authorization: string };
@@ -45,10 +54,7 @@ describeSqlite('Changes', (harnesses) => {
     });
   });
 
-  const newest = async (): Promise<string> => {
-    const { page } = await readPage({ url: harness.url }, 500);
-    return page?.endCursor ?? '';
-  };
+  const newest = (): Promise<string> => newestCursor({ url: harness.url });
 
   describe.each(TRANSPORTS)('over %s', (_name, connect) => {
     const watchBy = (after?: string, query = subscriptionQuery(), credentials?: Credentials): Watching =>
@@ -138,6 +144,48 @@ describeSqlite('Changes', (harnesses) => {
   });
 
   describe('in a page', () => {
+    test('have the ids, amount and method of their transaction', async () => {
+      const start = await newest();
+      const payment = await Created.by(harness, 'payment');
+      const payout = await Created.by(harness, 'payout');
+      await payment.move('mispaid');
+      const first = ({ transactionId }: Created, more: Json): Json => ({
+        channel: CHANNEL,
+        transactionId,
+        cursor: expect.any(String) as unknown,
+        externalId: expect.stringMatching(/^order /) as unknown,
+        recordedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as unknown,
+        previousStatus: null,
+        status: 'PROCESSING',
+        amount: { currency: 'INR', value: '10.00', received: null },
+        ...more,
+      });
+      expect(await readAllPages({ url: harness.url, after: start })).toEqual([
+        first(payment, { __typename: 'PaymentChange', method: 'UPI', state: 'WAITING_FOR_UTR' }),
+        first(payout, { __typename: 'PayoutChange', method: 'IMPS' }),
+        expect.objectContaining({ previousStatus: 'PROCESSING', status: 'MISPAID' }),
+      ]);
+    });
+
+    test('are the same with pages of any size; an empty page returns the given cursor', async () => {
+      const start = await newest();
+      for (let count = 0; count < 5; count += 1) await Created.by(harness, 'payment');
+      const all = await readAllPages({ url: harness.url, after: start });
+      expect(all).toHaveLength(5);
+      for (const size of [1, 4, 5]) {
+        expect(await readAllPages({ url: harness.url, after: start }, size)).toEqual(all);
+        const { page } = await readPage({ url: harness.url, after: start }, size);
+        expect(page).toEqual({
+          changes: all.slice(0, size),
+          endCursor: all[size - 1]?.cursor,
+          hasMore: size < 5,
+        });
+      }
+      const end = all.at(-1)?.cursor;
+      const { page } = await readPage({ url: harness.url, after: end });
+      expect(page).toEqual({ changes: [], endCursor: end, hasMore: false });
+    });
+
     test.each([0, -1, 501])('are refused if the page size is %i', async (first) => {
       const { errors } = await readPage({ url: harness.url }, first);
       expect(errors).toMatchObject([
@@ -172,7 +220,7 @@ describeSqlite('Changes', (harnesses) => {
       const payout = await Created.by(harness, 'payout');
       own.push(await Created.by(harness, 'payment', owner));
       await foreign.move('completed');
-      const read = async (credentials: { authorization: string }, first: number) => {
+      const read = async (credentials: Credentials, first: number) => {
         const { page } = await readPage({ url: harness.url, after: start, credentials }, first);
         return { ids: page?.changes.map(({ transactionId }) => transactionId), hasMore: page?.hasMore };
       };
@@ -200,7 +248,7 @@ describeSqlite('Changes', (harnesses) => {
       resumed.disconnect();
     });
 
-    test.each(['no-cursor', ' ', `${'a'.repeat(200)}`])(
+    test.each(['no-cursor', ' ', 'a'.repeat(200)])(
       'end with BAD_USER_INPUT for the Last-Event-ID "%s"',
       async (lastEventId) => {
         const stream = await openStream({ url: harness.url }, { method, lastEventId });

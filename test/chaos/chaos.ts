@@ -72,7 +72,11 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
     const { env, ...urls } = network.optionsOf(place);
     return { ...urls, env: { ...env, ...ENV } };
   };
-  const gateways = new Gateways({ start, network, random, faults, recorder });
+  const onFault = (name: string): void => {
+    faults.add(name);
+    recorder.fault(name);
+  };
+  const gateways = new Gateways({ start, network, random, onFault });
   let requests = 0;
   try {
     recorder.settings({ settleMs: SETTLE_SECONDS * 1000, retentionMs: RETENTION_MS });

@@ -23,7 +23,6 @@ const TERMINATE =
 const query = (url: string, sql: string): Promise<Row[]> =>
   withClient(url, async (client) => (await client.query<Row>(sql)).rows);
 
-/** A single database. */
 export const singleDatabase = ({ kind, url, rows, hold, drop }: Store): ChaosDatabase => ({
   kind,
   servers: kind === 'PostgreSQL' ? [url] : [],

@@ -1,14 +1,12 @@
-import type { Recorder } from '../history/recorder';
 import { Program, type ProgramOptions } from '../support/program';
 import type { Network } from './network';
-import { pause, type Random, type Tally } from './random';
+import { pause, type Random } from './random';
 
 interface GatewaysOptions {
   start(place: number): ProgramOptions;
   network: Pick<Network, 'changes'>;
   random: Random;
-  faults: Tally;
-  recorder: Recorder;
+  onFault(name: string): void;
 }
 
 /** Time in ms after which a gateway that does not start is an error: longer than any partition. */
@@ -36,15 +34,21 @@ export class Gateways {
     }
   }
 
-  /** Causes a random fault: kills, restarts or suspends a gateway. */
   async randomFault(): Promise<void> {
     const { random } = this.options;
     const place = random.between(0, this.#running.length - 1);
     await random.weighted<() => Promise<void>>([
-      [55, () => this.#kill(place)],
+      [55, () => this.kill(place)],
       [15, () => this.#restart(place)],
       [30, () => this.#suspend(place)],
     ])();
+  }
+
+  async kill(place: number, maxPauseMs = 500): Promise<void> {
+    const program = this.#take(place, 'SIGKILL');
+    await program?.kill();
+    await pause(this.options.random.between(0, maxPauseMs));
+    await this.#start(place);
   }
 
   async close(): Promise<void> {
@@ -66,13 +70,6 @@ export class Gateways {
     }
   }
 
-  async #kill(place: number): Promise<void> {
-    const program = this.#take(place, 'SIGKILL');
-    await program?.kill();
-    await pause(this.options.random.between(0, 500));
-    await this.#start(place);
-  }
-
   async #restart(place: number): Promise<void> {
     const { network } = this.options;
     const { changes } = network;
@@ -89,19 +86,14 @@ export class Gateways {
   #take(place: number, fault: string): Program | undefined {
     const program = this.#running[place];
     this.#running[place] = undefined;
-    this.#count(fault);
+    this.options.onFault(fault);
     return program;
-  }
-
-  #count(fault: string): void {
-    this.options.faults.add(fault);
-    this.options.recorder.fault(fault);
   }
 
   /** Suspends a gateway, mostly for longer than a lease, so that other gateways take over. */
   async #suspend(place: number): Promise<void> {
     const program = this.#running[place];
-    this.#count('SIGSTOP');
+    this.options.onFault('SIGSTOP');
     program?.signal('SIGSTOP');
     await pause(this.options.random.between(3000, 6000));
     program?.signal('SIGCONT');

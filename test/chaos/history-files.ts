@@ -4,9 +4,22 @@ import path from 'node:path';
 import { checkFiles, type Judged } from '../history/check-files';
 import type { LedgerLine } from '../history/format';
 import { Recorder } from '../history/recorder';
+import type { Json } from '../support/caller';
 import type { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import type { Entry } from '../support/payment-service/ledger';
-import { labelOf } from './confirmations';
+
+/** The UTRs of confirms by the labels that stand for them in a history. */
+const UTRS = { A: '123456789012', B: '210987654321' } as const;
+
+type ConfirmationLabel = keyof typeof UTRS;
+
+export const CONFIRMATION_LABELS = Object.keys(UTRS) as ConfirmationLabel[];
+
+export const confirmationOf = (label: ConfirmationLabel): Json => ({ upi: { utr: UTRS[label] } });
+
+/** Returns the label of the confirmation in a request to the service. */
+const labelOf = (body: Json): string =>
+  CONFIRMATION_LABELS.find((label) => JSON.stringify(body).includes(UTRS[label])) ?? 'other';
 
 /** The clock of a run in ms: monotonic, but close to the time since 1970, which signatures of requests need. */
 export const monotonicNow = (): number => performance.timeOrigin + performance.now();

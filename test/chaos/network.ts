@@ -16,10 +16,43 @@ interface Links {
   database: TcpProxy[];
 }
 
+interface NetworkOptions {
+  database: ChaosDatabase;
+  random: Random;
+  faults: Tally;
+  recorder: Recorder;
+}
+
+/** What a partition does to each proxy when it begins and when it ends. */
+interface Partition {
+  kind: string;
+  begin(proxy: TcpProxy): unknown;
+  end(proxy: TcpProxy): unknown;
+}
+
+const PARTITIONS: readonly Partition[] = [
+  { kind: 'refused', begin: (proxy) => proxy.refuse(), end: (proxy) => proxy.listen() },
+  {
+    kind: 'silent, then reset',
+    begin: (proxy) => proxy.pause(),
+    end: (proxy) => {
+      proxy.destroyConnections();
+      proxy.resume();
+    },
+  },
+  {
+    kind: 'dropping bytes',
+    begin: (proxy) => (proxy.discards = true),
+    end: (proxy) => {
+      proxy.destroyConnections();
+      proxy.discards = false;
+    },
+  },
+  { kind: 'delayed', begin: (proxy) => proxy.pause(), end: (proxy) => proxy.resume() },
+];
+
 /** Returns the loopback address that a gateway reaches as localhost. */
 const addressOf = (place: number): string => `127.0.0.${place + 2}`;
-
-type Fault = (proxies: readonly TcpProxy[]) => Promise<void>;
 
 /** The network between gateways, payment service and database, and its partitions. */
 export class Network {
@@ -27,126 +60,76 @@ export class Network {
   /** Number of faults that have begun or ended. */
   changes = 0;
 
-  private constructor(
-    private readonly database: ChaosDatabase,
-    private readonly random: Random,
-    private readonly faults: Tally,
-    private readonly recorder: Recorder,
-  ) {}
+  private constructor(private readonly options: NetworkOptions) {}
 
-  static async open(
-    gateways: number,
-    serviceUrl: string,
-    options: { database: ChaosDatabase; random: Random; faults: Tally; recorder: Recorder },
-  ): Promise<Network> {
-    const { database, random, faults, recorder } = options;
-    const network = new Network(database, random, faults, recorder);
+  static async open(gateways: number, serviceUrl: string, options: NetworkOptions): Promise<Network> {
+    const network = new Network(options);
     for (let place = 0; place < gateways; place += 1) {
       const port = network.#links[0]?.service.port;
       network.#links.push({
         service: await TcpProxy.to(serviceUrl, { address: addressOf(place), port }),
-        database: await Promise.all(database.servers.map((url) => TcpProxy.to(url))),
+        database: await Promise.all(options.database.servers.map((url) => TcpProxy.to(url))),
       });
     }
     return network;
   }
 
-  /** Returns the addresses that a gateway uses. */
   optionsOf(place: number): ProgramOptions {
     const { service, database } = this.#links[place]!;
     return {
       serviceUrl: `http://localhost:${service.port}/`,
-      databaseUrl: this.database.urlFor(database),
+      databaseUrl: this.options.database.urlFor(database),
       env: { NODE_OPTIONS: `--require=${PRELOADED}`, LOOPBACK_ADDRESS: addressOf(place) },
     };
   }
 
   /** Causes a random fault between one gateway, or all of them, and the service or the database. */
   async randomFault(): Promise<void> {
-    const { random } = this;
+    const { random, database } = this.options;
     const links = random.chance(0.3) ? this.#links : [random.one(this.#links)];
-    const service = links.map((link) => link.service);
-    const database = links.flatMap((link) => link.database);
-    const isSqlite = database.length === 0;
-    const partition = (name: string, proxies: TcpProxy[], maxDelayMs: number) => async (): Promise<void> => {
-      const [kind, fault] = this.#partition(maxDelayMs);
-      await this.#cause(`${name} ${kind}`, () => fault(proxies));
-    };
+    const services = links.map(({ service }) => service);
+    const databases = links.flatMap((link) => link.database);
+    const isSqlite = databases.length === 0;
+    const disconnect = (): Promise<void> => database.disconnect(random.between(100, 1200));
     await random.weighted<() => Promise<void>>([
-      [45, partition('service', service, MAX_SERVICE_DELAY_MS)],
-      [isSqlite ? 0 : 40, partition('database', database, MAX_PARTITION_MS)],
-      [
-        isSqlite ? 40 : 15,
-        () => this.#cause('database disconnected', () => this.database.disconnect(random.between(100, 1200))),
-      ],
+      [45, () => this.#partition('service', services, MAX_SERVICE_DELAY_MS)],
+      [isSqlite ? 0 : 40, () => this.#partition('database', databases, MAX_PARTITION_MS)],
+      [isSqlite ? 40 : 15, () => this.#cause('database disconnected', disconnect)],
     ])();
   }
 
   /** Kills the primary of the database and promotes its standby. Does nothing without replication. */
   async failOver(): Promise<void> {
     await this.#cause('failover', async () =>
-      this.database.failOver?.((server, url) => {
+      this.options.database.failOver?.((server, url) => {
         for (const { database } of this.#links) database[server]!.redirect(url);
       }),
     );
   }
 
   async close(): Promise<void> {
-    await Promise.all(
-      this.#links.flatMap(({ service, database }) => [service, ...database]).map((proxy) => proxy.close()),
-    );
+    const proxies = this.#links.flatMap(({ service, database }) => [service, ...database]);
+    await Promise.all(proxies.map((proxy) => proxy.close()));
   }
 
   async #cause(name: string, fault: () => Promise<unknown>): Promise<void> {
-    this.faults.add(name);
-    this.recorder.fault(name);
+    const { faults, recorder } = this.options;
+    faults.add(name);
+    recorder.fault(name);
     this.changes += 1;
     await fault();
     this.changes += 1;
-    this.recorder.fault(`${name} ended`);
+    recorder.fault(`${name} ended`);
   }
 
-  #partition(maxDelayMs: number): [kind: string, fault: Fault] {
-    const ms = this.random.between(300, MAX_PARTITION_MS);
-    return this.random.one<[string, Fault]>([
-      [
-        'refused',
-        async (proxies) => {
-          await Promise.all(proxies.map((proxy) => proxy.refuse()));
-          await pause(ms);
-          await Promise.all(proxies.map((proxy) => proxy.listen()));
-        },
-      ],
-      [
-        'silent, then reset',
-        async (proxies) => {
-          for (const proxy of proxies) proxy.pause();
-          await pause(ms);
-          for (const proxy of proxies) {
-            proxy.destroyConnections();
-            proxy.resume();
-          }
-        },
-      ],
-      [
-        'dropping bytes',
-        async (proxies) => {
-          for (const proxy of proxies) proxy.discards = true;
-          await pause(ms);
-          for (const proxy of proxies) {
-            proxy.destroyConnections();
-            proxy.discards = false;
-          }
-        },
-      ],
-      [
-        'delayed',
-        async (proxies) => {
-          for (const proxy of proxies) proxy.pause();
-          await pause(Math.min(ms, maxDelayMs));
-          for (const proxy of proxies) proxy.resume();
-        },
-      ],
-    ]);
+  #partition(name: string, proxies: readonly TcpProxy[], maxDelayMs: number): Promise<void> {
+    const { random } = this.options;
+    const { kind, begin, end } = random.one(PARTITIONS);
+    const ms = random.between(300, MAX_PARTITION_MS);
+    return this.#cause(`${name} ${kind}`, async () => {
+      await Promise.all(proxies.map(begin));
+      await pause(kind === 'delayed' ? Math.min(ms, maxDelayMs) : ms);
+      await Promise.all(proxies.map(end));
+    });
   }
 }

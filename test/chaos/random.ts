@@ -38,19 +38,13 @@ export class Random {
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-export class Tally {
-  readonly #counts = new Map<string, number>();
-
+export class Tally extends Map<string, number> {
   add(name: string, count = 1): void {
-    this.#counts.set(name, this.of(name) + count);
+    this.set(name, (this.get(name) ?? 0) + count);
   }
 
-  of(name: string): number {
-    return this.#counts.get(name) ?? 0;
-  }
-
-  toString(): string {
-    const sorted = [...this.#counts].sort(([, a], [, b]) => b - a);
+  override toString(): string {
+    const sorted = [...this].sort(([, a], [, b]) => b - a);
     return sorted.map(([name, count]) => `${name} ${count}`).join(', ') || 'none';
   }
 }

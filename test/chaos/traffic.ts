@@ -1,7 +1,7 @@
-import type { Operation, Result } from '../history/format';
+import type { CreateInput, Result } from '../history/format';
 import type { Recorder } from '../history/recorder';
 import { CHANNEL, createInput, type CallResult, type Caller, type Json, type Kind } from '../support/caller';
-import { CONFIRMATION_LABELS, confirmationOf } from './confirmations';
+import { CONFIRMATION_LABELS, confirmationOf } from './history-files';
 import { pause, type Random } from './random';
 
 /** An idempotency key and its first input. */
@@ -33,7 +33,6 @@ interface TrafficOptions {
 const TIMEOUT_MS = 5000;
 const MAX_CALLS = 12;
 const MAX_CONFIRMS = 4;
-/** Number of payments that may be confirmed. */
 const MAX_PAYMENTS = 200;
 const CONCURRENT_LOOKUPS = 40;
 
@@ -42,6 +41,8 @@ const LOOKUPS: Record<Kind, string> = {
   payment: `query ($channel: UUID!, $externalId: String) { found: payment(channel: $channel, externalId: $externalId) { ... on PaymentResource { transactionId status amount { currency value } } } }`,
   payout: `query ($channel: UUID!, $externalId: String) { found: payout(channel: $channel, externalId: $externalId) { ... on PayoutResource { transactionId status } } }`,
 };
+
+type Invoked = Parameters<Recorder['invoke']>[0];
 
 const NO_RESPONSE: CallResult = { error: 'NO_RESPONSE' };
 
@@ -81,7 +82,8 @@ export class Traffic {
     const { kind } = key;
     const { channel, externalId = null, amount, method } = createInput(kind, key.key, over);
     const operation = kind === 'payment' ? 'createPayment' : 'createPayout';
-    const input = { channel, externalId, amount, method: Object.keys(Object(method) as Json)[0] };
+    const [type] = Object.keys(Object(method) as Json);
+    const input = { channel, externalId, amount, method: type } as CreateInput;
     const end = await this.#record({ process, operation, key: key.key, input }, (program, signal) =>
       program.create(kind, key.key, over, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])),
     );
@@ -101,7 +103,6 @@ export class Traffic {
     while ((await this.create(this.#newKey('payment'))).result !== 'PaymentSuccess') await pause(20);
   }
 
-  /** Repeats the create of every key. */
   repeatAll(): Promise<void> {
     return inBatches(this.keys, (key) => this.create(key));
   }
@@ -221,11 +222,7 @@ export class Traffic {
     await this.#lookUp({ process, operation: kind, key: externalId }, LOOKUPS[kind], variables);
   }
 
-  async #lookUp(
-    call: { process: number; operation: Operation; key: string },
-    query: string,
-    variables: object,
-  ): Promise<Result> {
+  async #lookUp(call: Invoked, query: string, variables: object): Promise<Result> {
     const program = await this.options.gateways.any();
     const complete = this.options.recorder.invoke(call);
     const result = await program
@@ -240,13 +237,11 @@ export class Traffic {
   }
 
   async #record(
-    call:
-      | Parameters<Recorder['invoke']>[0]
-      | (Omit<Parameters<Recorder['invoke']>[0], 'input'> & { input: Json }),
+    call: Invoked,
     send: (program: Caller, signal: AbortSignal) => Promise<CallResult>,
   ): Promise<CallResult> {
     const program = await this.options.gateways.any();
-    const complete = this.options.recorder.invoke(call as Parameters<Recorder['invoke']>[0]);
+    const complete = this.options.recorder.invoke(call);
     const end = await send(program, AbortSignal.timeout(TIMEOUT_MS)).catch(() => NO_RESPONSE);
     complete(resultOf(end));
     return end;

@@ -1,16 +1,15 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { ChangesDocument, type ChangesQuery } from '@paygraph/client';
-import { print } from 'graphql';
+import { readAllPages } from '../changes/support/requests';
+import type { Sandbox } from '../../src/sandbox/server';
 import { paymentInput, payoutInput } from '../clients/samples';
 import { until } from '../support/latch';
 import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/gateway';
-import { EXAMPLES, newFolder, run, type Run } from './support';
+import { newFolder, runWithKey, type Run } from './support';
 import { serverOf } from '../support/http-server';
 
 jest.setTimeout(300_000);
 
-/** How often the example is killed. */
 const KILLS = 25;
 
 type Booked = [transactionId: string, previousStatus: string | null, status: string];
@@ -29,11 +28,7 @@ const LOOK_UP = `query ($channel: UUID!, $transactionId: UUID!) {
 const folder = newFolder();
 
 const runLedger = (url: string, file: string, ...args: string[]): Run =>
-  run(
-    [path.join(EXAMPLES, 'ledger/main.ts'), '--channel', CHANNEL, '--file', file, ...args],
-    { PAYGRAPH_URL: new URL(url).origin, PAYGRAPH_KEY_FILE: path.join(folder, 'key') },
-    folder,
-  );
+  runWithKey('ledger/main.ts', url, folder, '--channel', CHANNEL, '--file', file, ...args);
 
 const bookedLines = ({ output }: Run): number => output().split(' -> ').length - 1;
 
@@ -55,60 +50,50 @@ function booksIn(file: string): { entries: Booked[]; totals: Record<string, numb
 }
 
 /** Reads the whole feed of a gateway. */
-async function feedOf(gateway: TestClient): Promise<Booked[]> {
-  const feed: Booked[] = [];
-  for (let after: string | null = null; ;) {
-    const variables: object = { channel: CHANNEL, after, first: 500 };
-    const { data, text } = await gateway.request<ChangesQuery | null>(print(ChangesDocument), variables);
-    if (!data) throw new Error(text);
-    for (const change of data.changes.changes) {
-      if (change.__typename === 'PaymentChange')
-        feed.push([change.transactionId, change.previousStatus, change.status]);
-      else feed.push([change.transactionId, change.previousPayoutStatus, change.payoutStatus]);
-    }
-    if (!data.changes.hasMore) return feed;
-    after = data.changes.endCursor;
-  }
-}
+const feedOf = async ({ url }: TestClient): Promise<Booked[]> =>
+  (await readAllPages({ url })).map(({ transactionId, previousStatus, status }) => [
+    transactionId,
+    previousStatus,
+    status,
+  ]);
 
 /** Creates payments and payouts, and moves them to their ends. */
 class Traffic {
-  readonly #sandbox;
-  readonly #gateway;
   /** The final status of each transaction. */
   readonly ended = new Map<string, string>();
 
-  constructor(sandbox: Awaited<ReturnType<typeof testSandbox>>, gateway: TestClient) {
-    this.#sandbox = sandbox;
-    this.#gateway = gateway;
-  }
+  constructor(
+    private readonly sandbox: Sandbox,
+    private readonly gateway: TestClient,
+  ) {}
 
   async payment(value: string): Promise<void> {
-    const input = paymentInput({ amount: { currency: 'EUR', value } });
-    const { text } = await this.#gateway.request(PAY, { input });
-    const transactionId = idIn(text);
-    await fetch(`${this.#sandbox.url}pay/${transactionId}`);
-    await this.#lookUp(transactionId);
-    this.ended.set(transactionId, this.#sandbox.control.settle(transactionId).status.toUpperCase());
-    await this.#lookUp(transactionId);
+    const id = await this.#create(PAY, paymentInput({ amount: { currency: 'EUR', value } }));
+    await fetch(`${this.sandbox.url}pay/${id}`);
+    await this.#lookUp(id);
+    await this.#end(id);
   }
 
   async payout(): Promise<void> {
-    const transactionId = idIn((await this.#gateway.request(PAY_OUT, { input: payoutInput() })).text);
-    this.ended.set(transactionId, this.#sandbox.control.settle(transactionId).status.toUpperCase());
+    await this.#end(await this.#create(PAY_OUT, payoutInput()));
+  }
+
+  async #create(mutation: string, input: object): Promise<string> {
+    const { text } = await this.gateway.request(mutation, { input });
+    const [id] = /[0-9a-f-]{36}/.exec(text) ?? [];
+    if (id === undefined || text.includes('"errors"')) throw new Error(text);
+    return id;
+  }
+
+  async #end(transactionId: string): Promise<void> {
+    this.ended.set(transactionId, this.sandbox.control.settle(transactionId).status.toUpperCase());
     await this.#lookUp(transactionId);
   }
 
   async #lookUp(transactionId: string): Promise<void> {
-    await this.#gateway.request(LOOK_UP, { channel: CHANNEL, transactionId });
+    await this.gateway.request(LOOK_UP, { channel: CHANNEL, transactionId });
   }
 }
-
-const idIn = (text: string): string => {
-  const [id] = /[0-9a-f-]{36}/.exec(text) ?? [];
-  if (id === undefined || text.includes('"errors"')) throw new Error(text);
-  return id;
-};
 
 describe('The ledger example', () => {
   const start = async () => {
@@ -130,12 +115,7 @@ describe('The ledger example', () => {
     for (let kill = 0; kill < KILLS; kill += 1) {
       const ledger = runLedger(gateway.url, file);
       const lines = Math.floor(Math.random() * 40);
-      await until(
-        () => bookedLines(ledger),
-        (count) => count >= lines,
-        60_000,
-        1,
-      );
+      await until(() => bookedLines(ledger) >= lines, Boolean, 60_000, 1);
       await ledger.kill();
       booked += bookedLines(ledger);
     }
@@ -145,11 +125,7 @@ describe('The ledger example', () => {
 
     const feed = await feedOf(gateway);
     const ledger = runLedger(gateway.url, file);
-    await until(
-      () => booksIn(file).entries.length,
-      (count) => count >= feed.length,
-      60_000,
-    );
+    await until(() => booksIn(file).entries.length >= feed.length, Boolean, 60_000);
     await ledger.stop();
     expect(await ledger.exited).toBe(0);
     const { entries, totals } = booksIn(file);
@@ -174,12 +150,8 @@ describe('The ledger example', () => {
     });
     expect(first).toBe(1);
     const feed = await feedOf(gateway);
-    const { entries } = await until(
-      () => booksIn(file),
-      (books) => books.entries.length >= feed.length,
-      60_000,
-    );
-    expect(entries).toEqual(feed);
+    await until(() => booksIn(file).entries.length >= feed.length, Boolean, 60_000);
+    expect(booksIn(file).entries).toEqual(feed);
   });
 
   test('ends if unread changes were deleted, and continues after the cursor of --after', async () => {

@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import type { Sandbox } from '../../src/sandbox/server';
 import { latch, until } from '../support/latch';
 import { CHANNEL, closeAfterTests, testGateway, testSandbox } from '../support/gateway';
-import { FakePaymentService } from '../support/payment-service/fake-payment-service';
+import { FakePaymentService, type Fault } from '../support/payment-service/fake-payment-service';
 import { reset } from '../support/payment-service/faults';
-import { EXAMPLES, newFolder, run, startLossyProxy, type Loss, type Run } from './support';
+import { EXAMPLES, newFolder, runWithKey, startLossyProxy, type Loss, type Run } from './support';
 import { serverOf } from '../support/http-server';
 
 jest.setTimeout(120_000);
@@ -44,11 +44,7 @@ function listOf(...lines: Line[]): string {
 }
 
 const runPayouts = (url: string, ...args: string[]): Run =>
-  run(
-    [path.join(EXAMPLES, 'payouts/main.ts'), ...args],
-    { PAYGRAPH_URL: new URL(url).origin, PAYGRAPH_KEY_FILE: path.join(folder, 'key') },
-    folder,
-  );
+  runWithKey('payouts/main.ts', url, folder, ...args);
 
 const prints = ({ output }: Run, text: string | RegExp): Promise<string> =>
   until(output, (printed) => printed.search(text) >= 0, 60_000);
@@ -121,6 +117,11 @@ describe('The payouts example with a failing service', () => {
     ({ url } = await testGateway(service.url, PATIENT));
   });
 
+  /** Plans a fault of the creates for one line. */
+  const planFor = (of: Line | undefined, fault: Fault): void =>
+    service.plan((endpoint, { json }) =>
+      endpoint === 'create-payout' && json['external_id'] === of?.reference ? fault : undefined,
+    );
   const paidOnce = (lines: Line[]): void =>
     expect(lines.map(({ reference }) => service.created(reference).length)).toEqual(lines.map(() => 1));
 
@@ -129,17 +130,11 @@ describe('The payouts example with a failing service', () => {
     const list = listOf(...lines);
     const [, , held] = lines;
     const hold = latch();
-    service.plan((purpose, { json }) =>
-      purpose === 'create-payout' && json['external_id'] === held?.reference
-        ? { acts: true, first: hold.opened }
-        : undefined,
-    );
+    planFor(held, { acts: true, first: hold.opened });
     const first = runPayouts(url, list, '--wait', '0');
-    await until(
-      () => service.requestsTo('create-payout').map(({ json }) => json['external_id']),
-      (references) => references.includes(held?.reference),
-      60_000,
-    );
+    const isHeld = (): boolean =>
+      service.requestsTo('create-payout').some(({ json }) => json['external_id'] === held?.reference);
+    await until(isHeld, Boolean, 60_000);
     await first.kill();
     service.plan(() => undefined);
     hold.open();
@@ -154,11 +149,7 @@ describe('The payouts example with a failing service', () => {
     const lines = [line(), line(), line()];
     const [, lost] = lines;
     service.ledger.lag = { ms: 3_600_000, lookups: 0 };
-    service.plan((purpose, { json }) =>
-      purpose === 'create-payout' && json['external_id'] === lost?.reference
-        ? { acts: true, reply: reset }
-        : undefined,
-    );
+    planFor(lost, { acts: true, reply: reset });
     const paying = runPayouts(url, listOf(...lines), '--wait', '0');
     await prints(paying, `${lost?.reference}: OUTCOME_UNKNOWN`);
     for (const entry of service.ledger.entries) entry.visibleAt = 0;

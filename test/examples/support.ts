@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -20,9 +20,9 @@ export interface Run {
 }
 
 /** Starts a program of the examples. `args` are the arguments of Node.js. */
-export function run(args: readonly string[], env: Record<string, string>, cwd = EXAMPLES): Run {
+function run(args: readonly string[], env: Record<string, string>, cwd = EXAMPLES): Run {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
-  const child: ChildProcess = spawn(process.execPath, args, {
+  const child = spawn(process.execPath, args, {
     cwd,
     env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -39,6 +39,14 @@ export function run(args: readonly string[], env: Record<string, string>, cwd = 
   closeAfterTests({ close: () => end('SIGTERM') });
   return { output: () => text, exited, kill: () => end('SIGKILL'), stop: () => end('SIGTERM') };
 }
+
+/** Starts a program of the examples for a gateway, with the key of a folder of newFolder(). */
+export const runWithKey = (program: string, url: string, folder: string, ...args: string[]): Run =>
+  run(
+    [path.join(EXAMPLES, program), ...args],
+    { PAYGRAPH_URL: new URL(url).origin, PAYGRAPH_KEY_FILE: path.join(folder, 'key') },
+    folder,
+  );
 
 /** Starts the checkout as `npm run example:checkout` does, and resolves with its addresses. */
 export async function serveCheckout(env: Record<string, string>): Promise<{ url: string; gateway: string }> {

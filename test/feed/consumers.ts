@@ -15,7 +15,7 @@ import { AUTHORIZED } from '../support/credentials';
 interface Connection {
   /** URL of the GraphQL endpoint of a gateway. */
   url: string;
-  after: string | null;
+  after: string;
   /** Ends the connection abruptly. */
   signal: AbortSignal;
   onChange(change: SeenChange): void;
@@ -25,7 +25,7 @@ interface Connection {
 export type Transport = (connection: Connection) => Promise<void>;
 
 const overPages: Transport = async ({ url, after, signal, onChange }) => {
-  for (let cursor = after ?? undefined; !signal.aborted;) {
+  for (let cursor = after; !signal.aborted;) {
     const { page, errors } = await readPage({ url, after: cursor }, 50);
     if (!page) throw new Error(JSON.stringify(errors));
     page.changes.forEach(onChange);
@@ -36,18 +36,16 @@ const overPages: Transport = async ({ url, after, signal, onChange }) => {
 
 const overWebSocket: Transport = async ({ url, after, signal, onChange }) => {
   let socket: WebSocket | undefined;
-  class Socket extends WebSocket {
-    constructor(...args: ConstructorParameters<typeof WebSocket>) {
-      super(...args);
-      // eslint-disable-next-line @typescript-eslint/no-this-alias -- terminated below
-      socket = this;
-    }
-  }
+  const onOpened = (opened: unknown): void => {
+    socket = opened as WebSocket;
+    if (signal.aborted) socket.terminate();
+  };
   const client = createClient({
     url: url.replace('http', 'ws'),
-    webSocketImpl: Socket,
+    webSocketImpl: WebSocket,
     connectionParams: AUTHORIZED,
     retryAttempts: 0,
+    on: { opened: onOpened },
   });
   const variables = { channel: CHANNEL, after };
   signal.addEventListener('abort', () => socket?.terminate());
@@ -65,7 +63,7 @@ const overWebSocket: Transport = async ({ url, after, signal, onChange }) => {
 
 /** Resumes with Last-Event-ID: the variables have no cursor. */
 const overEvents: Transport = async ({ url, after, signal, onChange }) => {
-  const stream = await openStream({ url }, { method: 'POST', ...(after !== null && { lastEventId: after }) });
+  const stream = await openStream({ url }, { method: 'POST', lastEventId: after });
   if (signal.aborted) return stream.disconnect();
   signal.addEventListener('abort', () => stream.disconnect());
   if (stream.status !== 200) throw new Error(`status ${stream.status}`);
@@ -82,9 +80,8 @@ export const TRANSPORTS: Record<string, Transport> = {
 
 interface ConsumerOptions {
   transport: Transport;
-  /** Cursor after which the consumer starts; null: with the oldest stored change. */
-  after: string | null;
-  /** Returns the URL of a gateway for the next connection. */
+  /** Cursor after which the consumer starts. */
+  after: string;
   nextUrl(): string;
   /** Returns the time in ms after which the next connection is ended. */
   nextLifetimeMs(): number;

@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs';
-import type { SeenChange } from '../changes/support/requests';
+import { newestCursor, type SeenChange } from '../changes/support/requests';
 import { freePort } from '../support/free-port';
-import { CHANNEL } from '../support/caller';
-import { Program } from '../support/program';
+import { until } from '../support/latch';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import type { Entry } from '../support/payment-service/ledger';
 import type { Store } from '../support/stores';
-import { Random, pause } from '../chaos/random';
+import { Gateways } from '../chaos/gateways';
+import { Random, Tally, pause } from '../chaos/random';
 import { Consumer, TRANSPORTS } from './consumers';
 
 export interface FeedOptions {
@@ -29,19 +28,19 @@ export interface FeedReport {
 
 /** Maximum time in ms in which all consumers have to know every last status. */
 const CATCH_UP_MS = 120_000;
-const FINAL = ['completed', 'failed'];
+const FINAL = ['COMPLETED', 'FAILED'];
 
 /** Statuses of each transaction at the service, in order. */
-export type Transitions = Map<string, string[]>;
+type Transitions = Map<string, string[]>;
 
-export interface Moves {
+interface Moves {
   transitions: Transitions;
   /** Maximum time in ms between two steps. */
   maxStepMs: number;
 }
 
 /** Moves a transaction to a final status in a few random steps. */
-export async function move(entry: Entry, random: Random, { transitions, maxStepMs }: Moves): Promise<void> {
+async function move(entry: Entry, random: Random, { transitions, maxStepMs }: Moves): Promise<void> {
   const record = (): void => void transitions.get(entry.transactionId)?.push(entry.status.toUpperCase());
   transitions.set(entry.transactionId, []);
   record();
@@ -56,66 +55,6 @@ export async function move(entry: Entry, random: Random, { transitions, maxStepM
     Object.assign(entry, { status, state: null });
     record();
   }
-}
-
-class GatewayPool {
-  readonly #running: (Program | undefined)[] = [];
-  readonly #urls: string[] = [];
-  kills = 0;
-  cpuSeconds = 0;
-
-  constructor(
-    private readonly start: (port: number) => Promise<Program>,
-    private readonly random: Random,
-  ) {}
-
-  async open(count: number): Promise<void> {
-    for (let place = 0; place < count; place += 1) {
-      const port = await freePort();
-      this.#running[place] = await this.start(port);
-      this.#urls[place] = `http://127.0.0.1:${port}/graphql`;
-    }
-  }
-
-  nextUrl(): string {
-    return this.random.one(this.#urls);
-  }
-
-  async any(): Promise<Program> {
-    for (;;) {
-      const running = this.#running.filter((program) => program !== undefined);
-      if (running.length > 0) return this.random.one(running);
-      await pause(20);
-    }
-  }
-
-  async killOne(): Promise<void> {
-    const place = this.random.between(0, this.#running.length - 1);
-    const program = this.#running[place];
-    this.#running[place] = undefined;
-    this.#countCpu(program);
-    await program?.kill();
-    this.kills += 1;
-    await pause(this.random.between(0, 2000));
-    this.#running[place] = await this.start(Number(new URL(this.#urls[place] ?? '').port));
-  }
-
-  async close(): Promise<void> {
-    for (const program of this.#running) this.#countCpu(program);
-    await Promise.all(this.#running.map(async (program) => program?.kill()));
-  }
-
-  #countCpu(program: Program | undefined): void {
-    if (program) this.cpuSeconds += cpuSecondsOf(program);
-  }
-}
-
-/** Returns the processor time that a running program has used. */
-export function cpuSecondsOf({ pid }: Program): number {
-  if (pid === undefined) return 0;
-  const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-  const fields = rest.split(' ').map(Number);
-  return ((fields[11] ?? 0) + (fields[12] ?? 0)) / 100;
 }
 
 /** Returns what is wrong with a list of changes, compared with the service's transitions. */
@@ -142,17 +81,9 @@ function faultsOf(list: readonly SeenChange[], transitions: Transitions): string
   return faults;
 }
 
-const isComplete = ({ seen }: Consumer, count: number): boolean =>
-  new Set(
-    seen
-      .filter(({ status }) => FINAL.includes(status.toLowerCase()))
-      .map(({ transactionId }) => transactionId),
-  ).size >= count;
-
-const until = async (condition: () => boolean, limitMs: number): Promise<void> => {
-  const end = performance.now() + limitMs;
-  while (!condition() && performance.now() < end) await pause(200);
-};
+/** Returns the ids of the transactions whose last status is in a list. */
+const endedIn = (list: readonly SeenChange[]): Set<string> =>
+  new Set(list.filter(({ status }) => FINAL.includes(status)).map(({ transactionId }) => transactionId));
 
 /** Creates payments and payouts that move at random, and compares what every consumer has seen with the service. */
 export async function feed(options: FeedOptions): Promise<FeedReport> {
@@ -167,42 +98,40 @@ export async function feed(options: FeedOptions): Promise<FeedReport> {
     SERVICE_TIMEOUT_MS: '5000',
     UNKNOWN_SETTLE_SECONDS: '5',
   };
-  const start = (port: number): Promise<Program> =>
-    Program.start({
+  const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
+  const kills = new Tally();
+  const gateways = new Gateways({
+    start: (place) => ({
       serviceUrl: service.url,
       databaseUrl: store.url,
-      env: { ...env, PORT: String(port) },
-    });
-  const gateways = new GatewayPool(start, random);
+      env: { ...env, PORT: String(ports[place]) },
+    }),
+    network: { changes: 0 },
+    random,
+    onFault: (name) => kills.add(name),
+  });
   const all: Consumer[] = [];
   try {
-    await gateways.open(count);
-    const first = await gateways.any();
-    const { data } = await first.request<{ changes: { endCursor: string } }>(
-      'query ($channel: UUID!) { changes(channel: $channel) { endCursor } }',
-      { channel: CHANNEL },
-    );
+    await gateways.start(count);
+    const after = await newestCursor(await gateways.any());
     for (const transport of Object.values(TRANSPORTS))
       for (let index = 0; index < each; index += 1)
         all.push(
           new Consumer({
             transport,
-            after: data.changes.endCursor,
-            nextUrl: () => gateways.nextUrl(),
-            nextLifetimeMs: () => random.between(500, 15_000),
+            after,
+            nextUrl: () => `http://127.0.0.1:${random.one(ports)}/graphql`,
+            nextLifetimeMs: () => random.between(500, Math.min(15_000, durationMs / 4)),
           }),
         );
     const running = all.map((consumer) => consumer.run());
     const startedAt = performance.now();
     let isOver = false;
     const moving: Promise<void>[] = [];
-    let moved = 0;
+    const maxStepMs = Math.min(20_000, durationMs / 4);
     const moveNew = (): void => {
-      for (; moved < service.ledger.entries.length; moved += 1) {
-        const entry = service.ledger.entries[moved];
-        if (entry)
-          moving.push(move(entry, random, { transitions, maxStepMs: Math.min(20_000, durationMs / 4) }));
-      }
+      for (const entry of service.ledger.entries.slice(moving.length))
+        moving.push(move(entry, random, { transitions, maxStepMs }));
     };
     const mover = (async () => {
       for (; !isOver; await pause(5)) moveNew();
@@ -210,7 +139,7 @@ export async function feed(options: FeedOptions): Promise<FeedReport> {
     const killer = (async () => {
       while (killEveryMs > 0 && !isOver) {
         await pause(random.between(killEveryMs / 2, killEveryMs * 1.5));
-        if (!isOver) await gateways.killOne();
+        if (!isOver) await gateways.kill(random.between(0, count - 1), 2000);
       }
     })();
     const creates = Array.from({ length: payments }, async (_, index) => {
@@ -233,11 +162,11 @@ export async function feed(options: FeedOptions): Promise<FeedReport> {
     isOver = true;
     await Promise.all([mover, killer]);
     const movedAt = performance.now();
-    await until(() => all.every((consumer) => isComplete(consumer, transitions.size)), CATCH_UP_MS);
+    const haveCaughtUp = (): boolean => all.every(({ seen }) => endedIn(seen).size >= transitions.size);
+    await until(haveCaughtUp, Boolean, CATCH_UP_MS, 200).catch(() => undefined);
     const caughtUpMs = performance.now() - movedAt;
     all.forEach((consumer) => consumer.stop());
     await Promise.all(running);
-    await gateways.close();
     const violations = faultsOf(all[0]?.seen ?? [], transitions);
     const text = JSON.stringify(all[0]?.seen);
     all.forEach(({ seen }, index) => {
@@ -256,15 +185,14 @@ export async function feed(options: FeedOptions): Promise<FeedReport> {
       'transitions of the service': String([...transitions.values()].flat().length),
       'changes recorded': String(all[0]?.seen.length),
       'connections of consumers': `${sum(({ connections }) => connections)}, failed ${sum(({ failures }) => failures)}`,
-      'gateways killed': String(gateways.kills),
+      'gateways killed': String(kills.get('SIGKILL') ?? 0),
       'lookups at the service': `${lookups} (${(lookups / transitions.size).toFixed(1)} per payment)`,
-      'CPU of the gateways': `${gateways.cpuSeconds.toFixed(0)} s`,
       'caught up after': `${(caughtUpMs / 1000).toFixed(1)} s`,
     };
     return { figures, violations };
   } finally {
     all.forEach((consumer) => consumer.stop());
-    await gateways.close().catch(() => undefined);
+    await gateways.close();
     await service.close();
   }
 }

@@ -42,7 +42,6 @@ export function print({ violations, exceptions, counts, keys, created, history, 
   }
 }
 
-/** Judges the files of a run. */
 export async function checkFiles(...files: [historyFile: string, ledgerFile: string]): Promise<Judged> {
   const history = await readLines<HistoryLine>(files[0]);
   const ledger = await readLines<LedgerLine>(files[1]);

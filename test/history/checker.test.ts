@@ -10,12 +10,8 @@ import {
 import { Recorder } from './recorder';
 import type { Exception, Rule } from './run';
 
-const INPUT: CreateInput = {
-  channel: 'c',
-  externalId: 'x',
-  amount: { currency: 'INR', value: '5.5' },
-  method: 'upi',
-};
+const AMOUNT = { currency: 'INR', value: '5.5' };
+const INPUT: CreateInput = { channel: 'c', externalId: 'x', amount: AMOUNT, method: 'upi' };
 const OTHER: CreateInput = { ...INPUT, amount: { currency: 'INR', value: '777.00' } };
 const BY_CARD: CreateInput = { ...INPUT, method: 'card' };
 const ELSEWHERE: CreateInput = { ...INPUT, channel: 'd' };
@@ -25,7 +21,7 @@ const ENTRY: LedgerLine = {
   key: 'k',
   channel: 'c',
   externalId: 'x',
-  amount: { currency: 'INR', value: '5.50' },
+  amount: { ...AMOUNT, value: '5.50' },
   method: 'upi',
   requestedAt: 15,
   createdAt: 15,
@@ -37,11 +33,18 @@ const PAYOUT: LedgerLine = { ...ENTRY, kind: 'payout' };
 const ok: Result = { type: 'PaymentSuccess', transactionId: 'T1', replayed: false };
 const replayed: Result = { ...ok, replayed: true };
 const second: Result = { ...ok, transactionId: 'T2' };
+const replayedSecond: Result = { ...second, replayed: true };
 const rejected: Result = { type: 'RejectedByServiceError' };
 const lost: Result = { error: 'NO_RESPONSE' };
 const conflict: Result = { type: 'IdempotencyConflictError' };
 const invalid = (rule: string): Result => ({ type: 'InvalidInputError', rules: [rule] });
 const succeeded: Result = { outcome: 'SUCCEEDED', transactionId: 'T1' };
+/** The result of a lookup of an attempt with another transaction or amount. */
+const succeededAs = ({ transactionId = 'T1', amount }: Pick<Result, 'transactionId' | 'amount'>): Result => ({
+  ...succeeded,
+  transactionId,
+  amount,
+});
 const notSent: Result = { outcome: 'NOT_SENT' };
 const unknown: Result = { outcome: 'UNKNOWN' };
 /** The result of a lookup of an attempt that does not exist. */
@@ -89,29 +92,23 @@ class Calls {
     return this;
   }
 
-  settings(settings: { settleMs: number; retentionMs: number }): this {
-    this.#recorder.settings(settings);
+  settings(settleMs: number, retentionMs: number): this {
+    this.#recorder.settings({ settleMs, retentionMs });
     return this;
   }
 }
 
 const calls = (): Calls => new Calls();
-const carriedOut = (...times: [requestedAt: number, carriedOutAt?: number][]): LedgerLine => ({
+const carriedOut = (
+  ...times: [requestedAt: number, carriedOutAt?: number, confirmation?: string][]
+): LedgerLine => ({
   ...ENTRY,
-  confirms: times.map(([requestedAt, carriedOutAt = requestedAt]) => ({
-    confirmation: 'A',
+  confirms: times.map(([requestedAt, carriedOutAt = requestedAt, confirmation = 'A']) => ({
+    confirmation,
     requestedAt,
     carriedOutAt,
   })),
 });
-const TWO_CONFIRMS: LedgerLine = {
-  ...ENTRY,
-  confirms: [35, 55].map((at, place) => ({
-    confirmation: 'AB'.charAt(place),
-    requestedAt: at,
-    carriedOutAt: at,
-  })),
-};
 const rulesOf = (history: HistoryLine[], ledger: LedgerLine[]): Rule[] =>
   [...new Set(check(history, ledger).violations.map(({ rule }) => rule))].sort();
 
@@ -134,7 +131,10 @@ const ACCEPTED: Record<string, Case> = {
   'a lookup that finds the created payment': [calls().create(ok).lookUp('T1', 'x'), ENTRY],
   'a lookup that does not find the created payment yet': [calls().create(ok).lookUp(null, 'x'), ENTRY],
   'a confirm and its replay': [calls().create(ok).confirm(ok).confirm(replayed), carriedOut([35])],
-  'a confirm with two inputs': [calls().create(ok).confirm(ok).confirm(ok, 'B'), TWO_CONFIRMS],
+  'a confirm with two inputs': [
+    calls().create(ok).confirm(ok).confirm(ok, 'B'),
+    carriedOut([35], [55, 55, 'B']),
+  ],
 };
 
 const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
@@ -163,26 +163,12 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
     'a success with another method': [calls().create(ok).create(replayed, BY_CARD), ENTRY],
     'a success on another channel': [calls().create(ok).create(replayed, ELSEWHERE), ENTRY],
     'a payout that names a payment': [calls().create(ok).payout(replayed), ENTRY],
-    'an attempt with another transaction': [
-      calls().create(ok).attempt({ outcome: 'SUCCEEDED', transactionId: 'T9' }),
-      ENTRY,
-    ],
-    'an attempt with another amount': [
-      calls()
-        .create(ok)
-        .attempt({ ...succeeded, amount: OTHER.amount }),
-      ENTRY,
-    ],
+    'an attempt with another transaction': [calls().create(ok).attempt(succeededAs(second)), ENTRY],
+    'an attempt with another amount': [calls().create(ok).attempt(succeededAs(OTHER)), ENTRY],
     'a lookup that shows another transaction': [calls().create(ok).lookUp('T1', 'y'), ENTRY],
   },
   twoTransactions: {
-    'successes with two transactions': [
-      calls()
-        .create(ok)
-        .create({ ...second, replayed: true }),
-      ENTRY,
-      SECOND,
-    ],
+    'successes with two transactions': [calls().create(ok).create(replayedSecond), ENTRY, SECOND],
   },
   twoFirstResults: { 'two successes that are not replayed': [calls().create(ok).create(ok), ENTRY] },
   twoInputs: { 'two inputs that succeed': [calls().create(ok).create(replayed, OTHER), ENTRY] },
@@ -232,18 +218,14 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
 const EXCEPTED: Record<Exception, Record<string, Case>> = {
   retention: {
     'a key that is used again after its retention': [
-      calls().settings({ settleMs: 1, retentionMs: 15 }).create(ok).create(second),
+      calls().settings(1, 15).create(ok).create(second),
       ENTRY,
       SECOND,
     ],
   },
   shownLate: {
     'a create that the service executes too late': [
-      calls()
-        .settings({ settleMs: 15, retentionMs: 1e9 })
-        .create(lost)
-        .create(second)
-        .attempt({ ...succeeded, transactionId: 'T2' }),
+      calls().settings(15, 1e9).create(lost).create(second).attempt(succeededAs(second)),
       { ...ENTRY, createdAt: 39, visibleAt: 39 },
       SECOND,
     ],

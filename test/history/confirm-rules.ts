@@ -49,7 +49,6 @@ function checkSuccess(run: Run, call: Call, calls: readonly Call[]): void {
   else run.report('notConfirmed', transactionId, confirmationOf(call), [call]);
 }
 
-/** Judges the confirms of all payments. */
 export function checkConfirms(run: Run): void {
   for (const entry of run.entryById.values())
     if (entry.confirms.length > 0) checkCarriedOut(run, entry, run.confirms.of(entry.transactionId));

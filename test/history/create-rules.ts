@@ -203,7 +203,6 @@ export class KeyRules {
   }
 }
 
-/** Judges the external ids of all payouts. */
 export function checkPayoutExternalIds(run: Run): void {
   const payouts = [...run.entryById.values()].filter(({ kind }) => kind === 'payout');
   const groups = Map.groupBy(payouts, ({ channel, externalId }) => `${channel} ${externalId}`);

@@ -19,7 +19,6 @@ function eventOf(operation: Operation, { type, error }: Result): 'ok' | 'fail' |
   return NOTHING_DONE.has(type ?? error) ? 'fail' : 'unknown';
 }
 
-/** Writes the history of a run. */
 export class Recorder {
   #calls = 0;
 

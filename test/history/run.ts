@@ -66,7 +66,6 @@ export const isOk = ({ completion }: Call): boolean => completion?.event === 'ok
 export const endOf = ({ completion }: Call): number => completion?.time ?? Infinity;
 export const isCreate = (operation: Operation): boolean => operation.startsWith('create');
 
-/** Groups values by key. */
 export class Groups<T> extends Map<string, T[]> {
   add(key: string, value: T): void {
     const group = this.get(key);

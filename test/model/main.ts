@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { readTrail, replay, type Replay } from './replay';
+import { Replayer, readTrail, type Replay } from './replay';
 
 /** Bugs of test/simulation/planted-bugs.mjs that do what a mutation of the model does, by the name of its trail. */
 const BUGS: Readonly<Record<string, string>> = {
@@ -35,7 +35,8 @@ const OPTIONS = {
   'planted-bug': { type: 'string' },
 } as const;
 
-const replayFile = (file: string): Promise<Replay> => replay(readTrail(readFileSync(file, 'utf8')));
+const replayFile = (file: string): Promise<Replay> =>
+  new Replayer().run(readTrail(readFileSync(file, 'utf8')));
 
 /** Replays a trail in a process in which a bug is planted. Returns the violations. */
 async function replayWithBug(file: string, bug: string): Promise<string[]> {

@@ -1,14 +1,15 @@
-import type { Operations } from '../../src/core';
 import type { Attempt, AttemptOutcome } from '../../src/datasources/journal/journal';
 import type { Connections } from '../../src/datasources/payment-service/http/connections';
 import type { Controller, Exchange } from '../../src/datasources/payment-service/http/http-exchange';
 import { call, type Answer } from '../simulation/api';
-import { Checker, type KeyRecord } from '../simulation/checker';
+import { Checker, newRecord } from '../simulation/checker';
+import type { Instance } from '../simulation/cluster';
 import { Database } from '../simulation/database';
 import { Faults } from '../simulation/faults';
 import { startInstance } from '../simulation/instance';
+import { isOpen } from '../simulation/journal-model';
 import { Machine } from '../simulation/machine';
-import type { Profile } from '../simulation/profile';
+import { MINUTE, SECOND, type Profile } from '../simulation/profile';
 import { SimulatedService, type ServiceRequest, type ServiceResponse } from '../simulation/service';
 import { World } from '../simulation/world';
 
@@ -55,9 +56,6 @@ export function readTrail(text: string): Trail {
   };
 }
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-
 /** Time of the model's tick: half of the settling time. */
 const TICK_MS = 2.5 * MINUTE;
 /** Time that is enough for what an instance does without waiting. */
@@ -90,27 +88,21 @@ const PROFILE: Profile = {
   purges: false,
 };
 
-const KEY: KeyRecord = {
-  id: 'shop/key',
+const KEY = {
   client: 'shop',
   key: 'key',
   kind: 'payment',
   channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10',
   externalId: 'order-1',
-  amounts: new Set(['10.00']),
-  entries: [],
-  successId: undefined,
-  createdAt: Infinity,
-  succeededAt: Infinity,
-  freshSuccesses: 0,
-};
+} as const;
+const AMOUNT = '10.00';
 
 const INPUT = {
   idempotencyKey: KEY.key,
   channel: KEY.channel,
-  amount: { currency: 'INR', value: '10.00' },
+  amount: { currency: 'INR', value: AMOUNT },
   externalId: KEY.externalId,
-  description: KEY.id,
+  description: `${KEY.client}/${KEY.key}`,
   method: { upi: { email: 'ann@example.com' } },
 };
 
@@ -135,12 +127,6 @@ class Post {
   }
 }
 
-interface Instance {
-  machine: Machine;
-  operations: Operations;
-}
-
-/** The result of a replay. */
 export interface Replay {
   /** Steps that the simulation did not follow, and results that differ from those of the model. */
   differences: string[];
@@ -148,14 +134,16 @@ export interface Replay {
   trace: string[];
 }
 
+type Follow = (first: number, second: number, later: readonly Step[]) => boolean | Promise<boolean>;
+
 /** Repeats the steps of a trail in the simulation: the gateway's own code, in this order, without other faults. */
-class Replayer {
+export class Replayer {
   readonly #world = new World(1, true);
   readonly #faults = new Faults(this.#world, PROFILE);
   readonly #database = new Database(this.#world, this.#faults);
   readonly #service = new SimulatedService(this.#world, this.#faults);
   readonly #checker = new Checker(this.#world, this.#database, this.#faults);
-  readonly #key = { ...KEY, amounts: new Set(KEY.amounts), entries: [] };
+  readonly #key = newRecord(KEY);
   readonly #instances: (Instance | undefined)[] = [];
   /** Creates that wait for their next step; those without an attempt's number are new. */
   readonly #posts: Post[] = [];
@@ -168,7 +156,31 @@ class Replayer {
   readonly #outcomes = new Set<AttemptOutcome | undefined>();
   #lookups = 0;
 
+  /** Makes a step happen; tells whether the simulation followed it. */
+  readonly #steps: Record<string, Follow> = {
+    call: (caller, instance) => this.#receive(caller, instance),
+    begin: (attempt, caller) => this.#begin(attempt, caller),
+    join: (caller, _, later) => this.#join(caller, later),
+    send: (attempt) => this.#send(attempt),
+    refuse: (attempt) => this.#refuse(attempt),
+    create: (attempt) => this.#create(attempt),
+    respond: (attempt, status) => this.#respond(attempt, status),
+    give_up: (attempt, found) => this.#giveUp(attempt, found < NOTHING_FOUND),
+    recover: (_, found) => this.#lookUp(found < NOTHING_FOUND),
+    take_over: (_, found) => this.#lookUp(found < NOTHING_FOUND),
+    tick: () => this.#pass(TICK_MS),
+    kill: (place) => this.#kill(place),
+    start: (place) => this.#restart(place),
+    fail_over: (lost, kind) => this.#failOver(lost, kind),
+    purge: () => this.#purge(),
+    succeed: (caller) => this.#passUntil(() => this.#succeeded.has(caller), SECOND),
+    // Nothing to do: an instance answers at its own time, and the model at any time.
+    answer: () => true,
+    settle: () => this.#pass(FENCE_SETTLED_MS),
+  };
+
   constructor() {
+    this.#key.amounts.add(AMOUNT);
     this.#checker.keys.set(this.#key.id, this.#key);
     this.#service.onCreate = (entry) => this.#checker.onCreate(entry);
     const check = this.#database.model.onTransition;
@@ -187,7 +199,7 @@ class Replayer {
       this.#world.trace(`step ${name}`);
       this.#outcomes.clear();
       this.#outcomes.add(this.#row?.outcome);
-      const isFollowed = await this.#follow(step, steps.slice(place + 1));
+      const isFollowed = await this.#steps[step.name]?.(step.first, step.second, steps.slice(place + 1));
       if (!isFollowed) this.#differences.push(`step ${place}, ${name}`);
     }
     await this.#compare(result);
@@ -199,7 +211,6 @@ class Replayer {
     };
   }
 
-  /** Compares what the steps have led to with the result of the model. */
   async #compare({ creates, outcome, succeeded }: Result): Promise<void> {
     const hasOutcome = (): boolean =>
       this.#outcomes.has(outcome) ||
@@ -216,15 +227,17 @@ class Replayer {
   }
 
   get #row(): Attempt | undefined {
-    return [...this.#database.model.attempts][0];
+    return this.#database.model.attempts[0];
   }
 
   get #isOpen(): boolean {
-    return ['in_progress', 'unknown'].includes(this.#row?.outcome ?? '');
+    return this.#row !== undefined && isOpen(this.#row);
   }
 
-  #pass(ms: number): Promise<void> {
-    return this.#world.runUntil(this.#world.now + ms);
+  /** Lets time pass. Resolves with true: a step that only waits is followed. */
+  async #pass(ms: number): Promise<true> {
+    await this.#world.runUntil(this.#world.now + ms);
+    return true;
   }
 
   /** Lets time pass until a condition holds; resolves with whether it does. */
@@ -260,55 +273,19 @@ class Replayer {
     };
   }
 
-  /** Makes a step happen; resolves with whether the simulation followed it. */
-  async #follow({ name, first, second }: Step, later: readonly Step[]): Promise<boolean> {
-    switch (name) {
-      case 'call':
-        this.#calls.set(first, { instance: second, hasBegun: false });
-        return true;
-      case 'begin':
-        return this.#begin(first, second);
-      case 'join':
-        return this.#join(first, later);
-      case 'send':
-        return this.#send(first);
-      case 'refuse':
-        return this.#refuse(first);
-      case 'create':
-        return this.#create(first);
-      case 'respond':
-        return this.#respond(first, second);
-      case 'give_up':
-        this.#show(second < NOTHING_FOUND);
-        return this.#passUntil(() => this.#postOf.get(first)?.isAborted === true, 2 * PROFILE.timeoutMs);
-      case 'recover':
-      case 'take_over':
-        return this.#lookUp(second < NOTHING_FOUND);
-      case 'tick':
-        await this.#pass(TICK_MS);
-        return true;
-      case 'kill':
-        return this.#kill(first);
-      case 'start':
-        this.#start(first);
-        await this.#pass(SHORT_MS);
-        return true;
-      case 'fail_over':
-        return this.#failOver(first, second);
-      case 'purge':
-        this.#purge();
-        return true;
-      case 'succeed':
-        return this.#passUntil(() => this.#succeeded.has(first), SECOND);
-      case 'answer':
-        // Nothing to do: an instance answers at its own time, and the model at any time.
-        return true;
-      case 'settle':
-        await this.#pass(FENCE_SETTLED_MS);
-        return true;
-      default:
-        return false;
-    }
+  #receive(caller: number, instance: number): boolean {
+    this.#calls.set(caller, { instance, hasBegun: false });
+    return true;
+  }
+
+  #giveUp(attempt: number, isShown: boolean): Promise<boolean> {
+    this.#show(isShown);
+    return this.#passUntil(() => this.#postOf.get(attempt)?.isAborted === true, 2 * PROFILE.timeoutMs);
+  }
+
+  #restart(place: number): Promise<boolean> {
+    this.#start(place);
+    return this.#pass(SHORT_MS);
   }
 
   #beginCall(caller: number): void {
@@ -323,7 +300,7 @@ class Replayer {
         (answer: Answer) => {
           this.#world.trace(`answer ${answer.result}`);
           if (!answer.isError && answer.transactionId) this.#succeeded.add(caller);
-          this.#checker.onAnswer(this.#key, { amount: '10.00', startedAt }, answer);
+          this.#checker.onAnswer(this.#key, { amount: AMOUNT, startedAt }, answer);
         },
       );
     });
@@ -344,8 +321,7 @@ class Replayer {
     // The model lets the lease of a dead instance end at any time.
     if (later.some(({ name }) => name === 'take_over')) await this.#leaseEnds();
     this.#beginCall(caller);
-    await this.#pass(SHORT_MS);
-    return true;
+    return this.#pass(SHORT_MS);
   }
 
   async #leaseEnds(): Promise<void> {
@@ -369,16 +345,14 @@ class Replayer {
     if (post.isAborted) return false;
     post.isSent = post.isInFlight = true;
     this.#checker.onPost(post.request, post.machine);
-    await this.#pass(SHORT_MS);
-    return true;
+    return this.#pass(SHORT_MS);
   }
 
   async #refuse(attempt: number): Promise<boolean> {
     const post = this.#postOf.get(attempt);
     if (!post?.machine.isAlive || post.isSent) return false;
     post.exchange.onResponseError(undefined, Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
-    await this.#pass(SHORT_MS);
-    return true;
+    return this.#pass(SHORT_MS);
   }
 
   #create(attempt: number): boolean {
@@ -395,8 +369,7 @@ class Replayer {
     if (!post?.machine.isAlive || post.isAborted || !response) return false;
     post.isInFlight = false;
     post.respond(response);
-    await this.#pass(SHORT_MS);
-    return true;
+    return this.#pass(SHORT_MS);
   }
 
   /** Lets an instance look up open attempts. `isShown`: whether lookups find the existing transactions. */
@@ -429,14 +402,14 @@ class Replayer {
     if (lost < NOTHING_LOST) this.#database.model.crash();
     if (kind === RESTARTS) this.#database.crash(SHORT_MS);
     else this.#database.failOver(lost > 0 && lost < NOTHING_LOST ? 2 * TICK_MS : 0, SHORT_MS);
-    await this.#pass(2 * SHORT_MS);
-    return true;
+    return this.#pass(2 * SHORT_MS);
   }
 
-  #purge(): void {
+  #purge(): boolean {
     const { model } = this.#database;
     const step = { target: 'attempts', settledBefore: Infinity, limit: 1, after: null } as const;
     model.commit(this.#world.now, true, () => model.purgeStep(step));
+    return true;
   }
 
   /** Ends all faults: starts dead instances, waits until open attempts are settled, and calls once more. */
@@ -447,9 +420,6 @@ class Replayer {
     await this.#pass(2 * PROFILE.timeoutMs);
     for (const attempt of this.#postOf.keys()) this.#create(attempt);
     const isSettled = await this.#passUntil(() => !this.#isOpen, 3 * PROFILE.settleMs);
-    if (!isSettled) this.#checker.fail('every outcome that can be known is known in time', KEY.id);
+    if (!isSettled) this.#checker.fail('every outcome that can be known is known in time', this.#key.id);
   }
 }
-
-/** Repeats a trail in the simulation. */
-export const replay = (trail: Trail): Promise<Replay> => new Replayer().run(trail);

@@ -4,6 +4,7 @@ import type { Answer } from './api';
 import type { Database } from './database';
 import type { Faults } from './faults';
 import { SERVICE_NAME } from './instance';
+import { isOpen, isReleased } from './journal-model';
 import type { Machine } from './machine';
 import { JOURNAL_FAULTS, type Profile } from './profile';
 import type { ServiceRequest } from './service';
@@ -19,7 +20,6 @@ export interface KeyRecord {
   channel: string;
   /** Null: the gateway derives it from the key. */
   externalId: string | null;
-  /** Amounts with which the key was used. */
   amounts: Set<string>;
   entries: Entry[];
   /** Transaction of the first success that a caller received. */
@@ -29,6 +29,20 @@ export interface KeyRecord {
   succeededAt: number;
   freshSuccesses: number;
 }
+
+/** Returns the record of a key that has not been used. */
+export const newRecord = (
+  given: Pick<KeyRecord, 'client' | 'key' | 'kind' | 'channel' | 'externalId'>,
+): KeyRecord => ({
+  ...given,
+  id: `${given.client}/${given.key}`,
+  amounts: new Set(),
+  entries: [],
+  successId: undefined,
+  createdAt: Infinity,
+  succeededAt: Infinity,
+  freshSuccesses: 0,
+});
 
 /** Transitions of one attempt that the documentation allows. A rejection may be recorded after a takeover. */
 const ALLOWED: Readonly<Record<AttemptOutcome, readonly AttemptOutcome[]>> = {
@@ -133,7 +147,6 @@ export class Checker {
       this.fail('a key is not released while its create is under way', record.id);
   }
 
-  /** Returns other transactions with the kind, channel and external id of a transaction. */
   othersWith({ kind, channel, externalId, transactionId }: Entry): Entry[] {
     const all = [...this.foreign, ...[...this.keys.values()].flatMap(({ entries }) => entries)];
     return all.filter(
@@ -157,12 +170,10 @@ export class Checker {
     if (result.startsWith('bug')) return this.fail('no call fails by a bug', result);
     if (result === 'RejectedByServiceError' && record.createdAt < startedAt)
       this.fail('a rejected create created nothing', record.id);
-    if (result === 'RejectedByServiceError' && record.succeededAt < startedAt)
+    if (/^(Rejected|InvalidInput)/.test(result) && record.succeededAt < startedAt)
       this.fail('a success is not contradicted later', `${record.id} ${result}`);
     if (result === 'InvalidInputError' && !(rules.includes('unused') && this.#isExternalIdShared(record)))
       this.fail('no valid create is refused', `${record.id} ${rules.join()}`);
-    if (result === 'InvalidInputError' && record.succeededAt < startedAt)
-      this.fail('a success is not contradicted later', `${record.id} ${result}`);
     if (result === 'IdempotencyConflictError' && record.amounts.size === 1)
       this.fail('a create conflicts with another input only', record.id);
   }
@@ -222,7 +233,7 @@ export class Checker {
     if (isSame && before && !ALLOWED[before.outcome].includes(after.outcome))
       this.fail('attempts follow the state diagram', `${id} ${before.outcome} -> ${after.outcome}`);
     if (isSame && before) this.#checkRelease(before, after);
-    if (after.outcome !== 'in_progress' && after.outcome !== 'unknown') this.faults.closeWindow(id);
+    if (!isOpen(after)) this.faults.closeWindow(id);
     if (after.outcome === 'succeeded') this.#onRecorded(id, after);
     const createdAt = this.keys.get(id)?.createdAt ?? Infinity;
     // If the journal has lost the attempt, it may have an earlier one of the key, and its key may become reusable: the
@@ -249,10 +260,7 @@ export class Checker {
   }
 
   #checkPurge(before: Attempt | null): void {
-    if (!before) return;
-    const id = `${before.client}/${before.key}`;
-    if (before.outcome === 'unknown' || before.outcome === 'in_progress')
-      this.fail('no open attempt is purged', id);
+    if (before && isOpen(before)) this.fail('no open attempt is purged', `${before.client}/${before.key}`);
   }
 
   /** Returns a transaction of another key that the journal has recorded durably. */
@@ -260,12 +268,12 @@ export class Checker {
     if (path.endsWith('/confirm/') || this.profile.purges || this.profile.transitMs < 5000) return undefined;
     const { description } = JSON.parse(data) as { description: string };
     const { kind, id } = this.#record(description);
-    for (const attempt of this.database.model.attempts) {
-      const isOther = `${attempt.client}/${attempt.key}` !== id && attempt.kind === kind;
-      const age = this.world.now - (this.#recordedAt.get(attempt.transactionId ?? '') ?? Infinity);
-      if (isOther && attempt.outcome === 'succeeded' && age > 2000) return attempt.transactionId ?? undefined;
-    }
-    return undefined;
+    const isOther = (attempt: Attempt): boolean =>
+      attempt.outcome === 'succeeded' &&
+      attempt.kind === kind &&
+      `${attempt.client}/${attempt.key}` !== id &&
+      this.world.now - (this.#recordedAt.get(attempt.transactionId ?? '') ?? Infinity) > 2000;
+    return this.database.model.attempts.find(isOther)?.transactionId ?? undefined;
   }
 
   /**
@@ -291,5 +299,3 @@ export class Checker {
     return record;
   }
 }
-
-const isReleased = ({ outcome }: Attempt): boolean => outcome === 'rejected' || outcome === 'not_sent';

@@ -4,12 +4,9 @@ import type { Faults } from './faults';
 import { startInstance } from './instance';
 import { Machine } from './machine';
 import { Network } from './network';
-import { INCIDENTS, type Incident } from './profile';
+import { INCIDENTS, MINUTE, SECOND, type Incident } from './profile';
 import type { SimulatedService } from './service';
 import type { World } from './world';
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
 
 export interface Instance {
   machine: Machine;

@@ -11,6 +11,8 @@ const TIME_LIMIT_MS = 400;
 /** Age in ms at which the background writer has synced a commit. */
 const SYNCED_AFTER_MS = 600;
 
+const notSimulated = (): Promise<never> => Promise.reject(new Error('The simulated journal has no lists.'));
+
 interface Kind {
   isWrite?: boolean;
   isDurable?: boolean;
@@ -32,7 +34,6 @@ export class Database {
   #runs = 0;
   /** Simulated time of the last failover that lost commits. */
   lostAt = -Infinity;
-  /** Called when an instance raises the fence. */
   onFence: () => void = () => undefined;
 
   constructor(
@@ -75,7 +76,6 @@ export class Database {
     this.#downUntil = this.world.now + downMs;
   }
 
-  /** Ends all faults. */
   heal(): void {
     this.#stalledUntil = 0;
     this.#downUntil = 0;
@@ -158,8 +158,6 @@ export class Database {
       hasRival: (attempt) => read('hasRival', () => model.hasRival(attempt)),
       findSucceededOnChannel: (attempt) =>
         read('findSucceededOnChannel', () => model.findSucceededOnChannel(attempt)),
-      findCreated: (creator, refs) => read('findCreated', () => model.findCreated(creator, refs)),
-      list: (page) => read('list', () => model.list(page)),
       renew: (owner, leaseUntil) => write('renew', () => model.renew(owner, leaseUntil)),
       claim: (id, claim) => write('claim', () => model.claim(id, claim)),
       claimDue: (claim, limit) => write('claimDue', () => model.claimDue(claim, limit)),
@@ -179,6 +177,9 @@ export class Database {
           this.onFence();
           return model.setFence(reason);
         }),
+      // The simulated callers read no lists, and may see what others created.
+      findCreated: notSimulated,
+      list: notSimulated,
       // The simulation has no record of changes.
       mayBeFollowed: (ids) => Promise.resolve(ids.map(() => false)),
       recordObservation: () => Promise.resolve('not_followed'),

@@ -1,3 +1,4 @@
+import { Tally } from '../chaos/random';
 import { INCIDENTS, type Fault, type Profile } from './profile';
 import type { SeededRandom } from './random';
 import type { World } from './world';
@@ -7,9 +8,9 @@ type Window = Set<Fault>;
 
 /** Chooses faults, and counts which ones happened, alone and in pairs, while a create was open. */
 export class Faults {
-  readonly counts = new Map<string, number>();
+  readonly counts = new Tally();
   /** Number of faults and pairs of faults that happened while one create was open. */
-  readonly inWindow = new Map<string, number>();
+  readonly inWindow = new Tally();
   readonly #windows = new Map<string, Window>();
   isOver = false;
   /** Simulated time of the last fault of a machine or of the database. */
@@ -25,7 +26,6 @@ export class Faults {
     this.random = world.random.fork();
   }
 
-  /** Whether a fault happens now. */
   happens(fault: Fault): boolean {
     const rate = this.profile.rates[fault] ?? 0;
     return !this.isOver && rate > 0 && this.random.chance(rate);
@@ -40,7 +40,7 @@ export class Faults {
 
   /** Counts a fault. @param key the create that it concerns; undefined: every open one */
   count(fault: Fault, key?: string): void {
-    increase(this.counts, fault);
+    this.counts.add(fault);
     if ((INCIDENTS as readonly Fault[]).includes(fault)) this.disturbedAt = this.world.now;
     if (fault === 'journal_clock_step' || fault === 'freeze') this.clockStepAt = this.world.now;
     this.world.trace(`fault ${fault} ${key ?? ''}`);
@@ -56,11 +56,8 @@ export class Faults {
     const faults = [...(this.#windows.get(key) ?? [])].sort();
     this.#windows.delete(key);
     faults.forEach((first, place) => {
-      increase(this.inWindow, first);
-      for (const second of faults.slice(place + 1)) increase(this.inWindow, `${first} + ${second}`);
+      this.inWindow.add(first);
+      for (const second of faults.slice(place + 1)) this.inWindow.add(`${first} + ${second}`);
     });
   }
 }
-
-const increase = (counts: Map<string, number>, name: string): void =>
-  void counts.set(name, (counts.get(name) ?? 0) + 1);

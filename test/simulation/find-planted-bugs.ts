@@ -17,15 +17,8 @@ const ROOT = path.resolve(__dirname, '../..');
 
 /** Simulates seeds with a bug in a process of its own. Resolves with undefined if no seed finds it. */
 function findBug(id: string, seeds: number): Promise<Finding | undefined> {
-  const args = [
-    'scripts/run-harness.mjs',
-    'simulation',
-    '--planted-bug',
-    id,
-    '--seeds',
-    String(seeds),
-    '--json',
-  ];
+  const args = ['scripts/run-harness.mjs', 'simulation'];
+  args.push('--planted-bug', id, '--seeds', String(seeds), '--json');
   return new Promise((resolve) => {
     execFile(process.execPath, args, { cwd: ROOT }, (error, stdout, stderr) => {
       if (!error) resolve(undefined);

@@ -16,7 +16,6 @@ import { API_KEY, SECRET_KEY } from './service';
 
 const { watching } = readConfig({});
 
-/** Name of the payment service in the journal. */
 export const SERVICE_NAME = 'simulated';
 
 /** Starts the gateway's core and its client of the payment service on a machine, as src/app/gateway.ts does. */

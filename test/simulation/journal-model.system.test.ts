@@ -1,8 +1,7 @@
-import { openJournal } from '../../src/datasources/journal/create-journal';
 import type { Attempt, Journal, Outcome } from '../../src/datasources/journal/journal';
+import { describeJournals } from '../journal/support/fixture';
 import { newAttempt, newConfirm, newPayout } from '../journal/support/samples';
-import { noPostgres, openStore, type StoreKind } from '../support/stores';
-import { JournalModel } from './journal-model';
+import { BEGUN, JournalModel } from './journal-model';
 import { SeededRandom } from './random';
 
 const HISTORIES = 40;
@@ -112,32 +111,15 @@ class History {
   #read(): Call {
     const { random, service } = this;
     const wanted = this.#attempt();
-    const { client, key, kind, channel, externalId } = wanted;
+    const { client, key, kind } = wanted;
     const transactionId = `tx-${random.between(0, 6)}`;
-    const attempt: Attempt = {
-      ...wanted,
-      seq: 0,
-      outcome: 'unknown',
-      transactionId: null,
-      status: null,
-      settledAt: null,
-      nextRecheckAt: null,
-      recheckCount: 0,
-      absence: { lookups: 0, spanMs: 0, observer: '' },
-    };
+    const attempt: Attempt = { ...wanted, ...BEGUN, seq: 0 };
     const id = this.#id();
     return random.one<Call>([
       (journal) => journal.find({ service, client, key }),
       (journal) => journal.findById(service, id),
       (journal) => journal.findByTransaction(service, kind, transactionId),
       (journal) => journal.hasRival(attempt),
-      (journal) =>
-        journal.findCreated({ service, client, kind }, [
-          { channel, externalId },
-          { channel, transactionId },
-          { channel, transactionId, externalId },
-        ]),
-      (journal) => journal.list({ service, client, channel, limit: 5 }),
       (journal) => journal.countUnknown(service),
       (journal) => journal.unknown(service, 100),
     ]);
@@ -149,13 +131,8 @@ class History {
     const inputHash = `hash-${random.between(0, 2)}`;
     if (random.chance(0.5) || this.#confirms.length === 0) {
       const owner = random.one(['one', 'two']);
-      const claim = newConfirm({
-        ...payment,
-        inputHash,
-        owner,
-        now: this.#now,
-        leaseUntil: this.#now + 4000,
-      });
+      const now = this.#now;
+      const claim = newConfirm({ ...payment, inputHash, owner, now, leaseUntil: now + 4000 });
       this.#confirms.push(claim.id);
       return (journal) => journal.beginConfirm(claim);
     }
@@ -188,35 +165,20 @@ async function resultOf(call: Call, journal: Journal | JournalModel): Promise<un
   return JSON.parse(text) as unknown;
 }
 
-const describeStore = (kind: StoreKind): void => {
-  const title = `The model of the journal and ${kind}`;
-  if (kind === 'PostgreSQL' && noPostgres) {
-    describe.skip(`${title} (${noPostgres})`, () => test.todo('runs'));
-    return;
-  }
-  describe(title, () => {
-    test('return the same results for the same calls', async () => {
-      const store = await openStore(kind);
-      const journal = await openJournal(store.url, 10_000);
-      try {
-        // PostgreSQL raises the fence of a new database at the first read.
-        await journal.readState();
-        await journal.setFence(null);
-        for (let seed = 1; seed <= HISTORIES; seed += 1) {
-          const history = new History(new SeededRandom(seed), `service-${seed}`);
-          const model = new JournalModel(() => 0);
-          for (let place = 1; place <= CALLS; place += 1) {
-            const call = history.next();
-            const [actual, expected] = [await resultOf(call, journal), await resultOf(call, model)];
-            expect({ seed, place, result: actual }).toEqual({ seed, place, result: expected });
-          }
-        }
-      } finally {
-        await journal.close();
-        await store.drop();
+describeJournals('The model of the journal', (fixture) => {
+  test('returns the same results for the same calls', async () => {
+    const { journal } = fixture;
+    // PostgreSQL raises the fence of a new database at the first read.
+    await journal.readState();
+    await journal.setFence(null);
+    for (let seed = 1; seed <= HISTORIES; seed += 1) {
+      const history = new History(new SeededRandom(seed), `service-${seed}`);
+      const model = new JournalModel(() => 0);
+      for (let place = 1; place <= CALLS; place += 1) {
+        const call = history.next();
+        const [actual, expected] = [await resultOf(call, journal), await resultOf(call, model)];
+        expect({ seed, place, result: actual }).toEqual({ seed, place, result: expected });
       }
-    });
+    }
   });
-};
-
-(['SQLite', 'PostgreSQL'] as const).forEach(describeStore);
+});

@@ -4,7 +4,6 @@ import {
   type Attempt,
   type AttemptKey,
   type AttemptKind,
-  type AttemptPage,
   type BeginResult,
   type Claim,
   type ConfirmBeginResult,
@@ -12,12 +11,10 @@ import {
   type ConfirmResult,
   type ConfirmedInput,
   type ConfirmedPayment,
-  type CreateScope,
   type NewAttempt,
   type Outcome,
   type PurgeProgress,
   type PurgeStep,
-  type TransactionRef,
   type UnknownCount,
   ATTEMPT_KINDS,
 } from '../../src/datasources/journal/journal';
@@ -45,12 +42,23 @@ interface Confirm {
   suspectHashes: string[];
 }
 
+/** The part of a new attempt that its sender does not choose. */
+export const BEGUN = {
+  outcome: 'in_progress',
+  transactionId: null,
+  status: null,
+  settledAt: null,
+  nextRecheckAt: null,
+  recheckCount: 0,
+  absence: NO_ABSENCE,
+} as const;
+
 const OBSERVER_GRACE_MS = 5000;
 
 const text = (...parts: string[]): string => parts.join('\u0001');
-const isOpen = ({ outcome }: Attempt): boolean => outcome === 'in_progress' || outcome === 'unknown';
+export const isOpen = ({ outcome }: Attempt): boolean => outcome === 'in_progress' || outcome === 'unknown';
 const holdsExternalId = (attempt: Attempt): boolean => isOpen(attempt) || attempt.outcome === 'succeeded';
-const isReleased = (attempt: Attempt): boolean => !holdsExternalId(attempt);
+export const isReleased = (attempt: Attempt): boolean => !holdsExternalId(attempt);
 
 const isClaimable = (attempt: Attempt, now: number): boolean =>
   isOpen(attempt) && (attempt.leaseUntil < now || attempt.leaseUntil > now + MAX_LEASE_MS);
@@ -81,8 +89,8 @@ export class JournalModel {
   /** @param now the clock of the database in ms since 1970 */
   constructor(private readonly now: () => number) {}
 
-  get attempts(): IterableIterator<Attempt> {
-    return this.#attempts.values();
+  get attempts(): Attempt[] {
+    return [...this.#attempts.values()];
   }
 
   /** Runs a write as one transaction. `isDurable`: its commit, and so all commits before it, are synced. */
@@ -160,17 +168,7 @@ export class JournalModel {
     if (isFree && (!before || (isReleased(before) && before.id !== attempt.id))) {
       const seq = this.#state.seq + 1;
       this.#setState({ seq });
-      this.#put(key, {
-        ...sent,
-        seq,
-        outcome: 'in_progress',
-        transactionId: null,
-        status: null,
-        settledAt: null,
-        nextRecheckAt: null,
-        recheckCount: 0,
-        absence: NO_ABSENCE,
-      });
+      this.#put(key, { ...sent, ...BEGUN, seq });
       return { kind: 'started' };
     }
     return this.#holderOf(attempt) ?? { kind: 'reserved' };
@@ -228,19 +226,12 @@ export class JournalModel {
   }
 
   #isCreatedByAnother(mine: Attempt, transactionId: string): boolean {
-    const other = this.findByTransaction(mine.service, mine.kind, transactionId, mine.id);
-    return other !== null;
+    return this.findByTransaction(mine.service, mine.kind, transactionId, mine.id) !== null;
   }
 
   #byId(id: string): Attempt | undefined {
     const attempt = this.#attempts.get(this.#keyById.get(id) ?? '');
     return attempt?.id === id ? attempt : undefined;
-  }
-
-  #all(matches: (attempt: Attempt) => boolean): Attempt[] {
-    const found: Attempt[] = [];
-    for (const attempt of this.#attempts.values()) if (matches(attempt)) found.push(attempt);
-    return found;
   }
 
   find({ service, client, key }: AttemptKey): Attempt | null {
@@ -253,29 +244,24 @@ export class JournalModel {
   }
 
   findByTransaction(service: string, kind: AttemptKind, id: string, except?: string): Attempt | null {
-    for (const attempt of this.#attempts.values())
-      if (
-        attempt.transactionId === id &&
-        attempt.service === service &&
-        attempt.kind === kind &&
-        attempt.id !== except
-      )
-        return attempt;
-    return null;
+    const isMatch = (attempt: Attempt): boolean =>
+      attempt.transactionId === id &&
+      attempt.service === service &&
+      attempt.kind === kind &&
+      attempt.id !== except;
+    return this.attempts.find(isMatch) ?? null;
   }
 
   hasRival(attempt: Attempt): boolean {
     const names = ['externalId', 'service', 'channel', 'kind', 'method', 'currency', 'value'] as const;
-    return (
-      this.#all(
-        (other) =>
-          other.id !== attempt.id && isOpen(other) && names.every((name) => other[name] === attempt[name]),
-      ).length > 0
+    return this.attempts.some(
+      (other) =>
+        other.id !== attempt.id && isOpen(other) && names.every((name) => other[name] === attempt[name]),
     );
   }
 
   findSucceededOnChannel({ service, channel, client, kind }: Attempt): string | null {
-    const found = this.#all(
+    const found = this.attempts.filter(
       (other) =>
         other.outcome === 'succeeded' &&
         other.service === service &&
@@ -284,40 +270,6 @@ export class JournalModel {
     );
     const own = found.filter((other) => other.client === client).sort(newestFirst);
     return (own[0] ?? found[0])?.transactionId ?? null;
-  }
-
-  findCreated({ service, client, kind }: CreateScope, refs: readonly TransactionRef[]): (Attempt | null)[] {
-    const own = this.#all(
-      (attempt) => attempt.service === service && attempt.client === client && attempt.kind === kind,
-    ).sort((a, b) => b.seq - a.seq);
-    return refs.map(({ channel, transactionId, externalId }) => {
-      const isMatch = (attempt: Attempt): boolean =>
-        attempt.channel === channel &&
-        (externalId === undefined || attempt.externalId === externalId) &&
-        (transactionId === undefined
-          ? attempt.outcome === 'succeeded' || attempt.outcome === 'unknown'
-          : attempt.transactionId === transactionId);
-      return own.find(isMatch) ?? null;
-    });
-  }
-
-  list({
-    service,
-    client,
-    channel,
-    kinds = ATTEMPT_KINDS,
-    outcome,
-    externalId,
-    limit,
-  }: AttemptPage): Attempt[] {
-    const isMatch = (attempt: Attempt): boolean =>
-      attempt.service === service &&
-      attempt.client === client &&
-      attempt.channel === channel &&
-      kinds.includes(attempt.kind) &&
-      (!outcome || attempt.outcome === outcome) &&
-      (typeof externalId !== 'string' || attempt.externalId === externalId);
-    return this.#all(isMatch).sort(newestFirst).slice(0, limit);
   }
 
   renew(owner: string, leaseUntil: number): void {
@@ -342,7 +294,9 @@ export class JournalModel {
     const isDue = ({ nextRecheckAt, absence: { observer } }: Attempt): boolean =>
       nextRecheckAt === null ||
       nextRecheckAt <= now - (observer === '' || observer === owner ? 0 : OBSERVER_GRACE_MS);
-    const due = this.#all((each) => each.service === service && isClaimable(each, now) && isDue(each));
+    const due = this.attempts.filter(
+      (each) => each.service === service && isClaimable(each, now) && isDue(each),
+    );
     due.sort((a, b) => (a.nextRecheckAt ?? -Infinity) - (b.nextRecheckAt ?? -Infinity) || a.seq - b.seq);
     return due.slice(0, limit).flatMap(({ id }) => this.claim(id, claim) ?? []);
   }
@@ -381,7 +335,8 @@ export class JournalModel {
   }
 
   unknown(service: string, limit: number): Attempt[] {
-    return this.#all((each) => each.service === service && each.outcome === 'unknown')
+    return this.attempts
+      .filter((each) => each.service === service && each.outcome === 'unknown')
       .sort((a, b) => a.seq - b.seq)
       .slice(0, limit);
   }
@@ -408,9 +363,8 @@ export class JournalModel {
         limit,
       );
     }
-    const expired = this.#all(
-      ({ settledAt }) => settledAt !== null && settledAt >= from && settledAt < settledBefore,
-    )
+    const expired = this.attempts
+      .filter(({ settledAt }) => settledAt !== null && settledAt >= from && settledAt < settledBefore)
       .sort((a, b) => (a.settledAt ?? 0) - (b.settledAt ?? 0) || a.seq - b.seq)
       .slice(0, limit);
     for (const { id, service, client, key, channel, externalId } of expired) {

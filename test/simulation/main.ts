@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { Tally } from '../chaos/random';
 import { findPlantedBugs } from './find-planted-bugs';
 import { simulateInProcesses, simulateOnRequest, type SeedRun } from './processes';
 import { simulate, type SimulationReport } from './simulation';
 
-const writeLine = (line = ''): void => void process.stdout.write(`${line}\n`);
+const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Seeds that once failed, run before all others. */
 const failedSeeds = (): SeedRun[] =>
@@ -75,59 +76,50 @@ export async function main(args: string[]): Promise<number> {
 
 /** The sums of all reports. */
 class Totals {
-  readonly #faults = new Map<string, number>();
-  readonly #inWindow = new Map<string, number>();
+  readonly #faults = new Tally();
+  readonly #inWindow = new Tally();
   #seeds = 0;
-  #simulatedMs = 0;
-  #creates = 0;
   #calls = 0;
+  #creates = 0;
   #events = 0;
+  #simulatedSeconds = 0;
+  #cpuSeconds = 0;
   #maxRecoveryMs = 0;
-  #cpuMs = 0;
 
-  add(
-    { simulatedMs, creates, calls, events, recoveryMs, faults, inWindow }: SimulationReport,
-    cpuMs: number,
-  ): void {
+  add(report: SimulationReport, cpuMs: number): void {
     this.#seeds += 1;
-    this.#cpuMs += cpuMs;
-    this.#simulatedMs += simulatedMs;
-    this.#creates += creates;
-    this.#calls += calls;
-    this.#events += events;
-    this.#maxRecoveryMs = Math.max(this.#maxRecoveryMs, recoveryMs);
-    for (const [name, count] of faults) this.#faults.set(name, (this.#faults.get(name) ?? 0) + count);
-    for (const [name, count] of inWindow) this.#inWindow.set(name, (this.#inWindow.get(name) ?? 0) + count);
+    this.#calls += report.calls;
+    this.#creates += report.creates;
+    this.#events += report.events;
+    this.#simulatedSeconds += report.simulatedMs / 1000;
+    this.#cpuSeconds += cpuMs / 1000;
+    this.#maxRecoveryMs = Math.max(this.#maxRecoveryMs, report.recoveryMs);
+    for (const [name, count] of report.faults) this.#faults.add(name, count);
+    for (const [name, count] of report.inWindow) this.#inWindow.add(name, count);
   }
 
   print(seconds: number, failures: number): void {
-    const perMinute = (count: number): string => Math.round((count / seconds) * 60).toLocaleString('en');
-    writeLine('Faults, and how many creates were open when they happened:');
-    for (const [name, count] of [...this.#faults].sort())
-      writeLine(
-        `  ${name.padEnd(24)} ${String(count).padStart(9)} ${String(this.#inWindow.get(name) ?? 0).padStart(9)}`,
-      );
+    const perMinute = (count: number): string =>
+      `${Math.round((count / seconds) * 60).toLocaleString('en')} per minute`;
+    const perCpuSecond = (count: number): number => Math.round(count / this.#cpuSeconds);
+    const right = (count = 0): string => String(count).padStart(9);
     const pairs = [...this.#inWindow].filter(([name]) => name.includes(' + ')).sort(([, a], [, b]) => a - b);
-    writeLine(`Pairs of faults while a create was open: ${pairs.length} kinds. The rarest:`);
-    for (const [name, count] of pairs.slice(0, 8))
-      writeLine(`  ${name.padEnd(48)} ${String(count).padStart(9)}`);
-    writeLine();
-    writeLine(`Seeds ${this.#seeds}, ${perMinute(this.#seeds)} per minute`);
-    writeLine(
-      `Calls ${this.#calls}, creates at the service ${this.#creates}, ${perMinute(this.#creates)} per minute`,
-    );
-    writeLine(`Events ${this.#events}, ${perMinute(this.#events)} per minute`);
-    writeLine(
-      `Simulated hours ${(this.#simulatedMs / 3_600_000).toFixed(1)}, ${Math.round(this.#simulatedMs / 1000 / seconds)} x real time`,
-    );
-    const cpuSeconds = this.#cpuMs / 1000;
-    const [simulated, creates] = [this.#simulatedMs / 1000, this.#creates].map((sum) =>
-      Math.round(sum / cpuSeconds),
-    );
-    writeLine(
-      `Processor time ${cpuSeconds.toFixed(1)} s; in each of them ${simulated} simulated seconds, ${creates} creates`,
-    );
-    writeLine(`Longest recovery after the faults: ${Math.round(this.#maxRecoveryMs / 1000)} s`);
-    writeLine(failures === 0 ? 'Every invariant holds.' : `${failures} seeds break an invariant.`);
+    const [simulated, creates] = [this.#simulatedSeconds, this.#creates];
+    [
+      'Faults, and how many creates were open when they happened:',
+      ...[...this.#faults]
+        .sort()
+        .map(([name, count]) => `  ${name.padEnd(24)} ${right(count)} ${right(this.#inWindow.get(name))}`),
+      `Pairs of faults while a create was open: ${pairs.length} kinds. The rarest:`,
+      ...pairs.slice(0, 8).map(([name, count]) => `  ${name.padEnd(48)} ${right(count)}`),
+      '',
+      `Seeds ${this.#seeds}, ${perMinute(this.#seeds)}`,
+      `Calls ${this.#calls}, creates at the service ${creates}, ${perMinute(creates)}`,
+      `Events ${this.#events}, ${perMinute(this.#events)}`,
+      `Simulated hours ${(simulated / 3600).toFixed(1)}, ${Math.round(simulated / seconds)} x real time`,
+      `Processor time ${this.#cpuSeconds.toFixed(1)} s; in each of them ${perCpuSecond(simulated)} simulated seconds, ${perCpuSecond(creates)} creates`,
+      `Longest recovery after the faults: ${Math.round(this.#maxRecoveryMs / 1000)} s`,
+      failures === 0 ? 'Every invariant holds.' : `${failures} seeds break an invariant.`,
+    ].forEach((line) => writeLine(line));
   }
 }

@@ -35,24 +35,18 @@ export class Network implements Connections {
     const [route = '', data = ''] = path.split('?');
     const fault = this.options.faults.choose<LookupFault>(LOOKUP_FAULTS);
     if (fault) this.options.faults.count(fault);
-    new Transmission(this.options, this.machine, exchange, fault).send({
-      method: 'GET',
-      path: route,
-      headers,
-      data,
-    });
+    this.#send(exchange, fault, { method: 'GET', path: route, headers, data });
   }
 
   post(request: { path: string; headers: Record<string, string>; body: string }, exchange: Exchange): void {
     const { path, headers, body: data } = request;
     const fault = this.options.faults.choose<ServiceFault>(SERVICE_FAULTS);
     if (fault) this.options.faults.count(fault, keyOf({ path, headers, data }));
-    new Transmission(this.options, this.machine, exchange, fault).send({
-      method: 'POST',
-      path,
-      headers,
-      data,
-    });
+    this.#send(exchange, fault, { method: 'POST', path, headers, data });
+  }
+
+  #send(exchange: Exchange, fault: Fault | undefined, request: ServiceRequest): void {
+    new Transmission(this.options, this.machine, exchange, fault).send(request);
   }
 
   close(): Promise<void> {
@@ -146,7 +140,6 @@ class Transmission {
     else this.#respond(response);
   }
 
-  /** Returns a response that names the transaction of another create. */
   #duplicated(request: ServiceRequest, response: ServiceResponse): ServiceResponse {
     const transactionId = this.options.recordedTransaction(request);
     if (!transactionId || response.status !== 201) return response;
@@ -190,10 +183,8 @@ class Transmission {
   }
 }
 
-/** The id of a transaction that does not exist. */
 const NO_TRANSACTION = 'ffffffff-ffff-4fff-bfff-ffffffffffff';
 
-/** Returns a response that contradicts the request. */
 function contradict(body: string, variant: number): string {
   const json = JSON.parse(body) as Record<string, unknown>;
   if (variant === 0) return JSON.stringify({ ...json, transaction_id: 'none' });

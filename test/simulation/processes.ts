@@ -8,7 +8,6 @@ export interface SeedRun {
   keys?: number | undefined;
 }
 
-/** The report of one seed. */
 export interface SeedResult extends SeedRun {
   report: SimulationReport;
   /** Processor time of the seed in ms. */

@@ -46,7 +46,6 @@ export type Fault = ServiceFault | LookupFault | JournalFault | Incident | 'look
 /** The settings of the simulation of one seed. */
 export interface Profile {
   instances: number;
-  /** Number of idempotency keys. */
   keys: number;
   /** Duration of the calls under faults, in ms. */
   trafficMs: number;
@@ -75,8 +74,8 @@ export interface Profile {
   purges: boolean;
 }
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
 /** Each fault is switched on in half of the seeds, so that each combination occurs. */

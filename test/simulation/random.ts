@@ -1,6 +1,5 @@
 import { Random } from '../chaos/random';
 
-/** Random numbers of a simulation. */
 export class SeededRandom extends Random {
   /** Returns a generator whose numbers do not depend on later uses of this generator. */
   fork(): SeededRandom {

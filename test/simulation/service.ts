@@ -26,7 +26,6 @@ export interface ServiceResponse {
 /** The payment service: a ledger without idempotency keys. */
 export class SimulatedService {
   readonly ledger: Ledger;
-  /** Called when a transaction is created. */
   onCreate: (entry: Entry) => void = () => undefined;
 
   constructor(

@@ -3,8 +3,9 @@ import { Checker } from './checker';
 import { Cluster } from './cluster';
 import { Database } from './database';
 import { Faults } from './faults';
-import { chooseProfile, type Profile } from './profile';
+import { MINUTE, chooseProfile, type Profile } from './profile';
 import { SERVICE_NAME } from './instance';
+import { isOpen } from './journal-model';
 import { SimulatedService } from './service';
 import { SeededRandom } from './random';
 import { Traffic } from './traffic';
@@ -15,7 +16,6 @@ export interface SimulationOptions {
   instances: number;
   /** Number of idempotency keys; by default the seed chooses it. */
   keys?: number | undefined;
-  /** Whether the report has every traced line. */
   keepsTrace?: boolean;
 }
 
@@ -23,12 +23,10 @@ export interface SimulationReport {
   seed: number;
   profile: Profile;
   violations: string[];
-  /** Hash of all events. */
   hash: string;
   events: number;
   simulatedMs: number;
   calls: number;
-  /** Payments and payouts that the service created. */
   creates: number;
   faults: ReadonlyMap<string, number>;
   /** Faults, and pairs of faults, that happened while a create was open. */
@@ -38,10 +36,7 @@ export interface SimulationReport {
   trace: string[];
 }
 
-const MINUTE = 60_000;
 const LAST_CALL_INTERVAL_MS = 200;
-
-const isOpen = ({ outcome }: Attempt): boolean => outcome === 'in_progress' || outcome === 'unknown';
 
 /** Simulates one seed: calls under faults, recovery, and a last call with each key. */
 export async function simulate({
@@ -81,7 +76,7 @@ export async function simulate({
   await world.runUntil(healedAt, isBroken);
   const recoveryLimit = healedAt + 3 * profile.settleMs + 3 * MINUTE;
   const open = (): Attempt[] =>
-    [...database.model.attempts].filter((each) => isOpen(each) && checker.canBeSettled(each));
+    database.model.attempts.filter((each) => isOpen(each) && checker.canBeSettled(each));
   let isSettled = false;
   while (!isBroken() && !isSettled && world.now < recoveryLimit) {
     await world.runUntil(world.now + 1000, isBroken);
@@ -107,20 +102,16 @@ const describe = ({ client, key, kind, ...attempt }: Attempt, database: Database
   return `${client}/${key} ${kind} ${outcome} ${JSON.stringify({ owner, lease, next, absence })}`;
 };
 
-/** Calls once more with each key. The answer has to name what was created. */
-async function askAgain({
-  world,
-  checker,
-  traffic,
-  profile,
-  database,
-}: {
+interface Finished {
   world: World;
   database: Database;
   checker: Checker;
   traffic: Traffic;
   profile: Profile;
-}): Promise<void> {
+}
+
+/** Calls once more with each key. The answer has to name what was created. */
+async function askAgain({ world, checker, traffic, profile, database }: Finished): Promise<void> {
   await world.runUntil(world.now + 25_000, () => checker.violations.length > 0);
   if (traffic.pending.length > 0) checker.fail('each call ends', traffic.pending.join());
   if (profile.purges) return;

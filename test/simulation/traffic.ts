@@ -1,5 +1,5 @@
 import { call, type Answer } from './api';
-import type { Checker, KeyRecord } from './checker';
+import { newRecord, type Checker, type KeyRecord } from './checker';
 import type { Cluster } from './cluster';
 import type { Faults } from './faults';
 import type { SeededRandom } from './random';
@@ -54,7 +54,6 @@ export class Traffic {
     this.random = options.world.random.fork();
   }
 
-  /** Schedules the first call of each key. */
   start(): void {
     const { world, faults } = this.options;
     const { keys, trafficMs } = faults.profile;
@@ -71,20 +70,13 @@ export class Traffic {
     const kind = random.chance(0.6) ? 'payment' : 'payout';
     const hasExternalId = kind === 'payout' || random.chance(0.6);
     const isShared = faults.profile.reusesExternalIds && random.chance(0.4);
-    const record: KeyRecord = {
-      id: `${client}/key-${index}`,
+    const record = newRecord({
       client,
       key: `key-${index}`,
       kind,
       channel: random.one(CHANNELS),
       externalId: hasExternalId ? `order-${isShared ? random.between(0, 3) : `${index}-own`}` : null,
-      amounts: new Set(),
-      entries: [],
-      successId: undefined,
-      createdAt: Infinity,
-      succeededAt: Infinity,
-      freshSuccesses: 0,
-    };
+    });
     checker.keys.set(record.id, record);
     if (isShared && random.chance(0.3))
       addForeign(record, foreignBody(record, random.one(AMOUNTS)), random.between(10, 3600) * 1000);

@@ -2,8 +2,6 @@ import { SeededRandom } from './random';
 
 interface Event {
   at: number;
-  /** Breaks ties of `at`, so that the order is deterministic. */
-  order: number;
   run(): void;
   /** Whether the event has nothing to do any more. */
   isCancelled(): boolean;
@@ -17,10 +15,9 @@ export class World {
   /** Milliseconds since 1970 by a clock that nobody in the simulation can read directly. */
   now = Date.UTC(2026, 0, 1);
   readonly random: SeededRandom;
-  /** Number of events run. */
   events = 0;
-  readonly #heap: Event[] = [];
-  #order = 0;
+  /** The event that is due first comes last. */
+  readonly #pending: Event[] = [];
   #hash = [0x811c9dc5, 0x01000193];
   /** The last traced lines, kept if `keepsTrace` is set. */
   readonly lines: string[] = [];
@@ -32,12 +29,10 @@ export class World {
     this.random = new SeededRandom(seed * 7919 + 17);
   }
 
-  /** Hash of everything traced so far. */
   get hash(): string {
     return this.#hash.map((part) => (part >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
-  /** Adds a line to the hash of this run. */
   trace(line: string): void {
     let [first = 0, second = 0] = this.#hash;
     const text = `${this.now} ${line}`;
@@ -51,7 +46,9 @@ export class World {
   }
 
   at(ms: number, run: () => void, isCancelled = (): boolean => false): void {
-    this.#push({ at: this.now + Math.max(0, ms), order: (this.#order += 1), run, isCancelled });
+    const event = { at: this.now + Math.max(0, ms), run, isCancelled };
+    // After all events that are due at the same time: a run is deterministic.
+    this.#pending.splice(this.#pending.findLastIndex((other) => other.at > event.at) + 1, 0, event);
   }
 
   /** Runs events until this time, or until `isOver`. */
@@ -78,50 +75,14 @@ export class World {
 
   /** Whether an event is due until this time. Drops cancelled events. */
   #isDue(until: number): boolean {
-    while (this.#heap[0]?.isCancelled()) this.#pop();
-    return (this.#heap[0]?.at ?? Infinity) <= until;
+    while (this.#pending.at(-1)?.isCancelled()) this.#pending.pop();
+    return (this.#pending.at(-1)?.at ?? Infinity) <= until;
   }
 
   #runFirst(): void {
-    const next = this.#pop();
+    const next = this.#pending.pop()!;
     this.now = Math.max(this.now, next.at);
     this.events += 1;
     next.run();
   }
-
-  #push(event: Event): void {
-    const heap = this.#heap;
-    let place = heap.length;
-    heap.push(event);
-    while (place > 0) {
-      const parent = (place - 1) >> 1;
-      const above = heap[parent] as Event;
-      if (!isBefore(event, above)) break;
-      heap[place] = above;
-      place = parent;
-    }
-    heap[place] = event;
-  }
-
-  #pop(): Event {
-    const heap = this.#heap;
-    const first = heap[0] as Event;
-    const last = heap.pop() as Event;
-    if (heap.length === 0) return first;
-    let place = 0;
-    for (;;) {
-      let child = 2 * place + 1;
-      if (child >= heap.length) break;
-      const right = heap[child + 1];
-      if (right && isBefore(right, heap[child] as Event)) child += 1;
-      const below = heap[child] as Event;
-      if (!isBefore(below, last)) break;
-      heap[place] = below;
-      place = child;
-    }
-    heap[place] = last;
-    return first;
-  }
 }
-
-const isBefore = (a: Event, b: Event): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);

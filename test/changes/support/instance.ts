@@ -70,7 +70,6 @@ export class Instance {
   }
 }
 
-/** Returns a reader of every change on a channel. */
 export const readerOf = (channel: string): ChangeReader => ({
   channel,
   creators: { payment: null, payout: null },
@@ -92,27 +91,22 @@ export async function take(
   return changes;
 }
 
-/** Returns what identifies a change in a list. */
 export const textOf = ({ transactionId, status }: RecordedChange): string => `${transactionId} ${status}`;
 
 /**
  * Reads every change of a channel page by page, once there are `count`. On PostgreSQL a change is not readable while an
  * earlier transaction of any database of the server is in progress.
  */
-export const readAll = (
-  instance: Instance,
-  channel: string,
-  { count, limit = 100 }: { count: number; limit?: number },
-): Promise<RecordedChange[]> =>
+export const readAll = (instance: Instance, channel: string, count: number): Promise<RecordedChange[]> =>
   until(
-    () => readPages(instance, channel, limit),
+    () => readPages(instance, channel),
     ({ length }) => length >= count,
   );
 
-async function readPages(instance: Instance, channel: string, limit = 100): Promise<RecordedChange[]> {
+async function readPages(instance: Instance, channel: string): Promise<RecordedChange[]> {
   const changes: RecordedChange[] = [];
   for (let after: ChangePosition | null = null; ;) {
-    const page: ChangePage = await instance.feed.read(readerOf(channel), after, limit);
+    const page: ChangePage = await instance.feed.read(readerOf(channel), after, 100);
     changes.push(...page.changes);
     after = page.end;
     if (!page.hasMore) return changes;

@@ -10,7 +10,6 @@ import type { Entry } from '../../support/payment-service/ledger';
 export const WAITING = 'PROCESSING WAITING_FOR_UTR';
 export const CONFIRMED = 'PROCESSING WAITING_FOR_PROVIDER';
 
-/** Values of the service's entry. */
 export const COMPLETED = { status: 'completed', state: null };
 export const FAILED = { status: 'failed', state: null };
 
@@ -43,7 +42,6 @@ export class Recorded {
     return Recorded.of(harnesses, harness, entry!);
   }
 
-  /** Changes the transaction at the service. */
   move(to: Partial<Entry>): void {
     Object.assign(this.entry, to);
   }
@@ -82,7 +80,6 @@ export class Recorded {
     );
   }
 
-  /** Returns how many transactions are followed. */
   async followed(): Promise<number> {
     return (await this.journal.countFollowed(this.harness.service.url)).followed;
   }
@@ -106,7 +103,7 @@ export const lookupsOf = ({ service }: Harness, ids: readonly string[]): number 
 export const advanceUntil = <T>(
   { clock }: Pick<Harness, 'clock'>,
   read: () => T | Promise<T>,
-  isGood: (value: T) => boolean,
+  isGood: (value: T) => boolean = Boolean,
   stepMs = 1000,
 ): Promise<T> =>
   until(() => {

@@ -66,6 +66,25 @@ export async function readPage(
   return { page: page && { ...page, changes: page.changes.map(unaliased) }, errors };
 }
 
+/** Returns all changes after a cursor, read in pages of `first`. */
+export async function readAllPages(options: ReaderOptions, first = 500): Promise<SeenChange[]> {
+  const all: SeenChange[] = [];
+  for (let { after } = options; ;) {
+    const { page, errors } = await readPage({ ...options, after }, first);
+    if (!page) throw new Error(JSON.stringify(errors));
+    all.push(...page.changes);
+    if (!page.hasMore) return all;
+    after = page.endCursor;
+  }
+}
+
+/** Returns the cursor after which no change is stored. There may be one page of changes at most. */
+export async function newestCursor(options: ReaderOptions): Promise<string> {
+  const { page } = await readPage(options, 500);
+  if (!page || page.hasMore) throw new Error('The newest change is not on the first page.');
+  return page.endCursor;
+}
+
 /** Opens a stream of server-sent events. Sends the header Last-Event-ID if `lastEventId` is given. */
 export const openStream = (
   { url, after, credentials = AUTHORIZED, channel = CHANNEL }: ReaderOptions,
