@@ -2,7 +2,7 @@
 //   npm run attack -- [--seconds 50]
 //   npm run chaos -- [--seed 1] [--seconds 30] [--store sqlite|postgres|both] [--instances 2] [--callers 40] [--rate 100]
 //   npm run check-history -- history.jsonl ledger.jsonl
-//   npm run check-feed -- [--seed 1] [--seconds 60] [--payments 1000] [--store sqlite|postgres|both]
+//   npm run check-feed -- [--seed 1] [--seconds 60] [--payments 1000] [--store sqlite|postgres|both] [--cost]
 //   npm run replay -- trails [--trace]
 //   npm run simulate -- [--seeds 1000] [--seed 1] [--instances 3] [--processes 2] [--doublecheck] [--planted-bugs]
 import 'reflect-metadata';

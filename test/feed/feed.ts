@@ -28,19 +28,19 @@ export interface FeedReport {
 
 /** Maximum time in ms in which all consumers have to know every last status. */
 const CATCH_UP_MS = 120_000;
-const FINAL = ['COMPLETED', 'FAILED'];
+export const FINAL = ['COMPLETED', 'FAILED'];
 
 /** Statuses of each transaction at the service, in order. */
-type Transitions = Map<string, string[]>;
+export type Transitions = Map<string, string[]>;
 
-interface Moves {
+export interface Moves {
   transitions: Transitions;
   /** Maximum time in ms between two steps. */
   maxStepMs: number;
 }
 
 /** Moves a transaction to a final status in a few random steps. */
-async function move(entry: Entry, random: Random, { transitions, maxStepMs }: Moves): Promise<void> {
+export async function move(entry: Entry, random: Random, { transitions, maxStepMs }: Moves): Promise<void> {
   const record = (): void => void transitions.get(entry.transactionId)?.push(entry.status.toUpperCase());
   transitions.set(entry.transactionId, []);
   record();
@@ -82,7 +82,7 @@ function faultsOf(list: readonly SeenChange[], transitions: Transitions): string
 }
 
 /** Returns the ids of the transactions whose last status is in a list. */
-const endedIn = (list: readonly SeenChange[]): Set<string> =>
+export const endedIn = (list: readonly SeenChange[]): Set<string> =>
   new Set(list.filter(({ status }) => FINAL.includes(status)).map(({ transactionId }) => transactionId));
 
 /** Creates payments and payouts that move at random, and compares what every consumer has seen with the service. */

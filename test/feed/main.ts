@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { openStore, probePostgres, type StoreKind } from '../support/stores';
+import { compareCosts } from './cost';
 import { feed } from './feed';
 
 const writeLine = (line = ''): void => void process.stdout.write(`${line}\n`);
@@ -13,8 +14,10 @@ export async function main(args: string[]): Promise<number> {
       seconds: { type: 'string', default: '60' },
       payments: { type: 'string', default: '1000' },
       store: { type: 'string', default: 'both' },
+      cost: { type: 'boolean', default: false },
     },
   });
+  if (values.cost) return printCosts(Number(values.payments), Number(values.seconds) * 1000);
   const kinds: StoreKind[] = values.store === 'postgres' ? [] : ['SQLite'];
   const noPostgres = values.store === 'sqlite' ? 'not selected by --store' : await probePostgres();
   if (noPostgres === undefined) kinds.push('PostgreSQL');
@@ -41,4 +44,16 @@ export async function main(args: string[]): Promise<number> {
     }
   }
   return good ? 0 : 1;
+}
+
+/** Compares the cost of one subscription to all changes with that of a subscription for each payment. */
+async function printCosts(payments: number, durationMs: number): Promise<number> {
+  const costs = await compareCosts(() => openStore('SQLite'), payments, durationMs);
+  for (const [name, { lookups, cpuSeconds, ended }] of Object.entries(costs)) {
+    const perPayment = (lookups / payments).toFixed(1);
+    writeLine(
+      `${name.padEnd(14)} ${lookups} lookups (${perPayment} per payment), ${cpuSeconds.toFixed(1)} s of CPU, ${ended} of ${payments} ended`,
+    );
+  }
+  return Object.values(costs).every(({ ended }) => ended === payments) ? 0 : 1;
 }
