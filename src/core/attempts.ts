@@ -21,7 +21,7 @@ export class AttemptOperations {
     return this.#read(journal.find({ service, client, key }));
   }
 
-  /** Returns, for each transaction, the client's attempt that created it; null if the client did not create it. */
+  /** Returns for each transaction the attempt that created it; null if this client did not create it. */
   findCreated(
     client: string,
     kind: AttemptKind,

@@ -23,14 +23,17 @@ export const toStorableText = (text: string): string => text.toWellFormed().repl
 
 const sha256 = (data: string | Uint8Array): Buffer => hash('sha256', data, 'buffer');
 
-/** Returns the 16 bytes of a UUID; for other text UTF-8 after a zero byte, or after two if the length would be 16. */
+/**
+ * Returns the 16 bytes of a UUID. Returns other text as UTF-8 after a zero byte, or after two zero bytes if it would
+ * otherwise have the length of a UUID.
+ */
 export function toStoredText(text: string): Uint8Array {
   if (UUID.test(text)) return Uint8Array.from(Buffer.from(text.replaceAll('-', ''), 'hex'));
   const utf8 = Buffer.from(toStorableText(text));
   return Uint8Array.from([...(utf8.length === 15 ? [0, 0] : [0]), ...utf8]);
 }
 
-/** Returns the expression that reads a column written by `toStoredText`. */
+/** Returns the SQL expression that reads a column written by `toStoredText`. */
 export const READ_STORED_TEXT = {
   postgres: (column: string): string =>
     `CASE WHEN octet_length(${column}) = 16 THEN encode(${column}, 'hex')::uuid::text
@@ -46,11 +49,11 @@ export const READ_STORED_TEXT = {
 export const toJsonValue = <T>(value: T): T | string =>
   value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
 
-/** Returns the hash that identifies an idempotency key: two keys with the same hash do not occur in practice. */
+/** Returns the hash that identifies an idempotency key. It is long enough to be unique. */
 export const keyHash = ({ service, client, key }: AttemptKey): Uint8Array =>
   sha256(Buffer.concat([sha256(service), sha256(client), Buffer.from(key)])).slice(0, KEY_HASH_BYTES);
 
-/** Returns a signed 32-bit hash for indexes of ids. Ids can have the same hash, so queries also compare the ids. */
+/** Returns a signed 32-bit hash for indexes of ids. It is not unique, so queries also compare the ids. */
 export const shortHash = (text: string): number =>
   parseInt(hash('sha256', toStorableText(text), 'hex').slice(0, 8), 16) | 0;
 
@@ -63,7 +66,7 @@ export const newAttemptId = (
   { randomBytes }: Pick<Runtime, 'randomBytes'> = systemRuntime,
 ): string => uuidOf(Buffer.concat([keyHash(key), randomBytes(RANDOM_SUFFIX_BYTES)]));
 
-/** Returns the stored bytes of an attempt id; no bytes for other text, so that no attempt matches. */
+/** Returns the stored bytes of an attempt id; for other text no bytes, which match no attempt. */
 export const attemptIdBytes = (id: string): Uint8Array =>
   UUID.test(id) ? toStoredText(id) : new Uint8Array();
 
