@@ -104,7 +104,7 @@ export class JournalSession {
 
   /**
    * Inserts an attempt. A failed insert may still take effect, so an outcome is then queued, to be recorded later.
-   * @param created the outcome to queue if the attempt replaces a lost one with a transaction; default: `not_sent`
+   * @param created the outcome to queue if a lost attempt with this key has created a transaction; default: `not_sent`
    */
   async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<BeginResult> {
     const inserting = this.journal.insertAttempt(attempt);
@@ -157,7 +157,7 @@ export class JournalSession {
   #queueUnrecorded(attempt: SentAttempt, outcome: Outcome): void {
     this.#unrecorded.set(attempt.id, { attempt, outcome, queuedAt: this.clock.monotonic() });
     if (this.#unrecorded.size <= MAX_UNRECORDED) return;
-    // Drops the oldest outcome of an unsent attempt, otherwise the oldest. Recovery finds it again after the lease.
+    // Drops the oldest outcome of an unsent attempt; if there is none, the oldest outcome. Recovery finds it again.
     let [idToDrop = attempt.id] = this.#unrecorded.keys();
     for (const [id, unrecorded] of this.#unrecorded) {
       if (isOfSentAttempt(unrecorded)) continue;

@@ -41,7 +41,7 @@ export class CallbackHandler {
     this.#clock = options.session.clock;
   }
 
-  /** Returns the callback URL to send with a create: that of the caller if given, otherwise that of this gateway. */
+  /** Returns the callback URL for a create: the caller's if given, otherwise this gateway's if PUBLIC_URL is set. */
   callbackUrlFor(attemptId: string, callersUrl: string | null | undefined): string | null | undefined {
     const { publicUrl, tokens } = this.options;
     if (publicUrl === null || (callersUrl !== null && callersUrl !== undefined)) return callersUrl;

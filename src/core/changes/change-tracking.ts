@@ -29,7 +29,7 @@ interface StartOptions {
   background: BackgroundRunner;
 }
 
-/** Connects what records, publishes, reads and looks for changes of transactions on this instance. */
+/** This instance's parts of the record of changes: recorder, feed for readers, signals, lookups of transactions. */
 export class ChangeTracking {
   readonly recorder: ChangeRecorder;
   readonly feed: ChangeFeed;

@@ -154,7 +154,7 @@ export class Follower {
       observer.onFollowLookup(kind, snapshot ? 'found' : 'missing');
       if (!snapshot) return this.#retryLater(transaction, 0);
       const phase = pollPhase(snapshot);
-      // Recording the final status ends the following. Until then the lease prevents another claim.
+      // A transaction is followed until its final status is recorded. Until then the lease prevents another claim.
       if (phase === 'done') return;
       const { state = null } = recorder.lastKnownState(kind, transactionId) ?? {};
       const isChanged = snapshot.status !== status || (lastState !== undefined && lastState.state !== state);

@@ -1,5 +1,6 @@
 import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { Attempt, AttemptKey, ConfirmedPayment } from '../../datasources/journal/journal';
+import { uuidOf } from '../../datasources/journal/stored-values';
 
 /** The input of a create as its fingerprint covers it: without security codes. */
 export interface CanonicalInput {
@@ -84,7 +85,7 @@ export class KeyedHashes {
       .digest();
     hash.writeUInt8(0x80 | (hash.readUInt8(6) & 0x0f), 6);
     hash.writeUInt8(0x80 | (hash.readUInt8(8) & 0x3f), 8);
-    return hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+    return uuidOf(hash.subarray(0, 16));
   }
 }
 

@@ -26,8 +26,9 @@ export const asInProgress = (attempt: NewAttempt): Attempt => ({
 
 /**
  * While the fence is up: looks up the transaction that a lost attempt with this key or external id may have created.
- * `none`: there is none, so the create can be sent. `conflict`: a transaction with another input and without an attempt
- * in the journal exists, so the key may have been used for it. Throws UNAVAILABLE if the lookups prove nothing.
+ * `none`: there is none, so the create can be sent. `conflict`: there is a transaction that differs from the input and
+ * has no attempt in the journal, so the key may have been used with another input. Throws UNAVAILABLE if the lookups
+ * prove nothing.
  * @param lostSince earliest creation time of a transaction that a lost attempt may have created
  */
 export async function findCreateOfLostAttempt<T extends Transaction>(

@@ -95,7 +95,7 @@ export class OutcomeRecovery {
   ): Promise<RecoveryResult<T>> {
     const { session, timeoutMs, settleMs } = this.options;
     const startedAt = session.clock.monotonic();
-    // Only for payments: the key of a payout never becomes free again, so evidence would have no use.
+    // A payout with an unknown outcome is never sent again, so evidence of its absence would have no use.
     const mayCount = attempt.kind === 'payment' && session.clock.now() > attempt.sendUntil;
     const match = await withTimeout(timeoutMs, matcher.find(attempt), session.runtime).catch(() => undefined);
     if (match?.kind === 'found' && (await this.#recordRecovered(attempt, match.found))) return match;
@@ -199,7 +199,7 @@ export class OutcomeRecovery {
   async scheduleRecheck(attempt: Attempt, absence?: Absence): Promise<void> {
     const { session } = this.options;
     const isObservedElsewhere = this.#isObservedElsewhere(attempt);
-    // Another instance made the last lookup that counted. It makes the next one too, at the time that it has set.
+    // If another instance made the last lookup that counted, it also makes the next one, at the time that it has set.
     const nextRecheckAt = isObservedElsewhere
       ? (attempt.nextRecheckAt ?? 0)
       : Math.round(session.clock.now() + this.#recheckDelay(attempt.recheckCount));

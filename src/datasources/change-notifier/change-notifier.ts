@@ -33,19 +33,19 @@ const MIN_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
 
 // A message holds the id of the sender and up to 250 changes. PostgreSQL allows less than 8000 bytes per message.
-const SENDER_LENGTH = 16;
+const SENDER_ID_LENGTH = 16;
 const NAME_LENGTH = 22;
 const CHANGE_LENGTH = 30;
 const MAX_CHANGES_PER_MESSAGE = 250;
 const CHANGE_PATTERN = /^[\w-]{30}$/;
 const MESSAGE_PATTERN = new RegExp(
-  `^[\\w-]{${SENDER_LENGTH}}(?:[\\w-]{${CHANGE_LENGTH}}){1,${MAX_CHANGES_PER_MESSAGE}}$`,
+  `^[\\w-]{${SENDER_ID_LENGTH}}(?:[\\w-]{${CHANGE_LENGTH}}){1,${MAX_CHANGES_PER_MESSAGE}}$`,
 );
 
 /** Decodes a message. Ignores a malformed message, because every database user can send messages. */
 function decodeMessage(message: string): StateChange[] {
   if (!MESSAGE_PATTERN.test(message)) return [];
-  const changes = message.slice(SENDER_LENGTH).match(/.{30}/g) ?? [];
+  const changes = message.slice(SENDER_ID_LENGTH).match(/.{30}/g) ?? [];
   return changes.map((text) => ({
     name: text.slice(0, NAME_LENGTH),
     state: text.slice(NAME_LENGTH),

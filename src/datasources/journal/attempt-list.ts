@@ -3,7 +3,7 @@ import { ATTEMPT_KINDS, ATTEMPT_OUTCOMES, type AttemptPage } from './journal';
 import { GROUP_ID_SUBQUERY } from './rows';
 import { shortHash, toStoredText } from './stored-values';
 
-const NEWEST_FIRST = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
+const ORDER_AND_LIMIT = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
 
 /** A number larger than every time and sequence number in the journal. */
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
@@ -25,7 +25,7 @@ export function listStatement(page: AttemptPage, table: (index: string) => strin
   const selectRange = hasExternalId
     ? // The LIMIT keeps PostgreSQL from reading all attempts of the group in the order of the page.
       `SELECT * FROM (${selectRows} AND external_id_hash = ? AND external_id = ? LIMIT ${MAX_INTEGER}) AS found`
-    : `SELECT * FROM (${selectRows} ${NEWEST_FIRST}) AS found`;
+    : `SELECT * FROM (${selectRows} ${ORDER_AND_LIMIT}) AS found`;
   const lastValues = hasExternalId ? [shortHash(externalId), toStoredText(externalId)] : [limit];
   const latestStart = before?.startedAt ?? MAX_INTEGER;
   const bounds = [startedFrom ?? 0, latestStart, latestStart, before?.seq ?? MAX_INTEGER, ...lastValues];
@@ -38,7 +38,7 @@ export function listStatement(page: AttemptPage, table: (index: string) => strin
     states.map((state) => [service, client, channel, kind, ...state, ...bounds]),
   );
   return {
-    text: `SELECT attempts.* FROM (${ranges.map(() => selectRange).join(' UNION ALL ')} ${NEWEST_FIRST}) AS page
+    text: `SELECT attempts.* FROM (${ranges.map(() => selectRange).join(' UNION ALL ')} ${ORDER_AND_LIMIT}) AS page
       JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('page.id')}
       ORDER BY attempts.started_at DESC, attempts.seq DESC`,
     values: [...ranges.flat(), limit],

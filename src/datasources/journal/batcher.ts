@@ -47,7 +47,7 @@ export class Batcher<Op, Result> {
       this.#queue.push(queued);
       // Operations of the same event loop turn share the batch.
       if (this.#queue.length === 1) setImmediate(() => this.#startBatches());
-      // Reads results that have arrived before it handles the timeout, in case the process was busy.
+      // In a busy process, the result may have arrived before the timeout; setImmediate lets it be read first.
       const timer = setTimeout(() => setImmediate(() => this.#timeOut(queued)), timeLimitMs);
       queued.resolve = (result) => (clearTimeout(timer), resolve(result));
       queued.reject = (error) => (clearTimeout(timer), reject(error));

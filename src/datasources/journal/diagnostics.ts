@@ -34,7 +34,7 @@ export interface PostgresFacts extends JournalFacts {
   clockDifferenceMs: number;
 }
 
-/** What makes a PostgreSQL server less safe for a journal. These are also names of findings of `paygraph doctor`. */
+/** Reasons why a PostgreSQL server is less safe for a journal; also names of findings of `paygraph doctor`. */
 export type JournalWeakness =
   | 'journal_not_durable'
   | 'asynchronous_standby'

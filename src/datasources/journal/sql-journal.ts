@@ -45,15 +45,15 @@ const IS_UNKNOWN = `${IS_OPEN} AND state = 'u' AND service = ?`;
 /** Condition for open attempts whose lease has ended, or has more than MAX_LEASE_MS left. Parameter: now. */
 const IS_CLAIMABLE = `${IS_OPEN} AND abs(lease_until - ? - ${MAX_LEASE_MS / 2}) > ${MAX_LEASE_MS / 2}`;
 
-const NEWEST = 'ORDER BY started_at DESC, seq DESC LIMIT 1';
-const SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id =";
+const ORDER_BY_NEWEST_LIMIT_1 = 'ORDER BY started_at DESC, seq DESC LIMIT 1';
+const FROM_SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id =";
 
 /** Selects the client's newest transaction on a channel; if there is none, one of any client. */
 const SELECT_NEWEST_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
   SELECT ${keyHashOf('id')} FROM (SELECT COALESCE(
-    (SELECT id ${SUCCEEDED_IN_GROUP} ${GROUP_ID_SUBQUERY} ${NEWEST}),
+    (SELECT id ${FROM_SUCCEEDED_IN_GROUP} ${GROUP_ID_SUBQUERY} ${ORDER_BY_NEWEST_LIMIT_1}),
     (SELECT id FROM (
-      SELECT (SELECT id ${SUCCEEDED_IN_GROUP} attempt_groups.id LIMIT 1) AS id FROM attempt_groups
+      SELECT (SELECT id ${FROM_SUCCEEDED_IN_GROUP} attempt_groups.id LIMIT 1) AS id FROM attempt_groups
       WHERE channel = ? AND service = ? AND kind = ?) AS others
      WHERE id IS NOT NULL LIMIT 1)) AS id) AS newest)`;
 

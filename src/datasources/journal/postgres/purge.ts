@@ -110,7 +110,7 @@ const PURGE_STATEMENTS = {
 };
 
 /** For each target, the position before its first row. */
-const FIRST_POSITIONS = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
+const START_POSITIONS = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
 
 /** Deletes at most `limit` expired rows. Returns null if another instance is purging. */
 export async function purgeStep(
@@ -120,7 +120,7 @@ export async function purgeStep(
   const [row] =
     target === 'reservations'
       ? await pool.query(PURGE_RESERVATIONS, [after ?? BEFORE_FIRST_RESERVATION, limit])
-      : await pool.query(PURGE_STATEMENTS[target], [after ?? FIRST_POSITIONS[target], settledBefore, limit]);
+      : await pool.query(PURGE_STATEMENTS[target], [after ?? START_POSITIONS[target], settledBefore, limit]);
   if (row?.['mine'] !== true) return null;
   // Changes and followed transactions are read oldest first, so after a page without expired rows there are no more.
   const isOldestFirst = target === 'changes' || target === 'followed';

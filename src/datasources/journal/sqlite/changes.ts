@@ -83,10 +83,10 @@ export const RAISE_EPOCH = `UPDATE change_epoch SET epoch = max(epoch + 1, ${NOW
 
 /** The record of changes in SQLite. */
 export class SqliteChanges extends SqlChanges implements ChangeJournal {
-  /** @param background thread for reads that must not delay creates */
+  /** @param backgroundThread thread for reads that must not delay creates */
   constructor(
     private readonly thread: SqliteThread,
-    private readonly background: SqliteThread,
+    private readonly backgroundThread: SqliteThread,
   ) {
     super('sqlite');
   }
@@ -98,7 +98,7 @@ export class SqliteChanges extends SqlChanges implements ChangeJournal {
   }
 
   protected read(text: string, values: SqlValue[]): Promise<Row[]> {
-    return this.background.read(text, values);
+    return this.backgroundThread.read(text, values);
   }
 
   protected writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]> {

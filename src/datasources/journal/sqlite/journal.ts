@@ -116,7 +116,7 @@ const SET_FENCE = 'UPDATE journal_state SET fence_since = ?, fence_reason = ?';
  * Returns the statements that raise the fence and begin a new epoch of changes if this is not the file of the last
  * start, for example after a backup was restored.
  */
-function fenceStatementsOf(file: string): string[] {
+function replacedFileStatements(file: string): string[] {
   const { ino, birthtimeNs } = statSync(file, { bigint: true });
   const identity = `'${ino}/${birthtimeNs}'`;
   const raiseEpoch = `${RAISE_EPOCH} WHERE EXISTS (
@@ -136,11 +136,11 @@ export class SqliteJournal extends SqlJournal implements Journal {
   private constructor(
     private readonly thread: SqliteThread,
     /** A second thread with a read-only connection, for reads that must not delay creates. */
-    private readonly background: SqliteThread,
+    private readonly backgroundThread: SqliteThread,
     timeLimitMs: number,
   ) {
     super(timeLimitMs, 'sqlite');
-    this.changes = new SqliteChanges(thread, background);
+    this.changes = new SqliteChanges(thread, backgroundThread);
   }
 
   /** Opens the file and applies pending migrations. */
@@ -158,10 +158,10 @@ export class SqliteJournal extends SqlJournal implements Journal {
     try {
       await migrate({ dialect: 'sqlite', execute, transaction });
       await transaction(async () => {
-        for (const statement of fenceStatementsOf(file)) await execute(statement);
+        for (const statement of replacedFileStatements(file)) await execute(statement);
       });
-      const background = await SqliteThread.open(file, Math.max(timeLimitMs, READ_TIME_LIMIT_MS), true);
-      return new SqliteJournal(thread, background, timeLimitMs);
+      const backgroundThread = await SqliteThread.open(file, Math.max(timeLimitMs, READ_TIME_LIMIT_MS), true);
+      return new SqliteJournal(thread, backgroundThread, timeLimitMs);
     } catch (error) {
       await thread.close();
       throw error instanceof JournalOpenError ? error : fileOpenError(file, error);
@@ -246,7 +246,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
 
   async close(): Promise<void> {
     // The writing connection is closed last, because the last connection checkpoints the write-ahead log.
-    await this.background.close();
+    await this.backgroundThread.close();
     await this.thread.close();
   }
 
@@ -259,7 +259,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   protected readInBackground(text: string, values: SqlValue[]): Promise<Row[]> {
-    return this.background.read(text, values);
+    return this.backgroundThread.read(text, values);
   }
 
   /** Writes without a sync. @throws AttemptMissing */

@@ -3,6 +3,7 @@ import type { PurgeProgress, PurgeStep } from '../purge-step';
 import type { Statement } from './messages';
 import { sql, type SqliteThread } from './thread';
 
+/** FROM clause for expired attempts, oldest first. Parameters: start and end of the settling time, limit. */
 export const FROM_EXPIRED = `FROM stored_attempts INDEXED BY stored_attempts_settled
   WHERE settled_at >= ? AND settled_at < ? ORDER BY settled_at, seq LIMIT ?`;
 
