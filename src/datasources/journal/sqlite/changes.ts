@@ -8,7 +8,7 @@ import { sql, type SqliteThread } from './thread';
 
 const CURRENT_EPOCH = '(SELECT epoch FROM change_epoch)';
 
-/** Must run directly after SETTLE: records the first change if SETTLE changed a row. */
+/** Must run directly after the statement that settles the attempt. Does nothing if that statement changed no row. */
 const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, status, state, received)
   SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_OF_GROUP}, ${COPIED_COLUMNS}, ?, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
@@ -18,7 +18,7 @@ const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, chang
   SELECT settled_at, settled_at, ?, ?, ${COPIED_COLUMNS}, transaction_hash, ?, ?
   FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
-/** Returns the statements to run directly after SETTLE for a succeeded attempt. */
+/** Returns the statements to run directly after the one that settles a succeeded attempt. */
 export function firstChangeStatements(
   id: string,
   settledAt: number,

@@ -34,16 +34,10 @@ export class ResiliencePolicy {
   readonly #failureBreaker: CircuitBreaker;
 
   constructor(private readonly runtime: Runtime) {
-    this.#timeoutBreaker = new CircuitBreaker({
-      threshold: TIMEOUT_THRESHOLD,
-      isFailure: isTimeout,
-      runtime,
-    });
-    this.#failureBreaker = new CircuitBreaker({
-      threshold: FAILURE_THRESHOLD,
-      isFailure: isOtherFailure,
-      runtime,
-    });
+    const breaker = (threshold: number, isFailure: (outcome: unknown) => boolean): CircuitBreaker =>
+      new CircuitBreaker({ threshold, isFailure, runtime });
+    this.#timeoutBreaker = breaker(TIMEOUT_THRESHOLD, isTimeout);
+    this.#failureBreaker = breaker(FAILURE_THRESHOLD, isOtherFailure);
   }
 
   /**
