@@ -72,7 +72,7 @@ export async function startGateway(
       auditDiskFree: () => audit.diskFree(),
       now: () => clock.now(),
     });
-    metrics.registerChangeGauges(operations.changesState);
+    metrics.registerChangeGauges(operations.changeMetrics);
     const served = { operations, audit, journalReason, isServiceDown: service.isDown };
     const web = await startWebServer(parts, served);
     closers.defer(() => web.close());

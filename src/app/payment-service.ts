@@ -68,7 +68,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
   });
   metrics.registerServiceGauges({
     breakers: () => transport.policy.breakers(),
-    lanes: () => transport.policy.lanes(),
+    bulkheads: () => transport.policy.bulkheads(),
     clockSkew: () => Math.abs(transport.skewMs) / 1000,
   });
   // Callers without a subscription should poll as often as the gateway does right after a change.
@@ -81,7 +81,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     /** Whether a circuit breaker is open. */
     isDown: (): boolean => Object.values(transport.policy.breakers()).includes(true),
     /** Whether lookups wait for a free slot. */
-    isBusy: (): boolean => transport.policy.lanes().lookups.waiting > 0,
+    isBusy: (): boolean => transport.policy.bulkheads().lookups.waiting > 0,
     /** Closes the client. Resolves when requests in flight have ended. */
     close: async (): Promise<void> => {
       credentials.close();

@@ -21,7 +21,7 @@ export class AttemptOperations {
     return this.#read(journal.find({ service, client, key }));
   }
 
-  /** Returns, for each transaction, the client's attempt that created it; null if the client did not create it. */
+  /** Returns for each transaction the attempt that created it; null if this client did not create it. */
   findCreated(
     client: string,
     kind: AttemptKind,
@@ -41,7 +41,7 @@ export class AttemptOperations {
     return withTimeout(READ_TIMEOUT_MS, reading, this.session.runtime).catch((error: unknown) => {
       const message =
         error instanceof JournalBusy
-          ? 'Too many queries for lists of attempts are in progress. Try again later.'
+          ? error.message
           : "The gateway's journal cannot be read. Try again later.";
       throw notTriedError(message);
     });

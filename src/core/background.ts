@@ -2,26 +2,30 @@ import type { Attempt, AttemptKind } from '../datasources/journal/journal';
 import type { Clock, Timer } from '../shared/clock';
 import type { ClockSource } from './clocks';
 
-/** Runs background work; in its own span if tracing is on. `attempt`: id of the attempt that the work is for. */
+/** Runs background work, in a span of its own if tracing is on. `attempt`: id of the attempt that the work is about. */
 export type BackgroundRunner = <T>(
   span: { name: string; attempt?: string },
   work: () => Promise<T>,
 ) => Promise<T>;
 
-/** Result of one recovery. `not_sent`: nothing was created; the key is free. `missing`: the outcome stays unknown. */
-export type RecoveryKind = 'found' | 'not_sent' | 'missing';
+/**
+ * Result of one recovery of an unknown outcome. `not_sent`: nothing was created; the idempotency key can be used again.
+ * `missing`: the lookup found no transaction, and the outcome stays unknown.
+ */
+export type RecoveryResultKind = 'found' | 'not_sent' | 'missing';
 
 /** Result of one poll for subscribers. `missing`: the service has no such transaction. */
 export type PollResult = 'found' | 'missing' | 'failed';
 
 /**
- * Result when the next lookup of a followed transaction was due. `postponed`: not sent, because another response has
- * just shown the transaction. `expired`: not sent, because FOLLOW_DAYS have passed since the create was recorded.
+ * What happened when a lookup of a followed transaction was due. `postponed`: it was not sent, because another response
+ * has just shown the transaction. `expired`: it was not sent, because the create was recorded more than FOLLOW_DAYS
+ * ago.
  */
 type FollowResult = PollResult | 'postponed' | 'expired';
 
-/** A recovered outcome that the journal has recorded. */
-export interface Recovery {
+/** Describes a recovered outcome that the journal has recorded. */
+export interface RecoveryReport {
   /** The attempt before its outcome was recovered. */
   attempt: Attempt;
   outcome: 'succeeded' | 'not_sent';
@@ -32,27 +36,30 @@ export interface Recovery {
 
 /** Observes background work for metrics and audit. The methods must return quickly and must not throw. */
 export interface BackgroundObserver {
-  onRecovery(kind: AttemptKind, result: RecoveryKind): void;
+  onRecovery(kind: AttemptKind, result: RecoveryResultKind): void;
   /** Called after an outcome was recovered and recorded; normally on one instance only. */
-  onOutcomeRecovered(recovery: Recovery): void;
+  onOutcomeRecovered(report: RecoveryReport): void;
   /** Called after each run of the reconciler. @param isOk false if the run failed */
   onReconcilerRun(isOk: boolean): void;
   onClockStep(source: ClockSource): void;
   onPoll(kind: AttemptKind, result: PollResult): void;
-  /** Called when this instance has recorded a change, or dropped an observation that it could not record. */
+  /** Called when this instance has recorded a change, or has dropped an observation instead (`isRecorded` is false). */
   onChange(kind: AttemptKind, status: string, isRecorded: boolean): void;
   onFollowLookup(kind: AttemptKind, result: FollowResult): void;
   /** Called when a subscriber receives a change. @param ageMs time since the change was recorded */
   onDelivered(ageMs: number): void;
 }
 
-/** Runs a job repeatedly: first after `firstDelayMs`, then after the delay in ms that the previous run resolved to. */
+/** Runs a job repeatedly. Each run resolves to the delay in ms before the next run. */
 export class RepeatedJob {
   #timer: Timer | undefined;
   #running: Promise<void> = Promise.resolve();
   #isStopped = false;
 
-  /** @param run must not reject */
+  /**
+   * @param firstDelayMs delay before the first run
+   * @param run must not reject
+   */
   constructor(
     private readonly clock: Pick<Clock, 'after'>,
     firstDelayMs: number,

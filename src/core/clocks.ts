@@ -1,50 +1,50 @@
 import type { Journal } from '../datasources/journal/journal';
 import type { Clock, Timer } from '../shared/clock';
 
-/** Which clock stepped: `system` is the wall clock of this machine, `journal` the clock that all instances share. */
+/** `system`: the wall clock of this machine. `journal`: the clock that all instances share. */
 export type ClockSource = 'system' | 'journal';
 
 /** Minimum change in ms that counts as a step. NTP slews a clock by at most half a millisecond per second. */
 const STEP_MS = 1000;
 
 /**
- * Detects clock steps by comparison with the monotonic clock. After a step, older timestamps cannot be compared with
- * the present. For `holdMs`, no idempotency key then becomes reusable and nothing is purged.
+ * Detects clock steps by comparison with the monotonic clock. A step makes the ages of earlier timestamps wrong, so no
+ * idempotency key becomes reusable, and nothing is purged, for `unsteadyMs` after it.
  */
 export class ClockGuard {
   /** Wall clock minus monotonic clock at the last check. */
-  #difference: number;
-  #heldUntil = -Infinity;
+  #wallMinusMonotonic: number;
+  #unsteadyUntil = -Infinity;
 
-  /** @param holdMs time in ms after a step during which the clock counts as not steady */
+  /** @param unsteadyMs time in ms after a step during which the clock counts as not steady */
   constructor(
     private readonly clock: Clock,
-    private readonly holdMs: number,
+    private readonly unsteadyMs: number,
     private readonly onStep: (source: ClockSource, stepMs: number) => void,
   ) {
-    this.#difference = clock.now() - clock.monotonic();
+    this.#wallMinusMonotonic = clock.now() - clock.monotonic();
   }
 
   /** Checks whether the wall clock has stepped since the last check. */
   check(): void {
     const difference = this.clock.now() - this.clock.monotonic();
-    const changeMs = difference - this.#difference;
-    this.#difference = difference;
+    const changeMs = difference - this.#wallMinusMonotonic;
+    this.#wallMinusMonotonic = difference;
     this.reportChange('system', changeMs);
   }
 
   /** Handles a change of a clock relative to the monotonic clock. Returns whether the change is a step. */
   reportChange(source: ClockSource, changeMs: number): boolean {
     if (Math.abs(changeMs) < STEP_MS) return false;
-    this.#heldUntil = this.clock.monotonic() + this.holdMs;
+    this.#unsteadyUntil = this.clock.monotonic() + this.unsteadyMs;
     this.onStep(source, Math.round(changeMs));
     return true;
   }
 
-  /** Whether no clock has stepped within the last `holdMs`. */
+  /** Whether no clock has stepped within the last `unsteadyMs`. */
   isSteady(): boolean {
     this.check();
-    return this.clock.monotonic() >= this.#heldUntil;
+    return this.clock.monotonic() >= this.#unsteadyUntil;
   }
 }
 
@@ -84,7 +84,7 @@ export class JournalClock implements Clock {
     return this.#offset !== undefined;
   }
 
-  /** Returns the ms since a journal time; undefined if that is in the future or before the last step of this clock. */
+  /** Returns the ms since a journal time; undefined if it is in the future, or before the last clock step. */
   elapsedSince(time: number): number | undefined {
     const now = this.now();
     return time >= this.#steppedAt && time <= now ? now - time : undefined;
@@ -99,7 +99,7 @@ export class JournalClock implements Clock {
     const uncertainty = (after - before) / 2;
     const offset = time - (before + uncertainty);
     const difference = offset - (this.#offset ?? offset);
-    // A difference of up to half the round-trip time may be a measurement error, so only the excess is applied.
+    // Half of the round-trip time may be measurement error, so only a difference beyond that is applied.
     const change = Math.sign(difference) * Math.max(0, Math.abs(difference) - uncertainty);
     this.#synchronizedAt = after;
     this.#offset = this.#offset === undefined ? offset : this.#offset + change;

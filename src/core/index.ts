@@ -8,7 +8,7 @@ import { AttemptOperations } from './attempts';
 import type { BackgroundObserver, BackgroundRunner } from './background';
 import { CallbackHandler } from './callbacks/callback-handler';
 import type { CallbackTokens } from './callbacks/callback-tokens';
-import { Changes } from './changes/changes';
+import { ChangeTracking } from './changes/change-tracking';
 import type { ServiceLoad } from './changes/follower';
 import { ClockGuard, JournalClock } from './clocks';
 import { ConfirmService } from './confirm/confirm-service';
@@ -69,7 +69,7 @@ const createClockGuard = ({ clock, config, observer, warn }: OperationsOptions):
     );
   });
 
-/** Builds the access to the journal, and starts to read its fence. */
+/** Creates the journal session, and starts to read the journal's fence. */
 function openSession(options: OperationsOptions, guard: ClockGuard): JournalSession {
   const { journal, clock, runtime = systemRuntime, service, config, warn } = options;
   const journalClock = new JournalClock(journal, clock, guard);
@@ -77,7 +77,7 @@ function openSession(options: OperationsOptions, guard: ClockGuard): JournalSess
   return new JournalSession({ journal, clock: journalClock, fence, service, runtime, warn });
 }
 
-/** Builds the operations and starts their background jobs. */
+/** Creates the operations and starts their background jobs. */
 export function startOperations(options: OperationsOptions) {
   const { payments, payouts, notifier, clock, service, config, observer, warn } = options;
   const background: BackgroundRunner = options.background ?? ((_span, work) => work());
@@ -86,7 +86,7 @@ export function startOperations(options: OperationsOptions) {
   const clockGuard = createClockGuard(options);
   const session = openSession(options, clockGuard);
   const { fence } = session;
-  const changes = new Changes({ session, notifier, config, observer });
+  const changes = new ChangeTracking({ session, notifier, config, observer });
   const { recorder } = changes;
   const recovery = new OutcomeRecovery({ session, clockGuard, timeoutMs, settleMs, observer, recorder });
   const hashes = new KeyedHashes(fingerprintKey.reveal());
@@ -119,11 +119,11 @@ export function startOperations(options: OperationsOptions) {
     attempts: new AttemptOperations(session),
     callbacks,
     changes: changes.feed,
-    /** Metrics of the record of changes. */
-    changesState: changes.state,
+    /** Values for the metrics of the record of changes. */
+    changeMetrics: changes.metrics,
     /** Whether no clock has stepped within the settling time. */
     isClockSteady: () => clockGuard.isSteady(),
-    /** The fence of the journal while it is up, else null. */
+    /** Returns the fence of the journal if it is up, otherwise null. */
     fence: () => fence.active,
     /** Stops background jobs. Resolves when work in flight has ended, including work whose caller has disconnected. */
     stop: async (): Promise<void> => {

@@ -5,10 +5,10 @@ import type { JournalClock } from './clocks';
 
 const REFRESH_EVERY_MS = 1000;
 
-/** Time in ms after the fence went up in which new creates are rejected and creates in flight are recorded again. */
+/** Time in ms after the fence was raised in which creates are rejected, and those in flight are recorded again. */
 const SETTLING_MS = 2000;
 
-/** Age of the fence in ms from which an instance that starts skips the settling time. */
+/** If the fence is older than this time in ms, an instance that starts skips the settling time. */
 const RECENT_MS = 60_000;
 
 /** A fence that is up. `until`: when the fence ends, in ms since 1970 by the journal's clock. */
@@ -26,12 +26,12 @@ export class JournalFence {
   #state: JournalState | undefined;
   /** Time at which the settling time ends, by the monotonic clock. */
   #settlesAt = -Infinity;
-  /** Whether `onRaised` must be called, or must be called again because it rejected. */
+  /** Whether `onRaised` must be called, perhaps again because it has rejected. */
   #mustNotify = false;
   #reading: Promise<void> | undefined;
-  /** The next read of the fence. All callers during the current read share it. */
+  /** The read that follows the current one. All calls of `refresh` during the current read share it. */
   #nextRead: Promise<void> | undefined;
-  /** Called when this instance notices that the fence went up, then every second until the call resolves. */
+  /** Called when this instance notices that the fence was raised. If it rejects, called again every second. */
   onRaised: () => Promise<void> = () => Promise.resolve();
   readonly #job: RepeatedJob;
 
@@ -48,12 +48,12 @@ export class JournalFence {
     return this.#state !== undefined;
   }
 
-  /** When the fence last went up, even if it has ended since; 0 if it never went up. */
+  /** When the fence was last raised, even if it has ended since; 0 if never. */
   get since(): number {
     return this.#state?.fence?.since ?? 0;
   }
 
-  /** The fence while it is up, else null. */
+  /** The fence if it is up, otherwise null. */
   get active(): ActiveFence | null {
     const fence = this.#state?.fence;
     if (!fence) return null;

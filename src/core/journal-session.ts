@@ -15,14 +15,14 @@ import { withTimeout } from '../shared/timeout';
 import type { JournalClock } from './clocks';
 import type { JournalFence } from './journal-fence';
 
-/** Time in ms by which this class's time limit of a journal call exceeds the journal's own. */
+/** Time in ms by which `timeoutMs` exceeds the journal's own time limit, which normally ends a call first. */
 const TIMEOUT_MARGIN_MS = 50;
 /** Lease duration in ms; leaseUntil() adds the journal timeout. An instance with an expired lease counts as dead. */
 const LEASE_MS = 3550;
 const RENEW_EVERY_MS = 1000;
-/** Maximum time in ms for which a caller waits until its outcome is recorded; recording continues in the background. */
+/** Maximum time in ms that a caller waits for its outcome to be recorded. Recording continues in the background. */
 const RECORD_TIMEOUT_MS = 250;
-/** Time in ms for which recording is repeated, because a timed-out insert may still take effect. */
+/** Time in ms for which `not_sent` and `rejected` are recorded again: a timed-out insert may still take effect. */
 const REPEAT_RECORD_FOR_MS = 60_000;
 
 const FENCE_SETTLING_MESSAGE =
@@ -54,6 +54,7 @@ export class JournalSession {
   readonly fence: JournalFence;
   /** Identifies the payment service and its credentials in the journal. */
   readonly service: string;
+  /** Id of this instance in leases. */
   readonly owner: string;
   readonly runtime: Runtime;
   readonly #warn: JournalSessionOptions['warn'];
@@ -102,8 +103,8 @@ export class JournalSession {
   }
 
   /**
-   * Inserts an attempt. A failed insert may still take effect, so an outcome is then queued and recorded later.
-   * @param created outcome to queue if a lost attempt with this key has created a transaction; default: `not_sent`
+   * Inserts an attempt. A failed insert may still take effect, so an outcome is then queued, to be recorded later.
+   * @param created the outcome to queue if a lost attempt with this key has created a transaction; default: `not_sent`
    */
   async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<BeginResult> {
     const inserting = this.journal.insertAttempt(attempt);
@@ -142,7 +143,7 @@ export class JournalSession {
     if (!this.fence.isKnown) await this.refreshFence();
   }
 
-  /** Throws UNAVAILABLE if the fence is so new that other instances may not know it. */
+  /** Throws UNAVAILABLE if the fence was raised so recently that other instances may not know it. */
   requireSettledFence(): void {
     if (this.fence.isSettling) throw notTriedError(FENCE_SETTLING_MESSAGE);
   }
@@ -156,7 +157,7 @@ export class JournalSession {
   #queueUnrecorded(attempt: SentAttempt, outcome: Outcome): void {
     this.#unrecorded.set(attempt.id, { attempt, outcome, queuedAt: this.clock.monotonic() });
     if (this.#unrecorded.size <= MAX_UNRECORDED) return;
-    // Drops the oldest outcome of an unsent attempt, else the oldest. Recovery claims the attempt after its lease.
+    // Drops the oldest outcome of an unsent attempt; if there is none, the oldest outcome. Recovery finds it again.
     let [idToDrop = attempt.id] = this.#unrecorded.keys();
     for (const [id, unrecorded] of this.#unrecorded) {
       if (isOfSentAttempt(unrecorded)) continue;
@@ -166,7 +167,7 @@ export class JournalSession {
     this.#unrecorded.delete(idToDrop);
   }
 
-  /** Records queued outcomes. Repeats `not_sent` and `rejected` for a minute: a timed-out insert may commit later. */
+  /** Records queued outcomes, of sent attempts first. Records `not_sent` and `rejected` again for a minute. */
   async flushUnrecorded(): Promise<void> {
     const now = this.clock.monotonic();
     const record = async ([id, unrecorded]: [string, UnrecordedOutcome]): Promise<void> => {
@@ -182,7 +183,6 @@ export class JournalSession {
       if (!isRecorded || (mayInsertTakeEffect && now - queuedAt <= REPEAT_RECORD_FOR_MS))
         this.#unrecorded.set(id, unrecorded);
     };
-    // Attempts that were sent come first. Within each group, the order stays the same.
     const byUrgency = [...this.#unrecorded].sort(
       ([, a], [, b]) => Number(isOfSentAttempt(b)) - Number(isOfSentAttempt(a)),
     );
@@ -190,8 +190,8 @@ export class JournalSession {
   }
 
   /**
-   * Records the outcome of an attempt. Never throws, and waits 250 ms at most; recording is retried in the background.
-   * Returns false only if the journal reports in time that another attempt created this transaction.
+   * Records the outcome of an attempt. Never throws, and waits at most 250 ms; retries in the background. Returns false
+   * only if the journal responds in time that another attempt created this transaction.
    * @param onRecorded called if the first try succeeds, perhaps after this method has returned; must not throw
    */
   recordOutcome(
@@ -235,8 +235,8 @@ export class JournalSession {
   }
 
   /**
-   * Whether an attempt is missing because another attempt took its key, which became free while this instance was still
-   * looking the transaction up. If the journal had lost the attempt, the fence would be up.
+   * Whether an attempt is missing because another attempt replaced it: its key had become free while this instance was
+   * still looking the transaction up. If the journal had lost the attempt, the fence would be up.
    */
   async #isSuperseded(attempt: SentAttempt): Promise<boolean> {
     await this.fence.refresh();

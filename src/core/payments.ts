@@ -43,7 +43,7 @@ interface PaymentOperationsOptions {
 
 /** Limits which payments a caller may confirm. */
 interface ConfirmRights {
-  /** Whether the caller may act on every channel. */
+  /** Whether the caller has access to every channel. */
   anyChannel: boolean;
   /** The only client whose payments the caller may confirm; null if the caller may confirm those of every client. */
   createdBy: string | null;
@@ -129,8 +129,8 @@ export class PaymentOperations {
   }
 
   /**
-   * Returns errors if the payment is not on this channel or was made with another method. They do not reveal whether it
-   * is on another channel. The service does not check this, but identifies a payment by its id alone (spec 4.5).
+   * Returns errors if the payment is not on this channel or was made with another method, without revealing whether it
+   * is on another channel. The service does not check the channel (spec 4.5).
    */
   async #confirmErrors(
     { channel, transactionId }: ConfirmPaymentInput,
@@ -151,8 +151,8 @@ export class PaymentOperations {
       const message = `must not be used, because the payment was made by ${attempt.method}.`;
       return [fieldError(['confirmation', method.inputField], 'methodOfPayment', message)];
     }
-    // The journal does not know the payment, so a lookup must show that it is on this channel. A caller with access to
-    // all channels needs no such proof.
+    // If the journal does not have the payment, a lookup must find it on this channel. A caller with access to every
+    // channel needs no lookup.
     if (!attempt && createdBy === null && (anyChannel || (await payments.lookUp({ channel, transactionId }))))
       return [];
     return [fieldError(['transactionId'], 'paymentOnChannel', 'must identify a payment on this channel.')];

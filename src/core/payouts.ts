@@ -7,7 +7,7 @@ import { PayoutSuccess, type CreatePayoutInput, type CreatePayoutResult } from '
 import type { CallbackHandler } from './callbacks/callback-handler';
 import { toUserError, type CreatePlan } from './create/create-plan';
 import type { CreateService } from './create/create-service';
-import { knownFromJournal, type TransactionMatcher } from './recovery/transaction-matcher';
+import { toKnownPayout, type TransactionMatcher } from './recovery/transaction-matcher';
 import { validateCreate } from './validation/validate-create';
 import type { JournalSession } from './journal-session';
 import { withTimeout } from '../shared/timeout';
@@ -26,7 +26,7 @@ interface PayoutOperationsOptions {
   polling: PollingOptions;
 }
 
-/** Time limit in ms of reading the details of a payout from the journal. After a timeout the payout is partial. */
+/** Time limit in ms for reading payout details from the journal. After a timeout, the payout lacks these details. */
 const DETAILS_TIMEOUT_MS = 450;
 
 const UNREACHABLE_MESSAGE =
@@ -46,16 +46,16 @@ export class PayoutOperations {
     payouts.onFound = (found, requestedAt) => this.feed.onSnapshot(found, requestedAt);
   }
 
-  /** Reads payout details that only the journal has. Returns only `isPartial` if the journal fails or times out. */
+  /** Reads the payout details that only the journal has. Sets `isPartial` if the journal fails or times out. */
   async #readDetails(key: LookupKey, transactionId: string): Promise<KnownPayout> {
     const { journal, service, runtime } = this.options.session;
     const reading = journal.findByTransaction(service, 'payout', transactionId);
     const attempt = await withTimeout(DETAILS_TIMEOUT_MS, reading, runtime).catch(() => undefined);
     if (attempt === undefined) return { ...key, isPartial: true };
-    return attempt?.channel === key.channel ? knownFromJournal(attempt) : key;
+    return attempt?.channel === key.channel ? toKnownPayout(attempt) : key;
   }
 
-  /** Whether the service has no payout with this external id. Throws UNAVAILABLE if a 404 is not from the service. */
+  /** Whether the service has no payout with this external id. Throws UNAVAILABLE if a proxy may have sent the 404. */
   async #hasNoPayout(key: LookupKey): Promise<boolean> {
     const { found, isOwn } = await this.options.payouts
       .search(key, (transactionId) => this.#readDetails(key, transactionId))

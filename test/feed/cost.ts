@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { Random, pause } from '../chaos/random';
+import { newestCursor } from '../changes/support/requests';
 import { CHANNEL } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
@@ -25,7 +26,7 @@ const WATCH = `subscription ($channel: UUID!, $id: UUID!) {
 const CATCH_UP_MS = 60_000;
 
 /** Reads the statuses of payments. */
-type Method = (gateway: Program) => Reader;
+type Method = (gateway: Program) => Reader | Promise<Reader>;
 
 interface Reader {
   watch(transactionId: string): void;
@@ -60,10 +61,10 @@ const bySubscriptions: Method = ({ url }) => {
 };
 
 /** One subscription to all changes. */
-const byChanges: Method = ({ url }) => {
+const byChanges: Method = async ({ url }) => {
   const consumer = new Consumer({
     transport: TRANSPORTS['WebSocket']!,
-    after: null,
+    after: await newestCursor({ url }),
     nextUrl: () => url,
     nextLifetimeMs: () => 3_600_000,
   });
@@ -95,7 +96,7 @@ async function measure(
     env: { RATE_LIMIT_PER_MINUTE: '0', ...env },
   });
   const transitions: Transitions = new Map();
-  const reader = method(gateway);
+  const reader = await method(gateway);
   try {
     await Promise.all(
       Array.from({ length: payments }, async (_, index) => {

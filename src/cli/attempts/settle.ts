@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditLog } from '../../observability/audit/audit-log';
 import type { Attempt, Outcome } from '../../datasources/journal/journal';
-import type { ProposedSettle } from '../../datasources/journal/settlement-proposals';
+import type { ProposedOutcome } from '../../datasources/journal/settlement-proposals';
 import { sleep } from '../../shared/timeout';
 import { auditName } from './operator';
 import type { Session } from './session';
@@ -131,7 +131,7 @@ export async function proposePlanned(
   const id = randomUUID();
   const proposedAt = Date.now();
   const audit = session.openAuditLog();
-  const rows: ProposedSettle[] = [];
+  const rows: ProposedOutcome[] = [];
   const results = planned.map((plan): PlannedSettle => {
     const { state, attempt, request } = plan;
     if (state !== 'ready' || !attempt || !request) return plan;

@@ -1,5 +1,5 @@
 import type { Attempt } from '../../datasources/journal/journal';
-import type { ProposedSettle } from '../../datasources/journal/settlement-proposals';
+import type { ProposedOutcome } from '../../datasources/journal/settlement-proposals';
 import { auditName, mayBeSamePerson, readReason } from '../attempts/operator';
 import { attemptJson, describeTotals, printReport, timeOrDash, totalsOf } from '../attempts/report';
 import { openSession, type Session } from '../attempts/session';
@@ -8,7 +8,7 @@ import { planOne, toRequest, type PlannedSettle } from '../attempts/settle-plan'
 import { EXIT, type Context } from '../context';
 
 /** The rows of one proposal. */
-type Rows = [ProposedSettle, ...ProposedSettle[]];
+type Rows = [ProposedOutcome, ...ProposedOutcome[]];
 
 async function proposalJson({ journal, service }: Session, rows: Rows) {
   const { id, proposedBy, sudoUser, givenName, reason, proposedAt, expiresAt } = rows[0];

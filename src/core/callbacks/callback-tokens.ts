@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { isUuid } from '../../schema/scalars';
 
-/** Length in bytes of an attempt id, and of the authentication code in a callback token. */
+/** Length in bytes of an attempt id. The authentication code in a callback token has the same length. */
 const ID_BYTES = 16;
 
 const TOKEN_FORMAT = /^[\w-]{43}$/;

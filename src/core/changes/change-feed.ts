@@ -18,27 +18,27 @@ import { CursorExpired, encodeCursor } from './cursor';
 
 /** Time limit in ms for reading the changes of a query. */
 const READ_TIMEOUT_MS = 2000;
-/** Maximum number of changes per read for a watcher. Bounds the memory of a watcher. */
+/** Maximum number of changes that a watcher reads at once, and so keeps in memory. */
 const PAGE_SIZE = 100;
-/** Minimum and maximum delay in ms between reads while an open database transaction hides newer changes. */
+/** Minimum and maximum delay in ms between a watcher's reads while an open database transaction hides newer changes. */
 const MIN_BEHIND_DELAY_MS = 20;
 const MAX_BEHIND_DELAY_MS = 250;
-/** Exponential backoff after failed reads of the journal. */
-const RETRY = { firstMs: 250, maxMs: 10_000 };
+/** Delays of a watcher after failed reads of the journal. */
+const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
-/** Time in ms without a read after which `behindMs` is 0, because the lag is no longer measured. */
-const FORGET_BEHIND_MS = 60_000;
+/** Time in ms after the last read at which `behindMs` becomes 0: without reads, the lag is not measured. */
+const BEHIND_EXPIRY_MS = 60_000;
 
-/** The changes that a reader may see on one channel. */
+/** Selects the changes that one reader may see. */
 export interface ChangeReader {
   channel: string;
-  /** For each readable kind, the client whose transactions are readable; null: the transactions of all clients. */
+  /** For each kind that the reader may see, the client that must have created the transaction; null: any client. */
   creators: ChangeCreators;
 }
 
 export interface ChangePage {
   changes: RecordedChange[];
-  /** Position after which the next read starts: that of the last change; for an empty page, that of this read. */
+  /** Position after which the next read starts: that of the last change, or of this read if the page is empty. */
   end: ChangePosition;
   hasMore: boolean;
 }
@@ -57,15 +57,15 @@ export class ChangeFeed {
   readonly #reads = new Map<string, Promise<ReadChanges>>();
   /** Runs reads outside the async context of the request that started the watcher. */
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
-  /** First and last time of consecutive reads that did not reach the newest change, by the monotonic clock. */
+  /** Times of the first and the last of consecutive reads from which newer changes were hidden; monotonic clock. */
   #behind: { since: number; until: number } | undefined;
 
   constructor(private readonly options: ChangeFeedOptions) {}
 
-  /** Time in ms for which an open database transaction has hidden the newest change from reads; 0 if none is hidden. */
+  /** Time in ms for which an open database transaction has hidden newer changes from reads; 0 if none are hidden. */
   get behindMs(): number {
     const { since, until } = this.#behind ?? { since: 0, until: 0 };
-    return this.options.clock.monotonic() - until < FORGET_BEHIND_MS ? until - since : 0;
+    return this.options.clock.monotonic() - until < BEHIND_EXPIRY_MS ? until - since : 0;
   }
 
   /**
@@ -83,7 +83,7 @@ export class ChangeFeed {
           throw error instanceof CursorExpired ? error : unreadableError();
         },
       );
-      // A page is empty if all of its changes are hidden from the reader. More changes may follow.
+      // A page is empty if the reader may see none of its changes. More changes may follow.
       if (changes.length === 0 && hasMore) readFrom = readUntil;
       else return { changes, end: changes.at(-1)?.position ?? after ?? readUntil, hasMore };
     }
@@ -147,7 +147,7 @@ export class ChangeFeed {
 
   /** Reads a page of changes. Returns undefined if the watcher was stopped. */
   #readForWatcher(reader: ChangeReader, after: ChangePosition, watcher: Watcher) {
-    // A read that began before the last wake-up may lack the newest change, so it is not shared.
+    // Watchers share only reads that began after the last wake-up: an earlier read may lack the newest change.
     const key = JSON.stringify([watcher.version, after, reader]);
     return this.#retry(watcher, () => {
       let reading = this.#reads.get(key);
@@ -174,7 +174,7 @@ export class ChangeFeed {
       throw error instanceof PositionExpired ? new CursorExpired(encodeCursor(error.oldest)) : error;
     });
     const now = clock.monotonic();
-    // A page with changes counts as progress, because a busy journal always has a database transaction in progress.
+    // A busy journal always has an open database transaction, so readers that still receive changes are not stalled.
     const isStalled = page.isBehind && (page.changes.length === 0 || page.hasMore);
     this.#behind = isStalled ? { since: this.#behind?.since ?? now, until: now } : undefined;
     return page;
@@ -188,7 +188,7 @@ export class ChangeFeed {
       } catch (error) {
         if (error instanceof CursorExpired) throw error;
       }
-      await watcher.pause(backoffMs(RETRY, failureCount, Math.random()));
+      await watcher.pause(backoffMs(RETRY_BACKOFF, failureCount, Math.random()));
     }
     return undefined;
   }

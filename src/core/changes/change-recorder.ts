@@ -5,34 +5,34 @@ import type { AttemptKind } from '../../datasources/journal/journal';
 import { peek } from '../../schema/lazy-field';
 import { growingCache } from '../../shared/growing-cache';
 import type { JournalSession } from '../journal-session';
-import { nextFollowDelay, type PollCategory } from '../polling/poll-schedule';
+import { nextFollowDelay, type PollPhase } from '../polling/poll-schedule';
 import { pollPhase, type Snapshot } from '../polling/snapshot';
 import { FollowCheck, type SeenTransaction } from './follow-check';
 import { ObservationQueue } from './observation-queue';
 
-/** The latest state of a followed transaction in the responses to this instance. */
-export interface KnownTransaction {
+/** The state of a transaction in the latest response to this instance. */
+export interface KnownState {
   status: string;
   state: string | null;
-  category: PollCategory;
+  phase: PollPhase;
   /** When a response last showed the transaction, by the monotonic clock. */
   seenAt: number;
-  /** Journal time at which the journal last confirmed that it has this state; undefined if it has not yet. */
+  /** Journal time at which this state was last found in the journal, or recorded there; undefined if not yet. */
   confirmedAt: number | undefined;
 }
 
-const MAX_KNOWN_TRANSACTIONS = 20_000;
+const MAX_KNOWN_STATES = 20_000;
 
-/** Records in the journal every snapshot that may show a new status or state. Never throws and never blocks. */
+/** Records new statuses and states of followed transactions in the journal. Never throws and never blocks. */
 export class ChangeRecorder {
-  readonly #knownTransactions: Record<AttemptKind, LRUCache<string, KnownTransaction>> = {
-    payment: growingCache(MAX_KNOWN_TRANSACTIONS),
-    payout: growingCache(MAX_KNOWN_TRANSACTIONS),
+  readonly #knownStates: Record<AttemptKind, LRUCache<string, KnownState>> = {
+    payment: growingCache(MAX_KNOWN_STATES),
+    payout: growingCache(MAX_KNOWN_STATES),
   };
   readonly #queue: ObservationQueue;
   readonly #followCheck: FollowCheck;
 
-  /** @param onChange called when a change was recorded or an observation was dropped */
+  /** @param onChange called when a change was recorded, or when an observation was dropped (`isRecorded` is false) */
   constructor(
     private readonly session: JournalSession,
     private readonly config: { changes: ChangeSettings; watching: PollSettings },
@@ -44,7 +44,7 @@ export class ChangeRecorder {
     this.#queue = new ObservationQueue(session);
     this.#followCheck = new FollowCheck(
       session,
-      (seen) => this.#onMayBeFollowed(seen),
+      (seen) => this.#enqueueIfNew(seen),
       (seen) => onChange(seen, false),
     );
   }
@@ -64,7 +64,7 @@ export class ChangeRecorder {
 
   /** Handles a transaction in a response. @param requestedAt start of the request, by `Runtime.monotonic()` */
   onSnapshot(snapshot: Snapshot, requestedAt: number): void {
-    const lastState = this.#knownTransactions[snapshot.kind].get(snapshot.transactionId);
+    const lastState = this.#knownStates[snapshot.kind].get(snapshot.transactionId);
     if (lastState) {
       lastState.seenAt = this.session.clock.monotonic();
       if (!isSameState(lastState, snapshot)) this.#enqueue(this.#toSeenTransaction(snapshot, requestedAt));
@@ -73,38 +73,38 @@ export class ChangeRecorder {
     }
   }
 
-  /** Returns the state in the response to a create. The caller records the state together with the outcome. */
-  observedByCreate(snapshot: Snapshot): ObservedState {
+  /** Remembers and returns the state in the response to a create. The caller records it with the outcome. */
+  observeCreate(snapshot: Snapshot): ObservedState {
     const seen = this.#toSeenTransaction(snapshot, this.session.runtime.monotonic());
     this.#remember(seen);
-    return this.#observedState(seen);
+    return this.#toObservedState(seen);
   }
 
-  /** Returns the last known state of a followed transaction. Forgets it and returns undefined if it may be outdated. */
-  checkKnown({ kind, transactionId, status, changedAt }: FollowedTransaction): KnownTransaction | undefined {
-    const lastState = this.#knownTransactions[kind].peek(transactionId);
+  /** Returns the known state if the journal has the same one; otherwise forgets it and returns undefined. */
+  currentKnownState({ kind, transactionId, status, changedAt }: FollowedTransaction): KnownState | undefined {
+    const lastState = this.#knownStates[kind].peek(transactionId);
     const isCurrent = lastState?.status === status && changedAt <= (lastState.confirmedAt ?? -Infinity);
     if (isCurrent) return lastState;
-    this.#knownTransactions[kind].delete(transactionId);
+    this.#knownStates[kind].delete(transactionId);
     this.#followCheck.forget(transactionId);
     return undefined;
   }
 
   /** Returns the last known state of a transaction; undefined if this instance has not seen the transaction. */
-  lastKnown(kind: AttemptKind, transactionId: string): KnownTransaction | undefined {
-    return this.#knownTransactions[kind].peek(transactionId);
+  lastKnownState(kind: AttemptKind, transactionId: string): KnownState | undefined {
+    return this.#knownStates[kind].peek(transactionId);
   }
 
-  /** Called when the outcome of a create was recorded together with the first change. */
+  /** Must be called when the outcome of a create and its first change were recorded. */
   onCreateRecorded(snapshot: Snapshot): void {
-    const lastState = this.#knownTransactions[snapshot.kind].peek(snapshot.transactionId);
+    const lastState = this.#knownStates[snapshot.kind].peek(snapshot.transactionId);
     if (lastState) lastState.confirmedAt ??= this.session.clock.now();
     this.onChange(snapshot, true);
   }
 
-  /** Queues an observation of a transaction that may be followed, unless its state is already known. */
-  #onMayBeFollowed(seen: SeenTransaction): void {
-    const lastState = this.#knownTransactions[seen.kind].get(seen.transactionId);
+  /** Queues an observation unless this instance already knows the state. */
+  #enqueueIfNew(seen: SeenTransaction): void {
+    const lastState = this.#knownStates[seen.kind].get(seen.transactionId);
     if (lastState?.status !== seen.status || lastState.state !== seen.state) this.#enqueue(seen);
   }
 
@@ -120,7 +120,7 @@ export class ChangeRecorder {
       status,
       state: stateOf(snapshot),
       received: receivedAmountOf(snapshot),
-      category: pollPhase(snapshot),
+      phase: pollPhase(snapshot),
       requestedAt: Math.floor(observedAt - sinceRequestMs),
       observedAt,
     };
@@ -129,7 +129,7 @@ export class ChangeRecorder {
   #enqueue(seen: SeenTransaction): void {
     const { kind, channel, transactionId, requestedAt, observedAt } = seen;
     const observation: Observation = {
-      ...this.#observedState(seen),
+      ...this.#toObservedState(seen),
       service: this.session.service,
       kind,
       channel,
@@ -140,37 +140,37 @@ export class ChangeRecorder {
     const entry = this.#remember(seen);
     this.#queue.add(observation, (result) => {
       if (result === 'recorded' || result === 'dropped') this.onChange(observation, result === 'recorded');
-      const isLatest = this.#knownTransactions[kind].peek(transactionId) === entry;
+      const isLatest = this.#knownStates[kind].peek(transactionId) === entry;
       if (!isLatest) return;
       if (result === 'recorded' || result === 'unchanged') entry.confirmedAt = this.session.clock.now();
-      // Then the next response that shows the transaction is compared with the journal again.
-      else this.#knownTransactions[kind].delete(transactionId);
+      // Forgets the state, so that the next response is compared with the journal again.
+      else this.#knownStates[kind].delete(transactionId);
       if (result === 'not_followed') this.#followCheck.cacheNotFollowed(transactionId);
     });
   }
 
-  #remember({ kind, transactionId, status, state, category }: SeenTransaction): KnownTransaction {
+  #remember({ kind, transactionId, status, state, phase }: SeenTransaction): KnownState {
     const seenAt = this.session.clock.monotonic();
-    const entry: KnownTransaction = { status, state, category, seenAt, confirmedAt: undefined };
-    this.#knownTransactions[kind].set(transactionId, entry);
+    const entry: KnownState = { status, state, phase, seenAt, confirmedAt: undefined };
+    this.#knownStates[kind].set(transactionId, entry);
     return entry;
   }
 
-  #observedState({ status, state, received, category }: SeenTransaction): ObservedState {
+  #toObservedState({ status, state, received, phase }: SeenTransaction): ObservedState {
     return {
       status,
       state,
       received,
-      isFinal: category === 'done',
-      nextLookupAt: this.#nextLookupAt(category),
+      isFinal: phase === 'done',
+      nextLookupAt: this.#nextLookupAt(phase),
     };
   }
 
-  /** Returns the time of the next lookup of a transaction that has just changed; null if it needs no further lookup. */
-  #nextLookupAt(category: PollCategory): number | null {
+  /** Returns the time of the first lookup after a change; null if the transaction is not looked up again. */
+  #nextLookupAt(phase: PollPhase): number | null {
     const { changes, watching } = this.config;
-    if (category === 'done' || changes.followMs === 0) return null;
-    return this.session.clock.now() + nextFollowDelay(watching.schedule[category], 0, 0);
+    if (phase === 'done' || changes.followMs === 0) return null;
+    return this.session.clock.now() + nextFollowDelay(watching.schedule[phase], 0, 0);
   }
 }
 
@@ -190,6 +190,6 @@ const isStateMissing = (snapshot: Snapshot): boolean =>
   snapshot.complete !== undefined &&
   Object.getOwnPropertyDescriptor(snapshot, 'state')?.get !== undefined;
 
-const isSameState = (known: KnownTransaction, found: Snapshot): boolean =>
+const isSameState = (known: KnownState, found: Snapshot): boolean =>
   known.status === found.status &&
   (found.kind === 'payout' || known.state === stateOf(found) || isStateMissing(found));

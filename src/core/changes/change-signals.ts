@@ -2,11 +2,11 @@ import type { ChangeNotifier, StateChange } from '../../datasources/change-notif
 import type { Clock, Timer } from '../../shared/clock';
 import { channelHash } from '../polling/snapshot';
 
-/** The `state` field of every published signal: 8 characters, constant so that the notifier merges duplicates. */
+/** Value of `state` in messages that signal a change on a channel. Constant, so that the notifier merges duplicates. */
 const STATE = 'changes_';
-/** Minimum time in ms between two wake-ups of a channel, so that one read returns all changes of a burst. */
+/** Minimum time in ms between two wake-ups of a channel, so that one read returns many changes of a burst. */
 const MIN_GAP_MS = 20;
-/** Interval in ms, before jitter, at which watchers read the journal without a signal, because signals may be lost. */
+/** Minimum time in ms after which watchers read the journal without a signal, because signals can be lost. */
 const SAFETY_READ_MS = 1000;
 
 /** A channel that has at least one watcher. */
@@ -49,11 +49,11 @@ class WatchedChannel {
   }
 }
 
-/** One watcher of a channel. */
+/** Waits for changes on one channel. */
 export class Watcher {
   /** Ends the current wait; undefined if there is none. */
   #resume: (() => void) | undefined;
-  /** Whether the current wait ignores wake-ups. */
+  /** Whether the current wait is a pause, which a wake-up does not end. */
   #isPaused = false;
   #isStopped = false;
 

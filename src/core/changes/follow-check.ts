@@ -3,9 +3,9 @@ import { LRUCache } from 'lru-cache';
 import type { Timer } from '../../shared/clock';
 import type { AttemptKind } from '../../datasources/journal/journal';
 import type { JournalSession } from '../journal-session';
-import type { PollCategory } from '../polling/poll-schedule';
+import type { PollPhase } from '../polling/poll-schedule';
 
-/** The state of a transaction in a response. Small, and without the response: many are kept until they are checked. */
+/** The state of a transaction in a response. Does not refer to the response, because many are queued in memory. */
 export interface SeenTransaction {
   kind: AttemptKind;
   channel: string;
@@ -15,21 +15,21 @@ export interface SeenTransaction {
   state: string | null;
   /** Received amount of a MISPAID payment, or null. */
   received: string | null;
-  category: PollCategory;
+  phase: PollPhase;
   /** When the request was sent, in journal time. */
   requestedAt: number;
   /** When the response was received, in journal time. */
   observedAt: number;
 }
 
-/** Minimum time in ms between queries. A query checks many transactions, because waking the journal thread is slow. */
+/** Minimum time in ms between queries. Each checks many transactions, because waking the journal thread is slow. */
 const CHECK_EVERY_MS = 100;
 const MAX_QUEUED = 10_000;
 const MAX_NOT_FOLLOWED = 20_000;
-/** Time in ms after which an unfollowed transaction is checked again: its create may have been recorded since. */
+/** Time in ms after which a transaction that was not followed is checked again: its create may be recorded now. */
 const RECHECK_MS = 5 * 60_000;
 
-/** Asks the journal, in batches, which transactions unknown to this instance are followed. */
+/** Asks the journal, in batches, whether the transactions in responses are followed. */
 export class FollowCheck {
   #queued: SeenTransaction[] = [];
   #timer: Timer | undefined;
@@ -41,8 +41,8 @@ export class FollowCheck {
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
 
   /**
-   * @param onMayBeFollowed called if the transaction may be followed, or if the journal could not be read
-   * @param onDropped called if a response was dropped because too many are queued; a later lookup shows the state again
+   * @param onMayBeFollowed called if the transaction may be followed; also if the journal could not be read
+   * @param onDropped called if too many states are queued; a later lookup shows the state again
    */
   constructor(
     private readonly session: JournalSession,
@@ -59,12 +59,12 @@ export class FollowCheck {
     });
   }
 
-  /** Number of queued responses. */
+  /** Number of queued states. */
   get size(): number {
     return this.#queued.length;
   }
 
-  /** Journal time at which the oldest queued response was received; undefined if none is queued. */
+  /** Journal time at which the oldest queued state was received; undefined if none is queued. */
   get oldestAt(): number | undefined {
     return this.#queued[0]?.observedAt;
   }
@@ -74,24 +74,23 @@ export class FollowCheck {
     return this.#notFollowed.has(transactionId);
   }
 
-  /** Queues a response, or drops it if too many are queued. */
+  /** Queues a state, or drops it if too many are queued. */
   add(seen: SeenTransaction): void {
     if (this.#queued.length >= MAX_QUEUED) return this.onDropped(seen);
     this.#queued.push(seen);
     this.#schedule();
   }
 
-  /** Caches that a transaction is not followed. */
   cacheNotFollowed(transactionId: string): void {
     this.#notFollowed.set(transactionId, true);
   }
 
-  /** Removes a transaction from the cache of transactions that are not followed. */
+  /** Forgets that a transaction was not followed. */
   forget(transactionId: string): void {
     this.#notFollowed.delete(transactionId);
   }
 
-  /** Resolves when every queued response is checked. */
+  /** Resolves when every queued state is checked. */
   async flush(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -111,7 +110,7 @@ export class FollowCheck {
   }
 
   #start(): void {
-    // Waits one turn of the event loop, so that the responses received in this turn share the query.
+    // Waits one turn of the event loop, so that all responses received in this turn share one query.
     const check = (): Promise<void> => this.session.runtime.nextTurn().then(() => this.#check());
     this.#checking = this.#outsideRequests(check).finally(() => {
       this.#checking = undefined;
@@ -126,7 +125,7 @@ export class FollowCheck {
     const { journal, clock } = this.session;
     this.#checkedAt = clock.monotonic();
     const ids = batch.map(({ transactionId }) => transactionId);
-    // If the journal fails, every transaction of the batch may be followed.
+    // If the journal fails, treats every transaction of the batch as followed.
     const mayBeFollowed = await journal.mayBeFollowed(ids).catch(() => undefined);
     batch.forEach((seen, index) => {
       if (mayBeFollowed?.[index] === false) this.cacheNotFollowed(seen.transactionId);

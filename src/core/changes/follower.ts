@@ -4,13 +4,13 @@ import type { AttemptKind } from '../../datasources/journal/journal';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { RepeatedJob, type BackgroundObserver, type BackgroundRunner } from '../background';
 import type { JournalSession } from '../journal-session';
-import { nextFollowDelay, retryAfterOf, type PollCategory } from '../polling/poll-schedule';
+import { nextFollowDelay, retryAfterOf, type PollPhase } from '../polling/poll-schedule';
 import { pollPhase, type Snapshot } from '../polling/snapshot';
-import type { ChangeRecorder, KnownTransaction } from './change-recorder';
+import type { ChangeRecorder, KnownState } from './change-recorder';
 
-/** Delay in ms between two claims. It is shorter if more than MAX_BATCH lookups per second are both allowed and due. */
+/** Delay in ms between two claims of due transactions. It is shorter if more are due and the rate limit allows it. */
 const RUN_DELAY_MS = 1000;
-/** Maximum number of transactions per claim, and of lookups in flight. Leaves capacity for callers' requests. */
+/** Maximum number of transactions per claim, and of lookups in flight. The rest of the capacity is for callers. */
 const MAX_BATCH = 32;
 /** Time in ms for which a transaction is young after a change. Young transactions are likely to change again. */
 const YOUNG_MS = 15 * 60_000;
@@ -21,8 +21,8 @@ const PROBE_EVERY_MS = 5000;
 /** Time in ms by which the lease of a claim exceeds the time limit of a lookup. */
 const LEASE_MARGIN_MS = 15_000;
 /**
- * A lookup is postponed if another response showed the transaction within this fraction of the delay. The fraction is
- * less than the smallest factor of the jitter.
+ * A lookup is postponed if another response showed the transaction within this fraction of its delay. It is less than
+ * the smallest jitter factor (0.85), so that the follower's previous lookup does not postpone the next.
  */
 const FRESH_SHARE = 0.7;
 
@@ -30,7 +30,7 @@ const FRESH_SHARE = 0.7;
 export interface ServiceLoad {
   /** Whether a circuit breaker is open. */
   isDown(): boolean;
-  /** Whether lookups requested by callers wait for a free slot of the bulkhead. */
+  /** Whether lookups wait because all slots for lookups are in use. */
   isBusy(): boolean;
 }
 
@@ -47,11 +47,11 @@ interface FollowerOptions {
   observer: Pick<BackgroundObserver, 'onFollowLookup'>;
 }
 
-/** Looks up transactions created through the gateway until they are COMPLETED or FAILED, even if nobody watches. */
+/** Looks up transactions created through the gateway until they are COMPLETED or FAILED, even without subscribers. */
 export class Follower {
   readonly #job: RepeatedJob;
   readonly #lookups = new InFlightCounter();
-  /** Schedules not yet written to the journal, by row id. Until then, leases prevent claims by other instances. */
+  /** Schedules that the journal does not have yet, by row id. Until then, leases prevent claims by other instances. */
   readonly #unwritten = new Map<number, FollowSchedule>();
   /** Token bucket: number of lookups that may be sent now. */
   #tokens = 0;
@@ -109,7 +109,7 @@ export class Follower {
       leaseUntil: now + timeoutMs + LEASE_MARGIN_MS,
       youngSince: now - YOUNG_MS,
       limit,
-      // Rounds up or down at random, so that the average fraction is right even for a small limit.
+      // Rounds at random, so that the fraction is right on average even if the limit is small.
       youngLimit: Math.floor(limit * YOUNG_SHARE + runtime.random()),
     });
   }
@@ -124,7 +124,7 @@ export class Follower {
       this.#schedule({ id, nextLookupAt: null, failures: 0 });
       return observer.onFollowLookup(kind, 'expired');
     }
-    const lastState = recorder.checkKnown(transaction);
+    const lastState = recorder.currentKnownState(transaction);
     const postponedUntil = lastState && this.#postponedUntil(transaction, lastState);
     if (postponedUntil !== undefined) {
       this.#schedule({ id, nextLookupAt: postponedUntil, failures: 0 });
@@ -135,17 +135,17 @@ export class Follower {
     void this.#lookups.track(background({ name: `follow ${kind}` }, lookUp));
   }
 
-  /** Returns the new due time of a lookup if another response has just shown the transaction; undefined: due now. */
-  #postponedUntil({ changedAt }: FollowedTransaction, lastState: KnownTransaction): number | undefined {
+  /** Returns the new due time if another response has just shown the transaction; undefined: due now. */
+  #postponedUntil({ changedAt }: FollowedTransaction, lastState: KnownState): number | undefined {
     const { clock } = this.options.session;
-    if (lastState.category === 'done') return undefined;
-    const delay = this.#delay(lastState.category, changedAt, 0);
+    if (lastState.phase === 'done') return undefined;
+    const delay = this.#delay(lastState.phase, changedAt, 0);
     const sinceSeen = clock.monotonic() - lastState.seenAt;
     return sinceSeen < delay * FRESH_SHARE ? Math.floor(clock.now() + delay - sinceSeen) : undefined;
   }
 
   /** Looks a transaction up and schedules its next lookup. Never rejects. */
-  async #lookUp(transaction: FollowedTransaction, lastState: KnownTransaction | undefined): Promise<void> {
+  async #lookUp(transaction: FollowedTransaction, lastState: KnownState | undefined): Promise<void> {
     const { session, lookUp, observer, recorder } = this.options;
     const { clock } = session;
     const { id, kind, channel, transactionId, changedAt, status } = transaction;
@@ -153,12 +153,12 @@ export class Follower {
       const snapshot = await lookUp(kind, channel, transactionId);
       observer.onFollowLookup(kind, snapshot ? 'found' : 'missing');
       if (!snapshot) return this.#retryLater(transaction, 0);
-      const category = pollPhase(snapshot);
-      // The gateway stops following when the final status is recorded. Until then the lease prevents further claims.
-      if (category === 'done') return;
-      const { state = null } = recorder.lastKnown(kind, transactionId) ?? {};
+      const phase = pollPhase(snapshot);
+      // A transaction is followed until its final status is recorded. Until then the lease prevents another claim.
+      if (phase === 'done') return;
+      const { state = null } = recorder.lastKnownState(kind, transactionId) ?? {};
       const isChanged = snapshot.status !== status || (lastState !== undefined && lastState.state !== state);
-      const delay = this.#delay(category, isChanged ? clock.now() : changedAt, 0);
+      const delay = this.#delay(phase, isChanged ? clock.now() : changedAt, 0);
       this.#schedule({ id, nextLookupAt: clock.now() + delay, failures: 0 });
     } catch (error) {
       observer.onFollowLookup(kind, 'failed');
@@ -170,15 +170,15 @@ export class Follower {
     const { session, recorder } = this.options;
     const { id, kind, transactionId, changedAt } = transaction;
     const failures = transaction.failures + 1;
-    const category = recorder.lastKnown(kind, transactionId)?.category ?? 'payer';
-    const delay = category === 'done' ? 0 : this.#delay(category, changedAt, failures);
+    const phase = recorder.lastKnownState(kind, transactionId)?.phase ?? 'payer';
+    const delay = phase === 'done' ? 0 : this.#delay(phase, changedAt, failures);
     const nextLookupAt = session.clock.now() + Math.max(delay, minDelayMs);
     this.#schedule({ id, nextLookupAt, failures });
   }
 
-  #delay(category: Exclude<PollCategory, 'done'>, changedAt: number, failures: number): number {
+  #delay(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {
     const { session, config } = this.options;
-    return nextFollowDelay(config.watching.schedule[category], session.clock.now() - changedAt, failures);
+    return nextFollowDelay(config.watching.schedule[phase], session.clock.now() - changedAt, failures);
   }
 
   #schedule(schedule: FollowSchedule): void {
@@ -191,7 +191,7 @@ export class Follower {
     try {
       await this.options.session.journal.scheduleFollowed(schedules);
     } catch {
-      // The next run writes the schedules. If this instance dies, the lookups become due when the leases end.
+      // The next run tries again. If this instance dies first, the lookups become due when the leases end.
       return;
     }
     for (const schedule of schedules)

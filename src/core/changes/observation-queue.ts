@@ -4,7 +4,7 @@ import { backoffMs } from '../../shared/backoff';
 import type { Timer } from '../../shared/clock';
 import type { JournalSession } from '../journal-session';
 
-/** `dropped`: the observation was not recorded in time, or the queue is full. A later lookup shows the state again. */
+/** `dropped`: not recorded in time, or removed because the queue is full. A later lookup shows the state again. */
 type QueuedResult = ObservationResult | 'dropped';
 
 interface QueuedObservation {
@@ -17,13 +17,13 @@ const MAX_QUEUED = 10_000;
 const MAX_IN_FLIGHT = 64;
 /** Time in ms for which a failed write of an observation is retried. */
 const RETRY_FOR_MS = 10 * 60_000;
-const RETRY = { firstMs: 250, maxMs: 10_000 };
+const RETRY_BACKOFF = { firstMs: 250, maxMs: 10_000 };
 
 /** Bounded queue that writes observations to the journal, in order per transaction. Retries failed writes. */
 export class ObservationQueue {
-  /** Observations of transactions that have no write in flight, by transaction. */
+  /** Observations of transactions without a write in flight, by transaction. */
   readonly #waiting = new Map<string, QueuedObservation[]>();
-  /** Observations of transactions that have a write in flight, by transaction. The first in each list is written. */
+  /** Observations of transactions with a write in flight, by transaction. The first of each list is being written. */
   readonly #inFlight = new Map<string, QueuedObservation[]>();
   /** Runs writes outside the async context of the request whose response was observed. */
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
@@ -105,7 +105,7 @@ export class ObservationQueue {
   #retryLater(): void {
     if (this.#retryTimer) return;
     const { clock, runtime } = this.session;
-    const delay = backoffMs(RETRY, this.#failureCount, runtime.random());
+    const delay = backoffMs(RETRY_BACKOFF, this.#failureCount, runtime.random());
     this.#failureCount += 1;
     this.#retryTimer = clock.after(delay, () => {
       this.#retryTimer = undefined;

@@ -3,7 +3,7 @@ import type { ConfirmBeginResult, ConfirmClaim, ConfirmResult } from '../../data
 import { withTimeout } from '../../shared/timeout';
 import type { JournalSession } from '../journal-session';
 
-/** Maximum time in ms for which a caller waits until its result is recorded; recording continues in the background. */
+/** Maximum time in ms that a caller waits for its result to be recorded. Recording continues in the background. */
 const RECORD_TIMEOUT_MS = 250;
 const RETRY_EVERY_MS = 1000;
 
@@ -17,23 +17,23 @@ export const notCarriedOutResult = ({ previousOutcomeUnknown }: ConfirmBeginResu
 export class ConfirmClaims {
   /** Results that the journal may not have recorded, by claim id. */
   readonly #unrecorded = new Map<string, ConfirmResult>();
-  #retry: Timer | undefined;
+  #retryTimer: Timer | undefined;
 
   constructor(
     private readonly session: JournalSession,
     private readonly warn: (facts: object, message: string) => void,
   ) {}
 
-  /** Claims a payment; null if another confirm of it is in progress. Throws UNAVAILABLE if the journal fails. */
+  /** Claims a payment. Returns null if a confirm of it is in progress. Throws UNAVAILABLE if the journal fails. */
   async begin(claim: ConfirmClaim): Promise<ConfirmBeginResult | null> {
     const beginning = this.session.journal.beginConfirm(claim);
     try {
       return await this.session.failClosed(beginning);
     } catch (error) {
-      // The journal may have recorded the claim despite the error, so the claim is ended.
+      // The journal may have recorded the claim despite the error, so the claim must be ended.
       void beginning.then(
         (lateResult) => lateResult && this.end(claim.id, notCarriedOutResult(lateResult)),
-        // An earlier confirm may have an unknown result. `not_carried_out` leaves that result unknown.
+        // `not_carried_out` changes nothing about an earlier confirm, whose result may be unknown.
         () => this.#recordLater(claim.id, { outcome: 'not_carried_out', confirmed: [] }),
       );
       throw error;
@@ -47,7 +47,7 @@ export class ConfirmClaims {
     );
   }
 
-  /** Tries again to record each unrecorded result in the journal. Does not send a confirm again. */
+  /** Tries once more to record each unrecorded result in the journal. */
   async flushUnrecorded(): Promise<void> {
     await Promise.all([...this.#unrecorded].map(([id, result]) => this.#record(id, result)));
   }
@@ -67,9 +67,9 @@ export class ConfirmClaims {
 
   #recordLater(id: string, result: ConfirmResult): void {
     this.#unrecorded.set(id, result);
-    if (this.#retry) return;
-    this.#retry = this.session.clock.after(RETRY_EVERY_MS, () => {
-      this.#retry = undefined;
+    if (this.#retryTimer) return;
+    this.#retryTimer = this.session.clock.after(RETRY_EVERY_MS, () => {
+      this.#retryTimer = undefined;
       void this.flushUnrecorded();
     });
   }

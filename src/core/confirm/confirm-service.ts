@@ -35,7 +35,7 @@ const NOT_FOUND_MESSAGE =
 /** Delay in ms before each lookup after a lost response. */
 const LOOKUP_DELAYS_MS = [0, 300, 900];
 
-/** Statuses that do not prove that a confirm was carried out, because a payment also reaches them without one. */
+/** Statuses that a payment can reach without a confirm. They do not prove that a confirm was carried out. */
 const ENDED_WITHOUT_CONFIRM: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.FAILED,
   PaymentStatus.MISPAID,
@@ -47,12 +47,12 @@ interface ConfirmCall {
   claim: ConfirmClaim;
   begun: ConfirmBeginResult;
   history: ReturnType<typeof compareHistory> & {
-    /** Whether the journal may have lost a confirm of this payment, whatever its input. */
+    /** Whether the journal may have lost a confirm of this payment, with any input. */
     confirmMayBeLost: boolean;
   };
 }
 
-/** The end of a confirm: the result for the caller (`outcome`) and the result for the journal (`result`). */
+/** What to report about a confirm: `outcome` to the caller, `result` to the journal. */
 interface ConfirmCompletion {
   outcome: ConfirmOutcome;
   result: ConfirmResult;
@@ -60,7 +60,7 @@ interface ConfirmCompletion {
 
 const replay = (found: PaymentResource): ConfirmOutcome => ({ kind: 'success', found, replayed: true });
 
-/** Sends one confirm at a time per payment. Repeats none that may have been carried out. See docs/exactly-once.md. */
+/** Sends one confirm at a time per payment, and none again that may have been carried out. See docs/exactly-once.md. */
 export class ConfirmService {
   readonly #claims: ConfirmClaims;
   readonly #inFlight = new InFlightCounter();
@@ -74,7 +74,7 @@ export class ConfirmService {
     return this.#inFlight.track(this.options.session.withLeaseRenewal(() => this.#claimAndConfirm(request)));
   }
 
-  /** Resolves when no confirm is in flight and another try to record every unrecorded result has ended. */
+  /** Resolves when no confirm is in flight, and after one more try to record the unrecorded results. */
   async drained(): Promise<void> {
     await this.#inFlight.drained();
     await this.#claims.flushUnrecorded();
@@ -97,7 +97,7 @@ export class ConfirmService {
       if (!repeated) {
         if (!begun) return { kind: 'in_progress' };
         const isComparable = (hash: string): boolean => hashes.isComparable(hash);
-        // The fence may have gone up since this instance last read it.
+        // The fence may have been raised since this instance last read it.
         await session.refreshFence();
         const comparison = compareHistory(inputHash, begun, confirmed, isComparable);
         // While the fence is up, the journal may have lost an earlier confirm with any input.
@@ -132,7 +132,7 @@ export class ConfirmService {
     };
   }
 
-  /** Sends the confirm, unless the payment shows that this input was carried out before. */
+  /** Sends the confirm, unless the state of the payment shows that a confirm with this input was carried out before. */
   async #confirm(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
     const { payments } = this.options;
@@ -149,7 +149,7 @@ export class ConfirmService {
         return { outcome: { kind: 'unknown' }, result: notCarriedOutResult(begun) };
       return { outcome: replay(movedOnPayment), result: this.#resultOfMovedOn(call, movedOnPayment) };
     }
-    // If the payment has moved on, the other input counts as carried out. This confirm is then sent as well.
+    // If the payment has moved on, the earlier unresolved inputs count as carried out. This input is sent as well.
     const earlierInputs = movedOnPayment
       ? this.#confirmedInputs(call, begun.unresolvedInputHashes, movedOnPayment)
       : [];
@@ -164,7 +164,7 @@ export class ConfirmService {
     }
     const { otherConfirmed } = history;
     if (otherConfirmed || earlierInputs.length > 0) {
-      // Another input may explain the state of the payment, so the state proves nothing about this input.
+      // Another input may have caused the state of the payment, so the state proves nothing about this input.
       if (outcome.kind === 'unknown')
         return { outcome, result: { outcome: 'unknown', confirmed: earlierInputs } };
       const recordedOutcome = earlierInputs.length > 0 ? 'known' : notCarriedOutResult(begun).outcome;
@@ -173,7 +173,7 @@ export class ConfirmService {
     return outcome.kind === 'refused' ? this.#onRejected(call, outcome) : this.#recoverLostResponse(call);
   }
 
-  /** Handles a rejected confirm. Another confirm may have caused the rejection, even one that bypassed the gateway. */
+  /** Handles a rejected confirm: looks up whether another confirm caused it, even one not sent by this gateway. */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
     const found = await this.#lookUpWithin(this.options.timeoutMs * 0.9, request);
@@ -186,7 +186,7 @@ export class ConfirmService {
     };
   }
 
-  /** Handles a lost response: looks the payment up; the confirm counts as carried out if the payment has moved on. */
+  /** Handles a lost response by lookups: if the payment has moved on, the confirm counts as carried out. */
   async #recoverLostResponse(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, claim } = call;
     const { timeoutMs, session } = this.options;
@@ -205,8 +205,8 @@ export class ConfirmService {
   }
 
   /**
-   * Returns the result to record if this confirm was not carried out, but the payment has moved on. The unresolved
-   * confirms then count as carried out, unless none of them had this input and an earlier input cannot be compared.
+   * Returns the result to record if this confirm was not carried out, but the payment has moved on. The earlier
+   * unresolved confirms then count as carried out if one of them had this input, or if all inputs can be compared.
    */
   #resultOfMovedOn(call: ConfirmCall, found: PaymentResource): ConfirmResult {
     const { begun, history } = call;

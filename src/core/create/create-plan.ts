@@ -1,5 +1,5 @@
 import type { NewAttempt } from '../../datasources/journal/journal';
-import type { MoneySendOptions, SendQueue } from '../../datasources/payment-service/client';
+import type { PostOptions, SendQueue } from '../../datasources/payment-service/client';
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import {
   createAlreadyInProgress,
@@ -21,19 +21,16 @@ export interface CreatePlan<T extends Transaction> {
   /** The method's wire type. */
   method: string;
   input: CanonicalInput;
-  /** Errors of the input. With errors, the create is never sent, but an earlier create with its key can be replayed. */
+  /** Errors of the input. If there are any, nothing is sent, but an earlier create with the same key is replayed. */
   errors: FieldError[];
-  /** The details of the method that are not secret. */
+  /** Details of the method that are safe to store and show. */
   publicDetails: object;
   matcher: TransactionMatcher<T>;
-  /** Preflight check that the service has no transaction with an external id; undefined: no preflight. */
+  /** Preflight lookup: whether the service has no transaction with the external id. Undefined: no preflight. */
   isExternalIdFree?: ((externalId: string) => Promise<boolean>) | undefined;
   queue: SendQueue;
   /** Sends the create once. Throws a ServiceError only if the service certainly did not act on the create. */
-  send(
-    attempt: Pick<NewAttempt, 'id' | 'externalId'>,
-    options: MoneySendOptions,
-  ): Promise<MutationOutcome<T>>;
+  send(attempt: Pick<NewAttempt, 'id' | 'externalId'>, options: PostOptions): Promise<MutationOutcome<T>>;
 }
 
 /** The result of a create for the caller. */

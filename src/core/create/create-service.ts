@@ -1,13 +1,14 @@
 import type { Attempt, BeginResult, NewAttempt } from '../../datasources/journal/journal';
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
-import type { MoneySlot } from '../../datasources/payment-service/client';
+import type { ReservedSlot } from '../../datasources/payment-service/client';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { withTimeout } from '../../shared/timeout';
 import type { CreatePlan, CreateResult } from './create-plan';
 import { differingParts, type KeyedHashes } from './keyed-hashes';
+import { isKeyReleased } from '../../datasources/journal/rows';
 import { newAttemptId } from '../../datasources/journal/stored-values';
-import { findCreateOfLostAttempt, inProgress } from './lost-attempt';
-import { createdAt } from '../polling/snapshot';
+import { findCreateOfLostAttempt, asInProgress } from './lost-attempt';
+import { creationTime } from '../polling/snapshot';
 import type { Transaction } from '../recovery/transaction-matcher';
 import type { OutcomeRecovery } from '../recovery/outcome-recovery';
 import type { JournalSession } from '../journal-session';
@@ -19,15 +20,12 @@ interface CreateServiceOptions {
   timeoutMs: number;
 }
 
-/** Maximum time in ms for lookups after a lost response; it is also limited to 90 % of the request timeout. */
+/** Maximum time in ms for lookups after a lost response; less if 90 % of the request timeout is less. */
 const MAX_RECOVERY_MS = 3000;
 const FIRST_LOOKUP_PAUSE_MS = 200;
 
-/** Maximum time in ms between writing an attempt and starting its request timeout, in a busy process. */
-const BUSY_ALLOWANCE_MS = 550;
-
-/** Whether the key of an attempt can be used for another attempt. */
-const isKeyReleased = ({ outcome }: Attempt): boolean => outcome === 'rejected' || outcome === 'not_sent';
+/** Maximum time in ms, in a busy process, from writing an attempt to the start of its request timeout. */
+const MAX_START_DELAY_MS = 550;
 
 /** Creates at most one transaction per idempotency key. See docs/exactly-once.md. */
 export class CreateService {
@@ -50,10 +48,10 @@ export class CreateService {
   }
 }
 
-/** One call of a create. Methods return undefined if run() must try again, for example because the key became free. */
+/** One call of a create. A method returns undefined if run() must try again, for example after the key became free. */
 class CreateCall<T extends Transaction> {
   #isLastTry = false;
-  /** `fence.since` when the current try began; 0 if the fence never went up. */
+  /** `fence.since` when the current try began; 0 if the fence was never raised. */
   #fenceSince = 0;
 
   constructor(
@@ -86,18 +84,18 @@ class CreateCall<T extends Transaction> {
     const { queue, input } = this.plan;
     await session.waitForClockSync();
     await session.waitForFence();
-    // The journal refuses the attempt if the fence goes up after this line.
+    // The journal refuses the attempt if the fence is raised after this line.
     this.#fenceSince = session.fence.since;
     if (session.fence.active) {
       const result = await this.#replayLostAttempt();
       if (result !== null) return result;
     } else if (!(await this.#passesPreflight())) return this.#onExternalIdTaken();
     if (!queue.hasFreeSlot()) {
-      // Looks for an attempt to replay first, because a replay needs no slot of the bulkhead.
+      // First looks for an attempt to replay: a replay does not have to wait for a slot.
       const existing = await this.#findActive();
       if (existing) return this.#replay(existing);
     }
-    // Wait for the slot before recording the attempt, because after a crash a recorded attempt counts as possibly sent.
+    // Records the attempt only when it has a slot, because after a crash a recorded attempt counts as possibly sent.
     const slot = await queue.reserve(input.channel);
     let attempt: NewAttempt;
     let begun: BeginResult;
@@ -113,7 +111,7 @@ class CreateCall<T extends Transaction> {
     return begun.kind === 'started' ? undefined : this.#onNotBegun(begun);
   }
 
-  /** Replays the transaction of a lost attempt with this key. Null if there is none; the create can then be sent. */
+  /** Replays the transaction of a lost attempt with this key. Returns null if there is none: the create can be sent. */
   async #replayLostAttempt(): Promise<CreateResult<T> | null | undefined> {
     const { session, recovery } = this.options;
     const existing = await this.#findActive();
@@ -124,15 +122,15 @@ class CreateCall<T extends Transaction> {
     if (lost === 'none') return null;
     if (lost === 'conflict') return { kind: lost, differing: [] };
     if (lost === 'external_id_taken') return this.#onExternalIdTaken();
-    // Backdates the attempt. Otherwise a recovery after a crash would find the transaction older than the attempt.
-    const createdMs = createdAt(lost.found);
+    // Backdates the attempt. Otherwise a recovery after a crash would ignore the transaction as too old.
+    const createdMs = creationTime(lost.found);
     const serviceStartedAt = Number.isNaN(createdMs) ? sought.serviceStartedAt : createdMs;
     const attempt = { ...sought, serviceStartedAt };
     const begun = await session.insertAttempt(attempt, recovery.succeeded(lost.found));
     if (begun.kind !== 'started') return this.#onNotBegun(begun);
     if (await recovery.record(attempt, lost.found))
       return { kind: 'success', found: lost.found, replayed: true };
-    // Meanwhile the transaction was recorded for an attempt with another key. This attempt sent nothing.
+    // An attempt with another key has been recorded as the creator meanwhile. This attempt sent nothing.
     await this.#settle(attempt, 'not_sent');
     return undefined;
   }
@@ -191,12 +189,12 @@ class CreateCall<T extends Transaction> {
       leaseUntil: session.leaseUntil(),
       startedAt: now,
       serviceStartedAt: plan.queue.serviceNow(),
-      sendUntil: now + session.timeoutMs + BUSY_ALLOWANCE_MS + timeoutMs,
+      sendUntil: now + session.timeoutMs + MAX_START_DELAY_MS + timeoutMs,
       fenceSince: this.#fenceSince,
     };
   }
 
-  /** Whether the preflight finds no transaction, or none is needed, for example because the key is in use. */
+  /** Whether the preflight lookup finds no transaction, or is not needed. */
   async #passesPreflight(): Promise<boolean> {
     const { plan } = this;
     const { externalId } = plan.input;
@@ -204,7 +202,7 @@ class CreateCall<T extends Transaction> {
     return (await this.#findActive()) !== null || plan.isExternalIdFree(externalId);
   }
 
-  #send(attempt: NewAttempt, slot: MoneySlot): Promise<MutationOutcome<T>> {
+  #send(attempt: NewAttempt, slot: ReservedSlot): Promise<MutationOutcome<T>> {
     const mayRepeat = (): Promise<boolean> => this.options.session.ownsInProgress(attempt.id);
     return this.plan.send(attempt, { slot, mayRepeat }).catch(async (error: unknown) => {
       await this.#settle(attempt, 'not_sent');
@@ -229,11 +227,11 @@ class CreateCall<T extends Transaction> {
     return this.#recoverLostResponse(attempt);
   }
 
-  /** Handles a lost or unreadable response: looks the transaction up for a short time, then leaves it to recovery. */
+  /** Handles a lost or unreadable response by lookups for a short time. Then leaves it to the background recovery. */
   async #recoverLostResponse(attempt: NewAttempt): Promise<CreateResult<T>> {
     const { recovery, timeoutMs, session } = this.options;
     const { runtime } = session;
-    const sentAttempt = inProgress(attempt);
+    const sentAttempt = asInProgress(attempt);
     const deadline = runtime.monotonic() + Math.min(MAX_RECOVERY_MS, timeoutMs * 0.9);
     for (let delayMs = FIRST_LOOKUP_PAUSE_MS; ; delayMs *= 2) {
       const leftMs = deadline - runtime.monotonic();

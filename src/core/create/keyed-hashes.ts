@@ -1,7 +1,8 @@
 import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { Attempt, AttemptKey, ConfirmedPayment } from '../../datasources/journal/journal';
+import { toUuid } from '../../datasources/journal/stored-values';
 
-/** The parts of a create's input that its fingerprint covers; without security codes. */
+/** The input of a create as its fingerprint covers it: without security codes. */
 export interface CanonicalInput {
   kind: string;
   channel: string;
@@ -14,7 +15,7 @@ export interface CanonicalInput {
   description?: string | null;
 }
 
-/** The parts of a confirm that its input hash covers. `fields`: the payer's input, with wire names. */
+/** The parts of a confirm that its fingerprint covers. `fields`: the payer's input, with wire names. */
 type CanonicalConfirm = ConfirmedPayment & { method: string; fields: Record<string, unknown> };
 
 /** Returns canonical JSON: with sorted fields, and without fields that are null or undefined. */
@@ -68,15 +69,15 @@ export class KeyedHashes {
     return createHmac('sha256', this.#fingerprintKey).update(text).digest('hex');
   }
 
-  /** Whether an attempt has this input. If its fingerprint is not comparable, only its fields in the journal count. */
+  /** Whether an attempt has this input. Compares fingerprints or, if they are not comparable, the stored fields. */
   matches(attempt: Attempt, input: CanonicalInput, method: string): boolean {
     if (this.isComparable(attempt.fingerprint)) return attempt.fingerprint === this.ofCreate(input);
     return differingParts(attempt, input, method).length === 0;
   }
 
   /**
-   * Returns the external id for a create without one: a UUID of version 8 (RFC 9562, 5.8). It is always the same for
-   * the same idempotency key, so that a create can be found at the service even if the journal has lost it.
+   * Returns the external id for a create without one: a UUID of version 8 (RFC 9562, 5.8). It is derived from the
+   * idempotency key, so that a create can be found at the service even if the journal has lost it.
    */
   externalIdOf({ service, client, key }: AttemptKey): string {
     const hash = createHmac('sha256', this.#externalIdKey)
@@ -84,7 +85,7 @@ export class KeyedHashes {
       .digest();
     hash.writeUInt8(0x80 | (hash.readUInt8(6) & 0x0f), 6);
     hash.writeUInt8(0x80 | (hash.readUInt8(8) & 0x3f), 8);
-    return hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+    return toUuid(hash.toString('hex', 0, 16));
   }
 }
 

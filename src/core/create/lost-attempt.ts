@@ -6,13 +6,13 @@ import type { CreatePlan } from './create-plan';
 const NOT_PROVEN_MESSAGE =
   'The journal may have lost a create with this key, and a lookup at the payment service could not rule that out; this call sent nothing. Repeat it unchanged.';
 
-/** Throws the error of the service, or UNAVAILABLE if there is none. */
+/** Throws UNAVAILABLE, or the service's own error if there is one. */
 function failNotProven(error?: unknown): never {
   throw error instanceof ServiceError ? error : notTriedError(NOT_PROVEN_MESSAGE);
 }
 
-/** Returns an attempt as the journal returns it right after the insert. */
-export const inProgress = (attempt: NewAttempt): Attempt => ({
+/** Returns a new attempt in the form in which the journal returns it. */
+export const asInProgress = (attempt: NewAttempt): Attempt => ({
   ...attempt,
   seq: 0,
   outcome: 'in_progress',
@@ -26,8 +26,9 @@ export const inProgress = (attempt: NewAttempt): Attempt => ({
 
 /**
  * While the fence is up: looks up the transaction that a lost attempt with this key or external id may have created.
- * `none`: there is none, so the create can be sent. `conflict`: the transaction differs from the input and no attempt
- * in the journal created it, so the key may have been used with another input. Throws UNAVAILABLE if nothing is proven.
+ * `none`: there is none, so the create can be sent. `conflict`: there is a transaction that differs from the input and
+ * has no attempt in the journal, so the key may have been used with another input. Throws UNAVAILABLE if the lookups
+ * prove nothing.
  * @param lostSince earliest creation time of a transaction that a lost attempt may have created
  */
 export async function findCreateOfLostAttempt<T extends Transaction>(
@@ -35,8 +36,8 @@ export async function findCreateOfLostAttempt<T extends Transaction>(
   { matcher, input, isExternalIdFree }: CreatePlan<T>,
   lostSince: number,
 ): Promise<{ found: T } | 'none' | 'conflict' | 'external_id_taken'> {
-  const lostAttempt = inProgress(attempt);
-  // Only this idempotency key leads to the derived external id, so a transaction with that id is never too old.
+  const lostAttempt = asInProgress(attempt);
+  // A derived external id belongs to this idempotency key only, so a transaction with it is never too old.
   const createdFrom = input.externalId === null ? -Infinity : lostSince;
   const match = await matcher.find(lostAttempt, createdFrom).catch(failNotProven);
   if (match.kind === 'found') return { found: match.found };

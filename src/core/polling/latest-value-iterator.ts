@@ -7,11 +7,12 @@ export class LatestValueIterator<T> implements AsyncIterableIterator<T, undefine
   /** @param onReturn called when the consumer stops iterating */
   constructor(private readonly onReturn: (iterator: LatestValueIterator<T>) => void) {}
 
-  hasValue = false;
+  /** Whether at least one value was pushed. */
+  hasReceivedValue = false;
 
   /** Delivers a value to the consumer. Replaces a value that the consumer has not received yet. */
   push(value: T): void {
-    this.hasValue = true;
+    this.hasReceivedValue = true;
     this.#pending = { value };
     this.#deliver();
   }

@@ -1,13 +1,13 @@
 import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollIntervals } from '../../shared/poll-intervals';
 
-/** Selects the poll intervals: whom the transaction waits for, `mispaid` (status MISPAID) or `done` (no more polls). */
-export type PollCategory = 'payer' | 'provider' | 'mispaid' | 'done';
+/** What a transaction waits for. Selects its poll intervals. `mispaid`: status MISPAID. `done`: not polled any more. */
+export type PollPhase = 'payer' | 'provider' | 'mispaid' | 'done';
 
 const MAX_BACKOFF_MS = 60_000;
 /** Maximum Retry-After of the service in ms. Longer values are reduced to it. */
 const MAX_RETRY_AFTER_MS = 300_000;
-/** Minimum delay before the next lookup for the record of changes, as a fraction of the time since the last change. */
+/** Minimum delay before the next lookup of a followed transaction, as a fraction of the time since its last change. */
 const FOLLOW_SHARE_OF_AGE = 1 / 60;
 
 /** Adds jitter of ±15 %, so that polls that began at the same time spread out. */

@@ -2,16 +2,17 @@ import { createHash } from 'node:crypto';
 import { PaymentState, PaymentStatus, type PaymentResource } from '../../schema/payment';
 import type { PayoutResource } from '../../schema/payout';
 import { peek } from '../../schema/lazy-field';
-import type { PollCategory } from './poll-schedule';
+import type { PollPhase } from './poll-schedule';
 
-/** A transaction as one response shows it. */
+/** A transaction as it is in one response. */
 export type Snapshot = PaymentResource | PayoutResource;
 
-/** Whether fields are missing from a payment. Reading one of them would trigger a lookup. */
+/** Whether a payment lacks fields that its response did not contain. Reading one of them would trigger a lookup. */
 const isIncomplete = (snapshot: Snapshot): boolean =>
   'complete' in snapshot && snapshot.complete !== undefined;
 
-export function pollPhase(snapshot: Snapshot): PollCategory {
+/** Returns the poll phase of a transaction in this state. */
+export function pollPhase(snapshot: Snapshot): PollPhase {
   const { status } = snapshot;
   if (status === PaymentStatus.COMPLETED || status === PaymentStatus.FAILED) return 'done';
   if (status === PaymentStatus.MISPAID) return 'mispaid';
@@ -43,7 +44,7 @@ export function hasChanged(before: Snapshot, after: Snapshot): boolean {
 }
 
 /** Returns the creation time by the service's clock, in milliseconds since 1970; NaN if it is not known. */
-export const createdAt = (snapshot: Snapshot): number => Date.parse(String(peek(snapshot, 'createDate')));
+export const creationTime = (snapshot: Snapshot): number => Date.parse(String(peek(snapshot, 'createDate')));
 
 const hash = (text: string, bytes: number): string =>
   createHash('sha256').update(text).digest().subarray(0, bytes).toString('base64url');
@@ -59,7 +60,7 @@ export const transactionHash = (scope: string, channel: string, transactionId: s
 export const channelHash = (service: string, channel: string): string =>
   hash(`changes ${service} ${channel}`, 16);
 
-/** Returns `after` with the external id of `before`. A partial payout also gets the details of `before`. */
+/** Returns `after`, completed from `before`: the external id and, for a partial payout, all details. */
 export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const { status, rawStatus, error } = after;
   const empty = Object.create(Object.getPrototypeOf(before) as object) as T;

@@ -23,7 +23,7 @@ export interface PollingOptions {
   recorder: { onSnapshot(found: Snapshot, requestedAt: number): void };
 }
 
-/** Maximum number of concurrent polls. Leaves capacity of the payment service for callers' requests. */
+/** Maximum number of concurrent polls. The rest of the capacity is for callers' requests. */
 const MAX_CONCURRENT_POLLS = 32;
 /** Maximum number of transactions whose last state hashes are stored. */
 const MAX_STORED_HASHES = 20_000;
@@ -38,7 +38,7 @@ interface LastStateHashes {
 export class TransactionFeed<T extends Snapshot> {
   readonly #lookups: LookupCoalescer<T>;
   readonly #pollers = new Map<string, TransactionPoller<T>>();
-  /** The pollers by transaction hash, for messages of other instances; empty if there can be no other instances. */
+  /** The pollers by transaction hash, for messages of other instances. Empty if no other instances can exist. */
   readonly #pollersByHash = new Map<string, TransactionPoller<T>>();
   readonly #lastHashes = growingCache<string, LastStateHashes>(MAX_STORED_HASHES);
   readonly #limit = bulkhead(MAX_CONCURRENT_POLLS, Infinity);
@@ -69,7 +69,7 @@ export class TransactionFeed<T extends Snapshot> {
     return this.#limit.execute(() => this.lookUp({ channel, transactionId }));
   }
 
-  /** Handles a callback of the service: if the transaction has subscribers, they are polled for soon; otherwise looks it up. */
+  /** Handles a callback of the service: looks the transaction up, by an early poll if it has subscribers. */
   async onCallback(channel: string, transactionId: string): Promise<void> {
     if (!this.#pollSoon(channel, transactionId)) await this.lookUp({ channel, transactionId });
   }
@@ -108,7 +108,7 @@ export class TransactionFeed<T extends Snapshot> {
     const hashes = this.#lastHashesOf(name);
     if (hashes.own === state) return;
     hashes.own = state;
-    // A state that another instance published is not published again.
+    // Does not publish a state that another instance has just published.
     if (hashes.peer !== state) notifier.publish({ name, state });
     hashes.peer = undefined;
   }
@@ -139,7 +139,7 @@ export class TransactionFeed<T extends Snapshot> {
       lookUp: () => {
         const poll = (): Promise<T | null> =>
           background({ name: `watch ${kind}` }, () => this.lookUp({ channel, transactionId }));
-        // The first lookup is not queued. A queued lookup is skipped if the poller has ended meanwhile.
+        // The first lookup does not wait for a slot. A later one is skipped if the poller has ended while it waited.
         if (!poller.latest) return poll();
         return this.#limit.execute(async () => (this.#pollers.get(key) === poller ? poll() : null));
       },

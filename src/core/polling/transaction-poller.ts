@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../shared/clock';
 import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollResult } from '../background';
 import { nextPollDelay, retryAfterOf } from './poll-schedule';
-import { createdAt, hasChanged, mergeSnapshot, pollPhase, stateText, type Snapshot } from './snapshot';
+import { creationTime, hasChanged, mergeSnapshot, pollPhase, stateText, type Snapshot } from './snapshot';
 import { LatestValueIterator } from './latest-value-iterator';
 
 interface TransactionPollerOptions<T extends Snapshot> {
@@ -21,7 +21,7 @@ const FRESH_MS = 2000;
 /** Minimum time in ms between polls that are triggered by callbacks, replays and remote changes. */
 const MIN_GAP_MS = 100;
 
-interface Latest<T> {
+interface LatestState<T> {
   snapshot: T;
   /** When the response was received, by `performance.now()`. Comparable with `requestedAt`. */
   receivedAt: number;
@@ -42,7 +42,7 @@ interface Outage {
 export class TransactionPoller<T extends Snapshot> {
   readonly #subscribers = new Set<LatestValueIterator<T>>();
   readonly #startedAt = performance.now();
-  #latest: Latest<T> | undefined;
+  #latest: LatestState<T> | undefined;
   #changedAt: number | undefined;
   #outage: Outage | undefined;
   #timer: Timer | undefined;
@@ -67,7 +67,7 @@ export class TransactionPoller<T extends Snapshot> {
     const latest = this.#latest;
     const age = latest ? this.options.clock.monotonic() - latest.receivedAtMonotonic : Infinity;
     const isFresh = age >= 0 && age < FRESH_MS;
-    // During an outage a new subscriber receives the latest state, however old, and triggers no poll.
+    // During an outage, a new subscriber receives the latest state even if it is old, and triggers no poll.
     if (latest && (isFresh || this.#outage)) subscriber.push(latest.snapshot);
     else void this.#poll();
     return subscriber;
@@ -85,8 +85,8 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   /**
-   * Handles the result of any lookup of this transaction. If the request began before the latest response was received,
-   * the result may be older than that response. It is then not published, but triggers a poll if it differs.
+   * Handles a response with this transaction. If its request began before the latest response was received, it may be
+   * the older of the two. It is then not published, but triggers a poll if it differs.
    * @param requestedAt start of the request, by `performance.now()`
    */
   onSnapshot(snapshot: T, requestedAt: number): void {
@@ -103,12 +103,12 @@ export class TransactionPoller<T extends Snapshot> {
     const isChanged = !before || hasChanged(before, snapshot);
     this.#latest = { snapshot, receivedAt: performance.now(), receivedAtMonotonic: clock.monotonic() };
     this.#outage = undefined;
-    const ageMs = clock.now() - createdAt(snapshot);
+    const ageMs = clock.now() - creationTime(snapshot);
     if (!before) this.#changedAt = clock.monotonic() - (ageMs > 0 ? ageMs : 0);
     // Only a new state restarts the poll schedule. Other values, such as signed URLs, differ in every response.
     else if (stateText(before) !== stateText(snapshot)) this.#changedAt = clock.monotonic();
     for (const subscriber of this.#subscribers)
-      if (isChanged || !subscriber.hasValue) subscriber.push(snapshot);
+      if (isChanged || !subscriber.hasReceivedValue) subscriber.push(snapshot);
     if (pollPhase(snapshot) === 'done') this.#end();
     else if (!this.#isPolling) this.#schedulePoll();
   }
@@ -123,7 +123,7 @@ export class TransactionPoller<T extends Snapshot> {
     let result: PollResult | undefined;
     try {
       const found = await this.options.lookUp();
-      // If the poller has ended meanwhile, its queued lookup was skipped, so there is no result.
+      // If the poller has ended meanwhile, its queued lookup may have been skipped. Then there is no result.
       if (!this.#isOver) result = found ? 'found' : 'missing';
       if (!found) throw transactionNotFoundError(this.options.kind);
       // `onSnapshot` has ignored the response if the lookup is shared and was sent before this poller started.
@@ -144,10 +144,10 @@ export class TransactionPoller<T extends Snapshot> {
   #replayLatest(): void {
     const { latest } = this;
     if (!latest) return;
-    for (const subscriber of this.#subscribers) if (!subscriber.hasValue) subscriber.push(latest);
+    for (const subscriber of this.#subscribers) if (!subscriber.hasReceivedValue) subscriber.push(latest);
   }
 
-  /** Ends the subscriptions with the error: at once if no state is known yet, otherwise only after a long outage. */
+  /** Ends the subscriptions with the error: at once if no state is known yet, otherwise after a long outage. */
   #onFailure(error: unknown): void {
     if (!this.#latest) return this.#end(error);
     const now = this.options.clock.monotonic();
@@ -173,7 +173,7 @@ export class TransactionPoller<T extends Snapshot> {
     this.#schedulePollIn(nextPollDelay(settings.schedule[phase], sinceChange, this.#outage?.failures ?? 0));
   }
 
-  /** Schedules the next poll, not before the end of Retry-After. Ends the subscriptions when an outage is too long. */
+  /** Schedules the next poll, no earlier than Retry-After allows. Ends the subscriptions after a long outage. */
   #schedulePollIn(ms: number): void {
     const retryIn = (this.#outage?.retryAt ?? 0) - this.options.clock.monotonic();
     const delayMs = Math.min(Math.max(0, ms, retryIn), this.#msUntilOutageTimeout());

@@ -1,5 +1,6 @@
 import {
   NO_ABSENCE,
+  OBSERVER_GRACE_MS,
   type Absence,
   type Attempt,
   type Claim,
@@ -14,10 +15,10 @@ import { withTimeout } from '../../shared/timeout';
 import type { TransactionMatcher, LookupMatch, Transaction } from './transaction-matcher';
 import type { ChangeRecorder } from '../changes/change-recorder';
 import type { JournalSession } from '../journal-session';
-import type { BackgroundObserver, RecoveryKind } from '../background';
+import type { BackgroundObserver, RecoveryResultKind } from '../background';
 
 type RecoveryResult<T> =
-  { kind: Extract<RecoveryKind, 'found'>; found: T } | { kind: Exclude<RecoveryKind, 'found'> };
+  { kind: Extract<RecoveryResultKind, 'found'>; found: T } | { kind: Exclude<RecoveryResultKind, 'found'> };
 
 interface OutcomeRecoveryOptions {
   session: JournalSession;
@@ -26,7 +27,7 @@ interface OutcomeRecoveryOptions {
   /** Time in ms after `sendUntil` during which a payment may still appear at the service (settling time). */
   settleMs: number;
   observer: Pick<BackgroundObserver, 'onRecovery' | 'onOutcomeRecovered'>;
-  recorder: Pick<ChangeRecorder, 'observedByCreate' | 'onCreateRecorded'>;
+  recorder: Pick<ChangeRecorder, 'observeCreate' | 'onCreateRecorded'>;
 }
 
 type SucceededOutcome = Extract<Outcome, { outcome: 'succeeded' }>;
@@ -34,22 +35,19 @@ type RecoveredOutcome = SucceededOutcome | { outcome: 'not_sent'; settledAt: num
 
 const FIRST_RECHECK_DELAY_MS = 500;
 const MAX_RECHECK_DELAY_MS = 60_000;
-/** Time in ms by which a recheck must be overdue before other instances count lookups. Same value in sql-journal.ts. */
-const OBSERVER_GRACE_MS = 5000;
-
-/** Minimum number of lookups without a match before a key becomes free. They are spread over the settling time. */
+/** Minimum number of lookups without a match before a key becomes free. The settling time is divided among them. */
 const MIN_LOOKUPS = 4;
 
-/** Maximum number of entries in `#countedAt`. An eviction is safe: it postpones the release of the attempt's key. */
-const MAX_COUNTED = 10_000;
+/** Maximum number of entries in `#countedAt`. An eviction only delays the release of a key. */
+const MAX_COUNTED_ATTEMPTS = 10_000;
 
 /** Recovers unknown outcomes by lookup. See docs/exactly-once.md. */
 export class OutcomeRecovery {
-  /** Recoveries in flight of this instance, by attempt id. Concurrent callers share one. */
+  /** This instance's recoveries in flight, by attempt id. Concurrent callers share a recovery. */
   readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
-  /** Start of this instance's last lookup that counted as evidence of absence, by attempt id; monotonic clock. */
-  readonly #countedAt = growingCache<string, number>(MAX_COUNTED);
-  readonly #reports = new InFlightCounter();
+  /** When this instance's last lookup that counted as evidence of absence began, by attempt id; monotonic clock. */
+  readonly #countedAt = growingCache<string, number>(MAX_COUNTED_ATTEMPTS);
+  readonly #reportsInFlight = new InFlightCounter();
 
   constructor(private readonly options: OutcomeRecoveryOptions) {}
 
@@ -97,7 +95,7 @@ export class OutcomeRecovery {
   ): Promise<RecoveryResult<T>> {
     const { session, timeoutMs, settleMs } = this.options;
     const startedAt = session.clock.monotonic();
-    // A payout is never sent again, so its absence needs no evidence.
+    // A payout with an unknown outcome is never sent again, so evidence of its absence would have no use.
     const mayCount = attempt.kind === 'payment' && session.clock.now() > attempt.sendUntil;
     const match = await withTimeout(timeoutMs, matcher.find(attempt), session.runtime).catch(() => undefined);
     if (match?.kind === 'found' && (await this.#recordRecovered(attempt, match.found))) return match;
@@ -112,14 +110,14 @@ export class OutcomeRecovery {
     return { kind: 'missing' };
   }
 
-  /** Returns the evidence of absence after a lookup. Returns `attempt.absence` itself if the lookup does not count. */
+  /** Returns the evidence of absence including this lookup; `attempt.absence` itself if the lookup does not count. */
   async #absenceAfter<T extends Transaction>(
     match: LookupMatch<T>,
     { attempt, matcher, startedAt }: { attempt: Attempt; matcher: TransactionMatcher<T>; startedAt: number },
   ): Promise<Absence> {
     const { session, clockGuard, timeoutMs, settleMs } = this.options;
     const { absence } = attempt;
-    // Another transaction with the same external id may hide this attempt's transaction, so the evidence is void.
+    // The transaction found may hide another one with the same external id, so lookups without a result prove nothing.
     if (match.kind !== 'nothing') return NO_ABSENCE;
     if (!match.isOwn || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
     const isFound = await withTimeout(
@@ -128,13 +126,13 @@ export class OutcomeRecovery {
       session.runtime,
     ).catch(() => false);
     if (!isFound) return absence;
-    // Only the instance that made the last lookup that counted knows the time since then, by its monotonic clock.
+    // Only the instance whose lookup counted last can measure the time since then, with its monotonic clock.
     const lastCountedAt = absence.observer === session.owner ? this.#countedAt.get(attempt.id) : undefined;
     const elapsed = lastCountedAt === undefined ? 0 : startedAt - lastCountedAt;
     this.#countedAt.set(attempt.id, startedAt);
     return {
       lookups: absence.lookups + 1,
-      // Even after a long pause, a lookup counts for no more than its fraction of the settling time.
+      // Even after a long pause, one lookup adds no more than its part of the settling time.
       spanMs: Math.round(absence.spanMs + Math.min(elapsed, settleMs / (MIN_LOOKUPS - 1))),
       observer: session.owner,
     };
@@ -148,7 +146,7 @@ export class OutcomeRecovery {
     return isObserved && dueIn > -OBSERVER_GRACE_MS && dueIn <= MAX_RECHECK_DELAY_MS * 2;
   }
 
-  /** Records that an attempt created this transaction. Returns false if another attempt created it. */
+  /** Records that an attempt created this transaction. Returns false if the journal has another creator. */
   record(attempt: SentAttempt, found: Transaction): Promise<boolean> {
     const { session, recorder } = this.options;
     return session.recordOutcome(attempt, this.succeeded(found), () => recorder.onCreateRecorded(found));
@@ -156,7 +154,7 @@ export class OutcomeRecovery {
 
   /** Resolves when every recovered outcome has been reported. */
   drained(): Promise<void> {
-    return this.#reports.drained();
+    return this.#reportsInFlight.drained();
   }
 
   /** Builds the outcome of the attempt that created this transaction. */
@@ -167,12 +165,12 @@ export class OutcomeRecovery {
       transactionId: found.transactionId,
       status: found.rawStatus,
       settledAt: session.clock.now(),
-      observed: recorder.observedByCreate(found),
+      observed: recorder.observeCreate(found),
     };
   }
 
   /**
-   * Records a recovered outcome, and reports it to the observer if the journal records it at the first try.
+   * Records a recovered outcome. Reports it to the observer if the first try to record it succeeds.
    * @param found the transaction that the attempt created; null if it certainly created none
    */
   #recordRecovered(attempt: Attempt, found: Transaction | null): Promise<boolean> {
@@ -182,7 +180,7 @@ export class OutcomeRecovery {
       : { outcome: 'not_sent', settledAt: session.clock.now() };
     return session.recordOutcome(attempt, outcome, () => {
       if (found) recorder.onCreateRecorded(found);
-      void this.#reports.track(this.#report(attempt, outcome));
+      void this.#reportsInFlight.track(this.#report(attempt, outcome));
     });
   }
 
@@ -197,11 +195,11 @@ export class OutcomeRecovery {
     observer.onOutcomeRecovered({ attempt, outcome, transactionId, instance: session.owner });
   }
 
-  /** Records an unknown outcome and the time of the next lookup. */
+  /** Records that the outcome is still unknown, and the time of the next lookup. */
   async scheduleRecheck(attempt: Attempt, absence?: Absence): Promise<void> {
     const { session } = this.options;
     const isObservedElsewhere = this.#isObservedElsewhere(attempt);
-    // The next lookup belongs to the instance of the last lookup that counted, so its time stays the same.
+    // If another instance made the last lookup that counted, it also makes the next one, at the time that it has set.
     const nextRecheckAt = isObservedElsewhere
       ? (attempt.nextRecheckAt ?? 0)
       : Math.round(session.clock.now() + this.#recheckDelay(attempt.recheckCount));
@@ -214,7 +212,7 @@ export class OutcomeRecovery {
 
   /** Returns the delay before the next lookup in ms: exponential backoff with jitter. */
   #recheckDelay(recheckCount: number): number {
-    // Each lookup counts for a limited part of the settling time. With longer delays, keys would become free later.
+    // Each lookup adds only a limited part of the settling time, so longer delays would keep keys in use longer.
     const maxMs = Math.min(
       MAX_RECHECK_DELAY_MS,
       Math.max(FIRST_RECHECK_DELAY_MS, this.options.settleMs / (2 * MIN_LOOKUPS)),

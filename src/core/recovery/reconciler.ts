@@ -19,7 +19,7 @@ const RUN_DELAY_MS = 1000;
 const BACKLOG_RUN_DELAY_MS = 100;
 const MAX_ATTEMPTS_PER_RUN = 16;
 
-/** Starts to recover unknown outcomes in the background, including those of instances that died. */
+/** Starts the background job that recovers unknown outcomes, including those of instances that have died. */
 export function startReconciler(options: ReconcilerOptions): RepeatedJob {
   const { session, clockGuard, recovery, matchers, background, observer } = options;
   const recover = (attempt: Attempt): Promise<unknown> =>

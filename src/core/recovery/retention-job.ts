@@ -8,7 +8,7 @@ import type { JournalSession } from '../journal-session';
 
 interface RetentionJobOptions {
   session: JournalSession;
-  /** Detects clock steps. Nothing is purged for some time after a step (ClockGuard.isSteady). */
+  /** Nothing is purged for some time after a clock step. */
   clockGuard: ClockGuard;
   config: {
     /** `keepMs`: retention period of settled attempts and confirmed inputs, in milliseconds. */
@@ -25,26 +25,27 @@ const FIRST_RUN_DELAY_MS = 10_000;
 const RUN_EVERY_MS = 60 * 60 * 1000;
 /** Delay in ms before the next run if another instance is purging, or the clock is not synchronized or not steady. */
 const POSTPONED_RUN_DELAY_MS = 60_000;
-const RETRY = { firstMs: 1000, maxMs: 60_000 };
+/** Delays after failed steps. */
+const RETRY_BACKOFF = { firstMs: 1000, maxMs: 60_000 };
 
-/** Minimum and maximum rows per purge step. The number adapts, so that a step delays creates by TARGET_STEP_MS. */
+/** Minimum and maximum number of rows per purge step. It adapts, so that a step takes about TARGET_STEP_MS. */
 const MIN_STEP_ROWS = 25;
 const MAX_STEP_ROWS = 500;
 const TARGET_STEP_MS = 20;
 /** Pause after a purge step, as a multiple of the duration of the step. */
-const PAUSE_PER_STEP = 4;
+const PAUSE_FACTOR = 4;
 const MIN_PAUSE_MS = 20;
 
 /** Starts to delete settled attempts, reservations, confirmed inputs and changes after their retention periods. */
 export function startRetentionJob(options: RetentionJobOptions): RepeatedJob {
-  const purge = new Purge(options);
-  return new RepeatedJob(options.session.clock, FIRST_RUN_DELAY_MS, () => purge.runStep());
+  const purger = new Purger(options);
+  return new RepeatedJob(options.session.clock, FIRST_RUN_DELAY_MS, () => purger.runStep());
 }
 
 /** Deletes expired rows in steps. Only one instance purges at a time. */
-class Purge {
+class Purger {
   #targetIndex = 0;
-  /** Position after which the next step continues; null: start at the beginning. */
+  /** Position after which the next step continues; null: at the first row. */
   #after: string | null = null;
   #stepRows = MIN_STEP_ROWS;
   #failureCount = 0;
@@ -70,7 +71,7 @@ class Purge {
       const { reason, code } = describeJournalError(error);
       const facts = { event: 'purge_step_failed', target, failures: this.#failureCount, reason, code };
       warn(facts, 'could not delete expired rows from the journal; retrying');
-      return backoffMs(RETRY, this.#failureCount - 1, runtime.random());
+      return backoffMs(RETRY_BACKOFF, this.#failureCount - 1, runtime.random());
     }
   }
 
@@ -91,7 +92,7 @@ class Purge {
         ? Math.max(MIN_STEP_ROWS, this.#stepRows >> 1)
         : Math.min(MAX_STEP_ROWS, this.#stepRows * 2);
     this.#after = progress.after;
-    const pauseMs = Math.max(MIN_PAUSE_MS, PAUSE_PER_STEP * tookMs);
+    const pauseMs = Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * tookMs);
     if (progress.after !== null) return pauseMs;
     const isLast = this.#targetIndex === TARGETS.length - 1;
     this.#startTarget(isLast ? 0 : this.#targetIndex + 1);

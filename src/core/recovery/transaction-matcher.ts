@@ -7,13 +7,14 @@ import type { PaymentResource } from '../../schema/payment';
 import type { PayoutResource } from '../../schema/payout';
 import { normalizeDecimal } from '../../schema/scalars';
 import type { JournalSession } from '../journal-session';
+import { creationTime } from '../polling/snapshot';
 
 export type Transaction = PaymentResource | PayoutResource;
 
-/** Result of a lookup by external id. A `mismatch` may hide the attempt's transaction, so it does not prove absence. */
+/** Result of a lookup by external id. A `mismatch` proves nothing: it may hide the transaction of the attempt. */
 export type LookupMatch<T> =
   | { kind: 'found'; found: T }
-  /** `why`: undefined if the transaction differs from the attempt; `rival`: another open attempt may be its creator. */
+  /** `why`: undefined if the transaction has another input; `rival` if another open attempt may have created it. */
   | { kind: 'mismatch'; why?: 'older' | 'created_by_another' | 'rival' }
   /** `isOwn`: whether the response comes from the service itself, and not from a proxy. */
   | { kind: 'nothing'; isOwn: boolean };
@@ -28,13 +29,13 @@ export interface TransactionMatcher<T extends Transaction> {
    * @param createdFrom earliest creation time; only given if the journal may have lost the attempt
    */
   find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<T>>;
-  /** Whether the service finds a recorded transaction of the same channel; true if none is recorded. */
+  /** Whether the service finds a transaction that certainly exists on this channel; true if the journal knows none. */
   findsKnownTransaction(attempt: Attempt): Promise<boolean>;
   /** Returns the transaction of a succeeded attempt in its current state, or as recorded if the lookup fails. */
   current(attempt: Attempt): Promise<T>;
 }
 
-/** Tolerance in ms: a Date header has whole seconds only, and its response needs time to arrive. */
+/** Tolerance in ms for times from a Date header, which has whole seconds only and takes time to arrive. */
 const DATE_TOLERANCE_MS = 1500;
 /** Clock skew in ms that is tolerated if the service sends no Date header. */
 const MAX_UNKNOWN_SKEW_MS = 5000;
@@ -65,7 +66,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
         : !(creationTime(found) < createdFrom - MAX_UNKNOWN_SKEW_MS);
     if (!isRecent) return { kind: 'mismatch', why: 'older' };
     const holder = await journal.findByTransaction(service, 'payment', found.transactionId);
-    const isOfAnother = holder ? holder.id !== attempt.id : this.#mayHavePurgedHolder(attempt);
+    const isOfAnother = holder ? holder.id !== attempt.id : this.#mayHavePurgedCreator(attempt);
     if (isOfAnother) return { kind: 'mismatch', why: 'created_by_another' };
     if (!matchesAttempt(found, attempt)) return { kind: 'mismatch' };
     if (holder) return { kind: 'found', found };
@@ -94,12 +95,12 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     });
   }
 
-  /** Whether the journal may have purged another attempt that began later and created the payment. */
-  #mayHavePurgedHolder({ startedAt }: Attempt): boolean {
+  /** Whether this attempt is so old that the journal may have purged a later one that created the payment. */
+  #mayHavePurgedCreator({ startedAt }: Attempt): boolean {
     return this.session.clock.now() - startedAt > this.keepMs;
   }
 
-  /** Whether a payment was created after the attempt began. An older payment can have the same external id. */
+  /** Whether a payment was created after the attempt began; an older payment can have the same external id. */
   #createdSince(payment: PaymentResource, { startedAt, serviceStartedAt }: Attempt): boolean {
     const { serviceTime } = payment;
     const created = creationTime(payment);
@@ -111,10 +112,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
   }
 }
 
-/** Returns the creation time in ms since 1970 by the service's clock; NaN if the response contains none. */
-const creationTime = ({ createDate }: PaymentResource): number => Date.parse(valueOrNull(createDate) ?? '');
-
-/** Whether method and amount are those of the attempt. The service client has already compared the channel. */
+/** Whether a payment has the method and amount of the attempt. The service client has compared the channel already. */
 function matchesAttempt(payment: PaymentResource, attempt: Attempt): boolean {
   const amount = valueOrNull(payment.amount);
   return (
@@ -125,7 +123,7 @@ function matchesAttempt(payment: PaymentResource, attempt: Attempt): boolean {
 }
 
 /** Returns the details of a payout that only the journal has, because the service never returns them. */
-export const knownFromJournal = (attempt: Attempt): KnownPayout => ({
+export const toKnownPayout = (attempt: Attempt): KnownPayout => ({
   channel: attempt.channel,
   externalId: attempt.externalId,
   definition: payoutMethodByType(attempt.method),
@@ -153,7 +151,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
 
   async find(attempt: Attempt): Promise<LookupMatch<PayoutResource>> {
     const { channel, externalId } = attempt;
-    const details = knownFromJournal(attempt);
+    const details = toKnownPayout(attempt);
     const key = { channel, externalId, amount: attempt, secrets: this.secrets };
     const { found, isOwn } = await this.payouts.search(key, () => details);
     if (!found) return { kind: 'nothing', isOwn };
@@ -172,7 +170,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   async current(attempt: Attempt): Promise<PayoutResource> {
     const { secrets } = this;
     const { channel, transactionId, status } = attempt;
-    const details = knownFromJournal(attempt);
+    const details = toKnownPayout(attempt);
     const payout = transactionId
       ? await this.payouts.lookUp({ channel, transactionId, secrets }, () => details).catch(() => null)
       : null;

@@ -10,12 +10,14 @@ import type { FieldError } from '../../schema/user-errors';
 import { fieldError, validateInput } from './validate-input';
 import { validateUrls, type UrlInput } from './validate-url';
 
-type Method = SelectedMethod<PaymentMethodDefinition | PayoutMethodDefinition> & { publicDetails?: object };
+type CreateMethod = SelectedMethod<PaymentMethodDefinition | PayoutMethodDefinition> & {
+  publicDetails?: object;
+};
 
-/** Returns an error for every broken rule of a create's input: fields, method, URLs, secrets in the wrong field. */
+/** Validates the input of a create: its fields, method and URLs. Also finds secrets in fields that are stored. */
 export function validateCreate(
   input: StoredInput & UrlInput & { amount: { currency: string } },
-  method: Method,
+  method: CreateMethod,
   urls: UrlPolicy,
 ): FieldError[] {
   const errors = [
@@ -27,7 +29,7 @@ export function validateCreate(
 }
 
 /** Returns an error for every broken rule of the selected method (spec section 8). */
-function validateMethod(method: Method, amount: { currency: string }): FieldError[] {
+function validateMethod(method: CreateMethod, amount: { currency: string }): FieldError[] {
   const errors: FieldError[] = [];
   const { currency } = method.definition;
   if (currency && currency !== amount.currency) {
@@ -51,7 +53,7 @@ interface StoredInput {
   description?: string | null;
 }
 
-/** Whether a text, raw or decoded, contains the card number of the request or equals its security code. */
+/** Whether a text, raw or decoded, contains a card number or equals a security code (a secret of up to 4 digits). */
 const containsSecret = (text: string, secret: string): boolean =>
   findInDecodings(text, (decoded) => {
     const isFound =
@@ -60,8 +62,8 @@ const containsSecret = (text: string, secret: string): boolean =>
   }).length > 0;
 
 /**
- * Returns an error for each field that is stored in clear text and contains a secret. A card number that is not in the
- * request's method counts only if a card scheme issues such numbers; order numbers therefore pass.
+ * Returns an error for each field that is stored in clear text and contains a secret: one of the selected method, a
+ * token, or a number that a card scheme issues. Other long numbers, such as order numbers, are accepted.
  * @param errors errors of other rules; fields with errors are skipped, because they may have any length
  */
 export function findMisplacedSecrets(

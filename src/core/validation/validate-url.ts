@@ -5,7 +5,7 @@ import type { FieldError } from '../../schema/user-errors';
 import { isLoopback } from '../../shared/loopback';
 import { fieldError } from './validate-input';
 
-/** Special-purpose address ranges (IANA registries), which no public host uses, as [network, prefix length]. */
+/** Special-purpose address ranges (IANA registries), which public hosts do not use: network and prefix length. */
 const NOT_PUBLIC_IPV4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8], // this network
   ['10.0.0.0', 8], // private
@@ -25,7 +25,7 @@ const NOT_PUBLIC_IPV4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4], // reserved, broadcast
 ];
 
-/** Ranges within 2000::/3 that are not public. Addresses outside it (NAT64, fc00::/7, fe80::/10) are never public. */
+/** Ranges within 2000::/3 that are not public. Addresses outside 2000::/3 are never public. */
 const NOT_PUBLIC_IPV6: readonly (readonly [string, number])[] = [
   ['2001::', 23], // protocol assignments, Teredo
   ['2001:db8::', 32], // documentation
@@ -51,7 +51,7 @@ const AUTHORITY =
 /** Only characters of RFC 3986, section 2; all others must be percent-encoded. */
 const URL_CHARACTERS = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[0-9a-f]{2})+$/i;
 
-/** Returns the parts of a URL in lower case, except `rest`, which begins at the first "/", "?" or "#". */
+/** Splits a URL. `scheme` and `authority` are in lower case; `rest` is unchanged, from the first "/", "?" or "#" on. */
 function splitUrl(text: string) {
   const [, scheme = '', authority = '', rest = ''] = /^([^:]*):\/\/([^/?#]*)(.*)$/s.exec(text) ?? [];
   return { scheme: scheme.toLowerCase(), authority: authority.toLowerCase(), rest };
@@ -68,7 +68,7 @@ function isPublicHost(host: string): boolean {
   return host.includes('.') && !INTERNAL_NAMES.test(host);
 }
 
-/** Whether every URL parser finds the same host. This matters because the service receives the text unchanged. */
+/** Whether every URL parser finds the same host. The service gets the text unchanged and may use another parser. */
 function isUnambiguous(
   text: string,
   { authority, rest }: ReturnType<typeof splitUrl>,
@@ -86,40 +86,45 @@ const isAllowedHost = (host: string, hosts: readonly string[]): boolean =>
 
 type UrlRule = readonly [name: InputRule, message: string];
 
-const HTTPS: UrlRule = ['https', 'must begin with https://.'];
-const HTTPS_OR_LOOPBACK: UrlRule = [
+const HTTPS_RULE: UrlRule = ['https', 'must begin with https://.'];
+const HTTPS_OR_LOOPBACK_RULE: UrlRule = [
   'https',
   'must begin with https://; http:// is allowed for loopback hosts only.',
 ];
-const NO_CREDENTIALS: UrlRule = ['noCredentials', 'must not contain a user name or password.'];
-const PLAIN_URL: UrlRule = [
+const NO_CREDENTIALS_RULE: UrlRule = ['noCredentials', 'must not contain a user name or password.'];
+const PLAIN_URL_RULE: UrlRule = [
   'plainUrl',
   'must be an unambiguous http or https URL: only RFC 3986 characters (percent-encode others; write international host names as xn--), and a host name or IP address in its usual notation, without a trailing dot.',
 ];
-const PUBLIC: UrlRule = [
+const PUBLIC_HOST_RULE: UrlRule = [
   'publicAddress',
   'must name a public host: no private, link-local, loopback or metadata address and no name of an internal network.',
 ];
-const ALLOWED: UrlRule = ['allowedHost', 'must name a host that the configuration of this gateway allows.'];
+const ALLOWED_HOST_RULE: UrlRule = [
+  'allowedHost',
+  'must name a host that the configuration of this gateway allows.',
+];
 
 function findBrokenRules(text: string, policy: UrlPolicy): UrlRule[] {
   const parts = splitUrl(text);
   const host = hostOf(text);
-  if (host === null || !/^https?$/.test(parts.scheme)) return [PLAIN_URL];
+  if (host === null || !/^https?$/.test(parts.scheme)) return [PLAIN_URL_RULE];
   const isAllowedLoopback = policy.allowsLoopback && (isLoopback(host) || host.endsWith('.localhost'));
   const rules: (UrlRule | false)[] = [
-    parts.scheme !== 'https' && !isAllowedLoopback && (policy.allowsLoopback ? HTTPS_OR_LOOPBACK : HTTPS),
-    parts.authority.includes('@') && NO_CREDENTIALS,
-    !parts.authority.includes('@') && !isUnambiguous(text, parts, host) && PLAIN_URL,
-    !isPublicHost(host) && !isAllowedLoopback && PUBLIC,
-    policy.hosts !== null && !isAllowedHost(host, policy.hosts) && ALLOWED,
+    parts.scheme !== 'https' &&
+      !isAllowedLoopback &&
+      (policy.allowsLoopback ? HTTPS_OR_LOOPBACK_RULE : HTTPS_RULE),
+    parts.authority.includes('@') && NO_CREDENTIALS_RULE,
+    !parts.authority.includes('@') && !isUnambiguous(text, parts, host) && PLAIN_URL_RULE,
+    !isPublicHost(host) && !isAllowedLoopback && PUBLIC_HOST_RULE,
+    policy.hosts !== null && !isAllowedHost(host, policy.hosts) && ALLOWED_HOST_RULE,
   ];
   return rules.filter((rule) => rule !== false);
 }
 
 export type UrlInput = Partial<Record<'returnUrl' | 'callbackUrl', string | null>>;
 
-/** Returns an error for every broken rule. Does not resolve host names; only an allow list restricts public names. */
+/** Returns an error for every broken rule. Does not resolve host names: a public name may have a private address. */
 export function validateUrls(input: UrlInput, policy: UrlPolicy): FieldError[] {
   return (['returnUrl', 'callbackUrl'] as const).flatMap((name) => {
     const text = input[name];

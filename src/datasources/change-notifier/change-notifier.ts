@@ -3,29 +3,29 @@ import type { Clock, Timer } from '../../shared/clock';
 import { PostgresHosts } from '../journal/postgres/hosts';
 import { ListenConnection } from './postgres-listener';
 
-/** A transaction state that an instance has observed. Both fields are hashes, which do not identify a payer. */
+/** A change that an instance has observed. Hashes, so that the database does not reveal which transactions exist. */
 export interface StateChange {
-  /** Hash of the transaction: 22 characters of base64url. */
+  /** Hash of what has changed, a transaction or the changes of a channel: 22 characters of base64url. */
   name: string;
-  /** Hash of its state: 8 characters of base64url. */
+  /** Hash of the new state of the transaction, or a constant for a channel: 8 characters of base64url. */
   state: string;
 }
 
-/** Publish/subscribe of state changes between instances. Lost changes are acceptable, because polling finds them. */
+/** Publishes state changes to other instances. A lost change only delays subscribers, because polling finds it. */
 export interface ChangeNotifier {
   /** Whether other instances can exist. */
   readonly hasPeers: boolean;
-  /** Sends a change to the other instances, batched. Never throws and never waits. */
+  /** Queues a change for the other instances. Never throws. */
   publish(change: StateChange): void;
   /** Sets the listener for changes of other instances. Replaces the previous listener. */
   subscribe(onChange: (change: StateChange) => void): void;
   close(): Promise<void>;
 }
 
-const CHANNEL = 'paygraph_changes';
+const NOTIFY_CHANNEL = 'paygraph_changes';
 /** Time in ms during which published changes are collected for one message. */
 const BATCH_WINDOW_MS = 10;
-/** Maximum number of queued changes. Beyond it, for example while disconnected, the oldest change is dropped. */
+/** Maximum number of queued changes, for example while disconnected. If there are more, the oldest is dropped. */
 const MAX_QUEUED = 20_000;
 /** Interval in ms of the checks that detect a dead connection. */
 const CHECK_INTERVAL_MS = 30_000;
@@ -33,22 +33,22 @@ const MIN_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
 
 // A message holds the id of the sender and up to 250 changes. PostgreSQL allows less than 8000 bytes per message.
-const SENDER_LENGTH = 16;
-const TRANSACTION_HASH_LENGTH = 22;
+const SENDER_ID_LENGTH = 16;
+const NAME_LENGTH = 22;
 const CHANGE_LENGTH = 30;
 const MAX_CHANGES_PER_MESSAGE = 250;
 const CHANGE_PATTERN = /^[\w-]{30}$/;
 const MESSAGE_PATTERN = new RegExp(
-  `^[\\w-]{${SENDER_LENGTH}}(?:[\\w-]{${CHANGE_LENGTH}}){1,${MAX_CHANGES_PER_MESSAGE}}$`,
+  `^[\\w-]{${SENDER_ID_LENGTH}}(?:[\\w-]{${CHANGE_LENGTH}}){1,${MAX_CHANGES_PER_MESSAGE}}$`,
 );
 
 /** Decodes a message. Ignores a malformed message, because every database user can send messages. */
 function decodeMessage(message: string): StateChange[] {
   if (!MESSAGE_PATTERN.test(message)) return [];
-  const changes = message.slice(SENDER_LENGTH).match(/.{30}/g) ?? [];
+  const changes = message.slice(SENDER_ID_LENGTH).match(/.{30}/g) ?? [];
   return changes.map((text) => ({
-    name: text.slice(0, TRANSACTION_HASH_LENGTH),
-    state: text.slice(TRANSACTION_HASH_LENGTH),
+    name: text.slice(0, NAME_LENGTH),
+    state: text.slice(NAME_LENGTH),
   }));
 }
 
@@ -82,8 +82,8 @@ export class PostgresNotifier implements ChangeNotifier {
 
   publish({ name, state }: StateChange): void {
     const encoded = name + state;
-    // A change of another length would shift the changes after it in the message.
-    const isValid = name.length === TRANSACTION_HASH_LENGTH && CHANGE_PATTERN.test(encoded);
+    // A change with another length would make the rest of the message unreadable.
+    const isValid = name.length === NAME_LENGTH && CHANGE_PATTERN.test(encoded);
     if (this.#isClosed || !isValid) return;
     // If the change is already queued, it moves to the end of the queue.
     this.#queue.delete(encoded);
@@ -116,7 +116,7 @@ export class PostgresNotifier implements ChangeNotifier {
       });
       this.#connection = connection;
       // A failure closes the connection, which calls #onDisconnected().
-      connection.listen(CHANNEL).then(
+      connection.listen(NOTIFY_CHANNEL).then(
         () => this.#onConnected(),
         () => undefined,
       );
@@ -178,7 +178,11 @@ export class PostgresNotifier implements ChangeNotifier {
         const changes = [...this.#queue].slice(0, MAX_CHANGES_PER_MESSAGE);
         changes.forEach((text) => this.#queue.delete(text));
         if (changes.length === 0) await connection.check();
-        else await connection.query('SELECT pg_notify($1, $2)', [CHANNEL, this.#senderId + changes.join('')]);
+        else
+          await connection.query('SELECT pg_notify($1, $2)', [
+            NOTIFY_CHANNEL,
+            this.#senderId + changes.join(''),
+          ]);
       } while (this.#queue.size > 0);
     } catch {
       // The failed query closed the connection and lost this batch. The next connection sends the remaining changes.
@@ -188,8 +192,8 @@ export class PostgresNotifier implements ChangeNotifier {
   }
 }
 
-/** Notifier for a SQLite journal, which only one instance can use. */
-const NO_PEERS: ChangeNotifier = {
+/** Notifier for a journal in SQLite. */
+const SINGLE_INSTANCE_NOTIFIER: ChangeNotifier = {
   hasPeers: false,
   publish: () => undefined,
   subscribe: () => undefined,
@@ -206,6 +210,6 @@ interface NotifierOptions {
 /** Creates the notifier. With PostgreSQL, it connects to the database, and reconnects until it is closed. */
 export function createNotifier({ databaseUrl, clock, onConnectionChange }: NotifierOptions): ChangeNotifier {
   return databaseUrl.startsWith('file:')
-    ? NO_PEERS
+    ? SINGLE_INSTANCE_NOTIFIER
     : new PostgresNotifier(databaseUrl, clock, onConnectionChange);
 }

@@ -1,17 +1,17 @@
 import { keyHashOf, STATE_OF } from './attempt-tables';
 import { ATTEMPT_KINDS, ATTEMPT_OUTCOMES, type AttemptPage } from './journal';
-import { GROUP_ID } from './rows';
+import { GROUP_ID_SUBQUERY } from './rows';
 import { shortHash, toStoredText } from './stored-values';
 
-const ORDER = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
+const ORDER_AND_LIMIT = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
 
 /** A number larger than every time and sequence number in the journal. */
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
 /**
- * Returns the SELECT for a page of a client's attempts, newest first. It reads one index range per kind and outcome, at
- * most `limit` rows of each, because an outcome can be rare among the client's attempts. With an external id it reads
- * all attempts of the client with this id; they are few.
+ * Returns the SELECT for a page of a client's attempts, newest first. It reads one index range of at most `limit` rows
+ * for each kind and outcome, so that it does not search all attempts for a rare outcome. With an external id, it reads
+ * all attempts of the client with this id, which are few.
  * @param table returns the table of attempts; in SQLite with a hint for the index to read
  */
 export function listStatement(page: AttemptPage, table: (index: string) => string) {
@@ -20,15 +20,15 @@ export function listStatement(page: AttemptPage, table: (index: string) => strin
   const hasExternalId = typeof externalId === 'string';
   const from = table(hasExternalId ? 'attempts_by_external_id' : 'attempts_by_start');
   const outcomeCondition = outcome || !hasExternalId ? 'AND state = ?' : '';
-  const selectRows = `SELECT id, started_at, seq FROM ${from} WHERE group_id = ${GROUP_ID} ${outcomeCondition}
+  const selectRows = `SELECT id, started_at, seq FROM ${from} WHERE group_id = ${GROUP_ID_SUBQUERY} ${outcomeCondition}
     AND started_at >= ? AND started_at <= ? AND (started_at, seq) < (?, ?)`;
   const selectRange = hasExternalId
     ? // The LIMIT keeps PostgreSQL from reading all attempts of the group in the order of the page.
       `SELECT * FROM (${selectRows} AND external_id_hash = ? AND external_id = ? LIMIT ${MAX_INTEGER}) AS found`
-    : `SELECT * FROM (${selectRows} ${ORDER}) AS found`;
-  const endValues = hasExternalId ? [shortHash(externalId), toStoredText(externalId)] : [limit];
+    : `SELECT * FROM (${selectRows} ${ORDER_AND_LIMIT}) AS found`;
+  const lastValues = hasExternalId ? [shortHash(externalId), toStoredText(externalId)] : [limit];
   const latestStart = before?.startedAt ?? MAX_INTEGER;
-  const bounds = [startedFrom ?? 0, latestStart, latestStart, before?.seq ?? MAX_INTEGER, ...endValues];
+  const bounds = [startedFrom ?? 0, latestStart, latestStart, before?.seq ?? MAX_INTEGER, ...lastValues];
   const states = outcome
     ? [[STATE_OF[outcome]]]
     : hasExternalId
@@ -38,7 +38,7 @@ export function listStatement(page: AttemptPage, table: (index: string) => strin
     states.map((state) => [service, client, channel, kind, ...state, ...bounds]),
   );
   return {
-    text: `SELECT attempts.* FROM (${ranges.map(() => selectRange).join(' UNION ALL ')} ${ORDER}) AS page
+    text: `SELECT attempts.* FROM (${ranges.map(() => selectRange).join(' UNION ALL ')} ${ORDER_AND_LIMIT}) AS page
       JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('page.id')}
       ORDER BY attempts.started_at DESC, attempts.seq DESC`,
     values: [...ranges.flat(), limit],

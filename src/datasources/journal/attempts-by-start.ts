@@ -5,7 +5,7 @@ import { attemptFromRow } from './rows';
 import { connectToStore } from './store-connection';
 import type { Dialect } from './stored-values';
 
-/** Selects attempts of all clients by their start time, oldest first. */
+/** A range of attempts of all clients, by their start time. */
 export interface StartRange {
   service: string;
   /** Null: all channels. */
@@ -14,11 +14,11 @@ export interface StartRange {
   from: number;
   /** End of the range of start times, exclusive. */
   to: number;
-  /** Position of the last attempt that the reader has; null: start with the first attempt. */
+  /** Position after which to start; null: start with the first attempt. */
   after: AttemptPosition | null;
 }
 
-/** Reads attempts for operators. Disposing of the reader closes its connection. */
+/** Reads attempts for operators, on a connection that disposing closes. */
 export interface AttemptsByStart extends AsyncDisposable {
   /** Yields pages of attempts, ordered by start time and then by `seq`. Rejects with JournalUnavailable. */
   pages(range: StartRange): AsyncIterableIterator<Attempt[], undefined>;
@@ -28,10 +28,10 @@ export interface AttemptsByStart extends AsyncDisposable {
 const PAGE = 500;
 /** Length in ms of the first time window that is read. */
 const FIRST_WINDOW_MS = 60_000;
-/** If a page has fewer attempts, the next time window is longer. */
+/** The next time window is longer if a page has fewer attempts than this. */
 const SHORT_PAGE = PAGE / 4;
 
-const STATES = Object.values(STATE_OF)
+const STATE_ROWS = Object.values(STATE_OF)
   .map((state) => `('${state}')`)
   .join(', ');
 
@@ -39,32 +39,32 @@ const IS_IN_WINDOW = 'started_at >= ? AND started_at < ? AND (started_at, seq) >
 const FIRST_OF_PAGE = `ORDER BY started_at, seq LIMIT ${PAGE}`;
 
 /**
- * SELECT of the attempts in a time window. It reads one range of the index stored_attempts_by_start per group and
- * state, so its cost is one index search per range and one row per attempt. The inner LIMIT keeps PostgreSQL from
- * joining with the whole table; SQLite joins in the written order.
+ * SELECT of the attempts in a time window. It reads one range of the index stored_attempts_by_start for each group and
+ * state, and only the rows in the window. The inner LIMIT keeps PostgreSQL from joining with the whole table; SQLite
+ * joins in the written order.
  */
 const SELECT_WINDOW: Record<Dialect, (groups: string) => string> = {
   postgres: (groups) => `SELECT page.* FROM (SELECT id FROM attempt_groups WHERE ${groups}) AS attempt_group
-    CROSS JOIN (VALUES ${STATES}) AS states (of_attempt)
+    CROSS JOIN (VALUES ${STATE_ROWS}) AS states (of_attempt)
     CROSS JOIN LATERAL (
       SELECT id, started_at, seq FROM stored_attempts
       WHERE group_id = attempt_group.id AND state = states.of_attempt::"char"
         AND ${IS_IN_WINDOW} ${FIRST_OF_PAGE}) AS page`,
   sqlite: (groups) => `SELECT stored.id, started_at, seq
     FROM (SELECT id AS group_id FROM attempt_groups WHERE ${groups}) AS attempt_group
-    CROSS JOIN (SELECT column1 AS of_attempt FROM (VALUES ${STATES})) AS states
+    CROSS JOIN (SELECT column1 AS of_attempt FROM (VALUES ${STATE_ROWS})) AS states
     CROSS JOIN stored_attempts AS stored INDEXED BY stored_attempts_by_start
     WHERE stored.group_id = attempt_group.group_id AND state = of_attempt AND ${IS_IN_WINDOW}`,
 };
 
-/** Returns the SELECT for a page of attempts. SQL parameters: service, channel if `hasChannel`, window, position. */
+/** Returns the SELECT for a page. Parameters: service, channel if `hasChannel`, time window, position. */
 export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
   `SELECT attempts.* FROM (${SELECT_WINDOW[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
      ${FIRST_OF_PAGE}) AS found
    JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
-/** Connects to a journal that already has its tables. The connection is separate, so that it delays no create. */
+/** Connects to a journal that already has its tables. Uses a separate connection, which does not delay creates. */
 export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
   const options = { timeLimitMs: Math.max(timeLimitMs, READ_TIME_LIMIT_MS), readOnly: true };
   const { dialect, execute, close } = await connectToStore(url, options);
@@ -81,7 +81,7 @@ export async function openAttemptsByStart(url: string, timeLimitMs: number): Pro
         if (page.length > 0) yield page;
         const last = page.at(-1);
         position = last && page.length === PAGE ? last : { startedAt: windowEnd, seq: 0 };
-        // A full page ends before its window does. The next window is shorter and begins after the page.
+        // After a full page, the next window begins at the last attempt of the page, and is shorter.
         if (page.length === PAGE) windowMs = Math.max(1, Math.floor(windowMs / 2));
         else if (page.length < SHORT_PAGE) windowMs *= 2;
       }

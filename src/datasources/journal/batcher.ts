@@ -2,7 +2,7 @@ import { TimeoutError } from '../../shared/timeout';
 import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 
-/** Priority of an operation. `low`: executed alone in a batch, and only if no `normal` operation is queued. */
+/** Priority of an operation. A `low` operation waits until no `normal` one is queued, and has a batch of its own. */
 export type Priority = 'normal' | 'low';
 
 interface Queued<Op, Result> {
@@ -27,7 +27,7 @@ interface BatcherOptions<Op, Result> {
   batchExclusion?(op: Op): { key: string; owner: unknown } | null;
 }
 
-/** Group commit: operations that arrive while a batch is written form the next batch, so that many share one sync. */
+/** Group commit: operations that arrive while a batch is written form the next batch, and share its disk sync. */
 export class Batcher<Op, Result> {
   readonly #options: BatcherOptions<Op, Result>;
   #queue: Queued<Op, Result>[] = [];
@@ -47,14 +47,14 @@ export class Batcher<Op, Result> {
       this.#queue.push(queued);
       // Operations of the same event loop turn share the batch.
       if (this.#queue.length === 1) setImmediate(() => this.#startBatches());
-      // Handles the timeout after setImmediate, so that a result that arrived while the process was busy is read first.
+      // In a busy process, the result may have arrived before the timeout; setImmediate lets it be read first.
       const timer = setTimeout(() => setImmediate(() => this.#timeOut(queued)), timeLimitMs);
       queued.resolve = (result) => (clearTimeout(timer), resolve(result));
       queued.reject = (error) => (clearTimeout(timer), reject(error));
     });
   }
 
-  /** Makes `add` reject from now on. Resolves when all operations added before have ended. */
+  /** Makes `add` reject from now on. Resolves when all earlier operations have ended. */
   close(): Promise<void> {
     this.#closing ??= Promise.withResolvers();
     this.#startBatches();
@@ -62,7 +62,7 @@ export class Batcher<Op, Result> {
   }
 
   #timeOut(queued: Queued<Op, Result>): void {
-    // #startBatches removes the operation. Searching the queue for each timed-out operation would take quadratic time.
+    // Leaves the operation in the queue: #startBatches removes all timed-out operations at once.
     queued.isTimedOut = true;
     queued.reject(new JournalUnavailable(new TimeoutError()));
     this.#startBatches();

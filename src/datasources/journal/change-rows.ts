@@ -12,8 +12,8 @@ import { textOrNull, type Row, type SqlValue } from './rows';
 /** Statements that read changes, and the conversion of their rows. */
 
 /**
- * SELECT of the epoch. `horizon`: changes of this epoch with a lower `xid` are readable. `is_current`: whether the
- * epoch belongs to this database. Parameter: a higher horizon if the caller knows one, else 0.
+ * SELECT of the current epoch. `horizon`: its changes with a lower `xid` are readable. `is_current`: whether the epoch
+ * was begun in this database. Parameter: a horizon that the caller knows to be valid, or 0.
  */
 const SELECT_EPOCH = {
   sqlite: 'SELECT epoch, max(1, ?) AS horizon, TRUE AS is_current FROM change_epoch',
@@ -21,30 +21,30 @@ const SELECT_EPOCH = {
     identity = journal_identity() AS is_current FROM change_epoch`,
 };
 
-const READABLE = '(epoch, xid) < ((SELECT epoch FROM state), (SELECT horizon FROM state))';
-const NOT_YET_READABLE = '(epoch, xid) >= ((SELECT epoch FROM state), (SELECT horizon FROM state))';
-const IN_FEED = 'feed_id = (SELECT id FROM feed)';
+const IS_READABLE = '(epoch, xid) < ((SELECT epoch FROM state), (SELECT horizon FROM state))';
+const IS_NOT_YET_READABLE = '(epoch, xid) >= ((SELECT epoch FROM state), (SELECT horizon FROM state))';
+const IS_IN_FEED = 'feed_id = (SELECT id FROM feed)';
 const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
-const ORDER = POSITION_COLUMNS.join(', ');
+const POSITION_ORDER = POSITION_COLUMNS.join(', ');
 const NEWEST_FIRST = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
 
-/** Columns that readStatement and newestStatement return, and their FROM clause. */
-const POSITIONS = `state.is_current, purged_epoch, purged_xid, purged_seq,
+/** Columns that both readChangesStatement and newestChangeStatement return, and their FROM clause. */
+const SELECTED_POSITIONS = `state.is_current, purged_epoch, purged_xid, purged_seq,
   page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq`;
-const SOURCES = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE';
+const POSITION_SOURCES = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE';
 
 const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
-/** Maximum number of changes that one read examines if it must skip changes of other clients, kinds or services. */
+/** Maximum number of changes that one read examines if the reader may not see all changes of the channel. */
 const MAX_EXAMINED = 1000;
 
-export interface Query {
+export interface ChangeQuery {
   text: string;
   values: SqlValue[];
 }
 
-/** Returns the condition on attempt_groups for the creators of a range. */
-function creatorsCondition({ creators }: ChangeRange): Query {
+/** Returns the condition on attempt_groups that selects the creators of a range. */
+function creatorsCondition({ creators }: ChangeRange): ChangeQuery {
   const values: SqlValue[] = [];
   const conditions = ATTEMPT_KINDS.flatMap((kind) => {
     const client = creators[kind];
@@ -62,34 +62,35 @@ const examinedLimit = ({ channel, creators, limit }: ChangeRange): number =>
     ? limit + 1
     : Math.max(limit + 1, MAX_EXAMINED);
 
-/** Returns the query for the feed of `channel`; if it is null, for the feed with the newest purged position. */
+/** Returns the SELECT for the feed of a channel; for all channels (null), the feed with the newest purged position. */
 const feedQuery = (channel: string | null): string =>
   `SELECT id, purged_epoch, purged_xid, purged_seq FROM change_feeds WHERE service = ?
     ${channel === null ? `ORDER BY purged_epoch DESC, purged_xid DESC, purged_seq DESC LIMIT 1` : 'AND channel = ?'}`;
 
 /**
- * Returns the statement that reads a range of changes, one per row; if there is none, one row with nulls instead. Every
- * row also has the horizon, the purged position and the position of the last examined change.
+ * Returns the statement that reads a range of changes, one per row. If there are none, it returns one row in which the
+ * columns of the change are null. Every row also has the horizon and the positions of the last purged change and of the
+ * last examined change.
  */
-export function readStatement(dialect: Dialect, range: ChangeRange, horizon = 0): Query {
+export function readChangesStatement(dialect: Dialect, range: ChangeRange, horizon = 0): ChangeQuery {
   const { service, channel, after, limit } = range;
   const { epoch, transaction, seq } = after ?? FIRST_POSITION;
   const readText = READ_STORED_TEXT[dialect];
-  const feedCondition = channel === null ? '' : `${IN_FEED} AND`;
+  const feedCondition = channel === null ? '' : `${IS_IN_FEED} AND`;
   const creators = creatorsCondition(range);
   const text = `WITH state AS MATERIALIZED (${SELECT_EPOCH[dialect]}),
     feed AS MATERIALIZED (${feedQuery(channel)}),
     page AS MATERIALIZED (
-      SELECT * FROM changes WHERE ${feedCondition} (${ORDER}) > (?, ?, ?) AND ${READABLE} ORDER BY ${ORDER} LIMIT ?),
-    page_end AS MATERIALIZED (SELECT ${ORDER} FROM page ORDER BY ${NEWEST_FIRST} LIMIT 1),
+      SELECT * FROM changes WHERE ${feedCondition} (${POSITION_ORDER}) > (?, ?, ?) AND ${IS_READABLE} ORDER BY ${POSITION_ORDER} LIMIT ?),
+    page_end AS MATERIALIZED (SELECT ${POSITION_ORDER} FROM page ORDER BY ${NEWEST_FIRST} LIMIT 1),
     found AS MATERIALIZED (
-      SELECT ${ORDER}, ${CHANGE_COLUMNS}, client, channel, kind, ${readText('transaction_id')} AS transaction_id,
+      SELECT ${POSITION_ORDER}, ${CHANGE_COLUMNS}, client, channel, kind, ${readText('transaction_id')} AS transaction_id,
         ${readText('external_id')} AS external_id
       FROM page AS changes JOIN attempt_groups ON attempt_groups.id = group_id
-      WHERE service = ? AND ${creators.text} ORDER BY ${ORDER} LIMIT ?)
-    SELECT ${POSITIONS}, state.horizon, (SELECT count(*) FROM page) AS examined,
-      EXISTS (SELECT 1 FROM changes WHERE ${feedCondition} ${NOT_YET_READABLE}) AS is_behind, found.*
-    FROM ${SOURCES} LEFT JOIN found ON TRUE
+      WHERE service = ? AND ${creators.text} ORDER BY ${POSITION_ORDER} LIMIT ?)
+    SELECT ${SELECTED_POSITIONS}, state.horizon, (SELECT count(*) FROM page) AS examined,
+      EXISTS (SELECT 1 FROM changes WHERE ${feedCondition} ${IS_NOT_YET_READABLE}) AS is_behind, found.*
+    FROM ${POSITION_SOURCES} LEFT JOIN found ON TRUE
     ORDER BY found.epoch, found.xid, found.seq`;
   const feedValues = channel === null ? [service] : [service, channel];
   const pageValues = [epoch, transaction, seq, examinedLimit(range)];
@@ -98,20 +99,20 @@ export function readStatement(dialect: Dialect, range: ChangeRange, horizon = 0)
 }
 
 /** Returns the statement that reads the newest readable change of a channel. */
-export const newestStatement = (
+export const newestChangeStatement = (
   dialect: Dialect,
   [service, channel]: [string, string],
   horizon: number,
-): Query => ({
+): ChangeQuery => ({
   text: `WITH state AS MATERIALIZED (${SELECT_EPOCH[dialect]}), feed AS MATERIALIZED (${feedQuery('')}),
     page_end AS MATERIALIZED (
-      SELECT ${ORDER} FROM changes WHERE ${IN_FEED} AND ${READABLE} ORDER BY ${NEWEST_FIRST} LIMIT 1)
-  SELECT ${POSITIONS} FROM ${SOURCES}`,
+      SELECT ${POSITION_ORDER} FROM changes WHERE ${IS_IN_FEED} AND ${IS_READABLE} ORDER BY ${NEWEST_FIRST} LIMIT 1)
+  SELECT ${SELECTED_POSITIONS} FROM ${POSITION_SOURCES}`,
   values: [horizon, service, channel],
 });
 
-/** Whether the epoch belongs to another database. If it does, a new epoch must begin. */
-export const isOfOtherDatabase = (row: Row | undefined): boolean => row?.['is_current'] === false;
+/** Whether the epoch was begun in another database, for example before a failover. Then a new epoch must begin. */
+export const isEpochOfOtherDatabase = (row: Row | undefined): boolean => row?.['is_current'] === false;
 
 /** Returns the position stored in three columns of a row; null if the columns are null. */
 function positionIn(row: Row, prefix: 'last_' | 'purged_' | ''): ChangePosition | null {
@@ -120,17 +121,17 @@ function positionIn(row: Row, prefix: 'last_' | 'purged_' | ''): ChangePosition 
   return { epoch: Number(epoch), transaction: Number(transaction), seq: Number(seq) };
 }
 
-/** Returns the position up to which changes were purged; the first position if the channel has no feed. */
+/** Returns the position up to which changes were purged; FIRST_POSITION if the channel has no feed. */
 export const purgedPosition = (row: Row): ChangePosition => positionIn(row, 'purged_') ?? FIRST_POSITION;
 
 /** Returns the position of the last change that the statement examined; null if it examined none. */
-export const lastPosition = (row: Row): ChangePosition | null => positionIn(row, 'last_');
+export const lastExaminedPosition = (row: Row): ChangePosition | null => positionIn(row, 'last_');
 
 /** Compares two positions, for sorting: negative if `a` is before `b`, zero if they are equal. */
 export const comparePositions = (a: ChangePosition, b: ChangePosition): number =>
   a.epoch - b.epoch || a.transaction - b.transaction || a.seq - b.seq;
 
-/** Converts the rows of `readStatement`, of which there is at least one. */
+/** Converts the rows of `readChangesStatement`, of which there is at least one. */
 export function readChangesFromRows(rows: readonly Row[], range: ChangeRange): ReadChanges {
   const { limit, after } = range;
   const [firstRow = {}] = rows;
@@ -141,7 +142,7 @@ export function readChangesFromRows(rows: readonly Row[], range: ChangeRange): R
   if (foundChanges.length > limit && lastChange)
     return { changes, hasMore: true, readUntil: lastChange.position, isBehind };
   const hasMore = Number(firstRow['examined']) === examinedLimit(range);
-  const readUntil = lastPosition(firstRow) ?? after ?? purgedPosition(firstRow);
+  const readUntil = lastExaminedPosition(firstRow) ?? after ?? purgedPosition(firstRow);
   return { changes, hasMore, readUntil, isBehind };
 }
 

@@ -2,11 +2,11 @@ import { COLUMN_TYPES, type Dialect } from './stored-values';
 
 /** The tables of the record of changes: see docs/decisions/0022-record-of-changes.md. */
 
-/** Column types of the ids that order the rows. */
-const SEQUENCES = {
+/** Types of the columns `id` of followed_transactions and `seq` of changes. */
+const ID_COLUMN_TYPES = {
   sqlite: {
     followed: 'INTEGER PRIMARY KEY AUTOINCREMENT',
-    // A copy of `id`, because SQLite cannot search a range in an index that ends with the primary key.
+    // A copy of `id`: SQLite cannot search for a range in an index that ends with the primary key itself.
     change: 'INTEGER NOT NULL GENERATED ALWAYS AS (id) VIRTUAL, id INTEGER PRIMARY KEY AUTOINCREMENT',
   },
   postgres: {
@@ -15,7 +15,7 @@ const SEQUENCES = {
   },
 };
 
-const INDEXES = [
+const CHANGE_INDEXES = [
   'CREATE INDEX changes_by_feed ON changes (feed_id, epoch, xid, seq)',
   'CREATE INDEX changes_in_order ON changes (epoch, xid, seq)',
   'CREATE INDEX followed_by_transaction ON followed_transactions (transaction_hash)',
@@ -25,8 +25,9 @@ const INDEXES = [
 ];
 
 /**
- * Returns the statements that create the tables. `change_feeds` has a row for each channel, with the position of its
- * last purged change. `changes.xid` is the id of the database transaction that recorded the change; 0 in SQLite.
+ * Returns the statements that create the tables. `change_feeds` has a row for each channel of a service, with the
+ * position of its last purged change. `changes.xid` is the id of the database transaction that recorded the change; 0
+ * in SQLite.
  */
 export function changeTables(dialect: Dialect): string[] {
   const { id, bytes } = COLUMN_TYPES[dialect];
@@ -41,7 +42,7 @@ export function changeTables(dialect: Dialect): string[] {
        UNIQUE (service, channel)
      )`,
     `CREATE TABLE changes (
-       seq ${SEQUENCES[dialect].change},
+       seq ${ID_COLUMN_TYPES[dialect].change},
        epoch BIGINT NOT NULL,
        xid BIGINT NOT NULL,
        recorded_at BIGINT NOT NULL,
@@ -58,7 +59,7 @@ export function changeTables(dialect: Dialect): string[] {
        received TEXT
      )`,
     `CREATE TABLE followed_transactions (
-       id ${SEQUENCES[dialect].followed},
+       id ${ID_COLUMN_TYPES[dialect].followed},
        created_at BIGINT NOT NULL,
        changed_at BIGINT NOT NULL,
        observed_at BIGINT NOT NULL,
@@ -80,9 +81,9 @@ export function changeTables(dialect: Dialect): string[] {
        identity TEXT NOT NULL,
        epoch BIGINT NOT NULL
      )`,
-    // The number of an epoch is its start time, so that cursors of a deleted journal are not valid in a new journal.
+    // The number of an epoch is its start time, so a new journal does not accept cursors of an earlier, deleted one.
     `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${FIRST_IDENTITY[dialect]}, ${NOW[dialect]})`,
-    ...INDEXES,
+    ...CHANGE_INDEXES,
     ...FUNCTIONS[dialect],
     'INSERT INTO change_feeds (service, channel) SELECT DISTINCT service, channel FROM attempt_groups',
   ];
@@ -94,15 +95,15 @@ export const NOW = {
   postgres: 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
 };
 
-/** SQL expression for the database identity in the first rows of change_epoch and journal_state; empty if unknown. */
+/** SQL expression for the `identity` of a new journal in change_epoch and journal_state. Empty: not known yet. */
 export const FIRST_IDENTITY = { sqlite: "''", postgres: 'journal_identity()' };
 
 /**
  * A trigger creates the feed of a channel together with the channel's first group of attempts. In PostgreSQL one
  * statement creates the feeds of all new groups in a fixed order, so that instances do not deadlock.
  *
- * `raise_change_epoch` begins a new epoch. It waits for transactions that are writing changes; transactions that wait
- * for it read the new epoch. Therefore no change of an earlier epoch is committed later.
+ * `raise_change_epoch` begins a new epoch. Its lock waits for transactions that are writing changes, and makes later
+ * ones wait, which then read the new epoch. So no change of an earlier epoch is committed after it.
  */
 const FUNCTIONS: Record<Dialect, string[]> = {
   sqlite: [
@@ -128,7 +129,7 @@ const FUNCTIONS: Record<Dialect, string[]> = {
   ],
 };
 
-/** Columns that a change and a followed transaction copy from the attempt. */
+/** Columns that `changes` and `followed_transactions` copy from the attempt. */
 export const COPIED_COLUMNS = 'group_id, transaction_id, external_id, method, currency, value';
 
 /** SQL expression for the id of the feed that a change belongs to. */
@@ -136,11 +137,11 @@ export const FEED_OF_GROUP = `(SELECT feeds.id FROM attempt_groups AS own_group
   JOIN change_feeds AS feeds USING (service, channel) WHERE own_group.id = group_id)`;
 
 /**
- * Statement that follows transactions of attempts settled since a time, oldest first, unless they are followed already.
- * Their status is unknown, so they are due at once. Parameters: the time, and the maximum number of transactions.
- * Returns the time at which each attempt was settled.
+ * Returns the statement that begins to follow the transactions of attempts settled since a time, oldest first. They are
+ * due at once, because their status is unknown. Parameters: the time, and the maximum number of transactions. The
+ * statement returns when each attempt was settled.
  */
-export const followSettled = (dialect: Dialect): string => `INSERT INTO followed_transactions
+export const followSettledStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
     (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_COLUMNS})
   SELECT settled_at, settled_at, 0, settled_at, transaction_hash, ${COPIED_COLUMNS}
   FROM stored_attempts AS own ${dialect === 'sqlite' ? 'INDEXED BY stored_attempts_settled' : ''}

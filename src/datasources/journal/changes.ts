@@ -6,9 +6,9 @@
 
 import type { AttemptKind } from './attempt-kind';
 
-/** Position in the record of changes. No change becomes readable after a change with a later position. */
+/** Position in the record of changes. Changes become readable in the order of their positions. */
 export interface ChangePosition {
-  /** Number that rises when the journal moves to another database, for example after a failover or a restore. */
+  /** Increases when the journal moves to another database, for example after a failover or a restore. */
   epoch: number;
   /** PostgreSQL: id of the database transaction that recorded the change. SQLite: 0. */
   transaction: number;
@@ -16,7 +16,7 @@ export interface ChangePosition {
   seq: number;
 }
 
-/** Position before every change. */
+/** Position before all changes. */
 export const FIRST_POSITION: ChangePosition = { epoch: 0, transaction: 0, seq: 0 };
 
 /** The state of a transaction in a response. */
@@ -27,9 +27,9 @@ export interface ObservedState {
   state: string | null;
   /** Amount actually received for a MISPAID payment; otherwise null. */
   received: string | null;
-  /** Whether the status never changes again: COMPLETED or FAILED. */
+  /** Whether the status is COMPLETED or FAILED, which never change. */
   isFinal: boolean;
-  /** Due time of the next lookup; null if the gateway does not look the transaction up on its own. */
+  /** Due time of the next lookup by the gateway itself; null if there will be none. */
   nextLookupAt: number | null;
 }
 
@@ -47,13 +47,13 @@ export interface Observation extends ObservedState {
 
 /**
  * `recorded`: the status or state is new; a change was recorded. `unchanged`: status and state are already recorded.
- * `outdated`: the request was sent before the recorded response was received, so the observation may be older; the
- * transaction is due to be looked up again. A final status is never outdated. `not_followed`: the transaction was not
- * created through the gateway, or its final status is already recorded.
+ * `outdated`: the request was sent before the recorded state was received, so the observation may be older than it.
+ * Nothing was recorded, and a new lookup is due; a final status is never outdated. `not_followed`: the transaction was
+ * not created through the gateway, or its final status is already recorded.
  */
 export type ObservationResult = 'recorded' | 'unchanged' | 'outdated' | 'not_followed';
 
-/** A transaction that was created through the gateway. Its final status has not been observed yet. */
+/** A transaction that was created through the gateway and whose final status is not recorded yet. */
 export interface FollowedTransaction {
   /** Id of the row in followed_transactions. */
   id: number;
@@ -64,13 +64,13 @@ export interface FollowedTransaction {
   status: string | null;
   /** When the create was recorded. */
   createdAt: number;
-  /** When the recorded status or state was observed for the first time; `createdAt` if none is recorded. */
+  /** When the recorded state was first observed; `createdAt` if none is recorded. */
   changedAt: number;
   /** Number of consecutive failed lookups. */
   failures: number;
 }
 
-/** Parameters for claiming followed transactions whose lookup is due. */
+/** Request to claim followed transactions whose lookup is due, so that no other instance looks them up. */
 export interface FollowClaim {
   service: string;
   now: number;
@@ -80,7 +80,7 @@ export interface FollowClaim {
   youngSince: number;
   /** Maximum number of transactions to claim. */
   limit: number;
-  /** Maximum number of young transactions to claim first. The rest of `limit` is for the longest overdue. */
+  /** Maximum number of young transactions, which are claimed first. The rest of `limit` is for the longest overdue. */
   youngLimit: number;
 }
 
@@ -121,7 +121,7 @@ export interface RecordedChange {
   received: string | null;
 }
 
-/** For each kind to read, the client that created the transactions; null: all clients. */
+/** For each kind to read, the client that must have created the transaction; null: any client. */
 export type ChangeCreators = Readonly<Partial<Record<AttemptKind, string | null>>>;
 
 /** Selects changes, oldest first. */
@@ -135,19 +135,20 @@ export interface ChangeRange {
   limit: number;
 }
 
+/** Result of one read. */
 export interface ReadChanges {
   changes: RecordedChange[];
   /** Whether more changes of this range may follow. */
   hasMore: boolean;
-  /** Position after which the next read continues. All changes up to it were read or excluded by `creators`. */
+  /** Position after which the next read continues. Earlier changes were returned, or excluded by `creators`. */
   readUntil: ChangePosition;
-  /** Whether committed changes may not be readable yet, because an earlier database transaction is in progress. */
+  /** Whether some committed changes are not readable yet, because an earlier database transaction is in progress. */
   isBehind: boolean;
 }
 
-/** Changes after a reader's position were deleted. */
+/** A reader cannot continue from its position, because changes after it were deleted. */
 export class PositionExpired extends Error {
-  /** @param oldest the earliest position from which a reader can continue: all later changes are still stored */
+  /** @param oldest position from which a reader can continue: it gets all changes that are still stored */
   constructor(readonly oldest: ChangePosition) {
     super('Changes after this position were deleted when their retention period ended.');
     this.name = 'PositionExpired';
@@ -158,7 +159,7 @@ export class PositionExpired extends Error {
 export interface ChangeJournal {
   /** Records an observation if its status or state is new; only once if several instances observe it. */
   recordObservation(observation: Observation): Promise<ObservationResult>;
-  /** Returns false for transactions that are certainly not followed. Cheaper than recordObservation(). */
+  /** Returns for each transaction whether it may be followed. Cheaper than recordObservation(). */
   mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]>;
   claimFollowed(claim: FollowClaim): Promise<FollowedTransaction[]>;
   scheduleFollowed(schedules: readonly FollowSchedule[]): Promise<void>;

@@ -25,10 +25,10 @@ export interface MigrationStore {
 }
 
 /**
- * Runs a part of a migration in a transaction, in one process at a time. Does nothing, and returns undefined, if the
- * migration has been applied.
+ * Runs a step of a migration in a transaction, in one process at a time. If the migration has been applied, does
+ * nothing and returns undefined.
  */
-export type MigrationStep = <T>(work: () => Promise<T>) => Promise<T | undefined>;
+export type RunMigrationStep = <T>(work: () => Promise<T>) => Promise<T | undefined>;
 
 export async function executeAll({ execute }: MigrationStore, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await execute(statement);
@@ -36,11 +36,11 @@ export async function executeAll({ execute }: MigrationStore, statements: readon
 
 const BATCH_ROWS = 2000;
 
-const COLUMNS = ['seq', 'group_id', 'state', ...COLUMNS_NULL_AT_INSERT, ...INSERT_COLUMNS];
+const ATTEMPT_COLUMNS = ['seq', 'group_id', 'state', ...COLUMNS_NULL_AT_INSERT, ...INSERT_COLUMNS];
 const RESERVATION_COLUMNS = ['service', 'channel', 'external_id', 'attempt_id'];
 const BYTES_COLUMNS = new Set(['id', 'key', 'fingerprint', 'external_id', 'transaction_id', 'attempt_id']);
 
-/** Returns an INSERT of rows given as JSON. It replaces rows with the same values of the columns `unique`. */
+/** Returns an INSERT of rows given as JSON. It replaces rows with the same values in the columns `unique`. */
 function insertFromJson(dialect: Dialect, table: string, columns: readonly string[], unique: string): string {
   const bytesExpression = (name: string): string => `unhex(substr(value ->> '${name}', 3))`;
   const values = columns.map((name) =>
@@ -64,7 +64,7 @@ const shortenFingerprint = (fingerprint: string): string =>
 function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
   const oldAttempt = attemptFromRow({ ...row, public_details: row['shown'] });
   const fingerprint = shortenFingerprint(oldAttempt.fingerprint);
-  // Every copy of the row gets the same id.
+  // Derived from the old id, so that repeated copies of a row get the same id.
   const suffix = (shortHash(oldAttempt.id) >>> 0).toString(16).padStart(8, '0');
   const id = newAttemptId(oldAttempt, { randomUUID: () => suffix });
   const attempt: Attempt = { ...oldAttempt, id, fingerprint };
@@ -88,7 +88,7 @@ function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
   };
 }
 
-class Copier {
+class AttemptCopier {
   readonly #groupIds = new Map<string, number>();
 
   constructor(private readonly store: MigrationStore) {}
@@ -105,7 +105,7 @@ class Copier {
       const { external_id, id: attempt_id } = attempt;
       if (Number(isReserved)) reservations.push({ service, channel, external_id, attempt_id });
     }
-    const insert = insertFromJson(dialect, 'stored_attempts', COLUMNS, keyHashOf('id'));
+    const insert = insertFromJson(dialect, 'stored_attempts', ATTEMPT_COLUMNS, keyHashOf('id'));
     await execute(insert, [JSON.stringify(attempts)]);
     const [table, unique] = ['reserved_external_ids', 'service, channel, external_id'];
     const reserve = insertFromJson(dialect, table, RESERVATION_COLUMNS, unique);
@@ -134,8 +134,8 @@ const SELECT_NEXT_ROWS = `SELECT attempts.*, ${RESERVED_COLUMN} FROM attempts WH
 const SELECT_OPEN_ROWS = `SELECT attempts.*, ${RESERVED_COLUMN} FROM attempts
   WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${IS_OPEN})`;
 
-/** Statements of the final migration step. Their locks make gateways of the previous version wait, then fail. */
-const LAST_STATEMENTS = {
+/** Statements of the final step. Its locks make gateways of the previous version wait; their queries then fail. */
+const FINAL_STEP_STATEMENTS = {
   sqlite: { before: [], after: [] },
   postgres: {
     before: ["SET LOCAL lock_timeout = '5s'", 'LOCK TABLE attempts, reservations IN ACCESS EXCLUSIVE MODE'],
@@ -149,15 +149,15 @@ const LAST_STATEMENTS = {
 /**
  * Copies attempts in batches while gateways of the previous version use the journal. The final step copies the attempts
  * that changed meanwhile, and replaces the tables. Several instances can run the conversion at once.
- * @param complete creates the view and other objects that replace the earlier tables
+ * @param complete creates what replaces the earlier tables, and marks the migration as applied
  */
 export async function convertAttempts(
   store: MigrationStore,
-  step: MigrationStep,
+  runStep: RunMigrationStep,
   complete: () => Promise<void>,
 ): Promise<void> {
   const { dialect, execute } = store;
-  const copier = new Copier(store);
+  const copier = new AttemptCopier(store);
   const copyNext = async (): Promise<boolean> => {
     const [progress] = await execute('SELECT copied_seq FROM attempt_conversion');
     const rows = await execute(SELECT_NEXT_ROWS, [Number(progress?.['copied_seq'])]);
@@ -166,24 +166,24 @@ export async function convertAttempts(
     if (lastRow) await execute('UPDATE attempt_conversion SET copied_seq = ?', [Number(lastRow['seq'])]);
     return rows.length === BATCH_ROWS;
   };
-  await step(async () => {
+  await runStep(async () => {
     await execute('CREATE TABLE IF NOT EXISTS attempt_conversion (copied_seq BIGINT NOT NULL)');
     if ((await execute('SELECT 1 FROM attempt_conversion')).length > 0) return;
     await executeAll(store, attemptTables(dialect));
     await execute('INSERT INTO attempt_conversion (copied_seq) VALUES (-1)');
   });
-  while (await step(copyNext));
-  await step(async () => {
-    await executeAll(store, LAST_STATEMENTS[dialect].before);
+  while (await runStep(copyNext));
+  await runStep(async () => {
+    await executeAll(store, FINAL_STEP_STATEMENTS[dialect].before);
     while (await copyNext());
     const openRows = await execute(SELECT_OPEN_ROWS);
     if (openRows.length > 0) await copier.copy(openRows);
-    await executeAll(store, LAST_STATEMENTS[dialect].after);
+    await executeAll(store, FINAL_STEP_STATEMENTS[dialect].after);
     await executeAll(
       store,
       ['attempts', 'reservations', 'attempt_conversion'].map((table) => `DROP TABLE ${table}`),
     );
-    // The stored proposals contain attempt ids of the earlier form.
+    // Deletes the stored proposals, because they contain the previous attempt ids.
     await execute('DELETE FROM settlement_proposals');
     await complete();
   });

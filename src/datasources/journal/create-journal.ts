@@ -7,8 +7,8 @@ import { SqliteJournal } from './sqlite/journal';
 import { singleConnectionPool, sqliteFileOf } from './store-connection';
 
 /**
- * Opens the journal at `file:<path>` or `postgres://…`. Resolves even if PostgreSQL is unreachable, so that the gateway
- * starts and rejects creates until the journal is available.
+ * Opens the journal at `file:<path>` or `postgres://…`. Resolves even if PostgreSQL is unreachable: the gateway then
+ * starts, and rejects creates until the journal is available.
  * @param timeLimitMs time limit of a call in ms
  * @throws JournalOpenError if a SQLite file cannot be opened, or if PostgreSQL reports a permanent error
  */

@@ -8,21 +8,21 @@ import { CONNECTION_OPTIONS } from './postgres/pool';
 import { IS_DURABLE, MAY_WRITE } from './postgres/statements';
 import { IS_OPEN } from './rows';
 
-/** Facts about a journal for `paygraph doctor`, read without creating tables or writing rows. */
+/** State of a journal for `paygraph doctor`. Reading it creates no tables and writes no rows. */
 export interface JournalFacts {
   pendingMigrations: string[];
   /** Migrations that a newer version of the gateway applied. */
   unknownMigrations: string[];
   /** Whether the current user can write the journal. */
   isWritable: boolean;
-  /** Attempts with an unknown outcome at all payment services: their number and the oldest start time. */
+  /** Attempts with an unknown outcome, of all payment services. */
   unknown: { count: number; oldestStartedAt: number | null };
 }
 
 export interface PostgresFacts extends JournalFacts {
   /** PostgreSQL's server_version_num; 160004 is 16.4. */
   version: number;
-  /** Whether notifications arrive; null on a standby, which does not support LISTEN. */
+  /** Whether LISTEN/NOTIFY works; null on a standby, which does not support LISTEN. */
   canListen: boolean | null;
   /** Whether commits survive a crash of the server. */
   isDurable: boolean;
@@ -34,7 +34,7 @@ export interface PostgresFacts extends JournalFacts {
   clockDifferenceMs: number;
 }
 
-/** Guarantees of a journal that a PostgreSQL server lacks. `paygraph doctor` has a finding with each of these names. */
+/** Reasons why a PostgreSQL server is less safe for a journal; also names of findings of `paygraph doctor`. */
 export type JournalWeakness =
   | 'journal_not_durable'
   | 'asynchronous_standby'
@@ -56,9 +56,9 @@ export function weaknessesOf(state: PostgresFacts): JournalWeakness[] {
 }
 
 type Rows = Record<string, unknown>[];
-type Query = (sql: string) => Rows | Promise<Rows>;
+type RunQuery = (sql: string) => Rows | Promise<Rows>;
 
-async function queryFacts(query: Query, hasTables: boolean): Promise<Omit<JournalFacts, 'isWritable'>> {
+async function queryFacts(query: RunQuery, hasTables: boolean): Promise<Omit<JournalFacts, 'isWritable'>> {
   const rows = hasTables ? await query('SELECT name FROM applied_migrations') : [];
   const migrations = compareMigrations(rows.map(({ name }) => String(name)));
   const [row] =
@@ -111,7 +111,7 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
     connectionTimeoutMillis: timeLimitMs,
     query_timeout: timeLimitMs,
     application_name: 'paygraph doctor',
-    // Connects with the same options as the gateway, so that the doctor notices a pooler that rejects these options.
+    // Uses the options of the gateway, because a pooler may reject them.
     options: CONNECTION_OPTIONS,
   });
   const query = async (sql: string): Promise<Rows> => (await client.query<Rows[number]>(sql)).rows;
@@ -147,7 +147,7 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
 
 const NOTIFY_TIMEOUT_MS = 3_000;
 
-/** Whether a notification arrives; false behind a pooler that uses another connection for each transaction. */
+/** Whether this connection receives a notification; false behind a pooler that changes connections. */
 async function canReceiveNotify(client: Client): Promise<boolean> {
   const channel = `paygraph_doctor_${randomBytes(6).toString('hex')}`;
   const received = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Parts of the SQL that differ between the two stores. */
+/** Parts of the SQL that differ between SQLite and PostgreSQL. */
 export const DIALECTS = {
   sqlite: {
     /** Returns the table of attempts with a hint for the index to read. */
@@ -7,9 +7,9 @@ export const DIALECTS = {
     /** Clause with which a SELECT locks its rows. `skipLocked` omits rows that another transaction has locked. */
     lock: '',
     skipLocked: '',
-    /** Returns the end of a condition: whether the value before it is in the result of a SELECT. */
+    /** Returns the part of a condition that follows a value: whether a SELECT returns this value. */
     isIn: (select: string): string => `IN (${select})`,
-    /** Table of the elements of a JSON array, in its column `value`. Parameter: the array. */
+    /** FROM item with a row for each element of a JSON array, in the column `value`. Parameter: the array. */
     jsonElements: 'json_each(?)',
     maxConcurrentLists: 1,
   },
@@ -18,10 +18,10 @@ export const DIALECTS = {
     followedByDueTime: 'followed_transactions',
     lock: 'FOR UPDATE',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
-    // Uses an array, because otherwise the planner could join with the whole table.
+    // With an array, the planner does not join with the whole table.
     isIn: (select: string): string => `= ANY (ARRAY (${select}))`,
     jsonElements: 'jsonb_array_elements(?::jsonb)',
-    // Leaves two background connections for work other than lists.
+    // Two of the four background connections stay free for other work.
     maxConcurrentLists: 2,
   },
 };

@@ -3,11 +3,11 @@ export const FENCE_REASONS = ['failover', 'restored', 'attempt_missing', 'operat
 export type FenceReason = (typeof FENCE_REASONS)[number];
 
 /**
- * The mark that the journal may have lost its latest attempts, for example in a failover to an asynchronous standby.
- * While it is raised, every create is looked up before it is sent.
+ * Marks that the journal may have lost its latest attempts, for example in a failover to an asynchronous standby. While
+ * the fence is up, every create is looked up before it is sent.
  */
 export interface Fence {
-  /** When it was raised, in milliseconds since 1970 by the journal's clock. */
+  /** When the fence was raised, in ms since 1970 by the journal's clock. */
   since: number;
   reason: FenceReason;
 }
@@ -21,13 +21,13 @@ export interface JournalState {
 }
 
 /** Converts a row of the table journal_state with the additional column `last_sequence`. */
-export const stateFromRow = (row: Record<string, unknown>): JournalState => {
+export const journalStateFromRow = (row: Record<string, unknown>): JournalState => {
   const since = Number(row['fence_since']);
   const reason = row['fence_reason'] as FenceReason;
   return { fence: since === 0 ? null : { since, reason }, lastSequence: Number(row['last_sequence']) };
 };
 
-/** The journal cannot record the outcome of an attempt, because it has lost or purged the attempt. */
+/** An outcome cannot be recorded, because the journal has lost or purged the attempt. */
 export class AttemptMissing extends Error {
   constructor() {
     super('The journal does not have this attempt.');

@@ -1,14 +1,14 @@
-import { followSettled, NOW } from './change-tables';
-import type { MigrationStep, MigrationStore } from './convert-attempts';
+import { followSettledStatement, NOW } from './change-tables';
+import type { RunMigrationStep, MigrationStore } from './convert-attempts';
 
-/** Time in ms before the migration. Transactions of attempts that succeeded since then are followed. */
+/** Transactions are followed if their attempt succeeded within this time in ms before the migration. */
 const RECENT_MS = 7 * 24 * 60 * 60 * 1000;
-/** Time in ms before the migration that the last step reads again: outcomes can be committed out of order. */
+/** The last step reads this time in ms before the migration again, because outcomes can be committed out of order. */
 const OVERLAP_MS = 10 * 60 * 1000;
 /** Maximum number of transactions that a step follows. */
 const STEP_ROWS = 10_000;
 
-/** Settings of each step: a planner without statistics must find rows by indexes, in their order. */
+/** Settings that make a planner without statistics use the indexes, in their order. */
 const STEP_SETTINGS = {
   sqlite: [],
   postgres: ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map(
@@ -21,14 +21,14 @@ const STEP_SETTINGS = {
  * use the journal meanwhile. After an interruption, the next call begins again and skips what is already followed.
  * @param complete marks the migration as applied
  */
-export async function followRecent(
+export async function followRecentTransactions(
   { dialect, execute }: MigrationStore,
-  step: MigrationStep,
+  runStep: RunMigrationStep,
   complete: () => Promise<void>,
 ): Promise<void> {
   const follow = async (from: number, limit: number): Promise<number[]> => {
     for (const statement of STEP_SETTINGS[dialect]) await execute(statement);
-    const rows = await execute(followSettled(dialect), [from, limit]);
+    const rows = await execute(followSettledStatement(dialect), [from, limit]);
     return rows.map((row) => Number(row['created_at']));
   };
   const [row] = await execute(`SELECT ${NOW[dialect]} AS now`);
@@ -36,12 +36,12 @@ export async function followRecent(
   let from = now - RECENT_MS;
   for (let followedCount = STEP_ROWS; followedCount === STEP_ROWS;) {
     const start = from;
-    const settledAt = await step(() => follow(start, STEP_ROWS));
+    const settledAt = await runStep(() => follow(start, STEP_ROWS));
     if (!settledAt) return;
     from = Math.max(from, ...settledAt);
     followedCount = settledAt.length;
   }
-  await step(async () => {
+  await runStep(async () => {
     await follow(now - OVERLAP_MS, Number.MAX_SAFE_INTEGER);
     await complete();
   });

@@ -2,11 +2,11 @@ import { PositionExpired } from './changes';
 import { JournalBusy, type Journal } from './journal';
 import { describeJournalError, type JournalErrorInfo } from './journal-error';
 
-/** Called after each call, with its duration. `fault`: null if the call succeeded or was refused. Must not throw. */
-export type JournalListener = (call: string, fault: JournalErrorInfo | null, ms: number) => void;
+/** Called after each call, with its duration. `fault`: null if the journal works, even if it refused the call. */
+export type JournalCallListener = (call: string, fault: JournalErrorInfo | null, ms: number) => void;
 
 /** Wraps a journal and reports the duration and result of every call except `close`. */
-export const instrumentJournal = (journal: Journal, onCall: JournalListener): Journal =>
+export const instrumentJournal = (journal: Journal, onCall: JournalCallListener): Journal =>
   new Proxy(journal, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name);
@@ -27,6 +27,6 @@ export const instrumentJournal = (journal: Journal, onCall: JournalListener): Jo
     },
   });
 
-/** Whether a working journal refused a call: too many lists are queued, or a position has expired. */
+/** Whether the journal works but refused a call: too many lists are queued, or a position has expired. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof JournalBusy || error instanceof PositionExpired;

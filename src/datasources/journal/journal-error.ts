@@ -65,7 +65,7 @@ const REASON_BY_CODE: ReadonlyMap<string, JournalReason> = new Map(
 const CONNECTION_EXCEPTION = /^08\w{3}$/;
 const TLS_CODE = /^ERR_(TLS|SSL)_|CERT|^UNABLE_TO_|_SIGNATURE/;
 
-/** Reasons of driver errors that have no code, by a pattern of the error message. */
+/** Reasons of driver errors without a code, by a pattern that matches the error message. */
 const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = [
   [
     /^SASL: .*password must be/,
@@ -77,7 +77,7 @@ const REASON_BY_MESSAGE: readonly [RegExp, JournalReason, message?: string][] = 
   [/connection (terminated|ended|error)|not queryable/i, 'connection_lost'],
 ];
 
-/** Describes a journal error by the first code of the error and its causes, or by their messages if none has a code. */
+/** Describes a journal error by the first code in its chain of causes; if there is no code, by the messages. */
 export function describeJournalError(error: unknown): JournalErrorInfo {
   const chain = [...withCauses(error)];
   for (const inner of chain) {
@@ -122,7 +122,7 @@ export class DescribedError extends Error {
   }
 }
 
-/** The error for commits that a crash of the server could lose. */
+/** Returns the error for a server whose commits may be lost in a crash. */
 export const notDurableError = (): DescribedError =>
   new DescribedError({ reason: 'not_durable', code: '01000', message: REASONS.not_durable[0] });
 
@@ -132,7 +132,7 @@ const PERMANENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'permission_denied',
 ]);
 
-/** Whether only an operator can correct the error, in settings or privileges. The gateway then does not start. */
+/** Whether an operator must correct settings or privileges. With such an error, the gateway does not start. */
 export const isPermanent = ({ reason }: JournalErrorInfo): boolean => PERMANENT_REASONS.has(reason);
 
 /** Returns the message, followed by the code in parentheses if there is one. */
@@ -149,10 +149,10 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
   14: 'SQLITE_CANTOPEN',
   26: 'SQLITE_NOTADB',
 };
-/** SQLite codes with many causes: sqliteError checks the file system to find the cause. */
+/** SQLite codes with many possible causes, which sqliteError narrows down by checks of the file system. */
 const VAGUE_CODES = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
-/** Returns an error with the code of SQLite or, if that code is vague, the code of the file system. */
+/** Returns an error with a code: of the file system if SQLite's code is vague and a check fails, otherwise SQLite's. */
 export function sqliteError(message: string, errcode: number | undefined, file: string): Error {
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
   const sqliteCode = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');

@@ -11,11 +11,11 @@ const CHECK_INTERVAL_MS = 5_000;
 const RETRY_INTERVAL_MS = 1_000;
 /** Interval in ms at which a log line about a failing journal is repeated. */
 const LOG_INTERVAL_MS = 60_000;
-/** Size in bytes of the row written once a minute: that of several attempts. A smaller row may fit on a full disk. */
+/** Size in bytes of the row that is written once a minute, because a small row may still fit on a full disk. */
 const LARGE_CHECK_BYTES = 16 * 1024;
 const LARGE_CHECK_INTERVAL_MS = 60_000;
 
-/** Reasons that may be transient. The journal counts as unavailable only after two consecutive failed checks. */
+/** Reasons that may be transient. With them, the journal counts as unavailable after two consecutive failed checks. */
 const TRANSIENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'timeout',
   'locked',
@@ -33,13 +33,13 @@ interface JournalMonitorOptions {
 }
 
 /**
- * Tracks whether the journal can be written. Logs when it fails, every minute while it fails, and when it recovers.
- * Skips a check if an attempt was written within the check interval. All times are from the monotonic clock.
+ * Checks regularly whether the journal can be written. Logs when it fails, every minute while it fails, and when it
+ * recovers. Skips a check if an attempt was written within the check interval. Times are by the monotonic clock.
  */
 export class JournalMonitor {
   readonly #options: JournalMonitorOptions;
   #fault: JournalErrorInfo | null = null;
-  /** Number of consecutive failed checks. Starts at 1, so that one failure of the first check is enough. */
+  /** Number of consecutive failed checks. Starts at 1, so that the journal counts as unavailable if the first fails. */
   #failureCount = 1;
   #failingSince = 0;
   #loggedAt = 0;
@@ -117,7 +117,7 @@ export class JournalMonitor {
     } catch (error) {
       const fault = describeJournalError(error);
       const isTransient = TRANSIENT_REASONS.has(fault.reason);
-      // The check has low priority, so it may time out while attempts are still written.
+      // The check has low priority, so it may time out in a busy journal that still writes attempts.
       if (isTransient && this.#lastInsertAt > startedAt) return this.#onWritable();
       this.#failureCount += 1;
       if (this.#fault || this.#failureCount > 1 || !isTransient) this.#onUnavailable(fault);

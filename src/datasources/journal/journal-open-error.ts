@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { accessErrorCode, describeJournalError, journalErrorText } from './journal-error';
 
-/** The journal cannot be opened, and retrying cannot help. The message tells the operator why. */
+/** The journal cannot be opened until an operator corrects what the message says. */
 export class JournalOpenError extends Error {
   constructor(reason: string, cause?: unknown) {
     super(`DATABASE_URL: ${reason}.`, { cause });
@@ -10,26 +10,26 @@ export class JournalOpenError extends Error {
   }
 }
 
-/** Returns an error with the reason why a SQLite file cannot be opened and, for a wrong path, the remedy. */
+/** Returns an error that says why a SQLite file cannot be opened and, if its path is the problem, what to do. */
 export const fileOpenError = (file: string, error: unknown): JournalOpenError =>
   new JournalOpenError(
     describePathError(file) ?? `${file}: ${journalErrorText(describeJournalError(error))}`,
     error,
   );
 
-/** Describes why a file cannot be written or created, without a full stop; returns undefined if it can. */
+/** Returns why a file cannot be written or created, without a full stop; undefined if it can. */
 export function describePathError(file: string): string | undefined {
   const folder = path.dirname(file);
   const parent = path.dirname(folder);
-  if (kindOf(file) === 'folder') return `${file} is a folder, not a file: add a file name to the path`;
-  if (kindOf(folder) === 'file') return `${folder} is a file, not a folder: correct the path (ENOTDIR)`;
+  if (fileTypeOf(file) === 'folder') return `${file} is a folder, not a file: add a file name to the path`;
+  if (fileTypeOf(folder) === 'file') return `${folder} is a file, not a folder: correct the path (ENOTDIR)`;
   // The gateway creates the last folder of the path if it is missing.
-  const place = kindOf(folder) === 'folder' ? folder : parent;
-  if (kindOf(place) === undefined)
+  const checkedFolder = fileTypeOf(folder) === 'folder' ? folder : parent;
+  if (fileTypeOf(checkedFolder) === undefined)
     return `the folder ${parent} does not exist: create it for the user of the gateway, or correct the path`;
-  const code = accessErrorCode(place === folder ? file : folder);
+  const code = accessErrorCode(checkedFolder === folder ? file : folder);
   const [problem, remedy] = PATH_ERRORS[code ?? ''] ?? [];
-  return problem && `${place} ${problem} (${code}): ${remedy}`;
+  return problem && `${checkedFolder} ${problem} (${code}): ${remedy}`;
 }
 
 const MAKE_OWNER = 'make the user of the gateway the owner of the folder and of the files in it (chown)';
@@ -41,9 +41,9 @@ const PATH_ERRORS: Readonly<Record<string, [problem: string, remedy: string]>> =
   ENOTDIR: ['is below a file', 'correct the path'],
 };
 
-function kindOf(place: string): 'folder' | 'file' | undefined {
+function fileTypeOf(target: string): 'folder' | 'file' | undefined {
   try {
-    return statSync(place).isDirectory() ? 'folder' : 'file';
+    return statSync(target).isDirectory() ? 'folder' : 'file';
   } catch {
     return undefined;
   }

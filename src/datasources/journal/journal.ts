@@ -9,13 +9,13 @@ export type * from './purge-step';
 
 export { ATTEMPT_KINDS, type AttemptKind } from './attempt-kind';
 
-/** Maximum duration of a lease in ms. A lease with more time left was taken before the clock was set back. */
+/** Maximum duration of a lease in ms. If a lease has more time left, the clock was set back, and the lease is void. */
 export const MAX_LEASE_MS = 60 * 60 * 1000;
 
 export const ATTEMPT_OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 /**
  * `rejected`: the service refused the input. `not_sent`: the service certainly created nothing, because no request was
- * sent or lookups proved it. After both, the idempotency key can be used again.
+ * sent, or because lookups proved it. After these two outcomes, the idempotency key can be used again.
  */
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
@@ -28,7 +28,7 @@ export interface AttemptKey {
 
 /** Record written before a create is sent. Never contains a card number, a security code or a credential. */
 export interface NewAttempt extends AttemptKey {
-  /** UUID of the attempt. A later attempt with the same idempotency key has another id. */
+  /** UUID of the attempt. Another attempt with the same idempotency key has another id. */
   id: string;
   kind: AttemptKind;
   /** Keyed hash of the canonical input. */
@@ -45,30 +45,33 @@ export interface NewAttempt extends AttemptKey {
   reserve: boolean;
   /** Id of the instance that sends the request. */
   owner: string;
-  /** The owner is treated as dead after this time unless it renews the lease. */
+  /** End of the lease. Unless the owner has renewed it by then, the owner is treated as dead. */
   leaseUntil: number;
   startedAt: number;
   /** Start time by the service's clock; null if unknown. */
   serviceStartedAt: number | null;
   /** Latest time at which the request can be sent. */
   sendUntil: number;
-  /** `since` of the fence that the owner had read before it decided to send; 0 if there was no fence. */
+  /** `since` of the fence that the owner knew when it decided to send; 0 if there was no fence. */
   fenceSince: number;
 }
 
+/** Time in ms after a recheck became due in which only the instance `absence.observer` makes it. */
+export const OBSERVER_GRACE_MS = 5000;
+
 /** Evidence from lookups that the service has no transaction for an attempt with an unknown outcome. */
 export interface Absence {
-  /** Number of lookups that found no transaction and count as evidence. */
+  /** Number of lookups that count as evidence. */
   lookups: number;
-  /** Milliseconds between the first and the last of these lookups, measured by monotonic clocks only. */
+  /** Time in ms between the first and the last of these lookups, as far as monotonic clocks have measured it. */
   spanMs: number;
-  /** Id of the instance that made the last of these lookups; only it can measure the time since. Empty if none. */
+  /** Id of the instance that made the last of these lookups, and can measure the time since; empty if none. */
   observer: string;
 }
 
 export const NO_ABSENCE: Absence = { lookups: 0, spanMs: 0, observer: '' };
 
-/** An attempt without the properties that are used only to insert it. */
+/** A new attempt without the properties that only its insert uses. */
 export type SentAttempt = Omit<NewAttempt, 'reserve' | 'fenceSince'>;
 
 /** A stored attempt. */
@@ -102,8 +105,8 @@ export type Outcome =
       status: string;
       settledAt: number;
       /**
-       * State in the response; recorded as the first change. If omitted, no status is recorded, and the transaction is
-       * due to be looked up at `settledAt`.
+       * State in the response, recorded as the first change. If omitted, no status is recorded, and the first lookup of
+       * the transaction is due at `settledAt`.
        */
       observed?: ObservedState;
     }
@@ -130,7 +133,7 @@ export interface ConfirmClaim extends ConfirmedPayment {
 export interface ConfirmBeginResult {
   /** Whether the result of an earlier confirm of this payment is unknown. */
   previousOutcomeUnknown: boolean;
-  /** Input hashes of confirms with unknown results. If the list becomes too long, `unknown` replaces its hashes. */
+  /** Input hashes of confirms with unknown results; only the text `unknown` instead if they became too many. */
   unresolvedInputHashes: string[];
 }
 
@@ -149,7 +152,7 @@ export interface ConfirmResult {
    * `not_carried_out`: this confirm was not carried out; unknown results of earlier confirms stay unknown.
    */
   outcome: 'known' | 'unknown' | 'not_carried_out';
-  /** Inputs with which this confirm or an earlier one is now known to have been carried out. */
+  /** Inputs with which the payment is now known to have been confirmed, by this confirm or an earlier one. */
   confirmed: readonly ConfirmedInput[];
 }
 
@@ -175,7 +178,7 @@ export interface AttemptPage {
   externalId?: string | null;
   /** Earliest start time, inclusive. */
   startedFrom?: number | null;
-  /** Lists only attempts earlier than this position. `seq` 0: only attempts started before `startedAt`. */
+  /** Lists only attempts before this position. If `seq` is 0: only attempts started before `startedAt`. */
   beforePosition?: AttemptPosition | null;
   limit: number;
 }
@@ -201,8 +204,8 @@ export interface Journal extends ChangeJournal {
   insertAttempt(attempt: NewAttempt): Promise<BeginResult>;
   /**
    * Records an outcome; does not change a settled attempt. Returns false, and records nothing, if another attempt
-   * created the transaction. Does not wait until the outcome is durable, because a lookup can find it again. Rejects
-   * with AttemptMissing if the outcome is `succeeded` or `unknown` and the journal does not have the attempt.
+   * created the transaction. Does not wait until the outcome is durable, because lookups can recover it. Rejects with
+   * AttemptMissing if the outcome is `succeeded` or `unknown` and the journal does not have the attempt.
    */
   recordOutcome(id: string, outcome: Outcome): Promise<boolean>;
   find(key: AttemptKey): Promise<Attempt | null>;
@@ -211,8 +214,8 @@ export interface Journal extends ChangeJournal {
   /** Whether another open attempt has the same external id, method and amount: lookups cannot tell them apart. */
   hasRival(attempt: Attempt): Promise<boolean>;
   /**
-   * Returns the id of a transaction with the kind and channel of `attempt`, preferably of the same client. Its create
-   * succeeded, so the transaction certainly exists at the service. Null if there is none.
+   * Returns the id of a transaction that certainly exists at the service, because its create succeeded. It has the kind
+   * and channel of `attempt` and, if possible, the same client. Null if there is none.
    */
   findSucceededOnChannel(attempt: Attempt): Promise<string | null>;
   /**
@@ -227,12 +230,13 @@ export interface Journal extends ChangeJournal {
   renew(owner: string, leaseUntil: number): Promise<void>;
   /** Takes over an open attempt whose lease has ended; marks it as `unknown`. Null if it is settled or still leased. */
   claim(id: string, claim: Claim): Promise<Attempt | null>;
-  /** Claims attempts whose recheck is due, as `claim` does. */
+  /** As `claim`, for up to `limit` attempts whose recheck is due. */
   claimDue(claim: Claim, limit: number): Promise<Attempt[]>;
   /** Claims a payment for a confirm. Null if another confirm of this payment is in progress. */
   beginConfirm(claim: ConfirmClaim): Promise<ConfirmBeginResult | null>;
   /** Records the result of a confirm and releases its claim, atomically. Idempotent. */
   endConfirm(id: string, result: ConfirmResult): Promise<void>;
+  /** Returns the inputs with which a payment was confirmed. */
   confirmedInputs(payment: ConfirmedPayment): Promise<ConfirmedInput[]>;
   findById(service: string, id: string): Promise<Attempt | null>;
   /** For operators: finds an attempt by its id, or by its idempotency key if only one client used this key. */
@@ -244,8 +248,8 @@ export interface Journal extends ChangeJournal {
   /** Deletes expired rows, but never attempts with an unknown outcome. Null if another instance is purging. */
   purgeStep(step: PurgeStep): Promise<PurgeProgress | null>;
   /**
-   * Writes a row that exists for this check only, as durably as an attempt. Rejects if attempts cannot be written.
-   * @param bytes size of a filler in the row, because a small row may still fit on a full disk
+   * Writes a row that has no other purpose, as durably as an attempt. Rejects if attempts cannot be written.
+   * @param bytes size of a filler in the row: a small row may still fit on a full disk
    */
   checkWrite(bytes: number): Promise<void>;
   /** Reads the state. Raises the fence if the journal moved to another database, for example in a failover. */
@@ -257,7 +261,7 @@ export interface Journal extends ChangeJournal {
   close(): Promise<void>;
 }
 
-/** A list was rejected because too many lists are queued. Other calls are not affected. */
+/** A list was rejected because too many lists are queued. The message is safe for callers. */
 export class JournalBusy extends Error {
   constructor(cause?: unknown) {
     super('Too many queries for lists of attempts are in progress. Try again later.', { cause });

@@ -1,12 +1,12 @@
 import { attemptsView, attemptTables, keyHashOf } from './attempt-tables';
 import { changeTables, FIRST_IDENTITY } from './change-tables';
-import { convertAttempts, executeAll, type MigrationStep, type MigrationStore } from './convert-attempts';
-import { followRecent } from './follow-recent';
+import { convertAttempts, executeAll, type RunMigrationStep, type MigrationStore } from './convert-attempts';
+import { followRecentTransactions } from './follow-recent';
 import { HOLDS_EXTERNAL_ID, IS_OPEN } from './rows';
 import type { Dialect } from './stored-values';
 
 /** SQL of the tables that already exist in journals from before the first release. */
-const TABLES = [
+const FIRST_TABLES_SQL = [
   `CREATE TABLE confirms (
        service TEXT NOT NULL,
        channel TEXT NOT NULL,
@@ -45,7 +45,7 @@ const TABLES = [
        expires_at BIGINT NOT NULL,
        PRIMARY KEY (id, attempt_id)
      )`,
-  // Rewriting a row of this table checks whether the journal can be written. In SQLite, rewriting a second row syncs.
+  // Row 1 is rewritten to check whether the journal can be written; row 2, in SQLite only, to force a disk sync.
   `CREATE TABLE write_checks (
        id INTEGER PRIMARY KEY,
        checked_at BIGINT NOT NULL,
@@ -53,7 +53,7 @@ const TABLES = [
      )`,
 ];
 
-/** This table has one row. `identity` identifies the database that the journal was last written to. */
+/** This table has one row. `identity` identifies the database in which the journal was last used. */
 const JOURNAL_STATE = `CREATE TABLE journal_state (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,
@@ -77,15 +77,15 @@ const POSTGRES_IDENTITY = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGU
      END $$`;
 
 /**
- * Functions that SQLite does not need, because it has one writer at a time. A PostgreSQL statement reads the snapshot
- * of its start, but a volatile function reads the current one. Therefore `attempt_is_open` sees what other instances
+ * Functions that SQLite does not need, because it has one writer at a time. A PostgreSQL statement does not see what
+ * was committed after its start, but a volatile function in it does. So `attempt_is_open` sees what other instances
  * committed while the statement waited for their locks.
  *
  * `attempts_created_by_another` returns the ids of candidates whose transaction was created by another attempt. If
- * several candidates have the same transaction, its creator is the candidate that is already recorded with it, else the
- * oldest open candidate. The function locks transactions before it reads, so that none gets two creators. Callers hold
- * no row locks while they wait for these locks. OFFSET 0 keeps a planner without statistics from reading all attempts
- * of the service.
+ * several candidates have the same transaction, its creator is the candidate that is already recorded with it, or the
+ * oldest open candidate if there is none. The function locks transactions before it reads, so that no transaction gets
+ * two creators. Callers hold no row locks while they wait for these locks. OFFSET 0 keeps a planner without statistics
+ * from reading all attempts of the service.
  */
 const POSTGRES_ONLY = [
   POSTGRES_IDENTITY,
@@ -116,11 +116,11 @@ const POSTGRES_ONLY = [
        LIMIT 1) AS holder ON TRUE
      WHERE mine.place > 1 OR holder.id IS NOT NULL;
    END $$`,
-  // Stored uncompressed, because a compressed filler would need almost no space.
+  // Stores the filler uncompressed, because it needs almost no space when compressed.
   'ALTER TABLE write_checks ALTER COLUMN filler SET STORAGE EXTERNAL',
 ];
 
-/** The last migration of journals from before the first release. A journal without this migration is empty. */
+/** Last migration of journals from before the first release. A journal without it has no tables yet. */
 const FIRST_TABLES = '0009-write-checks';
 const STORED_ATTEMPTS = '0010-stored-attempts';
 const CHANGES = '0011-changes';
@@ -153,8 +153,8 @@ export async function migrate(store: MigrationStore): Promise<string[]> {
   const markApplied = async (names: readonly string[]): Promise<void> => {
     for (const name of names) await execute('INSERT INTO applied_migrations (name) VALUES (?)', [name]);
   };
-  const migrationStep =
-    (name: string): MigrationStep =>
+  const stepRunner =
+    (name: string): RunMigrationStep =>
     (work) =>
       transaction(async () => ((await readPendingMigrations(store)).includes(name) ? work() : undefined));
   const stateSql = [
@@ -166,24 +166,29 @@ export async function migrate(store: MigrationStore): Promise<string[]> {
   const pending = await transaction(async () => {
     const names = await readPendingMigrations(store);
     if (names.includes(FIRST_TABLES)) {
-      await executeAll(store, [...TABLES, ...attemptTables(dialect), ...stateSql, ...changeTables(dialect)]);
+      await executeAll(store, [
+        ...FIRST_TABLES_SQL,
+        ...attemptTables(dialect),
+        ...stateSql,
+        ...changeTables(dialect),
+      ]);
       await markApplied(names);
     }
     return names;
   });
   if (pending.includes(FIRST_TABLES)) return pending;
   if (pending.includes(STORED_ATTEMPTS))
-    await convertAttempts(store, migrationStep(STORED_ATTEMPTS), async () => {
+    await convertAttempts(store, stepRunner(STORED_ATTEMPTS), async () => {
       await executeAll(store, stateSql);
       await markApplied([STORED_ATTEMPTS]);
     });
   if (pending.includes(CHANGES))
-    await migrationStep(CHANGES)(async () => {
+    await stepRunner(CHANGES)(async () => {
       await executeAll(store, changeTables(dialect));
       await markApplied([CHANGES]);
     });
   if (pending.includes(FOLLOWED_TRANSACTIONS))
-    await followRecent(store, migrationStep(FOLLOWED_TRANSACTIONS), () =>
+    await followRecentTransactions(store, stepRunner(FOLLOWED_TRANSACTIONS), () =>
       markApplied([FOLLOWED_TRANSACTIONS]),
     );
   return pending;

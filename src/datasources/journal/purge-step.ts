@@ -1,4 +1,4 @@
-/** The steps in which expired rows of the journal are deleted. */
+/** Expired rows of the journal are deleted in steps. */
 
 /**
  * `attempts`: settled attempts and their reservations. `reservations`: reservations without an attempt. `confirmed`:
@@ -8,16 +8,16 @@ export type PurgeTarget = 'attempts' | 'reservations' | 'confirmed' | 'changes' 
 
 export interface PurgeStep {
   target: PurgeTarget;
-  /** Deletes attempts settled, payments confirmed, changes recorded and followed transactions created before this time. */
+  /** Deletes attempts that were settled before this time, and other rows that were recorded before it. */
   settledBefore: number;
   /** Maximum number of rows to examine. */
   limit: number;
-  /** `after` that the previous step returned; null for the first step. */
+  /** Where the previous step ended (its `after`); null for the first step. */
   after: string | null;
 }
 
 export interface PurgeProgress {
   deleted: number;
-  /** Where the next step begins; null if this was the last step. */
+  /** Where this step ended, for the next step; null if this was the last. */
   after: string | null;
 }

@@ -43,11 +43,12 @@ export const attemptFromRow = (row: Row): Attempt => ({
   },
 });
 
-/** Whether the attempt's key can be used again. */
+/** Whether another attempt can use the key of this attempt. */
 export const isKeyReleased = ({ outcome }: Attempt): boolean =>
   outcome === 'rejected' || outcome === 'not_sent';
 
-const VALUE_OF: Record<string, (attempt: SentAttempt) => SqlValue> = {
+/** For each column that an INSERT sets from an attempt, the function that returns its value. */
+const VALUE_BY_COLUMN: Record<string, (attempt: SentAttempt) => SqlValue> = {
   id: ({ id }) => attemptIdBytes(id),
   key: ({ key }) => toStoredText(key),
   fingerprint: ({ fingerprint }) => toStoredText(fingerprint),
@@ -64,17 +65,17 @@ const VALUE_OF: Record<string, (attempt: SentAttempt) => SqlValue> = {
   send_until: ({ sendUntil }) => sendUntil,
 };
 
-/** Columns that an INSERT sets from an attempt's properties. The statement itself sets `group_id` and `state`. */
-export const INSERT_COLUMNS: readonly string[] = Object.keys(VALUE_OF);
+/** Columns that an INSERT sets from an attempt. The statement sets `group_id` and `state` itself. */
+export const INSERT_COLUMNS: readonly string[] = Object.keys(VALUE_BY_COLUMN);
 
 /** Returns the values for INSERT_COLUMNS, in their order. */
 export const insertColumnValues = (attempt: SentAttempt): SqlValue[] =>
-  Object.values(VALUE_OF).map((valueOf) => valueOf(attempt));
+  Object.values(VALUE_BY_COLUMN).map((valueOf) => valueOf(attempt));
 
-/** Returns the values of INSERT_COLUMNS by column name, for a JSON parameter. */
+/** Returns the values for INSERT_COLUMNS by column name, for a JSON parameter. */
 export const insertColumnsInJson = (attempt: SentAttempt): Record<string, SqlValue> =>
   Object.fromEntries(
-    Object.entries(VALUE_OF).map(([name, valueOf]) => [name, toJsonValue(valueOf(attempt))]),
+    Object.entries(VALUE_BY_COLUMN).map(([name, valueOf]) => [name, toJsonValue(valueOf(attempt))]),
   );
 
 /** Columns that are null until the create was sent. */
@@ -82,33 +83,33 @@ export const COLUMNS_NULL_AT_INSERT =
   `settled_at next_check_at transaction_hash transaction_id status checks absent_ms absent_lookups
   absent_observer`.split(/\s+/);
 
-/** ON CONFLICT clause that replaces an attempt if its key can be used again. */
+/** ON CONFLICT clause that replaces the attempt that has the key, if that key can be used again. */
 export const UPSERT_RELEASED_KEY = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE SET
   ${['seq', 'group_id', 'state', ...INSERT_COLUMNS].map((name) => `${name} = excluded.${name}`).join(', ')},
   ${COLUMNS_NULL_AT_INSERT.map((name) => `${name} = NULL`).join(', ')}
   WHERE stored_attempts.state IN ('${STATE_OF.rejected}', '${STATE_OF.not_sent}') AND stored_attempts.id <> excluded.id`;
 
-/** Returns the clause that takes over a reservation if `isFree`: its attempt was rejected, not sent or purged. */
+/** Returns the ON CONFLICT clause that takes over a reservation if the condition `isFree` is true. */
 export const upsertReservationClause = (isFree: string): string =>
   `ON CONFLICT (service, channel, external_id) DO UPDATE SET attempt_id = excluded.attempt_id WHERE ${isFree}`;
 
-/** Condition of open attempts (in progress or unknown). SQLite uses their index only if the condition has this form. */
+/** Condition for open attempts: in progress or unknown. SQLite uses their index only for exactly this text. */
 export const IS_OPEN = "state IN ('p', 'u')";
 
-/** Condition of attempts that hold their external id. */
+/** Condition for attempts that keep their external id: all that may have created a transaction. */
 export const HOLDS_EXTERNAL_ID = "state IN ('p', 's', 'u')";
 
-/** Returns the condition that finds an attempt by its id. Parameters: `idValues`. */
-export const hasId = (column: string): string => `${keyHashOf(column)} = ? AND ${column} = ?`;
+/** Returns the condition that finds an attempt by its id. Parameters: the result of `idValues`. */
+export const idCondition = (column: string): string => `${keyHashOf(column)} = ? AND ${column} = ?`;
 
 export const idValues = (id: string): [Uint8Array, Uint8Array] => {
   const bytes = attemptIdBytes(id);
   return [bytes.subarray(0, KEY_HASH_BYTES), bytes];
 };
 
-/** Id of the group of an attempt. Parameters: service, client, channel, kind. */
-export const GROUP_ID =
+/** Subquery for the id of a group. Parameters: service, client, channel, kind. */
+export const GROUP_ID_SUBQUERY =
   '(SELECT id FROM attempt_groups WHERE service = ? AND client = ? AND channel = ? AND kind = ?)';
 
-/** Parameter: `keyHash`. */
+/** Finds the attempt that has a key. Parameter: the result of `keyHash`. */
 export const FIND_BY_KEY = `SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ?`;

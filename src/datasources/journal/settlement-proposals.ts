@@ -2,8 +2,8 @@ import { toWireFields } from '../../shared/wire-object';
 import { textOrNull, type Row, type SqlValue } from './rows';
 import { connectToStore } from './store-connection';
 
-/** Proposed outcome of one attempt. Times are in milliseconds since 1970. */
-export interface ProposedSettle {
+/** An outcome that an operator proposes for one attempt. Times are in milliseconds since 1970. */
+export interface ProposedOutcome {
   /** Id of the proposal. A proposal can contain outcomes for several attempts. */
   id: string;
   attemptId: string;
@@ -16,7 +16,7 @@ export interface ProposedSettle {
   proposedBy: string;
   /** The proposer's SUDO_USER. */
   sudoUser: string | null;
-  /** Name given by the proposer. */
+  /** Name that the proposer has given. */
   givenName: string | null;
   proposedAt: number;
   expiresAt: number;
@@ -25,19 +25,19 @@ export interface ProposedSettle {
 /** Proposals that wait for the approval of a second operator. Only operator commands use them. */
 export interface SettlementProposals {
   /** Stores proposals and deletes expired ones. */
-  add(proposed: readonly ProposedSettle[], now: number): Promise<void>;
+  add(proposed: readonly ProposedOutcome[], now: number): Promise<void>;
   /** Lists proposals that have not expired, oldest first. If `id` is given, lists only this proposal. */
-  list(service: string, now: number, id?: string): Promise<ProposedSettle[]>;
-  /** Deletes a proposal. If `attemptId` is given, deletes only the part of the proposal for that attempt. */
+  list(service: string, now: number, id?: string): Promise<ProposedOutcome[]>;
+  /** Deletes a proposal. If `attemptId` is given, deletes only its outcome for that attempt. */
   remove(id: string, attemptId?: string): Promise<void>;
   close(): Promise<void>;
 }
 
-const proposalFromRow = (row: Row): ProposedSettle => ({
+const proposalFromRow = (row: Row): ProposedOutcome => ({
   id: String(row['id']),
   attemptId: String(row['attempt_id']),
   service: String(row['service']),
-  outcome: row['outcome'] as ProposedSettle['outcome'],
+  outcome: row['outcome'] as ProposedOutcome['outcome'],
   transactionId: textOrNull(row['transaction_id']),
   status: textOrNull(row['status']),
   reason: String(row['reason']),

@@ -1,12 +1,12 @@
 import {
   comparePositions,
-  isOfOtherDatabase,
-  lastPosition,
-  newestStatement,
+  isEpochOfOtherDatabase,
+  lastExaminedPosition,
+  newestChangeStatement,
   purgedPosition,
   readChangesFromRows,
-  readStatement,
-  type Query,
+  readChangesStatement,
+  type ChangeQuery,
 } from './change-rows';
 import { NOW } from './change-tables';
 import {
@@ -29,19 +29,19 @@ import { READ_STORED_TEXT, shortHash, type Dialect } from './stored-values';
 
 const OF_SERVICE = 'group_id IN (SELECT id FROM attempt_groups WHERE service = ?)';
 
-/** Selects the hashes that belong to followed transactions. Parameter: JSON array of hashes of transaction ids. */
-function followedHashes(dialect: Dialect): string {
+/** Selects those of the given hashes that belong to followed transactions. Parameter: JSON array of hashes. */
+function followedHashesStatement(dialect: Dialect): string {
   const { isIn, jsonElements } = DIALECTS[dialect];
   return `SELECT DISTINCT transaction_hash FROM followed_transactions
     WHERE transaction_hash ${isIn(`SELECT CAST(value AS INTEGER) FROM ${jsonElements}`)}`;
 }
 
 /**
- * Claims young transactions first, then the longest overdue. Looks for young ones only among the transactions that
- * became due last, at most four times `limit`. Parameters: now, service, limit, `youngSince`, `youngLimit`; now; now,
- * service, limit; `leaseUntil`.
+ * Claims young transactions first, then the longest overdue. Looks for young ones only among the `4 * limit`
+ * transactions that became due last. Parameters: now, service, limit, `youngSince`, `youngLimit`; now; now, service,
+ * limit; `leaseUntil`.
  */
-function claimStatement(dialect: Dialect): string {
+function claimFollowedStatement(dialect: Dialect): string {
   const { isIn, followedByDueTime, skipLocked } = DIALECTS[dialect];
   const due = `FROM ${followedByDueTime} WHERE next_lookup_at <= ? AND ${OF_SERVICE}`;
   return `WITH due_last AS MATERIALIZED (
@@ -60,7 +60,7 @@ function claimStatement(dialect: Dialect): string {
 }
 
 /** Locks rows in id order, as RECORD_OBSERVATIONS does. Parameter: JSON array of [id, next lookup, failures]. */
-function scheduleStatement(dialect: Dialect): string {
+function scheduleFollowedStatement(dialect: Dialect): string {
   const { isIn, jsonElements, lock } = DIALECTS[dialect];
   return `WITH input AS MATERIALIZED (
       SELECT CAST(value ->> 0 AS BIGINT) AS id, CAST(value ->> 1 AS BIGINT) AS next_lookup_at,
@@ -72,25 +72,25 @@ function scheduleStatement(dialect: Dialect): string {
     WHERE f.id ${isIn('SELECT id FROM locked')}`;
 }
 
-/** Parameter: the service. */
-const countStatement = (dialect: Dialect): string =>
+/** Counts the followed transactions of a service. Parameter: the service. */
+const countFollowedStatement = (dialect: Dialect): string =>
   `WITH clock AS MATERIALIZED (SELECT ${NOW[dialect]} AS now)
   SELECT count(*) AS followed, count(*) FILTER (WHERE next_lookup_at <= (SELECT now FROM clock)) AS due,
     min(next_lookup_at) AS oldest
   FROM followed_transactions WHERE next_lookup_at IS NOT NULL AND ${OF_SERVICE}`;
 
-/** If one database transaction delays changes for more than this time in ms, readChanges() calls readOwnHorizon(). */
-const DELAYED_MS = 50;
+/** If one database transaction hides changes for longer than this time in ms, readChanges() calls readOwnHorizon(). */
+const LONG_DELAY_MS = 50;
 
 /**
- * The part of the record of changes that PostgreSQL and SQLite share. It returns only durable changes, because a crash
- * could lose a change and then assign its position to another change.
+ * The part of the record of changes that PostgreSQL and SQLite share. It returns only durable changes: a crash could
+ * lose other changes, and their positions would then be used again.
  */
 export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservation'> {
   /** Position up to which changes are known to be durable. */
   #durableUntil: ChangePosition = FIRST_POSITION;
 
-  /** Id of the oldest database transaction in progress, and when it was first seen, by `monotonicMs`. */
+  /** Id of the oldest database transaction in progress (`horizon`), and when it was first seen, by `monotonicMs`. */
   #oldestTransaction = { horizon: 0, since: 0 };
 
   protected constructor(private readonly dialect: Dialect) {}
@@ -101,17 +101,17 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   protected abstract writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]>;
   /** Makes everything durable that was committed before the call. */
   protected abstract sync(): Promise<void>;
-  /** Begins a new epoch if the current epoch belongs to another database. */
+  /** Begins a new epoch if the current one was begun in another database. */
   protected abstract correctEpoch(): Promise<void>;
   /**
-   * Returns the database transaction id below which every transaction that writes changes has ended. Absent in a store
-   * where other transactions do not delay readers.
+   * Returns a horizon that only transactions that write changes hold back: the id below which all of them have ended.
+   * Absent if the store does not delay readers.
    */
   protected readOwnHorizon?(): Promise<number>;
 
   async mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]> {
     const hashes = transactionIds.map(shortHash);
-    const rows = await this.read(followedHashes(this.dialect), [JSON.stringify(hashes)]);
+    const rows = await this.read(followedHashesStatement(this.dialect), [JSON.stringify(hashes)]);
     const followed = new Set(rows.map((row) => row['transaction_hash']));
     return hashes.map((hash) => followed.has(hash));
   }
@@ -119,55 +119,55 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   async claimFollowed(claim: FollowClaim): Promise<FollowedTransaction[]> {
     const { service, now, youngSince, youngLimit, limit, leaseUntil } = claim;
     const values = [now, service, limit, youngSince, youngLimit, now, now, service, limit, leaseUntil];
-    const rows = await this.writeUnsynced(claimStatement(this.dialect), values);
+    const rows = await this.writeUnsynced(claimFollowedStatement(this.dialect), values);
     return rows.map(followedFromRow);
   }
 
   async scheduleFollowed(schedules: readonly FollowSchedule[]): Promise<void> {
     const rows = schedules.map(({ id, nextLookupAt, failures }) => [id, nextLookupAt, failures]);
-    await this.writeUnsynced(scheduleStatement(this.dialect), [JSON.stringify(rows)]);
+    await this.writeUnsynced(scheduleFollowedStatement(this.dialect), [JSON.stringify(rows)]);
   }
 
   async countFollowed(service: string): Promise<FollowCount> {
-    const [row = {}] = await this.read(countStatement(this.dialect), [service]);
+    const [row = {}] = await this.read(countFollowedStatement(this.dialect), [service]);
     const due = Number(row['due']);
     return { followed: Number(row['followed']), due, oldestDueAt: due > 0 ? Number(row['oldest']) : null };
   }
 
   /** @throws PositionExpired */
   async readChanges(range: ChangeRange): Promise<ReadChanges> {
-    let [firstRow = {}, ...otherRows] = await this.#read(readStatement(this.dialect, range));
+    let [firstRow = {}, ...otherRows] = await this.#read(readChangesStatement(this.dialect, range));
     if (this.readOwnHorizon && this.#isHorizonStuck(firstRow)) {
       const horizon = await this.readOwnHorizon();
-      [firstRow = {}, ...otherRows] = await this.#read(readStatement(this.dialect, range, horizon));
+      [firstRow = {}, ...otherRows] = await this.#read(readChangesStatement(this.dialect, range, horizon));
     }
     const purged = purgedPosition(firstRow);
     if (range.after && comparePositions(range.after, purged) < 0) throw new PositionExpired(purged);
-    await this.#ensureDurable(lastPosition(firstRow));
+    await this.#ensureDurable(lastExaminedPosition(firstRow));
     return readChangesFromRows([firstRow, ...otherRows], range);
   }
 
   async newestChange(service: string, channel: string): Promise<ChangePosition> {
     const horizon = (await this.readOwnHorizon?.()) ?? 0;
-    const [row = {}] = await this.#read(newestStatement(this.dialect, [service, channel], horizon));
-    const newest = lastPosition(row);
+    const [row = {}] = await this.#read(newestChangeStatement(this.dialect, [service, channel], horizon));
+    const newest = lastExaminedPosition(row);
     await this.#ensureDurable(newest);
     return newest ?? purgedPosition(row);
   }
 
-  async #read({ text, values }: Query): Promise<Row[]> {
+  async #read({ text, values }: ChangeQuery): Promise<Row[]> {
     const rows = await this.read(text, values);
-    if (!isOfOtherDatabase(rows[0])) return rows;
+    if (!isEpochOfOtherDatabase(rows[0])) return rows;
     await this.correctEpoch();
     return this.read(text, values);
   }
 
-  /** Whether the same database transaction has delayed changes for more than DELAYED_MS. */
+  /** Whether the same database transaction has hidden changes for longer than LONG_DELAY_MS. */
   #isHorizonStuck(row: Row): boolean {
     const horizon = Number(row['horizon']);
     const now = monotonicMs();
     if (horizon !== this.#oldestTransaction.horizon) this.#oldestTransaction = { horizon, since: now };
-    return row['is_behind'] === true && now - this.#oldestTransaction.since > DELAYED_MS;
+    return row['is_behind'] === true && now - this.#oldestTransaction.since > LONG_DELAY_MS;
   }
 
   async #ensureDurable(position: ChangePosition | null): Promise<void> {

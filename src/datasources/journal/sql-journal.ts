@@ -7,6 +7,7 @@ import {
   ATTEMPT_KINDS,
   JournalBusy,
   MAX_LEASE_MS,
+  OBSERVER_GRACE_MS,
   type Attempt,
   type AttemptKey,
   type AttemptKind,
@@ -25,10 +26,10 @@ import {
 import { keyHashOf, READABLE_COLUMNS } from './attempt-tables';
 import {
   FIND_BY_KEY,
-  GROUP_ID,
+  GROUP_ID_SUBQUERY,
   IS_OPEN,
   attemptFromRow,
-  hasId,
+  idCondition,
   idValues,
   type Row,
   type SqlValue,
@@ -37,32 +38,29 @@ import { keyHash, shortHash, toStoredText, type Dialect } from './stored-values'
 
 const MAX_QUEUED_LISTS = 16;
 
-const FIND_BY_ID = `SELECT * FROM attempts WHERE ${hasId('stored_id')} AND service = ?`;
+const FIND_BY_ID = `SELECT * FROM attempts WHERE ${idCondition('stored_id')} AND service = ?`;
 
 const IS_UNKNOWN = `${IS_OPEN} AND state = 'u' AND service = ?`;
 
-/** Condition of open attempts whose lease has ended, or ends later than MAX_LEASE_MS from now. Parameter: now. */
+/** Condition for open attempts whose lease has ended, or has more than MAX_LEASE_MS left. Parameter: now. */
 const IS_CLAIMABLE = `${IS_OPEN} AND abs(lease_until - ? - ${MAX_LEASE_MS / 2}) > ${MAX_LEASE_MS / 2}`;
 
-/** Time in ms after a recheck became due in which only the instance `absence.observer` can claim the attempt. */
-const OBSERVER_GRACE_MS = 5000;
+const ORDER_BY_NEWEST_LIMIT_1 = 'ORDER BY started_at DESC, seq DESC LIMIT 1';
+const FROM_SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id =";
 
-const NEWEST = 'ORDER BY started_at DESC, seq DESC LIMIT 1';
-const SUCCEEDED_IN_GROUP = "FROM stored_attempts WHERE state = 's' AND group_id =";
-
-/** Selects the client's newest transaction on a channel, else any client's. Both use stored_attempts_by_start. */
+/** Selects the client's newest transaction on a channel; if there is none, one of any client. */
 const SELECT_NEWEST_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${keyHashOf('stored_id')} = (
   SELECT ${keyHashOf('id')} FROM (SELECT COALESCE(
-    (SELECT id ${SUCCEEDED_IN_GROUP} ${GROUP_ID} ${NEWEST}),
+    (SELECT id ${FROM_SUCCEEDED_IN_GROUP} ${GROUP_ID_SUBQUERY} ${ORDER_BY_NEWEST_LIMIT_1}),
     (SELECT id FROM (
-      SELECT (SELECT id ${SUCCEEDED_IN_GROUP} attempt_groups.id LIMIT 1) AS id FROM attempt_groups
+      SELECT (SELECT id ${FROM_SUCCEEDED_IN_GROUP} attempt_groups.id LIMIT 1) AS id FROM attempt_groups
       WHERE channel = ? AND service = ? AND kind = ?) AS others
      WHERE id IS NOT NULL LIMIT 1)) AS id) AS newest)`;
 
 /** Length in characters beyond which the stored hashes are replaced by `unknown`: about 55 hashes. */
 const MAX_SUSPECT_HASHES_LENGTH = 4000;
 
-/** Claims a payment. Replaces a confirm whose owner died or whose result is unknown; keeps the input hashes of both. */
+/** Claims a payment. Replaces an earlier confirm that died or has an unknown result, but keeps its input hashes. */
 const BEGIN_CONFIRM = `INSERT INTO confirms (service, channel, transaction_id, id, owner, lease_until, input_hash)
   VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (service, channel, transaction_id) DO UPDATE SET
@@ -92,7 +90,7 @@ type StoreSpecificMethod =
   | 'setFence'
   | 'close';
 
-/** The queries that PostgreSQL and SQLite share. */
+/** The part of the journal that PostgreSQL and SQLite share. */
 export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
   readonly #dialect;
   readonly #readableColumns;
@@ -109,9 +107,9 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
 
   /**
    * SELECT of `findCreated`. Parameters: service, client, kind, and a JSON array of [channel, transaction id, its hash,
-   * external id, its hash]. Each id is null or contains its stored bytes as hexadecimal digits.
+   * external id, its hash]. Ids are the hexadecimal digits of their stored bytes, or null.
    */
-  protected abstract readonly createdStatement: string;
+  protected abstract readonly findCreatedStatement: string;
   protected abstract readonly changes: ChangeJournal;
   readonly mayBeFollowed: ChangeJournal['mayBeFollowed'] = (ids) => this.changes.mayBeFollowed(ids);
   readonly recordObservation: ChangeJournal['recordObservation'] = (observation) =>
@@ -126,7 +124,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
 
   protected abstract read(text: string, ...values: SqlValue[]): Promise<Row[]>;
   protected abstract write(text: string, ...values: SqlValue[]): Promise<Row[]>;
-  /** Reads on separate connections, so that no create waits. @param until end of the time limit; SQLite ignores it */
+  /** Reads on separate connections, to not delay creates. @param until end of the time limit; SQLite ignores it */
   protected abstract readInBackground(text: string, values: SqlValue[], until?: number): Promise<Row[]>;
 
   async find(key: AttemptKey): Promise<Attempt | null> {
@@ -156,7 +154,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
       ...hexAndHash(transactionId),
       ...hexAndHash(externalId),
     ]);
-    const rows = await this.read(this.createdStatement, service, client, kind, JSON.stringify(refValues));
+    const rows = await this.read(this.findCreatedStatement, service, client, kind, JSON.stringify(refValues));
     const attemptByIndex = new Map(rows.map((row) => [Number(row['place']), attemptFromRow(row)]));
     return refs.map((_, index) => attemptByIndex.get(index) ?? null);
   }
@@ -203,7 +201,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
   }
 
   async unknown(service: string, limit: number): Promise<Attempt[]> {
-    // Materialized, because otherwise the planner could sort all attempts.
+    // Materialized, because the planner could otherwise sort all attempts.
     const text = `WITH unknown AS MATERIALIZED (SELECT * FROM attempts WHERE ${IS_UNKNOWN})
       SELECT * FROM unknown ORDER BY seq LIMIT ?`;
     return (await this.readInBackground(text, [service, limit])).map(attemptFromRow);
@@ -219,7 +217,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
   }
 
   async renew(owner: string, leaseUntil: number): Promise<void> {
-    // Skips locked attempts: their outcome is being recorded, so they need no renewal.
+    // Skips locked attempts, whose outcome is being recorded.
     const attempts = `UPDATE stored_attempts SET lease_until = ? WHERE ${keyHashOf('id')} IN (
       SELECT ${keyHashOf('id')} FROM stored_attempts
       WHERE owner = ? AND ${IS_OPEN} AND state = 'p' ${this.#dialect.skipLocked})`;
@@ -229,7 +227,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
 
   async claim(id: string, { owner, now, leaseUntil }: Claim): Promise<Attempt | null> {
     const text = `UPDATE stored_attempts SET state = 'u', owner = ?, lease_until = ?
-      WHERE ${hasId('id')} AND ${IS_CLAIMABLE} RETURNING ${this.#readableColumns}`;
+      WHERE ${idCondition('id')} AND ${IS_CLAIMABLE} RETURNING ${this.#readableColumns}`;
     return firstAttempt(await this.write(text, owner, leaseUntil, ...idValues(id), now));
   }
 

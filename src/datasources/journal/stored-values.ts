@@ -28,7 +28,10 @@ const sha256 = (data: string | Uint8Array): string => hash('sha256', data, 'hex'
 /** Returns a copy outside the buffer pool, which would be copied as a whole when a message has a view of it. */
 const bytesOfHex = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
 
-/** Returns the 16 bytes of a UUID; for other text UTF-8 after a zero byte, or after two if the length would be 16. */
+/**
+ * Returns the 16 bytes of a UUID. Returns other text as UTF-8 after a zero byte, or after two zero bytes if it would
+ * otherwise have the length of a UUID.
+ */
 export function toStoredText(text: string): Uint8Array {
   if (UUID.test(text)) return bytesOfHex(text.replaceAll('-', ''));
   const utf8 = Buffer.from(toStorableText(text));
@@ -38,7 +41,7 @@ export function toStoredText(text: string): Uint8Array {
   return bytes;
 }
 
-/** Returns the expression that reads a column written by `toStoredText`. */
+/** Returns the SQL expression that reads a column written by `toStoredText`. */
 export const READ_STORED_TEXT = {
   postgres: (column: string): string =>
     `CASE WHEN octet_length(${column}) = 16 THEN encode(${column}, 'hex')::uuid::text
@@ -63,7 +66,7 @@ function keyHashDigits({ service, client, key }: AttemptKey): string {
 /** Returns the hash that identifies an idempotency key. */
 export const keyHash = (key: AttemptKey): Uint8Array => bytesOfHex(keyHashDigits(key));
 
-/** Returns a signed 32-bit hash for indexes of ids. Ids can have the same hash, so queries also compare the ids. */
+/** Returns a signed 32-bit hash for indexes of ids. It is not unique, so queries also compare the ids. */
 export const shortHash = (text: string): number => parseInt(sha256(toStorableText(text)).slice(0, 8), 16) | 0;
 
 /**
@@ -75,7 +78,7 @@ export const newAttemptId = (
   { randomUUID }: Pick<Runtime, 'randomUUID'> = systemRuntime,
 ): string => toUuid(keyHashDigits(key) + randomUUID().slice(-RANDOM_DIGITS));
 
-/** Returns the stored bytes of an attempt id; no bytes for other text, so that no attempt matches. */
+/** Returns the stored bytes of an attempt id; for other text no bytes, which match no attempt. */
 export const attemptIdBytes = (id: string): Uint8Array =>
   UUID.test(id) ? toStoredText(id) : new Uint8Array();
 

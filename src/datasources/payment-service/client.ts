@@ -24,7 +24,7 @@ import {
 import type { RawResponse } from './http/http-exchange';
 import { serviceTime, type Call, type SendOptions, type ServiceTransport } from './http/transport';
 
-/** Identifies a transaction by one or both of its ids (spec 4.1, 4.3). `amount` and `secrets` only serve to read the response. */
+/** Identifies a transaction by one or both of its ids (spec 4.1, 4.3). `amount` and `secrets` are for the response. */
 export type LookupKey = { channel: string } & Pick<
   ExpectedFields,
   'transactionId' | 'externalId' | 'amount' | 'secrets'
@@ -33,34 +33,34 @@ export type LookupKey = { channel: string } & Pick<
 interface LookupResponse {
   /** The transaction in the response; null if the service has no such transaction. */
   transaction: WireObject | null;
-  /** Whether the service itself responded, not a proxy; true if a transaction was found. */
+  /** Whether the response is certainly from the service, and not from a proxy; true if a transaction was found. */
   isOwn: boolean;
   /** Time of the response by the service's clock in milliseconds since 1970; undefined if unknown. */
   serviceTime: number | undefined;
 }
 
-/** A reserved slot for a request. The attempt is recorded after the reservation and before the request is sent. */
-export interface MoneySlot {
+/** A slot for a create, reserved before its attempt is recorded in the journal. */
+export interface ReservedSlot {
   release(): void;
-  /** Time by the monotonic clock until which the response must arrive. */
+  /** Latest time for the response, by the monotonic clock. */
   deadline: number;
-  /** Time to sign with, by the wall clock. It was read before the attempt was recorded. */
+  /** Time to sign with, by the wall clock: when the slot was reserved. */
   signAt: number;
 }
 
-/** The bulkhead of one kind of create. */
+/** The limit of concurrent requests for creates of payments, or of payouts. */
 export interface SendQueue {
   hasFreeSlot(): boolean;
-  /** Waits for a free slot. Throws a ServiceError if none is free in time; nothing was sent then. */
-  reserve(channel: string): Promise<MoneySlot>;
+  /** Waits for a free slot. Throws a ServiceError if there is none in time. */
+  reserve(channel: string): Promise<ReservedSlot>;
   /** Lower bound of the service's time in milliseconds since 1970; null if unknown. */
   serviceNow(): number | null;
 }
 
-export interface MoneySendOptions {
-  /** Slot of the bulkhead to use; if omitted, the request waits for a free slot. */
-  slot?: MoneySlot;
-  /** Resolves to whether the request is signed and sent again after a 401; by default it is. */
+export interface PostOptions {
+  /** The slot to use; if omitted, the request waits for one. */
+  slot?: ReservedSlot;
+  /** Resolves to whether the request may be signed and sent again after a 401. Default: true. */
   mayRepeat?: (() => Promise<boolean>) | undefined;
 }
 
@@ -96,12 +96,12 @@ export class ServiceClient {
     );
   }
 
-  /** Sends a create or confirm; again only after a 401, if `mayRepeat` allows it. Throws only if nothing was done. */
+  /** Sends a create or confirm. Repeats it only after a 401. Throws only if the service certainly did nothing. */
   postOnce(
     lane: BulkheadName,
     call: { channel: string; path: string; body: string },
     expected: ExpectedFields,
-    { slot, mayRepeat }: MoneySendOptions = {},
+    { slot, mayRepeat }: PostOptions = {},
   ): Promise<MutationOutcome<WireObject>> {
     const fields = { ...expected, ...this.gatewaySecrets() };
     const responsePromise = this.#send(call, {

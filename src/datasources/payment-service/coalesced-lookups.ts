@@ -4,7 +4,7 @@ import type { LookupKey } from './client';
 
 const MAX_CONCURRENT = 16;
 
-/** Returns the cache key of a lookup. It is unambiguous: only the external id can have spaces, and it comes last. */
+/** Returns a unique key for a lookup. Only the external id can contain spaces, so it comes last. */
 const cacheKeyOf = ({ channel, transactionId = '', externalId }: LookupKey): string =>
   externalId === undefined ? `${channel} ${transactionId}` : `${channel} ${transactionId} ${externalId}`;
 
@@ -49,7 +49,7 @@ export type LookupLimit = () => BulkheadPolicy;
 
 type Loader<T> = DataLoader<LookupKey, T | null, string>;
 
-/** Creates a limit of concurrent lookups that all loaders of one operation share. */
+/** Creates the limit of concurrent lookups for all loaders of one operation. */
 export function lookupLimit(): LookupLimit {
   let limit: BulkheadPolicy | undefined;
   return () => (limit ??= bulkhead(MAX_CONCURRENT, Infinity));

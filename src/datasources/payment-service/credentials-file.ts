@@ -28,7 +28,7 @@ const ENTRY_FIELDS = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
 const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
 const CREDENTIAL_RULE = 'at most 1024 printable ASCII characters without spaces';
 
-/** A field of an entry. Its value is one credential or a list; with `readFile`, one file path or a list of paths. */
+/** A field of an entry. Its value is a credential or a list of them; with `readFile`, the path of a file or a list. */
 interface CredentialField {
   name: string;
   value: unknown;
@@ -42,7 +42,7 @@ function readCredential({ name, value, readFile }: CredentialField): Secret {
   return new Secret(text);
 }
 
-/** Returns the content of a file without the final newline that editors append. */
+/** Returns the content of a file without its final newline. */
 function readCredentialFile(name: string, path: unknown, readFile: ReadFile): string {
   if (typeof path !== 'string' || path === '') throw new Error(`${name}: expected the path of a file`);
   try {
@@ -67,7 +67,7 @@ function readEntry(name: string, entry: unknown, readFile: ReadFile): Credential
   if (!isObject(entry)) throw new Error(`${name}: expected ${ENTRY_RULE}`);
   if (Object.keys(entry).some((field) => !ENTRY_FIELDS.includes(field)))
     throw new Error(`${name}: has an unknown field; expected ${ENTRY_RULE}`);
-  const choose = (inline: string, file: string): CredentialField => {
+  const chooseField = (inline: string, file: string): CredentialField => {
     const [field, extraField] = [inline, file].filter((option) => Object.hasOwn(entry, option));
     if (field === undefined || extraField !== undefined)
       throw new Error(`${name}: expected either ${inline} or ${file}`);
@@ -75,8 +75,8 @@ function readEntry(name: string, entry: unknown, readFile: ReadFile): Credential
     return { name: `${name}: ${field}`, value: entry[field], readFile: isFile ? readFile : undefined };
   };
   return {
-    apiKey: readCredential(choose('apiKey', 'apiKeyFile')),
-    secretKeys: readSecretKeys(choose('secretKeys', 'secretKeyFiles')),
+    apiKey: readCredential(chooseField('apiKey', 'apiKeyFile')),
+    secretKeys: readSecretKeys(chooseField('secretKeys', 'secretKeyFiles')),
   };
 }
 

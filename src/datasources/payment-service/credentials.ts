@@ -13,7 +13,7 @@ class Signers {
   readonly #signers: readonly Signer[];
   #preferredIndex: number;
 
-  /** @param previous the signers of this entry before a reload; their preferred secret key stays preferred */
+  /** @param previous signers of the entry before a reload; if their preferred key is still there, it stays preferred */
   constructor(name: string, { apiKey, secretKeys }: CredentialEntry, previous?: Signers) {
     this.name = name;
     this.#secretKeys = secretKeys.map((secretKey) => secretKey.reveal());
@@ -25,17 +25,17 @@ class Signers {
     return this.#secretKeys[this.#preferredIndex] ?? '';
   }
 
-  /** The signer to use first. Its secret key is the one that the service accepted last, initially the first one. */
+  /** The signer to use first: that of the secret key that the service last accepted, or of the first key. */
   get preferred(): Signer | undefined {
     return this.#signers[this.#preferredIndex];
   }
 
   /** Returns the signer of the other secret key; undefined if there is only one key. */
-  fallbackSigner(rejected: Signer): Signer | undefined {
+  otherSigner(rejected: Signer): Signer | undefined {
     return this.#signers.find((signer) => signer !== rejected);
   }
 
-  /** Makes a signer the preferred one. Returns the position of its key, counted from 1; undefined if it already was. */
+  /** Makes a signer the preferred one. Returns the position of its key, from 1; undefined if nothing changed. */
   prefer(signer: Signer): number | undefined {
     const index = this.#signers.indexOf(signer);
     if (index < 0 || index === this.#preferredIndex) return undefined;
@@ -49,7 +49,7 @@ export type CredentialEvent =
   | { kind: 'reloaded' }
   /** The changed file is invalid, so the previous credentials stay in use. */
   | { kind: 'refused'; why: string }
-  /** The service accepts the secret key at this position in the entry, counted from 1, and rejects the other key. */
+  /** The service rejects the preferred secret key and accepts the other; `secretKey` is its position, from 1. */
   | { kind: 'switched'; entry: string; secretKey: number };
 
 interface CredentialsOptions {
@@ -63,14 +63,14 @@ interface CredentialsOptions {
 interface ActiveCredentials {
   default: Signers | undefined;
   channels: ReadonlyMap<string, Signers>;
-  /** All API keys and secret keys in the file and the settings, including unused ones. */
+  /** All API keys and secret keys in the file and the settings, even unused ones. */
   allSecrets: readonly string[];
 }
 
-/** The credentials of all channels, from settings or a hot-reloaded file. */
+/** The credentials of all channels, from settings and from a file that is reloaded when it changes. */
 export class Credentials {
   readonly #file: HotReloadedFile<ActiveCredentials> | undefined;
-  readonly #withoutFile: ActiveCredentials;
+  readonly #fromSettings: ActiveCredentials;
 
   /** Returns random credentials, which no service should accept. */
   static placeholder(): Credentials {
@@ -81,7 +81,7 @@ export class Credentials {
   /** Reads the file. Throws an Error that describes the problem if the file is invalid. */
   constructor(private readonly options: CredentialsOptions) {
     const { file, onCredentialEvent } = options;
-    this.#withoutFile = this.#activate({ default: undefined, channels: new Map() });
+    this.#fromSettings = this.#activate({ default: undefined, channels: new Map() });
     if (file === null) return;
     const folder = path.dirname(file);
     this.#file = new HotReloadedFile({
@@ -99,7 +99,7 @@ export class Credentials {
     });
   }
 
-  /** Returns the signers of a channel, otherwise the default signers; undefined if there are none. */
+  /** Returns the signers of a channel, or the default signers; undefined if there are none. */
   signersFor(channel: string): Signers | undefined {
     const { channels, default: fallback } = this.#active;
     return channels.get(channel.toLowerCase()) ?? fallback;
@@ -110,7 +110,7 @@ export class Credentials {
     return this.#active.allSecrets;
   }
 
-  /** Must be called when the service has accepted a signer after it had rejected the other signer. */
+  /** Must be called when the service has rejected the preferred signer and accepted the other one (`signer`). */
   onAccepted(signers: Signers, signer: Signer): void {
     const secretKey = signers.prefer(signer);
     if (secretKey !== undefined)
@@ -122,20 +122,20 @@ export class Credentials {
   }
 
   get #active(): ActiveCredentials {
-    return this.#file?.value ?? this.#withoutFile;
+    return this.#file?.value ?? this.#fromSettings;
   }
 
   #activate(table: CredentialTable): ActiveCredentials {
     const { settings } = this.options;
     const previous = this.#file?.value;
-    const fallback = table.default ?? settings;
+    const defaultEntry = table.default ?? settings;
     const channels = [...table.channels].map(([channel, entry]): [string, Signers] => {
       const previousSigners = previous?.channels.get(channel) ?? previous?.default;
       return [channel, new Signers(`channels.${channel}`, entry, previousSigners)];
     });
     const entries = [table.default, settings, ...table.channels.values()];
     return {
-      default: fallback && new Signers('default', fallback, previous?.default),
+      default: defaultEntry && new Signers('default', defaultEntry, previous?.default),
       channels: new Map(channels),
       allSecrets: entries.flatMap((entry) =>
         entry ? [entry.apiKey, ...entry.secretKeys].map((secret) => secret.reveal()) : [],

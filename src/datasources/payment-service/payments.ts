@@ -3,16 +3,10 @@ import type { PollAfter } from '../../shared/poll-after';
 import type { PaymentResource } from '../../schema/payment';
 import type { WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';
-import {
-  mapAccepted,
-  type LookupKey,
-  type MoneySendOptions,
-  type SendQueue,
-  type ServiceClient,
-} from './client';
+import { mapAccepted, type LookupKey, type PostOptions, type SendQueue, type ServiceClient } from './client';
 import { addLazyFields, isPartialResponse, readPayment, type KnownPayment } from './mapping/read-payment';
 
-/** Fields of a create request that payments and payouts share. */
+/** Fields that the creates of payments and payouts have in common. */
 export interface CreateRequest {
   channel: string;
   amount: { currency: string; value: string };
@@ -40,7 +34,7 @@ export interface ConfirmRequest {
 
 export interface LookupResult<T> {
   found: T | null;
-  /** Whether the service itself responded. A "not found" from a proxy proves nothing. */
+  /** Whether the response is certainly from the service. A "not found" of a proxy proves nothing. */
   isOwn: boolean;
 }
 
@@ -61,10 +55,7 @@ export class PaymentService {
   }
 
   /** POST payment/ (spec 4.4). */
-  async create(
-    request: PaymentRequest,
-    options?: MoneySendOptions,
-  ): Promise<MutationOutcome<PaymentResource>> {
+  async create(request: PaymentRequest, options?: PostOptions): Promise<MutationOutcome<PaymentResource>> {
     const body = JSON.stringify({
       channel: request.channel,
       amount: { currency: request.amount.currency, value: request.amount.value },
@@ -93,21 +84,21 @@ export class PaymentService {
     return (await this.search(key)).found;
   }
 
-  /** Looks a payment up as `lookUp` does, and also returns whether the service itself responded. */
+  /** As `lookUp`, but also returns whether the response is certainly from the service. */
   async search(key: LookupKey): Promise<LookupResult<PaymentResource>> {
     const requestedAt = this.client.runtime.monotonic();
     const { transaction: json, serviceTime, isOwn } = await this.client.lookUp('payment/', key);
     if (!json) return { found: null, isOwn };
     const payment = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
-    // The external id that the listener gets must come from the response, not from the lookup key.
+    // The listener must not get an external id that is only in the lookup key, and not in the response.
     const { externalId, ...keyWithoutExternalId } = key;
-    const reported =
+    const paymentForListener =
       externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollAfter);
-    this.onFound(reported, requestedAt);
+    this.onFound(paymentForListener, requestedAt);
     return { found: payment, isOwn };
   }
 
-  /** Builds a payment from journal data, without a request. Other fields are looked up when a caller selects them. */
+  /** Builds a payment from journal data. Other fields are looked up when they are read. */
   resourceFromJournal(transactionId: string, status: string, known: KnownPayment): PaymentResource {
     return this.#toResource({ transaction_id: transactionId, status }, known);
   }

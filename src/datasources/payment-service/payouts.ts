@@ -5,13 +5,7 @@ import { toEnumValue } from '../../schema/register-enum';
 import { passThrough, readEnumValue, readStatus } from '../../redaction/text';
 import { wireText, type WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';
-import {
-  mapAccepted,
-  type LookupKey,
-  type MoneySendOptions,
-  type SendQueue,
-  type ServiceClient,
-} from './client';
+import { mapAccepted, type LookupKey, type PostOptions, type SendQueue, type ServiceClient } from './client';
 import type { CreateRequest, FoundListener, LookupResult } from './payments';
 import { requestedAmount, readError } from './mapping/read-payment';
 
@@ -23,7 +17,7 @@ interface PayoutRequest extends CreateRequest {
   publicDetails: object;
 }
 
-/** Facts about a payout that come from its request or lookup key. */
+/** What is known about a payout from its request, lookup key or journal entry. */
 export interface KnownPayout {
   channel: string;
   externalId?: string;
@@ -31,11 +25,11 @@ export interface KnownPayout {
   type?: string | null;
   amount?: { currency: string; value: string };
   publicDetails?: object;
-  /** Whether facts are missing because the journal could not be read. */
+  /** Whether details are missing because the journal could not be read. */
   isPartial?: boolean;
 }
 
-type KnownOf = (transactionId: string) => KnownPayout | Promise<KnownPayout>;
+type FindKnownPayout = (transactionId: string) => KnownPayout | Promise<KnownPayout>;
 
 /** Creates and looks up payouts of the service (spec 4.1, 4.2). */
 export class PayoutService {
@@ -47,7 +41,7 @@ export class PayoutService {
   }
 
   /** POST payout/ (spec 4.2). */
-  async create(request: PayoutRequest, options?: MoneySendOptions): Promise<MutationOutcome<PayoutResource>> {
+  async create(request: PayoutRequest, options?: PostOptions): Promise<MutationOutcome<PayoutResource>> {
     const body = JSON.stringify({
       channel: request.channel,
       amount: { currency: request.amount.currency, value: request.amount.value },
@@ -61,23 +55,26 @@ export class PayoutService {
     return mapAccepted(outcome, (json) => readPayout(json, request));
   }
 
-  /** GET payout/ (spec 4.1). Returns null if there is no such payout. @param knownOf returns the facts for an id */
-  async lookUp(key: LookupKey, knownOf?: KnownOf): Promise<PayoutResource | null> {
-    return (await this.search(key, knownOf)).found;
+  /** GET payout/ (spec 4.1). Returns null if there is no such payout. @param findKnown default: what is in the key */
+  async lookUp(key: LookupKey, findKnown?: FindKnownPayout): Promise<PayoutResource | null> {
+    return (await this.search(key, findKnown)).found;
   }
 
-  /** Looks a payout up as `lookUp` does, and also returns whether the service itself responded. */
-  async search(key: LookupKey, knownOf: KnownOf = () => key): Promise<LookupResult<PayoutResource>> {
+  /** As `lookUp`, but also returns whether the response is certainly from the service. */
+  async search(
+    key: LookupKey,
+    findKnown: FindKnownPayout = () => key,
+  ): Promise<LookupResult<PayoutResource>> {
     const requestedAt = this.client.runtime.monotonic();
     const { transaction: json, isOwn } = await this.client.lookUp('payout/', key);
     if (!json) return { found: null, isOwn };
     const transactionId = String(json['transaction_id']).toLowerCase();
-    const payout = readPayout(json, await knownOf(transactionId));
+    const payout = readPayout(json, await findKnown(transactionId));
     this.onFound(payout, requestedAt);
     return { found: payout, isOwn };
   }
 
-  /** Builds a payout from journal data, without a request. */
+  /** Builds a payout from journal data. */
   resourceFromJournal(transactionId: string, status: string, known: KnownPayout): PayoutResource {
     return readPayout({ transaction_id: transactionId, status }, known);
   }

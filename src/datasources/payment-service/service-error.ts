@@ -1,4 +1,4 @@
-/** The cause of a failed call to the service or the journal. */
+/** Why a call to the service or the journal failed. */
 export type ServiceErrorKind =
   /** The service or the gateway's journal cannot be reached, or the service responded that it is unavailable. */
   | 'UNAVAILABLE'
@@ -20,7 +20,7 @@ export class ServiceError extends Error {
     message: string,
     /** Time in ms after which the caller may retry: the service's Retry-After, or a default. */
     readonly retryAfterMs?: number,
-    /** Whether the gateway sent nothing, for a reason that an immediate retry would meet again. */
+    /** Whether the gateway sent nothing, and an immediate retry would fail for the same reason. */
     readonly notTried = false,
   ) {
     super(message);
@@ -28,6 +28,6 @@ export class ServiceError extends Error {
   }
 }
 
-/** Returns the error for a call that sent nothing. The caller may repeat it after a second. */
+/** Returns the error for a call that sent nothing. It asks the caller to wait a second before a retry. */
 export const notTriedError = (message: string): ServiceError =>
   new ServiceError('UNAVAILABLE', message, 1000, true);

@@ -6,7 +6,7 @@ interface ServiceState {
   /** Returns for each circuit breaker, by its name, whether it is open. */
   breakers(): Readonly<Record<string, boolean>>;
   /** Returns for each bulkhead, by its name, the numbers of requests in flight (`inFlight`) and queued (`waiting`). */
-  lanes(): Readonly<Record<string, { inFlight: number; waiting: number }>>;
+  bulkheads(): Readonly<Record<string, { inFlight: number; waiting: number }>>;
   /** Returns the absolute correction of the timestamps in signatures, in seconds. */
   clockSkew(): number;
 }
@@ -55,12 +55,12 @@ export function registerServiceGauges(registry: Registry, state: ServiceState): 
     paygraph_service_requests_in_flight: {
       help: 'Requests to the payment service in flight, by bulkhead.',
       label: 'lane',
-      read: () => mapValues(state.lanes(), ({ inFlight }) => inFlight),
+      read: () => mapValues(state.bulkheads(), ({ inFlight }) => inFlight),
     },
     paygraph_service_requests_queued: {
       help: 'Requests to the payment service that wait in the queue of their bulkhead.',
       label: 'lane',
-      read: () => mapValues(state.lanes(), ({ waiting }) => waiting),
+      read: () => mapValues(state.bulkheads(), ({ waiting }) => waiting),
     },
     paygraph_service_clock_skew_seconds: {
       help: 'Difference in seconds between the clocks of this machine and of the payment service, while requests are signed with the time of the service because it rejected the time of this machine; otherwise 0.',

@@ -1,16 +1,16 @@
 import { FEED_OF_GROUP, COPIED_COLUMNS } from '../change-tables';
 
-/** The current epoch; no row if the database was replaced, because its transaction ids may repeat. */
+/** Selects the current epoch; no row if it was begun in another database, which had its own transaction ids. */
 const CURRENT_EPOCH = 'SELECT epoch FROM change_epoch WHERE identity = journal_identity()';
 
-/** Input columns for the state in a response; null in RECORD_OUTCOMES if the response showed no state. */
+/** Input columns for the state in a response; null in RECORD_OUTCOMES if an outcome has no observed state. */
 export const OBSERVED_INPUT =
   'observed_status TEXT, observed_state TEXT, received TEXT, is_final BOOLEAN, next_lookup_at BIGINT';
 
 /**
  * Part of the statement RECORD_OUTCOMES. Records the first change of each transaction in `settled`, and follows the
- * transaction unless its status is final. If there is no current epoch, or the response showed no status, records no
- * change here: the first lookup of the followed transaction records it.
+ * transaction unless its status is final. Records no change if there is no current epoch, or if the outcome has no
+ * observed state. The first lookup of the followed transaction then records it.
  */
 export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   created AS MATERIALIZED (
@@ -35,8 +35,8 @@ export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_i
 /**
  * Records a batch of observations of different transactions, given as JSON. Locks rows in the order of their ids, as
  * scheduleFollowed does, which prevents deadlocks. After waiting for a row lock, reads the row as it was committed.
- * Returns the result of each observation and its index in the batch (`place`). If the current epoch was begun in another
- * database (for example before a restore), records nothing and returns one row whose `place` is null.
+ * Returns the result of each observation and its index in the batch (`place`). If there is no current epoch, records
+ * nothing and returns one row whose `place` is null.
  */
 export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   input AS MATERIALIZED (
@@ -83,21 +83,20 @@ export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURREN
   UNION ALL
   SELECT NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM current_epoch)`;
 
-/** Makes all earlier commits durable: the commit of this message waits until the log up to it is durable. */
+/** Makes all earlier commits durable: writes a message to the log, and its commit waits for the log to be durable. */
 export const SYNC = "SELECT pg_logical_emit_message(true, 'paygraph', '')";
 
-/** Begins a new epoch if the current one belongs to another database. */
+/** Begins a new epoch if the current one was begun in another database. */
 export const CORRECT_EPOCH = 'SELECT raise_change_epoch(FALSE)';
 
 /**
- * Returns the database transaction id below which every transaction that writes changes has ended. txid_snapshot_xmin
- * would be too low, because it also waits for other transactions of the server.
+ * Returns a horizon: the database transaction id below which all transactions that write changes have ended. It can be
+ * higher than txid_snapshot_xmin, which also depends on unrelated transactions of the server.
  *
  * A transaction that writes changes locks their table before it gets an id, and keeps the lock until its changes are
- * visible. The locks are read after the snapshot. So each of these transactions with an id below `xmax` has ended, or
- * holds a lock and shows its id in pg_stat_activity. The ids in pg_locks are not used, because they appear there too
- * late. `backend_xid` is the lower 32 bits of the id. Returns 0 if an id is hidden, because the transaction belongs to
- * a database user with other privileges.
+ * visible. The locks are read after the snapshot. So each such transaction with an id below `xmax` has ended, or holds
+ * a lock and shows its id in pg_stat_activity (in pg_locks, ids appear too late). `backend_xid` is the lower 32 bits of
+ * the id. Returns 0 if this database user may not see the id of one of these transactions.
  */
 export const READ_OWN_HORIZON = `WITH snapshot AS MATERIALIZED (
     SELECT txid_snapshot_xmax(txid_current_snapshot()) AS xmax),

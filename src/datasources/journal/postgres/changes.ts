@@ -69,7 +69,6 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
     await this.#syncs.add(null);
   }
 
-  /** Begins a new epoch if the current one belongs to another database. */
   protected async correctEpoch(until?: number): Promise<void> {
     await this.#options.pool.query(CORRECT_EPOCH, [], until);
   }

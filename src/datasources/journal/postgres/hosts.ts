@@ -4,8 +4,8 @@ import { readPostgresUrl, type PostgresHost, type PostgresUrl } from '../../../s
 import { TimeoutError } from '../../../shared/timeout';
 
 /**
- * Chooses among the hosts of a connection string: uses the first host that responds and has the required session
- * attributes. If this host fails or becomes read-only, searches again, beginning with the other hosts.
+ * Chooses a host of a connection string: the first that responds and has the required session attributes. If this host
+ * fails or becomes read-only, searches again, beginning with the other hosts.
  */
 export class PostgresHosts {
   readonly #url: PostgresUrl;
@@ -42,7 +42,7 @@ export class PostgresHosts {
   }
 
   /** Finds the host to use; undefined if the connection string has only one host. Rejects if no host is suitable. */
-  choose(): Promise<PostgresHost | undefined> {
+  chooseHost(): Promise<PostgresHost | undefined> {
     if (this.#current || this.#searchOrder.length === 0) return Promise.resolve(this.#current);
     this.#search ??= this.#searchHost().finally(() => {
       this.#search = undefined;
@@ -59,7 +59,7 @@ export class PostgresHosts {
     if (isUnsuitable) throw new DescribedError(READ_ONLY_ERROR);
   }
 
-  /** Must be called when a host failed or is read-only. Stops using it and moves it to the end of the search order. */
+  /** Must be called when a host has failed or is read-only. It is then not used any more, and is searched last. */
   reportFailure({ host, port }: PostgresHost): void {
     const current = this.#current;
     // Ignores a failure of a host that is no longer in use.
@@ -98,7 +98,7 @@ const READ_ONLY_ERROR: JournalErrorInfo = {
   message: 'the server is read-only',
 };
 
-/** Combines the errors of all hosts into one error, with the reason of the host that is most likely the primary. */
+/** Combines the errors of all hosts into one, with the reason and code of the most likely primary. */
 function summarizeErrors(faults: readonly JournalErrorInfo[]): JournalErrorInfo {
   const primary =
     faults.find((fault) => fault.reason !== 'read_only' && !isPermanent(fault)) ??
@@ -116,7 +116,7 @@ class HostClient extends Client {
   constructor(hosts: PostgresHosts, config?: ClientConfig) {
     super(config);
     this.#hosts = hosts;
-    // Without a listener an early 'error' event would end the process.
+    // Without a listener, an 'error' event would end the process.
     this.on('error', () => undefined);
   }
 
@@ -132,7 +132,7 @@ class HostClient extends Client {
   }
 
   async #connect(): Promise<Client> {
-    const host = await this.#hosts.choose();
+    const host = await this.#hosts.chooseHost();
     // The caller may have timed out during the search and closed this client.
     if (this.connection.stream.destroyed) throw new TimeoutError();
     if (host) Object.assign(this, host);

@@ -1,6 +1,6 @@
 import { STATE_OF } from '../attempt-tables';
 import { Batcher } from '../batcher';
-import { AttemptMissing, stateFromRow, type FenceReason, type JournalState } from '../fence';
+import { AttemptMissing, journalStateFromRow, type FenceReason, type JournalState } from '../fence';
 import { notDurableError } from '../journal-error';
 import { TIME_LIMIT_MS, READ_TIME_LIMIT_MS, monotonicMs } from '../deadline';
 import {
@@ -52,7 +52,7 @@ const MAX_BATCH = 256;
 const MAX_CONNECTIONS = 8;
 /** Maximum number of connections for lists, changes, operator commands and the purge. They do not delay creates. */
 const MAX_BACKGROUND_CONNECTIONS = 4;
-/** Option of connections for purge and outcomes. A crash can lose these writes; purge and recovery repeat them. */
+/** Option of connections for the purge and for outcomes. If a crash loses their writes, they are made again. */
 const WITHOUT_SYNC = '-c synchronous_commit=off';
 const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${WITHOUT_SYNC}`;
 /** Maximum number of connections that record outcomes and observations: one batch of each at a time. */
@@ -66,10 +66,10 @@ export class PostgresJournal extends SqlJournal implements Journal {
   readonly #pool: PostgresPool;
   readonly #outcomePool: PostgresPool;
   readonly #backgroundPool: PostgresPool;
-  protected readonly createdStatement = FIND_CREATED;
+  protected readonly findCreatedStatement = FIND_CREATED;
   protected readonly changes: PostgresChanges;
   readonly #inserts: Batcher<NewAttempt, BeginResult | null>;
-  /** Keys of the groups that were created. A failover may have lost a group. */
+  /** Keys of attempt groups that were created. A group may be missing again after a failover. */
   readonly #groupKeys = new Set<string>();
   readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
@@ -126,7 +126,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     if (result) return result;
     const { fence } = await this.readState(until);
     if ((fence?.since ?? 0) !== attempt.fenceSince) return { kind: 'fence_changed' };
-    // Another instance took or released the key between the two parts of the statement.
+    // Otherwise another instance took or released the key while the statement ran.
     const [row] = await this.#pool.query(FIND_BY_KEY, [keyHash(attempt)], until);
     const holder = row && attemptFromRow(row);
     if (holder && !isKeyReleased(holder)) return { kind: 'exists', attempt: holder };
@@ -146,7 +146,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   async readState(until?: number): Promise<JournalState> {
     const [row = {}] = await this.#pool.query(READ_STATE, [], until);
     if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
-    return stateFromRow(row);
+    return journalStateFromRow(row);
   }
 
   async setFence(reason: FenceReason | null): Promise<void> {
@@ -207,9 +207,9 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return this.#backgroundPool.query(text, values, until);
   }
 
-  /** Inserts a batch of attempts. The result of an attempt is null if the statement does not determine it. */
+  /** Inserts a batch of attempts. A result is null if the statement alone does not show it. */
   async #insertAll(attempts: readonly NewAttempt[], until: number): Promise<(BeginResult | null)[]> {
-    // One statement cannot write a row twice, so only the first of several attempts with the same key is inserted.
+    // One statement cannot write a row twice, so it inserts only the first of several attempts with the same key.
     const byKey = new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt]));
     const records = [...byKey.values()].map((attempt) => {
       const { service, client, channel, kind, reserve, fenceSince } = attempt;
@@ -234,7 +234,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   /** Creates the groups of attempts. Returns whether at least one group did not exist. */
   async #createGroups(attempts: readonly NewAttempt[], until: number): Promise<boolean> {
     const groups = attempts.map(({ service, client, channel, kind }) => ({ service, client, channel, kind }));
-    // Without a sync, because the sync of the attempt that is inserted next also syncs its group.
+    // Needs no sync: the sync of the attempt that is inserted next includes its group.
     const newGroups = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
     if (this.#groupKeys.size > MAX_CACHED_GROUPS) this.#groupKeys.clear();
     for (const attempt of attempts) this.#groupKeys.add(groupKeyOf(attempt));

@@ -9,19 +9,19 @@ import type { PostgresHosts } from './hosts';
 import type { Row, SqlValue } from '../rows';
 
 /**
- * Plans each statement anew, because a plan made for an empty table would be kept while the table grows. Disables scans
- * of whole tables, which the planner would prefer if its statistics are from when the table was small.
+ * Makes PostgreSQL plan each statement anew, because it would keep a plan for an empty table while the table grows.
+ * Disables scans of whole tables, which the planner prefers if its statistics are from when the table was small.
  */
 export const CONNECTION_OPTIONS =
   '-c plan_cache_mode=force_custom_plan -c enable_seqscan=off -c enable_mergejoin=off -c jit=off';
 
 /**
- * For statements that must read an index in its order. Otherwise the planner could prefer a scan of the whole table, if
+ * Options for statements that must read an index in its order. Without them, the planner could scan the whole table, if
  * the table has just grown or if few of its rows belong to the client.
  */
 export const INDEX_ORDER_OPTIONS = `${CONNECTION_OPTIONS} -c enable_bitmapscan=off -c enable_sort=off`;
 
-/** Key of the advisory lock that lets only one instance at a time run the migrations. */
+/** Key of the advisory lock of the migrations: one instance at a time runs them. */
 const MIGRATION_LOCK = 7_215_044;
 
 interface PostgresPoolOptions {
@@ -30,14 +30,14 @@ interface PostgresPoolOptions {
   maxConnections: number;
   /** Server settings of each connection, written as command-line options of PostgreSQL. */
   connectionOptions: string;
-  /** Runs the migrations. If omitted, this pool runs them. */
+  /** Runs the migrations on another pool. If omitted, this pool runs them. */
   migrate?: () => Promise<readonly string[]>;
 }
 
 /** SQLSTATE of a warning, for example about a commit cancelled while it waited for the synchronous standby. */
 const WARNING = '01000';
 
-interface Query {
+interface PoolQuery {
   text: string;
   values: readonly unknown[];
   isDurable: boolean;
@@ -66,7 +66,7 @@ export class PostgresPool {
       statement_timeout: timeLimitMs,
       options: options.connectionOptions,
     });
-    // A connection that breaks while idle is replaced at the next use.
+    // Ignores broken idle connections, because the pool replaces them.
     this.#pool.on('error', () => undefined);
   }
 
@@ -87,7 +87,7 @@ export class PostgresPool {
     return this.#track({ text, values, isDurable: true }, until);
   }
 
-  /** Applies pending migrations once; after a failure, the next call repeats it. Returns the names of those applied. */
+  /** Applies pending migrations once, and returns their names. After a failure, the next call tries again. */
   migrate(): Promise<readonly string[]> {
     if (this.#closing) return Promise.reject(closedError());
     this.#migrated ??= this.#inFlight
@@ -106,12 +106,12 @@ export class PostgresPool {
     return this.#closing;
   }
 
-  #track(query: Query, until: number): Promise<Row[]> {
+  #track(query: PoolQuery, until: number): Promise<Row[]> {
     if (this.#closing) return Promise.reject(closedError());
     return this.#inFlight.track(this.#query(query, until));
   }
 
-  async #query({ text, values, isDurable }: Query, until: number): Promise<Row[]> {
+  async #query({ text, values, isDurable }: PoolQuery, until: number): Promise<Row[]> {
     let client: PoolClient | undefined;
     try {
       await withTimeout(until - monotonicMs(), this.migrate());
@@ -169,7 +169,7 @@ export class PostgresPool {
       });
     } finally {
       this.#migrationClient = undefined;
-      // Closing the connection rolls back an uncommitted migration. Closing can take long, so it is not awaited.
+      // Closing rolls back an uncommitted migration. It can take long, so this does not wait for it.
       void client.end().catch(() => undefined);
     }
   }

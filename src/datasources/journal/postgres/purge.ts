@@ -2,10 +2,10 @@ import { keyHashOf } from '../attempt-tables';
 import type { PurgeProgress, PurgeStep } from '../purge-step';
 import type { PostgresPool } from './pool';
 
-/** Key of the advisory lock that lets only one instance at a time purge. */
+/** Key of the advisory lock of the purge: one instance at a time purges. */
 const PURGE_LOCK = 7_215_045;
 
-/** Tries to take the purge lock. No step waits for any lock, so none can deadlock: locked rows are left to a later purge. */
+/** Tries to take the purge lock. A step never waits for a lock, so it cannot deadlock. It skips locked rows. */
 const TRY_PURGE_LOCK = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine)`;
 
 /**
@@ -32,7 +32,7 @@ export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
     DELETE FROM stored_attempts WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING settled_at)
   ${selectProgress('expired', 'SELECT max(settled_at)::text FROM deleted')}`;
 
-/** Keeps a reservation that an attempt takes over meanwhile: it is then locked or has another attempt id. */
+/** Does not delete a reservation that another attempt takes over meanwhile: it is locked, or has another attempt id. */
 export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT service, channel, external_id, attempt_id FROM reserved_external_ids
@@ -110,7 +110,7 @@ const PURGE_STATEMENTS = {
 };
 
 /** For each target, the position before its first row. */
-const FIRST_POSITIONS = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
+const START_POSITIONS = { attempts: 0, confirmed: 0, changes: '[0, 0, 0]', followed: 0 };
 
 /** Deletes at most `limit` expired rows. Returns null if another instance is purging. */
 export async function purgeStep(
@@ -120,9 +120,9 @@ export async function purgeStep(
   const [row] =
     target === 'reservations'
       ? await pool.query(PURGE_RESERVATIONS, [after ?? BEFORE_FIRST_RESERVATION, limit])
-      : await pool.query(PURGE_STATEMENTS[target], [after ?? FIRST_POSITIONS[target], settledBefore, limit]);
+      : await pool.query(PURGE_STATEMENTS[target], [after ?? START_POSITIONS[target], settledBefore, limit]);
   if (row?.['mine'] !== true) return null;
-  // Changes and followed transactions are read oldest first: after a page without expired rows, no row has expired.
+  // Changes and followed transactions are read oldest first, so after a page without expired rows there are no more.
   const isOldestFirst = target === 'changes' || target === 'followed';
   const isLast = Number(row['found']) < limit || (isOldestFirst && Number(row['deleted']) === 0);
   return { deleted: Number(row['deleted']), after: isLast ? null : String(row['last']) };

@@ -12,9 +12,10 @@ export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting(
     OR current_setting('synchronous_commit') <> 'off' AND current_setting('synchronous_standby_names') = ''))`;
 
 /**
- * Inserts all attempts of a batch; none if the database was replaced, if its commits are not durable, or if the fence
- * is not the one that the instance read. Omits attempts whose group is missing. Returns the ids that were written; for
- * each of the others, the attempt that holds its key. Every instance locks in the same order, which prevents deadlocks.
+ * Inserts the attempts of a batch, except those whose group is missing, or whose instance has read another fence.
+ * Inserts none if the database was replaced or its commits are not durable. Returns the ids that were inserted and, for
+ * the other attempts, the attempt that has the same key. Every instance locks in the same order, which prevents
+ * deadlocks.
  */
 export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
     SELECT fence_since FROM journal_state WHERE identity = journal_identity() AND ${IS_DURABLE}),
@@ -43,13 +44,13 @@ export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
   LEFT JOIN LATERAL (
     SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('input.id')}) AS found ON begun.id IS NULL`;
 
-/** Parameter: the groups as JSON. Returns a row for each group that did not exist. */
+/** Creates missing groups. Parameter: the groups as JSON. Returns a row for each group that was missing. */
 export const CREATE_GROUPS = `INSERT INTO attempt_groups (service, client, channel, kind)
   SELECT DISTINCT service, client, channel, kind FROM jsonb_populate_recordset(NULL::attempt_groups, $1::jsonb)
   ORDER BY service, client, channel, kind
   ON CONFLICT DO NOTHING RETURNING id`;
 
-/** Returns the state. Raises the fence if the journal was last written to another database. */
+/** Returns the state. Raises the fence if the journal was last used in another database. */
 export const READ_STATE = `WITH raised AS (
     UPDATE journal_state SET identity = journal_identity(), fence_since = ${NOW.postgres},
       fence_reason = CASE WHEN split_part(identity, '/', 1) = split_part(journal_identity(), '/', 1)
@@ -59,8 +60,8 @@ export const READ_STATE = `WITH raised AS (
   FROM (SELECT * FROM raised UNION ALL SELECT * FROM journal_state ORDER BY fence_since DESC LIMIT 1) AS state`;
 
 /**
- * Raises the fence and begins a new epoch of changes: if the journal was set back, ids of database transactions can
- * repeat. Parameter: the reason.
+ * Raises the fence and begins a new epoch of changes, because the ids of database transactions may repeat if the
+ * journal was restored. Parameter: the reason.
  */
 export const RAISE_FENCE = `WITH raised AS (
     UPDATE journal_state SET fence_reason = $1::text, fence_since = ${NOW.postgres})
@@ -69,8 +70,8 @@ export const RAISE_FENCE = `WITH raised AS (
 export const LOWER_FENCE = "UPDATE journal_state SET fence_reason = '', fence_since = 0";
 
 /**
- * Records a batch of outcomes, with the first changes of the transactions created. Returns the ids of the attempts that
- * it did not change: another attempt created their transaction, or they are missing.
+ * Records a batch of outcomes, and the first changes of the transactions created. Returns the ids of attempts whose
+ * transaction was created by another attempt, and of attempts that are missing (`is_missing`).
  */
 export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT x.*, x.state = 'u' AS is_open, observed.*
@@ -109,8 +110,8 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
     SELECT 1 FROM stored_attempts AS own WHERE ${keyHashOf('own.id')} = ${keyHashOf('input.id')} AND own.id = input.id)`;
 
 /**
- * Searches the indexes by id and group, so that it reads no row of another client. OFFSET 0 keeps a planner without
- * statistics from using the other conditions, which would read all attempts of the group.
+ * Finds attempts by transaction id or external id. The indexes include the group, so that no row of another client is
+ * read. OFFSET 0 keeps a planner without statistics from reading all attempts of the group.
  */
 export const FIND_CREATED = `SELECT input.place - 1 AS place, attempts.*
   FROM (SELECT place, (ref ->> 2)::integer AS transaction_hash, decode(ref ->> 1, 'hex') AS transaction_id,
@@ -135,14 +136,14 @@ export const FIND_CREATED = `SELECT input.place - 1 AS place, attempts.*
   CROSS JOIN LATERAL (
     SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}) AS attempts`;
 
-/** Precedes END_CONFIRM in one statement, so that both are atomic. Parameter: the confirmed inputs as JSON. */
+/** Begins a statement that END_CONFIRM completes, so that both are atomic. Parameter: the confirmed inputs as JSON. */
 export const RECORD_CONFIRMED = `WITH recorded AS (
   INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)
   SELECT service, channel, transaction_id, input_hash, status, confirmed_at FROM jsonb_to_recordset(?::jsonb)
     AS x(service text, channel text, transaction_id text, input_hash text, status text, confirmed_at bigint)
   ON CONFLICT DO NOTHING)`;
 
-const TABLES = [
+const TABLE_NAMES = [
   'stored_attempts',
   'attempts',
   'attempt_groups',
@@ -159,7 +160,7 @@ const TABLES = [
 ];
 
 /** Whether the database user has all privileges that the gateway needs. */
-export const MAY_WRITE = TABLES.flatMap((table) =>
+export const MAY_WRITE = TABLE_NAMES.flatMap((table) =>
   (table === 'attempts' ? ['SELECT'] : ['SELECT', 'INSERT', 'UPDATE', 'DELETE']).map(
     (privilege) => `has_table_privilege('${table}', '${privilege}')`,
   ),
@@ -167,7 +168,7 @@ export const MAY_WRITE = TABLES.flatMap((table) =>
   .concat("has_sequence_privilege('stored_attempts_seq_seq', 'SELECT')")
   .join(' AND ');
 
-/** Parameters: the time in milliseconds, and the size of the filler in bytes. */
+/** Writes a row and returns whether attempts could be written. Parameters: the time in ms, the filler size in bytes. */
 export const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, ?, repeat('0', ?::int))
   ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, filler = excluded.filler
   RETURNING ${MAY_WRITE} AS may, ${IS_DURABLE} AS is_durable`;

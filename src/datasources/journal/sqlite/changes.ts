@@ -1,6 +1,6 @@
 import { FEED_OF_GROUP, COPIED_COLUMNS, NOW } from '../change-tables';
 import type { ChangeJournal, Observation, ObservationResult, ObservedState } from '../changes';
-import { hasId, type Row, type SqlValue } from '../rows';
+import { idCondition, type Row, type SqlValue } from '../rows';
 import { SqlChanges } from '../sql-changes';
 import { shortHash, toStoredText } from '../stored-values';
 import type { Statement } from './messages';
@@ -8,29 +8,31 @@ import { sql, type SqliteThread } from './thread';
 
 const CURRENT_EPOCH = '(SELECT epoch FROM change_epoch)';
 
-/** Records the first change after the statement that settles an attempt, unless that statement changed no row. */
+/** Must run directly after the statement that settles the attempt. Does nothing if that statement changed no row. */
 const RECORD_FIRST_CHANGE = `INSERT INTO changes (epoch, xid, recorded_at, feed_id, ${COPIED_COLUMNS}, status, state, received)
   SELECT ${CURRENT_EPOCH}, 0, settled_at, ${FEED_OF_GROUP}, ${COPIED_COLUMNS}, ?, ?, ?
-  FROM stored_attempts WHERE ${hasId('id')} AND changes() = 1`;
+  FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
-const FOLLOW = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_COLUMNS},
+const FOLLOW_TRANSACTION = `INSERT INTO followed_transactions (created_at, changed_at, observed_at, next_lookup_at, ${COPIED_COLUMNS},
     transaction_hash, status, state)
   SELECT settled_at, settled_at, ?, ?, ${COPIED_COLUMNS}, transaction_hash, ?, ?
-  FROM stored_attempts WHERE ${hasId('id')} AND changes() = 1`;
+  FROM stored_attempts WHERE ${idCondition('id')} AND changes() = 1`;
 
 /**
  * Returns the statements to run directly after the statement that settles a succeeded attempt.
  * @param attempt `idValues` of the attempt
  */
-export function firstChange(
+export function firstChangeStatements(
   attempt: readonly SqlValue[],
   settledAt: number,
   observed: ObservedState | undefined,
 ): Statement[] {
-  if (!observed) return [sql(FOLLOW, 0, settledAt, null, null, ...attempt)];
+  if (!observed) return [sql(FOLLOW_TRANSACTION, 0, settledAt, null, null, ...attempt)];
   const { status, state, received, isFinal, nextLookupAt } = observed;
   const change = sql(RECORD_FIRST_CHANGE, status, state, received, ...attempt);
-  return isFinal ? [change] : [change, sql(FOLLOW, settledAt, nextLookupAt, status, state, ...attempt)];
+  return isFinal
+    ? [change]
+    : [change, sql(FOLLOW_TRANSACTION, settledAt, nextLookupAt, status, state, ...attempt)];
 }
 
 /** Parameters: hash and id of the transaction, service, kind, channel. */
@@ -57,7 +59,7 @@ const UPDATE_FOLLOWED = `UPDATE followed_transactions
   SET failures = 0, status = ?, state = ?, changed_at = ?, observed_at = max(observed_at, ?), next_lookup_at = ?
   WHERE id = ${FOLLOWED_ID} RETURNING 'recorded' AS result`;
 
-/** Returns statements to try in order. The first that returns a row ends the job. */
+/** Returns the statements of a job. They run in order until one returns a row, which is the result. */
 function observationStatements(observation: Observation): Statement[] {
   const { service, kind, channel, transactionId, requestedAt, observedAt } = observation;
   const { status, state, received, isFinal, nextLookupAt } = observation;
@@ -74,19 +76,19 @@ function observationStatements(observation: Observation): Statement[] {
   ];
 }
 
-/** Changes a value, because SQLite does not write or sync anything if an update changes no value. */
+/** Writes something, because SQLite syncs only if a value has changed. */
 const SYNC = `INSERT INTO write_checks (id, checked_at, filler) VALUES (2, 0, zeroblob(0))
   ON CONFLICT (id) DO UPDATE SET checked_at = checked_at + 1`;
 
-/** Begins a new epoch. All earlier changes are ordered before it. */
+/** Begins a new epoch. Its positions are after all positions of earlier epochs. */
 export const RAISE_EPOCH = `UPDATE change_epoch SET epoch = max(epoch + 1, ${NOW.sqlite})`;
 
 /** The record of changes in SQLite. */
 export class SqliteChanges extends SqlChanges implements ChangeJournal {
-  /** @param background thread for reads that must not delay creates */
+  /** @param backgroundThread thread for reads that must not delay creates */
   constructor(
     private readonly thread: SqliteThread,
-    private readonly background: SqliteThread,
+    private readonly backgroundThread: SqliteThread,
   ) {
     super('sqlite');
   }
@@ -98,7 +100,7 @@ export class SqliteChanges extends SqlChanges implements ChangeJournal {
   }
 
   protected read(text: string, values: SqlValue[]): Promise<Row[]> {
-    return this.background.read(text, values);
+    return this.backgroundThread.read(text, values);
   }
 
   protected writeUnsynced(text: string, values: SqlValue[]): Promise<Row[]> {

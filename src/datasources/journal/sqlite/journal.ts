@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { keyHashOf, STATE_OF } from '../attempt-tables';
 import { READ_TIME_LIMIT_MS } from '../deadline';
-import { AttemptMissing, stateFromRow, type FenceReason, type JournalState } from '../fence';
+import { AttemptMissing, journalStateFromRow, type FenceReason, type JournalState } from '../fence';
 import type {
   BeginResult,
   ConfirmResult,
@@ -15,7 +15,7 @@ import { fileOpenError, JournalOpenError } from '../journal-open-error';
 import { migrate } from '../migrations';
 import {
   FIND_BY_KEY,
-  GROUP_ID,
+  GROUP_ID_SUBQUERY,
   HOLDS_EXTERNAL_ID,
   INSERT_COLUMNS,
   IS_OPEN,
@@ -23,7 +23,7 @@ import {
   insertColumnValues,
   isKeyReleased,
   attemptFromRow,
-  hasId,
+  idCondition,
   idValues,
   upsertReservationClause,
   type Row,
@@ -31,7 +31,7 @@ import {
 } from '../rows';
 import { END_CONFIRM, SqlJournal } from '../sql-journal';
 import { shortHash, toStoredText } from '../stored-values';
-import { firstChange, RAISE_EPOCH, SqliteChanges } from './changes';
+import { firstChangeStatements, RAISE_EPOCH, SqliteChanges } from './changes';
 import type { Statement } from './messages';
 import { purgeStep } from './purge';
 import { sql, SqliteThread } from './thread';
@@ -46,40 +46,40 @@ const CREATE_GROUP =
   'INSERT INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
 
 const INSERT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.join(', ')}, group_id, state)
-  SELECT ${INSERT_COLUMNS.map(() => '?').join(', ')}, ${GROUP_ID}, 'p'
+  SELECT ${INSERT_COLUMNS.map(() => '?').join(', ')}, ${GROUP_ID_SUBQUERY}, 'p'
   WHERE ? = 0 OR EXISTS (
     SELECT 1 FROM reserved_external_ids
     WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?)
   ${UPSERT_RELEASED_KEY} RETURNING 1 AS is_started`;
 
-/** Returns a row if the fence is not the one that the inserting instance read. */
+/** Returns a row if the fence has another `since`. Parameter: `fenceSince`. */
 const SELECT_IF_FENCE_CHANGED =
   'SELECT fence_since AS changed_fence FROM journal_state WHERE fence_since <> ?';
 
 /** Returns a row if the journal does not have the attempt. */
-const SELECT_IF_MISSING = `SELECT 1 AS is_missing WHERE NOT EXISTS (SELECT 1 FROM stored_attempts WHERE ${hasId('id')})`;
+const SELECT_IF_MISSING = `SELECT 1 AS is_missing WHERE NOT EXISTS (SELECT 1 FROM stored_attempts WHERE ${idCondition('id')})`;
 
 /** Returns a row if another attempt created the transaction. Parameters: hash and id of the transaction, `idValues`. */
 const SELECT_OTHER_CREATOR = `SELECT other.id FROM attempts AS mine JOIN attempts AS other
   ON other.transaction_hash = ? AND other.transaction_id = ? AND +other.service = mine.service
     AND +other.kind = mine.kind AND other.id <> mine.id
-  WHERE ${hasId('mine.stored_id')}`;
+  WHERE ${idCondition('mine.stored_id')}`;
 
 const SETTLE = `UPDATE stored_attempts
   SET state = ?, settled_at = ?, transaction_hash = ?, transaction_id = ?, status = ?, lease_until = NULL,
     next_check_at = NULL, owner = NULL, service_started_at = NULL, send_until = NULL, absent_lookups = NULL,
     absent_ms = NULL, absent_observer = NULL
-  WHERE ${hasId('id')} AND ${IS_OPEN}`;
+  WHERE ${idCondition('id')} AND ${IS_OPEN}`;
 
 const SETTLE_AS_UNKNOWN = `UPDATE stored_attempts
   SET state = 'u', lease_until = 0, next_check_at = ?, checks = COALESCE(checks, 0) + 1,
     absent_lookups = COALESCE(?, absent_lookups), absent_ms = COALESCE(?, absent_ms),
     absent_observer = COALESCE(?, absent_observer)
-  WHERE ${hasId('id')} AND ${IS_OPEN}`;
+  WHERE ${idCondition('id')} AND ${IS_OPEN}`;
 
 /**
- * Finds attempts by transaction id or external id. The indexes of both include the group, so that no row of another
- * client is read.
+ * Finds attempts by transaction id or external id. The indexes include the group, so that no row of another client is
+ * read.
  */
 const FIND_CREATED = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
   input AS MATERIALIZED (
@@ -113,10 +113,10 @@ const SELECT_STATE = `SELECT state.*, (SELECT seq FROM sqlite_sequence WHERE nam
 const SET_FENCE = 'UPDATE journal_state SET fence_since = ?, fence_reason = ?';
 
 /**
- * Returns the statements that raise the fence and begin a new epoch of changes if the file was replaced, for example by
- * a backup.
+ * Returns the statements that raise the fence and begin a new epoch of changes if this is not the file of the last
+ * start, for example after a backup was restored.
  */
-function fenceStatementsOf(file: string): string[] {
+function replacedFileStatements(file: string): string[] {
   const { ino, birthtimeNs } = statSync(file, { bigint: true });
   const identity = `'${ino}/${birthtimeNs}'`;
   const raiseEpoch = `${RAISE_EPOCH} WHERE EXISTS (
@@ -130,17 +130,17 @@ function fenceStatementsOf(file: string): string[] {
 
 /** The journal in a SQLite file, which several processes of one machine may share. */
 export class SqliteJournal extends SqlJournal implements Journal {
-  protected readonly createdStatement = FIND_CREATED;
+  protected readonly findCreatedStatement = FIND_CREATED;
   protected readonly changes: SqliteChanges;
 
   private constructor(
     private readonly thread: SqliteThread,
     /** A second thread with a read-only connection, for reads that must not delay creates. */
-    private readonly background: SqliteThread,
+    private readonly backgroundThread: SqliteThread,
     timeLimitMs: number,
   ) {
     super(timeLimitMs, 'sqlite');
-    this.changes = new SqliteChanges(thread, background);
+    this.changes = new SqliteChanges(thread, backgroundThread);
   }
 
   /** Opens the file and applies pending migrations. */
@@ -148,7 +148,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const thread = await SqliteThread.open(file, timeLimitMs);
     const execute = (text: string, values?: readonly SqlValue[]): Promise<Row[]> =>
       thread.runWhileOpening(text, values);
-    // Locks the file. Other processes that start at the same time wait.
+    // Locks the file, so that other processes that start at the same time wait.
     const transaction = async <T>(work: () => Promise<T>): Promise<T> => {
       await execute('BEGIN IMMEDIATE');
       const result = await work();
@@ -158,10 +158,10 @@ export class SqliteJournal extends SqlJournal implements Journal {
     try {
       await migrate({ dialect: 'sqlite', execute, transaction });
       await transaction(async () => {
-        for (const statement of fenceStatementsOf(file)) await execute(statement);
+        for (const statement of replacedFileStatements(file)) await execute(statement);
       });
-      const background = await SqliteThread.open(file, Math.max(timeLimitMs, READ_TIME_LIMIT_MS), true);
-      return new SqliteJournal(thread, background, timeLimitMs);
+      const backgroundThread = await SqliteThread.open(file, Math.max(timeLimitMs, READ_TIME_LIMIT_MS), true);
+      return new SqliteJournal(thread, backgroundThread, timeLimitMs);
     } catch (error) {
       await thread.close();
       throw error instanceof JournalOpenError ? error : fileOpenError(file, error);
@@ -208,7 +208,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const otherCreators = await this.#writeOutcome(
       sql(SELECT_OTHER_CREATOR, hash, transactionId, ...attempt),
       sql(SETTLE, STATE_OF[outcome], settledAt, hash, toStoredText(transactionId), status, ...attempt),
-      ...firstChange(attempt, settledAt, observed),
+      ...firstChangeStatements(attempt, settledAt, observed),
       sql(SELECT_IF_MISSING, ...attempt),
     );
     return otherCreators.length === 0;
@@ -216,7 +216,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
 
   async readState(): Promise<JournalState> {
     const [row = {}] = await this.read(SELECT_STATE);
-    return stateFromRow(row);
+    return journalStateFromRow(row);
   }
 
   async setFence(reason: FenceReason | null): Promise<void> {
@@ -248,7 +248,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
 
   async close(): Promise<void> {
     // The writing connection is closed last, because the last connection checkpoints the write-ahead log.
-    await this.background.close();
+    await this.backgroundThread.close();
     await this.thread.close();
   }
 
@@ -261,7 +261,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   }
 
   protected readInBackground(text: string, values: SqlValue[]): Promise<Row[]> {
-    return this.background.read(text, values);
+    return this.backgroundThread.read(text, values);
   }
 
   /** Writes without a sync. @throws AttemptMissing */

@@ -7,10 +7,10 @@ export interface Statement {
   params: SQLInputValue[];
 }
 
-/** Statements of one unit of work. Execution ends with the first statement that returns rows; these are the result. */
+/** Statements that run in order until one returns rows, which are the result. */
 export interface Job {
   write: boolean;
-  /** Whether a crash may lose the write. Ignored if another job of the batch must be durable. */
+  /** Whether a crash may lose the write. Ignored if another write of the batch must be durable. */
   isUnsynced?: boolean;
   statements: Statement[];
 }

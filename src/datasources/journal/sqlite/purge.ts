@@ -3,6 +3,7 @@ import type { PurgeProgress, PurgeStep } from '../purge-step';
 import type { Statement } from './messages';
 import { sql, type SqliteThread } from './thread';
 
+/** FROM clause for expired attempts, oldest first. Parameters: start and end of the settling time, limit. */
 export const FROM_EXPIRED = `FROM stored_attempts INDEXED BY stored_attempts_settled
   WHERE settled_at >= ? AND settled_at < ? ORDER BY settled_at, seq LIMIT ?`;
 
@@ -28,7 +29,7 @@ const RESERVATION_PAGE = `SELECT held.rowid AS place, ${IS_LEFT_OVER} AS is_left
 const PURGE_LEFT_OVER = `DELETE FROM reserved_external_ids AS held
   WHERE held.rowid IN (SELECT value FROM json_each(?)) AND ${IS_LEFT_OVER} RETURNING 1`;
 
-/** FROM clause for expired changes, oldest first. Parameters: limit, time before which a change has expired. */
+/** FROM clause for expired changes, oldest first. Parameters: limit, and the time before which changes have expired. */
 const FROM_EXPIRED_CHANGES = `FROM (
   SELECT id, seq, epoch, feed_id, recorded_at FROM changes INDEXED BY changes_in_order
   WHERE (epoch, xid, seq) > (0, 0, 0) ORDER BY epoch, xid, seq LIMIT ?) WHERE recorded_at < ?`;

@@ -11,10 +11,11 @@ import { fileOpenError } from '../journal-open-error';
 import type { BatchMessage, BatchResult, Job, Statement } from './messages';
 import type { Row, SqlValue } from '../rows';
 
+/** Builds a statement for the thread. */
 export const sql = (text: string, ...params: SQLInputValue[]): Statement => ({ sql: text, params });
 
 const MAX_BATCH = 512;
-/** Part of the time limit in ms that is reserved for writing. The rest can be used to wait for another process. */
+/** Part of the time limit in ms that is kept for writing. The rest can be spent waiting for another process. */
 const WRITING_RESERVE_MS = 50;
 /** Maximum wait in ms for a lock during opening: another process may be creating the tables. */
 const OPENING_MS = 10_000;
@@ -64,7 +65,7 @@ export class SqliteThread {
     }
   }
 
-  /** Runs a job. After it resolves, a synced write is durable. After a timeout, a write may still complete. */
+  /** Runs a job. A write is durable when it resolves, unless `isUnsynced`. After a timeout it may still complete. */
   run(job: Job, priority?: Priority): Promise<Row[]> {
     return this.#batcher.add(job, priority);
   }
@@ -148,8 +149,8 @@ const PRIVATE_MODE = 0o600;
 const OTHER_USERS_MODE_BITS = 0o007;
 
 /**
- * Creates the file with mode 0600, and sets this mode on a file that all users of the machine can access. Keeps other
- * modes, such as 0640. Does not change files of another user; `paygraph doctor` reports them.
+ * Creates the file with mode 0600, and changes an existing file to this mode if all users of the machine can access it.
+ * Keeps other modes, such as 0640. Files of another user stay unchanged; `paygraph doctor` reports them.
  */
 function makePrivate(file: string): void {
   try {

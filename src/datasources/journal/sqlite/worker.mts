@@ -5,7 +5,7 @@ import type { BatchMessage, BatchResult, Job } from './messages.js';
 
 /**
  * Thread that owns the SQLite file, so that disk syncs and locks of other processes do not block the event loop.
- * Imports only types from the project, because Node.js runs this file without a build in tests.
+ * Imports only types of the project, because in tests Node.js runs this file directly.
  */
 
 interface WorkerOptions {
@@ -25,7 +25,7 @@ const openedIdentity = identityAtPath();
 if (!readOnly) {
   setWalMode(monotonicMs() + busyTimeoutMs);
   database.exec('PRAGMA synchronous = FULL');
-  // In pages: four times the default, because most pages are rewritten often. The write-ahead log grows to 16 MB.
+  // In pages; the log grows to 16 MB. Most pages are rewritten often, so fewer checkpoints than by default write less.
   database.exec('PRAGMA wal_autocheckpoint = 4000');
 }
 
@@ -48,7 +48,7 @@ function identityAtPath(): string | undefined {
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-/** Throws if the path has another file or none, because writes to the open file would be lost at a restart. */
+/** Throws if the open file is no longer at the path: what is written to it would be lost at a restart. */
 function checkFileInPlace(): void {
   if (identityAtPath() === openedIdentity) return;
   throw Object.assign(new Error('The SQLite file was removed or replaced.'), { code: 'FILE_REPLACED' });
@@ -64,11 +64,11 @@ function setSynchronous(mode: 'FULL' | 'NORMAL'): void {
 
 type Rows = Record<string, unknown>[];
 
-const prepared = new Map<string, StatementSync>();
+const preparedStatements = new Map<string, StatementSync>();
 
 function prepare(sql: string): StatementSync {
-  const statement = prepared.get(sql) ?? database.prepare(sql);
-  prepared.set(sql, statement);
+  const statement = preparedStatements.get(sql) ?? database.prepare(sql);
+  preparedStatements.set(sql, statement);
   return statement;
 }
 

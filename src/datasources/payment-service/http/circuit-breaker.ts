@@ -8,7 +8,7 @@ type State =
   | { kind: 'closed'; failures: number }
   /** `until`: end of the break by the monotonic clock. */
   | { kind: 'open'; until: number; failedProbes: number }
-  /** One request probes the service; `probeEnd` resolves when it has ended. */
+  /** One request probes the service. `probeEnd` resolves when that request has ended. */
   | { kind: 'half_open'; probeEnd: Promise<undefined>; failedProbes: number };
 
 interface CircuitBreakerOptions {
@@ -42,7 +42,7 @@ export class CircuitBreaker {
     const probeEnd = Promise.withResolvers<undefined>();
     this.#state = { kind: 'half_open', probeEnd: probeEnd.promise, failedProbes };
     return this.#run(send, () => this.#open(failedProbes + 1)).finally(() => {
-      // A success, or an error that is not a failure, ends the break.
+      // Unless the probe failed, the breaker closes.
       if (this.#state.kind === 'half_open') this.#state = { kind: 'closed', failures: 0 };
       probeEnd.resolve(undefined);
     });

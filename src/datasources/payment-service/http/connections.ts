@@ -25,7 +25,7 @@ export interface Connections {
 
 const MAX_CONNECTIONS = 256;
 
-/** HTTP/1.1 connections. Creates and confirms use PostAgent: it avoids connections that the service may be closing. */
+/** HTTP/1.1 connections. Creates and confirms use PostAgent, which avoids connections that the service may close. */
 export class HttpConnections implements Connections {
   readonly #lookupPool: Pool;
   readonly #postAgent: PostAgent;
@@ -67,7 +67,7 @@ export class HttpConnections implements Connections {
 
   /** Resolves when the request has ended. Never rejects. */
   #post({ path, headers, body }: PostRequest, exchange: Exchange): Promise<void> {
-    // Node.js writes a list of headers unchanged, without processing every header.
+    // As a list, because Node.js writes a list unchanged, without processing each header.
     const headerList = Object.entries({
       host: this.#host,
       connection: 'keep-alive',
@@ -80,7 +80,7 @@ export class HttpConnections implements Connections {
       const fail = (error: Error): void => exchange.onResponseError(controller, error);
       message
         .on('socket', () => {
-          // If the deadline has passed, aborts the request before anything is written.
+          // Aborts the request if too little time is left. Nothing has been written yet.
           exchange.onRequestStart(controller);
           if (!message.destroyed) message.end(body);
         })

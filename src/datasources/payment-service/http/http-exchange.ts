@@ -47,7 +47,7 @@ export class RequestFailure extends Error {
 /** Maximum size of a response body, larger than any documented response. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** Minimum time in ms left to start a request; with less time, it would probably not complete. */
+/** Returns the time in ms that must be left to start a request, because it would otherwise probably not complete. */
 export const minRemainingMs = (timeoutMs: number): number => Math.min(1000, timeoutMs / 4);
 
 export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
@@ -84,19 +84,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.response;
   }
 
-  /** Fails an exchange that was not dispatched. Does nothing if the exchange has ended. */
+  /** Must be called if the gateway does not send the request. Does nothing if the exchange has ended. */
   refuse(error: unknown): void {
     this.#fail('refused', error instanceof Error ? error.name : 'REFUSED');
   }
 
-  /** Called before the first byte is written. If the exchange has failed meanwhile, aborts it: nothing is sent. */
+  /** Called before the first byte is written. Aborts the request if the exchange has failed: nothing is sent then. */
   onRequestStart(controller: Controller): void {
     this.#failIfTooLate();
     if (this.#failure) controller.abort(this.#failure);
     else this.#controller = controller;
   }
 
-  /** Fails the exchange if too little time is left, even if the timer is due but has not run yet. */
+  /** Fails the exchange if too little time is left. Does not rely on the timer, which runs late in a busy process. */
   #failIfTooLate(): void {
     if (this.runtime.monotonic() > this.#startUntil) this.#fail('timeout', 'DEADLINE');
   }

@@ -6,19 +6,19 @@ import { StandbyConnections } from './standby-connections';
 /** Time in ms after which an idle connection is closed. Most services keep idle connections for several seconds. */
 const MAX_IDLE_MS = 1000;
 
-/** Time in ms after a response before its connection is reused, because the service may be closing the connection. */
+/** Time in ms after a response before its connection is reused: the service may be closing it. */
 const MIN_IDLE_MS = 5;
 
 type OnSocket = (error: Error | null, socket: Duplex) => void;
 
-/** Connections for creates and confirms: first recently used ones, then standby connections, then new ones (ADR 19). */
+/** Connections for creates and confirms: a recently used one if there is one, or a standby, or a new one (ADR 19). */
 export class PostAgent extends Agent {
   readonly #connect: (callback: buildConnector.Callback) => void;
   readonly #standby: StandbyConnections;
 
   constructor({ protocol, hostname, port, host }: URL, connectTimeoutMs: number) {
     super({ keepAlive: true, scheduling: 'lifo', timeout: MAX_IDLE_MS });
-    // Resumes TLS sessions. Short-lived connections need no TCP keep-alive.
+    // The connector resumes TLS sessions. Short-lived connections need no TCP keep-alive.
     const connect = buildConnector({ timeout: connectTimeoutMs, allowH2: false, keepAlive: false });
     const target = { protocol, hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port, host };
     this.#connect = (callback) => connect(target, callback);
@@ -28,7 +28,7 @@ export class PostAgent extends Agent {
   override createConnection(_options: ClientRequestArgs, onSocket: OnSocket): undefined {
     const standby = this.#standby.take();
     if (standby) onSocket(null, standby);
-    // After an error Node.js does not read the second argument.
+    // Node.js ignores the second argument if there is an error.
     else this.#connect((...[error, socket]) => onSocket(error, socket as Duplex));
   }
 

@@ -3,7 +3,7 @@ import type { Runtime } from '../../../shared/runtime';
 import { CircuitBreaker } from './circuit-breaker';
 import { RequestFailure, type RawResponse } from './http-exchange';
 
-/** Kinds of requests. Each kind has its own concurrency limit, so that it cannot block the others. */
+/** Kinds of requests. Each kind has a bulkhead: a concurrency limit of its own, so that it cannot block the others. */
 export type BulkheadName = 'lookups' | 'payments' | 'payouts';
 
 const MAX_IN_FLIGHT: Record<BulkheadName, number> = { lookups: 128, payments: 96, payouts: 32 };
@@ -25,34 +25,32 @@ function isOtherFailure(outcome: unknown): boolean {
 
 /** Bulkheads and circuit breakers for requests to the service. */
 export class ResiliencePolicy {
-  readonly #lanes: Record<BulkheadName, BulkheadPolicy> = {
+  readonly #bulkheads: Record<BulkheadName, BulkheadPolicy> = {
     lookups: bulkhead(MAX_IN_FLIGHT.lookups, MAX_QUEUED),
     payments: bulkhead(MAX_IN_FLIGHT.payments, MAX_QUEUED),
     payouts: bulkhead(MAX_IN_FLIGHT.payouts, MAX_QUEUED),
   };
-  readonly #timeouts: CircuitBreaker;
-  readonly #failures: CircuitBreaker;
+  readonly #timeoutBreaker: CircuitBreaker;
+  readonly #failureBreaker: CircuitBreaker;
 
   constructor(private readonly runtime: Runtime) {
-    this.#timeouts = new CircuitBreaker({ threshold: TIMEOUT_THRESHOLD, isFailure: isTimeout, runtime });
-    this.#failures = new CircuitBreaker({
-      threshold: FAILURE_THRESHOLD,
-      isFailure: isOtherFailure,
-      runtime,
-    });
+    const breaker = (threshold: number, isFailure: (outcome: unknown) => boolean): CircuitBreaker =>
+      new CircuitBreaker({ threshold, isFailure, runtime });
+    this.#timeoutBreaker = breaker(TIMEOUT_THRESHOLD, isTimeout);
+    this.#failureBreaker = breaker(FAILURE_THRESHOLD, isOtherFailure);
   }
 
   /**
-   * Runs `send` in a slot of the bulkhead; without one if `lane` is null, because the request already holds a slot.
+   * Runs `send` in a slot of the bulkhead `lane`; at once if it is null, because the request already holds a slot.
    * Rejects without running `send` if a breaker is open or the queue is full.
    */
   run(lane: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
-    const sendInSlot = lane === null ? send : () => this.#lanes[lane].execute(send);
-    return this.#timeouts.execute(() => this.#failures.execute(sendInSlot));
+    const sendInSlot = lane === null ? send : () => this.#bulkheads[lane].execute(send);
+    return this.#timeoutBreaker.execute(() => this.#failureBreaker.execute(sendInSlot));
   }
 
   hasFreeSlot(lane: BulkheadName): boolean {
-    return this.#lanes[lane].executionSlots > 0;
+    return this.#bulkheads[lane].executionSlots > 0;
   }
 
   /**
@@ -60,15 +58,15 @@ export class ResiliencePolicy {
    * half open, if the queue is full, or if no slot becomes free in time.
    */
   reserve(lane: BulkheadName, timeoutMs: number): Promise<() => void> {
-    // Refuse now: otherwise the attempt would be recorded in the journal, and then wait for the probing request.
-    if ([this.#timeouts, this.#failures].some(({ state }) => state === 'half_open'))
+    // A request would have to wait for the probe, while its attempt is already recorded in the journal.
+    if ([this.#timeoutBreaker, this.#failureBreaker].some(({ state }) => state === 'half_open'))
       return Promise.reject(new RequestFailure('refused', true, 'HALF_OPEN'));
     const reserved = Promise.withResolvers<() => void>();
     const released = Promise.withResolvers<undefined>();
     const fail = (code: string): void => reserved.reject(new RequestFailure('refused', true, code));
     const timer = this.runtime.after(timeoutMs, () => {
       fail('NO_SLOT');
-      // Frees the slot at once if the bulkhead grants one later.
+      // If the bulkhead grants a slot later, it is freed at once.
       released.resolve(undefined);
     });
     const hold = (): Promise<undefined> => {
@@ -76,7 +74,7 @@ export class ResiliencePolicy {
       reserved.resolve(() => released.resolve(undefined));
       return released.promise;
     };
-    this.#lanes[lane].execute(hold).catch((error: unknown) => {
+    this.#bulkheads[lane].execute(hold).catch((error: unknown) => {
       timer.cancel();
       fail(error instanceof Error ? error.name : 'REFUSED');
     });
@@ -86,14 +84,14 @@ export class ResiliencePolicy {
   /** Returns for each breaker whether it is open or half open. */
   breakers(): Record<'timeouts' | 'failures', boolean> {
     const isOpen = ({ state }: CircuitBreaker): boolean => state !== 'closed';
-    return { timeouts: isOpen(this.#timeouts), failures: isOpen(this.#failures) };
+    return { timeouts: isOpen(this.#timeoutBreaker), failures: isOpen(this.#failureBreaker) };
   }
 
   /** Returns the number of requests in flight (`inFlight`) and queued (`waiting`) per bulkhead. */
-  lanes(): Record<BulkheadName, { inFlight: number; waiting: number }> {
+  bulkheads(): Record<BulkheadName, { inFlight: number; waiting: number }> {
     const load = (lane: BulkheadName) => ({
-      inFlight: MAX_IN_FLIGHT[lane] - this.#lanes[lane].executionSlots,
-      waiting: MAX_QUEUED - this.#lanes[lane].queueSlots,
+      inFlight: MAX_IN_FLIGHT[lane] - this.#bulkheads[lane].executionSlots,
+      waiting: MAX_QUEUED - this.#bulkheads[lane].queueSlots,
     });
     return { lookups: load('lookups'), payments: load('payments'), payouts: load('payouts') };
   }

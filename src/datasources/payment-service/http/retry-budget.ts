@@ -4,12 +4,12 @@ import { ServiceError } from '../service-error';
 const MAX_TRIES = 3;
 const BASE_DELAY_MS = 100;
 
-/** Number of retries that each lookup adds to the budget. The budget keeps retries from overloading the service. */
+/** Number of retries that each lookup adds to the budget, which keeps retries from overloading the service. */
 const BUDGET_PER_LOOKUP = 0.1;
 /** Initial and maximum budget, in retries. */
 const MAX_BUDGET = 10;
 
-/** Minimum fraction of the time limit left for a retry. A shorter retry could time out and hide the previous error. */
+/** Fraction of the time limit that must be left for a retry. A shorter one could time out and hide the first error. */
 const MIN_REMAINING_RATIO = 0.25;
 
 const hasRetryAfter = (error: unknown): boolean =>
@@ -31,13 +31,13 @@ export class LookupRetries {
     const deadline = this.runtime.monotonic() + timeoutMs;
     const retryUntil = deadline - timeoutMs * MIN_REMAINING_RATIO;
     this.#budget = Math.min(MAX_BUDGET, this.#budget + BUDGET_PER_LOOKUP);
-    const retry = async (first: unknown): Promise<T> => {
-      let error = first;
+    const retry = async (firstError: unknown): Promise<T> => {
+      let error = firstError;
       for (let tries = 1; ; tries += 1) {
         const delay = this.#delayBefore(tries + 1, error);
-        // If a retry times out, a first error with Retry-After tells the caller more.
+        // A first error with Retry-After tells the caller more than a timeout of a retry.
         if (delay === undefined || this.runtime.monotonic() + delay >= retryUntil)
-          throw isTimeout(error) && hasRetryAfter(first) ? first : error;
+          throw isTimeout(error) && hasRetryAfter(firstError) ? firstError : error;
         this.#budget -= 1;
         await this.runtime.sleep(delay);
         this.onRetry();
@@ -51,7 +51,7 @@ export class LookupRetries {
     return call(timeoutMs).catch(retry);
   }
 
-  /** Returns the delay in ms before the next try; undefined if there must be no next try. */
+  /** Returns the delay in ms before the next try; undefined if the error must not be retried. */
   #delayBefore(nextTry: number, error: unknown): number | undefined {
     const isRetryable = error instanceof ServiceError && error.kind === 'UNAVAILABLE' && !error.notTried;
     if (!isRetryable || nextTry > MAX_TRIES || this.#budget < 1) return undefined;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 
-/** Maximum age in ms of a standby connection: longer than pauses between creates, shorter than server idle timeouts. */
+/** Maximum age in ms of a standby connection. Shorter than the idle timeout of most services. */
 const MAX_AGE_MS = 5000;
 const MAX_STANDBY = 16;
 
@@ -10,14 +10,14 @@ interface Standby {
   connectedAt: number;
 }
 
-/** Events that make a standby connection unusable: the service closes it or sends data that nobody requested. */
-const UNUSABLE = ['data', 'end', 'error'];
+/** Events that make a standby connection unusable: it is closed, or receives data that nobody requested. */
+const UNUSABLE_EVENTS = ['data', 'end', 'error'];
 
 function destroy(this: Socket): void {
   this.destroy();
 }
 
-/** Connections opened in advance, without a request so far: as many as were needed in the last five seconds. */
+/** Connections opened in advance: as many as were taken in the last five seconds. */
 export class StandbyConnections {
   #ready: Standby[] = [];
   /** Times of the last calls of take(), oldest first; at most MAX_STANDBY. */
@@ -34,7 +34,7 @@ export class StandbyConnections {
     this.#takenAt = [...this.#takenAt, performance.now()].slice(-MAX_STANDBY);
     this.#dropExpired();
     const socket = this.#ready.pop()?.socket;
-    for (const event of UNUSABLE) socket?.off(event, destroy);
+    for (const event of UNUSABLE_EVENTS) socket?.off(event, destroy);
     socket?.ref();
     // Opens connections after the current request has been sent.
     setImmediate(() => this.#refill());
@@ -61,7 +61,7 @@ export class StandbyConnections {
 
   #add(socket: Socket): void {
     if (this.#isClosed) return void socket.destroy();
-    for (const event of UNUSABLE) socket.on(event, destroy);
+    for (const event of UNUSABLE_EVENTS) socket.on(event, destroy);
     // An idle connection must not keep the process running.
     socket.unref();
     this.#ready.push({ socket, connectedAt: performance.now() });

@@ -14,9 +14,9 @@ export interface SendOptions {
   lane: BulkheadName | null;
   /** Time limit of the request in ms; by default that of the transport. */
   timeoutMs?: number | undefined;
-  /** Time of the first signature; by default now. The service rejects a request sent long after its signature. */
+  /** Time of the first signature; default: now. The service rejects a request that arrives long after it. */
   signAt?: number | undefined;
-  /** Called before a request is sent again after a 401. Resolves to false to prevent this. */
+  /** Resolves to whether the request may be sent again after a 401. Default: true. */
   mayRepeat?: (() => Promise<boolean>) | undefined;
 }
 
@@ -37,13 +37,13 @@ interface TransportOptions {
   connections?: Connections;
 }
 
-/** A 401 is attributed to the clock only if the measured skew differs by more than this from the skew used so far. */
+/** A 401 may be due to the clock if the skew has changed by more than this since the signature. */
 const MIN_SKEW_CHANGE_MS = 60_000;
-/** Maximum clock skew. If a Date header shows a larger skew, the header is assumed to be wrong. */
+/** Maximum clock skew. A Date header with a larger skew is ignored. */
 const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
 /** The service's time is not extrapolated from a Date header that is older than this. */
 const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
-/** Maximum deviation between Date headers and the monotonic clock that rounding and latency can explain. */
+/** Maximum difference that latency and rounding can cause between Date headers and the monotonic clock. */
 const MAX_DATE_ERROR_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
 const MAX_DRIFT = 0.0002;
@@ -61,7 +61,7 @@ export class ServiceTransport {
   readonly #connections: Connections;
   readonly #pathPrefix: string;
   #skewMs = 0;
-  /** Date header of the last response that certainly came from the service, and the monotonic time of its arrival. */
+  /** Date header of the last response that certainly came from the service, and its monotonic arrival time. */
   #lastDate: { header: unknown; arrivedAt: number } | undefined;
 
   constructor(private readonly options: TransportOptions) {
@@ -72,7 +72,7 @@ export class ServiceTransport {
     this.#connections = options.connections ?? new HttpConnections(base, options.timeoutMs);
   }
 
-  /** The service's clock minus the gateway's in ms, as used for signatures; 0 until a difference has caused a 401. */
+  /** The service's clock minus the gateway's in ms, for signatures; 0 unless the difference has caused a 401. */
   get skewMs(): number {
     return this.#skewMs;
   }
@@ -92,7 +92,7 @@ export class ServiceTransport {
     return Number.isNaN(time) ? undefined : Math.floor(time + age * (1 - MAX_DRIFT));
   }
 
-  /** Stores the Date header of a response that certainly came from the service; none if it contradicts the last one. */
+  /** Stores the Date header of a response from the service; stores none if it contradicts the previous header. */
   recordServiceTime({ headers }: RawResponse): void {
     const arrivedAt = this.runtime.monotonic();
     const previous = this.#lastDate;
@@ -104,15 +104,15 @@ export class ServiceTransport {
       this.#lastDate = undefined;
   }
 
-  /** Reserves a slot and returns a function that frees it. Throws a RequestFailure (`refused`) if none is free. */
+  /** Waits for a slot and returns a function that frees it. Throws a RequestFailure (`refused`) if there is none. */
   reserve(lane: BulkheadName): Promise<() => void> {
     return this.policy.reserve(lane, this.timeoutMs - minRemainingMs(this.timeoutMs));
   }
 
   /**
-   * Sends a request and returns the response, whatever its status. After a 401, the service has certainly done nothing.
-   * The request is then repeated within the same deadline: first with the service's clock if that differs, then with
-   * the other secret key if there is one. Later requests use the clock and key that worked.
+   * Sends a request and returns the response with any status. After a 401, the service has certainly done nothing, so
+   * the request is repeated within the same deadline: with the service's clock if that differs, then with the other
+   * secret key if there is one. Later requests use the clock and key that worked.
    * @throws ServiceError if the channel has no credentials; RequestFailure if there is no response
    */
   async send(call: Call, options: SendOptions): Promise<RawResponse> {
@@ -123,8 +123,8 @@ export class ServiceTransport {
     if (!signers || !signer) throw noCredentialsError();
     const deadline = this.runtime.monotonic() + timeoutMs;
     const exchange = (signing: Signing) => this.#exchange(call, options, deadline, signing);
-    // Returns the time for the signature of a repetition; undefined if the request must not be repeated. Reads the time
-    // before mayRepeat() runs, because the service must reject a repetition that is sent late.
+    // Returns the signature time for a repetition; undefined if the request must not be repeated. Reads the time before
+    // it calls mayRepeat(), so that the service rejects a repetition that is sent late.
     const repeatAt = async (): Promise<number | undefined> => {
       const now = this.options.now();
       if (deadline - this.runtime.monotonic() < minRemainingMs(timeoutMs)) return undefined;
@@ -140,7 +140,7 @@ export class ServiceTransport {
       response = await exchange({ signer, skewMs, signAt: clockRetryAt });
       if (response.status !== 401) this.#skewMs = skewMs;
     }
-    const otherSigner = signers.fallbackSigner(signer);
+    const otherSigner = signers.otherSigner(signer);
     const keyRetryAt = response.status === 401 && otherSigner ? await repeatAt() : undefined;
     if (otherSigner && keyRetryAt !== undefined) {
       response = await exchange({ signer: otherSigner, skewMs, signAt: keyRetryAt });
@@ -162,7 +162,7 @@ export class ServiceTransport {
     return this.options.interceptor ? this.options.interceptor(call, run) : run();
   }
 
-  /** Returns the clock skew if it may have caused a 401, otherwise undefined. Resets a wrong skew. */
+  /** Returns the measured clock skew if a wrong skew may have caused the 401 (and resets it); otherwise undefined. */
   #newSkew(response: RawResponse, usedSkewMs: number): number | undefined {
     const skewMs = (serviceTime(response) ?? NaN) - this.options.now();
     if (Math.abs(skewMs - usedSkewMs) <= MIN_SKEW_CHANGE_MS) return undefined;

@@ -18,7 +18,7 @@ import {
 import { isObject, wireText, type WireObject } from '../../../shared/wire-object';
 import { transactionError, type TransactionError } from '../../../schema/decline';
 
-/** Facts about a payment that come from its request or lookup key. */
+/** What is known about a payment from its request, lookup key or journal entry. */
 export interface KnownPayment {
   channel: string;
   externalId?: string | null;
@@ -33,7 +33,7 @@ export interface KnownPayment {
 
 const MAX_URL_LENGTH = 8192;
 
-/** Reads a payment from a response. Missing fields come from `known`, otherwise they stay undefined. */
+/** Reads a payment from a response. Fields that it lacks come from `known`, or stay undefined. */
 export function readPayment(json: WireObject, known: KnownPayment, pollAfter: PollAfter): PaymentResource {
   const method = isObject(json['payment_method']) ? json['payment_method'] : {};
   const type = wireText(method['type']);
@@ -60,7 +60,7 @@ export function readPayment(json: WireObject, known: KnownPayment, pollAfter: Po
   return payment;
 }
 
-/** Reads an http(s) URL; undefined if it is invalid or contains credentials, which could disguise its host. */
+/** Reads an http(s) URL. Undefined if it is invalid, or contains credentials, which could hide its host. */
 function readRedirectUrl(value: unknown): string | undefined {
   const url = readHttpUrl(passThrough(value) ?? '', MAX_URL_LENGTH);
   if (url === undefined || !isPrintable(url)) return undefined;
@@ -78,25 +78,25 @@ function readAmount(object: unknown): Amount | undefined {
   return Object.assign(new Amount(), { currency, value, received: readMoney(object['received']) });
 }
 
-/** Returns the amount of a request. `received` is null, because the received amount is unknown. */
+/** Returns the amount of a request as an Amount. The received amount is not known (null). */
 export const requestedAmount = (requested: KnownPayment['amount']): Amount | undefined =>
   requested &&
   Object.assign(new Amount(), { currency: requested.currency, value: requested.value, received: null });
 
-/** Reads the error object of a failed transaction (spec 7.2), safe for callers; undefined if it is absent. */
+/** Reads the error object of a failed transaction (spec 7.2), redacted; undefined if it is absent. */
 export function readError(value: unknown): TransactionError | undefined {
   if (!isObject(value)) return undefined;
   return transactionError(readEnumValue(value['code']) ?? '', readMessage(value['message']) ?? '');
 }
 
-/** Whether a response lacks fields that the response to a lookup has (spec 2.3, 4.4, 4.5). */
+/** Whether a response lacks fields that a lookup would return (spec 2.3, 4.4, 4.5). */
 export const isPartialResponse = (json: WireObject): boolean =>
   !isObject(json['payment_method']) || json['create_date'] === undefined || json['amount'] === undefined;
 
 /** Fields that payments of all methods have, and that a partial response may lack. */
 const COMMON_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
 
-/** Defines getters for missing fields. The first use looks the payment up; if that fails, the fields are null. */
+/** Defines getters for missing fields. The first one used looks the payment up. If that fails, the fields are null. */
 export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
   let lookup: Promise<PaymentResource | null> | undefined;
   const complete = (): Promise<PaymentResource | null> => (lookup ??= lookUp().catch(() => null));

@@ -5,7 +5,7 @@ import { extractErrorMessage } from './upstream-error-message';
 import { notTriedError, ServiceError } from '../service-error';
 import { readJsonObject, RequestFailure, type RawResponse } from '../http/http-exchange';
 
-/** Expected values of the fields in a response. A response with another value is invalid. */
+/** Values that the fields of a response must have, if it contains them. */
 export interface ExpectedFields extends SensitiveValues {
   channel?: string;
   transactionId?: string;
@@ -55,7 +55,7 @@ function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
 function readMatchingJson(raw: RawResponse, expected: ExpectedFields): WireObject | undefined {
   const json = readJsonObject(raw);
   if (!json || !matchesRequest(json, expected)) return undefined;
-  // Copies these fields unredacted, because they equal the fields of the request.
+  // Does not redact these fields, because they equal those of the request.
   const verifiedFields = [
     'transaction_id',
     'channel',
@@ -95,7 +95,7 @@ const invalidResponseError = (): ServiceError =>
     "The payment service's response to a lookup is invalid or contradicts the request; the transaction may exist. Tell the operator.",
   );
 
-/** 4xx statuses of requests that the service may have carried out: timeout, conflict, too early. */
+/** 4xx statuses after which the service may have carried out the request: timeout, conflict, too early. */
 const UNKNOWN_OUTCOME_STATUSES: ReadonlySet<number> = new Set([408, 409, 425]);
 
 /** Reads the response to a create or confirm. Throws a ServiceError for a 401 or 429: the service then did nothing. */
@@ -149,14 +149,14 @@ export function readLookupResponse(
   throw invalidResponseError();
 }
 
-/** Returns the outcome of a create or confirm that got no response. Throws a ServiceError if nothing was sent. */
+/** Returns the outcome of a create or confirm without a response. Throws a ServiceError if nothing was sent. */
 export function outcomeOfFailure(failure: unknown): { kind: 'unknown' } {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (!failure.nothingSent) return { kind: 'unknown' };
   throw failure.reason === 'refused' ? notRespondingError() : unreachableError();
 }
 
-/** Returns the error of a lookup that got no response. Throws errors that are not a RequestFailure. */
+/** Returns the error of a lookup without a response. Throws any failure that is not a RequestFailure. */
 export function toLookupError(failure: unknown): ServiceError {
   if (!(failure instanceof RequestFailure)) throw failure;
   if (failure.reason === 'timeout')

@@ -8,6 +8,7 @@ const MAX_LENGTH = 500;
 const MAX_PARTS = 10;
 const DEFAULT_MESSAGE = 'The payment service rejected the request without a reason that can be shown.';
 
+/** Returns the messages in a JSON value. */
 function textsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value];
   if (depth > 4 || typeof value !== 'object' || value === null) return [];
@@ -18,7 +19,7 @@ function textsIn(value: unknown, depth = 0): string[] {
     const moreTexts = mainValue === value['errors'] ? [] : textsIn(value['errors'], depth + 1);
     return [...textsIn(mainValue, depth + 1), ...moreTexts];
   }
-  // The value is an object with a message for each field name.
+  // Otherwise the keys are the names of invalid fields, and the values their messages.
   return Object.entries(value).flatMap(([name, inner]) =>
     textsIn(inner, depth + 1).map((text) => `${name}: ${text}`),
   );
@@ -32,21 +33,21 @@ const isSafeToExpose = (text: string, remove: (text: string) => string): boolean
   redactText(text) === text &&
   remove(text) === text;
 
-const plainText = ({ headers, body }: RawResponse): string[] =>
+const plainTexts = ({ headers, body }: RawResponse): string[] =>
   String(headers['content-type'] ?? '').startsWith('text/plain') ? [body.toString('utf8')] : [];
 
 /**
- * Returns the message of a 4xx response; a default message if none is safe for the caller. Reads plain text and the
- * usual fields, because the format is not documented (spec 7.1). Ignores texts with HTML, card numbers or `sensitive`
- * values.
+ * Returns the message of a 4xx response, or a default message if none is safe for the caller. The format is not
+ * documented (spec 7.1), so it reads plain text and the usual JSON fields. Ignores texts with HTML, card numbers or
+ * `sensitive` values.
  */
 export function extractErrorMessage(raw: RawResponse, sensitive: SensitiveValues): string {
   const remove = createRedactor(sensitive);
   const json = readJson(raw);
-  const texts = (json === undefined ? plainText(raw) : textsIn(json))
+  const texts = (json === undefined ? plainTexts(raw) : textsIn(json))
     .map((text) => text.trim())
     .filter((text) => isSafeToExpose(text, remove));
   const joined = [...new Set(texts)].slice(0, MAX_PARTS).join('; ').slice(0, MAX_LENGTH);
-  // Checks the joined text, because parts that are safe alone may form a card number together.
+  // Parts that are safe alone may form a card number when joined.
   return isSafeToExpose(joined, remove) ? (readMessage(joined) ?? DEFAULT_MESSAGE) : DEFAULT_MESSAGE;
 }

@@ -15,7 +15,7 @@ import { Follower, type ServiceLoad } from './follower';
 /** Maximum time in ms that a shutdown waits for observations to be recorded. */
 const FLUSH_TIMEOUT_MS = 2000;
 
-interface ChangesOptions {
+interface ChangeTrackingOptions {
   session: JournalSession;
   notifier: ChangeNotifier;
   config: { changes: ChangeSettings; watching: PollSettings };
@@ -29,14 +29,14 @@ interface StartOptions {
   background: BackgroundRunner;
 }
 
-/** Records, publishes and follows changes of transactions on this instance. */
-export class Changes {
+/** This instance's parts of the record of changes: recorder, feed for readers, signals, lookups of transactions. */
+export class ChangeTracking {
   readonly recorder: ChangeRecorder;
   readonly feed: ChangeFeed;
   readonly #signals: ChangeSignals;
   #follower: Follower | undefined;
 
-  constructor(private readonly options: ChangesOptions) {
+  constructor(private readonly options: ChangeTrackingOptions) {
     const { session, notifier, config, observer } = options;
     const { journal, clock, service } = session;
     const signals = new ChangeSignals({ clock, notifier, service });
@@ -48,7 +48,7 @@ export class Changes {
     this.feed = new ChangeFeed({ journal, clock, signals, service, observer });
   }
 
-  /** Subscribes to changes from other instances. Starts to look up followed transactions unless FOLLOW_DAYS is 0. */
+  /** Starts to receive changes from other instances and, unless FOLLOW_DAYS is 0, to look up followed transactions. */
   start({ feeds, ...options }: StartOptions): void {
     const { session, notifier, config, observer } = this.options;
     notifier.subscribe((change) => {
@@ -66,8 +66,8 @@ export class Changes {
     });
   }
 
-  /** Metrics of the record of changes. */
-  readonly state = {
+  /** Values for the metrics of the record of changes. */
+  readonly metrics = {
     /** Counts the followed transactions; null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
     followed: async (): Promise<FollowCount | null> =>
       this.#follower ? this.options.session.journal.countFollowed(this.options.session.service) : null,
@@ -82,7 +82,7 @@ export class Changes {
 
   /** Records the queued observations. Gives up after FLUSH_TIMEOUT_MS or at the first failure. */
   async flush(): Promise<void> {
-    // A state that is not recorded in time is found again by a later lookup.
+    // If a state is not recorded in time, a later lookup shows it again.
     await withTimeout(FLUSH_TIMEOUT_MS, this.recorder.flush()).catch(() => undefined);
   }
 }
