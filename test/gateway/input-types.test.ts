@@ -132,6 +132,11 @@ const CALLS: [string, Row][] = [
     lookup({}, field('transactionId', 'atLeastOne'), field('externalId', 'atLeastOne')),
   ],
   ['an empty external id', lookup({ e: '' }, field('externalId', 'notBlank'))],
+  ...['lone\ud800', 'a\nb', 'a\u0000'].map((e): [string, Row] => [
+    `the external id ${JSON.stringify(e)}`,
+    lookup({ e }, field('externalId', 'printable')),
+  ]),
+  ['an external id that is too long', lookup({ e: 'x'.repeat(256) }, field('externalId', 'maxLength'))],
   ['a card number as an external id', lookup({ e: PAN }, field('externalId', 'noCardNumber'))],
   [
     'an id that is not a global id',
@@ -239,7 +244,10 @@ describe('An invalid value', () => {
       const byApollo = await ways.send({ body: { query: asNew(query), variables } });
       if (fitting) await ways.prepare({ query, variables: fitting });
       const afterwards = await ways.send({ body: { query, variables } });
-      for (const { effects } of [byApollo, afterwards]) expectFields(effects.body, fields, 'BAD_USER_INPUT');
+      for (const { effects } of [byApollo, afterwards]) {
+        expectFields(effects.body, fields, 'BAD_USER_INPUT');
+        expect(effects.calls).toEqual([]);
+      }
       expect(afterwards.effects.body).toBe(byApollo.effects.body);
     },
   );
