@@ -311,16 +311,6 @@ beforeAll(async () => {
   harness = await startRuleHarness();
 });
 
-test('Two mutations in one operation are rejected, and neither is sent', async () => {
-  const create = (alias: string): string => `${alias}: createPayment(input: { idempotencyKey: "${alias}",
-    channel: "7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10", amount: { currency: USD, value: "1.00" }, method: { redirect: CARD } })
-    { __typename }`;
-  const query = `mutation { ${create('a')} ${create('b')} }`;
-  const response = await post(harness.client.url, JSON.stringify({ query }));
-  expect(response.errors).toMatchObject([{ extensions: { code: 'OPERATION_TOO_LARGE' } }]);
-  expect(harness.service.requests).toHaveLength(0);
-});
-
 test.each(BODIES)('Deep nesting of %s causes a client error', async (_what, body) => {
   for (const depth of DEPTHS) await expectClientError(body(depth));
   expect(harness.service.requests).toHaveLength(0);
