@@ -157,7 +157,11 @@ const CALLS: [string, Row][] = [
   ],
   ['a variable that is missing', many({ c: undefined }, field('channel', 'required'))],
   ['the argument of a directive', many({ shown: 'yes' }, field('if', 'boolean'))],
-  ['too many items', many({ ids: Array(101).fill(TRANSACTION_ID) }, field('transactionIds', 'maxItems'))],
+  ...['payments', 'payouts'].map((name): [string, Row] => {
+    const variables = { ...MANY_FIT, ids: Array(101).fill(TRANSACTION_ID) };
+    const fields = [field('transactionIds', 'maxItems')];
+    return [`more than 100 ${name}`, row(MANY.replace('payments', name), variables, fields, MANY_FIT)];
+  }),
   [
     'several variables',
     list(
@@ -170,10 +174,17 @@ const CALLS: [string, Row][] = [
   ],
   ['a page that is too large', list({ n: 101 }, field('first', 'range'))],
   ['an invalid cursor', list({ a: 'x' }, field('after', 'cursor'))],
-  [
-    'a lookup without an id',
-    lookup({}, field('transactionId', 'atLeastOne'), field('externalId', 'atLeastOne')),
-  ],
+  ...[
+    ['payment', {}],
+    ['payout', { t: null, e: null }],
+  ].map(([name, ids]): [string, Row] => {
+    const fields = [field('transactionId', 'atLeastOne'), field('externalId', 'atLeastOne')];
+    const query = LOOKUP.replace('payment', String(name));
+    return [
+      `a lookup of a ${String(name)} without an id`,
+      row(query, Object.assign({ c: CHANNEL }, ids), fields, LOOKUP_FITS),
+    ];
+  }),
   ['an empty external id', lookup({ e: '' }, field('externalId', 'notBlank'))],
   ...['lone\ud800', 'a\nb', 'a\u0000'].map((e): [string, Row] => [
     `the external id ${JSON.stringify(e)}`,
