@@ -258,6 +258,7 @@ describe('A response that contradicts the request', () => {
     });
 
   test.each([
+    ['a payment of another amount', createPayment, amount('USD', '10.01')],
     ['a payment on another channel', createPayment, { channel: ANOTHER_ID }],
     ['a payout of another amount', createPayout, amount('USD', '10.01')],
   ])(
