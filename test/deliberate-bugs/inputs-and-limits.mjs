@@ -30,7 +30,7 @@ export const bugs = [
     file: 'src/http/limits/limits.ts',
     find: 'mutations: { limit: 1,',
     replace: 'mutations: { limit: 2,',
-    tests: ['test/gateway/documents.test.ts'],
+    tests: ['test/compiled/differential.slow.test.ts'],
   },
   {
     id: 'limit-fragments-counted-once',

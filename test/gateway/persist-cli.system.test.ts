@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ApolloClient, ApolloLink, InMemoryCache } from '@apollo/client';
@@ -19,20 +18,10 @@ import { gatewaySchema } from '../../src/resolvers';
 import { APOLLO_GENERATED, SHOP, sha256, temporaryFolder } from '../support/manifests';
 import { CHECKOUT } from '../support/program';
 
-interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-async function persist(args: string[], files: Record<string, string> = {}) {
+function persist(args: string[], files: Record<string, string> = {}) {
   const folder = folderOf(files);
   const program = [path.join(CHECKOUT, 'bin/paygraph.mjs'), 'persist', ...args];
-  const child = spawn(process.execPath, program, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended: Ended = { code: null, stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk: Buffer) => (ended.stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (ended.stderr += chunk.toString()));
-  [ended.code] = (await once(child, 'close')) as [number | null];
+  const ended = spawnSync(process.execPath, program, { cwd: folder, encoding: 'utf8' });
   const read = (name = 'persisted-operations.json') => readFileSync(path.join(folder, name), 'utf8');
   return { ...ended, folder, read };
 }
@@ -72,10 +61,10 @@ const NOTHING = { defaultValue: undefined };
 const ALL = [...QUERIES, ...MUTATIONS, ...SUBSCRIPTIONS];
 
 describe('A manifest that npm run persist writes', () => {
-  test("equals byte for byte the output of Apollo's generator", async () => {
+  test("equals byte for byte the output of Apollo's generator", () => {
     const older = { 'persisted-operations.json': 'x'.repeat(100_000) };
-    const { code, stdout, folder, read } = await persist([SHOP], older);
-    expect(code).toBe(0);
+    const { status, stdout, folder, read } = persist([SHOP], older);
+    expect(status).toBe(0);
     // It replaces the older manifest, and creates no other file.
     expect(readdirSync(folder)).toEqual(['persisted-operations.json']);
     expect(read()).toBe(readFileSync(APOLLO_GENERATED, 'utf8'));
@@ -85,9 +74,9 @@ describe('A manifest that npm run persist writes', () => {
     expect(stdout).toContain('PERSISTED_OPERATIONS=persisted-operations.json');
   });
 
-  test("does not depend on the order of the files, and is in graphql-codegen's format on request", async () => {
+  test("does not depend on the order of the files, and is in graphql-codegen's format on request", () => {
     const places = ['status', 'fragments.graphql', 'pay.graphql', '.'].map((name) => path.join(SHOP, name));
-    const { read } = await persist(['--out', 'other.json', '--format', 'codegen', ...places]);
+    const { read } = persist(['--out', 'other.json', '--format', 'codegen', ...places]);
     const expected = (JSON.parse(readFileSync(APOLLO_GENERATED, 'utf8')) as Manifest).operations;
     expect(JSON.parse(read('other.json'))).toEqual(
       Object.fromEntries(expected.map(({ id, body }) => [id, body])),
@@ -201,13 +190,11 @@ describe('A mistake in a document', () => {
     return [];
   }
 
-  test('makes the program write nothing and exit with 1', async () => {
+  test('makes the program write nothing and exit with 1', () => {
     const text = 'query A {\n  wrong\n}';
-    const { code, stdout, stderr, folder } = await persist(['.'], {
-      'shop/a.graphql': text,
-      'b.graphql': text,
-    });
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    const files = { 'shop/a.graphql': text, 'b.graphql': text };
+    const { status, stdout, stderr, folder } = persist(['.'], files);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(/^b\.graphql:2: FieldsOnCorrectTypeRule: .*"wrong"/m);
     expect(stderr).toMatch(/^shop\/a\.graphql:2: FieldsOnCorrectTypeRule: .*"wrong"/m);
     expect(stderr).toMatch(/^b\.graphql:1: UniqueOperationNamesRule: .*"A".*also shop\/a\.graphql:1/m);
@@ -218,27 +205,24 @@ describe('A mistake in a document', () => {
     [
       'a field that does not exist',
       '\nquery A {\n  wrong\n}',
-      'a.graphql:3: FieldsOnCorrectTypeRule: ',
-      '"wrong"',
+      /^a\.graphql:3: FieldsOnCorrectTypeRule: .*"wrong"/,
     ],
-    ['a syntax error', 'query A {\n  payment(', 'a.graphql:2: ', ''],
-    ['an operation without a name', 'query A { __typename }\n\n{ __typename }', 'a.graphql:3: ', ''],
-    ['an unknown fragment', 'query A {\n...Gone }', 'a.graphql:2: KnownFragmentNamesRule: ', '"Gone"'],
+    ['a syntax error', 'query A {\n  payment(', /^a\.graphql:2: /],
+    ['an operation without a name', 'query A { __typename }\n\n{ __typename }', /^a\.graphql:3: /],
+    ['an unknown fragment', 'query A {\n...Gone }', /^a\.graphql:2: KnownFragmentNamesRule: .*"Gone"/],
     [
       'an unknown field in an unused fragment',
       'query A { __typename }\nfragment F on Amount { wrong }',
-      'a.graphql:2: FieldsOnCorrectTypeRule: ',
-      '"wrong"',
+      /^a\.graphql:2: FieldsOnCorrectTypeRule: .*"wrong"/,
     ],
     [
       'a variable of the wrong type',
       'query A($id: String) {\n  node(id: $id) { id }\n}',
-      'a.graphql:1: VariablesInAllowedPositionRule: ',
-      '"$id"',
+      /^a\.graphql:1: VariablesInAllowedPositionRule: .*"\$id"/,
     ],
-    ['a schema among the documents', 'type Query { a: Int }', 'a.graphql:1: ExecutableDefinitionsRule: ', ''],
-  ])('is named by file, line and rule: %s', (_, text, start, word) => {
-    expect(faultsIn({ 'a.graphql': text }).find((line) => line.startsWith(start))).toContain(word);
+    ['a schema among the documents', 'type Query { a: Int }', /^a\.graphql:1: ExecutableDefinitionsRule: /],
+  ])('is named by file, line and rule: %s', (_, text, fault) => {
+    expect(faultsIn({ 'a.graphql': text })).toContainEqual(expect.stringMatching(fault));
   });
 
   test('is named without a card number that the document contains', () => {
@@ -259,10 +243,9 @@ describe('A usage error', () => {
     ['an unknown option', ['a.graphql', '--typename'], '--typename'],
     ['an output in a folder that does not exist', ['a.graphql', '--out', 'gone/m.json'], 'gone/m.json'],
     ['a folder without documents', ['empty'], 'empty'],
-  ])('is named, and the program exits with 2: %s', async (_, args, named) => {
-    const { code, stdout, stderr, folder } = await persist(args, { ...DOCUMENT, 'empty/notes.txt': '' });
-    expect(code).toBe(2);
-    expect(stdout).toBe('');
+  ])('is named, and the program exits with 2: %s', (_, args, named) => {
+    const { status, stdout, stderr, folder } = persist(args, { ...DOCUMENT, 'empty/notes.txt': '' });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain(named);
     expect(stderr).not.toMatch(/^ {4}at /m);
     expect(readdirSync(folder).sort()).toEqual(['a.graphql', 'empty']);

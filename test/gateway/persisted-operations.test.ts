@@ -20,6 +20,7 @@ const ANSWER = { payment: null };
 
 const REQUIRED = 'PERSISTED_OPERATION_REQUIRED';
 const NOT_FOUND = 'PERSISTED_QUERY_NOT_FOUND';
+const PREFLIGHT = { 'apollo-require-preflight': 'yes' };
 
 const hash = (sha256Hash: string) => ({ persistedQuery: { version: 1 as const, sha256Hash } });
 
@@ -65,33 +66,28 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
   });
 
   test('an id need not be a hash, even in the field for hashes', async () => {
-    const responses = [
-      await gateway.ask({ documentId: 'status-1' }),
-      await gateway.ask({ extensions: hash('status-1') }),
-      await gateway.ask({ documentId: '__proto__' }),
-    ];
-    const data = [{ payments: [] }, { payments: [] }, { proto: 'Query' }];
-    expect(responses.map((response) => response.data)).toEqual(data);
+    for (const body of [{ documentId: 'status-1' }, { extensions: hash('status-1') }])
+      expect((await gateway.ask(body)).data).toEqual({ payments: [] });
+    expect((await gateway.ask({ documentId: '__proto__' })).data).toEqual({ proto: 'Query' });
   });
 
   test('an operation of the manifest can be sent by GET, with a header that no form can send', async () => {
-    const request = new URLSearchParams({ documentId: sha256(LISTED), variables: JSON.stringify(variables) });
-    const hashed = new URLSearchParams({
-      extensions: JSON.stringify(hash(sha256(LISTED))),
-      variables: JSON.stringify(variables),
-    });
-    const headers = { 'apollo-require-preflight': 'yes' };
-    for (const parameters of [request, hashed]) {
-      expect((await raw(`${gateway.url}?${parameters}`, { headers })).data).toEqual(ANSWER);
+    for (const [name, id] of [
+      ['documentId', sha256(LISTED)],
+      ['extensions', JSON.stringify(hash(sha256(LISTED)))],
+    ] as const) {
+      const parameters = new URLSearchParams({ [name]: id, variables: JSON.stringify(variables) });
+      const url = `${gateway.url}?${parameters}`;
+      expect((await raw(url, { headers: PREFLIGHT })).data).toEqual(ANSWER);
+      expectErrors(await raw(url), 'BAD_REQUEST');
     }
-    expectErrors(await raw(`${gateway.url}?${request}`), 'BAD_REQUEST');
   });
 
   test.each(['nobody-knows', '', 'constructor'])(
     'the unknown id "%s" is refused, and the error asks for the text',
     async (id) => {
-      const responses = [await gateway.ask({ documentId: id }), await gateway.ask({ extensions: hash(id) })];
-      for (const response of responses) {
+      for (const body of [{ documentId: id }, { extensions: hash(id) }]) {
+        const response = await gateway.ask(body);
         expectErrors(response, NOT_FOUND);
         expect(response.errors).toMatchObject([
           { message: 'PersistedQueryNotFound', extensions: { retryable: true } },
@@ -127,6 +123,11 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
 });
 
 describe('An operation outside the manifest', () => {
+  let required: Awaited<ReturnType<typeof gatewayIn>>;
+  beforeAll(async () => {
+    required = await gatewayIn('require');
+  });
+
   test('runs in the mode allow, where automatic persisted queries work too', async () => {
     const { ask, logLines } = await gatewayIn('allow');
     expect((await ask({ query: FREE })).data).toEqual({ free: 'Query' });
@@ -165,18 +166,16 @@ describe('An operation outside the manifest', () => {
     ['text that is not GraphQL', { query: 'nonsense {"' }],
     ['a text with its hash', { query: FREE, extensions: hash(sha256(FREE)) }],
     ['an unknown id and another text', { query: FREE, documentId: 'nobody-knows' }],
+    ['deep text', { query: `{${'a{'.repeat(24_000)}b${'}'.repeat(24_000)}}` }],
+    ['long text', { query: '['.repeat(90_000) }],
   ])('is refused in the mode require: %s', async (_, body) => {
-    const { ask } = await required;
-    const response = await ask({ ...body, variables });
+    const response = await required.ask({ ...body, variables });
     expect({ status: response.status, data: response.data }).toEqual({ status: 400, data: undefined });
     expectErrors(response, REQUIRED);
   });
 
   test('is refused in the mode require by GET, too, in any notation of the URL', async () => {
-    const { url } = await required;
-    const headers = { 'apollo-require-preflight': 'yes' };
-    const free = encodeURIComponent(FREE);
-    const listed = encodeURIComponent(LISTED);
+    const [free, listed] = [FREE, LISTED].map(encodeURIComponent);
     const refusals: [search: string, code: string][] = [
       [`query=${free}`, REQUIRED],
       [`query=${listed}&query=${free}`, 'BAD_REQUEST'],
@@ -184,22 +183,10 @@ describe('An operation outside the manifest', () => {
       ['extensions={', 'BAD_REQUEST'],
     ];
     for (const [search, code] of refusals) {
-      const response = await raw(`${url}?${search}`, { headers });
+      const response = await raw(`${required.url}?${search}`, { headers: PREFLIGHT });
       expect({ search, data: response.data }).toEqual({ search, data: undefined });
       expectErrors(response, code);
     }
-  });
-
-  test('is refused in the mode require when it is deep or long', async () => {
-    const { ask } = await required;
-    for (const query of [`{${'a{'.repeat(24_000)}b${'}'.repeat(24_000)}}`, '['.repeat(90_000)])
-      expectErrors(await ask({ query }), REQUIRED);
-  });
-
-  let required: ReturnType<typeof gatewayIn>;
-  beforeAll(() => {
-    required = gatewayIn('require');
-    return required;
   });
 });
 

@@ -48,14 +48,6 @@ describe('A gateway with nothing configured', () => {
     });
   });
 
-  test('shows a page to browsers, and the schema to tools', async () => {
-    const page = await raw(`${url}/graphql`, { headers: { accept: 'text/html' } });
-    expect(page.headers.get('content-type')).toMatch(/text\/html/);
-    expect(page.text).toContain('createPayment');
-    const { data } = await post(`${url}/graphql`, '{"query":"{ __schema { queryType { name } } }"}');
-    expect(data).toEqual({ __schema: { queryType: { name: 'Query' } } });
-  });
-
   test('exits with 0 when it is interrupted', async () => {
     program.signal('SIGINT');
     expect(await program.exited).toBe(0);
@@ -85,33 +77,18 @@ describe('A program that cannot start', () => {
       DATABASE_URL: 'file:/nonexistent/deeper/journal.db',
       FINGERPRINT_KEY: 'fingerprint key with blanks',
       HOST: 'bad host value',
-      INTROSPECTION: 'sometimes',
-      JOURNAL_RETENTION_DAYS: 'eternity',
-      LOG_LEVEL: 'deafening',
-      PAYOUT_PREFLIGHT: 'possibly',
       PERSISTED_OPERATIONS: path.join(folder, 'canaries.ts'),
       PORT: 'seventy-thousand',
-      SANDBOX_CONTROL: 'perhaps',
-      SANDBOX_PORT: 'minus-one',
       SERVICE_API_KEY_FILE: '/nonexistent/secret-path',
       SERVICE_BASE_URL: 'http://user:hunter2@payments.example/api',
       SERVICE_CREDENTIALS_FILE: path.join(folder, 'localhost.pem'),
-      SERVICE_NOT_FOUND_STATUS: '777777',
       SERVICE_SECRET_KEY: 'secret key with blanks',
-      SERVICE_TIMEOUT_MS: 'forever-and-a-day',
-      SHUTDOWN_DELAY_MS: 'eventually',
-      SHUTDOWN_GRACE_MS: 'at-leisure',
-      UNKNOWN_SETTLE_SECONDS: 'unsettled',
     };
     const program = startProgram(settings);
     expect(await program.exited).toBe(1);
     const output = program.output();
     expect(namedIn(output)).toEqual(Object.keys(settings));
-    expect(output).not.toMatch(/hunter2|eventually|possibly|fingerprint key|eternity|secret key|secret-path/);
-    expect(output).not.toMatch(
-      /seventy|forever|777777|minus-one|perhaps|sometimes|leisure|deafening|unsettled/,
-    );
-    expect(output).not.toMatch(/bad host|^\s+at /m);
+    expect(output).not.toMatch(/hunter2|fingerprint key|seventy|secret key|secret-path|bad host|^\s+at /m);
   });
 
   test('names the port that is in use', async () => {

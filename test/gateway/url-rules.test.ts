@@ -92,6 +92,7 @@ const PUBLIC = [
   'https://shop.example/@shop/return?mail=a@b.example&to=/x?y',
   "https://a-b.c_d.shop.example/~x/(1)/!$&'*+,;=:",
   'https://xn--bcher-kva.example/',
+  `https://shop.example/${'x'.repeat(2027)}`,
   'https://localhost.shop.example/',
   'https://10.0.0.1.shop.example/',
   'https://172.32.0.1/',

@@ -93,16 +93,8 @@ describe('A card number', () => {
     const remove = createRedactor({ secrets: ['737'] });
     const removed = ['737', 'CVC 737', 'cvv:737', 'CVC737', '(737)', '7 3 7', '7-3-7', '"737"', 'a=737&b=1'];
     for (const text of removed) expect(remove(text)).not.toMatch(/7\W?3\W?7/);
-    const kept = [
-      '17370',
-      '737.00',
-      '10.737',
-      '****737',
-      'order737',
-      '737a',
-      '2026-05-31T09:12:45.123737+00:00',
-    ];
-    for (const text of kept) expect(remove(text)).toBe(text);
+    const kept = ['17370', '737.00', '10.737', '****737', 'order737', '737a'];
+    for (const text of [...kept, '2026-05-31T09:12:45.123737+00:00']) expect(remove(text)).toBe(text);
   });
 
   test('is not found in the ids that clients choose', () => {
@@ -195,37 +187,37 @@ const encodedGroups = fc
 
 const HIDDEN = 'a~[redacted]~b';
 
+const NUMBER = '4111111111111111';
+
+/** Expects that this spelling of a card number is removed from free texts and from responses. */
+function expectHidden(number: string, text: string): void {
+  expect(redactText(`a~${text}~b`)).toBe(HIDDEN);
+  expect(createRedactor({ secrets: [number] })(`a~${text}~b`)).toBe(HIDDEN);
+}
+
 describe('An encoded card number', () => {
   test.each(Object.entries(all))('is redacted when it is written as %s', (_name, encode) => {
-    const number = '4111111111111111';
-    const text = written(number, [encode]);
-    expect(redactText(`a~${text}~b`)).toBe(HIDDEN);
-    expect(createRedactor({ secrets: [number] })(`a~${text}~b`)).toBe(HIDDEN);
+    const text = written(NUMBER, [encode]);
+    expectHidden(NUMBER, text);
     expect(containsPan(text)).toBe(true);
     expect(redactForAudit(text, 1000)).toBe('[redacted]');
   });
 
   test('is redacted in entities without semicolons', () => {
-    const digitsOf = [...'4111111111111111'];
-    for (const encode of [
-      (digit: string) => `&#x${hex(digit)}`,
-      (digit: string) => `&#${digit.charCodeAt(0)}`,
-    ])
-      expect(redactText(`a~${digitsOf.map(encode).join('')}~b`)).toBe(HIDDEN);
+    const encodings: Encode[] = [(digit) => `&#x${hex(digit)}`, (digit) => `&#${digit.charCodeAt(0)}`];
+    for (const encode of encodings) expect(redactText(`a~${written(NUMBER, [encode])}~b`)).toBe(HIDDEN);
   });
 
   test.each(GAPS)('is redacted with %j between its groups', (gap) => {
     const text = ['4111', '1111', '1111', '1111'].join(gap);
-    expect(redactText(`a~${text}~b`)).toBe(HIDDEN);
-    expect(createRedactor({ secrets: ['4111111111111111'] })(`a~${text}~b`)).toBe(HIDDEN);
+    expectHidden(NUMBER, text);
     expect(containsPan(text)).toBe(true);
   });
 
   test('is redacted in any mixture of encodings, and the rest of the text stays', () => {
     fc.assert(
       fc.property(encodedGroups, ({ number, text }) => {
-        expect(redactText(`a~${text}~b`)).toBe(HIDDEN);
-        expect(createRedactor({ secrets: [number] })(`a~${text}~b`)).toBe(HIDDEN);
+        expectHidden(number, text);
         expect(JSON.stringify(readFreeFields({ note: `x ${text}`, [text]: 1 }))).toBe(
           '{"note":"x [redacted]","[redacted]":1}',
         );
@@ -301,9 +293,7 @@ describe('A text without secrets', () => {
   test.each(HONEST)('is not changed: %s', (text) => {
     expect(redactText(text)).toBe(text);
     expect(containsPan(text)).toBe(false);
-    expect(createRedactor({ secrets: ['4111111111111111'], credentials: ['sk_live_abcdef'] })(text)).toBe(
-      text,
-    );
+    expect(createRedactor({ secrets: [NUMBER], credentials: ['sk_live_abcdef'] })(text)).toBe(text);
   });
 
   test('is not changed in any golden body', () => {
