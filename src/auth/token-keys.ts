@@ -46,7 +46,7 @@ interface KeySet {
 export class TokenKeys {
   #keys: KeySet | undefined;
   /** The load in flight. Resolves when it ends, at the latest MAX_LOAD_WAIT_MS after its start. */
-  #loading: Promise<void> | undefined;
+  #loadInFlight: Promise<void> | undefined;
   #lastLoad = { endedAt: -Infinity, failed: false };
 
   constructor(private readonly options: TokenKeysOptions) {
@@ -68,12 +68,12 @@ export class TokenKeys {
 
   /** Whether the usable key set has a key with this thumbprint. Also starts a refresh if one is due. */
   hasThumbprint(thumbprint: string): boolean {
-    if (this.#keysAge() >= REFRESH_AGE_MS) void this.#startLoad(0);
+    if (this.#keysAgeMs() >= REFRESH_AGE_MS) void this.#startLoad(0);
     return this.#usableKeys()?.thumbprints.has(thumbprint) ?? false;
   }
 
   async #currentKeys(): Promise<KeySet> {
-    const age = this.#keysAge();
+    const age = this.#keysAgeMs();
     if (age >= REFRESH_AGE_MS) {
       const wasFailing = this.#lastLoad.failed;
       const loading = this.#startLoad(0);
@@ -89,34 +89,34 @@ export class TokenKeys {
   }
 
   /** Age of the key set in ms by wall clock or monotonic clock, whichever is larger: clocks can stop or jump. */
-  #keysAge(): number {
+  #keysAgeMs(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;
-    const byWall = clock.now() - this.#keys.requestedAt;
-    const age = clock.monotonic() - this.#keys.requestedAtMonotonic;
+    const wallClockAge = clock.now() - this.#keys.requestedAt;
+    const monotonicAge = clock.monotonic() - this.#keys.requestedAtMonotonic;
     // If the wall clock was set back, the age is unknown: attempt a refresh before the keys are used.
-    return Math.max(age, byWall < 0 ? MAX_UNREFRESHED_AGE_MS : byWall);
+    return Math.max(monotonicAge, wallClockAge < 0 ? MAX_UNREFRESHED_AGE_MS : wallClockAge);
   }
 
   #usableKeys(): KeySet | undefined {
-    return this.#keysAge() < this.options.maxStaleKeysSeconds * 1000 ? this.#keys : undefined;
+    return this.#keysAgeMs() < this.options.maxStaleKeysSeconds * 1000 ? this.#keys : undefined;
   }
 
   /** Returns the load in flight, or starts a load; undefined during the cooldown after the last load. */
   #startLoad(cooldownMs: number): Promise<void> | undefined {
-    if (this.#loading) return this.#loading;
+    if (this.#loadInFlight) return this.#loadInFlight;
     const { clock } = this.options;
     const { endedAt, failed } = this.#lastLoad;
     const sinceLastLoad = clock.now() - endedAt;
     if (sinceLastLoad >= 0 && sinceLastLoad < (failed ? FAILURE_COOLDOWN_MS : cooldownMs)) return undefined;
-    this.#loading = new Promise((resolve) => {
+    this.#loadInFlight = new Promise((resolve) => {
       const timer = clock.after(MAX_LOAD_WAIT_MS, resolve);
       void this.#reload().finally(() => {
         timer.cancel();
         resolve();
       });
     });
-    return this.#loading;
+    return this.#loadInFlight;
   }
 
   async #reload(): Promise<void> {
@@ -139,7 +139,7 @@ export class TokenKeys {
     } finally {
       timer.cancel();
       this.#lastLoad = { endedAt: clock.now(), failed };
-      this.#loading = undefined;
+      this.#loadInFlight = undefined;
     }
   }
 }

@@ -11,7 +11,7 @@ export interface JwtVerifierOptions extends TokenKeysOptions {
 }
 
 /** Accepted signature algorithms, all of them asymmetric. */
-export const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
+export const ACCEPTED_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 /** Allowed difference between the clocks of the issuer and the gateway. */
 const CLOCK_LEEWAY_SECONDS = 30;
 const MAX_TOKEN_LENGTH = 8192;
@@ -19,7 +19,7 @@ const MAX_TOKEN_LENGTH = 8192;
 /** Accepted `typ` headers (RFC 7519, RFC 9068). */
 const ACCESS_TOKEN_TYPE = /^(application\/)?(at\+)?jwt$/i;
 
-const invalidToken = (): AccessError =>
+const invalidTokenError = (): AccessError =>
   new AccessError(
     'BAD_CREDENTIALS',
     'The token is not accepted: its signature, issuer, audience, times, type or subject is not valid here.',
@@ -41,9 +41,9 @@ export class JwtVerifier {
 
   /** Returns the caller of a token. Throws an AccessError if the token is invalid or no public keys are available. */
   async verify(token: string): Promise<Caller> {
-    if (token.length > MAX_TOKEN_LENGTH) throw invalidToken();
+    if (token.length > MAX_TOKEN_LENGTH) throw invalidTokenError();
     const { payload, protectedHeader, key } = await this.#verifySignatureAndClaims(token);
-    if (hasDuplicateName(token) || !isAccessToken(protectedHeader.typ)) throw invalidToken();
+    if (hasDuplicateName(token) || !isAccessToken(protectedHeader.typ)) throw invalidTokenError();
     this.#checkLifetime(payload);
     return callerOf(payload, this.options.issuer, await this.#thumbprintOf(key));
   }
@@ -58,7 +58,7 @@ export class JwtVerifier {
     const rules = {
       issuer,
       audience,
-      algorithms: ALGORITHMS,
+      algorithms: ACCEPTED_ALGORITHMS,
       requiredClaims: ['exp', 'sub'],
       clockTolerance: CLOCK_LEEWAY_SECONDS,
       currentDate: new Date(clock.now()),
@@ -66,7 +66,7 @@ export class JwtVerifier {
     try {
       const { key, ...verified } = await jwtVerify(token, this.#keys.find, rules);
       // A Uint8Array is a symmetric key. No accepted algorithm uses symmetric keys.
-      if (key instanceof Uint8Array) throw invalidToken();
+      if (key instanceof Uint8Array) throw invalidTokenError();
       return { ...verified, key };
     } catch (error) {
       if (error instanceof AccessError) throw error;
@@ -76,7 +76,7 @@ export class JwtVerifier {
           if (verified) return { ...verified, key };
         }
       }
-      throw invalidToken();
+      throw invalidTokenError();
     }
   }
 
@@ -85,7 +85,7 @@ export class JwtVerifier {
     const { clock, maxLifetimeSeconds } = this.options;
     const now = Math.floor(clock.now() / 1000);
     const isFromTheFuture = iat !== undefined && iat > now + CLOCK_LEEWAY_SECONDS;
-    if (isFromTheFuture || exp - (iat ?? now) > maxLifetimeSeconds) throw invalidToken();
+    if (isFromTheFuture || exp - (iat ?? now) > maxLifetimeSeconds) throw invalidTokenError();
   }
 
   #thumbprintOf(key: CryptoKey): Promise<string> {
@@ -112,7 +112,7 @@ function hasDuplicateName(token: string): boolean {
 /** Converts the claims `sub`, `scope` (space-separated) and `channels` to a caller. Unknown scopes grant nothing. */
 function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, credential: string): Caller {
   // A subject that is a number or a list would give the same caller id as its string form.
-  if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidToken();
+  if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidTokenError();
   return {
     kind: 'frontend',
     // A subject is unique only within its issuer (RFC 7519, 4.1.2). The id is unambiguous: a subject contains no space.

@@ -44,15 +44,15 @@ function securityCodeFinder(code: string): Finder {
 
 const isIsoDateTime = (text: string): boolean => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.:+Z-]*$/i.test(text);
 
-const isCardNumber = (secret: string): boolean => /^\d{12,19}$/.test(secret);
+const hasCardNumberLength = (secret: string): boolean => /^\d{12,19}$/.test(secret);
 
 function secretFinder(secret: string): Finder {
-  if (isCardNumber(secret)) return cardNumberFinder(secret);
+  if (hasCardNumberLength(secret)) return cardNumberFinder(secret);
   return /^\d{3,4}$/.test(secret) ? securityCodeFinder(secret) : textFinder([secret, ...encodings(secret)]);
 }
 
 /** Whether a value is searched for: a security code, or a value that is too long to occur in texts by chance. */
-const isSearchable = (value: string): boolean => /^\d{3,4}$/.test(value) || value.length >= 5;
+const isLongEnoughToSearch = (value: string): boolean => /^\d{3,4}$/.test(value) || value.length >= 5;
 
 /** Values that a response must not contain. */
 export interface SensitiveValues {
@@ -65,10 +65,10 @@ export interface SensitiveValues {
 
 /** Creates a function that redacts these values in every decoding of a text. */
 export function createRedactor({ secrets = [], credentials = [], isToken }: SensitiveValues): Redactor {
-  const finders = [...secrets.filter(isSearchable).map(secretFinder), credentialFinder(credentials)];
+  const finders = [...secrets.filter(isLongEnoughToSearch).map(secretFinder), credentialFinder(credentials)];
   if (isToken) finders.push(tokenFinder(isToken));
   const find = unionFinder(finders);
-  const findSpreadDigits = unionFinder(secrets.filter(isCardNumber).map(spreadDigitsFinder));
+  const findSpreadDigits = unionFinder(secrets.filter(hasCardNumberLength).map(spreadDigitsFinder));
   return (text) => {
     const redacted = redactSpans(text, findInDecodings(text, find));
     return findInDecodings(redacted, findSpreadDigits).length === 0 ? redacted : REDACTED;
@@ -107,7 +107,7 @@ function tokenFinder(isToken: (text: string) => boolean): Finder {
 const finderCache = new WeakMap<readonly string[], Finder>();
 
 function credentialFinder(credentials: readonly string[]): Finder {
-  const finder = finderCache.get(credentials) ?? manyTextsFinder(credentials.filter(isSearchable));
+  const finder = finderCache.get(credentials) ?? manyTextsFinder(credentials.filter(isLongEnoughToSearch));
   finderCache.set(credentials, finder);
   return finder;
 }

@@ -12,10 +12,10 @@ import { containsPan, findCardNumbers } from './pan';
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
 /** JWTs, client keys of the gateway, and credentials in Authorization headers. */
-const TOKENS =
+const TOKEN_PATTERN =
   /(?<![\w-])eyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)*|\bpgk_[\w-]{16,}|\b(?:bearer|basic)\s+[\w.~+/-]{8,}=*/gi;
 
-const findTokens: Finder = (text) => findMatches(TOKENS, text);
+const findTokens: Finder = (text) => findMatches(TOKEN_PATTERN, text);
 
 /** Whether a text contains a token or client key, as written or after decoding. */
 export const containsToken = (text: string): boolean => findInDecodings(text, findTokens).length > 0;
@@ -48,7 +48,7 @@ export function passThrough(value: unknown): string | null {
 }
 
 /** Whether a word may be a key, hash or ciphertext: it is long, mixes letters and digits, and is no UUID. */
-const isOpaque = (word: string): boolean =>
+const isOpaqueWord = (word: string): boolean =>
   word.length >= 20 &&
   !isUuid(word) &&
   word.split(/[_-]/).some((part) => part.length >= 12 && /\d/.test(part) && /[a-z]/i.test(part));
@@ -58,7 +58,7 @@ export function readEnumValue(value: unknown): string | null {
   const text = wireText(value);
   if (text === null) return null;
   const mayBeEnumValue = text.length <= 64 && isPrintable(text) && redactText(text) === text;
-  return mayBeEnumValue && !text.split(' ').some(isOpaque) ? text : REDACTED;
+  return mayBeEnumValue && !text.split(' ').some(isOpaqueWord) ? text : REDACTED;
 }
 
 /** Reads a status. Redacts it if it has more than two digits, because the journal stores statuses. */
@@ -74,7 +74,7 @@ export function readMessage(value: unknown): string | null {
   const text = wireText(value);
   if (text === null) return null;
   const printable = text.slice(0, MAX_MESSAGE_LENGTH).toWellFormed().replace(CONTROL_CHARACTERS, ' ');
-  return redactText(printable).replace(/[\w+/=-]{20,}/g, (word) => (isOpaque(word) ? REDACTED : word));
+  return redactText(printable).replace(/[\w+/=-]{20,}/g, (word) => (isOpaqueWord(word) ? REDACTED : word));
 }
 
 /** Creates a reader that returns a text unchanged if it has the expected form, otherwise redacted as free text. */
@@ -125,7 +125,8 @@ const PAYEE_FIELD =
   /(^|[_-])(account|account_?(number|no|id)|iban|virtual_?account|va_?number|upi_?id|vpa|phone|msisdn|wallet|address|qr|qr_?code|reference|payment_?code)$/i;
 
 /** Whether a value is an integer beyond the precision of JSON numbers. It may be a rounded card number. */
-export const isInexact = (value: unknown): boolean => Number.isInteger(value) && !Number.isSafeInteger(value);
+export const isInexactInteger = (value: unknown): boolean =>
+  Number.isInteger(value) && !Number.isSafeInteger(value);
 
 /** Redacts a text. `field` is the name of its field, or '' if the text itself is the name of a field. */
 type RedactText = (text: string, field: string) => string;
@@ -135,7 +136,7 @@ export function redactJson(value: unknown, redact: RedactText, field = '', depth
   if (depth > MAX_DEPTH) return REDACTED;
   if (typeof value === 'string') return redact(value, field);
   if (typeof value === 'number')
-    return !isInexact(value) && redact(String(value), field) === String(value) ? value : REDACTED;
+    return !isInexactInteger(value) && redact(String(value), field) === String(value) ? value : REDACTED;
   if (Array.isArray(value)) return value.map((item) => redactJson(item, redact, field, depth + 1));
   if (!isObject(value)) return value;
   let isChanged = false;

@@ -13,7 +13,7 @@ export interface AuditedInput {
 }
 
 /** Returns the selected field of the @oneOf input, followed by its value if that is an enum value (`redirect:QRIS`). */
-function methodOf({ method, confirmation }: AuditedInput): string {
+function selectedMethod({ method, confirmation }: AuditedInput): string {
   const [field = '', value] = Object.entries(method ?? confirmation ?? {}).find(([, each]) => each) ?? [];
   return typeof value === 'string' ? `${field}:${value}` : field;
 }
@@ -61,7 +61,7 @@ export function createAuditedRunner(
       operation,
       key: input.idempotencyKey ?? null,
       channel: input.channel,
-      method: methodOf(input),
+      method: selectedMethod(input),
       amount: input.amount ? { currency: input.amount.currency, value: input.amount.value } : null,
     };
     try {

@@ -1,7 +1,7 @@
 import { Arg, Ctx, ID, Query, Resolver } from 'type-graphql';
 import { requireScope } from '../auth/caller';
 import { Node, decodeNodeId } from '../schema/node';
-import { badArgument } from './bad-request';
+import { badArgumentError } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
@@ -24,10 +24,10 @@ export function lookUpNode(
   path: readonly string[] = ['id'],
 ): Promise<Node | null> {
   const ref = decodeNodeId(id);
-  if (!ref) throw badArgument(path, 'nodeId', 'id was not issued by this gateway.');
+  if (!ref) throw badArgumentError(path, 'nodeId', 'id was not issued by this gateway.');
   const { kind, ...key } = ref;
   requireScope(context.caller, `${kind}s:read`, `${kind}s:read:own`);
-  return context.visible(kind).load(key);
+  return context.visibleTransactions(kind).load(key);
 }
 
 @Resolver()

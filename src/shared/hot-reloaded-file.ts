@@ -38,7 +38,7 @@ export class HotReloadedFile<T> {
 
   /** Throws if the file cannot be read or parsed. */
   constructor(private readonly options: HotReloadedFileOptions<T>) {
-    this.#lastResult = readStable(options);
+    this.#lastResult = readUntilStable(options);
     if ('error' in this.#lastResult.outcome) throw this.#lastResult.outcome.error;
     this.#value = this.#lastResult.outcome.value;
     this.#schedulePoll(POLL_EVERY_MS);
@@ -71,7 +71,7 @@ export class HotReloadedFile<T> {
 
   #reload(): void {
     const digestBefore = this.#lastResult.digest;
-    this.#lastResult = readStable(this.options);
+    this.#lastResult = readUntilStable(this.options);
     const { digest, outcome } = this.#lastResult;
     if ('error' in outcome) {
       this.options.onReload({ applied: false, why: describeFileError(outcome.error) });
@@ -83,7 +83,7 @@ export class HotReloadedFile<T> {
 }
 
 /** Reads the files; again if one changes meanwhile, because related files are often replaced together. */
-function readStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
+function readUntilStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
   for (let readCount = 1; ; readCount += 1) {
     const result = readOnce(options);
     const isStable = [...result.versions].every(([path, version]) => version === readVersionSync(path));

@@ -31,10 +31,10 @@ export type CountOperation = (
   seconds: number | undefined,
 ) => void;
 
-export const codesOf = (errors: readonly Pick<GraphQLFormattedError, 'extensions'>[] = []): string[] =>
+export const errorCodesOf = (errors: readonly Pick<GraphQLFormattedError, 'extensions'>[] = []): string[] =>
   errors.map(({ extensions }) => String(extensions?.['code']));
 
-interface EndedOperation {
+interface OperationLogFields {
   operation: string | undefined;
   name: string | undefined;
   ms: number;
@@ -44,7 +44,11 @@ interface EndedOperation {
 }
 
 /** Logs an ended operation in one line, never with its document, variables or result. */
-export function writeLogLine(log: Logger, { requestId, caller }: LogContext, ended: EndedOperation): void {
+export function logEndedOperation(
+  log: Logger,
+  { requestId, caller }: LogContext,
+  ended: OperationLogFields,
+): void {
   const { operation, name, results, codes } = ended;
   const errors = codes.length > 0 ? codes : undefined;
   const ms = Math.round(ended.ms);
@@ -57,9 +61,9 @@ export const operationLog =
   ({ context, operation, name: given, startedAt, errors }) => {
     const name = loggableName(given);
     const ms = performance.now() - startedAt;
-    const codes = codesOf(errors);
+    const codes = errorCodesOf(errors);
     count(operation, name, codes[0], ms / 1000);
-    writeLogLine(log, context, { operation, name, ms, codes });
+    logEndedOperation(log, context, { operation, name, ms, codes });
   };
 
 /** Returns an Apollo plugin that logs every operation that Apollo has handled. */

@@ -53,8 +53,11 @@ export class Connections {
   readonly #isProxy: (address: string) => boolean;
   readonly #open = new Map<Socket, ClientConnection>();
   /** Connections on which no complete request header has arrived yet, oldest first. */
-  readonly #unused = new Set<ClientConnection>();
-  readonly #networks = new Map<string, { count: number; readonly unused: Set<ClientConnection> }>();
+  readonly #awaitingFirstRequest = new Set<ClientConnection>();
+  readonly #networks = new Map<
+    string,
+    { count: number; readonly awaitingFirstRequest: Set<ClientConnection> }
+  >();
   readonly #refuser = new ConnectionRefuser();
 
   constructor(
@@ -77,7 +80,7 @@ export class Connections {
   }
 
   /** Applies the limits to a server. `server.maxConnections` would refuse connections without a response. */
-  guard(server: Server): void {
+  attachTo(server: Server): void {
     const acceptListeners = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
@@ -90,14 +93,14 @@ export class Connections {
   }
 
   /** Handles a request after the response to the previous request on its connection has been sent. */
-  serve(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
+  serveInOrder(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
     // Even after the connection was destroyed, the parser emits requests that it had already read.
     if (request.socket.destroyed) return;
     const connection = this.#open.get(request.socket);
     if (!connection) return void handler(request, response);
     const previous = connection.latest;
     connection.latest = response;
-    if (!previous) this.#onRequestStarted(connection);
+    if (!previous) this.#stopAwaitingFirstRequest(connection);
     if (!previous || previous.writableFinished) return void handler(request, response);
     connection.waiting += 1;
     if (connection.waiting > MAX_WAITING_REQUESTS) return this.reset(connection, 'pipeline_limit');
@@ -108,7 +111,7 @@ export class Connections {
   }
 
   /** Returns the open connection of a socket. */
-  of(socket: Socket): ClientConnection | undefined {
+  find(socket: Socket): ClientConnection | undefined {
     return this.#open.get(socket);
   }
 
@@ -116,7 +119,7 @@ export class Connections {
     const connection = this.#open.get(socket);
     if (!connection) return;
     connection.isUpgraded = true;
-    this.#onRequestStarted(connection);
+    this.#stopAwaitingFirstRequest(connection);
   }
 
   setCaller(socket: Socket, callerId: string): void {
@@ -153,9 +156,9 @@ export class Connections {
     const { maxConnections, maxConnectionsPerAddress: perAddress } = this.limits;
     const networkState = network === null ? undefined : this.#networks.get(network);
     if (networkState && perAddress > 0 && networkState.count >= perAddress)
-      return this.#evict(firstOf(networkState.unused)) ? undefined : 'address_limit';
+      return this.#evict(firstOf(networkState.awaitingFirstRequest)) ? undefined : 'address_limit';
     if (this.#open.size < maxConnections) return undefined;
-    return this.#evict(firstOf(this.#unused) ?? this.#findIdle()) ? undefined : 'limit';
+    return this.#evict(firstOf(this.#awaitingFirstRequest) ?? this.#findIdle()) ? undefined : 'limit';
   }
 
   #evict(connection: ClientConnection | undefined): boolean {
@@ -182,22 +185,23 @@ export class Connections {
   #add(connection: ClientConnection): void {
     connection.socket.once('close', () => this.#remove(connection));
     this.#open.set(connection.socket, connection);
-    this.#unused.add(connection);
+    this.#awaitingFirstRequest.add(connection);
     if (connection.network === null) return;
-    const network = this.#networks.get(connection.network) ?? { count: 0, unused: new Set() };
+    const network = this.#networks.get(connection.network) ?? { count: 0, awaitingFirstRequest: new Set() };
     network.count += 1;
-    network.unused.add(connection);
+    network.awaitingFirstRequest.add(connection);
     this.#networks.set(connection.network, network);
   }
 
-  #onRequestStarted(connection: ClientConnection): void {
-    this.#unused.delete(connection);
-    if (connection.network !== null) this.#networks.get(connection.network)?.unused.delete(connection);
+  #stopAwaitingFirstRequest(connection: ClientConnection): void {
+    this.#awaitingFirstRequest.delete(connection);
+    if (connection.network !== null)
+      this.#networks.get(connection.network)?.awaitingFirstRequest.delete(connection);
   }
 
   #remove(connection: ClientConnection): void {
     if (!this.#open.delete(connection.socket)) return;
-    this.#onRequestStarted(connection);
+    this.#stopAwaitingFirstRequest(connection);
     const network = connection.network === null ? undefined : this.#networks.get(connection.network);
     if (network && (network.count -= 1) === 0) this.#networks.delete(connection.network ?? '');
   }

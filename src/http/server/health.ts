@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
-export interface HealthParts {
+export interface HealthSources {
   /** Returns the code of the reason why the last check of the journal failed; null if it succeeded. */
-  journalReason(): string | null;
+  journalFailure(): string | null;
   isServiceDown(): boolean;
   /** False for some time after a clock jump, which postpones the release of idempotency keys but not readiness. */
   isClockSteady(): boolean;
@@ -15,11 +15,11 @@ export interface HealthParts {
  * Adds /healthz (liveness) and /readyz (readiness, with reasons). An instance stays ready if the payment service is
  * down. Otherwise all instances would leave the load balancer at once, and callers would get the load balancer's error.
  */
-export function addHealth(app: FastifyInstance, parts: HealthParts): void {
+export function addHealth(app: FastifyInstance, parts: HealthSources): void {
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', (_request, reply) => {
     const draining = parts.isDraining();
-    const reason = parts.journalReason();
+    const reason = parts.journalFailure();
     const fence = parts.fence();
     const ready = reason === null && !draining;
     return reply.code(ready ? 200 : 503).send({

@@ -46,7 +46,7 @@ export class UnreadResponses {
     const marks = new Map<ClientConnection, FlushMark>();
     for (const connection of this.connections.all()) {
       if (connection.socket.writableLength === 0) continue;
-      const mark = this.#markOf(connection);
+      const mark = this.#nextMark(connection);
       if (mark.checkCount > maxChecks) this.connections.reset(connection, 'write_timeout');
       else marks.set(connection, mark);
     }
@@ -55,7 +55,7 @@ export class UnreadResponses {
   }
 
   /** Returns the previous mark if data before it is still buffered; otherwise a new mark. */
-  #markOf(connection: ClientConnection): FlushMark {
+  #nextMark(connection: ClientConnection): FlushMark {
     const { bytesWritten, writableLength } = connection.socket;
     const mark = this.#marks.get(connection);
     const isUnflushed = mark !== undefined && bytesWritten - writableLength < mark.bytesWritten;

@@ -10,7 +10,7 @@ import type { ResultStream } from './result-stream';
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
 /** A WebSocket of one caller: the transport that graphql-ws uses. */
-export class Connection implements Transport {
+export class WebSocketConnection implements Transport {
   /** The TCP connection below the WebSocket. */
   readonly tcpSocket: Socket;
   readonly ip: string;

@@ -22,7 +22,7 @@ function createParentFolder(file: string): void {
 /** An append-only file. */
 export class AuditFile {
   readonly #fd: number;
-  readonly #statsAtOpen: Stats;
+  readonly #statsAtOpening: Stats;
 
   /**
    * Opens the file; creates it and its folder if needed. Throws if that is not possible.
@@ -42,7 +42,7 @@ export class AuditFile {
     if (!existing && creator === 'folder owner' && !isFolderOwner)
       throw errorWithCode('it does not exist, and only the owner of its folder may create it');
     this.#fd = fs.openSync(file, 'a+', FILE_MODE);
-    this.#statsAtOpen = fs.fstatSync(this.#fd);
+    this.#statsAtOpening = fs.fstatSync(this.#fd);
   }
 
   /** Length in bytes. */
@@ -53,7 +53,7 @@ export class AuditFile {
   /** Whether the path still leads to this file. */
   isInPlace(): boolean {
     const stats = fs.statSync(this.file, { throwIfNoEntry: false });
-    return stats?.ino === this.#statsAtOpen.ino && stats.dev === this.#statsAtOpen.dev;
+    return stats?.ino === this.#statsAtOpening.ino && stats.dev === this.#statsAtOpening.dev;
   }
 
   /** Returns up to `length` bytes before the position `end`, as latin1. */
@@ -75,7 +75,7 @@ export class AuditFile {
 
   /** Gives another file the permissions, group and owner of this file, as far as this process is allowed to. */
   copyAccessTo(fd: number): void {
-    const { uid, gid, mode } = this.#statsAtOpen;
+    const { uid, gid, mode } = this.#statsAtOpening;
     try {
       fs.fchmodSync(fd, mode & 0o777);
       fs.fchownSync(fd, process.geteuid?.() === 0 ? uid : -1, gid);

@@ -1,8 +1,8 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { oncePerScrape, registerCollected } from './register';
+import { oncePerScrape, registerScrapedMetrics } from './register';
 
 /** Followed transactions in the journal. */
-interface FollowedCount {
+interface FollowedTransactions {
   followed: number;
   due: number;
   /** Earliest due time of the due followed transactions, in milliseconds since 1970; null if none is due. */
@@ -12,7 +12,8 @@ interface FollowedCount {
 /** State of the record of changes. Ages are in milliseconds. */
 interface ChangesState {
   /** Counts followed transactions; null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
-  followed: () => Promise<FollowedCount | null>;
+  followed: () => Promise<FollowedTransactions | null>;
+  /** Observations waiting to be written, the age of the oldest, and how far readers are behind the newest change. */
   record: () => { queued: number; oldestQueuedMs: number; behindMs: number };
   /** Milliseconds since 1970, by the clock of the journal. */
   now: () => number;
@@ -61,23 +62,25 @@ export function changeMetrics(registry: Registry) {
  */
 export function registerChangeGauges(registry: Registry, state: ChangesState): void {
   const readFollowed = oncePerScrape(state.followed);
-  const readCount = async (valueOf: (followed: FollowedCount) => number): Promise<number | null> => {
+  const readFollowedValue = async (
+    valueOf: (followed: FollowedTransactions) => number,
+  ): Promise<number | null> => {
     const followed = await readFollowed();
     return followed && valueOf(followed);
   };
-  registerCollected(registry, {
+  registerScrapedMetrics(registry, {
     paygraph_followed_transactions: {
       help: 'Followed transactions of all instances: they are looked up until they are completed or failed.',
-      read: () => readCount(({ followed }) => followed),
+      read: () => readFollowedValue(({ followed }) => followed),
     },
     paygraph_followed_transactions_due: {
       help: 'Followed transactions of all instances that are due for a lookup.',
-      read: () => readCount(({ due }) => due),
+      read: () => readFollowedValue(({ due }) => due),
     },
     paygraph_follow_lag_seconds: {
       help: 'How long the most overdue followed transaction of all instances has been due for a lookup; 0 if none is due.',
       read: () =>
-        readCount(({ oldestDueAt }) =>
+        readFollowedValue(({ oldestDueAt }) =>
           oldestDueAt === null ? 0 : Math.max(0, state.now() - oldestDueAt) / 1000,
         ),
     },

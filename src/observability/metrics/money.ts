@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { boundedLabel, oncePerScrape, registerCollected, registerLabelledCounter } from './register';
+import { boundedLabel, oncePerScrape, registerScrapedMetrics, registerLabelledCounter } from './register';
 
 /** Unknown outcomes of one kind (payments or payouts) in the journal. */
 interface UnknownOutcomes {
@@ -101,13 +101,13 @@ function journalCallMetrics(registry: Registry) {
  * Registers the gauges of journal and audit log. Every instance that shares a journal reports the same number of unknown
  * outcomes, so do not add these numbers up.
  */
-export function registerPaymentGauges(registry: Registry, state: JournalAndAuditState): void {
+export function registerJournalAndAuditGauges(registry: Registry, state: JournalAndAuditState): void {
   const readUnknown = oncePerScrape(state.unknownOutcomes);
-  const byKind = async (valueOf: (outcomes: UnknownOutcomes) => number) => {
+  const readByKind = async (valueOf: (outcomes: UnknownOutcomes) => number) => {
     const unknown = (await readUnknown()) ?? [];
     return Object.fromEntries(unknown.map((outcomes) => [outcomes.kind, valueOf(outcomes)]));
   };
-  registerCollected(registry, {
+  registerScrapedMetrics(registry, {
     paygraph_audit_gaps_total: {
       help: 'Entries that could not be written to the audit log: mutations that move money, and recovered outcomes.',
       read: state.auditGaps,
@@ -127,13 +127,13 @@ export function registerPaymentGauges(registry: Registry, state: JournalAndAudit
     paygraph_unknown_outcomes: {
       help: 'Creates with an unknown outcome in the journal, of all instances.',
       label: 'kind',
-      read: () => byKind(({ count }) => count),
+      read: () => readByKind(({ count }) => count),
     },
     paygraph_unknown_outcome_oldest_age_seconds: {
       help: 'Age of the oldest create with an unknown outcome in the journal, of all instances; 0 if there is none.',
       label: 'kind',
       read: () =>
-        byKind(({ oldestAt }) => (oldestAt === null ? 0 : Math.max(0, state.now() - oldestAt) / 1000)),
+        readByKind(({ oldestAt }) => (oldestAt === null ? 0 : Math.max(0, state.now() - oldestAt) / 1000)),
     },
   });
 }

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { boundedLabel, cachedSeries, OTHER } from './register';
+import { boundedLabel, cachedSeries, OTHER_LABEL } from './register';
 
 /** Maximum number of distinct operation names in labels, because callers choose the names. */
 const MAX_NAME_LABELS = 200;
@@ -29,8 +29,8 @@ export function operationMetrics(registry: Registry) {
   });
   const nameLabel = boundedLabel(MAX_NAME_LABELS);
   const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
-  const histogramOf = cachedSeries((type, name) => duration.labels(type, name));
-  const counterOf = cachedSeries((type, name, outcome) => total.labels(type, name, outcome));
+  const durationSeries = cachedSeries((type, name) => duration.labels(type, name));
+  const totalSeries = cachedSeries((type, name, outcome) => total.labels(type, name, outcome));
 
   /**
    * @param type query, mutation or subscription; undefined if no operation of the document was selected
@@ -40,9 +40,9 @@ export function operationMetrics(registry: Registry) {
    */
   return (type = UNKNOWN_TYPE, operationName = 'anonymous', code = 'ok', seconds?: number): void => {
     // If no operation was selected, its name is unknown.
-    const name = type === UNKNOWN_TYPE ? OTHER : nameLabel(operationName);
-    if (seconds !== undefined) histogramOf(type, name).observe(seconds);
+    const name = type === UNKNOWN_TYPE ? OTHER_LABEL : nameLabel(operationName);
+    if (seconds !== undefined) durationSeries(type, name).observe(seconds);
     if (code === 'INTERNAL_SERVER_ERROR') internalErrors.inc();
-    counterOf(type, name, outcomeLabel(code)).inc();
+    totalSeries(type, name, outcomeLabel(code)).inc();
   };
 }

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { cachedSeries, registerCollected } from './register';
+import { cachedSeries, registerScrapedMetrics } from './register';
 
 /** State of the connection to the payment service. */
 interface ServiceState {
@@ -31,11 +31,11 @@ export function serviceMetrics(registry: Registry) {
     help: 'Retried lookups. Mutations are never retried.',
     registers,
   });
-  const histogramOf = cachedSeries((call, result) => duration.labels(call, result));
+  const durationSeries = cachedSeries((call, result) => duration.labels(call, result));
   return {
     /** Records a request that has ended. `call` and `result` become labels, so they must have few values. */
     requestEnded: (call: string, result: string, seconds: number): void => {
-      histogramOf(call, result).observe(seconds);
+      durationSeries(call, result).observe(seconds);
       if (result === 'unauthorized') unauthorized.inc();
     },
     lookupRetried: (): void => retries.inc(),
@@ -46,7 +46,7 @@ export function serviceMetrics(registry: Registry) {
 export function registerServiceGauges(registry: Registry, state: ServiceState): void {
   const mapValues = <T>(values: Readonly<Record<string, T>>, read: (value: T) => number) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, read(value)]));
-  registerCollected(registry, {
+  registerScrapedMetrics(registry, {
     paygraph_service_breaker_open: {
       help: '1 while a circuit breaker is open (requests to the payment service are rejected) or half open (one probing request is sent); otherwise 0.',
       label: 'breaker',

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { registerCollected, registerLabelledCounter } from './register';
+import { registerScrapedMetrics, registerLabelledCounter } from './register';
 
 /** State of the HTTP server. */
 interface ServerState {
@@ -35,7 +35,7 @@ export function serverMetrics(registry: Registry) {
     registers: [registry],
   });
   return {
-    rejected: registerLabelledCounter(registry, {
+    requestRejected: registerLabelledCounter(registry, {
       name: 'paygraph_requests_rejected_total',
       help: 'Requests and subscriptions that were rejected before execution, by reason.',
       label: 'reason',
@@ -60,7 +60,7 @@ export function serverMetrics(registry: Registry) {
 
 /** Registers the gauges of the HTTP server. */
 export function registerServerGauges(registry: Registry, state: ServerState): void {
-  registerCollected(registry, {
+  registerScrapedMetrics(registry, {
     paygraph_subscriptions: { help: 'Open subscriptions.', read: state.subscriptions },
     paygraph_subscriptions_max: {
       help: 'Maximum number of open subscriptions (MAX_SUBSCRIPTIONS).',

@@ -1,7 +1,7 @@
 import { Amount } from '../../../schema/amount';
 import { paymentMethodByType } from '../../../schema/methods';
 import type { PaymentMethodDefinition } from '../../../schema/methods/method-definition';
-import type { PollAfter } from '../../../shared/poll-after';
+import type { CallerPollIntervals } from '../../../shared/poll-after';
 import { PaymentStatus, type PaymentResource } from '../../../schema/payment';
 import { toEnumValue } from '../../../schema/register-enum';
 import { isPrintable } from '../../../shared/text';
@@ -34,7 +34,11 @@ export interface KnownPayment {
 const MAX_URL_LENGTH = 8192;
 
 /** Reads a payment from a response. Missing fields come from `known`, otherwise they stay undefined. */
-export function readPayment(json: WireObject, known: KnownPayment, pollAfter: PollAfter): PaymentResource {
+export function readPayment(
+  json: WireObject,
+  known: KnownPayment,
+  pollAfter: CallerPollIntervals,
+): PaymentResource {
   const method = isObject(json['payment_method']) ? json['payment_method'] : {};
   const type = wireText(method['type']);
   const definition =
