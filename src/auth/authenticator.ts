@@ -24,7 +24,7 @@ const NO_CREDENTIALS_MESSAGE = 'Credentials are required in the form "Authorizat
 export class Authenticator {
   readonly #keys: HotReloadedFile<ClientKeyStore> | undefined;
   readonly #jwtVerifier: JwtVerifier | undefined;
-  /** Last use of each key in ms since 1970, by the SHA-256 of the key, because a reload replaces the entries. */
+  /** Last use of each key in ms since 1970, by the SHA-256 of the key. Outlives a reload of the keys. */
   readonly #lastUsedAt = new Map<string, number>();
   /** Time of the last log line about each expired key in ms since 1970, by the SHA-256 of the key. */
   readonly #expiredLoggedAt = new Map<string, number>();

@@ -80,7 +80,7 @@ export class JwtVerifier {
     }
   }
 
-  /** Throws if the token was issued in the future or is valid for too long. jose has checked that both are numbers. */
+  /** Throws if `iat` is in the future or `exp` is too late. jose has checked that they are numbers. */
   #checkLifetime({ exp = Infinity, iat }: JWTPayload): void {
     const { clock, maxLifetimeSeconds } = this.options;
     const now = Math.floor(clock.now() / 1000);

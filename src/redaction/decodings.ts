@@ -43,7 +43,7 @@ const INVISIBLE_CHARACTER = /[\p{Cf}\p{Mn}\p{Me}]/u;
 
 const fromCodePoint = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : ' ');
 
-/** Decodes one match of ENCODED. Returns the match itself if it encodes no character. */
+/** Decodes one match of ENCODED_CHARACTER. Returns the match itself if it encodes no character. */
 function decodeCharacter(encoded: string): string {
   const code = encoded.toLowerCase();
   if (/^%[^u]/.test(code)) {

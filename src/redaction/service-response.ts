@@ -29,7 +29,7 @@ function cardNumberFinder(number: string): Finder {
   return unionFinder([(text) => findMatches(grouped, text), textFinder(encodings(number))]);
 }
 
-/** Returns a finder of whole texts in which the digits of a card number occur with anything between them. */
+/** Returns a finder that matches a whole text if its digits contain a card number, whatever is between them. */
 const spreadDigitsFinder =
   (digits: string): Finder =>
   (text) =>
@@ -52,7 +52,7 @@ function secretFinder(secret: string): Finder {
 }
 
 /** Whether a value is searched for: a security code, or a value that is too long to occur in texts by chance. */
-const isLongEnoughToSearch = (value: string): boolean => /^\d{3,4}$/.test(value) || value.length >= 5;
+const isSearchable = (value: string): boolean => /^\d{3,4}$/.test(value) || value.length >= 5;
 
 /** Values that a response must not contain. */
 export interface SensitiveValues {
@@ -65,7 +65,7 @@ export interface SensitiveValues {
 
 /** Creates a function that redacts these values in every decoding of a text. */
 export function createRedactor({ secrets = [], credentials = [], isToken }: SensitiveValues): Redactor {
-  const finders = [...secrets.filter(isLongEnoughToSearch).map(secretFinder), credentialFinder(credentials)];
+  const finders = [...secrets.filter(isSearchable).map(secretFinder), credentialFinder(credentials)];
   if (isToken) finders.push(tokenFinder(isToken));
   const find = unionFinder(finders);
   const findSpreadDigits = unionFinder(secrets.filter(hasCardNumberLength).map(spreadDigitsFinder));
@@ -107,7 +107,7 @@ function tokenFinder(isToken: (text: string) => boolean): Finder {
 const finderCache = new WeakMap<readonly string[], Finder>();
 
 function credentialFinder(credentials: readonly string[]): Finder {
-  const finder = finderCache.get(credentials) ?? manyTextsFinder(credentials.filter(isLongEnoughToSearch));
+  const finder = finderCache.get(credentials) ?? manyTextsFinder(credentials.filter(isSearchable));
   finderCache.set(credentials, finder);
   return finder;
 }
@@ -122,7 +122,7 @@ const rollingHash = (hash: number, letter: number): number =>
 
 /** Returns a fast test whether a text may contain one of the values. Its time does not depend on their number. */
 function buildPrefilter(values: readonly string[]): (text: string) => boolean {
-  // The hash ignores case only in ASCII, therefore a value that begins otherwise disables the prefilter.
+  // The hash ignores case in ASCII only. If a value begins with other characters, every text has to be searched.
   if (!values.every((value) => /^[ -~]{4}/.test(value))) return () => true;
   const prefixes = new Uint8Array(HASH_COUNT);
   for (const value of values)

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { REDACTED } from '../shared/secret';
-import { isPrintable } from '../shared/text';
+import { CONTROL_CHARACTERS, isPrintable } from '../shared/text';
 import { isUuid } from '../shared/uuid';
 import { isObject, snakeCase, wireText, type WireObject } from '../shared/wire-object';
 import { findInDecodings, findMatches, redactSpans, type Finder } from './decodings';
@@ -8,8 +8,6 @@ import { containsPan, findCardNumbers } from './pan';
 
 // Reads text fields of payment service responses. Card numbers and tokens are redacted in free text, but not in payment
 // details such as account numbers, because one in ten looks like a card number by chance (table in docs/redaction.md).
-
-const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
 /** JWTs, client keys of the gateway, and credentials in Authorization headers. */
 const TOKEN_PATTERN =
@@ -61,7 +59,7 @@ export function readEnumValue(value: unknown): string | null {
   return mayBeEnumValue && !text.split(' ').some(isOpaqueWord) ? text : REDACTED;
 }
 
-/** Reads a status. Redacts it if it has more than two digits, because the journal stores statuses. */
+/** Reads a status, which the journal stores. Redacts it if it has more than two digits: they may be a secret. */
 export function readStatus(value: unknown): string | null {
   const word = readEnumValue(value);
   return word === null || word.replace(/\P{N}/gu, '').length <= 2 ? word : REDACTED;
@@ -107,7 +105,7 @@ export function readMoney(value: unknown): string | null {
 /** Maximum number of digits that a masked card number may show: the first eight and the last four. */
 const MAX_MASK_DIGITS = 12;
 
-/** Masks a full card number. Returns another text if it has at most 12 digits and nothing to redact; otherwise null. */
+/** Reads a card mask. Masks a full card number. Returns null for a text with over 12 digits or something to redact. */
 export function readCardMask(value: unknown): string | null {
   const text = wireText(value);
   if (text === null) return null;
@@ -152,6 +150,6 @@ export function redactJson(value: unknown, redact: RedactText, field = '', depth
 const redactFreeField: RedactText = (text, field) =>
   PAYEE_FIELD.test(snakeCase(field)) ? text : redactText(text);
 
-/** Reads the fields of a method whose fields are undocumented. Redacts them as free text, except each PAYEE_FIELD. */
+/** Reads the undocumented fields of a method. Redacts them as free text, except fields that match PAYEE_FIELD. */
 export const readFreeFields = (value: unknown): WireObject | null =>
   isObject(value) ? (redactJson(value, redactFreeField) as WireObject) : null;

@@ -45,7 +45,7 @@ const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfa
 
 /** Returns a function that looks up an entity like node(id). It throws BAD_USER_INPUT if __typename does not match. */
 function entityLookup(schema: GraphQLSchema) {
-  /** Names of the object types that a valid __typename stands for, by __typename. */
+  /** Names of the object types that each valid __typename stands for. */
   const objectTypes = new Map(
     entityTypes(schema).map((type): [string, string[]] => [
       type.name,

@@ -20,7 +20,7 @@ const STABLE_MS = 100;
 const MAX_READS = 5;
 
 interface ReadResult<T> {
-  /** Identifies the version of each file before it was read, by path; an error code if it could not be read. */
+  /** By path: the version of each file before it was read, or an error code if its version could not be read. */
   versions: Map<string, string>;
   /** Digest of all files; undefined if one could not be read or parsed. */
   digest: string | undefined;

@@ -13,5 +13,5 @@ export const callerPollIntervals = ({ payer, provider }: CallerPollIntervals): C
   provider: Math.max(MIN_POLL_MS, provider),
 });
 
-/** The minimum, for code without settings. Not the defaults of POLL_INTERVALS_PAYER and POLL_INTERVALS_PROVIDER. */
+/** The shortest intervals, for code without settings. */
 export const SHORTEST_POLL_AFTER = callerPollIntervals({ payer: MIN_POLL_MS, provider: MIN_POLL_MS });

@@ -11,9 +11,9 @@ import type { RateLimit } from '../limits/rate-limit';
 import { PreparedOperation } from './prepared-operation';
 
 const MAX_COMPILED_OPERATIONS = 1000;
-/** Maximum total length of the compiled documents. A compiled operation takes about 100 times that memory. */
+/** Maximum total length of the compiled documents. Compiled operations take about 100 times as much memory. */
 const MAX_DOCUMENT_CHARACTERS = 500_000;
-/** Maximum number of records of operations that Apollo has validated once. */
+/** Maximum number of operations that are remembered because Apollo has validated them once. */
 const MAX_VALIDATED_ONCE = 5000;
 const MAX_ACCEPT_HEADERS = 100;
 const MAX_ACCEPT_LENGTH = 300;

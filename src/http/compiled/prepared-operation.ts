@@ -22,15 +22,15 @@ interface ValidatedOperation {
   operation: OperationDefinitionNode;
 }
 
-/** A compiled query or mutation. It has at most one root field besides `__typename`. */
+/** The functions that execute a query or mutation with at most one root field besides `__typename`. */
 interface CompiledExecutor {
   /** Calls the resolver of the root field, if there is one. Throws before the call if an argument is invalid. */
   callResolver(context: OperationContext, variables: Variables): unknown;
-  /** Selects the response data from the resolved value. Throws a Fallback if graphql-js has to do it. */
+  /** Selects the response data from the resolved value. Throws a FallbackError if graphql-js has to do it. */
   selectData: (value: unknown) => Variables;
 }
 
-/** A query or mutation. Everything that depends neither on the caller nor on the variables is computed in advance. */
+/** A query or mutation with everything computed in advance that is the same for all callers and variables. */
 export class PreparedOperation {
   readonly type: OperationDefinitionNode['operation'];
   readonly name: string | null;
@@ -52,7 +52,7 @@ export class PreparedOperation {
     return getVariableValues(schema, variableDefinitions, rawVariables, { maxErrors: 1 }).coerced ?? null;
   }
 
-  /** Executes the operation. Needs the variables as the client sent them and as readVariables() returned them. */
+  /** Executes the operation. `variables` is what readVariables() returned for `rawVariables`. */
   async run(
     context: OperationContext,
     rawVariables: Variables,
@@ -70,8 +70,8 @@ export class PreparedOperation {
         if (error instanceof FallbackError) this.#compiled = null;
       }
     }
-    // graphql-js executes the operation again, to report errors with locations. The context caches lookups. A mutation
-    // is not executed twice, because its result is passed as the root value.
+    // Execute the operation again with graphql-js, which reports errors with locations. Lookups are not sent again,
+    // because the context caches them. A mutation is not repeated: its resolver returns the result in the root value.
     const { schema, document, operation } = this.validated;
     return execute({
       schema,

@@ -16,7 +16,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** Converts a resolved value to response data. Throws a Fallback if graphql-js must execute the operation. */
+/** Converts a resolved value to response data. Throws a FallbackError if graphql-js must execute the operation. */
 export type ValueReader = (value: unknown) => unknown;
 
 /**
@@ -27,7 +27,7 @@ export class FallbackError extends Error {
   static readonly INSTANCE = new FallbackError();
 }
 
-/** Throws the Fallback. If `value` is a promise, handles its rejection: otherwise a rejection would end the process. */
+/** Throws the FallbackError. If `value` is a promise, ignores its rejection, which would otherwise end the process. */
 export function throwFallback(value?: unknown): never {
   if (value instanceof Promise) value.catch(() => undefined);
   throw FallbackError.INSTANCE;
@@ -53,7 +53,7 @@ export class SelectionCompiler {
 
   /**
    * Returns the fields of an object type that selection sets select, by response name and in response order.
-   * Throws a Fallback if a selection has a directive, or if there are too many fields.
+   * Throws a FallbackError if a selection has a directive, or if there are too many fields.
    */
   selectedFields(
     type: GraphQLObjectType,

@@ -14,7 +14,7 @@ type LogContext = Pick<OperationContext, 'requestId' | 'caller'>;
 /** Logs an ended query or mutation. */
 export type LogOperation = (ended: {
   context: LogContext;
-  /** Type of the operation; undefined if the document does not show which operation to execute. */
+  /** Type of the operation; undefined if no operation of the document was selected. */
   operation: `${OperationTypeNode}` | undefined;
   /** Name of the operation, as the client sent it. */
   name: string | null | undefined;

@@ -9,7 +9,7 @@ const MESSAGE_RULES: readonly (readonly [RegExp, ValueRule])[] = [
   [/^(Field|Variable|Argument) "[^"]*" of (required|non-null) type "/, 'required'],
   [/^Field "[^"]*" must be non-null\./, 'required'],
   [/^Expected value of type "[^"]*", found null\.$/, 'required'],
-  // Reported only for a null variable that has a default, because validation has already rejected invalid literals.
+  // Reported only for null in a variable with a default: validation has already rejected other invalid values.
   [/^Argument "[^"]*" has invalid value /, 'required'],
   [/^Field "[^"]*" is not defined by type "/, 'unknownField'],
   [/^Exactly one key must be specified for OneOf type /, 'oneOf'],

@@ -30,9 +30,9 @@ interface OperationCost {
   lookups: number;
   /** Number of mutations; every mutation moves money. */
   moneyCalls: number;
-  /** Upper bound of the number of values in the response, without pageValues: selections times transactions. */
+  /** Upper bound of the values of looked-up transactions in the response: selections times transactions. */
   values: number;
-  /** Upper bound of the number of values in pages without lookups: selections times rows. */
+  /** Upper bound of the values in pages without lookups: selections times rows. */
   pageValues: number;
 }
 

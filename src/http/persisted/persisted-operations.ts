@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { GraphQLError, TokenKind, type GraphQLSchema } from 'graphql';
 import type { CallerKind } from '../../auth/caller';
 import type { PersistedMode } from '../../config/types';
-import { decodeUtf8OrThrow } from '../../shared/json-text';
+import { readTextFile } from '../../shared/json-text';
 import { isObject } from '../../shared/wire-object';
 import { badRequest, RequestError } from '../graphql/http-error';
 import { loggableName } from '../graphql/operation-log';
@@ -32,7 +31,7 @@ export class PersistedOperations {
   constructor(private readonly options: PersistedOptions) {
     const { settings, schema } = options;
     if (settings.manifest === null) return;
-    const operations = parseManifest(decodeUtf8OrThrow(readFileSync(settings.manifest)));
+    const operations = parseManifest(readTextFile(settings.manifest));
     const errors = operations.flatMap((operation) => [
       ...validateOperation(schema, operation),
       ...this.#add(operation),
@@ -131,7 +130,10 @@ function normalizeDocument(text: string): string {
   return [...definitions.sort(), ...tokens].join('\n');
 }
 
-/** Rejects a request that has neither a document nor a known id. Except in mode `require`, Apollo handles hashes. */
+/**
+ * Throws for a request that has neither a document nor an id of the manifest. Except in mode `require`, lets the hash
+ * of a persisted query pass, because Apollo may know it as an automatic persisted query.
+ */
 function rejectMissingDocument(
   { documentId, extensions }: GraphQLRequestParams,
   mode: PersistedMode,

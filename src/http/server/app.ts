@@ -122,7 +122,7 @@ const sendError = (request: FastifyRequest, reply: FastifyReply, error: RequestE
 
 const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
 
-/** Returns the content type of an error. Clients that accept GRAPHQL_RESPONSE read the body at any status. */
+/** Returns the content type of an error. Clients that accept GRAPHQL_RESPONSE_TYPE read the body at any status. */
 const errorContentType = (accept = ''): string =>
   `${accept.includes(GRAPHQL_RESPONSE_TYPE) ? GRAPHQL_RESPONSE_TYPE : 'application/json'}; charset=utf-8`;
 

@@ -94,7 +94,7 @@ export class Connections {
 
   /** Handles a request after the response to the previous request on its connection has been sent. */
   serveInOrder(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
-    // Even after the connection was destroyed, the parser emits requests that it had already read.
+    // Ignore requests that the parser had read before the connection was destroyed.
     if (request.socket.destroyed) return;
     const connection = this.#open.get(request.socket);
     if (!connection) return void handler(request, response);

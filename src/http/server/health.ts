@@ -4,9 +4,12 @@ export interface HealthSources {
   /** Returns the code of the reason why the last check of the journal failed; null if it succeeded. */
   journalFailure(): string | null;
   isServiceDown(): boolean;
-  /** False for some time after a clock jump, which postpones the release of idempotency keys but not readiness. */
+  /** False for some time after a clock jump. Does not affect readiness. */
   isClockSteady(): boolean;
-  /** Returns the reason of the journal's fence, and its end in ms since 1970; null without a fence. */
+  /**
+   * Returns why the fence is up, and until when in ms since 1970; null if it is down. While it is up, the journal may
+   * lack recent attempts, and every create is looked up before it is sent.
+   */
   fence(): { reason: string; until: number } | null;
   isDraining(): boolean;
 }

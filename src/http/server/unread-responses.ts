@@ -16,6 +16,7 @@ const CHECK_INTERVAL_MS = 250;
 interface FlushMark {
   /** Total bytes written to the connection when the mark was set. */
   bytesWritten: number;
+  /** Number of checks since the mark was set. */
   checkCount: number;
 }
 

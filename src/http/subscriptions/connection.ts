@@ -19,7 +19,7 @@ export class WebSocketConnection implements Transport {
   /** The authenticated caller; undefined before authentication. */
   caller?: Caller;
   releaseQuota?: () => void;
-  /** The open subscriptions. graphql-ws does not end a subscription whose id the client has reused. */
+  /** The open subscriptions. onClosed() ends them, because graphql-ws does not end one whose id was reused. */
   readonly streams = new Set<ResultStream>();
   #isAlive = true;
 

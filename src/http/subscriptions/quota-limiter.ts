@@ -5,7 +5,7 @@ export class QuotaLimiter {
   readonly #openByCaller = new Map<string, number>();
   #openTotal = 0;
 
-  /** `all` is the maximum of all callers together; `onRejected` is called for every rejection. */
+  /** `total` is the maximum of all callers together; `onRejected` is called for every rejection. */
   constructor(private readonly limits: { total: number; perCaller: number; onRejected(): void }) {}
 
   get openCount(): number {

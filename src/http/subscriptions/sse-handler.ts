@@ -58,7 +58,7 @@ export class SseHandler {
     return this.#streams.size;
   }
 
-  /** Ends every stream without a complete event, so that clients reconnect. */
+  /** Ends every stream without sending the event `complete`, so that clients reconnect. */
   close(): void {
     this.#isClosing = true;
     for (const raw of this.#streams) raw.end();

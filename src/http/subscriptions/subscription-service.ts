@@ -33,6 +33,7 @@ export interface SubscriptionOptions {
   authenticator: Pick<Authenticator, 'areCredentialsStillValid'>;
   contextFor: ContextFactory;
   quota: QuotaLimiter;
+  /** Throws a RequestError if the gateway is overloaded. */
   checkLoad(): void;
   count: CountOperation;
   clock: Clock;
@@ -56,7 +57,7 @@ export class SubscriptionService {
     this.#credentialsChecks = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
   }
 
-  /** Checks a subscription request with the checks of queries. Returns errors for the caller if it is rejected. */
+  /** Admits a subscription request like a query. Returns errors for the caller if the request is rejected. */
   async prepare(
     params: GraphQLRequestParams,
     identity: RequestIdentity,
@@ -69,7 +70,7 @@ export class SubscriptionService {
       this.#requireCurrentCredentials(caller);
       this.options.checkLoad();
       const { query, operationName, variables } = (await admission.admit(params, caller)).params;
-      // Automatic persisted queries are registered only by POST to /graphql. On UNKNOWN_ID, clients send the document.
+      // Automatic persisted queries are registered only by POST to /graphql. On this error, clients send the document.
       if (!query && typeof persistedQueryHash(params.extensions) === 'string') throw UNKNOWN_ID_ERROR;
       if (typeof query !== 'string' || query === '') throw NO_QUERY_ERROR;
       const name = typeof operationName === 'string' ? operationName : undefined;

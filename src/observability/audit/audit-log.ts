@@ -133,7 +133,7 @@ export class AuditLog {
     this.#recordOrReport(entry.event, () => redactOutcomeEntry(entry));
   }
 
-  /** Records an action before an operator carries it out. @throws AuditLogError if it must not be carried out */
+  /** Records an operator action in advance. @throws AuditLogError if that fails; then the action must not be done */
   recordOperatorAction(entry: OutcomeEntry): void {
     try {
       this.#write(entry.event, redactOutcomeEntry(entry));

@@ -26,7 +26,7 @@ export interface AuditLine {
   hash: string;
 }
 
-/** Stands for the hash of the previous line in the first line of a chain. */
+/** The previous hash of the first line of a chain. */
 export const NO_HASH = '';
 
 /** Returns the hash of a line: HMAC-SHA256 if there is a key, otherwise SHA-256. `previous`: hash of the line before. */
@@ -57,7 +57,7 @@ const EVENT_PATTERN = /^(opened|call|recovered|settled|not_settled|proposed|with
 const matches = (value: unknown, regex: RegExp): boolean => typeof value === 'string' && regex.test(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** By field of a line, the check of its value. All fields are checked, because verification prints some of them. */
+/** Checks of the values of each field. All fields are checked, because verification prints some of them. */
 const FIELD_CHECKS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
   writer: (value) => matches(value, /^[0-9a-f]{16}$/),
   seq: isCount,

@@ -62,7 +62,7 @@ export class Verifier {
   #last: Pick<AuditLine, 'seq' | 'hash'> | undefined;
   /** Hash of the last line of the previous file. */
   #previousFileHash: string | undefined;
-  /** Hashes of the last lines of older files that should have been verified before the file that continues them. */
+  /** Hashes of the last lines of files that a verified file continues, but that were not verified before it. */
   readonly #continuedFileHashes = new Set<string>();
   /** Line numbers of partial lines after the last complete one. */
   #partialLineNumbers: number[] = [];
@@ -148,7 +148,7 @@ export class Verifier {
     else if (knownWriter && event === 'closed') knownWriter.isClosed = true;
   }
 
-  /** Checks the first line of a file. After a fault, too, the chain continues from this line. */
+  /** Checks the first line of a file. Even after a fault, the chain continues from this line. */
   #checkFirstLine(line: AuditLine): void {
     const { seq, continues = NO_HASH } = line;
     if (continues === NO_HASH && seq > 0)

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { oncePerScrape, registerScrapedMetrics } from './register';
 
-/** Followed transactions in the journal. */
+/** Counts of followed transactions in the journal: transactions that are looked up until they are final. */
 interface FollowedTransactions {
   followed: number;
   due: number;
@@ -46,10 +46,10 @@ export function changeMetrics(registry: Registry) {
     registers,
   });
   return {
-    /** Counts a change that was recorded or, if not `isRecorded`, dropped. */
+    /** Counts a change as recorded or, if not `isRecorded`, as dropped. */
     onChange: (kind: string, status: string, isRecorded: boolean): void =>
       isRecorded ? recorded.inc({ kind, status }) : dropped.inc(),
-    /** Counts what became of a due lookup of a followed transaction, by result. */
+    /** Counts a due lookup of a followed transaction, by result. */
     onFollowLookup: (kind: string, result: string): void => followLookups.inc({ kind, result }),
     /** Records the age of a delivered change. */
     onDelivered: (ageMs: number): void => delivery.observe(Math.max(0, ageMs) / 1000),

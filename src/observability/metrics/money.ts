@@ -25,7 +25,7 @@ interface JournalAndAuditState {
 
 const MAX_OUTCOME_LABELS = 40;
 
-/** Mutations with a count of unknown outcomes that starts at 0: Prometheus then sees the first one as an increase. */
+/** Mutations whose unknown outcomes are counted from 0, so that Prometheus sees the first one as an increase. */
 const MONEY_MUTATIONS = ['createPayment', 'confirmPayment', 'createPayout'];
 
 /** Creates the metrics of mutations that move money, of recovery and of journal calls. */

@@ -46,7 +46,7 @@ export class JournalSpans {
     });
   }
 
-  /** Runs background work in a trace of its own, which links to the span that created the attempt if that is known. */
+  /** Runs background work in a trace of its own, with a link to the span that created the attempt, if it is known. */
   runInBackgroundSpan<T>(
     { name, attempt }: { name: string; attempt?: string },
     work: () => Promise<T>,

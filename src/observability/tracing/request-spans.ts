@@ -35,7 +35,7 @@ export class RequestSpans {
       const { caller, headers, method, routeOptions } = request;
       if (!caller) return done();
       const parent = this.#propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-      // Subscriptions use other routes than /graphql, and their spans end before the response: see subscription().
+      // Subscriptions use other routes, and their spans end before the response: see startSubscriptionSpan().
       if (routeOptions.url !== '/graphql') return this.spans.withContext(parent, done);
       const attributes = { 'http.request.method': method, 'http.route': routeOptions.url };
       const span = this.spans.startSpan('GraphQL Operation', { attributes }, parent);
