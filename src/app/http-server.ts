@@ -5,13 +5,13 @@ import type { AuditLog } from '../observability/audit/audit-log';
 import { readSettingFile, type Config } from '../config';
 import { Admission } from '../http/graphql/admission';
 import { createApolloServer, errorFormatter } from '../http/graphql/apollo-server';
-import { connectionCapacity, descriptorLimit } from '../shared/file-descriptors';
+import { maxClientConnections, descriptorLimit } from '../shared/file-descriptors';
 import { createApp } from '../http/server/app';
 import { addCallbacks } from '../http/server/callback-route';
 import { connectionLog } from '../http/server/connection-log';
 import { Connections } from '../http/server/connections';
 import { DocumentLimits } from '../http/limits/document-limits';
-import { EventLoopLag } from '../http/server/event-loop-lag';
+import { EventLoopLagGuard } from '../http/server/event-loop-lag';
 import { addExplorer } from '../http/server/explorer';
 import { GracefulShutdown } from '../http/server/graceful-shutdown';
 import { addGraphql } from '../http/graphql/graphql-route';
@@ -121,7 +121,9 @@ async function createServer(parts: BaseParts) {
   const { apollo, compiled } = await startApollo(parts, schema, rate);
   const connections = createConnections(parts);
   const unread = new UnreadResponses(connections, limits);
-  const lag = new EventLoopLag(limits.maxEventLoopLagMs, () => metrics.server.requestRejected('overloaded'));
+  const lag = new EventLoopLagGuard(limits.maxEventLoopLagMs, () =>
+    metrics.server.requestRejected('overloaded'),
+  );
   const { trustedProxies, clientTimeoutMs } = limits;
   const app = createApp({ log, trustedProxies, clientTimeoutMs, connections });
   return { app, schema, apollo, compiled, admission, authenticator, connections, unread, lag };
@@ -140,7 +142,7 @@ async function addGraphqlRoutes(
     audit.record(entry);
     metrics.payments.mutationEnded(entry.operation, entry.outcome, entry.replayed === true);
   });
-  const checkLoad = (): void => server.lag.check();
+  const throwIfOverloaded = (): void => server.lag.throwIfOverloaded();
   const onUnauthenticated = (): void => metrics.server.requestRejected('unauthenticated');
   const subscriptions = startSubscriptions(app, {
     schema,
@@ -152,10 +154,10 @@ async function addGraphqlRoutes(
     maxSubscriptions,
     maxSubscriptionsPerClient,
     heartbeatMs,
-    checkLoad,
+    throwIfOverloaded,
     onUnauthenticated,
     onLimitReached: () => metrics.server.requestRejected('subscription_limit'),
-    count: metrics.operationEnded,
+    countOperation: metrics.operationEnded,
     connections,
     clock,
     log,
@@ -170,7 +172,7 @@ async function addGraphqlRoutes(
     sse: subscriptions.sse,
     corsOrigins,
     hasLandingPage: config.sandbox !== null,
-    checkLoad,
+    throwIfOverloaded,
     onUnauthenticated,
     connections,
   });
@@ -200,7 +202,7 @@ const MAX_FRACTION_PER_ADDRESS = 0.75;
 /** Creates the connection limits: MAX_CONNECTIONS, but no more than the file descriptors of this process allow. */
 function createConnections({ config, metrics, log, clock }: BaseParts): Connections {
   const { maxConnections: wanted, maxConnectionsPerAddress, trustedProxies } = config.limits;
-  const capacity = connectionCapacity(descriptorLimit());
+  const capacity = maxClientConnections(descriptorLimit());
   const maxConnections = Math.min(wanted ?? capacity, capacity);
   if (wanted !== null && wanted > capacity) {
     const facts = { event: 'descriptor_limit_low', wanted, maxConnections };

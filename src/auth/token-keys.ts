@@ -11,7 +11,7 @@ import { decodeUtf8OrThrow, parseJson } from '../shared/json-text';
 import { TimeoutError } from '../shared/timeout';
 import { AccessError } from './caller';
 
-export interface TokenKeysOptions {
+export interface IssuerKeysOptions {
   jwksUrl: string;
   /** Maximum age in seconds of a key set that is used while no newer one can be loaded. */
   maxStaleKeysSeconds: number;
@@ -43,13 +43,13 @@ interface KeySet {
 }
 
 /** The public keys of the token issuer (JWKS, RFC 7517). They are refreshed only when they are used. */
-export class TokenKeys {
+export class IssuerKeys {
   #keys: KeySet | undefined;
   /** The load in flight. Resolves when it ends, at the latest MAX_LOAD_WAIT_MS after its start. */
   #loadInFlight: Promise<void> | undefined;
   #lastLoad = { endedAt: -Infinity, failed: false };
 
-  constructor(private readonly options: TokenKeysOptions) {
+  constructor(private readonly options: IssuerKeysOptions) {
     void this.#startLoad(0);
   }
 
@@ -123,7 +123,7 @@ export class TokenKeys {
     const { jwksUrl, clock, warn } = this.options;
     const abort = new AbortController();
     const timer = clock.after(LOAD_TIMEOUT_MS, () => abort.abort(new TimeoutError()));
-    let failed = false;
+    let hasFailed = false;
     const requestedAt = clock.now();
     const requestedAtMonotonic = clock.monotonic();
     try {
@@ -131,14 +131,14 @@ export class TokenKeys {
       const thumbprints = await thumbprintsOf(keySet);
       this.#keys = { find: createLocalJWKSet(keySet), thumbprints, requestedAt, requestedAtMonotonic };
     } catch (error) {
-      failed = true;
+      hasFailed = true;
       const reason = describeLoadError(error);
       warn(
         `could not load the public keys (${reason}): check that AUTH_JWKS_URL is reachable and has a key set`,
       );
     } finally {
       timer.cancel();
-      this.#lastLoad = { endedAt: clock.now(), failed };
+      this.#lastLoad = { endedAt: clock.now(), failed: hasFailed };
       this.#loadInFlight = undefined;
     }
   }

@@ -1,9 +1,9 @@
 import { calculateJwkThumbprint, errors, jwtVerify, type CryptoKey, type JWTPayload } from 'jose';
 import { parseJson } from '../shared/json-text';
 import { AccessError, parseChannels, isScope, type Caller } from './caller';
-import { TokenKeys, type TokenKeysOptions } from './token-keys';
+import { IssuerKeys, type IssuerKeysOptions } from './token-keys';
 
-export interface JwtVerifierOptions extends TokenKeysOptions {
+export interface JwtVerifierOptions extends IssuerKeysOptions {
   issuer: string;
   audience: string;
   /** Maximum lifetime of a token in seconds, from `iat` to `exp`. */
@@ -27,11 +27,11 @@ const invalidTokenError = (): AccessError =>
 
 /** Verifies the tokens (JWT, RFC 7519) of frontends with the public keys of the token issuer. */
 export class JwtVerifier {
-  readonly #keys: TokenKeys;
+  readonly #keys: IssuerKeys;
   readonly #thumbprints = new WeakMap<CryptoKey, Promise<string>>();
 
   constructor(private readonly options: JwtVerifierOptions) {
-    this.#keys = new TokenKeys(options);
+    this.#keys = new IssuerKeys(options);
   }
 
   /** Whether a text has the form of a JWT. */
@@ -55,7 +55,7 @@ export class JwtVerifier {
 
   async #verifySignatureAndClaims(token: string) {
     const { issuer, audience, clock } = this.options;
-    const rules = {
+    const verifyOptions = {
       issuer,
       audience,
       algorithms: ACCEPTED_ALGORITHMS,
@@ -64,7 +64,7 @@ export class JwtVerifier {
       currentDate: new Date(clock.now()),
     };
     try {
-      const { key, ...verified } = await jwtVerify(token, this.#keys.find, rules);
+      const { key, ...verified } = await jwtVerify(token, this.#keys.find, verifyOptions);
       // A Uint8Array is a symmetric key. No accepted algorithm uses symmetric keys.
       if (key instanceof Uint8Array) throw invalidTokenError();
       return { ...verified, key };
@@ -72,7 +72,7 @@ export class JwtVerifier {
       if (error instanceof AccessError) throw error;
       if (error instanceof errors.JWKSMultipleMatchingKeys) {
         for await (const key of error) {
-          const verified = await jwtVerify(token, key, rules).catch(() => undefined);
+          const verified = await jwtVerify(token, key, verifyOptions).catch(() => undefined);
           if (verified) return { ...verified, key };
         }
       }

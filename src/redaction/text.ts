@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { REDACTED } from '../shared/secret';
 import { CONTROL_CHARACTERS, isPrintable } from '../shared/text';
 import { isUuid } from '../shared/uuid';
-import { isObject, snakeCase, wireText, type WireObject } from '../shared/wire-object';
+import { isObject, snakeCase, scalarToText, type WireObject } from '../shared/wire-object';
 import { findInDecodings, findMatches, redactSpans, type Finder } from './decodings';
 import { containsPan, findCardNumbers } from './pan';
 
@@ -32,7 +32,7 @@ export function redactText(text: string): string {
 }
 
 export function redactFreeText(value: unknown): string | null {
-  const text = wireText(value);
+  const text = scalarToText(value);
   return text === null ? null : redactText(text);
 }
 
@@ -41,7 +41,7 @@ export function redactFreeText(value: unknown): string | null {
  * no string, number or boolean, or if a known secret in it has already been replaced.
  */
 export function passThrough(value: unknown): string | null {
-  const text = wireText(value);
+  const text = scalarToText(value);
   return text?.includes(REDACTED) ? null : text;
 }
 
@@ -53,7 +53,7 @@ const isOpaqueWord = (word: string): boolean =>
 
 /** Reads an enum value of the service, such as a code or a type. Redacts a text that does not look like one. */
 export function readEnumValue(value: unknown): string | null {
-  const text = wireText(value);
+  const text = scalarToText(value);
   if (text === null) return null;
   const mayBeEnumValue = text.length <= 64 && isPrintable(text) && redactText(text) === text;
   return mayBeEnumValue && !text.split(' ').some(isOpaqueWord) ? text : REDACTED;
@@ -69,7 +69,7 @@ const MAX_MESSAGE_LENGTH = 1000;
 
 /** Reads an error message of the service or a provider. Truncates it; redacts card numbers, tokens and opaque words. */
 export function readMessage(value: unknown): string | null {
-  const text = wireText(value);
+  const text = scalarToText(value);
   if (text === null) return null;
   const printable = text.slice(0, MAX_MESSAGE_LENGTH).toWellFormed().replace(CONTROL_CHARACTERS, ' ');
   return redactText(printable).replace(/[\w+/=-]{20,}/g, (word) => (isOpaqueWord(word) ? REDACTED : word));
@@ -79,7 +79,7 @@ export function readMessage(value: unknown): string | null {
 const readerOfForm =
   (hasForm: (text: string) => boolean) =>
   (value: unknown): string | null => {
-    const text = wireText(value);
+    const text = scalarToText(value);
     return text !== null && hasForm(text) ? text : redactFreeText(value);
   };
 
@@ -107,7 +107,7 @@ const MAX_MASK_DIGITS = 12;
 
 /** Reads a card mask. Masks a full card number. Returns null for a text with over 12 digits or something to redact. */
 export function readCardMask(value: unknown): string | null {
-  const text = wireText(value);
+  const text = scalarToText(value);
   if (text === null) return null;
   const bare = text.replace(/[^\p{L}\p{N}*•·.#]/gu, '');
   if (/^\d{12,19}$/.test(bare)) return `${bare.slice(0, 4)}${'*'.repeat(bare.length - 8)}${bare.slice(-4)}`;

@@ -17,9 +17,9 @@ import {
 import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
 import { NullableField } from '../schema/nullable-field';
 import { Timestamp, UUID } from '../schema/scalars';
-import { badArgumentError, checkedExternalId, pageSize } from './bad-request';
+import { badArgumentError, checkedExternalId, checkedPageSize } from './bad-request';
 import type { OperationContext } from './context';
-import { READ_SCOPES } from './node-resolver';
+import { ALL_READ_SCOPES } from './node-resolver';
 import { RequiresScope } from './root-fields';
 import { kindsWithRight } from './visible-transactions';
 
@@ -142,7 +142,7 @@ function toAttempt(recorded: RecordedAttempt, context: OperationContext): Attemp
 
 @Resolver()
 export class AttemptResolver {
-  @RequiresScope(...READ_SCOPES, 'payments:create', 'payouts:create')
+  @RequiresScope(...ALL_READ_SCOPES, 'payments:create', 'payouts:create')
   @Query(() => Attempt, {
     nullable: true,
     description:
@@ -162,7 +162,7 @@ export class AttemptResolver {
     return isVisible ? toAttempt(attempt, context) : null;
   }
 
-  @RequiresScope(...READ_SCOPES, 'payments:create', 'payouts:create')
+  @RequiresScope(...ALL_READ_SCOPES, 'payments:create', 'payouts:create')
   @Query(() => AttemptConnection, {
     description: 'The create calls of this caller through this gateway, newest first.',
   })
@@ -171,16 +171,16 @@ export class AttemptResolver {
     @Args(() => AttemptsArgs) args: AttemptsArgs,
   ): Promise<AttemptConnection> {
     const { caller, attempts } = context;
-    const size = pageSize(args.first, ATTEMPTS_PAGE);
+    const pageSize = checkedPageSize(args.first, ATTEMPTS_PAGE);
     const filters = attemptFilters(args, visibleKinds(caller));
     const recorded =
       filters.kinds.length === 0
         ? []
-        : await attempts.list({ ...filters, client: caller.id, channel: args.channel, limit: size + 1 });
+        : await attempts.list({ ...filters, client: caller.id, channel: args.channel, limit: pageSize + 1 });
     const edges = recorded
-      .slice(0, size)
+      .slice(0, pageSize)
       .map((attempt) => ({ cursor: encodeCursor(attempt), node: toAttempt(attempt, context) }));
-    const pageInfo = { hasNextPage: recorded.length > size, endCursor: edges.at(-1)?.cursor ?? null };
+    const pageInfo = { hasNextPage: recorded.length > pageSize, endCursor: edges.at(-1)?.cursor ?? null };
     return Object.assign(new AttemptConnection(), { edges, pageInfo });
   }
 }

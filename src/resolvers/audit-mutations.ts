@@ -26,7 +26,7 @@ interface AuditedResult {
   fields?: { path: string[] }[];
 }
 
-function resultSummary(result: AuditedResult, input: AuditedInput) {
+function outcomeFields(result: AuditedResult, input: AuditedInput) {
   const { replayed, payment, payout, transactionId } = result;
   return {
     outcome: result.constructor.name,
@@ -54,7 +54,7 @@ export function createAuditedRunner(
   return async (
     operation: AuditEntry['operation'],
     input: AuditedInput,
-    work: () => Promise<unknown>,
+    runMutation: () => Promise<unknown>,
   ): Promise<unknown> => {
     const call = {
       ...caller,
@@ -65,8 +65,8 @@ export function createAuditedRunner(
       amount: input.amount ? { currency: input.amount.currency, value: input.amount.value } : null,
     };
     try {
-      const result = (await work()) as AuditedResult;
-      record({ ...call, ...(isKeyRejected(result) && { key: null }), ...resultSummary(result, input) });
+      const result = (await runMutation()) as AuditedResult;
+      record({ ...call, ...(isKeyRejected(result) && { key: null }), ...outcomeFields(result, input) });
       return result;
     } catch (error) {
       record({ ...call, outcome: errorName(error), transactionId: input.transactionId ?? null });

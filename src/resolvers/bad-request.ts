@@ -28,7 +28,10 @@ export function checkBatchSize(items: readonly unknown[], argument = 'transactio
 }
 
 /** Returns the size of a page from the argument `first`. Throws BAD_USER_INPUT if it is out of range. */
-export function pageSize(first: number | null | undefined, page: { default: number; max: number }): number {
+export function checkedPageSize(
+  first: number | null | undefined,
+  page: { default: number; max: number },
+): number {
   const size = first ?? page.default;
   if (size < 1 || size > page.max)
     throw badArgumentError('first', 'range', `first must be from 1 to ${page.max}.`);
@@ -36,7 +39,7 @@ export function pageSize(first: number | null | undefined, page: { default: numb
 }
 
 /** Returns the key of a lookup by one or both ids. Throws BAD_USER_INPUT without an id, or if externalId is invalid. */
-export function lookupKey(
+export function checkedLookupKey(
   channel: string,
   transactionId?: string | null,
   externalId?: string | null,

@@ -6,7 +6,7 @@ import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
 /** All scopes for reading. A lookup by global id needs one for the kind of the object. */
-export const READ_SCOPES = [
+export const ALL_READ_SCOPES = [
   'payments:read',
   'payments:read:own',
   'payouts:read',
@@ -32,7 +32,7 @@ export function lookUpNode(
 
 @Resolver()
 export class NodeResolver {
-  @RequiresScope(...READ_SCOPES)
+  @RequiresScope(...ALL_READ_SCOPES)
   @Query(() => Node, {
     nullable: true,
     description:

@@ -16,7 +16,7 @@ import { invalidValueError } from '../schema/scalars';
 import { subgraphSdl } from '../schema/subgraph-sdl';
 import { badArgumentError, checkBatchSize } from './bad-request';
 import type { OperationContext } from './context';
-import { READ_SCOPES, lookUpNode } from './node-resolver';
+import { ALL_READ_SCOPES, lookUpNode } from './node-resolver';
 import { guardRootField } from './root-fields';
 
 /** An entity in a query of the router: its global id, and the name of its object type or of one of its interfaces. */
@@ -100,7 +100,7 @@ function entitiesField(schema: GraphQLSchema): RootField {
         description: 'The entities by __typename and id, at most 100.',
       },
     },
-    extensions: { scopes: READ_SCOPES },
+    extensions: { scopes: ALL_READ_SCOPES },
     resolve: (_source, { representations }: { representations: Representation[] }, context) => {
       checkBatchSize(representations, 'representations');
       return representations.map((representation, index) =>

@@ -3,7 +3,7 @@ import type { Payment, Payout } from '../schema/methods/method-types';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 import { UUID } from '../schema/scalars';
-import { checkBatchSize, lookupKey } from './bad-request';
+import { checkBatchSize, checkedLookupKey } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope, type TransactionSubscribeData } from './root-fields';
 
@@ -41,7 +41,7 @@ export function transactionResolver({ kind, type, section }: TransactionResolver
       })
       externalId?: string,
     ): LookupResult {
-      return context.visibleTransactions(kind).load(lookupKey(channel, transactionId, externalId));
+      return context.visibleTransactions(kind).load(checkedLookupKey(channel, transactionId, externalId));
     }
 
     @CanRead()

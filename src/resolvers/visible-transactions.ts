@@ -74,8 +74,8 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   }
 
   #lookUp(key: LookupKey): Promise<T | null> {
-    const { feed, lookupLimit: limit } = this.#options;
-    this.#loader ??= createLoader((keys) => feed.lookUp(keys), limit);
+    const { feed, lookupLimit } = this.#options;
+    this.#loader ??= createLoader((keys) => feed.lookUp(keys), lookupLimit);
     return this.#loader.load(key);
   }
 }

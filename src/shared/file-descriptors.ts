@@ -23,7 +23,7 @@ export function descriptorLimit(): number | null {
 }
 
 /** Returns the maximum number of client connections for a limit of file descriptors. */
-export function connectionCapacity(limit: number | null): number {
+export function maxClientConnections(limit: number | null): number {
   const knownLimit = limit ?? ASSUMED_DESCRIPTOR_LIMIT;
   return Math.min(
     MAX_CLIENT_CONNECTIONS,

@@ -13,9 +13,9 @@ interface HotReloadedFileOptions<T> {
 }
 
 /** Interval in ms at which files are checked. Polling also detects replaced or remounted files, such as secrets. */
-const POLL_EVERY_MS = 1000;
+const POLL_INTERVAL_MS = 1000;
 /** Time in ms for which a changed file must be stable before it is read. Until then, it may be half-written. */
-const STABLE_MS = 100;
+const STABLE_FOR_MS = 100;
 /** Maximum number of consecutive reads while the files keep changing. */
 const MAX_READS = 5;
 
@@ -41,7 +41,7 @@ export class HotReloadedFile<T> {
     this.#lastResult = readUntilStable(options);
     if ('error' in this.#lastResult.outcome) throw this.#lastResult.outcome.error;
     this.#value = this.#lastResult.outcome.value;
-    this.#schedulePoll(POLL_EVERY_MS);
+    this.#schedulePoll(POLL_INTERVAL_MS);
   }
 
   /** The last valid value. */
@@ -66,7 +66,7 @@ export class HotReloadedFile<T> {
     const isStable = current === this.#changingVersions;
     this.#changingVersions = hasChanged && !isStable ? current : undefined;
     if (hasChanged && isStable) this.#reload();
-    this.#schedulePoll(hasChanged && !isStable ? STABLE_MS : POLL_EVERY_MS);
+    this.#schedulePoll(hasChanged && !isStable ? STABLE_FOR_MS : POLL_INTERVAL_MS);
   }
 
   #reload(): void {

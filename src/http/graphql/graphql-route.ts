@@ -34,7 +34,7 @@ interface GraphqlRouteOptions {
   /** Whether browsers get a landing page at /graphql, without authentication. */
   hasLandingPage: boolean;
   /** Throws a RequestError if the gateway is overloaded. */
-  checkLoad(): void;
+  throwIfOverloaded(): void;
   onUnauthenticated(): void;
   connections: Connections;
 }
@@ -61,7 +61,7 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
     scope.addHook('onRequest', async (request, reply) => {
       await nextEventLoopTurn();
       // Only GraphQL requests are rejected under load: other routes, such as health checks, still respond.
-      options.checkLoad();
+      options.throwIfOverloaded();
       checkHeadersAndUrl(request);
       if (authenticator.isDisabled && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST_ERROR;
       if (options.hasLandingPage && wantsLandingPage(request)) void reply.headers(LANDING_PAGE_HEADERS);

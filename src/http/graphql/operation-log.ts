@@ -9,11 +9,11 @@ export const loggableName = (name: unknown): string | undefined =>
     ? name
     : undefined;
 
-type LogContext = Pick<OperationContext, 'requestId' | 'caller'>;
+type OperationLogContext = Pick<OperationContext, 'requestId' | 'caller'>;
 
 /** Logs an ended query or mutation. */
 export type LogOperation = (ended: {
-  context: LogContext;
+  context: OperationLogContext;
   /** Type of the operation; undefined if no operation of the document was selected. */
   operation: `${OperationTypeNode}` | undefined;
   /** Name of the operation, as the client sent it. */
@@ -39,20 +39,20 @@ interface OperationLogFields {
   name: string | undefined;
   ms: number;
   /** Number of results of a subscription. */
-  results?: number;
+  resultCount?: number;
   codes: readonly string[];
 }
 
 /** Logs an ended operation in one line, never with its document, variables or result. */
 export function logEndedOperation(
   log: Logger,
-  { requestId, caller }: LogContext,
+  { requestId, caller }: OperationLogContext,
   ended: OperationLogFields,
 ): void {
-  const { operation, name, results, codes } = ended;
+  const { operation, name, resultCount, codes } = ended;
   const errors = codes.length > 0 ? codes : undefined;
   const ms = Math.round(ended.ms);
-  log.info({ requestId, caller: caller.id, operation, name, ms, results, errors }, 'operation');
+  log.info({ requestId, caller: caller.id, operation, name, ms, results: resultCount, errors }, 'operation');
 }
 
 /** Returns a function that counts and logs each query and mutation. */

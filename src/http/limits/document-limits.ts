@@ -19,7 +19,7 @@ import { assertLimit, DOCUMENT_RULES, LimitExceededError, type DocumentRuleName 
 import { fieldsIn, fragmentsOf, SelectionSizes, type Fragments } from './selection-size';
 
 /** Whether a document is accepted; if not, the limit that it exceeds and a message without any part of the document. */
-type CheckResult = { ok: true } | { ok: false; rule: DocumentRuleName; message: string };
+type DocumentCheckResult = { ok: true } | { ok: false; rule: DocumentRuleName; message: string };
 
 /** Maximum number of tokens of a document. Also passed to the parsers that read an accepted document again. */
 export const MAX_TOKENS: number = DOCUMENT_RULES.tokens.limit;
@@ -31,17 +31,17 @@ export const digestOf = (source: string): string => hash('sha256', source, 'base
 
 /** Finds documents that are too expensive, before Apollo parses and validates them. */
 export class DocumentLimits {
-  readonly #results = new LRUCache<string, CheckResult>({ max: MAX_CACHED_RESULTS });
+  readonly #results = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_RESULTS });
 
   /** Checks a document. Accepts a document with a syntax error, because Apollo reports the error with its location. */
-  check(source: string, digest = digestOf(source)): CheckResult {
+  check(source: string, digest = digestOf(source)): DocumentCheckResult {
     const result = this.#results.get(digest) ?? checkDocumentText(source);
     this.#results.set(digest, result);
     return result;
   }
 }
 
-function checkDocumentText(source: string): CheckResult {
+function checkDocumentText(source: string): DocumentCheckResult {
   try {
     checkTokens(source);
     checkSelections(parse(source, { noLocation: true }));

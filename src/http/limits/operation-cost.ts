@@ -100,14 +100,14 @@ export function costCalculator(
   if (operation.operation === 'mutation' || !root)
     return () => ({ lookups: 0, moneyCalls: fields.length, values: 0, pageValues: 0 });
   const sizes = new SelectionSizes(fragments);
-  const counts = fields.map((field) => ({
-    countsFor: createLookupCounter(field, root, fragments),
+  const fieldCounters = fields.map((field) => ({
+    countLookups: createLookupCounter(field, root, fragments),
     selections: field.selectionSet ? sizes.sizeOf(field.selectionSet).selections : 1,
   }));
   return (variables) => {
     const cost = { lookups: 0, moneyCalls: 0, values: 0, pageValues: 0 };
-    for (const { countsFor, selections } of counts) {
-      const { lookups, transactions, rows } = countsFor(variables);
+    for (const { countLookups, selections } of fieldCounters) {
+      const { lookups, transactions, rows } = countLookups(variables);
       cost.lookups += lookups;
       cost.values += transactions * selections;
       cost.pageValues += rows * selections;

@@ -52,7 +52,7 @@ export function parseManifest(text: string): ManifestOperation[] {
   return operations;
 }
 
-export interface DocumentError {
+export interface DocumentValidationError {
   rule: ValidationRule;
   /** Message of the error, without values of the document. */
   message: string;
@@ -60,11 +60,11 @@ export interface DocumentError {
 }
 
 /** Validates a document with one rule at a time, so that each error has its rule. */
-export function documentErrors(
+export function validateDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
   rules: readonly ValidationRule[] = specifiedRules,
-): DocumentError[] {
+): DocumentValidationError[] {
   return rules.flatMap((rule) =>
     validate(schema, document, [rule]).map((error) => ({
       rule,
@@ -81,7 +81,7 @@ export function validateOperation(schema: GraphQLSchema, { id, name, body }: Man
     const document = parse(body);
     if (!document.definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION))
       return [`${subject}: the document has no operation`];
-    return documentErrors(schema, document).map(
+    return validateDocument(schema, document).map(
       ({ rule, message }) => `${subject}: ${rule.name}: ${message}`,
     );
   } catch (error) {

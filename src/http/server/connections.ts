@@ -16,7 +16,7 @@ export interface ClientConnection {
   /** The response to the latest request; undefined before the first one. */
   latest: ServerResponse | undefined;
   /** Number of pipelined requests that wait for the response to the previous request. */
-  waiting: number;
+  waitingRequestCount: number;
   /** Whether the connection was upgraded to a WebSocket. */
   isUpgraded: boolean;
   /** The caller authenticated last on this connection; undefined before the first authentication. */
@@ -30,7 +30,7 @@ export interface ConnectionLimits {
   trustedProxies: readonly string[];
 }
 
-export interface ConnectionListener {
+export interface ConnectionObserver {
   connectionRejected(reason: RefusalReason): void;
   /** Called if the gateway closes a connection, not if the client does. */
   connectionClosed(reason: CloseReason): void;
@@ -62,7 +62,7 @@ export class Connections {
 
   constructor(
     private readonly limits: ConnectionLimits,
-    private readonly listener: ConnectionListener,
+    private readonly observer: ConnectionObserver,
   ) {
     this.#isProxy = addressMatcher(limits.trustedProxies);
   }
@@ -88,7 +88,7 @@ export class Connections {
     });
     // Errors of a listening server are failed accepts. listen() itself reports earlier errors.
     server.on('error', () => {
-      if (server.listening) this.listener.connectionRejected('accept_failed');
+      if (server.listening) this.observer.connectionRejected('accept_failed');
     });
   }
 
@@ -102,10 +102,11 @@ export class Connections {
     connection.latest = response;
     if (!previous) this.#stopAwaitingFirstRequest(connection);
     if (!previous || previous.writableFinished) return void handler(request, response);
-    connection.waiting += 1;
-    if (connection.waiting > MAX_WAITING_REQUESTS) return this.reset(connection, 'pipeline_limit');
+    connection.waitingRequestCount += 1;
+    if (connection.waitingRequestCount > MAX_WAITING_REQUESTS)
+      return this.reset(connection, 'pipeline_limit');
     previous.once('close', () => {
-      connection.waiting -= 1;
+      connection.waitingRequestCount -= 1;
       if (!request.socket.destroyed) void handler(request, response);
     });
   }
@@ -131,7 +132,7 @@ export class Connections {
   reset(connection: ClientConnection, reason: CloseReason): void {
     connection.socket.resetAndDestroy();
     this.#remove(connection);
-    this.listener.connectionClosed(reason);
+    this.observer.connectionClosed(reason);
   }
 
   #accept(socket: Socket): boolean {
@@ -144,10 +145,17 @@ export class Connections {
     const network = this.#isProxy(remoteAddress) ? null : clientNetwork(remoteAddress);
     const refusal = this.#refusalReason(network);
     if (refusal) {
-      this.listener.connectionRejected(this.#refuser.refuse(socket) ? refusal : 'dropped');
+      this.observer.connectionRejected(this.#refuser.refuse(socket) ? refusal : 'dropped');
       return false;
     }
-    this.#add({ socket, network, latest: undefined, waiting: 0, isUpgraded: false, callerId: undefined });
+    this.#add({
+      socket,
+      network,
+      latest: undefined,
+      waitingRequestCount: 0,
+      isUpgraded: false,
+      callerId: undefined,
+    });
     return true;
   }
 
@@ -166,7 +174,7 @@ export class Connections {
     // Loses nothing: the kernel still delivers the end of the latest response.
     connection.socket.destroy();
     this.#remove(connection);
-    this.listener.connectionClosed('evicted');
+    this.observer.connectionClosed('evicted');
     return true;
   }
 

@@ -4,8 +4,8 @@ import { OVERLOADED_ERROR } from '../graphql/http-error';
 const HISTOGRAM_RESOLUTION_MS = 10;
 const SAMPLE_INTERVAL_MS = 1000;
 
-/** Measures the mean event loop delay of the last second. */
-export class EventLoopLag {
+/** Rejects requests while the mean event loop delay of the last second is too high. */
+export class EventLoopLagGuard {
   readonly #histogram = monitorEventLoopDelay({ resolution: HISTOGRAM_RESOLUTION_MS });
   readonly #timer: NodeJS.Timeout | undefined;
   #meanMs = 0;
@@ -24,7 +24,7 @@ export class EventLoopLag {
   }
 
   /** Throws a RequestError if the mean delay is too high. */
-  check(): void {
+  throwIfOverloaded(): void {
     if (this.#meanMs <= this.maxMs) return;
     this.onRejected();
     throw OVERLOADED_ERROR;

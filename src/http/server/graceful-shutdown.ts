@@ -88,7 +88,7 @@ export class GracefulShutdown {
   /** Destroys connections without a request in progress. Closes the others after their latest response. */
   #closeConnections(): void {
     this.#closing = true;
-    for (const { socket, latest, waiting } of this.#httpConnections()) {
+    for (const { socket, latest, waitingRequestCount: waiting } of this.#httpConnections()) {
       const hasRequest = waiting > 0 || (latest?.req.complete && !latest.writableFinished);
       if (hasRequest) closeConnectionAfter(latest);
       else socket.destroy();

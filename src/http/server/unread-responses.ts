@@ -15,7 +15,7 @@ const CHECK_INTERVAL_MS = 250;
 /** A position in the data written to a connection. The data before it must be flushed within the timeout. */
 interface FlushMark {
   /** Total bytes written to the connection when the mark was set. */
-  bytesWritten: number;
+  bytesWrittenBefore: number;
   /** Number of checks since the mark was set. */
   checkCount: number;
 }
@@ -59,8 +59,10 @@ export class UnreadResponses {
   #nextMark(connection: ClientConnection): FlushMark {
     const { bytesWritten, writableLength } = connection.socket;
     const mark = this.#marks.get(connection);
-    const isUnflushed = mark !== undefined && bytesWritten - writableLength < mark.bytesWritten;
-    return isUnflushed ? { ...mark, checkCount: mark.checkCount + 1 } : { bytesWritten, checkCount: 0 };
+    const isUnflushed = mark !== undefined && bytesWritten - writableLength < mark.bytesWrittenBefore;
+    return isUnflushed
+      ? { ...mark, checkCount: mark.checkCount + 1 }
+      : { bytesWrittenBefore: bytesWritten, checkCount: 0 };
   }
 
   /** Closes the connections with the most unread bytes until each caller and all together are within the limits. */

@@ -19,7 +19,7 @@ export class WebSocketConnection implements Transport {
   /** The authenticated caller; undefined before authentication. */
   caller?: Caller;
   releaseQuota?: () => void;
-  /** The open subscriptions. onClosed() ends them, because graphql-ws does not end one whose id was reused. */
+  /** The open subscriptions. releaseResources() ends them, because graphql-ws does not end one whose id was reused. */
   readonly streams = new Set<ResultStream>();
   #isAlive = true;
 
@@ -73,7 +73,7 @@ export class WebSocketConnection implements Transport {
   }
 
   /** Releases the quota and ends all subscriptions. Must be called when the connection was closed. */
-  onClosed(): void {
+  releaseResources(): void {
     this.releaseQuota?.();
     for (const stream of this.streams) void stream.return();
   }

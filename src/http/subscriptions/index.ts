@@ -50,7 +50,7 @@ export function startSubscriptions(app: FastifyInstance, options: SubscriptionSe
     sse,
     openSubscriptionCount: () => subscriptionQuota.openCount,
     /** Returns the number of connections for subscriptions, by transport. */
-    connectionCounts: () => ({ websocket: webSockets.size, sse: sse.size }),
+    connectionCounts: () => ({ websocket: webSockets.openCount, sse: sse.openCount }),
     /** Ends all subscriptions, so that clients reconnect to other instances. */
     close: async (): Promise<void> => {
       sse.close();

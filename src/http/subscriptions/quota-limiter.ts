@@ -14,10 +14,10 @@ export class QuotaLimiter {
 
   /** Takes one unit of the quota. Returns its release function, to be called once. Throws RATE_LIMITED at a limit. */
   acquire(callerId: string): () => void {
-    const { total: all, perCaller } = this.limits;
+    const { total, perCaller } = this.limits;
     const open = this.#openByCaller.get(callerId) ?? 0;
     if (open >= perCaller) throw this.#reject('The caller', perCaller);
-    if (this.#openTotal >= all) throw this.#reject('The gateway instance', all);
+    if (this.#openTotal >= total) throw this.#reject('The gateway instance', total);
     this.#openByCaller.set(callerId, open + 1);
     this.#openTotal += 1;
     return () => {

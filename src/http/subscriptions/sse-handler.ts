@@ -54,7 +54,7 @@ export class SseHandler {
     });
   }
 
-  get size(): number {
+  get openCount(): number {
     return this.#streams.size;
   }
 
@@ -67,7 +67,7 @@ export class SseHandler {
   async #sendResults(raw: FastifyReply['raw'], results: Results): Promise<void> {
     this.#streams.add(raw);
     let isAlive = true;
-    const stopPinging = this.heartbeat.add(() => {
+    const stopPinging = this.heartbeat.addCallback(() => {
       if (raw.writableEnded) return;
       // Disconnect a client that has not read the previous ping.
       if (!isAlive) return void raw.destroy();

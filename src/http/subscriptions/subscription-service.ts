@@ -34,8 +34,8 @@ export interface SubscriptionOptions {
   contextFor: ContextFactory;
   quota: QuotaLimiter;
   /** Throws a RequestError if the gateway is overloaded. */
-  checkLoad(): void;
-  count: CountOperation;
+  throwIfOverloaded(): void;
+  countOperation: CountOperation;
   clock: Clock;
   log: Logger;
   startTrace?: (() => SubscriptionTrace) | undefined;
@@ -68,7 +68,7 @@ export class SubscriptionService {
     try {
       validateParams(params);
       this.#requireCurrentCredentials(caller);
-      this.options.checkLoad();
+      this.options.throwIfOverloaded();
       const { query, operationName, variables } = (await admission.admit(params, caller)).params;
       // Automatic persisted queries are registered only by POST to /graphql. On this error, clients send the document.
       if (!query && typeof persistedQueryHash(params.extensions) === 'string') throw UNKNOWN_ID_ERROR;
@@ -89,8 +89,8 @@ export class SubscriptionService {
         trace.end(loggableName(params.operationName), [error.code]);
         return errors;
       }
-      this.options.count(undefined, undefined, errorCodesOf(errors)[0], undefined);
-      this.#log({ requestId, caller }, params.operationName, { ms: 0, results: 0, errors, trace });
+      this.options.countOperation(undefined, undefined, errorCodesOf(errors)[0], undefined);
+      this.#log({ requestId, caller }, params.operationName, { ms: 0, resultCount: 0, errors, trace });
       return errors;
     }
   }
@@ -109,7 +109,7 @@ export class SubscriptionService {
       subscribe: () =>
         requestContext.run({ requestId }, async () => {
           releaseQuota = this.options.quota.acquire(caller.id);
-          stopChecks = this.#credentialsChecks.add(() => {
+          stopChecks = this.#credentialsChecks.addCallback(() => {
             if (!this.options.authenticator.areCredentialsStillValid(caller))
               stream.fail(credentialsExpired());
           });
@@ -127,9 +127,14 @@ export class SubscriptionService {
         releaseQuota();
         stopChecks();
         onEnd();
-        this.options.count('subscription', loggableName(operationName), errorCodesOf(errors)[0], undefined);
+        this.options.countOperation(
+          'subscription',
+          loggableName(operationName),
+          errorCodesOf(errors)[0],
+          undefined,
+        );
         const ms = performance.now() - startedAt;
-        this.#log(contextValue, operationName, { ms, results: stream.resultCount, errors, trace });
+        this.#log(contextValue, operationName, { ms, resultCount: stream.resultCount, errors, trace });
       },
     });
     return stream;
@@ -155,12 +160,18 @@ export class SubscriptionService {
   #log(
     context: Pick<OperationContext, 'requestId' | 'caller'>,
     operationName: unknown,
-    { ms, results, errors, trace }: EndedSubscription,
+    { ms, resultCount, errors, trace }: EndedSubscription,
   ): void {
     const name = loggableName(operationName);
     const codes = errorCodesOf(errors);
     trace.runInSpan(() =>
-      logEndedOperation(this.options.log, context, { operation: 'subscription', name, ms, results, codes }),
+      logEndedOperation(this.options.log, context, {
+        operation: 'subscription',
+        name,
+        ms,
+        resultCount,
+        codes,
+      }),
     );
     trace.end(name, codes);
   }
@@ -168,7 +179,7 @@ export class SubscriptionService {
 
 interface EndedSubscription {
   ms: number;
-  results: number;
+  resultCount: number;
   errors: readonly GraphQLError[];
   trace: SubscriptionTrace;
 }

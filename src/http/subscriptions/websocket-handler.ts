@@ -113,7 +113,7 @@ export class WebSocketHandler {
     this.#webSocketServer.handleUpgrade(request, socket, head, (opened) => this.#serve(opened, request));
   }
 
-  get size(): number {
+  get openCount(): number {
     return this.#webSocketServer.clients.size;
   }
 
@@ -147,7 +147,7 @@ export class WebSocketHandler {
   #serve(socket: WebSocket, request: IncomingMessage): void {
     const { authenticator, heartbeat } = this.options;
     const connection = new WebSocketConnection(socket, request);
-    const stopPinging = heartbeat.add(() => {
+    const stopPinging = heartbeat.addCallback(() => {
       const { caller } = connection;
       if (caller && !authenticator.areCredentialsStillValid(caller)) closeForExpiredCredentials(socket);
       connection.ping();
@@ -155,7 +155,7 @@ export class WebSocketHandler {
     const notifyClosed = this.#graphqlServer.opened(connection, connection);
     socket.once('close', (code, reason) => {
       stopPinging();
-      connection.onClosed();
+      connection.releaseResources();
       void notifyClosed(code, reason.toString());
     });
   }

@@ -34,7 +34,7 @@ export interface FileSummary {
 }
 
 /** A process that opened the log for writing. */
-interface Writer {
+interface LogWriter {
   id: string;
   pid: number;
   host: string;
@@ -54,7 +54,7 @@ export class Verifier {
   readonly files: FileSummary[] = [];
   /** Number of entries that could not be written, according to the lines. */
   missed = 0;
-  readonly #writers = new Map<string, Writer>();
+  readonly #writers = new Map<string, LogWriter>();
   readonly #expectedHashes: Set<string>;
   #file: FileSummary = { name: '', lines: 0, calls: 0 };
   /** Number of the current line in the file, empty lines included. */
@@ -76,7 +76,7 @@ export class Verifier {
     this.#expectedHashes = new Set(expected);
   }
 
-  get writers(): Writer[] {
+  get writers(): LogWriter[] {
     return [...this.#writers.values()];
   }
 

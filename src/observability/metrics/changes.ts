@@ -22,24 +22,24 @@ interface ChangesState {
 /** Creates the metrics of the record of changes. */
 export function changeMetrics(registry: Registry) {
   const registers = [registry];
-  const recorded = new Counter({
+  const recordedCounter = new Counter({
     name: 'paygraph_changes_recorded_total',
     help: 'Changes of status or state that this instance recorded.',
     labelNames: ['kind', 'status'],
     registers,
   });
-  const dropped = new Counter({
+  const droppedCounter = new Counter({
     name: 'paygraph_observations_dropped_total',
     help: 'Responses with a possibly new status or state that could not be written to the journal in time. A later lookup shows the state again.',
     registers,
   });
-  const followLookups = new Counter({
+  const followLookupCounter = new Counter({
     name: 'paygraph_follow_lookups_total',
     help: 'Followed transactions that became due for a lookup, by result. postponed: another lookup had just shown the state. expired: FOLLOW_DAYS have passed.',
     labelNames: ['kind', 'result'],
     registers,
   });
-  const delivery = new Histogram({
+  const deliveryHistogram = new Histogram({
     name: 'paygraph_change_delivery_seconds',
     help: 'Time from recording a change until this instance delivers it to a subscriber, unless the subscriber is catching up.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
@@ -48,11 +48,11 @@ export function changeMetrics(registry: Registry) {
   return {
     /** Counts a change as recorded or, if not `isRecorded`, as dropped. */
     onChange: (kind: string, status: string, isRecorded: boolean): void =>
-      isRecorded ? recorded.inc({ kind, status }) : dropped.inc(),
+      isRecorded ? recordedCounter.inc({ kind, status }) : droppedCounter.inc(),
     /** Counts a due lookup of a followed transaction, by result. */
-    onFollowLookup: (kind: string, result: string): void => followLookups.inc({ kind, result }),
+    onFollowLookup: (kind: string, result: string): void => followLookupCounter.inc({ kind, result }),
     /** Records the age of a delivered change. */
-    onDelivered: (ageMs: number): void => delivery.observe(Math.max(0, ageMs) / 1000),
+    onDelivered: (ageMs: number): void => deliveryHistogram.observe(Math.max(0, ageMs) / 1000),
   };
 }
 

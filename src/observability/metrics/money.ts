@@ -30,16 +30,16 @@ const MONEY_MUTATIONS = ['createPayment', 'confirmPayment', 'createPayout'];
 
 /** Creates the metrics of mutations that move money, of recovery and of journal calls. */
 export function paymentMetrics(registry: Registry) {
-  const calls = new Counter({
+  const mutationCounter = new Counter({
     name: 'paygraph_mutations_total',
     help: 'Mutations that move money, by outcome. replayed: the result is that of an earlier call with the same key.',
     labelNames: ['call', 'outcome', 'replayed'],
     registers: [registry],
   });
   for (const call of MONEY_MUTATIONS)
-    calls.inc({ call, outcome: 'OutcomeUnknownError', replayed: 'false' }, 0);
+    mutationCounter.inc({ call, outcome: 'OutcomeUnknownError', replayed: 'false' }, 0);
   const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
-  const recoveries = new Counter({
+  const recoveryCounter = new Counter({
     name: 'paygraph_reconciliations_total',
     help: 'Lookups for unknown outcomes, by result.',
     labelNames: ['kind', 'result'],
@@ -54,9 +54,9 @@ export function paymentMetrics(registry: Registry) {
   return {
     /** Counts a mutation that has ended. `outcome` is the name of the result's type, or the code of the error. */
     mutationEnded: (call: string, outcome: string, replayed: boolean): void =>
-      calls.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
+      mutationCounter.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
     /** Counts a lookup for an unknown outcome. */
-    onRecovery: (kind: string, result: string): void => recoveries.inc({ kind, result }),
+    onRecovery: (kind: string, result: string): void => recoveryCounter.inc({ kind, result }),
     /** Counts a run of the reconciler. `isDone` is false if the journal failed. */
     onReconcilerRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
     /** Counts a jump of a clock. */
@@ -71,14 +71,14 @@ export function paymentMetrics(registry: Registry) {
 }
 
 function journalCallMetrics(registry: Registry) {
-  const duration = new Histogram({
+  const durationHistogram = new Histogram({
     name: 'paygraph_journal_call_duration_seconds',
     help: 'Duration of journal calls, including failed ones.',
     labelNames: ['call'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
     registers: [registry],
   });
-  const errors = new Counter({
+  const errorCounter = new Counter({
     name: 'paygraph_journal_errors_total',
     help: 'Failed journal calls, by call.',
     labelNames: ['call'],
@@ -91,8 +91,8 @@ function journalCallMetrics(registry: Registry) {
   });
   /** @param failure code of the failure, used as a label; null on success */
   return (call: string, failure: string | null, seconds: number): void => {
-    duration.observe({ call }, seconds);
-    errors.inc({ call }, failure ? 1 : 0);
+    durationHistogram.observe({ call }, seconds);
+    errorCounter.inc({ call }, failure ? 1 : 0);
     if (failure) countFailure(failure);
   };
 }

@@ -14,31 +14,31 @@ interface ServiceState {
 /** Creates the metrics of requests to the payment service. */
 export function serviceMetrics(registry: Registry) {
   const registers = [registry];
-  const duration = new Histogram({
+  const durationHistogram = new Histogram({
     name: 'paygraph_service_request_duration_seconds',
     help: 'Duration of requests to the payment service, by result.',
     labelNames: ['call', 'result'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
   });
-  const unauthorized = new Counter({
+  const unauthorizedCounter = new Counter({
     name: 'paygraph_service_unauthorized_total',
     help: 'Requests to the payment service that ended with status 401, even after retries with another key or time.',
     registers,
   });
-  const retries = new Counter({
+  const retryCounter = new Counter({
     name: 'paygraph_service_retries_total',
     help: 'Retried lookups. Mutations are never retried.',
     registers,
   });
-  const durationSeries = cachedSeries((call, result) => duration.labels(call, result));
+  const durationSeries = cachedSeries((call, result) => durationHistogram.labels(call, result));
   return {
     /** Records a request that has ended. `call` and `result` become labels, so they must have few values. */
     requestEnded: (call: string, result: string, seconds: number): void => {
       durationSeries(call, result).observe(seconds);
-      if (result === 'unauthorized') unauthorized.inc();
+      if (result === 'unauthorized') unauthorizedCounter.inc();
     },
-    lookupRetried: (): void => retries.inc(),
+    lookupRetried: (): void => retryCounter.inc(),
   };
 }
 

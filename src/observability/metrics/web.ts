@@ -28,7 +28,7 @@ interface ClientKeyState {
 
 /** Creates the metrics of HTTP server events, except operations. */
 export function serverMetrics(registry: Registry) {
-  const polls = new Counter({
+  const pollCounter = new Counter({
     name: 'paygraph_polls_total',
     help: 'Lookups of transactions for subscriptions, by result.',
     labelNames: ['kind', 'result'],
@@ -54,7 +54,7 @@ export function serverMetrics(registry: Registry) {
       initial: ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'],
     }),
     /** Counts a lookup of a transaction for its subscriptions. */
-    onPoll: (kind: string, result: string): void => polls.inc({ kind, result }),
+    onPoll: (kind: string, result: string): void => pollCounter.inc({ kind, result }),
   };
 }
 

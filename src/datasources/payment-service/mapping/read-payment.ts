@@ -15,7 +15,7 @@ import {
   readStatus,
   readTime,
 } from '../../../redaction/text';
-import { isObject, wireText, type WireObject } from '../../../shared/wire-object';
+import { isObject, scalarToText, type WireObject } from '../../../shared/wire-object';
 import { transactionError, type TransactionError } from '../../../schema/decline';
 
 /** Facts about a payment that come from its request or lookup key. */
@@ -40,7 +40,7 @@ export function readPayment(
   pollAfter: CallerPollIntervals,
 ): PaymentResource {
   const method = isObject(json['payment_method']) ? json['payment_method'] : {};
-  const type = wireText(method['type']);
+  const type = scalarToText(method['type']);
   const definition =
     type === null ? (known.definition ?? paymentMethodByType(null)) : paymentMethodByType(type);
   const payment = new definition.payment(definition);
