@@ -15,6 +15,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import type { Fragments } from '../limits/selection-size';
 
 /** Converts a resolved value to response data. Throws a FallbackError if graphql-js must execute the operation. */
 export type ValueReader = (value: unknown) => unknown;
@@ -48,7 +49,7 @@ export class SelectionCompiler {
 
   constructor(
     private readonly schema: GraphQLSchema,
-    private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+    private readonly fragments: Fragments,
   ) {}
 
   /**

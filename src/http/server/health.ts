@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 export interface HealthSources {
-  /** Returns the code of the reason why the last check of the journal failed; null if it succeeded. */
+  /** Returns the code of the failure of the last journal check; null if it succeeded. */
   journalFailure(): string | null;
   isServiceDown(): boolean;
   /** False for some time after a clock jump. Does not affect readiness. */

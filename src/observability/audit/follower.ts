@@ -43,7 +43,7 @@ export class AuditLogFollower {
     this.#current = undefined;
   }
 
-  /** Returns the file to read after the current one; undefined while the newest file is the current one or empty. */
+  /** Returns the file to read after the current one; undefined if there is none or the newest file is empty. */
   #nextFile(): [name: string, inode: number | undefined] | undefined {
     const newest = statSync(this.file, { throwIfNoEntry: false });
     if (!newest?.size || newest.ino === this.#current?.inode) return undefined;
