@@ -59,12 +59,12 @@ export async function startGateway(
       config,
       service: serviceId,
       warn: (facts, message) => parts.log.warn(facts, message),
-      background: tracing?.background,
+      background: tracing?.runInBackgroundSpan,
       observer: createObserver(metrics, audit),
       serviceLoad: service,
     });
     closers.defer(() => operations.stop());
-    metrics.registerPaymentGauges({
+    metrics.registerJournalAndAuditGauges({
       isJournalUp: () => journalReason() === null,
       isFenceUp: () => operations.fence() !== null,
       unknownOutcomes: () => journal.countUnknown(serviceId),

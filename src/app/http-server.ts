@@ -5,13 +5,13 @@ import type { AuditLog } from '../observability/audit/audit-log';
 import { readSettingFile, type Config } from '../config';
 import { Admission } from '../http/graphql/admission';
 import { createApolloServer, errorFormatter } from '../http/graphql/apollo-server';
-import { connectionCapacity, descriptorLimit } from '../shared/file-descriptors';
+import { maxClientConnections, descriptorLimit } from '../shared/file-descriptors';
 import { createApp } from '../http/server/app';
 import { addCallbacks } from '../http/server/callback-route';
 import { connectionLog } from '../http/server/connection-log';
 import { Connections } from '../http/server/connections';
 import { DocumentLimits } from '../http/limits/document-limits';
-import { EventLoopLag } from '../http/server/event-loop-lag';
+import { EventLoopLagGuard } from '../http/server/event-loop-lag';
 import { addExplorer } from '../http/server/explorer';
 import { GracefulShutdown } from '../http/server/graceful-shutdown';
 import { addGraphql } from '../http/graphql/graphql-route';
@@ -63,7 +63,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
   tracing?.instrument(app);
   addCallbacks(app, (token) => operations.callbacks.onCallback(token));
   const metricsServer = createMetricsServer(app, parts, {
-    journalReason,
+    journalFailure: journalReason,
     isServiceDown,
     isClockSteady: () => operations.isClockSteady(),
     fence: () => operations.fence(),
@@ -73,9 +73,9 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
     addExplorer(app, { isSandbox: config.sandbox !== null, requiresCredentials: !authenticator.isDisabled });
   const subscriptions = await addGraphqlRoutes(parts, served, server);
   metrics.registerServerGauges({
-    subscriptions: subscriptions.open,
+    subscriptions: subscriptions.openSubscriptionCount,
     maxSubscriptions: config.subscriptions.maxSubscriptions,
-    subscriptionConnections: subscriptions.connections,
+    subscriptionConnections: subscriptions.connectionCounts,
     connections: () => connections.size,
     maxConnections: connections.max,
     unreadBytes: () => unread.bytes,
@@ -95,7 +95,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
     authenticator.close();
   };
   const abandon = (): void => {
-    subscriptions.abandon();
+    subscriptions.terminate();
     app.server.closeAllConnections();
   };
   return { ...urls, drain: () => shutdown.drain(), close, abandon };
@@ -111,7 +111,7 @@ async function createServer(parts: BaseParts) {
     return new Authenticator({ clientKeysFile, tokens, clock, log });
   });
   metrics.registerClientKeyGauges(() => authenticator.clientKeys());
-  const rate = new RateLimit(limits.ratePerMinute, () => metrics.server.rejected('rate_limited'));
+  const rate = new RateLimit(limits.ratePerMinute, () => metrics.server.requestRejected('rate_limited'));
   const onUnlisted = (name: string | null): void =>
     log.warn({ event: 'operation_not_persisted', name }, 'allowed operation is not in PERSISTED_OPERATIONS');
   const persisted = readSettingFile('PERSISTED_OPERATIONS', () => {
@@ -121,7 +121,9 @@ async function createServer(parts: BaseParts) {
   const { apollo, compiled } = await startApollo(parts, schema, rate);
   const connections = createConnections(parts);
   const unread = new UnreadResponses(connections, limits);
-  const lag = new EventLoopLag(limits.maxEventLoopLagMs, () => metrics.server.rejected('overloaded'));
+  const lag = new EventLoopLagGuard(limits.maxEventLoopLagMs, () =>
+    metrics.server.requestRejected('overloaded'),
+  );
   const { trustedProxies, clientTimeoutMs } = limits;
   const app = createApp({ log, trustedProxies, clientTimeoutMs, connections });
   return { app, schema, apollo, compiled, admission, authenticator, connections, unread, lag };
@@ -140,8 +142,8 @@ async function addGraphqlRoutes(
     audit.record(entry);
     metrics.payments.mutationEnded(entry.operation, entry.outcome, entry.replayed === true);
   });
-  const checkLoad = (): void => server.lag.check();
-  const onUnauthenticated = (): void => metrics.server.rejected('unauthenticated');
+  const throwIfOverloaded = (): void => server.lag.throwIfOverloaded();
+  const onUnauthenticated = (): void => metrics.server.requestRejected('unauthenticated');
   const subscriptions = startSubscriptions(app, {
     schema,
     introspection: config.introspection,
@@ -152,14 +154,14 @@ async function addGraphqlRoutes(
     maxSubscriptions,
     maxSubscriptionsPerClient,
     heartbeatMs,
-    checkLoad,
+    throwIfOverloaded,
     onUnauthenticated,
-    onLimitReached: () => metrics.server.rejected('subscription_limit'),
-    count: metrics.operationEnded,
+    onLimitReached: () => metrics.server.requestRejected('subscription_limit'),
+    countOperation: metrics.operationEnded,
     connections,
     clock,
     log,
-    startTrace: tracing?.subscription,
+    startTrace: tracing?.startSubscriptionSpan,
   });
   await addGraphql(app, {
     apollo,
@@ -170,7 +172,7 @@ async function addGraphqlRoutes(
     sse: subscriptions.sse,
     corsOrigins,
     hasLandingPage: config.sandbox !== null,
-    checkLoad,
+    throwIfOverloaded,
     onUnauthenticated,
     connections,
   });
@@ -200,7 +202,7 @@ const MAX_FRACTION_PER_ADDRESS = 0.75;
 /** Creates the connection limits: MAX_CONNECTIONS, but no more than the file descriptors of this process allow. */
 function createConnections({ config, metrics, log, clock }: BaseParts): Connections {
   const { maxConnections: wanted, maxConnectionsPerAddress, trustedProxies } = config.limits;
-  const capacity = connectionCapacity(descriptorLimit());
+  const capacity = maxClientConnections(descriptorLimit());
   const maxConnections = Math.min(wanted ?? capacity, capacity);
   if (wanted !== null && wanted > capacity) {
     const facts = { event: 'descriptor_limit_low', wanted, maxConnections };
@@ -225,7 +227,7 @@ async function startApollo(
     if (!tracing) return;
     const { operation: type, name, errors = [] } = operation;
     const codes = errors.map(({ extensions }) => extensions?.['code']);
-    tracing.ended({ type, name: loggableName(name), codes });
+    tracing.operationEnded({ type, name: loggableName(name), codes });
   };
   const formatError = errorFormatter(log);
   const compiled = new CompiledOperationCache({ rate, operationLog: logOperation, formatError });
@@ -235,7 +237,7 @@ async function startApollo(
     hasExplorer: config.explorer,
     hasLandingPage: config.sandbox !== null,
     log,
-    operationLog: logOperation,
+    logOperation,
     formatError,
     rate,
     compilePlugin: compiled.compileRepeatedOperations,

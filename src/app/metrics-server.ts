@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createApp } from '../http/server/app';
 import { Connections } from '../http/server/connections';
-import { addHealth, type HealthParts } from '../http/server/health';
+import { addHealth, type HealthSources } from '../http/server/health';
 import { addMetrics } from '../http/server/metrics-route';
 import type { BaseParts } from './parts';
 
@@ -16,9 +16,9 @@ const MAX_METRICS_CONNECTIONS = 32;
 export function createMetricsServer(
   app: FastifyInstance,
   { config, log, metrics }: BaseParts,
-  health: HealthParts,
+  health: HealthSources,
 ): FastifyInstance | null {
-  const options = { page: () => metrics.page(), token: config.metricsToken?.reveal() ?? null };
+  const options = { page: () => metrics.renderPage(), token: config.metricsToken?.reveal() ?? null };
   addHealth(app, health);
   if (config.metricsPort === null) {
     addMetrics(app, options);

@@ -7,7 +7,7 @@ import { PayoutService } from '../datasources/payment-service/payouts';
 import { ServiceTransport } from '../datasources/payment-service/http/transport';
 import { CallbackTokens } from '../core/callbacks/callback-tokens';
 import { requestContext } from '../http/server/request-context';
-import { pollAfter } from '../shared/poll-after';
+import { callerPollIntervals } from '../shared/poll-after';
 import type { BaseParts } from './parts';
 
 const CREDENTIALS_FILE = 'SERVICE_CREDENTIALS_FILE';
@@ -49,7 +49,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
   const { baseUrl, timeoutMs, notFoundStatus, notFoundFields } = config.service;
   const credentials = openCredentials(config, log);
   const now = (): number => clock.now();
-  const interceptor = tracing?.send;
+  const interceptor = tracing?.runInRequestSpan;
   const transport = new ServiceTransport({ baseUrl, timeoutMs, credentials, now, interceptor });
   const callbackTokens = new CallbackTokens(config.journal.fingerprintKey.reveal());
   const isToken = (text: string): boolean => callbackTokens.read(text) !== null;
@@ -73,7 +73,10 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
   });
   // Callers without a subscription should poll as often as the gateway does right after a change.
   const [payer, provider] = [config.watching.schedule.payer[0], config.watching.schedule.provider[0]];
-  const callerIntervals = pollAfter({ payer: payer?.everyMs ?? 0, provider: provider?.everyMs ?? 0 });
+  const callerIntervals = callerPollIntervals({
+    payer: payer?.everyMs ?? 0,
+    provider: provider?.everyMs ?? 0,
+  });
   return {
     payments: new PaymentService(client, callerIntervals),
     payouts: new PayoutService(client),

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { ApiKeyStore } from '../auth/client-keys';
+import { ClientKeyStore } from '../auth/client-keys';
 import { ConfigError, readConfig, settingsReader, type Config, type Environment } from '../config';
 import { describePathError } from '../datasources/journal/journal-open-error';
 import { readCredentialsFile } from '../datasources/payment-service/credentials-file';
@@ -20,7 +20,7 @@ function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
       errors.push(`${name}: ${describeFileError(error)}.`);
     }
   };
-  check('CLIENT_KEYS_FILE', (file) => new ApiKeyStore(readTextFile(file)));
+  check('CLIENT_KEYS_FILE', (file) => new ClientKeyStore(readTextFile(file)));
   // The gateway ignores this file with the embedded sandbox.
   if (env.has('SERVICE_BASE_URL'))
     check('SERVICE_CREDENTIALS_FILE', (file) =>

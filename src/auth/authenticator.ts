@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../shared/clock';
 import { AccessError, UNAUTHENTICATED_CALLER, type Caller } from './caller';
-import { ApiKeyStore, type ClientKey } from './client-keys';
+import { ClientKeyStore, type ClientKey } from './client-keys';
 import { JwtVerifier, type JwtVerifierOptions } from './tokens';
 import { HotReloadedFile } from '../shared/hot-reloaded-file';
 
@@ -22,9 +22,9 @@ const NO_CREDENTIALS_MESSAGE = 'Credentials are required in the form "Authorizat
 
 /** Authenticates callers by client key (API key) or token (JWT). */
 export class Authenticator {
-  readonly #keys: HotReloadedFile<ApiKeyStore> | undefined;
-  readonly #tokens: JwtVerifier | undefined;
-  /** Last use of each key in ms since 1970, by the SHA-256 of the key, because a reload replaces the entries. */
+  readonly #keys: HotReloadedFile<ClientKeyStore> | undefined;
+  readonly #jwtVerifier: JwtVerifier | undefined;
+  /** Last use of each key in ms since 1970, by the SHA-256 of the key. Outlives a reload of the keys. */
   readonly #lastUsedAt = new Map<string, number>();
   /** Time of the last log line about each expired key in ms since 1970, by the SHA-256 of the key. */
   readonly #expiredLoggedAt = new Map<string, number>();
@@ -35,7 +35,7 @@ export class Authenticator {
     if (clientKeysFile !== null) {
       this.#keys = new HotReloadedFile({
         path: clientKeysFile,
-        read: (text) => new ApiKeyStore(text),
+        read: (text) => new ClientKeyStore(text),
         onReload: (event) =>
           event.applied
             ? log.info({ event: 'client_keys_reloaded' }, 'CLIENT_KEYS_FILE reloaded')
@@ -46,7 +46,7 @@ export class Authenticator {
       });
     }
     if (tokens)
-      this.#tokens = new JwtVerifier({
+      this.#jwtVerifier = new JwtVerifier({
         ...tokens,
         clock,
         warn: (message) => log.warn({ event: 'token_keys_unavailable' }, message),
@@ -55,7 +55,7 @@ export class Authenticator {
 
   /** Whether authentication is off, because neither client keys nor tokens are configured. */
   get isDisabled(): boolean {
-    return !this.#keys && !this.#tokens;
+    return !this.#keys && !this.#jwtVerifier;
   }
 
   /**
@@ -69,7 +69,7 @@ export class Authenticator {
       throw new AccessError('NO_CREDENTIALS', NO_CREDENTIALS_MESSAGE);
     const [, credentials] = /^Bearer +([\x21-\x7e]{1,8192})$/i.exec(authorization) ?? [];
     if (credentials === undefined) throw new AccessError('BAD_CREDENTIALS', NO_CREDENTIALS_MESSAGE);
-    if (this.#tokens && JwtVerifier.isJwt(credentials)) return this.#tokens.verify(credentials);
+    if (this.#jwtVerifier && JwtVerifier.isJwt(credentials)) return this.#jwtVerifier.verify(credentials);
     const key = this.#keys?.value.find(credentials);
     if (!key || this.#isExpired(key)) throw new AccessError('BAD_CREDENTIALS', BAD_KEY_MESSAGE);
     this.#lastUsedAt.set(key.caller.credential ?? '', this.options.clock.now());
@@ -104,7 +104,7 @@ export class Authenticator {
   /** Whether the credentials of an authenticated caller are still accepted: neither expired, revoked nor changed. */
   areCredentialsStillValid(caller: Caller): boolean {
     if (caller.expiresAt !== null && caller.expiresAt <= this.options.clock.now()) return false;
-    if (caller.kind === 'frontend') return this.#tokens?.isSigningKeyInUse(caller) ?? false;
+    if (caller.kind === 'frontend') return this.#jwtVerifier?.isSigningKeyInUse(caller) ?? false;
     return caller.kind !== 'service' || (this.#keys?.value.isStillValid(caller) ?? false);
   }
 

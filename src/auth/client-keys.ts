@@ -32,27 +32,27 @@ const isScopeList = (value: unknown): value is Scope[] =>
 
 /** Parses an entry. Throws an Error whose message names the entry, the field and the rule, never a value. */
 function parseEntry(entry: unknown, index: number): ClientKey {
-  const invalid = (message: string): Error => new Error(`entry ${index + 1}: ${message}`);
-  if (!isObject(entry)) throw invalid('expected an object with id, keySha256, scopes and channels');
+  const entryError = (message: string): Error => new Error(`entry ${index + 1}: ${message}`);
+  if (!isObject(entry)) throw entryError('expected an object with id, keySha256, scopes and channels');
   const { id, keySha256, scopes, channels, label, ...times } = entry;
-  if (!isString(id) || !NAME_PATTERN.test(id)) throw invalid(`id: ${NAME_RULE}`);
+  if (!isString(id) || !NAME_PATTERN.test(id)) throw entryError(`id: ${NAME_RULE}`);
   if (!isString(keySha256) || !/^[0-9a-f]{64}$/i.test(keySha256))
-    throw invalid('keySha256: expected the SHA-256 of the key as 64 hexadecimal digits');
+    throw entryError('keySha256: expected the SHA-256 of the key as 64 hexadecimal digits');
   if (!isScopeList(scopes))
-    throw invalid(`scopes: expected a list with any of ${Object.keys(SCOPES).join(', ')}`);
+    throw entryError(`scopes: expected a list with any of ${Object.keys(SCOPES).join(', ')}`);
   const parsedChannels = parseChannels(channels);
-  if (!parsedChannels) throw invalid('channels: expected ["*"] or a list of UUIDs');
+  if (!parsedChannels) throw entryError('channels: expected ["*"] or a list of UUIDs');
   if (label !== undefined && (!isString(label) || !NAME_PATTERN.test(label)))
-    throw invalid(`label: ${NAME_RULE}`);
+    throw entryError(`label: ${NAME_RULE}`);
   const [createdAt, expiresAt] = ['createdAt', 'expiresAt'].map((name) => {
     const value = times[name];
     if (value === undefined) return null;
     const time = isString(value) && TIME_PATTERN.test(value) ? Date.parse(value) : NaN;
-    if (Number.isNaN(time)) throw invalid(`${name}: expected a time such as 2027-01-31T12:00:00Z`);
+    if (Number.isNaN(time)) throw entryError(`${name}: expected a time such as 2027-01-31T12:00:00Z`);
     return time;
   });
   if (Object.keys(entry).some((name) => !ENTRY_FIELDS.includes(name)))
-    throw invalid(`unknown field; the allowed fields are ${ENTRY_FIELDS.join(', ')}`);
+    throw entryError(`unknown field; the allowed fields are ${ENTRY_FIELDS.join(', ')}`);
   const caller: Caller = {
     kind: 'service',
     id: `service:${id}`,
@@ -66,7 +66,7 @@ function parseEntry(entry: unknown, index: number): ClientKey {
 }
 
 /** The client keys (API keys) of internal services. The gateway has only the SHA-256 of each key. */
-export class ApiKeyStore {
+export class ClientKeyStore {
   readonly all: readonly ClientKey[];
   /** Cached results of isStillValid(), which runs every second for each subscription. */
   readonly #validByCaller = new WeakMap<Caller, boolean>();

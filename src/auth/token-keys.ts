@@ -11,7 +11,7 @@ import { decodeUtf8OrThrow, parseJson } from '../shared/json-text';
 import { TimeoutError } from '../shared/timeout';
 import { AccessError } from './caller';
 
-export interface TokenKeysOptions {
+export interface IssuerKeysOptions {
   jwksUrl: string;
   /** Maximum age in seconds of a key set that is used while no newer one can be loaded. */
   maxStaleKeysSeconds: number;
@@ -43,13 +43,13 @@ interface KeySet {
 }
 
 /** The public keys of the token issuer (JWKS, RFC 7517). They are refreshed only when they are used. */
-export class TokenKeys {
+export class IssuerKeys {
   #keys: KeySet | undefined;
   /** The load in flight. Resolves when it ends, at the latest MAX_LOAD_WAIT_MS after its start. */
-  #loading: Promise<void> | undefined;
+  #loadInFlight: Promise<void> | undefined;
   #lastLoad = { endedAt: -Infinity, failed: false };
 
-  constructor(private readonly options: TokenKeysOptions) {
+  constructor(private readonly options: IssuerKeysOptions) {
     void this.#startLoad(0);
   }
 
@@ -68,12 +68,12 @@ export class TokenKeys {
 
   /** Whether the usable key set has a key with this thumbprint. Also starts a refresh if one is due. */
   hasThumbprint(thumbprint: string): boolean {
-    if (this.#keysAge() >= REFRESH_AGE_MS) void this.#startLoad(0);
+    if (this.#keysAgeMs() >= REFRESH_AGE_MS) void this.#startLoad(0);
     return this.#usableKeys()?.thumbprints.has(thumbprint) ?? false;
   }
 
   async #currentKeys(): Promise<KeySet> {
-    const age = this.#keysAge();
+    const age = this.#keysAgeMs();
     if (age >= REFRESH_AGE_MS) {
       const wasFailing = this.#lastLoad.failed;
       const loading = this.#startLoad(0);
@@ -89,41 +89,41 @@ export class TokenKeys {
   }
 
   /** Age of the key set in ms by wall clock or monotonic clock, whichever is larger: clocks can stop or jump. */
-  #keysAge(): number {
+  #keysAgeMs(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;
-    const byWall = clock.now() - this.#keys.requestedAt;
-    const age = clock.monotonic() - this.#keys.requestedAtMonotonic;
+    const wallClockAge = clock.now() - this.#keys.requestedAt;
+    const monotonicAge = clock.monotonic() - this.#keys.requestedAtMonotonic;
     // If the wall clock was set back, the age is unknown: attempt a refresh before the keys are used.
-    return Math.max(age, byWall < 0 ? MAX_UNREFRESHED_AGE_MS : byWall);
+    return Math.max(monotonicAge, wallClockAge < 0 ? MAX_UNREFRESHED_AGE_MS : wallClockAge);
   }
 
   #usableKeys(): KeySet | undefined {
-    return this.#keysAge() < this.options.maxStaleKeysSeconds * 1000 ? this.#keys : undefined;
+    return this.#keysAgeMs() < this.options.maxStaleKeysSeconds * 1000 ? this.#keys : undefined;
   }
 
   /** Returns the load in flight, or starts a load; undefined during the cooldown after the last load. */
   #startLoad(cooldownMs: number): Promise<void> | undefined {
-    if (this.#loading) return this.#loading;
+    if (this.#loadInFlight) return this.#loadInFlight;
     const { clock } = this.options;
     const { endedAt, failed } = this.#lastLoad;
     const sinceLastLoad = clock.now() - endedAt;
     if (sinceLastLoad >= 0 && sinceLastLoad < (failed ? FAILURE_COOLDOWN_MS : cooldownMs)) return undefined;
-    this.#loading = new Promise((resolve) => {
+    this.#loadInFlight = new Promise((resolve) => {
       const timer = clock.after(MAX_LOAD_WAIT_MS, resolve);
       void this.#reload().finally(() => {
         timer.cancel();
         resolve();
       });
     });
-    return this.#loading;
+    return this.#loadInFlight;
   }
 
   async #reload(): Promise<void> {
     const { jwksUrl, clock, warn } = this.options;
     const abort = new AbortController();
     const timer = clock.after(LOAD_TIMEOUT_MS, () => abort.abort(new TimeoutError()));
-    let failed = false;
+    let hasFailed = false;
     const requestedAt = clock.now();
     const requestedAtMonotonic = clock.monotonic();
     try {
@@ -131,15 +131,15 @@ export class TokenKeys {
       const thumbprints = await thumbprintsOf(keySet);
       this.#keys = { find: createLocalJWKSet(keySet), thumbprints, requestedAt, requestedAtMonotonic };
     } catch (error) {
-      failed = true;
+      hasFailed = true;
       const reason = describeLoadError(error);
       warn(
         `could not load the public keys (${reason}): check that AUTH_JWKS_URL is reachable and has a key set`,
       );
     } finally {
       timer.cancel();
-      this.#lastLoad = { endedAt: clock.now(), failed };
-      this.#loading = undefined;
+      this.#lastLoad = { endedAt: clock.now(), failed: hasFailed };
+      this.#loadInFlight = undefined;
     }
   }
 }

@@ -1,9 +1,9 @@
 import { calculateJwkThumbprint, errors, jwtVerify, type CryptoKey, type JWTPayload } from 'jose';
 import { parseJson } from '../shared/json-text';
 import { AccessError, parseChannels, isScope, type Caller } from './caller';
-import { TokenKeys, type TokenKeysOptions } from './token-keys';
+import { IssuerKeys, type IssuerKeysOptions } from './token-keys';
 
-export interface JwtVerifierOptions extends TokenKeysOptions {
+export interface JwtVerifierOptions extends IssuerKeysOptions {
   issuer: string;
   audience: string;
   /** Maximum lifetime of a token in seconds, from `iat` to `exp`. */
@@ -11,7 +11,7 @@ export interface JwtVerifierOptions extends TokenKeysOptions {
 }
 
 /** Accepted signature algorithms, all of them asymmetric. */
-export const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
+export const ACCEPTED_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 /** Allowed difference between the clocks of the issuer and the gateway. */
 const CLOCK_LEEWAY_SECONDS = 30;
 const MAX_TOKEN_LENGTH = 8192;
@@ -19,7 +19,7 @@ const MAX_TOKEN_LENGTH = 8192;
 /** Accepted `typ` headers (RFC 7519, RFC 9068). */
 const ACCESS_TOKEN_TYPE = /^(application\/)?(at\+)?jwt$/i;
 
-const invalidToken = (): AccessError =>
+const invalidTokenError = (): AccessError =>
   new AccessError(
     'BAD_CREDENTIALS',
     'The token is not accepted: its signature, issuer, audience, times, type or subject is not valid here.',
@@ -27,11 +27,11 @@ const invalidToken = (): AccessError =>
 
 /** Verifies the tokens (JWT, RFC 7519) of frontends with the public keys of the token issuer. */
 export class JwtVerifier {
-  readonly #keys: TokenKeys;
+  readonly #keys: IssuerKeys;
   readonly #thumbprints = new WeakMap<CryptoKey, Promise<string>>();
 
   constructor(private readonly options: JwtVerifierOptions) {
-    this.#keys = new TokenKeys(options);
+    this.#keys = new IssuerKeys(options);
   }
 
   /** Whether a text has the form of a JWT. */
@@ -41,9 +41,9 @@ export class JwtVerifier {
 
   /** Returns the caller of a token. Throws an AccessError if the token is invalid or no public keys are available. */
   async verify(token: string): Promise<Caller> {
-    if (token.length > MAX_TOKEN_LENGTH) throw invalidToken();
+    if (token.length > MAX_TOKEN_LENGTH) throw invalidTokenError();
     const { payload, protectedHeader, key } = await this.#verifySignatureAndClaims(token);
-    if (hasDuplicateName(token) || !isAccessToken(protectedHeader.typ)) throw invalidToken();
+    if (hasDuplicateName(token) || !isAccessToken(protectedHeader.typ)) throw invalidTokenError();
     this.#checkLifetime(payload);
     return callerOf(payload, this.options.issuer, await this.#thumbprintOf(key));
   }
@@ -55,37 +55,37 @@ export class JwtVerifier {
 
   async #verifySignatureAndClaims(token: string) {
     const { issuer, audience, clock } = this.options;
-    const rules = {
+    const verifyOptions = {
       issuer,
       audience,
-      algorithms: ALGORITHMS,
+      algorithms: ACCEPTED_ALGORITHMS,
       requiredClaims: ['exp', 'sub'],
       clockTolerance: CLOCK_LEEWAY_SECONDS,
       currentDate: new Date(clock.now()),
     };
     try {
-      const { key, ...verified } = await jwtVerify(token, this.#keys.find, rules);
+      const { key, ...verified } = await jwtVerify(token, this.#keys.find, verifyOptions);
       // A Uint8Array is a symmetric key. No accepted algorithm uses symmetric keys.
-      if (key instanceof Uint8Array) throw invalidToken();
+      if (key instanceof Uint8Array) throw invalidTokenError();
       return { ...verified, key };
     } catch (error) {
       if (error instanceof AccessError) throw error;
       if (error instanceof errors.JWKSMultipleMatchingKeys) {
         for await (const key of error) {
-          const verified = await jwtVerify(token, key, rules).catch(() => undefined);
+          const verified = await jwtVerify(token, key, verifyOptions).catch(() => undefined);
           if (verified) return { ...verified, key };
         }
       }
-      throw invalidToken();
+      throw invalidTokenError();
     }
   }
 
-  /** Throws if the token was issued in the future or is valid for too long. jose has checked that both are numbers. */
+  /** Throws if `iat` is in the future or `exp` is too late. jose has checked that they are numbers. */
   #checkLifetime({ exp = Infinity, iat }: JWTPayload): void {
     const { clock, maxLifetimeSeconds } = this.options;
     const now = Math.floor(clock.now() / 1000);
     const isFromTheFuture = iat !== undefined && iat > now + CLOCK_LEEWAY_SECONDS;
-    if (isFromTheFuture || exp - (iat ?? now) > maxLifetimeSeconds) throw invalidToken();
+    if (isFromTheFuture || exp - (iat ?? now) > maxLifetimeSeconds) throw invalidTokenError();
   }
 
   #thumbprintOf(key: CryptoKey): Promise<string> {
@@ -112,7 +112,7 @@ function hasDuplicateName(token: string): boolean {
 /** Converts the claims `sub`, `scope` (space-separated) and `channels` to a caller. Unknown scopes grant nothing. */
 function callerOf({ sub, scope, channels, exp }: JWTPayload, issuer: string, credential: string): Caller {
   // A subject that is a number or a list would give the same caller id as its string form.
-  if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidToken();
+  if (typeof sub !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(sub)) throw invalidTokenError();
   return {
     kind: 'frontend',
     // A subject is unique only within its issuer (RFC 7519, 4.1.2). The id is unambiguous: a subject contains no space.

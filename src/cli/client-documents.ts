@@ -19,7 +19,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { documentErrors, type DocumentError } from '../http/persisted/manifest';
+import { validateDocument, type DocumentValidationError } from '../http/persisted/manifest';
 import { publicMessage } from '../redaction/graphql-message';
 import { InputError } from './context';
 import { causeCode } from '../shared/error-code';
@@ -115,14 +115,14 @@ function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQ
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION && !node.name)
     .map((node) => `${locationOf(node)}: the operation has no name; every operation needs one`);
   // If the error has no AST nodes (an error of a scalar), find the definitions that have the same error.
-  const nodesOf = ({ rule, error }: DocumentError): readonly ASTNode[] =>
+  const nodesOf = ({ rule, error }: DocumentValidationError): readonly ASTNode[] =>
     error.nodes ??
     definitions.filter((definition) =>
-      documentErrors(schema, documentOf([definition]), [rule]).some(
+      validateDocument(schema, documentOf([definition]), [rule]).some(
         (candidate) => candidate.error.message === error.message,
       ),
     );
-  const invalid = documentErrors(schema, documentOf(definitions), VALIDATION_RULES).map((fault) => {
+  const invalid = validateDocument(schema, documentOf(definitions), VALIDATION_RULES).map((fault) => {
     const [location = '', ...otherLocations] = nodesOf(fault).map(locationOf);
     const also = otherLocations.length > 0 ? ` (also ${otherLocations.join(', ')})` : '';
     return `${location}: ${fault.rule.name}: ${fault.message}${also}`;

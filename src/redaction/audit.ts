@@ -25,21 +25,21 @@ function truncate(text: string, maxBytes: number): string {
   return kept;
 }
 
-function redactIf(containsNumber: (text: string) => boolean, text: string, maxBytes: number): string {
+function redactOrTruncate(containsNumber: (text: string) => boolean, text: string, maxBytes: number): string {
   const start = String(text).slice(0, MAX_SEARCHED_CHARACTERS);
   return containsToken(start) || containsNumber(start) ? REDACTED : truncate(start, maxBytes);
 }
 
 /** Returns a text for the audit log. Redacts it if it may contain a card number or token; otherwise truncates it. */
 export const redactForAudit = (text: string, maxBytes: number): string =>
-  redactIf(containsCardNumber, text, maxBytes);
+  redactOrTruncate(containsCardNumber, text, maxBytes);
 
 /**
  * Returns an idempotency key, or the name of a caller or operator, for the audit log. Redacts it only if it contains a
  * token or a card number of a known scheme, because the check digit alone would redact one numeric name in ten.
  */
 export const redactNameForAudit = (text: string, maxBytes: number): string =>
-  redactIf(containsPan, text, maxBytes);
+  redactOrTruncate(containsPan, text, maxBytes);
 
 /** Returns a decimal number for the audit log. A card number is searched for only before the decimal point. */
 export function redactDecimalForAudit(text: string, maxBytes: number): string {

@@ -23,27 +23,27 @@ interface DecodedText {
 const MAX_DECODINGS = 5;
 
 const ENCODING_MARKER = /[%&\\]/;
-const NOT_ASCII = /[^\x00-\x7f]/;
+const NON_ASCII = /[^\x00-\x7f]/;
 
 /** Whether a text may have more than one decoding. Cheap for most texts. */
 function mayBeEncoded(text: string): boolean {
   if (ENCODING_MARKER.test(text)) return true;
-  if (!NOT_ASCII.test(text)) return false;
+  if (!NON_ASCII.test(text)) return false;
   // Do not use text.normalize(): its time is quadratic in the number of marks that follow one letter.
   for (const character of text) if (plainForm(character) !== character) return true;
   return false;
 }
 
 /** One encoded character: percent-encoded UTF-8, an HTML entity, or an escape of JavaScript or JSON. */
-const ENCODED =
+const ENCODED_CHARACTER =
   /%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-7](?:%[89ab][\da-f]){3}|&#x[\da-f]{1,8};?|&#\d{1,8};?|&[a-z]{2,31};|[\\%]u[\da-f]{4}|\\u\{[\da-f]{1,8}\}|\\x[\da-f]{2}/giu;
 
 /** Format characters (such as zero-width characters and direction marks) and combining marks. */
-const INVISIBLE = /[\p{Cf}\p{Mn}\p{Me}]/u;
+const INVISIBLE_CHARACTER = /[\p{Cf}\p{Mn}\p{Me}]/u;
 
 const fromCodePoint = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : ' ');
 
-/** Decodes one match of ENCODED. Returns the match itself if it encodes no character. */
+/** Decodes one match of ENCODED_CHARACTER. Returns the match itself if it encodes no character. */
 function decodeCharacter(encoded: string): string {
   const code = encoded.toLowerCase();
   if (/^%[^u]/.test(code)) {
@@ -72,7 +72,7 @@ function digitValue(digit: string): number {
 const MAX_CHARACTER_FORM_LENGTH = 4;
 
 function computePlainForm(character: string): string {
-  if (INVISIBLE.test(character)) return '';
+  if (INVISIBLE_CHARACTER.test(character)) return '';
   const form = character.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
   return form.length <= MAX_CHARACTER_FORM_LENGTH ? form : character;
 }
@@ -107,7 +107,7 @@ function decodeOnce(source: DecodedText): DecodedText {
       position += character.length;
     }
   };
-  for (const { 0: encoded, index } of source.text.matchAll(ENCODED)) {
+  for (const { 0: encoded, index } of source.text.matchAll(ENCODED_CHARACTER)) {
     addUnencoded(index);
     position += encoded.length;
     add(decodeCharacter(encoded), index, position);
@@ -116,15 +116,15 @@ function decodeOnce(source: DecodedText): DecodedText {
   return { text, starts, ends };
 }
 
-function decodingsOf(text: string): DecodedText[] {
+function nestedDecodings(text: string): DecodedText[] {
   const decodings: DecodedText[] = [];
   const units = Array.from({ length: text.length }, (_, unit) => unit);
-  let last: DecodedText = { text, starts: units, ends: units.map((unit) => unit + 1) };
+  let latest: DecodedText = { text, starts: units, ends: units.map((unit) => unit + 1) };
   for (let times = 0; times < MAX_DECODINGS; times += 1) {
-    const next = decodeOnce(last);
-    if (next.text === last.text) break;
+    const next = decodeOnce(latest);
+    if (next.text === latest.text) break;
     decodings.push(next);
-    last = next;
+    latest = next;
   }
   return decodings;
 }
@@ -133,7 +133,7 @@ function decodingsOf(text: string): DecodedText[] {
 export function findInDecodings(text: string, find: Finder): readonly Span[] {
   const plainSpans = find(text);
   if (!mayBeEncoded(text)) return plainSpans;
-  const encodedSpans = decodingsOf(text).flatMap(({ text: decoded, starts, ends }) =>
+  const encodedSpans = nestedDecodings(text).flatMap(({ text: decoded, starts, ends }) =>
     find(decoded).map(([from, to]): Span => [starts[from] ?? 0, ends[to - 1] ?? text.length]),
   );
   return encodedSpans.length === 0 ? plainSpans : [...plainSpans, ...encodedSpans];

@@ -5,27 +5,27 @@ import { containsToken } from './text';
 // from their fixed words and from GraphQL names, without values.
 
 const GRAPHQL_NAME = /^[$@]?[_A-Za-z][_0-9A-Za-z]{0,127}$/;
-const TYPE = /^\[*[_A-Za-z][_0-9A-Za-z]{0,127}[!\]]*$/;
+const GRAPHQL_TYPE = /^\[*[_A-Za-z][_0-9A-Za-z]{0,127}[!\]]*$/;
 const GRAPHQL_PATH = /^[$]?[_A-Za-z][_0-9A-Za-z]*(\.[_A-Za-z][_0-9A-Za-z]*|\[\d+\])*$/;
 const MANY_DIGITS = /\d[\d_]{4,}/;
 
-const isName = (text: string): boolean =>
+const isSafeGraphqlName = (text: string): boolean =>
   !MANY_DIGITS.test(text) &&
   !containsToken(text) &&
-  (GRAPHQL_NAME.test(text) || TYPE.test(text) || (text.length <= 512 && GRAPHQL_PATH.test(text)));
+  (GRAPHQL_NAME.test(text) || GRAPHQL_TYPE.test(text) || (text.length <= 512 && GRAPHQL_PATH.test(text)));
 
 /** Returns a GraphQL name, type or path; redacted if the text is none of these or may contain a secret. */
-export const redactGraphqlName = (text: string): string => (isName(text) ? text : REDACTED);
+export const redactGraphqlName = (text: string): string => (isSafeGraphqlName(text) ? text : REDACTED);
 
 /** Characters of the text that graphql-js writes outside quotes. */
-const SENTENCE = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
+const UNQUOTED_TEXT = /^[A-Za-z0-9 ,.;:()'?@$_{}=[\]!-]*$/;
 
 /** Returns a message with only GraphQL names in quotes; undefined if it may contain a value outside quotes. */
 function rebuildSentence(message: string): string | undefined {
   const parts = message.split('"');
   if (parts.length % 2 === 0 || message.length > 2000) return undefined;
   const outside = parts.filter((_, place) => place % 2 === 0);
-  if (!outside.every((text) => SENTENCE.test(text) && !MANY_DIGITS.test(text))) return undefined;
+  if (!outside.every((text) => UNQUOTED_TEXT.test(text) && !MANY_DIGITS.test(text))) return undefined;
   return parts.map((text, place) => (place % 2 === 0 ? text : redactGraphqlName(text))).join('"');
 }
 

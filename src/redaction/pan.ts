@@ -12,7 +12,7 @@ const hasEnoughPanDigits = (text: string): boolean => /(?:\d\D*){12}/.test(text)
 /** Matches digit groups with one to three separators between two groups: "4111 1111", "4111 - 1111", "4111_1111". */
 const DIGIT_RUNS = /\d+(?:[^\p{L}\p{N}]{1,3}\d+)*/gu;
 
-const isCardNumber = (digits: string): boolean =>
+const hasCardNumberForm = (digits: string): boolean =>
   digits.length >= MIN_PAN_DIGITS && digits.length <= MAX_PAN_DIGITS && passesLuhn(digits);
 
 type DigitTest = (digits: string) => boolean;
@@ -26,29 +26,29 @@ function spansInRun(run: string, start: number, test: DigitTest): Span[] {
     for (const { 0: group, index } of groups.slice(first, first + MAX_PAN_DIGITS)) {
       digits += group;
       if (digits.length > MAX_PAN_DIGITS) return;
-      if (isCardNumber(digits) && test(digits)) spans.push([start + from, start + index + group.length]);
+      if (hasCardNumberForm(digits) && test(digits)) spans.push([start + from, start + index + group.length]);
     }
   });
   return spans;
 }
 
-const UUID = /(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-z])/gi;
+const UUID_IN_TEXT = /(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-z])/gi;
 
 /** Masks UUIDs, because their digits can look like a PAN. Keeps UUIDs without letters, which may be a PAN. */
 const maskUuids = (text: string): string =>
-  text.replace(UUID, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
+  text.replace(UUID_IN_TEXT, (uuid) => (/[a-f]/i.test(uuid) ? 'u'.repeat(uuid.length) : uuid));
 
 /** Finds card numbers that pass `test`. */
-function findPans(text: string, test: DigitTest): readonly Span[] {
+function findCardNumbersPassing(text: string, test: DigitTest): readonly Span[] {
   if (!hasEnoughPanDigits(text)) return NO_SPANS;
   // Fast path for texts of digits only, such as bank account numbers.
-  if (/^\d+$/.test(text)) return isCardNumber(text) && test(text) ? [[0, text.length]] : NO_SPANS;
+  if (/^\d+$/.test(text)) return hasCardNumberForm(text) && test(text) ? [[0, text.length]] : NO_SPANS;
   const runs = [...maskUuids(text).matchAll(DIGIT_RUNS)];
   return runs.flatMap(({ 0: run, index }) => spansInRun(run, index, test));
 }
 
 /** Finds 12 to 19 digits, together or in groups, with the check digit of a card number. */
-export const findCardNumbers: Finder = (text) => findPans(text, () => true);
+export const findCardNumbers: Finder = (text) => findCardNumbersPassing(text, () => true);
 
 /** Whether any decoding of a text contains a card number of any scheme, known or unknown. */
 export const containsCardNumber = (text: string): boolean =>
@@ -72,7 +72,8 @@ const isSchemeNumber: DigitTest = (digits) => CARD_SCHEMES.some((scheme) => sche
  * order numbers, because one number in ten has a valid check digit by chance.
  */
 export const containsPan = (text: string): boolean =>
-  findInDecodings(text, (decoded) => findPans(decoded, isSchemeNumber)).length > 0;
+  findInDecodings(text, (decoded) => findCardNumbersPassing(decoded, isSchemeNumber)).length > 0;
 
 /** Faster containsPan() for a GraphQL name, which cannot contain encoded characters. */
-export const graphqlNameContainsPan = (name: string): boolean => findPans(name, isSchemeNumber).length > 0;
+export const graphqlNameContainsPan = (name: string): boolean =>
+  findCardNumbersPassing(name, isSchemeNumber).length > 0;

@@ -29,7 +29,7 @@ function cardNumberFinder(number: string): Finder {
   return unionFinder([(text) => findMatches(grouped, text), textFinder(encodings(number))]);
 }
 
-/** Returns a finder of whole texts in which the digits of a card number occur with anything between them. */
+/** Returns a finder that matches a whole text if its digits contain a card number, whatever is between them. */
 const spreadDigitsFinder =
   (digits: string): Finder =>
   (text) =>
@@ -44,10 +44,10 @@ function securityCodeFinder(code: string): Finder {
 
 const isIsoDateTime = (text: string): boolean => /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.:+Z-]*$/i.test(text);
 
-const isCardNumber = (secret: string): boolean => /^\d{12,19}$/.test(secret);
+const hasCardNumberLength = (secret: string): boolean => /^\d{12,19}$/.test(secret);
 
 function secretFinder(secret: string): Finder {
-  if (isCardNumber(secret)) return cardNumberFinder(secret);
+  if (hasCardNumberLength(secret)) return cardNumberFinder(secret);
   return /^\d{3,4}$/.test(secret) ? securityCodeFinder(secret) : textFinder([secret, ...encodings(secret)]);
 }
 
@@ -68,7 +68,7 @@ export function createRedactor({ secrets = [], credentials = [], isToken }: Sens
   const finders = [...secrets.filter(isSearchable).map(secretFinder), credentialFinder(credentials)];
   if (isToken) finders.push(tokenFinder(isToken));
   const find = unionFinder(finders);
-  const findSpreadDigits = unionFinder(secrets.filter(isCardNumber).map(spreadDigitsFinder));
+  const findSpreadDigits = unionFinder(secrets.filter(hasCardNumberLength).map(spreadDigitsFinder));
   return (text) => {
     const redacted = redactSpans(text, findInDecodings(text, find));
     return findInDecodings(redacted, findSpreadDigits).length === 0 ? redacted : REDACTED;
@@ -121,19 +121,19 @@ const rollingHash = (hash: number, letter: number): number =>
   ((hash << 4) ^ (letter | 0x20)) & (HASH_COUNT - 1);
 
 /** Returns a fast test whether a text may contain one of the values. Its time does not depend on their number. */
-function buildPrefilter(values: readonly string[]): (text: string) => boolean {
-  // The hash ignores case only in ASCII, therefore a value that begins otherwise disables the prefilter.
+function createPrefilter(values: readonly string[]): (text: string) => boolean {
+  // The hash ignores case in ASCII only. If a value begins with other characters, every text has to be searched.
   if (!values.every((value) => /^[ -~]{4}/.test(value))) return () => true;
-  const prefixes = new Uint8Array(HASH_COUNT);
+  const hasPrefixHash = new Uint8Array(HASH_COUNT);
   for (const value of values)
-    prefixes[
+    hasPrefixHash[
       [...value.slice(0, PREFIX_LENGTH)].reduce((hash, letter) => rollingHash(hash, letter.charCodeAt(0)), 0)
     ] = 1;
   return (text) => {
     let hash = 0;
     for (let index = 0; index < text.length; index += 1) {
       hash = rollingHash(hash, text.charCodeAt(index));
-      if (prefixes[hash] === 1) return true;
+      if (hasPrefixHash[hash] === 1) return true;
     }
     return false;
   };
@@ -144,7 +144,7 @@ function manyTextsFinder(values: readonly string[]): Finder {
   const digits = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
   const others = values.filter((value) => !digits.includes(value));
   const texts = others.flatMap((value) => [value, ...encodings(value)]);
-  const mayContain = buildPrefilter(texts);
+  const mayContain = createPrefilter(texts);
   const findText = textFinder(texts);
   return unionFinder([(text) => (mayContain(text) ? findText(text) : NO_SPANS), ...digits.map(secretFinder)]);
 }

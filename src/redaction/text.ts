@@ -1,21 +1,19 @@
 import { isIP } from 'node:net';
 import { REDACTED } from '../shared/secret';
-import { isPrintable } from '../shared/text';
+import { CONTROL_CHARACTERS, isPrintable } from '../shared/text';
 import { isUuid } from '../shared/uuid';
-import { isObject, snakeCase, wireText, type WireObject } from '../shared/wire-object';
+import { isObject, snakeCase, scalarToText, type WireObject } from '../shared/wire-object';
 import { findInDecodings, findMatches, redactSpans, type Finder } from './decodings';
 import { containsPan, findCardNumbers } from './pan';
 
 // Reads text fields of payment service responses. Card numbers and tokens are redacted in free text, but not in payment
 // details such as account numbers, because one in ten looks like a card number by chance (table in docs/redaction.md).
 
-const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
-
 /** JWTs, client keys of the gateway, and credentials in Authorization headers. */
-const TOKENS =
+const TOKEN_PATTERN =
   /(?<![\w-])eyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)*|\bpgk_[\w-]{16,}|\b(?:bearer|basic)\s+[\w.~+/-]{8,}=*/gi;
 
-const findTokens: Finder = (text) => findMatches(TOKENS, text);
+const findTokens: Finder = (text) => findMatches(TOKEN_PATTERN, text);
 
 /** Whether a text contains a token or client key, as written or after decoding. */
 export const containsToken = (text: string): boolean => findInDecodings(text, findTokens).length > 0;
@@ -34,7 +32,7 @@ export function redactText(text: string): string {
 }
 
 export function redactFreeText(value: unknown): string | null {
-  const text = wireText(value);
+  const text = scalarToText(value);
   return text === null ? null : redactText(text);
 }
 
@@ -43,25 +41,25 @@ export function redactFreeText(value: unknown): string | null {
  * no string, number or boolean, or if a known secret in it has already been replaced.
  */
 export function passThrough(value: unknown): string | null {
-  const text = wireText(value);
+  const text = scalarToText(value);
   return text?.includes(REDACTED) ? null : text;
 }
 
 /** Whether a word may be a key, hash or ciphertext: it is long, mixes letters and digits, and is no UUID. */
-const isOpaque = (word: string): boolean =>
+const isOpaqueWord = (word: string): boolean =>
   word.length >= 20 &&
   !isUuid(word) &&
   word.split(/[_-]/).some((part) => part.length >= 12 && /\d/.test(part) && /[a-z]/i.test(part));
 
 /** Reads an enum value of the service, such as a code or a type. Redacts a text that does not look like one. */
 export function readEnumValue(value: unknown): string | null {
-  const text = wireText(value);
+  const text = scalarToText(value);
   if (text === null) return null;
   const mayBeEnumValue = text.length <= 64 && isPrintable(text) && redactText(text) === text;
-  return mayBeEnumValue && !text.split(' ').some(isOpaque) ? text : REDACTED;
+  return mayBeEnumValue && !text.split(' ').some(isOpaqueWord) ? text : REDACTED;
 }
 
-/** Reads a status. Redacts it if it has more than two digits, because the journal stores statuses. */
+/** Reads a status, which the journal stores. Redacts it if it has more than two digits: they may be a secret. */
 export function readStatus(value: unknown): string | null {
   const word = readEnumValue(value);
   return word === null || word.replace(/\P{N}/gu, '').length <= 2 ? word : REDACTED;
@@ -71,17 +69,17 @@ const MAX_MESSAGE_LENGTH = 1000;
 
 /** Reads an error message of the service or a provider. Truncates it; redacts card numbers, tokens and opaque words. */
 export function readMessage(value: unknown): string | null {
-  const text = wireText(value);
+  const text = scalarToText(value);
   if (text === null) return null;
   const printable = text.slice(0, MAX_MESSAGE_LENGTH).toWellFormed().replace(CONTROL_CHARACTERS, ' ');
-  return redactText(printable).replace(/[\w+/=-]{20,}/g, (word) => (isOpaque(word) ? REDACTED : word));
+  return redactText(printable).replace(/[\w+/=-]{20,}/g, (word) => (isOpaqueWord(word) ? REDACTED : word));
 }
 
 /** Creates a reader that returns a text unchanged if it has the expected form, otherwise redacted as free text. */
 const readerOfForm =
   (hasForm: (text: string) => boolean) =>
   (value: unknown): string | null => {
-    const text = wireText(value);
+    const text = scalarToText(value);
     return text !== null && hasForm(text) ? text : redactFreeText(value);
   };
 
@@ -107,9 +105,9 @@ export function readMoney(value: unknown): string | null {
 /** Maximum number of digits that a masked card number may show: the first eight and the last four. */
 const MAX_MASK_DIGITS = 12;
 
-/** Masks a full card number. Returns another text if it has at most 12 digits and nothing to redact; otherwise null. */
+/** Reads a card mask. Masks a full card number. Returns null for a text with over 12 digits or something to redact. */
 export function readCardMask(value: unknown): string | null {
-  const text = wireText(value);
+  const text = scalarToText(value);
   if (text === null) return null;
   const bare = text.replace(/[^\p{L}\p{N}*•·.#]/gu, '');
   if (/^\d{12,19}$/.test(bare)) return `${bare.slice(0, 4)}${'*'.repeat(bare.length - 8)}${bare.slice(-4)}`;
@@ -125,7 +123,8 @@ const PAYEE_FIELD =
   /(^|[_-])(account|account_?(number|no|id)|iban|virtual_?account|va_?number|upi_?id|vpa|phone|msisdn|wallet|address|qr|qr_?code|reference|payment_?code)$/i;
 
 /** Whether a value is an integer beyond the precision of JSON numbers. It may be a rounded card number. */
-export const isInexact = (value: unknown): boolean => Number.isInteger(value) && !Number.isSafeInteger(value);
+export const isInexactInteger = (value: unknown): boolean =>
+  Number.isInteger(value) && !Number.isSafeInteger(value);
 
 /** Redacts a text. `field` is the name of its field, or '' if the text itself is the name of a field. */
 type RedactText = (text: string, field: string) => string;
@@ -135,7 +134,7 @@ export function redactJson(value: unknown, redact: RedactText, field = '', depth
   if (depth > MAX_DEPTH) return REDACTED;
   if (typeof value === 'string') return redact(value, field);
   if (typeof value === 'number')
-    return !isInexact(value) && redact(String(value), field) === String(value) ? value : REDACTED;
+    return !isInexactInteger(value) && redact(String(value), field) === String(value) ? value : REDACTED;
   if (Array.isArray(value)) return value.map((item) => redactJson(item, redact, field, depth + 1));
   if (!isObject(value)) return value;
   let isChanged = false;
@@ -151,6 +150,6 @@ export function redactJson(value: unknown, redact: RedactText, field = '', depth
 const redactFreeField: RedactText = (text, field) =>
   PAYEE_FIELD.test(snakeCase(field)) ? text : redactText(text);
 
-/** Reads the fields of a method whose fields are undocumented. Redacts them as free text, except each PAYEE_FIELD. */
+/** Reads the undocumented fields of a method. Redacts them as free text, except fields that match PAYEE_FIELD. */
 export const readFreeFields = (value: unknown): WireObject | null =>
   isObject(value) ? (redactJson(value, redactFreeField) as WireObject) : null;

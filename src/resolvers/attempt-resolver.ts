@@ -17,11 +17,11 @@ import {
 import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
 import { NullableField } from '../schema/nullable-field';
 import { Timestamp, UUID } from '../schema/scalars';
-import { badArgument, checkedExternalId, pageSize } from './bad-request';
+import { badArgumentError, checkedExternalId, checkedPageSize } from './bad-request';
 import type { OperationContext } from './context';
-import { READ_SCOPES } from './node-resolver';
+import { ALL_READ_SCOPES } from './node-resolver';
 import { RequiresScope } from './root-fields';
-import { kindsWith } from './visible-transactions';
+import { kindsWithRight } from './visible-transactions';
 
 /** The GraphQL value of each outcome in the journal. */
 const GRAPHQL_OUTCOMES: Record<RecordedOutcome, AttemptOutcome> = {
@@ -76,7 +76,7 @@ const encodeCursor = ({ startedAt, seq }: AttemptPosition): string =>
 function decodeCursor(cursor: string): AttemptPosition {
   const [, startedAt, seq] =
     /^attempt:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (!seq) throw badArgument('after', 'cursor', 'after is not a cursor of this gateway.');
+  if (!seq) throw badArgumentError('after', 'cursor', 'after is not a cursor of this gateway.');
   return { startedAt: Number(startedAt), seq: Number(seq) };
 }
 
@@ -89,7 +89,7 @@ function parseTimestamp(name: string, time: string | null | undefined): number |
   const day = time.slice(0, 10);
   // Rejects days such as February 30, which Date.parse reads as March 2.
   if (Number.isNaN(ms) || !new Date(day).toISOString().startsWith(day))
-    throw badArgument(name, 'timestamp', `${name} must be a time that exists in the calendar.`);
+    throw badArgumentError(name, 'timestamp', `${name} must be a time that exists in the calendar.`);
   return HAS_FRACTION_OF_MS.test(time) ? ms + 1 : ms;
 }
 
@@ -102,22 +102,23 @@ function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]
   const startedFrom = parseTimestamp('startedAfter', args.startedAfter);
   const startedBefore = parseTimestamp('startedBefore', args.startedBefore);
   if (startedFrom !== null && startedBefore !== null && startedFrom >= startedBefore)
-    throw badArgument('startedAfter', 'range', 'startedAfter must be before startedBefore.');
+    throw badArgumentError('startedAfter', 'range', 'startedAfter must be before startedBefore.');
   const cursor = typeof after === 'string' ? decodeCursor(after) : null;
-  const end = startedBefore === null ? null : { startedAt: startedBefore, seq: 0 };
+  const endPosition = startedBefore === null ? null : { startedAt: startedBefore, seq: 0 };
   return {
     kinds: visibleKinds.filter((kind) => !operation || GRAPHQL_OPERATIONS[kind] === operation),
     outcome: RECORDED_OUTCOMES.find((recorded) => GRAPHQL_OUTCOMES[recorded] === outcome) ?? null,
     externalId: typeof externalId === 'string' ? checkedExternalId(externalId) : null,
     startedFrom,
-    beforePosition: cursor && end && isEarlier(end, cursor) ? end : (cursor ?? end),
+    beforePosition:
+      cursor && endPosition && isEarlier(endPosition, cursor) ? endPosition : (cursor ?? endPosition),
   };
 }
 
-const timestamp = (ms: number): string => new Date(ms).toISOString();
+const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** Returns the kinds of attempts that the caller may read: kinds of transactions that it may look up or create. */
-const visibleKinds = (caller: Caller): AttemptKind[] => kindsWith(caller, 'read', 'read:own', 'create');
+const visibleKinds = (caller: Caller): AttemptKind[] => kindsWithRight(caller, 'read', 'read:own', 'create');
 
 function toAttempt(recorded: RecordedAttempt, context: OperationContext): Attempt {
   const { kind, channel, transactionId, settledAt, method, currency, value } = recorded;
@@ -128,8 +129,8 @@ function toAttempt(recorded: RecordedAttempt, context: OperationContext): Attemp
     channel,
     externalId: recorded.externalId,
     outcome: GRAPHQL_OUTCOMES[recorded.outcome],
-    startedAt: timestamp(recorded.startedAt),
-    settledAt: settledAt === null ? null : timestamp(settledAt),
+    startedAt: toIsoTime(recorded.startedAt),
+    settledAt: settledAt === null ? null : toIsoTime(settledAt),
     transactionId,
     amount: Object.assign(new Amount(), { currency, value }),
     paymentMethod: kind === 'payment' ? paymentMethodByType(method).name : null,
@@ -141,7 +142,7 @@ function toAttempt(recorded: RecordedAttempt, context: OperationContext): Attemp
 
 @Resolver()
 export class AttemptResolver {
-  @RequiresScope(...READ_SCOPES, 'payments:create', 'payouts:create')
+  @RequiresScope(...ALL_READ_SCOPES, 'payments:create', 'payouts:create')
   @Query(() => Attempt, {
     nullable: true,
     description:
@@ -153,7 +154,7 @@ export class AttemptResolver {
   ): Promise<Attempt | null> {
     // Rejects lone surrogates, because each becomes U+FFFD in UTF-8. Different keys would then collide.
     if (!idempotencyKey.isWellFormed())
-      throw badArgument('idempotencyKey', 'printable', 'idempotencyKey must be well-formed Unicode.');
+      throw badArgumentError('idempotencyKey', 'printable', 'idempotencyKey must be well-formed Unicode.');
     const { caller, attempts } = context;
     const attempt = await attempts.find(caller.id, idempotencyKey);
     const isVisible =
@@ -161,7 +162,7 @@ export class AttemptResolver {
     return isVisible ? toAttempt(attempt, context) : null;
   }
 
-  @RequiresScope(...READ_SCOPES, 'payments:create', 'payouts:create')
+  @RequiresScope(...ALL_READ_SCOPES, 'payments:create', 'payouts:create')
   @Query(() => AttemptConnection, {
     description: 'The create calls of this caller through this gateway, newest first.',
   })
@@ -170,16 +171,16 @@ export class AttemptResolver {
     @Args(() => AttemptsArgs) args: AttemptsArgs,
   ): Promise<AttemptConnection> {
     const { caller, attempts } = context;
-    const size = pageSize(args.first, ATTEMPTS_PAGE);
+    const pageSize = checkedPageSize(args.first, ATTEMPTS_PAGE);
     const filters = attemptFilters(args, visibleKinds(caller));
     const recorded =
       filters.kinds.length === 0
         ? []
-        : await attempts.list({ ...filters, client: caller.id, channel: args.channel, limit: size + 1 });
+        : await attempts.list({ ...filters, client: caller.id, channel: args.channel, limit: pageSize + 1 });
     const edges = recorded
-      .slice(0, size)
+      .slice(0, pageSize)
       .map((attempt) => ({ cursor: encodeCursor(attempt), node: toAttempt(attempt, context) }));
-    const pageInfo = { hasNextPage: recorded.length > size, endCursor: edges.at(-1)?.cursor ?? null };
+    const pageInfo = { hasNextPage: recorded.length > pageSize, endCursor: edges.at(-1)?.cursor ?? null };
     return Object.assign(new AttemptConnection(), { edges, pageInfo });
   }
 }

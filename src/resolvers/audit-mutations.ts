@@ -13,7 +13,7 @@ export interface AuditedInput {
 }
 
 /** Returns the selected field of the @oneOf input, followed by its value if that is an enum value (`redirect:QRIS`). */
-function methodOf({ method, confirmation }: AuditedInput): string {
+function selectedMethod({ method, confirmation }: AuditedInput): string {
   const [field = '', value] = Object.entries(method ?? confirmation ?? {}).find(([, each]) => each) ?? [];
   return typeof value === 'string' ? `${field}:${value}` : field;
 }
@@ -26,7 +26,7 @@ interface AuditedResult {
   fields?: { path: string[] }[];
 }
 
-function resultSummary(result: AuditedResult, input: AuditedInput) {
+function outcomeFields(result: AuditedResult, input: AuditedInput) {
   const { replayed, payment, payout, transactionId } = result;
   return {
     outcome: result.constructor.name,
@@ -54,19 +54,19 @@ export function createAuditedRunner(
   return async (
     operation: AuditEntry['operation'],
     input: AuditedInput,
-    work: () => Promise<unknown>,
+    runMutation: () => Promise<unknown>,
   ): Promise<unknown> => {
     const call = {
       ...caller,
       operation,
       key: input.idempotencyKey ?? null,
       channel: input.channel,
-      method: methodOf(input),
+      method: selectedMethod(input),
       amount: input.amount ? { currency: input.amount.currency, value: input.amount.value } : null,
     };
     try {
-      const result = (await work()) as AuditedResult;
-      record({ ...call, ...(isKeyRejected(result) && { key: null }), ...resultSummary(result, input) });
+      const result = (await runMutation()) as AuditedResult;
+      record({ ...call, ...(isKeyRejected(result) && { key: null }), ...outcomeFields(result, input) });
       return result;
     } catch (error) {
       record({ ...call, outcome: errorName(error), transactionId: input.transactionId ?? null });

@@ -8,15 +8,15 @@ import { isPrintable } from '../shared/text';
 type ArgumentRule = ValueRule | 'notBlank' | 'maxLength' | 'printable' | 'noCardNumber';
 
 /** Creates a BAD_USER_INPUT error for arguments of valid type that violate a rule. `message` must not quote them. */
-const badUserInput = (message: string, fields: InvalidValue[]): GraphQLError =>
+const badUserInputError = (message: string, fields: InvalidValue[]): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', fields } });
 
 /** Creates a BAD_USER_INPUT error for one argument. `path` is its name, or the path from the argument to the value. */
-export const badArgument = (
+export const badArgumentError = (
   path: string | readonly string[],
   rule: ArgumentRule,
   message: string,
-): GraphQLError => badUserInput(message, [{ path: typeof path === 'string' ? [path] : path, rule }]);
+): GraphQLError => badUserInputError(message, [{ path: typeof path === 'string' ? [path] : path, rule }]);
 
 /** Maximum number of transactions in one field `payments`, `payouts` or `_entities`. */
 const MAX_BATCH_SIZE = 100;
@@ -24,19 +24,22 @@ const MAX_BATCH_SIZE = 100;
 /** Throws BAD_USER_INPUT if a list argument has too many items. */
 export function checkBatchSize(items: readonly unknown[], argument = 'transactionIds'): void {
   if (items.length > MAX_BATCH_SIZE)
-    throw badArgument(argument, 'maxItems', `${argument} must have at most ${MAX_BATCH_SIZE} items.`);
+    throw badArgumentError(argument, 'maxItems', `${argument} must have at most ${MAX_BATCH_SIZE} items.`);
 }
 
 /** Returns the size of a page from the argument `first`. Throws BAD_USER_INPUT if it is out of range. */
-export function pageSize(first: number | null | undefined, page: { default: number; max: number }): number {
+export function checkedPageSize(
+  first: number | null | undefined,
+  page: { default: number; max: number },
+): number {
   const size = first ?? page.default;
   if (size < 1 || size > page.max)
-    throw badArgument('first', 'range', `first must be from 1 to ${page.max}.`);
+    throw badArgumentError('first', 'range', `first must be from 1 to ${page.max}.`);
   return size;
 }
 
 /** Returns the key of a lookup by one or both ids. Throws BAD_USER_INPUT without an id, or if externalId is invalid. */
-export function lookupKey(
+export function checkedLookupKey(
   channel: string,
   transactionId?: string | null,
   externalId?: string | null,
@@ -45,7 +48,7 @@ export function lookupKey(
   if (transactionId) key.transactionId = transactionId;
   if (typeof externalId === 'string') key.externalId = checkedExternalId(externalId);
   if (!key.transactionId && key.externalId === undefined)
-    throw badUserInput('At least one of transactionId and externalId is required.', [
+    throw badUserInputError('At least one of transactionId and externalId is required.', [
       { path: ['transactionId'], rule: 'atLeastOne' },
       { path: ['externalId'], rule: 'atLeastOne' },
     ]);
@@ -54,10 +57,14 @@ export function lookupKey(
 
 /** Returns the external id. Throws BAD_USER_INPUT if it is empty, too long, not printable or contains a card number. */
 export function checkedExternalId(externalId: string): string {
-  const errorOf = (rule: ArgumentRule, message: string) => badArgument('externalId', rule, message);
-  if (externalId === '') throw errorOf('notBlank', 'externalId must not be blank.');
-  if (externalId.length > 255) throw errorOf('maxLength', 'externalId must have at most 255 characters.');
-  if (!isPrintable(externalId)) throw errorOf('printable', 'externalId must not contain control characters.');
-  if (containsPan(externalId)) throw errorOf('noCardNumber', 'externalId must not contain a card number.');
+  const externalIdError = (rule: ArgumentRule, message: string) =>
+    badArgumentError('externalId', rule, message);
+  if (externalId === '') throw externalIdError('notBlank', 'externalId must not be blank.');
+  if (externalId.length > 255)
+    throw externalIdError('maxLength', 'externalId must have at most 255 characters.');
+  if (!isPrintable(externalId))
+    throw externalIdError('printable', 'externalId must not contain control characters.');
+  if (containsPan(externalId))
+    throw externalIdError('noCardNumber', 'externalId must not contain a card number.');
   return externalId;
 }

@@ -5,9 +5,9 @@ import { Amount } from '../schema/amount';
 import { CHANGES_PAGE, Change, ChangePage, PaymentChange, PayoutChange } from '../schema/change';
 import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
 import { UUID } from '../schema/scalars';
-import { pageSize } from './bad-request';
+import { checkedPageSize } from './bad-request';
 import type { OperationContext } from './context';
-import { READ_SCOPES } from './node-resolver';
+import { ALL_READ_SCOPES } from './node-resolver';
 import { RequiresScope } from './root-fields';
 
 type ChangesArgs = SubscribeResolverData<
@@ -45,7 +45,7 @@ const Channel = () => Arg('channel', () => UUID, { description: 'The merchant ch
 
 @Resolver()
 export class ChangeResolver {
-  @RequiresScope(...READ_SCOPES)
+  @RequiresScope(...ALL_READ_SCOPES)
   @Query(() => ChangePage, {
     description:
       'The changes after a cursor, oldest first, of the payments and payouts that were created through this gateway, until they are COMPLETED or FAILED. Continuing from endCursor skips and repeats nothing. CURSOR_EXPIRED if changes after the cursor were deleted.',
@@ -65,7 +65,7 @@ export class ChangeResolver {
     })
     first?: number | null,
   ): Promise<ChangePage> {
-    const limit = pageSize(first, CHANGES_PAGE);
+    const limit = checkedPageSize(first, CHANGES_PAGE);
     const { changes, end, hasMore } = await context.changes.read(channel, after ?? null, limit);
     return Object.assign(new ChangePage(), {
       changes: changes.map((change) => toChange(change, context)),
@@ -74,7 +74,7 @@ export class ChangeResolver {
     });
   }
 
-  @RequiresScope(...READ_SCOPES)
+  @RequiresScope(...ALL_READ_SCOPES)
   @Subscription(() => Change, {
     name: 'changes',
     subscribe: ({ args, context }: ChangesArgs) =>

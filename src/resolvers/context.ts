@@ -35,7 +35,7 @@ export class OperationContext {
   /** Id of the latest event of a subscription; null if its events have no ids. Two events never have the same id. */
   eventId: string | null = null;
   /** Limit of concurrent lookups, shared by payments and payouts. */
-  private readonly limit = lookupLimit();
+  private readonly sharedLookupLimit = lookupLimit();
   private paymentLoader: VisibleTransactions<PaymentResource> | undefined;
   private payoutLoader: VisibleTransactions<PayoutResource> | undefined;
 
@@ -83,16 +83,24 @@ export class OperationContext {
   /** The payments that the caller may read. Each is looked up once per operation, and again after a mutation. */
   get visiblePayments(): VisibleTransactions<PaymentResource> {
     const { feed } = this.operations.payments;
-    return (this.paymentLoader ??= new VisibleTransactions({ ...this.baseOptions(), kind: 'payment', feed }));
+    return (this.paymentLoader ??= new VisibleTransactions({
+      ...this.sharedLoaderOptions(),
+      kind: 'payment',
+      feed,
+    }));
   }
 
   /** The payouts that the caller may read. Each is looked up once per operation, and again after a mutation. */
   get visiblePayouts(): VisibleTransactions<PayoutResource> {
     const { feed } = this.operations.payouts;
-    return (this.payoutLoader ??= new VisibleTransactions({ ...this.baseOptions(), kind: 'payout', feed }));
+    return (this.payoutLoader ??= new VisibleTransactions({
+      ...this.sharedLoaderOptions(),
+      kind: 'payout',
+      feed,
+    }));
   }
 
-  visible(kind: 'payment' | 'payout') {
+  visibleTransactions(kind: 'payment' | 'payout') {
     return kind === 'payment' ? this.visiblePayments : this.visiblePayouts;
   }
 
@@ -102,8 +110,8 @@ export class OperationContext {
     this.payoutLoader = undefined;
   }
 
-  private baseOptions() {
-    return { caller: this.caller, attempts: this.operations.attempts, limit: this.limit };
+  private sharedLoaderOptions() {
+    return { caller: this.caller, attempts: this.operations.attempts, lookupLimit: this.sharedLookupLimit };
   }
 }
 

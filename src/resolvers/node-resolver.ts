@@ -1,12 +1,12 @@
 import { Arg, Ctx, ID, Query, Resolver } from 'type-graphql';
 import { requireScope } from '../auth/caller';
 import { Node, decodeNodeId } from '../schema/node';
-import { badArgument } from './bad-request';
+import { badArgumentError } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
 /** All scopes for reading. A lookup by global id needs one for the kind of the object. */
-export const READ_SCOPES = [
+export const ALL_READ_SCOPES = [
   'payments:read',
   'payments:read:own',
   'payouts:read',
@@ -24,15 +24,15 @@ export function lookUpNode(
   path: readonly string[] = ['id'],
 ): Promise<Node | null> {
   const ref = decodeNodeId(id);
-  if (!ref) throw badArgument(path, 'nodeId', 'id was not issued by this gateway.');
+  if (!ref) throw badArgumentError(path, 'nodeId', 'id was not issued by this gateway.');
   const { kind, ...key } = ref;
   requireScope(context.caller, `${kind}s:read`, `${kind}s:read:own`);
-  return context.visible(kind).load(key);
+  return context.visibleTransactions(kind).load(key);
 }
 
 @Resolver()
 export class NodeResolver {
-  @RequiresScope(...READ_SCOPES)
+  @RequiresScope(...ALL_READ_SCOPES)
   @Query(() => Node, {
     nullable: true,
     description:

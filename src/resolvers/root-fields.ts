@@ -6,7 +6,7 @@ import type { AuditedInput } from './audit-mutations';
 import type { OperationContext } from './context';
 
 /** Parameter of the `subscribe` function of a subscription to one transaction. */
-export type SubscribeData = SubscribeResolverData<
+export type TransactionSubscribeData = SubscribeResolverData<
   unknown,
   { channel: string; transactionId: string },
   OperationContext
@@ -15,7 +15,8 @@ export type SubscribeData = SubscribeResolverData<
 /** Declares the scopes of a root field in its extensions. A caller needs one of them. */
 export const RequiresScope = (...scopes: Scope[]): MethodDecorator => Extensions({ scopes });
 
-const OWN_NOTE = ' A caller that has only the :own scope gets transactions of other callers as not found.';
+const OWN_SCOPE_NOTE =
+  ' A caller that has only the :own scope gets transactions of other callers as not found.';
 
 type RootField = GraphQLField<unknown, OperationContext>;
 
@@ -39,7 +40,7 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
     .flatMap(fieldsOf)
     .forEach(guardRootField);
-  fieldsOf(schema.getMutationType()).forEach(addAudit);
+  fieldsOf(schema.getMutationType()).forEach(auditMutation);
   return schema;
 }
 
@@ -47,7 +48,7 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
 export function guardRootField(field: RootField): void {
   const scopes = field.extensions['scopes'] as Scope[] | undefined;
   if (!scopes?.length) throw new Error(`The root field ${field.name} declares no scope.`);
-  const ownNote = scopes.some((scope) => scope.endsWith(':own')) ? OWN_NOTE : '';
+  const ownNote = scopes.some((scope) => scope.endsWith(':own')) ? OWN_SCOPE_NOTE : '';
   field.description = `${field.description ?? ''} Needs the scope ${scopes.join(' or ')}.${ownNote}`;
   const { resolve = defaultFieldResolver, subscribe } = field;
   field.resolve = (source, args, context, info) => {
@@ -67,7 +68,7 @@ export class PrecomputedResult {
 }
 
 /** Adds the audit log to a mutation. PreparedOperation.run() relies on the resolver not throwing synchronously. */
-function addAudit(field: RootField): void {
+function auditMutation(field: RootField): void {
   const { resolve = defaultFieldResolver } = field;
   field.resolve = async (source, args: { input: AuditedInput }, context, info) =>
     source instanceof PrecomputedResult

@@ -14,9 +14,9 @@ import {
 import { SCOPES } from '../auth/caller';
 import { invalidValueError } from '../schema/scalars';
 import { subgraphSdl } from '../schema/subgraph-sdl';
-import { badArgument, checkBatchSize } from './bad-request';
+import { badArgumentError, checkBatchSize } from './bad-request';
 import type { OperationContext } from './context';
-import { READ_SCOPES, lookUpNode } from './node-resolver';
+import { ALL_READ_SCOPES, lookUpNode } from './node-resolver';
 import { guardRootField } from './root-fields';
 
 /** An entity in a query of the router: its global id, and the name of its object type or of one of its interfaces. */
@@ -25,7 +25,7 @@ interface Representation {
   id: string;
 }
 
-const Any = new GraphQLScalarType<Representation, never>({
+const AnyScalar = new GraphQLScalarType<Representation, never>({
   name: '_Any',
   description: 'A representation of an entity: an object with __typename and id. Input only.',
   parseValue: (value) => {
@@ -45,7 +45,7 @@ const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfa
 
 /** Returns a function that looks up an entity like node(id). It throws BAD_USER_INPUT if __typename does not match. */
 function entityLookup(schema: GraphQLSchema) {
-  /** Names of the object types that a valid __typename stands for, by __typename. */
+  /** Names of the object types that each valid __typename stands for. */
   const objectTypes = new Map(
     entityTypes(schema).map((type): [string, string[]] => [
       type.name,
@@ -53,12 +53,13 @@ function entityLookup(schema: GraphQLSchema) {
     ]),
   );
   return async ({ typename, id }: Representation, context: OperationContext, path: readonly string[]) => {
-    const errorOf = (message: string) => badArgument([...path, '__typename'], 'entityType', message);
+    const typenameError = (message: string) =>
+      badArgumentError([...path, '__typename'], 'entityType', message);
     const types = objectTypes.get(typename);
-    if (!types) throw errorOf('__typename is not an entity type of this subgraph.');
+    if (!types) throw typenameError('__typename is not an entity type of this subgraph.');
     const entity = await lookUpNode(id, context, [...path, 'id']);
     if (entity && !types.includes(entity.constructor.name))
-      throw errorOf(
+      throw typenameError(
         '__typename is not the type of the entity. Use PaymentResource or PayoutResource if it is unknown.',
       );
     return entity;
@@ -95,11 +96,11 @@ function entitiesField(schema: GraphQLSchema): RootField {
       'Up to 100 entities in the order of representations. Null if not found; a failed lookup is null with one error at its path.',
     args: {
       representations: {
-        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(Any))),
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(AnyScalar))),
         description: 'The entities by __typename and id, at most 100.',
       },
     },
-    extensions: { scopes: READ_SCOPES },
+    extensions: { scopes: ALL_READ_SCOPES },
     resolve: (_source, { representations }: { representations: Representation[] }, context) => {
       checkBatchSize(representations, 'representations');
       return representations.map((representation, index) =>
@@ -117,10 +118,10 @@ export function asSubgraph(schema: GraphQLSchema): GraphQLSchema {
   const config = schema.toConfig();
   const query = schema.getQueryType()?.toConfig();
   if (!query) throw new Error('The schema has no query type.');
-  const added = { _service: serviceField(subgraphSdl(schema)), _entities: entitiesField(schema) };
-  const Query = new GraphQLObjectType({ ...query, fields: { ...query.fields, ...added } });
+  const federationFields = { _service: serviceField(subgraphSdl(schema)), _entities: entitiesField(schema) };
+  const Query = new GraphQLObjectType({ ...query, fields: { ...query.fields, ...federationFields } });
   Object.values(Query.getFields())
-    .filter(({ name }) => name in added)
+    .filter(({ name }) => name in federationFields)
     .forEach(guardRootField);
   return new GraphQLSchema({
     ...config,

@@ -3,11 +3,11 @@ import type { Payment, Payout } from '../schema/methods/method-types';
 import type { PaymentResource } from '../schema/payment';
 import type { PayoutResource } from '../schema/payout';
 import { UUID } from '../schema/scalars';
-import { checkBatchSize, lookupKey } from './bad-request';
+import { checkBatchSize, checkedLookupKey } from './bad-request';
 import type { OperationContext } from './context';
-import { RequiresScope, type SubscribeData } from './root-fields';
+import { RequiresScope, type TransactionSubscribeData } from './root-fields';
 
-interface TransactionKind {
+interface TransactionResolverOptions {
   kind: 'payment' | 'payout';
   type: () => typeof Payment | typeof Payout;
   /** Section of the specification about the lookup. */
@@ -17,7 +17,7 @@ interface TransactionKind {
 type LookupResult = Promise<PaymentResource | PayoutResource | null>;
 
 /** Returns the resolver of `payment`, `payments` and `paymentUpdated`, or of the same fields for payouts. */
-export function transactionResolver({ kind, type, section }: TransactionKind): new () => object {
+export function transactionResolver({ kind, type, section }: TransactionResolverOptions): new () => object {
   const CanRead = () => RequiresScope(`${kind}s:read`, `${kind}s:read:own`);
   const Channel = () => Arg('channel', () => UUID, { description: `The merchant channel of the ${kind}.` });
   const idDescription = `The id of the ${kind} at the service.`;
@@ -41,7 +41,7 @@ export function transactionResolver({ kind, type, section }: TransactionKind): n
       })
       externalId?: string,
     ): LookupResult {
-      return context.visible(kind).load(lookupKey(channel, transactionId, externalId));
+      return context.visibleTransactions(kind).load(checkedLookupKey(channel, transactionId, externalId));
     }
 
     @CanRead()
@@ -59,15 +59,15 @@ export function transactionResolver({ kind, type, section }: TransactionKind): n
       transactionIds: string[],
     ): LookupResult[] {
       checkBatchSize(transactionIds);
-      const transactions = context.visible(kind);
+      const transactions = context.visibleTransactions(kind);
       return transactionIds.map((transactionId) => transactions.load({ channel, transactionId }));
     }
 
     @CanRead()
     @Subscription(type, {
       name: `${kind}Updated`,
-      subscribe: ({ args, context }: SubscribeData) =>
-        context.visible(kind).watch(args.channel, args.transactionId),
+      subscribe: ({ args, context }: TransactionSubscribeData) =>
+        context.visibleTransactions(kind).watch(args.channel, args.transactionId),
       description: `The current state of a ${kind}, then every change; completes after COMPLETED or FAILED. Slow clients may miss states but never the last (docs/live-updates.md). NOT_FOUND if the service finds none.`,
     })
     updated(

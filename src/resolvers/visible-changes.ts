@@ -2,16 +2,16 @@ import { requireChannel, requiredCreator, type Caller } from '../auth/caller';
 import type { ChangeFeed, ChangePage, ChangeReader } from '../core/changes/change-feed';
 import { InvalidCursor, decodeCursor } from '../core/changes/cursor';
 import type { ChangePosition, RecordedChange } from '../datasources/journal/changes';
-import { badArgument } from './bad-request';
-import { kindsWith } from './visible-transactions';
+import { badArgumentError } from './bad-request';
+import { kindsWithRight } from './visible-transactions';
 
 /** Returns the position of a cursor. Throws BAD_USER_INPUT if this gateway never returned the cursor. */
-function positionOf(cursor: string | null): ChangePosition | null {
+function parseCursor(cursor: string | null): ChangePosition | null {
   try {
     return cursor === null ? null : decodeCursor(cursor);
   } catch (error) {
     if (!(error instanceof InvalidCursor)) throw error;
-    throw badArgument('after', 'cursor', 'after is not a cursor of this gateway.');
+    throw badArgumentError('after', 'cursor', 'after is not a cursor of this gateway.');
   }
 }
 
@@ -27,19 +27,19 @@ export class VisibleChanges {
 
   /** Returns a page of changes. Throws AccessErrors, BAD_USER_INPUT for an invalid cursor, and CursorExpired. */
   async read(channel: string, after: string | null, limit: number): Promise<ChangePage> {
-    return this.feed.read(this.#readerOf(channel), positionOf(after), limit);
+    return this.feed.read(this.#readerOf(channel), parseCursor(after), limit);
   }
 
   /** Yields every change after a cursor, then new changes. Throws like read(); may throw CursorExpired at any time. */
   watch(channel: string, after: string | null): AsyncIterableIterator<RecordedChange, undefined> {
-    return this.feed.watch(this.#readerOf(channel), positionOf(after));
+    return this.feed.watch(this.#readerOf(channel), parseCursor(after));
   }
 
   /** Returns what the caller may read on the channel. Throws an AccessError if the caller may not use the channel. */
   #readerOf(channel: string): ChangeReader {
     const { caller } = this;
     requireChannel(caller, channel);
-    const creators = kindsWith(caller, 'read', 'read:own').map(
+    const creators = kindsWithRight(caller, 'read', 'read:own').map(
       (kind) => [kind, requiredCreator(caller, `${kind}s:read`)] as const,
     );
     return { channel, creators: Object.fromEntries(creators) };

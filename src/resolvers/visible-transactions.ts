@@ -14,11 +14,11 @@ interface VisibleTransactionsOptions<T extends PaymentResource | PayoutResource>
   caller: Caller;
   feed: TransactionFeed<T>;
   attempts: AttemptOperations;
-  limit: LookupLimit;
+  lookupLimit: LookupLimit;
 }
 
 /** Returns the kinds of transactions for which the caller has at least one of the rights. */
-export const kindsWith = (
+export const kindsWithRight = (
   { scopes }: Caller,
   ...anyOf: readonly ('read' | 'read:own' | 'create')[]
 ): AttemptKind[] => ATTEMPT_KINDS.filter((kind) => anyOf.some((right) => scopes.has(`${kind}s:${right}`)));
@@ -74,8 +74,8 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   }
 
   #lookUp(key: LookupKey): Promise<T | null> {
-    const { feed, limit } = this.#options;
-    this.#loader ??= createLoader((keys) => feed.lookUp(keys), limit);
+    const { feed, lookupLimit } = this.#options;
+    this.#loader ??= createLoader((keys) => feed.lookUp(keys), lookupLimit);
     return this.#loader.load(key);
   }
 }

@@ -3,7 +3,7 @@ import { Amount } from './amount';
 import { TransactionError } from './decline';
 import { AwaitProviderAction, NextAction, RedirectAction, type ConfirmableAction } from './next-action';
 import { Node } from './node';
-import { SHORTEST_POLL_AFTER, type PollAfter } from '../shared/poll-after';
+import { SHORTEST_POLL_AFTER, type CallerPollIntervals } from '../shared/poll-after';
 import { ServiceField, type Lazy } from './lazy-field';
 import { NullableField } from './nullable-field';
 import { registerEnum, toEnumValue, type EnumValue } from './register-enum';
@@ -84,7 +84,7 @@ export abstract class PaymentResource extends Node {
   serviceTime?: number;
 
   /** Polling intervals that the next actions recommend. */
-  pollAfter: PollAfter = SHORTEST_POLL_AFTER;
+  pollAfter: CallerPollIntervals = SHORTEST_POLL_AFTER;
 
   /** The sub-state of the payment (spec 3.3), in methods that have sub-states. */
   declare state?: Lazy<PaymentState>;

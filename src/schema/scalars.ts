@@ -8,7 +8,7 @@ import {
   type IntValueNode,
   type ValueNode,
 } from 'graphql';
-import { isInexact } from '../redaction/text';
+import { isInexactInteger } from '../redaction/text';
 import { isUuid } from '../shared/uuid';
 import { isObject } from '../shared/wire-object';
 import type { ValueRule } from './value-rules';
@@ -131,7 +131,7 @@ const NUMBER_RULE: Rule = [
 
 /** Whether JSON.parse may have changed a number: an unsafe integer, or Infinity (the number was too large). */
 const isInexactNumber = (value: unknown): boolean =>
-  typeof value === 'number' && (!Number.isFinite(value) || isInexact(value));
+  typeof value === 'number' && (!Number.isFinite(value) || isInexactInteger(value));
 
 /** Checks and returns a JSON object. Does not recurse, because a value that is too deep would overflow the stack. */
 function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {

@@ -10,7 +10,7 @@ const ASSUMED_DESCRIPTOR_LIMIT = 1024;
 const RESERVED_DESCRIPTORS = 1024;
 
 /** Maximum number of client connections, however high the limit of file descriptors is. */
-const MAX_CAPACITY = 18_000;
+const MAX_CLIENT_CONNECTIONS = 18_000;
 
 /** Returns the limit of file descriptors; null if unknown. Node.js raises the soft limit to the hard limit at start. */
 export function descriptorLimit(): number | null {
@@ -23,7 +23,10 @@ export function descriptorLimit(): number | null {
 }
 
 /** Returns the maximum number of client connections for a limit of file descriptors. */
-export function connectionCapacity(limit: number | null): number {
+export function maxClientConnections(limit: number | null): number {
   const knownLimit = limit ?? ASSUMED_DESCRIPTOR_LIMIT;
-  return Math.min(MAX_CAPACITY, knownLimit - Math.min(RESERVED_DESCRIPTORS, Math.ceil(knownLimit / 2)));
+  return Math.min(
+    MAX_CLIENT_CONNECTIONS,
+    knownLimit - Math.min(RESERVED_DESCRIPTORS, Math.ceil(knownLimit / 2)),
+  );
 }

@@ -13,14 +13,14 @@ interface HotReloadedFileOptions<T> {
 }
 
 /** Interval in ms at which files are checked. Polling also detects replaced or remounted files, such as secrets. */
-const POLL_EVERY_MS = 1000;
+const POLL_INTERVAL_MS = 1000;
 /** Time in ms for which a changed file must be stable before it is read. Until then, it may be half-written. */
-const STABLE_MS = 100;
+const STABLE_FOR_MS = 100;
 /** Maximum number of consecutive reads while the files keep changing. */
 const MAX_READS = 5;
 
 interface ReadResult<T> {
-  /** Identifies the version of each file before it was read, by path; an error code if it could not be read. */
+  /** By path: the version of each file before it was read, or an error code if its version could not be read. */
   versions: Map<string, string>;
   /** Digest of all files; undefined if one could not be read or parsed. */
   digest: string | undefined;
@@ -38,10 +38,10 @@ export class HotReloadedFile<T> {
 
   /** Throws if the file cannot be read or parsed. */
   constructor(private readonly options: HotReloadedFileOptions<T>) {
-    this.#lastResult = readStable(options);
+    this.#lastResult = readUntilStable(options);
     if ('error' in this.#lastResult.outcome) throw this.#lastResult.outcome.error;
     this.#value = this.#lastResult.outcome.value;
-    this.#schedulePoll(POLL_EVERY_MS);
+    this.#schedulePoll(POLL_INTERVAL_MS);
   }
 
   /** The last valid value. */
@@ -66,12 +66,12 @@ export class HotReloadedFile<T> {
     const isStable = current === this.#changingVersions;
     this.#changingVersions = hasChanged && !isStable ? current : undefined;
     if (hasChanged && isStable) this.#reload();
-    this.#schedulePoll(hasChanged && !isStable ? STABLE_MS : POLL_EVERY_MS);
+    this.#schedulePoll(hasChanged && !isStable ? STABLE_FOR_MS : POLL_INTERVAL_MS);
   }
 
   #reload(): void {
     const digestBefore = this.#lastResult.digest;
-    this.#lastResult = readStable(this.options);
+    this.#lastResult = readUntilStable(this.options);
     const { digest, outcome } = this.#lastResult;
     if ('error' in outcome) {
       this.options.onReload({ applied: false, why: describeFileError(outcome.error) });
@@ -83,7 +83,7 @@ export class HotReloadedFile<T> {
 }
 
 /** Reads the files; again if one changes meanwhile, because related files are often replaced together. */
-function readStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
+function readUntilStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
   for (let readCount = 1; ; readCount += 1) {
     const result = readOnce(options);
     const isStable = [...result.versions].every(([path, version]) => version === readVersionSync(path));

@@ -1,4 +1,4 @@
-/** Counts work in flight. It has no Set of promises, because a Set keeps deleted entries in memory (ADR 14). */
+/** Counts work in flight. A Set of promises would keep deleted entries in memory (ADR 14). */
 export class InFlightCounter {
   #count = 0;
   #idle: PromiseWithResolvers<void> | undefined;

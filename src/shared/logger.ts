@@ -2,7 +2,7 @@ import process from 'node:process';
 import { pino, type Logger } from 'pino';
 
 /** Buffered lines of this size are written at once. One write per line would cost more than the rest of logging. */
-const WRITE_AT_BYTES = 2048;
+const FLUSH_AT_BYTES = 2048;
 const FLUSH_EVERY_MS = 100;
 /** Maximum size of buffered lines while they cannot be written (full disk). Lines beyond it are lost. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
@@ -13,7 +13,7 @@ export function createLog(level: string): Logger {
   const output = pino.destination({
     fd: 1,
     sync: true,
-    minLength: WRITE_AT_BYTES,
+    minLength: FLUSH_AT_BYTES,
     periodicFlush: FLUSH_EVERY_MS,
     maxLength: MAX_BUFFERED_BYTES,
   });

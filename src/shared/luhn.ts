@@ -1,10 +1,10 @@
 /** Whether the last digit of a number is its check digit (Luhn, ISO/IEC 7812). */
 export function passesLuhn(digits: string): boolean {
   let sum = 0;
-  for (let place = 1; place <= digits.length; place += 1) {
-    const digit = digits.charCodeAt(digits.length - place) - 0x30;
+  for (let positionFromRight = 1; positionFromRight <= digits.length; positionFromRight += 1) {
+    const digit = digits.charCodeAt(digits.length - positionFromRight) - 0x30;
     // Every second digit from the right is doubled.
-    const value = place % 2 === 0 ? digit * 2 : digit;
+    const value = positionFromRight % 2 === 0 ? digit * 2 : digit;
     sum += value > 9 ? value - 9 : value;
   }
   return sum % 10 === 0;

@@ -1,5 +1,5 @@
 /** Poll intervals in ms for callers without a subscription, while a payment waits for the payer or for the provider. */
-export interface PollAfter {
+export interface CallerPollIntervals {
   payer: number;
   provider: number;
 }
@@ -8,10 +8,10 @@ export interface PollAfter {
 const MIN_POLL_MS = 2000;
 
 /** Derives the poll intervals for callers from the gateway's own first poll intervals, with the minimum MIN_POLL_MS. */
-export const pollAfter = ({ payer, provider }: PollAfter): PollAfter => ({
+export const callerPollIntervals = ({ payer, provider }: CallerPollIntervals): CallerPollIntervals => ({
   payer: Math.max(MIN_POLL_MS, payer),
   provider: Math.max(MIN_POLL_MS, provider),
 });
 
-/** The minimum, for code without settings. Not the defaults of POLL_INTERVALS_PAYER and POLL_INTERVALS_PROVIDER. */
-export const SHORTEST_POLL_AFTER = pollAfter({ payer: MIN_POLL_MS, provider: MIN_POLL_MS });
+/** The shortest intervals, for code without settings. */
+export const SHORTEST_POLL_AFTER = callerPollIntervals({ payer: MIN_POLL_MS, provider: MIN_POLL_MS });

@@ -13,7 +13,7 @@ export interface PostgresUrl {
   /** All hosts in order; empty if there is only one host. */
   hosts: readonly PostgresHost[];
   /** `target_session_attrs`, as in libpq. */
-  attributes: 'any' | 'read-write' | 'primary';
+  targetSessionAttributes: 'any' | 'read-write' | 'primary';
   /** Timeout for connecting to one of several hosts, in ms. */
   connectTimeoutMs: number;
 }
@@ -116,14 +116,15 @@ function checkPercentEncoding(user: string): void {
   }
 }
 
-const isAttributes = (text: string): text is PostgresUrl['attributes'] =>
+const isSessionAttributes = (text: string): text is PostgresUrl['targetSessionAttributes'] =>
   ['any', 'read-write', 'primary'].includes(text);
 
 function readConnectionParameters(parameters: URLSearchParams, hasOneHost: boolean) {
   // The default of libpq is `any`, but the gateway cannot use a read-only standby, which may be among several hosts.
-  const attributes = parameters.get('target_session_attrs') ?? (hasOneHost ? 'any' : 'read-write');
+  const targetSessionAttributes =
+    parameters.get('target_session_attrs') ?? (hasOneHost ? 'any' : 'read-write');
   requireThat(
-    isAttributes(attributes) && (hasOneHost || attributes !== 'any'),
+    isSessionAttributes(targetSessionAttributes) && (hasOneHost || targetSessionAttributes !== 'any'),
     'target_session_attrs to be read-write or primary, because the gateway writes; any is for a single host',
   );
   const balancing = parameters.get('load_balance_hosts') ?? 'disable';
@@ -133,7 +134,7 @@ function readConnectionParameters(parameters: URLSearchParams, hasOneHost: boole
   const seconds = /^\d{1,2}$/.test(text) ? Number(text) : 0;
   const isValidTimeout = seconds >= 1 && seconds <= MAX_CONNECT_TIMEOUT_SECONDS;
   requireThat(isValidTimeout, `connect_timeout to be from 1 to ${MAX_CONNECT_TIMEOUT_SECONDS} seconds`);
-  return { attributes, connectTimeoutMs: seconds * 1000 };
+  return { targetSessionAttributes, connectTimeoutMs: seconds * 1000 };
 }
 
 /** Throws a PostgresUrlError if a connection string is invalid or one of its TLS files is not readable. */

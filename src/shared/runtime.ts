@@ -3,10 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nextEventLoopTurn } from './next-turn';
 import type { Timer } from './clock';
 
-/**
- * The services of the machine that a process uses besides the wall clock: deadlines, turns of the event loop and
- * randomness. The simulation (test/simulation) replaces them.
- */
+/** Timers, event loop turns and randomness of this process. The simulation (test/simulation) replaces them. */
 export interface Runtime {
   /** Returns milliseconds since an arbitrary time, for durations and deadlines within this process. */
   monotonic(): number;

@@ -1,5 +1,6 @@
 /** C0 and C1 controls, DEL, line and paragraph separators. */
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+export const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
-/** Whether a text is well-formed Unicode without control characters and line separators. */
-export const isPrintable = (text: string): boolean => text.isWellFormed() && !CONTROL.test(text);
+/** Whether a text is well-formed Unicode without CONTROL_CHARACTERS. */
+export const isPrintable = (text: string): boolean =>
+  text.isWellFormed() && text.search(CONTROL_CHARACTERS) < 0;

@@ -6,7 +6,7 @@ export const isObject = (value: unknown): value is WireObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Returns a string, number or boolean as text; null for any other value. */
-export function wireText(value: unknown): string | null {
+export function scalarToText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import process from 'node:process';
 import { readToolConfig } from '../../config';
-import { Follower } from '../../observability/audit/follower';
+import { AuditLogFollower } from '../../observability/audit/follower';
 import { Verifier, type FileSummary, type Finding } from '../../observability/audit/verifier';
 import { sleep } from '../../shared/timeout';
 import { EXIT, InputError, type Context } from '../context';
@@ -105,7 +105,7 @@ function describeFile({ name, lines, calls, first, last, seal }: FileSummary): s
 
 /** Runs `paygraph audit follow`. On SIGTERM, prints the lines written so far and ends. */
 export async function follow({ terminal, env }: Context, file: string | undefined): Promise<number> {
-  const follower = new Follower(file ?? readToolConfig(env).auditFile);
+  const follower = new AuditLogFollower(file ?? readToolConfig(env).auditFile);
   const stop = new AbortController();
   process.once('SIGTERM', () => stop.abort());
   const printNewLines = (): boolean => {

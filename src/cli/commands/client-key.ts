@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { SCOPES } from '../../auth/caller';
-import { ApiKeyStore, newClientKey, type ClientKey } from '../../auth/client-keys';
+import { ClientKeyStore, newClientKey, type ClientKey } from '../../auth/client-keys';
 import { readToolConfig } from '../../config';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { parseJson, readTextFile } from '../../shared/json-text';
@@ -21,7 +21,7 @@ function readEntries(file: string): KeyEntry[] {
   if (!existsSync(file)) return [];
   try {
     const text = readTextFile(file);
-    const keys = new ApiKeyStore(text).all;
+    const keys = new ClientKeyStore(text).all;
     const entries = parseJson(text) as KeyEntry['entry'][];
     return keys.map((key, index) => ({ key, entry: entries[index] as KeyEntry['entry'] }));
   } catch (error) {
@@ -32,7 +32,7 @@ function readEntries(file: string): KeyEntry[] {
 /** Validates entries by the rules of the gateway. @throws InputError if one is invalid */
 function validate(entries: readonly object[]): void {
   try {
-    new ApiKeyStore(JSON.stringify(entries));
+    new ClientKeyStore(JSON.stringify(entries));
   } catch (error) {
     throw new InputError(describeFileError(error));
   }

@@ -1,8 +1,8 @@
 import { importJWK, type JWK } from 'jose';
 import { readTextFile } from '../../shared/json-text';
-import { ApiKeyStore, type ClientKey } from '../../auth/client-keys';
+import { ClientKeyStore, type ClientKey } from '../../auth/client-keys';
 import { describeLoadError, fetchKeys } from '../../auth/token-keys';
-import { ALGORITHMS } from '../../auth/tokens';
+import { ACCEPTED_ALGORITHMS } from '../../auth/tokens';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 
@@ -15,7 +15,7 @@ export function checkClientKeys({ config, now }: CheckContext): Finding[] {
   const file = config.access.clientKeysFile;
   if (file === null) return [skipped('CLIENT_KEYS_FILE is not set: no caller has a key.')];
   try {
-    return checkKeyExpiry(new ApiKeyStore(readTextFile(file)).all, now());
+    return checkKeyExpiry(new ClientKeyStore(readTextFile(file)).all, now());
   } catch (error) {
     return [failed('client_keys_invalid', `CLIENT_KEYS_FILE: ${describeFileError(error)}.`)];
   }
@@ -52,7 +52,9 @@ export async function checkTokenKeys({ config }: CheckContext): Promise<Finding[
 
 async function isUsableKey(key: JWK): Promise<boolean> {
   if (key.kty === 'oct' || (key.use !== undefined && key.use !== 'sig')) return false;
-  const algorithms = ALGORITHMS.filter((algorithm) => key.alg === undefined || key.alg === algorithm);
+  const algorithms = ACCEPTED_ALGORITHMS.filter(
+    (algorithm) => key.alg === undefined || key.alg === algorithm,
+  );
   const imports = await Promise.allSettled(algorithms.map((algorithm) => importJWK(key, algorithm)));
   return imports.some(({ status }) => status === 'fulfilled');
 }

@@ -1,5 +1,5 @@
 import type { PaymentMethodDefinition } from '../../schema/methods/method-definition';
-import type { PollAfter } from '../../shared/poll-after';
+import type { CallerPollIntervals } from '../../shared/poll-after';
 import type { PaymentResource } from '../../schema/payment';
 import type { WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';
@@ -49,7 +49,7 @@ export class PaymentService {
   /** @param pollAfter poll intervals that the payments suggest to callers */
   constructor(
     private readonly client: ServiceClient,
-    private readonly pollAfter: PollAfter,
+    private readonly pollAfter: CallerPollIntervals,
   ) {
     this.queue = client.sendQueue('payment/', 'payments');
   }

@@ -3,7 +3,7 @@ import type { PayoutMethodDefinition } from '../../schema/methods/method-definit
 import { PayoutStatus, type PayoutResource } from '../../schema/payout';
 import { toEnumValue } from '../../schema/register-enum';
 import { passThrough, readEnumValue, readStatus } from '../../redaction/text';
-import { wireText, type WireObject } from '../../shared/wire-object';
+import { scalarToText, type WireObject } from '../../shared/wire-object';
 import type { MutationOutcome } from './mapping/responses';
 import { mapAccepted, type LookupKey, type PostOptions, type SendQueue, type ServiceClient } from './client';
 import type { CreateRequest, FoundListener, LookupResult } from './payments';
@@ -82,7 +82,7 @@ export class PayoutService {
 
 /** Reads a payout from a response (spec 2.6). Fields that the response lacks come from `known`. */
 function readPayout(json: WireObject, known: KnownPayout): PayoutResource {
-  const type = wireText(json['method']);
+  const type = scalarToText(json['method']);
   const definition =
     type === null ? (known.definition ?? payoutMethodByType(null)) : payoutMethodByType(type);
   const payout = new definition.payout(definition);

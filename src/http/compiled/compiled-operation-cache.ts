@@ -6,15 +6,15 @@ import type { AdmittedRequest } from '../graphql/admission';
 import type { FormatError } from '../graphql/apollo-server';
 import type { LogOperation } from '../graphql/operation-log';
 import { digestOf } from '../limits/document-limits';
-import { remainingPoints } from '../limits/operation-cost';
+import { pointsWithinLimits } from '../limits/operation-cost';
 import type { RateLimit } from '../limits/rate-limit';
 import { PreparedOperation } from './prepared-operation';
 
-const MAX_OPERATIONS = 1000;
-/** Maximum total length of the compiled documents. A compiled operation takes about 100 times that memory. */
+const MAX_COMPILED_OPERATIONS = 1000;
+/** Maximum total length of the compiled documents. Compiled operations take about 100 times as much memory. */
 const MAX_DOCUMENT_CHARACTERS = 500_000;
-/** Maximum number of records of operations that Apollo has validated once. */
-const MAX_SEEN_ONCE = 5000;
+/** Maximum number of operations that are remembered because Apollo has validated them once. */
+const MAX_VALIDATED_ONCE = 5000;
 const MAX_ACCEPT_HEADERS = 100;
 const MAX_ACCEPT_LENGTH = 300;
 
@@ -29,10 +29,10 @@ const isAbsent = (value: unknown): value is null | undefined => value === null |
  */
 export class CompiledOperationCache {
   readonly #operations = new LRUCache<string, PreparedOperation>({
-    max: MAX_OPERATIONS,
+    max: MAX_COMPILED_OPERATIONS,
     maxSize: MAX_DOCUMENT_CHARACTERS,
   });
-  readonly #seenOnce = new LRUCache<string, true>({ max: MAX_SEEN_ONCE });
+  readonly #validatedOnce = new LRUCache<string, true>({ max: MAX_VALIDATED_ONCE });
   readonly #contentTypeByAccept = new LRUCache<string, string>({ max: MAX_ACCEPT_HEADERS });
   /** Number of operations that were executed without Apollo. */
   executedCount = 0;
@@ -46,10 +46,10 @@ export class CompiledOperationCache {
     requestDidStart: async () => ({
       didResolveOperation: async ({ schema, document, operation, source, request }) => {
         if (!operation || operation.operation === 'subscription') return;
-        const key = keyOf(digestOf(source), request.operationName);
-        if (!this.#seenOnce.has(key)) return void this.#seenOnce.set(key, true);
-        const compiled = new PreparedOperation({ schema, document, operation });
-        this.#operations.set(key, compiled, { size: source.length });
+        const key = cacheKey(digestOf(source), request.operationName);
+        if (!this.#validatedOnce.has(key)) return void this.#validatedOnce.set(key, true);
+        const prepared = new PreparedOperation({ schema, document, operation });
+        this.#operations.set(key, prepared, { size: source.length });
       },
     }),
   };
@@ -70,7 +70,7 @@ export class CompiledOperationCache {
     if (contentType === undefined || !operation) return null;
     const rawVariables = (params.variables ?? {}) as Record<string, unknown>;
     const variables = operation.readVariables(rawVariables);
-    const points = variables && remainingPoints(operation.costOf(variables));
+    const points = variables && pointsWithinLimits(operation.costOf(variables));
     if (!variables || points === null) return null;
     const startedAt = performance.now();
     const contextValue = context();
@@ -91,9 +91,9 @@ export class CompiledOperationCache {
     if (digest === null || !isObject(variables ?? {})) return undefined;
     if (!isAbsent(operationName) && typeof operationName !== 'string') return undefined;
     if (!isAbsent(extensions) && (!isObject(extensions) || extensions['persistedQuery'])) return undefined;
-    return this.#operations.get(keyOf(digest, operationName));
+    return this.#operations.get(cacheKey(digest, operationName));
   }
 }
 
-const keyOf = (digest: string, operationName: string | null | undefined): string =>
+const cacheKey = (digest: string, operationName: string | null | undefined): string =>
   isAbsent(operationName) ? digest : `${digest} ${operationName}`;

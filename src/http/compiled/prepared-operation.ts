@@ -12,7 +12,7 @@ import type { OperationContext } from '../../resolvers/context';
 import { PrecomputedResult } from '../../resolvers/root-fields';
 import { costCalculator } from '../limits/operation-cost';
 import { fragmentsOf } from '../limits/selection-size';
-import { fallBack, Fallback, SelectionCompiler, type ValueReader } from './selection';
+import { throwFallback, FallbackError, SelectionCompiler, type ValueReader } from './selection';
 
 type Variables = Record<string, unknown>;
 
@@ -22,20 +22,20 @@ interface ValidatedOperation {
   operation: OperationDefinitionNode;
 }
 
-/** A compiled query or mutation. It has at most one root field besides `__typename`. */
-interface CompiledOperation {
+/** The functions that execute a query or mutation with at most one root field besides `__typename`. */
+interface CompiledExecutor {
   /** Calls the resolver of the root field, if there is one. Throws before the call if an argument is invalid. */
   callResolver(context: OperationContext, variables: Variables): unknown;
-  /** Selects the response data from the resolved value. Throws a Fallback if graphql-js has to do it. */
-  read: (value: unknown) => Variables;
+  /** Selects the response data from the resolved value. Throws a FallbackError if graphql-js has to do it. */
+  selectData: (value: unknown) => Variables;
 }
 
-/** A query or mutation. Everything that depends neither on the caller nor on the variables is computed in advance. */
+/** A query or mutation with everything computed in advance that is the same for all callers and variables. */
 export class PreparedOperation {
   readonly type: OperationDefinitionNode['operation'];
   readonly name: string | null;
   readonly costOf: ReturnType<typeof costCalculator>;
-  #compiled: CompiledOperation | null;
+  #compiled: CompiledExecutor | null;
 
   constructor(private readonly validated: ValidatedOperation) {
     const { schema, document, operation } = validated;
@@ -52,7 +52,7 @@ export class PreparedOperation {
     return getVariableValues(schema, variableDefinitions, rawVariables, { maxErrors: 1 }).coerced ?? null;
   }
 
-  /** Executes the operation. Needs the variables as the client sent them and as readVariables() returned them. */
+  /** Executes the operation. `variables` is what readVariables() returned for `rawVariables`. */
   async run(
     context: OperationContext,
     rawVariables: Variables,
@@ -62,16 +62,16 @@ export class PreparedOperation {
     let precomputed: PrecomputedResult | undefined;
     if (compiled) {
       try {
-        const started = compiled.callResolver(context, variables);
-        if (this.type === 'mutation') precomputed = new PrecomputedResult(started);
-        const value = await started;
-        return { data: compiled.read(Array.isArray(value) ? await Promise.all(value) : value) };
+        const pendingValue = compiled.callResolver(context, variables);
+        if (this.type === 'mutation') precomputed = new PrecomputedResult(pendingValue);
+        const value = await pendingValue;
+        return { data: compiled.selectData(Array.isArray(value) ? await Promise.all(value) : value) };
       } catch (error) {
-        if (error instanceof Fallback) this.#compiled = null;
+        if (error instanceof FallbackError) this.#compiled = null;
       }
     }
-    // graphql-js executes the operation again, to report errors with locations. The context caches lookups. A mutation
-    // is not executed twice, because its result is passed as the root value.
+    // Execute the operation again with graphql-js, which reports errors with locations. Lookups are not sent again,
+    // because the context caches them. A mutation is not repeated: its resolver returns the result in the root value.
     const { schema, document, operation } = this.validated;
     return execute({
       schema,
@@ -88,11 +88,11 @@ export class PreparedOperation {
  * Compiles an operation. Returns null if graphql-js has to execute it, because it has introspection, several root
  * fields (whose errors have an order), directives or a very large selection.
  */
-function compileOperation(validated: ValidatedOperation): CompiledOperation | null {
+function compileOperation(validated: ValidatedOperation): CompiledExecutor | null {
   try {
     return compile(validated);
   } catch (error) {
-    if (error instanceof Fallback) return null;
+    if (error instanceof FallbackError) return null;
     throw error;
   }
 }
@@ -100,25 +100,25 @@ function compileOperation(validated: ValidatedOperation): CompiledOperation | nu
 /** Passed as GraphQLResolveInfo, which no resolver of this gateway uses. */
 const NO_INFO = undefined as never;
 
-function compile({ schema, document, operation }: ValidatedOperation): CompiledOperation {
+function compile({ schema, document, operation }: ValidatedOperation): CompiledExecutor {
   const type = operation.operation === 'mutation' ? schema.getMutationType() : schema.getQueryType();
   const fragments = fragmentsOf(document);
-  const parts = [operation, ...(operation.variableDefinitions ?? []), ...fragments.values()];
-  if (!type || parts.some(({ directives }) => directives?.length)) return fallBack();
+  const definitions = [operation, ...(operation.variableDefinitions ?? []), ...fragments.values()];
+  if (!type || definitions.some(({ directives }) => directives?.length)) return throwFallback();
   const selections = new SelectionCompiler(schema, fragments);
-  const selected = [...selections.fieldsOf(type, [operation.selectionSet])];
+  const selected = [...selections.selectedFields(type, [operation.selectionSet])];
   const isTypename = ([node]: readonly FieldNode[]): boolean => node?.name.value === '__typename';
   const [root, ...others] = selected.filter(([, nodes]) => !isTypename(nodes));
-  if (others.length > 0) return fallBack();
+  if (others.length > 0) return throwFallback();
   const [rootKey, nodes = []] = root ?? [];
   const [node] = nodes;
   const field = node && type.getFields()[node.name.value];
-  if (root && !field?.resolve) return fallBack();
-  const readRoot: ValueReader = field ? selections.reader(field.type, nodes) : () => null;
+  if (root && !field?.resolve) return throwFallback();
+  const readRoot: ValueReader = field ? selections.readerFor(field.type, nodes) : () => null;
   return {
     callResolver: (context, variables) =>
       node && field?.resolve?.(undefined, getArgumentValues(field, node, variables), context, NO_INFO),
-    read: (value) => {
+    selectData: (value) => {
       const rootData = readRoot(value);
       return Object.fromEntries(selected.map(([key]) => [key, key === rootKey ? rootData : type.name]));
     },

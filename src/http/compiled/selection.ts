@@ -15,22 +15,23 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import type { Fragments } from '../limits/selection-size';
 
-/** Converts a resolved value to response data. Throws a Fallback if graphql-js must execute the operation. */
+/** Converts a resolved value to response data. Throws a FallbackError if graphql-js must execute the operation. */
 export type ValueReader = (value: unknown) => unknown;
 
 /**
  * Thrown if graphql-js has to execute the operation: it cannot be compiled, or a value is a promise, a function, an
  * error, or null although its type is non-null. There is one instance, because nobody reads its stack.
  */
-export class Fallback extends Error {
-  static readonly INSTANCE = new Fallback();
+export class FallbackError extends Error {
+  static readonly INSTANCE = new FallbackError();
 }
 
-/** Throws the Fallback. If `value` is a promise, handles its rejection: otherwise a rejection would end the process. */
-export function fallBack(value?: unknown): never {
+/** Throws the FallbackError. If `value` is a promise, ignores its rejection, which would otherwise end the process. */
+export function throwFallback(value?: unknown): never {
   if (value instanceof Promise) value.catch(() => undefined);
-  throw Fallback.INSTANCE;
+  throw FallbackError.INSTANCE;
 }
 
 /** Whether graphql-js would await a value, call it, or treat it as an error. */
@@ -48,22 +49,25 @@ export class SelectionCompiler {
 
   constructor(
     private readonly schema: GraphQLSchema,
-    private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+    private readonly fragments: Fragments,
   ) {}
 
   /**
    * Returns the fields of an object type that selection sets select, by response name and in response order.
-   * Throws a Fallback if a selection has a directive, or if there are too many fields.
+   * Throws a FallbackError if a selection has a directive, or if there are too many fields.
    */
-  fieldsOf(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ReadonlyMap<string, FieldNode[]> {
+  selectedFields(
+    type: GraphQLObjectType,
+    sets: readonly SelectionSetNode[],
+  ): ReadonlyMap<string, FieldNode[]> {
     const fields = new Map<string, FieldNode[]>();
     const spreadNames = new Set<string>();
     const add = (selection: SelectionNode): void => {
-      if (selection.directives?.length) fallBack();
+      if (selection.directives?.length) throwFallback();
       if (selection.kind === Kind.FIELD) {
         const key = (selection.alias ?? selection.name).value;
         this.#fieldCount += 1;
-        if (this.#fieldCount > MAX_FIELDS || key === '__proto__') fallBack();
+        if (this.#fieldCount > MAX_FIELDS || key === '__proto__') throwFallback();
         fields.set(key, [...(fields.get(key) ?? []), selection]);
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
         addFragment(selection);
@@ -86,20 +90,20 @@ export class SelectionCompiler {
   }
 
   /** Returns a reader for the value of a field that is selected by these nodes. */
-  reader(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueReader {
+  readerFor(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueReader {
     const read = this.#nonNullReader(getNullableType(type), nodes);
     const isRequired = isNonNullType(type);
     return (value) => {
-      if (value === null || value === undefined) return isRequired ? fallBack() : null;
-      return needsGraphqlJs(value) ? fallBack(value) : read(value);
+      if (value === null || value === undefined) return isRequired ? throwFallback() : null;
+      return needsGraphqlJs(value) ? throwFallback(value) : read(value);
     };
   }
 
   #nonNullReader(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueReader {
-    if (isLeafType(type)) return (value) => type.serialize(value) ?? fallBack();
+    if (isLeafType(type)) return (value) => type.serialize(value) ?? throwFallback();
     if (isListType(type)) {
-      const read = this.reader(type.ofType, nodes);
-      return (value) => (Array.isArray(value) ? value.map(read) : fallBack());
+      const read = this.readerFor(type.ofType, nodes);
+      return (value) => (Array.isArray(value) ? value.map(read) : throwFallback());
     }
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     return isAbstractType(type)
@@ -113,11 +117,11 @@ export class SelectionCompiler {
     const { resolveType } = type;
     return (value) => {
       const name = resolveType?.(value, undefined, undefined as never, type);
-      if (typeof name !== 'string') return fallBack();
+      if (typeof name !== 'string') return throwFallback();
       let read = readers.get(name);
       if (!read) {
         const concrete = this.schema.getPossibleTypes(type).find((possible) => possible.name === name);
-        read = concrete ? this.#objectReader(concrete, sets) : fallBack;
+        read = concrete ? this.#objectReader(concrete, sets) : throwFallback;
         readers.set(name, read);
       }
       return read(value);
@@ -125,19 +129,20 @@ export class SelectionCompiler {
   }
 
   #objectReader(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ValueReader {
-    const definitions = type.getFields();
-    const steps = [...this.fieldsOf(type, sets)].map(([key, nodes]) => {
+    const fieldDefinitions = type.getFields();
+    const fieldReaders = [...this.selectedFields(type, sets)].map(([key, nodes]) => {
       const name = nodes[0]?.name.value ?? '';
       if (name === '__typename') return { key, name, read: () => type.name };
-      const field = definitions[name];
-      if (!field || field.resolve || field.args.length > 0) return fallBack();
-      return { key, name, read: this.reader(field.type, nodes) };
+      const field = fieldDefinitions[name];
+      if (!field || field.resolve || field.args.length > 0) return throwFallback();
+      return { key, name, read: this.readerFor(field.type, nodes) };
     });
-    if (type.isTypeOf) fallBack();
+    if (type.isTypeOf) throwFallback();
     return (value) => {
-      if (typeof value !== 'object') fallBack();
+      if (typeof value !== 'object') throwFallback();
       const selected: Record<string, unknown> = {};
-      for (const { key, name, read } of steps) selected[key] = read((value as Record<string, unknown>)[name]);
+      for (const { key, name, read } of fieldReaders)
+        selected[key] = read((value as Record<string, unknown>)[name]);
       return selected;
     };
   }

@@ -15,12 +15,12 @@ export interface AdmittedRequest {
 /** Applies the rate limit, persisted operations and document limits to the requests of every transport. */
 export class Admission {
   constructor(
-    private readonly parts: { limits: DocumentLimits; persisted: PersistedOperations; rate: RateLimit },
+    private readonly checks: { limits: DocumentLimits; persisted: PersistedOperations; rate: RateLimit },
   ) {}
 
   /** Admits a request. Throws a RequestError if the request is rejected. */
   async admit(params: GraphQLRequestParams, caller: Caller): Promise<AdmittedRequest> {
-    const { limits, persisted, rate } = this.parts;
+    const { limits, persisted, rate } = this.checks;
     // The costLimitPlugin consumes the other points of the operation, after its document has been parsed.
     await rate.consume(caller, 1);
     const resolved = persisted.resolve(params, caller.kind);

@@ -23,7 +23,7 @@ interface ApolloOptions extends LandingPageOptions {
   schema: GraphQLSchema;
   introspection: boolean;
   log: Logger;
-  operationLog: LogOperation;
+  logOperation: LogOperation;
   formatError: FormatError;
   rate: RateLimit;
   /** Compiles repeated operations (compiled-operation-cache.ts). */
@@ -66,7 +66,7 @@ export function createApolloServer(options: ApolloOptions) {
       costLimitPlugin(options.rate),
       options.compilePlugin,
       statusForJsonClients,
-      operationLogPlugin(options.operationLog),
+      operationLogPlugin(options.logOperation),
     ],
   });
 }
@@ -79,7 +79,7 @@ function apolloLogger(log: Logger) {
 }
 
 /** Codes of errors in a document or its variables, as opposed to errors in the HTTP request. */
-const DOCUMENT_ERROR_CODE = /^(GRAPHQL_PARSE_FAILED|GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT)$/;
+const DOCUMENT_ERROR_CODES = /^(GRAPHQL_PARSE_FAILED|GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT)$/;
 
 /**
  * Apollo plugin that sends document errors with status 200 if the client accepts application/json but not
@@ -94,7 +94,7 @@ const statusForJsonClients: ApolloServerPlugin<OperationContext> = {
       const errors = body.kind === 'single' ? (body.singleResult.errors ?? []) : [];
       const isDocumentError =
         errors.length > 0 &&
-        errors.every(({ extensions }) => DOCUMENT_ERROR_CODE.test(String(extensions?.['code'])));
+        errors.every(({ extensions }) => DOCUMENT_ERROR_CODES.test(String(extensions?.['code'])));
       if (http.status === 400 && isDocumentError && isPlainJson) http.status = 200;
     },
   }),

@@ -6,7 +6,7 @@ import { AccessError } from '../../auth/caller';
 import type { PublicCode, PublicExtensions } from './error-codes';
 import { publicMessage, publicVariableMessage } from '../../redaction/graphql-message';
 import { RequestError, toRequestError } from './http-error';
-import { valueErrors } from './value-errors';
+import { invalidValuesOf } from './value-errors';
 
 /** Translates every error to a GraphQL error for the caller: code, message and extensions. */
 
@@ -81,7 +81,7 @@ export function toPublicError(
   const defaultMessage = CALLER_ERROR_MESSAGES[code];
   if (defaultMessage !== undefined) {
     const message = callerMessage(formatted.message, error, defaultMessage);
-    const invalidValues = valueErrors(cause);
+    const invalidValues = invalidValuesOf(cause);
     const extensions = {
       code: code as PublicCode,
       retryable: false,

@@ -13,7 +13,7 @@ import { isLoopbackHost } from '../server/origin-check';
 import { LANDING_PAGE_HEADERS } from '../server/security-headers';
 import type { SseHandler } from '../subscriptions/sse-handler';
 import type { Admission, AdmittedRequest } from './admission';
-import { badRequest, CREDENTIALS_REQUIRED, RequestError, toRequestError } from './http-error';
+import { badRequest, CREDENTIALS_REQUIRED_ERROR, RequestError, toRequestError } from './http-error';
 import { parseGetParams, toSearchParams } from './request-params';
 
 declare module 'fastify' {
@@ -34,7 +34,7 @@ interface GraphqlRouteOptions {
   /** Whether browsers get a landing page at /graphql, without authentication. */
   hasLandingPage: boolean;
   /** Throws a RequestError if the gateway is overloaded. */
-  checkLoad(): void;
+  throwIfOverloaded(): void;
   onUnauthenticated(): void;
   connections: Connections;
 }
@@ -45,7 +45,7 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
     const { apollo, compiled, contextFor, authenticator, admission, sse, corsOrigins } = options;
     const apolloHandler = fastifyApolloHandler(apollo, {
       context: async ({ id, caller, ip }) => {
-        if (!caller) throw CREDENTIALS_REQUIRED;
+        if (!caller) throw CREDENTIALS_REQUIRED_ERROR;
         return contextFor({ requestId: id, caller, ip });
       },
     });
@@ -61,7 +61,7 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
     scope.addHook('onRequest', async (request, reply) => {
       await nextEventLoopTurn();
       // Only GraphQL requests are rejected under load: other routes, such as health checks, still respond.
-      options.checkLoad();
+      options.throwIfOverloaded();
       checkHeadersAndUrl(request);
       if (authenticator.isDisabled && !isLoopbackHost(request.headers.host)) throw FORBIDDEN_HOST_ERROR;
       if (options.hasLandingPage && wantsLandingPage(request)) void reply.headers(LANDING_PAGE_HEADERS);
@@ -81,10 +81,10 @@ export async function addGraphql(app: FastifyInstance, options: GraphqlRouteOpti
           void reply.type(response.contentType);
           return response.body;
         }
-        const text = (await apolloHandler.call(this, request, reply)) as unknown;
+        const responseBody = (await apolloHandler.call(this, request, reply)) as unknown;
         if (reply.statusCode === 200)
           compiled.recordContentType(headers.accept, reply.getHeader('content-type'));
-        return text;
+        return responseBody;
       },
     });
   });

@@ -3,7 +3,7 @@ import { GraphQLError } from 'graphql';
 import { AccessError, type AccessErrorKind } from '../../auth/caller';
 import type { PublicCode, PublicExtensions } from './error-codes';
 
-interface ErrorDetails {
+interface RequestErrorOptions {
   /** How long to wait before repeating the request, in milliseconds; absent if repeating does not help. */
   retryAfterMs?: number;
   headers?: Record<string, string>;
@@ -19,7 +19,7 @@ export class RequestError extends GraphQLError {
     readonly status: number,
     readonly code: PublicCode,
     message: string,
-    { retryAfterMs, headers = {} }: ErrorDetails = {},
+    { retryAfterMs, headers = {} }: RequestErrorOptions = {},
   ) {
     const isRetryable = retryAfterMs !== undefined;
     const allHeaders = isRetryable
@@ -39,11 +39,11 @@ export class RequestError extends GraphQLError {
   }
 }
 
-const AUTHENTICATE: ErrorDetails = { headers: { 'www-authenticate': 'Bearer realm="paygraph"' } };
+const BEARER_CHALLENGE: RequestErrorOptions = { headers: { 'www-authenticate': 'Bearer realm="paygraph"' } };
 
-const ACCESS_ERRORS: Record<AccessErrorKind, readonly [number, PublicCode, ErrorDetails?]> = {
-  NO_CREDENTIALS: [401, 'UNAUTHENTICATED', AUTHENTICATE],
-  BAD_CREDENTIALS: [401, 'UNAUTHENTICATED', AUTHENTICATE],
+const ACCESS_ERRORS: Record<AccessErrorKind, readonly [number, PublicCode, RequestErrorOptions?]> = {
+  NO_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE],
+  BAD_CREDENTIALS: [401, 'UNAUTHENTICATED', BEARER_CHALLENGE],
   NO_SCOPE: [403, 'FORBIDDEN'],
   NO_CHANNEL: [403, 'FORBIDDEN'],
   KEYS_UNAVAILABLE: [503, 'SERVICE_UNAVAILABLE', { retryAfterMs: 5000 }],
@@ -55,14 +55,14 @@ export function toRequestError({ kind, message }: AccessError): RequestError {
 }
 
 /** Error for an unauthenticated request whose Accept header allows the landing page. */
-export const CREDENTIALS_REQUIRED = toRequestError(
+export const CREDENTIALS_REQUIRED_ERROR = toRequestError(
   new AccessError('NO_CREDENTIALS', 'Credentials are required: Authorization: Bearer <key or token>.'),
 );
 
 export const badRequest = (message: string): RequestError => new RequestError(400, 'BAD_REQUEST', message);
 
 /** Returns the error for a request that was not executed and may be repeated unchanged after a second. */
-export const notExecuted = (reason: string): RequestError =>
+export const notExecutedError = (reason: string): RequestError =>
   new RequestError(
     503,
     'SERVICE_UNAVAILABLE',
@@ -70,4 +70,4 @@ export const notExecuted = (reason: string): RequestError =>
     { retryAfterMs: 1000 },
   );
 
-export const OVERLOADED = notExecuted('The gateway is overloaded');
+export const OVERLOADED_ERROR = notExecutedError('The gateway is overloaded');

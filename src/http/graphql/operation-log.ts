@@ -9,12 +9,12 @@ export const loggableName = (name: unknown): string | undefined =>
     ? name
     : undefined;
 
-type LogContext = Pick<OperationContext, 'requestId' | 'caller'>;
+type OperationLogContext = Pick<OperationContext, 'requestId' | 'caller'>;
 
 /** Logs an ended query or mutation. */
 export type LogOperation = (ended: {
-  context: LogContext;
-  /** Type of the operation; undefined if the document does not show which operation to execute. */
+  context: OperationLogContext;
+  /** Type of the operation; undefined if no operation of the document was selected. */
   operation: `${OperationTypeNode}` | undefined;
   /** Name of the operation, as the client sent it. */
   name: string | null | undefined;
@@ -31,24 +31,28 @@ export type CountOperation = (
   seconds: number | undefined,
 ) => void;
 
-export const codesOf = (errors: readonly Pick<GraphQLFormattedError, 'extensions'>[] = []): string[] =>
+export const errorCodesOf = (errors: readonly Pick<GraphQLFormattedError, 'extensions'>[] = []): string[] =>
   errors.map(({ extensions }) => String(extensions?.['code']));
 
-interface EndedOperation {
+interface OperationLogFields {
   operation: string | undefined;
   name: string | undefined;
   ms: number;
   /** Number of results of a subscription. */
-  results?: number;
+  resultCount?: number;
   codes: readonly string[];
 }
 
 /** Logs an ended operation in one line, never with its document, variables or result. */
-export function writeLogLine(log: Logger, { requestId, caller }: LogContext, ended: EndedOperation): void {
-  const { operation, name, results, codes } = ended;
+export function logEndedOperation(
+  log: Logger,
+  { requestId, caller }: OperationLogContext,
+  ended: OperationLogFields,
+): void {
+  const { operation, name, resultCount, codes } = ended;
   const errors = codes.length > 0 ? codes : undefined;
   const ms = Math.round(ended.ms);
-  log.info({ requestId, caller: caller.id, operation, name, ms, results, errors }, 'operation');
+  log.info({ requestId, caller: caller.id, operation, name, ms, results: resultCount, errors }, 'operation');
 }
 
 /** Returns a function that counts and logs each query and mutation. */
@@ -57,9 +61,9 @@ export const operationLog =
   ({ context, operation, name: given, startedAt, errors }) => {
     const name = loggableName(given);
     const ms = performance.now() - startedAt;
-    const codes = codesOf(errors);
+    const codes = errorCodesOf(errors);
     count(operation, name, codes[0], ms / 1000);
-    writeLogLine(log, context, { operation, name, ms, codes });
+    logEndedOperation(log, context, { operation, name, ms, codes });
   };
 
 /** Returns an Apollo plugin that logs every operation that Apollo has handled. */

@@ -12,7 +12,7 @@ export interface GraphQLRequestParams {
 }
 
 /** Whether a text is percent-encoded UTF-8. */
-export function isDecodable(text: string): boolean {
+export function isPercentEncodedUtf8(text: string): boolean {
   try {
     decodeURIComponent(text);
     return true;
@@ -23,7 +23,7 @@ export function isDecodable(text: string): boolean {
 
 /** Parses the parameters in the URL of a GET request. Throws a RequestError if they are invalid or ambiguous. */
 export function parseGetParams(url: string): GraphQLRequestParams {
-  if (/[^\x21-\x7e]/.test(url) || !isDecodable(url))
+  if (/[^\x21-\x7e]/.test(url) || !isPercentEncodedUtf8(url))
     throw badRequest('The URL is not percent-encoded UTF-8.');
   const { searchParams } = new URL(url, 'http://gateway/');
   if (new Set(searchParams.keys()).size < searchParams.size)

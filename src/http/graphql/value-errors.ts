@@ -9,7 +9,7 @@ const MESSAGE_RULES: readonly (readonly [RegExp, ValueRule])[] = [
   [/^(Field|Variable|Argument) "[^"]*" of (required|non-null) type "/, 'required'],
   [/^Field "[^"]*" must be non-null\./, 'required'],
   [/^Expected value of type "[^"]*", found null\.$/, 'required'],
-  // Reported only for a null variable that has a default, because validation has already rejected invalid literals.
+  // Reported only for null in a variable with a default: validation has already rejected other invalid values.
   [/^Argument "[^"]*" has invalid value /, 'required'],
   [/^Field "[^"]*" is not defined by type "/, 'unknownField'],
   [/^Exactly one key must be specified for OneOf type /, 'oneOf'],
@@ -76,20 +76,20 @@ const fieldNameIn = (reason: string): string | undefined =>
 
 /** Returns the path below a variable, without the variable. graphql-js reports it only in the message. */
 function pathInVariable(message: string, reason: string): string[] {
-  const head = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
-  const [, path = ''] = / at "([^"\\]*)"; $/.exec(head) ?? [];
+  const beforeReason = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
+  const [, path = ''] = / at "([^"\\]*)"; $/.exec(beforeReason) ?? [];
   return (path.match(/[_A-Za-z]\w*|\d+/g) ?? []).slice(1);
 }
 
 /** Returns the paths of an invalid value in a variable, one for each use of the variable in the document. */
 function pathsOfVariable(variable: string, error: GraphQLError, reason: string): (readonly string[])[] {
   const field = /must be non-null/.test(reason) ? undefined : fieldNameIn(reason);
-  const pathBelow = pathInVariable(error.message, reason);
+  const pathInValue = pathInVariable(error.message, reason);
   // Redacts the field: it is a key of the caller's JSON, which may be anything, such as a security code.
-  if (field !== undefined) pathBelow.push(redactGraphqlName(field));
+  if (field !== undefined) pathInValue.push(redactGraphqlName(field));
   const locations = error.source ? locationsOf(error.source) : [];
   const uses = locations.filter((location) => location.variable === variable).map(({ path }) => path);
-  return (uses.length > 0 ? uses : [[variable]]).map((path) => [...path, ...pathBelow]);
+  return (uses.length > 0 ? uses : [[variable]]).map((path) => [...path, ...pathInValue]);
 }
 
 function pathsOfLiteral(error: GraphQLError, reason: string): (readonly string[])[] {
@@ -101,7 +101,7 @@ function pathsOfLiteral(error: GraphQLError, reason: string): (readonly string[]
 }
 
 /** Returns the path and rule of each invalid value that an error reports; undefined for all other errors. */
-export function valueErrors(error: unknown): InvalidValue[] | undefined {
+export function invalidValuesOf(error: unknown): InvalidValue[] | undefined {
   if (!(error instanceof GraphQLError)) return undefined;
   const { fields } = error.extensions;
   if (Array.isArray(fields)) return fields as InvalidValue[];

@@ -19,7 +19,7 @@ import { assertLimit, DOCUMENT_RULES, LimitExceededError, type DocumentRuleName 
 import { fieldsIn, fragmentsOf, SelectionSizes, type Fragments } from './selection-size';
 
 /** Whether a document is accepted; if not, the limit that it exceeds and a message without any part of the document. */
-type CheckResult = { ok: true } | { ok: false; rule: DocumentRuleName; message: string };
+type DocumentCheckResult = { ok: true } | { ok: false; rule: DocumentRuleName; message: string };
 
 /** Maximum number of tokens of a document. Also passed to the parsers that read an accepted document again. */
 export const MAX_TOKENS: number = DOCUMENT_RULES.tokens.limit;
@@ -31,20 +31,20 @@ export const digestOf = (source: string): string => hash('sha256', source, 'base
 
 /** Finds documents that are too expensive, before Apollo parses and validates them. */
 export class DocumentLimits {
-  readonly #results = new LRUCache<string, CheckResult>({ max: MAX_CACHED_RESULTS });
+  readonly #results = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_RESULTS });
 
   /** Checks a document. Accepts a document with a syntax error, because Apollo reports the error with its location. */
-  check(source: string, digest = digestOf(source)): CheckResult {
-    const result = this.#results.get(digest) ?? checkUncached(source);
+  check(source: string, digest = digestOf(source)): DocumentCheckResult {
+    const result = this.#results.get(digest) ?? checkDocumentText(source);
     this.#results.set(digest, result);
     return result;
   }
 }
 
-function checkUncached(source: string): CheckResult {
+function checkDocumentText(source: string): DocumentCheckResult {
   try {
-    checkText(source);
-    checkDocument(parse(source, { noLocation: true }));
+    checkTokens(source);
+    checkSelections(parse(source, { noLocation: true }));
   } catch (error) {
     if (error instanceof LimitExceededError) return { ok: false, rule: error.rule, message: error.message };
     if (!(error instanceof GraphQLError)) throw error;
@@ -53,22 +53,30 @@ function checkUncached(source: string): CheckResult {
 }
 
 const LINE_END = /\r\n|[\n\r]/;
-const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
-const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+const OPENING_BRACKETS: ReadonlySet<TokenKind> = new Set([
+  TokenKind.BRACE_L,
+  TokenKind.BRACKET_L,
+  TokenKind.PAREN_L,
+]);
+const CLOSING_BRACKETS: ReadonlySet<TokenKind> = new Set([
+  TokenKind.BRACE_R,
+  TokenKind.BRACKET_R,
+  TokenKind.PAREN_R,
+]);
 
 /** Yields each token of a document, and the number of brackets open after the token. Throws at an invalid token. */
 export function* tokensOf(text: string): Generator<{ token: Token; depth: number }, void> {
   const lexer = new Lexer(new Source(text));
   let depth = 0;
   for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
-    if (OPENING.has(token.kind)) depth += 1;
-    if (CLOSING.has(token.kind)) depth -= 1;
+    if (OPENING_BRACKETS.has(token.kind)) depth += 1;
+    if (CLOSING_BRACKETS.has(token.kind)) depth -= 1;
     yield { token, depth };
   }
 }
 
 /** Checks lines, tokens, names and nesting, before the recursive parser reads the document. */
-function checkText(text: string): void {
+function checkTokens(text: string): void {
   assertLimit('lines', text.split(LINE_END, DOCUMENT_RULES.lines.limit + 1).length);
   let tokenCount = 0;
   for (const { token, depth } of tokensOf(text)) {
@@ -82,7 +90,7 @@ function checkText(text: string): void {
   }
 }
 
-function checkDocument(document: DocumentNode): void {
+function checkSelections(document: DocumentNode): void {
   const executable = document.definitions.filter((definition) => 'selectionSet' in definition);
   const operations = executable.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   assertLimit('operations', operations.length);
@@ -95,12 +103,12 @@ function checkDocument(document: DocumentNode): void {
   const sizes = new SelectionSizes(fragments);
   let selectionCount = 0;
   for (const { selectionSet } of executable) {
-    selectionCount += sizes.of(selectionSet).selections;
+    selectionCount += sizes.sizeOf(selectionSet).selections;
     assertLimit('selections', selectionCount);
   }
   for (const operation of operations) checkRootFields(operation, fragments, sizes);
-  const overlaps = new OverlappingFields(fragments);
-  for (const { selectionSet } of executable) overlaps.add(selectionSet);
+  const fieldPairs = new FieldPairCounter(fragments);
+  for (const { selectionSet } of executable) fieldPairs.add(selectionSet);
 }
 
 function checkRootFields(
@@ -116,26 +124,26 @@ function checkRootFields(
     // Mutations are counted before merging: the number of payments must not depend on how fields are merged.
     assertLimit('mutations', fields.filter(({ name }) => name.value !== '__typename').length);
   }
-  const introspections = fields.filter(({ name }) => /^__(schema|type)$/.test(name.value));
-  assertLimit('introspections', introspections.length);
-  const size = sizes.of({
+  const introspectionFields = fields.filter(({ name }) => /^__(schema|type)$/.test(name.value));
+  assertLimit('introspections', introspectionFields.length);
+  const size = sizes.sizeOf({
     kind: Kind.SELECTION_SET,
-    selections: introspections.flatMap(({ selectionSet: inner }) => inner?.selections ?? []),
+    selections: introspectionFields.flatMap(({ selectionSet: inner }) => inner?.selections ?? []),
   });
   assertLimit('introspected', size.selections);
   assertLimit('introspectionAliases', size.aliases);
-  assertLimit('introspectionLists', size.lists);
+  assertLimit('introspectionLists', size.listDepth);
 }
 
 /**
  * Counts the pairs that the validation rule OverlappingFieldsCanBeMerged compares. In a selection set, these are pairs
  * of fields with the same response name and pairs of fragments. The rule then merges the selections of these fields.
  */
-class OverlappingFields {
+class FieldPairCounter {
   #pairCount = 0;
   readonly #ids = new Map<FieldNode, number>();
   /** Keys of the groups of fields counted so far. A group counts once, because the rule caches compared fragments. */
-  readonly #visited = new Set<string>();
+  readonly #countedGroups = new Set<string>();
 
   constructor(private readonly fragments: Fragments) {}
 
@@ -152,8 +160,8 @@ class OverlappingFields {
     const sets = group.flatMap(({ selectionSet }) => selectionSet ?? []);
     if (group.length === 1 && sets.length === 0) return;
     const key = group.map((field) => this.#idOf(field)).join();
-    if (this.#visited.has(key)) return;
-    this.#visited.add(key);
+    if (this.#countedGroups.has(key)) return;
+    this.#countedGroups.add(key);
     this.#addPairs(group.length);
     if (sets.length > 0) this.add(...sets);
   }

@@ -30,23 +30,23 @@ interface OperationCost {
   lookups: number;
   /** Number of mutations; every mutation moves money. */
   moneyCalls: number;
-  /** Upper bound of the number of values in the response, without pageValues: selections times transactions. */
+  /** Upper bound of the values of looked-up transactions in the response: selections times transactions. */
   values: number;
-  /** Upper bound of the number of values in pages without lookups: selections times rows. */
+  /** Upper bound of the values in pages without lookups: selections times rows. */
   pageValues: number;
 }
 
 /** Computes a cost from the coerced variables of an operation, defaults included. */
-type FromVariables<T> = (variables: Record<string, unknown>) => T;
+type PerVariables<T> = (variables: Record<string, unknown>) => T;
 
 /** Page sizes of root fields that list journal rows. A row is looked up only if `payment` or `payout` is selected. */
-const PAGES: Readonly<Record<string, { default: number; max: number }>> = {
+const PAGE_SIZES: Readonly<Record<string, { default: number; max: number }>> = {
   attempts: ATTEMPTS_PAGE,
   changes: CHANGES_PAGE,
 };
 
 /** Upper bounds of what a root field reads. */
-interface FieldCounts {
+interface RootFieldCounts {
   /** Number of lookups. A page without lookups counts as 1, because it queries the journal. */
   lookups: number;
   transactions: number;
@@ -54,19 +54,19 @@ interface FieldCounts {
   rows: number;
 }
 
-const countsOfLookups = (lookups: number): FieldCounts => ({ lookups, transactions: lookups, rows: 0 });
+const lookupsOnly = (lookups: number): RootFieldCounts => ({ lookups, transactions: lookups, rows: 0 });
 
 /** Returns a function that counts the lookups and rows of a root field. A list of ids causes one lookup per id. */
-function createFieldCounter(
+function createLookupCounter(
   field: FieldNode,
   root: GraphQLObjectType,
   fragments: Fragments,
-): FromVariables<FieldCounts> {
+): PerVariables<RootFieldCounts> {
   const definition = root.getFields()[field.name.value];
-  if (!definition) return () => countsOfLookups(0);
-  const page = PAGES[definition.name];
+  if (!definition) return () => lookupsOnly(0);
+  const page = PAGE_SIZES[definition.name];
   const hasList = definition.args.some(({ type }) => isListType(getNullableType(type)));
-  if (!page && !hasList) return () => countsOfLookups(1);
+  if (!page && !hasList) return () => lookupsOnly(1);
   const selected = field.selectionSet ? fieldsIn(field.selectionSet, fragments, new Set(), true) : [];
   const hasLookups = [...selected].some(({ name }) => name.value === 'payment' || name.value === 'payout');
   return (variables) => {
@@ -75,13 +75,13 @@ function createFieldCounter(
       if (page) {
         const first = typeof values['first'] === 'number' ? values['first'] : page.default;
         const rows = Math.min(Math.max(first, 1), page.max);
-        return hasLookups ? countsOfLookups(rows) : { lookups: 1, transactions: 0, rows };
+        return hasLookups ? lookupsOnly(rows) : { lookups: 1, transactions: 0, rows };
       }
       const lists = Object.values(values).filter(Array.isArray);
-      return countsOfLookups(lists.length === 0 ? 1 : lists.flat().length);
+      return lookupsOnly(lists.length === 0 ? 1 : lists.flat().length);
     } catch {
       // Invalid arguments are rejected when the field is resolved, before any lookup.
-      return countsOfLookups(1);
+      return lookupsOnly(1);
     }
   };
 }
@@ -91,7 +91,7 @@ export function costCalculator(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-): FromVariables<OperationCost> {
+): PerVariables<OperationCost> {
   const root = schema.getRootType(operation.operation);
   const fragments = fragmentsOf(document);
   const fields = [...fieldsIn(operation.selectionSet, fragments)].filter(
@@ -100,14 +100,14 @@ export function costCalculator(
   if (operation.operation === 'mutation' || !root)
     return () => ({ lookups: 0, moneyCalls: fields.length, values: 0, pageValues: 0 });
   const sizes = new SelectionSizes(fragments);
-  const counts = fields.map((field) => ({
-    countsFor: createFieldCounter(field, root, fragments),
-    selections: field.selectionSet ? sizes.of(field.selectionSet).selections : 1,
+  const fieldCounters = fields.map((field) => ({
+    countLookups: createLookupCounter(field, root, fragments),
+    selections: field.selectionSet ? sizes.sizeOf(field.selectionSet).selections : 1,
   }));
   return (variables) => {
     const cost = { lookups: 0, moneyCalls: 0, values: 0, pageValues: 0 };
-    for (const { countsFor, selections } of counts) {
-      const { lookups, transactions, rows } = countsFor(variables);
+    for (const { countLookups, selections } of fieldCounters) {
+      const { lookups, transactions, rows } = countLookups(variables);
       cost.lookups += lookups;
       cost.values += transactions * selections;
       cost.pageValues += rows * selections;
@@ -117,10 +117,10 @@ export function costCalculator(
 }
 
 /** Returns the points of an operation minus the point consumed at admission; null if the operation exceeds a limit. */
-export const remainingPoints = (cost: OperationCost): number | null =>
-  exceededLimitMessage(cost) === null ? pointsOf(cost) : null;
+export const pointsWithinLimits = (cost: OperationCost): number | null =>
+  exceededLimitMessage(cost) === null ? pointsAfterAdmission(cost) : null;
 
-const pointsOf = ({ lookups, moneyCalls }: OperationCost): number =>
+const pointsAfterAdmission = ({ lookups, moneyCalls }: OperationCost): number =>
   Math.max(0, lookups + moneyCalls * POINTS_PER_MONEY_CALL - 1);
 
 function exceededLimitMessage({ lookups, values, pageValues }: OperationCost): string | null {
@@ -150,7 +150,7 @@ export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationCo
       const cost = costCalculator(schema, document, operation)(coerced);
       const message = exceededLimitMessage(cost);
       if (message !== null) throw new RequestError(400, 'OPERATION_TOO_LARGE', message);
-      const points = pointsOf(cost);
+      const points = pointsAfterAdmission(cost);
       if (points > 0) await rate.consume(contextValue.caller, points);
     },
   }),

@@ -52,14 +52,14 @@ interface SelectionSize {
   selections: number;
   aliases: number;
   /** Depth of nested list fields in introspection. */
-  lists: number;
-  nesting: number;
+  listDepth: number;
+  depth: number;
 }
 
-const EMPTY_SIZE: SelectionSize = { selections: 0, aliases: 0, lists: 0, nesting: 0 };
+const EMPTY_SIZE: SelectionSize = { selections: 0, aliases: 0, listDepth: 0, depth: 0 };
 
 /** Names of the introspection fields whose type is a list. */
-const LIST_FIELDS: ReadonlySet<string> = new Set(
+const INTROSPECTION_LIST_FIELDS: ReadonlySet<string> = new Set(
   [__Schema, __Type, __Field, __Directive]
     .flatMap((type) => Object.values(type.getFields()))
     .filter(({ type }) => isListType(getNullableType(type)))
@@ -73,7 +73,7 @@ export class SelectionSizes {
   constructor(private readonly fragments: Fragments) {}
 
   /** Returns the size of a selection set at a nesting level. Throws a LimitExceededError if the level is too deep. */
-  of(set: SelectionSetNode, level = 1): SelectionSize {
+  sizeOf(set: SelectionSetNode, level = 1): SelectionSize {
     assertLimit('nesting', level);
     const size = { ...EMPTY_SIZE, nesting: 1 };
     for (const selection of set.selections) {
@@ -81,21 +81,24 @@ export class SelectionSizes {
       const { alias, name } = selection.kind === Kind.FIELD ? selection : {};
       size.selections += 1 + inner.selections;
       size.aliases += inner.aliases + (alias ? 1 : 0);
-      size.lists = Math.max(size.lists, inner.lists + (name && LIST_FIELDS.has(name.value) ? 1 : 0));
-      size.nesting = Math.max(size.nesting, inner.nesting + 1);
+      size.listDepth = Math.max(
+        size.listDepth,
+        inner.listDepth + (name && INTROSPECTION_LIST_FIELDS.has(name.value) ? 1 : 0),
+      );
+      size.nesting = Math.max(size.nesting, inner.depth + 1);
     }
     return size;
   }
 
   #sizeWithin(selection: SelectionNode, level: number): SelectionSize {
     if (selection.kind !== Kind.FRAGMENT_SPREAD)
-      return selection.selectionSet ? this.of(selection.selectionSet, level + 1) : EMPTY_SIZE;
+      return selection.selectionSet ? this.sizeOf(selection.selectionSet, level + 1) : EMPTY_SIZE;
     const name = selection.name.value;
     const fragment = this.fragments.get(name);
     if (!fragment) return EMPTY_SIZE;
-    const size = this.#fragmentSizes.get(name) ?? this.of(fragment.selectionSet, level + 1);
+    const size = this.#fragmentSizes.get(name) ?? this.sizeOf(fragment.selectionSet, level + 1);
     this.#fragmentSizes.set(name, size);
-    assertLimit('nesting', level + size.nesting);
+    assertLimit('nesting', level + size.depth);
     return size;
   }
 }

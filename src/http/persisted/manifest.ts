@@ -21,12 +21,13 @@ export interface ManifestOperation {
 }
 
 const APOLLO_FORMAT = 'apollo-persisted-query-manifest';
-const FORMAT_ERROR = `expected Apollo's manifest ("format": "${APOLLO_FORMAT}", "version": 1) or graphql-codegen's persisted-documents.json (an object of ids and documents)`;
+const FORMAT_ERROR_MESSAGE = `expected Apollo's manifest ("format": "${APOLLO_FORMAT}", "version": 1) or graphql-codegen's persisted-documents.json (an object of ids and documents)`;
 
 const isNonEmptyString = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 function parseApolloManifest({ format, version, operations }: Record<string, unknown>): ManifestOperation[] {
-  if (format !== APOLLO_FORMAT || version !== 1 || !Array.isArray(operations)) throw new Error(FORMAT_ERROR);
+  if (format !== APOLLO_FORMAT || version !== 1 || !Array.isArray(operations))
+    throw new Error(FORMAT_ERROR_MESSAGE);
   return operations.map((entry: unknown, index) => {
     const { id, name, body } = isObject(entry) ? entry : {};
     if (!isNonEmptyString(id) || !isNonEmptyString(name) || !isNonEmptyString(body))
@@ -37,7 +38,7 @@ function parseApolloManifest({ format, version, operations }: Record<string, unk
 
 function parseCodegenManifest(manifest: Record<string, unknown>): ManifestOperation[] {
   return Object.entries(manifest).map(([id, body]) => {
-    if (!isNonEmptyString(body)) throw new Error(FORMAT_ERROR);
+    if (!isNonEmptyString(body)) throw new Error(FORMAT_ERROR_MESSAGE);
     return { id, name: null, body };
   });
 }
@@ -45,13 +46,13 @@ function parseCodegenManifest(manifest: Record<string, unknown>): ManifestOperat
 /** Parses a manifest of Apollo or graphql-codegen. Throws an Error that names the problem, or a SyntaxError. */
 export function parseManifest(text: string): ManifestOperation[] {
   const manifest = parseJson(text);
-  if (!isObject(manifest)) throw new Error(FORMAT_ERROR);
+  if (!isObject(manifest)) throw new Error(FORMAT_ERROR_MESSAGE);
   const operations = 'format' in manifest ? parseApolloManifest(manifest) : parseCodegenManifest(manifest);
   if (operations.length === 0) throw new Error('the manifest has no operation');
   return operations;
 }
 
-export interface DocumentError {
+export interface DocumentValidationError {
   rule: ValidationRule;
   /** Message of the error, without values of the document. */
   message: string;
@@ -59,11 +60,11 @@ export interface DocumentError {
 }
 
 /** Validates a document with one rule at a time, so that each error has its rule. */
-export function documentErrors(
+export function validateDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
   rules: readonly ValidationRule[] = specifiedRules,
-): DocumentError[] {
+): DocumentValidationError[] {
   return rules.flatMap((rule) =>
     validate(schema, document, [rule]).map((error) => ({
       rule,
@@ -80,7 +81,7 @@ export function validateOperation(schema: GraphQLSchema, { id, name, body }: Man
     const document = parse(body);
     if (!document.definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION))
       return [`${subject}: the document has no operation`];
-    return documentErrors(schema, document).map(
+    return validateDocument(schema, document).map(
       ({ rule, message }) => `${subject}: ${rule.name}: ${message}`,
     );
   } catch (error) {

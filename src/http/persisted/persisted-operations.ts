@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { GraphQLError, TokenKind, type GraphQLSchema } from 'graphql';
 import type { CallerKind } from '../../auth/caller';
 import type { PersistedMode } from '../../config/types';
-import { decodeUtf8OrThrow } from '../../shared/json-text';
+import { readTextFile } from '../../shared/json-text';
 import { isObject } from '../../shared/wire-object';
 import { badRequest, RequestError } from '../graphql/http-error';
 import { loggableName } from '../graphql/operation-log';
@@ -26,13 +25,13 @@ interface PersistedOptions {
 export class PersistedOperations {
   readonly #byId = new Map<string, ManifestOperation>();
   readonly #byText = new Map<string, ManifestOperation>();
-  readonly #byNormalized = new Map<string, ManifestOperation>();
+  readonly #byNormalizedText = new Map<string, ManifestOperation>();
 
   /** Reads and validates the manifest. Throws an Error that lists every invalid operation. */
   constructor(private readonly options: PersistedOptions) {
     const { settings, schema } = options;
     if (settings.manifest === null) return;
-    const operations = parseManifest(decodeUtf8OrThrow(readFileSync(settings.manifest)));
+    const operations = parseManifest(readTextFile(settings.manifest));
     const errors = operations.flatMap((operation) => [
       ...validateOperation(schema, operation),
       ...this.#add(operation),
@@ -63,23 +62,24 @@ export class PersistedOperations {
     const { query, documentId, extensions } = params;
     const ids = [documentId, persistedQueryHash(extensions)].filter((id) => typeof id === 'string');
     const [byId, ...others] = ids.map((id) => this.#byId.get(removeHashPrefix(id)));
-    if (others.some((other) => other !== byId)) throw CONTRADICTION;
-    if (query === undefined || query === null || query === '') return byId ?? rejectUnknownId(params, mode);
+    if (others.some((other) => other !== byId)) throw CONTRADICTING_IDS_ERROR;
+    if (query === undefined || query === null || query === '')
+      return byId ?? rejectMissingDocument(params, mode);
     if (byId) {
-      if (this.#findByText(query) !== byId) throw CONTRADICTION;
+      if (this.#findByText(query) !== byId) throw CONTRADICTING_IDS_ERROR;
       return byId;
     }
     if (mode === 'allow') return undefined;
-    const listed = this.#findByText(query);
-    if (listed) return listed;
-    if (mode === 'require') throw NOT_LISTED;
+    const byText = this.#findByText(query);
+    if (byText) return byText;
+    if (mode === 'require') throw NOT_IN_MANIFEST_ERROR;
     this.options.onUnlisted(loggableName(params.operationName) ?? null);
     return undefined;
   }
 
   #findByText(query: unknown): ManifestOperation | undefined {
     if (typeof query !== 'string') return undefined;
-    return this.#byText.get(query) ?? this.#byNormalized.get(normalizeDocument(query));
+    return this.#byText.get(query) ?? this.#byNormalizedText.get(normalizeDocument(query));
   }
 
   /** Adds an operation. Returns an error message in a list if another document has its id, otherwise an empty list. */
@@ -91,10 +91,10 @@ export class PersistedOperations {
       return existing.body === body ? [] : [`operation ${id}: two different documents have this id`];
     const normalized = normalizeDocument(body);
     // A manifest may contain one document under several ids.
-    const stored = this.#byNormalized.get(normalized) ?? operation;
+    const stored = this.#byNormalizedText.get(normalized) ?? operation;
     this.#byId.set(id, stored);
     this.#byText.set(body, stored);
-    this.#byNormalized.set(normalized, stored);
+    this.#byNormalizedText.set(normalized, stored);
     return [];
   }
 }
@@ -130,22 +130,30 @@ function normalizeDocument(text: string): string {
   return [...definitions.sort(), ...tokens].join('\n');
 }
 
-/** Rejects a request that has neither a document nor a known id. Except in mode `require`, Apollo handles hashes. */
-function rejectUnknownId({ documentId, extensions }: GraphQLRequestParams, mode: PersistedMode): undefined {
+/**
+ * Throws for a request that has neither a document nor an id of the manifest. Except in mode `require`, lets the hash
+ * of a persisted query pass, because Apollo may know it as an automatic persisted query.
+ */
+function rejectMissingDocument(
+  { documentId, extensions }: GraphQLRequestParams,
+  mode: PersistedMode,
+): undefined {
   const hasHash = typeof persistedQueryHash(extensions) === 'string';
-  if (typeof documentId === 'string' || (hasHash && mode === 'require')) throw UNKNOWN_ID;
-  if (mode === 'require') throw NOT_LISTED;
+  if (typeof documentId === 'string' || (hasHash && mode === 'require')) throw UNKNOWN_ID_ERROR;
+  if (mode === 'require') throw NOT_IN_MANIFEST_ERROR;
 }
 
-const NOT_LISTED = new RequestError(
+const NOT_IN_MANIFEST_ERROR = new RequestError(
   400,
   'PERSISTED_OPERATION_REQUIRED',
   'Only operations of the manifest are allowed, and this operation is not in it.',
 );
 
-const CONTRADICTION = badRequest('The ids and the document of the request belong to different operations.');
+const CONTRADICTING_IDS_ERROR = badRequest(
+  'The ids and the document of the request belong to different operations.',
+);
 
 /** Error for an unknown id. Clients recognise its message, which is the same as Apollo's, and send the document. */
-export const UNKNOWN_ID = new RequestError(200, 'PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound', {
+export const UNKNOWN_ID_ERROR = new RequestError(200, 'PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound', {
   retryAfterMs: 0,
 });

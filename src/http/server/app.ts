@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import { decodeUtf8, hasDuplicateNames } from '../../shared/json-text';
 import { errorNameAndFrames, INTERNAL_ERROR } from '../graphql/graphql-errors';
 import { badRequest, RequestError } from '../graphql/http-error';
-import { isDecodable } from '../graphql/request-params';
+import { isPercentEncodedUtf8 } from '../graphql/request-params';
 import type { Connections } from './connections';
 import { requestContext } from './request-context';
 import { DEFAULT_HEADERS } from './security-headers';
@@ -46,9 +46,9 @@ function createHttpServer(handler: RequestListener, { clientTimeoutMs, connectio
         return isUpgrade;
       },
     },
-    (request, response) => connections.serve(request, response, handler),
+    (request, response) => connections.serveInOrder(request, response, handler),
   );
-  connections.guard(server);
+  connections.attachTo(server);
   return server;
 }
 
@@ -63,11 +63,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     serverFactory: (handler) => createHttpServer(handler, options),
     // Fastify calls frameworkErrors for URLs that it cannot route. Its own response would quote the URL.
     frameworkErrors: (error, request, reply) =>
-      void sendError(request, setDefaultHeaders(request, reply), toHttpError(error.statusCode ?? 400)),
+      void sendError(request, setDefaultHeaders(request, reply), errorForStatus(error.statusCode ?? 400)),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     // graceful-shutdown.ts responds instead, because Fastify's response is not a GraphQL error.
     return503OnClosing: false,
-    rewriteUrl: ({ url = '/' }) => (isDecodable(url.replace(/[?#].*$/s, '')) ? url : '/'),
+    rewriteUrl: ({ url = '/' }) => (isPercentEncodedUtf8(url.replace(/[?#].*$/s, '')) ? url : '/'),
   });
   app.addHook('onRequest', (request, reply, done) => {
     setDefaultHeaders(request, reply);
@@ -82,21 +82,21 @@ export function createApp(options: AppOptions): FastifyInstance {
         { requestId: request.id, code: error.code, ...errorNameAndFrames(error) },
         'incoming HTTP request failed',
       );
-    return sendError(request, reply, toHttpError(status));
+    return sendError(request, reply, errorForStatus(status));
   });
-  app.setNotFoundHandler((request, reply) => sendError(request, reply, NOT_FOUND));
+  app.setNotFoundHandler((request, reply) => sendError(request, reply, NOT_FOUND_ERROR));
   return app;
 }
 
 /** Whether a content type allows UTF-8, the only charset of JSON (RFC 8259, 8.1). */
-const isUtf8Type = (type = ''): boolean =>
+const allowsUtf8 = (type = ''): boolean =>
   !/charset/i.test(type) || !/charset/i.test(type.replace(/;\s*charset=("?)utf-?8\1\s*(?=;|$)/gi, ''));
 
 /** Adds the parser of bodies: JSON in UTF-8 without duplicate names. A byte order mark is ignored (RFC 8259, 8.1). */
 function addJsonBodyParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    if (!isUtf8Type(request.headers['content-type'])) return done(NOT_UTF8);
+    if (!allowsUtf8(request.headers['content-type'])) return done(NOT_UTF8_ERROR);
     const text = decodeUtf8(body);
     if (text === undefined) return done(badRequest('The body is not valid UTF-8.'));
     void parse(request, text, (error, value: unknown) => {
@@ -107,7 +107,7 @@ function addJsonBodyParser(app: FastifyInstance): void {
   });
 }
 
-const NOT_UTF8 = new RequestError(
+const NOT_UTF8_ERROR = new RequestError(
   415,
   'BAD_REQUEST',
   'The body must be in UTF-8: content-type application/json without another charset.',
@@ -120,11 +120,11 @@ const sendError = (request: FastifyRequest, reply: FastifyReply, error: RequestE
     .type(errorContentType(request.headers.accept))
     .send(error.body(request.id));
 
-const GRAPHQL_RESPONSE = 'application/graphql-response+json';
+const GRAPHQL_RESPONSE_TYPE = 'application/graphql-response+json';
 
-/** Returns the content type of an error. Clients that accept GRAPHQL_RESPONSE read the body at any status. */
+/** Returns the content type of an error. Clients that accept GRAPHQL_RESPONSE_TYPE read the body at any status. */
 const errorContentType = (accept = ''): string =>
-  `${accept.includes(GRAPHQL_RESPONSE) ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`;
+  `${accept.includes(GRAPHQL_RESPONSE_TYPE) ? GRAPHQL_RESPONSE_TYPE : 'application/json'}; charset=utf-8`;
 
 const setDefaultHeaders = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply.headers(DEFAULT_HEADERS).header('x-request-id', request.id).header('cache-control', 'no-store');
@@ -138,11 +138,11 @@ const MESSAGE_BY_STATUS: Readonly<Record<number, string>> = {
   500: INTERNAL_ERROR,
 };
 
-const toHttpError = (status: number): RequestError =>
+const errorForStatus = (status: number): RequestError =>
   new RequestError(
     status,
     status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_REQUEST',
     MESSAGE_BY_STATUS[status] ?? `The request was rejected with HTTP status ${status}.`,
   );
 
-const NOT_FOUND = toHttpError(404);
+const NOT_FOUND_ERROR = errorForStatus(404);

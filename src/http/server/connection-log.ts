@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../shared/clock';
-import type { ConnectionListener } from './connections';
+import type { ConnectionObserver } from './connections';
 
 const LOG_INTERVAL_MS = 10_000;
 
-/** Returns a listener that counts refused and closed connections in the metrics, and logs the counts at intervals. */
-export function connectionLog(log: Logger, clock: Clock, metrics: ConnectionListener): ConnectionListener {
+/** Returns an observer that counts refused and closed connections in the metrics, and logs the counts at intervals. */
+export function connectionLog(log: Logger, clock: Clock, metrics: ConnectionObserver): ConnectionObserver {
   const counts = new Map<string, number>();
   const count = (reason: string): void => {
-    if (counts.size === 0) clock.after(LOG_INTERVAL_MS, write);
+    if (counts.size === 0) clock.after(LOG_INTERVAL_MS, logCounts);
     counts.set(reason, (counts.get(reason) ?? 0) + 1);
   };
-  const write = (): void => {
+  const logCounts = (): void => {
     const facts = { event: 'connections_refused_or_closed', ...Object.fromEntries(counts) };
     log.warn(facts, 'the gateway refused or closed client connections');
     counts.clear();

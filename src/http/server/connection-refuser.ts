@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { notExecuted } from '../graphql/http-error';
+import { notExecutedError } from '../graphql/http-error';
 import { DEFAULT_HEADERS } from './security-headers';
 
 /** Maximum number of refused connections that are still open. Each holds a file descriptor. */
@@ -8,15 +8,15 @@ const MAX_OPEN_REFUSED = 32;
 /** How long a refused client may take to read the response, in milliseconds. */
 const LINGER_MS = 1000;
 
-const TOO_MANY_CONNECTIONS = notExecuted('The gateway has too many connections');
+const TOO_MANY_CONNECTIONS_ERROR = notExecutedError('The gateway has too many connections');
 
 /** Returns the HTTP response to a refused client, whose request is not read. */
-function rejectionResponse(): string {
+function refusalResponse(): string {
   const requestId = randomUUID();
-  const body = JSON.stringify(TOO_MANY_CONNECTIONS.body(requestId));
+  const body = JSON.stringify(TOO_MANY_CONNECTIONS_ERROR.body(requestId));
   const headers = {
     ...DEFAULT_HEADERS,
-    ...TOO_MANY_CONNECTIONS.headers,
+    ...TOO_MANY_CONNECTIONS_ERROR.headers,
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
@@ -45,7 +45,7 @@ export class ConnectionRefuser {
     });
     // Discard the request: closing a connection with unread data resets it, and the client may lose the response.
     socket.resume();
-    socket.end(rejectionResponse());
+    socket.end(refusalResponse());
     return true;
   }
 }

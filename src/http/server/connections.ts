@@ -16,7 +16,7 @@ export interface ClientConnection {
   /** The response to the latest request; undefined before the first one. */
   latest: ServerResponse | undefined;
   /** Number of pipelined requests that wait for the response to the previous request. */
-  waiting: number;
+  waitingRequestCount: number;
   /** Whether the connection was upgraded to a WebSocket. */
   isUpgraded: boolean;
   /** The caller authenticated last on this connection; undefined before the first authentication. */
@@ -30,7 +30,7 @@ export interface ConnectionLimits {
   trustedProxies: readonly string[];
 }
 
-export interface ConnectionListener {
+export interface ConnectionObserver {
   connectionRejected(reason: RefusalReason): void;
   /** Called if the gateway closes a connection, not if the client does. */
   connectionClosed(reason: CloseReason): void;
@@ -53,13 +53,16 @@ export class Connections {
   readonly #isProxy: (address: string) => boolean;
   readonly #open = new Map<Socket, ClientConnection>();
   /** Connections on which no complete request header has arrived yet, oldest first. */
-  readonly #unused = new Set<ClientConnection>();
-  readonly #networks = new Map<string, { count: number; readonly unused: Set<ClientConnection> }>();
+  readonly #awaitingFirstRequest = new Set<ClientConnection>();
+  readonly #networks = new Map<
+    string,
+    { count: number; readonly awaitingFirstRequest: Set<ClientConnection> }
+  >();
   readonly #refuser = new ConnectionRefuser();
 
   constructor(
     private readonly limits: ConnectionLimits,
-    private readonly listener: ConnectionListener,
+    private readonly observer: ConnectionObserver,
   ) {
     this.#isProxy = addressMatcher(limits.trustedProxies);
   }
@@ -77,7 +80,7 @@ export class Connections {
   }
 
   /** Applies the limits to a server. `server.maxConnections` would refuse connections without a response. */
-  guard(server: Server): void {
+  attachTo(server: Server): void {
     const acceptListeners = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
@@ -85,30 +88,31 @@ export class Connections {
     });
     // Errors of a listening server are failed accepts. listen() itself reports earlier errors.
     server.on('error', () => {
-      if (server.listening) this.listener.connectionRejected('accept_failed');
+      if (server.listening) this.observer.connectionRejected('accept_failed');
     });
   }
 
   /** Handles a request after the response to the previous request on its connection has been sent. */
-  serve(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
-    // Even after the connection was destroyed, the parser emits requests that it had already read.
+  serveInOrder(request: IncomingMessage, response: ServerResponse, handler: RequestListener): void {
+    // Ignore requests that the parser had read before the connection was destroyed.
     if (request.socket.destroyed) return;
     const connection = this.#open.get(request.socket);
     if (!connection) return void handler(request, response);
     const previous = connection.latest;
     connection.latest = response;
-    if (!previous) this.#onRequestStarted(connection);
+    if (!previous) this.#stopAwaitingFirstRequest(connection);
     if (!previous || previous.writableFinished) return void handler(request, response);
-    connection.waiting += 1;
-    if (connection.waiting > MAX_WAITING_REQUESTS) return this.reset(connection, 'pipeline_limit');
+    connection.waitingRequestCount += 1;
+    if (connection.waitingRequestCount > MAX_WAITING_REQUESTS)
+      return this.reset(connection, 'pipeline_limit');
     previous.once('close', () => {
-      connection.waiting -= 1;
+      connection.waitingRequestCount -= 1;
       if (!request.socket.destroyed) void handler(request, response);
     });
   }
 
   /** Returns the open connection of a socket. */
-  of(socket: Socket): ClientConnection | undefined {
+  find(socket: Socket): ClientConnection | undefined {
     return this.#open.get(socket);
   }
 
@@ -116,7 +120,7 @@ export class Connections {
     const connection = this.#open.get(socket);
     if (!connection) return;
     connection.isUpgraded = true;
-    this.#onRequestStarted(connection);
+    this.#stopAwaitingFirstRequest(connection);
   }
 
   setCaller(socket: Socket, callerId: string): void {
@@ -128,7 +132,7 @@ export class Connections {
   reset(connection: ClientConnection, reason: CloseReason): void {
     connection.socket.resetAndDestroy();
     this.#remove(connection);
-    this.listener.connectionClosed(reason);
+    this.observer.connectionClosed(reason);
   }
 
   #accept(socket: Socket): boolean {
@@ -141,10 +145,17 @@ export class Connections {
     const network = this.#isProxy(remoteAddress) ? null : clientNetwork(remoteAddress);
     const refusal = this.#refusalReason(network);
     if (refusal) {
-      this.listener.connectionRejected(this.#refuser.refuse(socket) ? refusal : 'dropped');
+      this.observer.connectionRejected(this.#refuser.refuse(socket) ? refusal : 'dropped');
       return false;
     }
-    this.#add({ socket, network, latest: undefined, waiting: 0, isUpgraded: false, callerId: undefined });
+    this.#add({
+      socket,
+      network,
+      latest: undefined,
+      waitingRequestCount: 0,
+      isUpgraded: false,
+      callerId: undefined,
+    });
     return true;
   }
 
@@ -153,9 +164,9 @@ export class Connections {
     const { maxConnections, maxConnectionsPerAddress: perAddress } = this.limits;
     const networkState = network === null ? undefined : this.#networks.get(network);
     if (networkState && perAddress > 0 && networkState.count >= perAddress)
-      return this.#evict(firstOf(networkState.unused)) ? undefined : 'address_limit';
+      return this.#evict(firstOf(networkState.awaitingFirstRequest)) ? undefined : 'address_limit';
     if (this.#open.size < maxConnections) return undefined;
-    return this.#evict(firstOf(this.#unused) ?? this.#findIdle()) ? undefined : 'limit';
+    return this.#evict(firstOf(this.#awaitingFirstRequest) ?? this.#findIdle()) ? undefined : 'limit';
   }
 
   #evict(connection: ClientConnection | undefined): boolean {
@@ -163,7 +174,7 @@ export class Connections {
     // Loses nothing: the kernel still delivers the end of the latest response.
     connection.socket.destroy();
     this.#remove(connection);
-    this.listener.connectionClosed('evicted');
+    this.observer.connectionClosed('evicted');
     return true;
   }
 
@@ -182,22 +193,23 @@ export class Connections {
   #add(connection: ClientConnection): void {
     connection.socket.once('close', () => this.#remove(connection));
     this.#open.set(connection.socket, connection);
-    this.#unused.add(connection);
+    this.#awaitingFirstRequest.add(connection);
     if (connection.network === null) return;
-    const network = this.#networks.get(connection.network) ?? { count: 0, unused: new Set() };
+    const network = this.#networks.get(connection.network) ?? { count: 0, awaitingFirstRequest: new Set() };
     network.count += 1;
-    network.unused.add(connection);
+    network.awaitingFirstRequest.add(connection);
     this.#networks.set(connection.network, network);
   }
 
-  #onRequestStarted(connection: ClientConnection): void {
-    this.#unused.delete(connection);
-    if (connection.network !== null) this.#networks.get(connection.network)?.unused.delete(connection);
+  #stopAwaitingFirstRequest(connection: ClientConnection): void {
+    this.#awaitingFirstRequest.delete(connection);
+    if (connection.network !== null)
+      this.#networks.get(connection.network)?.awaitingFirstRequest.delete(connection);
   }
 
   #remove(connection: ClientConnection): void {
     if (!this.#open.delete(connection.socket)) return;
-    this.#onRequestStarted(connection);
+    this.#stopAwaitingFirstRequest(connection);
     const network = connection.network === null ? undefined : this.#networks.get(connection.network);
     if (network && (network.count -= 1) === 0) this.#networks.delete(connection.network ?? '');
   }

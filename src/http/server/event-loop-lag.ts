@@ -1,12 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { OVERLOADED } from '../graphql/http-error';
+import { OVERLOADED_ERROR } from '../graphql/http-error';
 
-const RESOLUTION_MS = 10;
+const HISTOGRAM_RESOLUTION_MS = 10;
 const SAMPLE_INTERVAL_MS = 1000;
 
-/** Measures the mean event loop delay of the last second. */
-export class EventLoopLag {
-  readonly #histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+/** Rejects requests while the mean event loop delay of the last second is too high. */
+export class EventLoopLagGuard {
+  readonly #histogram = monitorEventLoopDelay({ resolution: HISTOGRAM_RESOLUTION_MS });
   readonly #timer: NodeJS.Timeout | undefined;
   #meanMs = 0;
 
@@ -24,10 +24,10 @@ export class EventLoopLag {
   }
 
   /** Throws a RequestError if the mean delay is too high. */
-  check(): void {
+  throwIfOverloaded(): void {
     if (this.#meanMs <= this.maxMs) return;
     this.onRejected();
-    throw OVERLOADED;
+    throw OVERLOADED_ERROR;
   }
 
   stop(): void {
@@ -38,7 +38,7 @@ export class EventLoopLag {
   #sample(): void {
     const { mean } = this.#histogram;
     // If there is no sample, the event loop was blocked for the whole second.
-    this.#meanMs = Number.isNaN(mean) ? Infinity : Math.max(0, mean / 1e6 - RESOLUTION_MS);
+    this.#meanMs = Number.isNaN(mean) ? Infinity : Math.max(0, mean / 1e6 - HISTOGRAM_RESOLUTION_MS);
     this.#histogram.reset();
   }
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
-import { OVERLOADED, RequestError } from '../graphql/http-error';
+import { OVERLOADED_ERROR, RequestError } from '../graphql/http-error';
 import { EXPLORER_HEADERS } from './security-headers';
 
 /** Folder of the built explorer. The relative path is the same from src and from dist. */
@@ -22,9 +22,11 @@ interface ExplorerOptions {
 
 /** Adds /explorer (a GraphQL IDE for browsers) with its assets, and a page of links at /. */
 export function addExplorer(app: FastifyInstance, { isSandbox, requiresCredentials }: ExplorerOptions): void {
-  const startPage = startPageWith(isSandbox ? SANDBOX_LINK : '/graphql: the GraphQL endpoint (POST).');
+  const startPage = renderStartPage(
+    isSandbox ? APOLLO_SANDBOX_ENTRY : '/graphql: the GraphQL endpoint (POST).',
+  );
   app.get('/', ({ headers }, reply) => {
-    if (!/^text\/html\b/.test(headers.accept ?? '')) throw NOT_FOUND;
+    if (!/^text\/html\b/.test(headers.accept ?? '')) throw NOT_FOUND_ERROR;
     return reply.type('text/html; charset=utf-8').send(startPage);
   });
   app.get('/explorer', async (_request, reply) => {
@@ -46,7 +48,7 @@ export function addExplorer(app: FastifyInstance, { isSandbox, requiresCredentia
 async function addAssets(scope: FastifyInstance): Promise<void> {
   let downloadCount = 0;
   scope.addHook('onRequest', (_request, { raw }, done) => {
-    if (downloadCount >= MAX_DOWNLOADS) throw OVERLOADED;
+    if (downloadCount >= MAX_DOWNLOADS) throw OVERLOADED_ERROR;
     downloadCount += 1;
     raw.once('close', () => (downloadCount -= 1));
     done();
@@ -67,10 +69,10 @@ async function addAssets(scope: FastifyInstance): Promise<void> {
   });
 }
 
-const SANDBOX_LINK =
+const APOLLO_SANDBOX_ENTRY =
   '<a href="graphql">/graphql</a>: the GraphQL endpoint; in a browser it opens Apollo Sandbox, which is loaded from the internet.';
 
-const startPageWith = (graphqlEntry: string): string => `<!doctype html>
+const renderStartPage = (graphqlEntry: string): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
@@ -88,7 +90,7 @@ const startPageWith = (graphqlEntry: string): string => `<!doctype html>
 `;
 
 /** Response at / to clients other than browsers. */
-const NOT_FOUND = new RequestError(
+const NOT_FOUND_ERROR = new RequestError(
   404,
   'BAD_REQUEST',
   'Not found. The GraphQL endpoint is /graphql, and /explorer is a GraphQL IDE for browsers.',

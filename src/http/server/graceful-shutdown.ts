@@ -3,7 +3,7 @@ import { Server, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { sleep } from '../../shared/timeout';
-import { notExecuted } from '../graphql/http-error';
+import { notExecutedError } from '../graphql/http-error';
 import type { ClientConnection, Connections } from './connections';
 
 /** An event loop iteration without new connections counts as quiet if it takes less than this, in milliseconds. */
@@ -12,7 +12,7 @@ const MAX_QUIET_MS = 0.1;
 const MAX_REQUEST_WAIT_MS = 1000;
 const POLL_INTERVAL_MS = 10;
 
-export const SHUTTING_DOWN = notExecuted('The gateway is shutting down');
+export const SHUTTING_DOWN = notExecutedError('The gateway is shutting down');
 
 /** Moves clients to other instances and closes connections without interrupting a request. */
 export class GracefulShutdown {
@@ -53,16 +53,16 @@ export class GracefulShutdown {
    * to 1 s until every accepted connection has sent its request. These requests are still served.
    */
   async stopAccepting(maxWaitMs: number): Promise<void> {
-    const closeBy = performance.now() + maxWaitMs;
+    const quietDeadline = performance.now() + maxWaitMs;
     // Closing the listener resets connections that are not accepted yet, so wait until there are hardly any.
-    while (performance.now() < closeBy && !(await this.#isNextIterationQuiet()));
+    while (performance.now() < quietDeadline && !(await this.#isNextIterationQuiet()));
     // http.Server.close() would first close idle connections, and connections that arrive meanwhile would be reset.
     Server.prototype.close.call(this.app.server);
     this.app.server.closeIdleConnections();
-    const deadline = performance.now() + Math.min(maxWaitMs, MAX_REQUEST_WAIT_MS);
+    const requestDeadline = performance.now() + Math.min(maxWaitMs, MAX_REQUEST_WAIT_MS);
     const isAwaitingRequest = (): boolean =>
       this.#httpConnections().some(({ latest }) => !latest?.req.complete);
-    while (isAwaitingRequest() && performance.now() < deadline) await sleep(POLL_INTERVAL_MS);
+    while (isAwaitingRequest() && performance.now() < requestDeadline) await sleep(POLL_INTERVAL_MS);
   }
 
   /** Returns all connections except WebSockets, which WebSocketHandler closes. */
@@ -72,7 +72,7 @@ export class GracefulShutdown {
 
   #onRequest(socket: Socket, response: ServerResponse): void {
     if (!this.#draining) return;
-    const previous = this.connections.of(socket)?.latest;
+    const previous = this.connections.find(socket)?.latest;
     // If this request was pipelined behind `previous`, only the last response may carry `connection: close`.
     if (previous && !previous.headersSent) previous.removeHeader('connection');
     closeConnectionAfter(response);
@@ -88,7 +88,7 @@ export class GracefulShutdown {
   /** Destroys connections without a request in progress. Closes the others after their latest response. */
   #closeConnections(): void {
     this.#closing = true;
-    for (const { socket, latest, waiting } of this.#httpConnections()) {
+    for (const { socket, latest, waitingRequestCount: waiting } of this.#httpConnections()) {
       const hasRequest = waiting > 0 || (latest?.req.complete && !latest.writableFinished);
       if (hasRequest) closeConnectionAfter(latest);
       else socket.destroy();

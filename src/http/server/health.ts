@@ -1,12 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 
-export interface HealthParts {
-  /** Returns the code of the reason why the last check of the journal failed; null if it succeeded. */
-  journalReason(): string | null;
+export interface HealthSources {
+  /** Returns the code of the failure of the last journal check; null if it succeeded. */
+  journalFailure(): string | null;
   isServiceDown(): boolean;
-  /** False for some time after a clock jump, which postpones the release of idempotency keys but not readiness. */
+  /** False for some time after a clock jump. Does not affect readiness. */
   isClockSteady(): boolean;
-  /** Returns the reason of the journal's fence, and its end in ms since 1970; null without a fence. */
+  /**
+   * Returns why the fence is up, and until when in ms since 1970; null if it is down. While it is up, the journal may
+   * lack recent attempts, and every create is looked up before it is sent.
+   */
   fence(): { reason: string; until: number } | null;
   isDraining(): boolean;
 }
@@ -15,11 +18,11 @@ export interface HealthParts {
  * Adds /healthz (liveness) and /readyz (readiness, with reasons). An instance stays ready if the payment service is
  * down. Otherwise all instances would leave the load balancer at once, and callers would get the load balancer's error.
  */
-export function addHealth(app: FastifyInstance, parts: HealthParts): void {
+export function addHealth(app: FastifyInstance, parts: HealthSources): void {
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', (_request, reply) => {
     const draining = parts.isDraining();
-    const reason = parts.journalReason();
+    const reason = parts.journalFailure();
     const fence = parts.fence();
     const ready = reason === null && !draining;
     return reply.code(ready ? 200 : 503).send({

@@ -3,19 +3,19 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isLoopback } from '../../shared/loopback';
 import { isLoopbackHost } from './origin-check';
 
-const LOCAL_ONLY =
+const LOCAL_ONLY_MESSAGE =
   'METRICS_TOKEN is not set, so metrics are served only to this machine and not through a proxy. Set METRICS_TOKEN to read them from elsewhere.\n';
-const TOKEN_REQUIRED = 'Metrics require the header Authorization: Bearer <METRICS_TOKEN>.\n';
+const TOKEN_REQUIRED_MESSAGE = 'Metrics require the header Authorization: Bearer <METRICS_TOKEN>.\n';
 
 /** Adds /metrics, without a rate limit. If the bearer token is null, only requests from this machine are allowed. */
 export function addMetrics(
   app: FastifyInstance,
   { page, token }: { page(): Promise<{ contentType: string; text: string }>; token: string | null },
 ): void {
-  const expected = token === null ? null : sha256(`Bearer ${token}`);
+  const expectedDigest = token === null ? null : sha256(`Bearer ${token}`);
   app.get('/metrics', async (request, reply) => {
-    const mayRead = expected ? hasToken(expected, request) : isLocal(request);
-    const refusal = expected ? TOKEN_REQUIRED : LOCAL_ONLY;
+    const mayRead = expectedDigest ? hasToken(expectedDigest, request) : isLocal(request);
+    const refusal = expectedDigest ? TOKEN_REQUIRED_MESSAGE : LOCAL_ONLY_MESSAGE;
     if (!mayRead) return reply.code(403).type('text/plain; charset=utf-8').send(refusal);
     const { contentType, text } = await page();
     return reply.type(contentType).send(text);
@@ -32,12 +32,12 @@ const hasToken = (expected: Buffer, { headers }: FastifyRequest): boolean =>
 const PROXY_HEADER =
   /^(forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|x-azure-.*|true-client-ip|proxy-client-ip|cf-.*|cdn-loop|fastly-client-ip)$/;
 
-/** Whether a request was sent on this machine to a loopback host, without a proxy. A proxy could set request.ip. */
+/** Whether a request was sent on this machine to a loopback host, without a proxy. Proxies can set request.ip. */
 function isLocal({ raw, headers }: FastifyRequest): boolean {
   const from = raw.socket.remoteAddress?.replace(/^::ffff:/i, '') ?? '';
   const [host = '', ...otherHosts] = raw.headersDistinct['host'] ?? [];
   if (!isLoopback(from) || !isLoopbackHost(host) || otherHosts.length > 0) return false;
-  // Proxies that add no header use HTTP/1.0 or unusual URLs.
+  // Some proxies add no header, but use HTTP/1.0 or unusual URLs.
   if (raw.httpVersion === '1.0' || !raw.url?.startsWith('/') || /[@/?#\\]/.test(host)) return false;
   return !Object.keys(headers).some((name) => PROXY_HEADER.test(name));
 }

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../shared/loopback';
 
-/** Whether a Host header names this machine. Pages of other sites can reach it under other names (DNS rebinding). */
+/** Whether a Host header names this machine. With DNS rebinding, a foreign page reaches it under another name. */
 export const isLoopbackHost = (host: string | undefined): boolean =>
   host !== undefined && URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname);
 

@@ -20,7 +20,7 @@ function helmetHeaders(directives: Directives, options: object = {}): Record<str
   return { ...response.getHeaders() } as Record<string, string>;
 }
 
-/** Headers of every response, unless a page replaces them. They omit the headers that only concern pages. */
+/** Headers of every response, unless a page replaces them. Headers that only concern pages are left out. */
 export const DEFAULT_HEADERS = helmetHeaders(
   { defaultSrc: ["'none'"] },
   {

@@ -15,7 +15,8 @@ const CHECK_INTERVAL_MS = 250;
 /** A position in the data written to a connection. The data before it must be flushed within the timeout. */
 interface FlushMark {
   /** Total bytes written to the connection when the mark was set. */
-  bytesWritten: number;
+  bytesWrittenBefore: number;
+  /** Number of checks since the mark was set. */
   checkCount: number;
 }
 
@@ -46,7 +47,7 @@ export class UnreadResponses {
     const marks = new Map<ClientConnection, FlushMark>();
     for (const connection of this.connections.all()) {
       if (connection.socket.writableLength === 0) continue;
-      const mark = this.#markOf(connection);
+      const mark = this.#nextMark(connection);
       if (mark.checkCount > maxChecks) this.connections.reset(connection, 'write_timeout');
       else marks.set(connection, mark);
     }
@@ -55,11 +56,13 @@ export class UnreadResponses {
   }
 
   /** Returns the previous mark if data before it is still buffered; otherwise a new mark. */
-  #markOf(connection: ClientConnection): FlushMark {
+  #nextMark(connection: ClientConnection): FlushMark {
     const { bytesWritten, writableLength } = connection.socket;
     const mark = this.#marks.get(connection);
-    const isUnflushed = mark !== undefined && bytesWritten - writableLength < mark.bytesWritten;
-    return isUnflushed ? { ...mark, checkCount: mark.checkCount + 1 } : { bytesWritten, checkCount: 0 };
+    const isUnflushed = mark !== undefined && bytesWritten - writableLength < mark.bytesWrittenBefore;
+    return isUnflushed
+      ? { ...mark, checkCount: mark.checkCount + 1 }
+      : { bytesWrittenBefore: bytesWritten, checkCount: 0 };
   }
 
   /** Closes the connections with the most unread bytes until each caller and all together are within the limits. */

@@ -10,7 +10,7 @@ import type { ResultStream } from './result-stream';
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
 /** A WebSocket of one caller: the transport that graphql-ws uses. */
-export class Connection implements Transport {
+export class WebSocketConnection implements Transport {
   /** The TCP connection below the WebSocket. */
   readonly tcpSocket: Socket;
   readonly ip: string;
@@ -19,7 +19,7 @@ export class Connection implements Transport {
   /** The authenticated caller; undefined before authentication. */
   caller?: Caller;
   releaseQuota?: () => void;
-  /** The open subscriptions. graphql-ws does not end a subscription whose id the client has reused. */
+  /** The open subscriptions. releaseResources() ends them, because graphql-ws does not end one whose id was reused. */
   readonly streams = new Set<ResultStream>();
   #isAlive = true;
 
@@ -73,7 +73,7 @@ export class Connection implements Transport {
   }
 
   /** Releases the quota and ends all subscriptions. Must be called when the connection was closed. */
-  onClosed(): void {
+  releaseResources(): void {
     this.releaseQuota?.();
     for (const stream of this.streams) void stream.return();
   }

@@ -25,7 +25,7 @@ interface SubscriptionServerOptions extends Omit<SubscriptionOptions, 'documents
 export function startSubscriptions(app: FastifyInstance, options: SubscriptionServerOptions) {
   const { authenticator, corsOrigins, connections, log, onUnauthenticated } = options;
   const limits = {
-    all: options.maxSubscriptions,
+    total: options.maxSubscriptions,
     perCaller: options.maxSubscriptionsPerClient,
     onRejected: options.onLimitReached,
   };
@@ -48,14 +48,14 @@ export function startSubscriptions(app: FastifyInstance, options: SubscriptionSe
   return {
     /** Handler of server-sent events. Its route must be added to a scope that authenticates callers. */
     sse,
-    open: () => subscriptionQuota.open,
+    openSubscriptionCount: () => subscriptionQuota.openCount,
     /** Returns the number of connections for subscriptions, by transport. */
-    connections: () => ({ websocket: webSockets.size, sse: sse.size }),
+    connectionCounts: () => ({ websocket: webSockets.openCount, sse: sse.openCount }),
     /** Ends all subscriptions, so that clients reconnect to other instances. */
     close: async (): Promise<void> => {
       sse.close();
       await webSockets.close();
     },
-    abandon: () => webSockets.abandon(),
+    terminate: () => webSockets.terminateAll(),
   };
 }

@@ -5,19 +5,19 @@ export class QuotaLimiter {
   readonly #openByCaller = new Map<string, number>();
   #openTotal = 0;
 
-  /** `all` is the maximum of all callers together; `onRejected` is called for every rejection. */
-  constructor(private readonly limits: { all: number; perCaller: number; onRejected(): void }) {}
+  /** `total` is the maximum of all callers together; `onRejected` is called for every rejection. */
+  constructor(private readonly limits: { total: number; perCaller: number; onRejected(): void }) {}
 
-  get open(): number {
+  get openCount(): number {
     return this.#openTotal;
   }
 
   /** Takes one unit of the quota. Returns its release function, to be called once. Throws RATE_LIMITED at a limit. */
   acquire(callerId: string): () => void {
-    const { all, perCaller } = this.limits;
+    const { total, perCaller } = this.limits;
     const open = this.#openByCaller.get(callerId) ?? 0;
     if (open >= perCaller) throw this.#reject('The caller', perCaller);
-    if (this.#openTotal >= all) throw this.#reject('The gateway instance', all);
+    if (this.#openTotal >= total) throw this.#reject('The gateway instance', total);
     this.#openByCaller.set(callerId, open + 1);
     this.#openTotal += 1;
     return () => {

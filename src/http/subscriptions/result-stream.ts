@@ -10,13 +10,13 @@ export class SubscriptionError extends Error {
 
 interface StreamOptions {
   /** Subscribes. If that fails, throws or returns a result with errors only. */
-  open(): Promise<AsyncIterator<ExecutionResult> | ExecutionResult>;
+  subscribe(): Promise<AsyncIterator<ExecutionResult> | ExecutionResult>;
   /** Formats an error for the caller. Returns several errors for an AggregateError. */
   toPublicErrors(error: unknown): readonly GraphQLError[];
   /** Formats a result for the caller. */
-  toResult(result: ExecutionResult): ExecutionResult;
+  toPublicResult(result: ExecutionResult): ExecutionResult;
   /** Returns the id of the event that caused the latest result; null if that event has none. */
-  eventId(): string | null;
+  latestEventId(): string | null;
   /** Called once, with the errors that ended the subscription; none if it was completed or cancelled. */
   onClosed(errors: readonly GraphQLError[]): void;
 }
@@ -32,8 +32,8 @@ const DONE: Step = { done: true, value: undefined };
 export class ResultStream implements AsyncIterableIterator<ExecutionResult, undefined, void> {
   #source: AsyncIterator<ExecutionResult> | undefined;
   #latestDigest = '';
-  #error: unknown;
-  #errors: readonly GraphQLError[] = [];
+  #cause: unknown;
+  #unreportedErrors: readonly GraphQLError[] = [];
   #isDone = false;
   resultCount = 0;
   /** Id of the event that caused the latest result; null if that event has none. */
@@ -50,8 +50,8 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
       for (;;) {
         const step = await this.#source.next();
         if (step.done || this.#isDone) break;
-        const result = this.options.toResult(step.value);
-        const eventId = this.options.eventId();
+        const result = this.options.toPublicResult(step.value);
+        const eventId = this.options.latestEventId();
         const digest = hash('sha1', JSON.stringify([eventId, result]), 'base64');
         if (digest === this.#latestDigest) continue;
         this.#latestDigest = digest;
@@ -60,7 +60,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
         return { done: false, value: result };
       }
     } catch (error) {
-      this.#error ??= error;
+      this.#cause ??= error;
     }
     return this.#finish();
   }
@@ -73,7 +73,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
   /** Ends the subscription with an error. A pending next() rejects with it, formatted as a SubscriptionError. */
   fail(error: unknown): void {
     if (this.#isDone) return;
-    this.#error = error;
+    this.#cause = error;
     this.#close();
   }
 
@@ -82,7 +82,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
   }
 
   async #subscribe(): Promise<AsyncIterator<ExecutionResult>> {
-    const opened = await this.options.open();
+    const opened = await this.options.subscribe();
     if ('next' in opened) return opened;
     throw new AggregateError(opened.errors ?? [], 'The subscription could not be started.');
   }
@@ -90,8 +90,8 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
   /** Ends the stream. The first call throws a SubscriptionError if errors ended the subscription. */
   #finish(): Step {
     this.#close();
-    const errors = this.#errors;
-    this.#errors = [];
+    const errors = this.#unreportedErrors;
+    this.#unreportedErrors = [];
     if (errors.length > 0) throw new SubscriptionError(errors);
     return DONE;
   }
@@ -99,8 +99,8 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
   #close(): void {
     if (this.#isDone) return;
     this.#isDone = true;
-    if (this.#error !== undefined) this.#errors = this.options.toPublicErrors(this.#error);
+    if (this.#cause !== undefined) this.#unreportedErrors = this.options.toPublicErrors(this.#cause);
     void this.#source?.return?.();
-    this.options.onClosed(this.#errors);
+    this.options.onClosed(this.#unreportedErrors);
   }
 }

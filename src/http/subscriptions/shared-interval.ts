@@ -11,7 +11,7 @@ export class SharedInterval {
   ) {}
 
   /** Adds a function that is called at every interval, and returns a function that removes it. */
-  add(callback: () => void): () => void {
+  addCallback(callback: () => void): () => void {
     this.#callbacks.add(callback);
     this.#schedule();
     return () => void this.#callbacks.delete(callback);

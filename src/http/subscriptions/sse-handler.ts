@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { isObject } from '../../shared/wire-object';
-import { badRequest, CREDENTIALS_REQUIRED, RequestError } from '../graphql/http-error';
+import { badRequest, CREDENTIALS_REQUIRED_ERROR, RequestError } from '../graphql/http-error';
 import { parseGetParams, validateParams } from '../graphql/request-params';
 import { SHUTTING_DOWN } from '../server/graceful-shutdown';
 import { SubscriptionError, type ResultStream } from './result-stream';
@@ -30,9 +30,9 @@ export class SseHandler {
       method: ['GET', 'POST'],
       url: '/graphql/stream',
       handler: async ({ id, method, url, body, headers, caller, ip }, reply) => {
-        if (!caller) throw CREDENTIALS_REQUIRED;
+        if (!caller) throw CREDENTIALS_REQUIRED_ERROR;
         if (this.#isClosing) throw SHUTTING_DOWN;
-        if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE;
+        if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE_ERROR;
         const params: unknown = method === 'GET' ? parseGetParams(url) : body;
         if (!isObject(params)) throw badRequest('The body must be a JSON object with a query.');
         // Validate here: an error of prepare() would have status 200 and be a part of the stream.
@@ -54,11 +54,11 @@ export class SseHandler {
     });
   }
 
-  get size(): number {
+  get openCount(): number {
     return this.#streams.size;
   }
 
-  /** Ends every stream without a complete event, so that clients reconnect. */
+  /** Ends every stream without sending the event `complete`, so that clients reconnect. */
   close(): void {
     this.#isClosing = true;
     for (const raw of this.#streams) raw.end();
@@ -67,7 +67,7 @@ export class SseHandler {
   async #sendResults(raw: FastifyReply['raw'], results: Results): Promise<void> {
     this.#streams.add(raw);
     let isAlive = true;
-    const stopPinging = this.heartbeat.add(() => {
+    const stopPinging = this.heartbeat.addCallback(() => {
       if (raw.writableEnded) return;
       // Disconnect a client that has not read the previous ping.
       if (!isAlive) return void raw.destroy();
@@ -85,12 +85,12 @@ export class SseHandler {
     await writeAndDrain(raw, ':\n\n');
     try {
       for await (const result of results)
-        await writeAndDrain(raw, idLineOf(results.eventId) + eventOf('next', result));
+        await writeAndDrain(raw, formatIdLine(results.eventId) + formatEvent('next', result));
     } catch (error) {
       const errors = error instanceof SubscriptionError ? error.errors : [error];
-      await writeAndDrain(raw, eventOf('next', { errors }));
+      await writeAndDrain(raw, formatEvent('next', { errors }));
     }
-    await writeAndDrain(raw, eventOf('complete'));
+    await writeAndDrain(raw, formatEvent('complete'));
     raw.end();
   }
 }
@@ -103,9 +103,9 @@ async function* yieldErrors(errors: readonly Error[]) {
 }
 
 /** Returns the `id:` line of an event. A client sends this id when it reconnects, and continues after the event. */
-const idLineOf = (eventId: string | null | undefined): string => (eventId ? `id: ${eventId}\n` : '');
+const formatIdLine = (eventId: string | null | undefined): string => (eventId ? `id: ${eventId}\n` : '');
 
-const eventOf = (event: string, data?: object): string =>
+const formatEvent = (event: string, data?: object): string =>
   `event: ${event}\ndata: ${data ? JSON.stringify(data) : ''}\n\n`;
 
 /** Writes a text. Resolves when it is written or the write has failed; only then is the next result computed. */
@@ -115,7 +115,7 @@ const writeAndDrain = (raw: FastifyReply['raw'], text: string): Promise<void> =>
     else resolve();
   });
 
-const NOT_ACCEPTABLE = new RequestError(
+const NOT_ACCEPTABLE_ERROR = new RequestError(
   406,
   'BAD_REQUEST',
   'Subscriptions are sent as text/event-stream: the Accept header must allow this type.',

@@ -61,22 +61,24 @@ export class SubscriptionDocuments {
     private readonly schema: GraphQLSchema,
     private readonly introspection: boolean,
   ) {
-    const hidden = introspection ? [] : [NoSchemaIntrospectionCustomRule];
-    this.#rules = [...specifiedRules, noConditionalRootField, ...hidden];
+    const introspectionRules = introspection ? [] : [NoSchemaIntrospectionCustomRule];
+    this.#rules = [...specifiedRules, noConditionalRootField, ...introspectionRules];
   }
 
   /** Parses and validates a document. Throws an AggregateError unless the operation is a valid subscription. */
-  read(text: string, operationName: string | undefined): DocumentNode {
-    const document = this.#cache.get(text) ?? this.#parse(text);
+  parseAndValidate(text: string, operationName: string | undefined): DocumentNode {
+    const document = this.#cache.get(text) ?? this.#parseUncached(text);
     const operation = getOperationAST(document, operationName);
     if (!operation)
-      throw new AggregateError([withCode(missingOperation(operationName), 'OPERATION_RESOLUTION_FAILURE')]);
+      throw new AggregateError([
+        withCode(missingOperationError(operationName), 'OPERATION_RESOLUTION_FAILURE'),
+      ]);
     if (operation.operation !== OperationTypeNode.SUBSCRIPTION)
-      throw new AggregateError([NOT_A_SUBSCRIPTION]);
+      throw new AggregateError([NOT_A_SUBSCRIPTION_ERROR]);
     return document;
   }
 
-  #parse(text: string): DocumentNode {
+  #parseUncached(text: string): DocumentNode {
     try {
       const document = parse(text, { maxTokens: MAX_TOKENS });
       const errors = validate(this.schema, document, this.#rules, { maxErrors: MAX_VALIDATION_ERRORS });
@@ -97,13 +99,13 @@ export class SubscriptionDocuments {
 }
 
 /** Returns the error for a document without the operation to execute. Its messages are those of Apollo Server. */
-const missingOperation = (name: string | undefined): GraphQLError =>
+const missingOperationError = (name: string | undefined): GraphQLError =>
   new GraphQLError(
     name === undefined
       ? 'Must provide operation name if query contains multiple operations.'
       : `Unknown operation named "${name}".`,
   );
 
-const NOT_A_SUBSCRIPTION = badRequest(
+const NOT_A_SUBSCRIPTION_ERROR = badRequest(
   'Only subscriptions are served over WebSocket and at /graphql/stream. Send queries and mutations to /graphql by POST.',
 );

@@ -7,9 +7,9 @@ import type { Clock } from '../../shared/clock';
 import type { Admission } from '../graphql/admission';
 import { errorNameAndFrames, toPublicError } from '../graphql/graphql-errors';
 import { RequestError } from '../graphql/http-error';
-import { codesOf, loggableName, writeLogLine, type CountOperation } from '../graphql/operation-log';
+import { errorCodesOf, loggableName, logEndedOperation, type CountOperation } from '../graphql/operation-log';
 import { validateParams, type GraphQLRequestParams } from '../graphql/request-params';
-import { persistedQueryHash, UNKNOWN_ID } from '../persisted/persisted-operations';
+import { persistedQueryHash, UNKNOWN_ID_ERROR } from '../persisted/persisted-operations';
 import { requestContext } from '../server/request-context';
 import type { QuotaLimiter } from './quota-limiter';
 import { ResultStream } from './result-stream';
@@ -19,12 +19,12 @@ import type { SubscriptionDocuments } from './subscription-documents';
 /** The tracing span of one subscription. */
 interface SubscriptionTrace {
   /** Calls `work` with the span as the active span. */
-  within<T>(work: () => T): T;
+  runInSpan<T>(work: () => T): T;
   /** Ends the span. Called after the first result and at the end of the subscription; only the first call counts. */
-  settled(name: string | undefined, codes: readonly unknown[]): void;
+  end(name: string | undefined, codes: readonly unknown[]): void;
 }
 
-const NO_TRACE: SubscriptionTrace = { within: (work) => work(), settled: () => undefined };
+const NO_TRACE: SubscriptionTrace = { runInSpan: (work) => work(), end: () => undefined };
 
 export interface SubscriptionOptions {
   schema: GraphQLSchema;
@@ -33,8 +33,9 @@ export interface SubscriptionOptions {
   authenticator: Pick<Authenticator, 'areCredentialsStillValid'>;
   contextFor: ContextFactory;
   quota: QuotaLimiter;
-  checkLoad(): void;
-  count: CountOperation;
+  /** Throws a RequestError if the gateway is overloaded. */
+  throwIfOverloaded(): void;
+  countOperation: CountOperation;
   clock: Clock;
   log: Logger;
   startTrace?: (() => SubscriptionTrace) | undefined;
@@ -56,7 +57,7 @@ export class SubscriptionService {
     this.#credentialsChecks = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
   }
 
-  /** Checks a subscription request with the checks of queries. Returns errors for the caller if it is rejected. */
+  /** Admits a subscription request like a query. Returns errors for the caller if the request is rejected. */
   async prepare(
     params: GraphQLRequestParams,
     identity: RequestIdentity,
@@ -67,15 +68,15 @@ export class SubscriptionService {
     try {
       validateParams(params);
       this.#requireCurrentCredentials(caller);
-      this.options.checkLoad();
+      this.options.throwIfOverloaded();
       const { query, operationName, variables } = (await admission.admit(params, caller)).params;
-      // Automatic persisted queries are registered only by POST to /graphql. On UNKNOWN_ID, clients send the document.
-      if (!query && typeof persistedQueryHash(params.extensions) === 'string') throw UNKNOWN_ID;
-      if (typeof query !== 'string' || query === '') throw NO_QUERY;
+      // Automatic persisted queries are registered only by POST to /graphql. On this error, clients send the document.
+      if (!query && typeof persistedQueryHash(params.extensions) === 'string') throw UNKNOWN_ID_ERROR;
+      if (typeof query !== 'string' || query === '') throw NO_QUERY_ERROR;
       const name = typeof operationName === 'string' ? operationName : undefined;
       return {
         schema,
-        document: documents.read(query, name),
+        document: documents.parseAndValidate(query, name),
         operationName: name,
         variableValues: variables as ExecutionArgs['variableValues'],
         contextValue: contextFor(identity),
@@ -85,11 +86,11 @@ export class SubscriptionService {
       const errors = this.#toPublicErrors(error, requestId);
       // Do not log rejected subscription requests: there may be many. Rejected queries are not logged either.
       if (error instanceof RequestError) {
-        trace.settled(loggableName(params.operationName), [error.code]);
+        trace.end(loggableName(params.operationName), [error.code]);
         return errors;
       }
-      this.options.count(undefined, undefined, codesOf(errors)[0], undefined);
-      this.#log({ requestId, caller }, params.operationName, { ms: 0, results: 0, errors, trace });
+      this.options.countOperation(undefined, undefined, errorCodesOf(errors)[0], undefined);
+      this.#log({ requestId, caller }, params.operationName, { ms: 0, resultCount: 0, errors, trace });
       return errors;
     }
   }
@@ -105,30 +106,35 @@ export class SubscriptionService {
     let releaseQuota = (): void => undefined;
     let stopChecks = (): void => undefined;
     const stream = new ResultStream({
-      open: () =>
+      subscribe: () =>
         requestContext.run({ requestId }, async () => {
           releaseQuota = this.options.quota.acquire(caller.id);
-          stopChecks = this.#credentialsChecks.add(() => {
+          stopChecks = this.#credentialsChecks.addCallback(() => {
             if (!this.options.authenticator.areCredentialsStillValid(caller))
               stream.fail(credentialsExpired());
           });
-          return trace.within(() => subscribe(prepared));
+          return trace.runInSpan(() => subscribe(prepared));
         }),
       toPublicErrors: (cause) => this.#toPublicErrors(cause, requestId),
-      toResult: ({ data, errors }) => {
+      toPublicResult: ({ data, errors }) => {
         this.#requireCurrentCredentials(caller);
         const publicErrors = errors && this.#toPublicErrors(new AggregateError(errors), requestId);
-        trace.settled(loggableName(operationName), codesOf(publicErrors));
+        trace.end(loggableName(operationName), errorCodesOf(publicErrors));
         return { data, ...(publicErrors && { errors: publicErrors }) };
       },
-      eventId: () => contextValue.eventId,
+      latestEventId: () => contextValue.eventId,
       onClosed: (errors) => {
         releaseQuota();
         stopChecks();
         onEnd();
-        this.options.count('subscription', loggableName(operationName), codesOf(errors)[0], undefined);
+        this.options.countOperation(
+          'subscription',
+          loggableName(operationName),
+          errorCodesOf(errors)[0],
+          undefined,
+        );
         const ms = performance.now() - startedAt;
-        this.#log(contextValue, operationName, { ms, results: stream.resultCount, errors, trace });
+        this.#log(contextValue, operationName, { ms, resultCount: stream.resultCount, errors, trace });
       },
     });
     return stream;
@@ -154,27 +160,34 @@ export class SubscriptionService {
   #log(
     context: Pick<OperationContext, 'requestId' | 'caller'>,
     operationName: unknown,
-    { ms, results, errors, trace }: EndedSubscription,
+    { ms, resultCount, errors, trace }: EndedSubscription,
   ): void {
     const name = loggableName(operationName);
-    const codes = codesOf(errors);
-    trace.within(() =>
-      writeLogLine(this.options.log, context, { operation: 'subscription', name, ms, results, codes }),
+    const codes = errorCodesOf(errors);
+    trace.runInSpan(() =>
+      logEndedOperation(this.options.log, context, {
+        operation: 'subscription',
+        name,
+        ms,
+        resultCount,
+        codes,
+      }),
     );
-    trace.settled(name, codes);
+    trace.end(name, codes);
   }
 }
 
 interface EndedSubscription {
   ms: number;
-  results: number;
+  resultCount: number;
   errors: readonly GraphQLError[];
   trace: SubscriptionTrace;
 }
 
 /** Message for callers whose connection or subscription is ended because their credentials are no longer valid. */
-export const CREDENTIALS_EXPIRED = 'The credentials have expired or were revoked.';
+export const CREDENTIALS_EXPIRED_MESSAGE = 'The credentials have expired or were revoked.';
 
-export const credentialsExpired = (): AccessError => new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED);
+export const credentialsExpired = (): AccessError =>
+  new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED_MESSAGE);
 
-const NO_QUERY = new GraphQLError('The request has no query.', { extensions: { code: 'BAD_REQUEST' } });
+const NO_QUERY_ERROR = new GraphQLError('The request has no query.', { extensions: { code: 'BAD_REQUEST' } });

@@ -10,12 +10,12 @@ import { errorNameAndFrames } from '../graphql/graphql-errors';
 import { RequestError, toRequestError } from '../graphql/http-error';
 import type { Connections } from '../server/connections';
 import { isLoopbackHost, isOwnOrigin } from '../server/origin-check';
-import { Connection } from './connection';
+import { WebSocketConnection } from './connection';
 import type { QuotaLimiter } from './quota-limiter';
 import { SubscriptionError } from './result-stream';
 import type { SharedInterval } from './shared-interval';
 import {
-  CREDENTIALS_EXPIRED,
+  CREDENTIALS_EXPIRED_MESSAGE,
   credentialsExpired,
   type PreparedSubscription,
   type SubscriptionService,
@@ -50,7 +50,7 @@ const TRY_AGAIN_LATER = 1013;
 const GOING_AWAY = 1001;
 
 /** closeTimeout is missing in the types of ws. */
-const SERVER_OPTIONS: ServerOptions & { closeTimeout: number } = {
+const WEBSOCKET_SERVER_OPTIONS: ServerOptions & { closeTimeout: number } = {
   noServer: true,
   maxPayload: MAX_MESSAGE_BYTES,
   // Compression multiplies the memory of a connection.
@@ -63,13 +63,13 @@ const SERVER_OPTIONS: ServerOptions & { closeTimeout: number } = {
 
 /** Serves subscriptions over WebSocket (graphql-transport-ws). Each connection belongs to one caller. */
 export class WebSocketHandler {
-  readonly #sockets = new WebSocketServer(SERVER_OPTIONS);
-  readonly #server: Server<Connection>;
+  readonly #webSocketServer = new WebSocketServer(WEBSOCKET_SERVER_OPTIONS);
+  readonly #graphqlServer: Server<WebSocketConnection>;
   #isClosing = false;
 
   constructor(private readonly options: WebSocketOptions) {
     const { service } = options;
-    this.#server = makeServer<Record<string, unknown>, Connection>({
+    this.#graphqlServer = makeServer<Record<string, unknown>, WebSocketConnection>({
       connectionInitWaitTimeout: INIT_TIMEOUT_MS,
       onConnect: (context) => this.#authenticate(context),
       onSubscribe: async ({ extra }, id, payload) => {
@@ -77,14 +77,16 @@ export class WebSocketHandler {
         if (!caller) return socket.close(CloseCode.Unauthorized, 'Unauthorized');
         const tooLongMessage = `The id of the subscribe message has more than ${MAX_ID_LENGTH} characters.`;
         if (id.length > MAX_ID_LENGTH) return socket.close(CloseCode.BadRequest, tooLongMessage);
-        if (!options.authenticator.areCredentialsStillValid(caller)) closeExpired(socket);
+        if (!options.authenticator.areCredentialsStillValid(caller)) closeForExpiredCredentials(socket);
         const prepared = await service.prepare(payload, { caller, ip, requestId: randomUUID() });
         // Free the document: graphql-ws keeps the payload as long as the subscription lasts.
         Reflect.set(payload, 'query', '');
         return 'schema' in prepared ? { ...prepared, connection: extra } : prepared;
       },
       subscribe: (args) => {
-        const { connection, ...prepared } = args as PreparedSubscription & { connection: Connection };
+        const { connection, ...prepared } = args as PreparedSubscription & {
+          connection: WebSocketConnection;
+        };
         const stream = service.start(prepared, () => connection.streams.delete(stream));
         connection.streams.add(stream);
         return stream;
@@ -108,26 +110,27 @@ export class WebSocketHandler {
       socket.end(`HTTP/1.1 ${rejection}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
-    this.#sockets.handleUpgrade(request, socket, head, (opened) => this.#serve(opened, request));
+    this.#webSocketServer.handleUpgrade(request, socket, head, (opened) => this.#serve(opened, request));
   }
 
-  get size(): number {
-    return this.#sockets.clients.size;
+  get openCount(): number {
+    return this.#webSocketServer.clients.size;
   }
 
   /** Closes all connections, so that clients reconnect to other instances. Resolves when they are closed. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    const closed = [...this.#sockets.clients].map(
+    const closed = [...this.#webSocketServer.clients].map(
       (socket) => new Promise((resolve) => socket.once('close', resolve)),
     );
-    for (const socket of this.#sockets.clients) socket.close(GOING_AWAY, 'The gateway is shutting down.');
+    for (const socket of this.#webSocketServer.clients)
+      socket.close(GOING_AWAY, 'The gateway is shutting down.');
     await Promise.all(closed);
   }
 
   /** Terminates all connections without a close frame. */
-  abandon(): void {
-    for (const socket of this.#sockets.clients) socket.terminate();
+  terminateAll(): void {
+    for (const socket of this.#webSocketServer.clients) socket.terminate();
   }
 
   /** Returns the HTTP status with which an upgrade request is rejected; undefined if it is accepted. */
@@ -143,22 +146,22 @@ export class WebSocketHandler {
 
   #serve(socket: WebSocket, request: IncomingMessage): void {
     const { authenticator, heartbeat } = this.options;
-    const connection = new Connection(socket, request);
-    const stopPinging = heartbeat.add(() => {
+    const connection = new WebSocketConnection(socket, request);
+    const stopPinging = heartbeat.addCallback(() => {
       const { caller } = connection;
-      if (caller && !authenticator.areCredentialsStillValid(caller)) closeExpired(socket);
+      if (caller && !authenticator.areCredentialsStillValid(caller)) closeForExpiredCredentials(socket);
       connection.ping();
     });
-    const notifyClosed = this.#server.opened(connection, connection);
+    const notifyClosed = this.#graphqlServer.opened(connection, connection);
     socket.once('close', (code, reason) => {
       stopPinging();
-      connection.onClosed();
+      connection.releaseResources();
       void notifyClosed(code, reason.toString());
     });
   }
 
   /** Authenticates a connection. If that fails, closes the connection and returns false. */
-  async #authenticate(context: Context<Record<string, unknown>, Connection>): Promise<boolean> {
+  async #authenticate(context: Context<Record<string, unknown>, WebSocketConnection>): Promise<boolean> {
     const { connectionParams, extra } = context;
     const { authenticator, quota } = this.options;
     try {
@@ -190,8 +193,8 @@ export class WebSocketHandler {
 }
 
 /** Closes a connection whose credentials have expired, so that the client reconnects with new credentials. */
-const closeExpired = (socket: WebSocket): void =>
-  socket.close(CloseCode.Forbidden, `UNAUTHENTICATED: ${CREDENTIALS_EXPIRED}`);
+const closeForExpiredCredentials = (socket: WebSocket): void =>
+  socket.close(CloseCode.Forbidden, `UNAUTHENTICATED: ${CREDENTIALS_EXPIRED_MESSAGE}`);
 
 /** Returns the credentials in the payload of connection_init. Throws an AccessError if there are several. */
 function authorizationOf(params: Readonly<Record<string, unknown>> = {}): string | undefined {

@@ -11,7 +11,7 @@ const LOCK_TIMEOUT_MS = 2000;
 /** Users that may create the file: any user, or only the owner of its folder. */
 export type FileCreator = 'anybody' | 'folder owner';
 
-/** Creates an error whose message and code are a reason, without the path. */
+/** Creates an error with this code as its message, too. The code is for operators and must not contain the path. */
 export const errorWithCode = (code: string): Error => Object.assign(new Error(code), { code });
 
 /** Creates the folder of a file if needed. Throws if the folder above it is missing: the path is probably wrong. */
@@ -22,7 +22,7 @@ function createParentFolder(file: string): void {
 /** An append-only file. */
 export class AuditFile {
   readonly #fd: number;
-  readonly #statsAtOpen: Stats;
+  readonly #statsAtOpening: Stats;
 
   /**
    * Opens the file; creates it and its folder if needed. Throws if that is not possible.
@@ -42,7 +42,7 @@ export class AuditFile {
     if (!existing && creator === 'folder owner' && !isFolderOwner)
       throw errorWithCode('it does not exist, and only the owner of its folder may create it');
     this.#fd = fs.openSync(file, 'a+', FILE_MODE);
-    this.#statsAtOpen = fs.fstatSync(this.#fd);
+    this.#statsAtOpening = fs.fstatSync(this.#fd);
   }
 
   /** Length in bytes. */
@@ -53,7 +53,7 @@ export class AuditFile {
   /** Length in bytes; undefined if the path no longer leads to this file. */
   sizeIfInPlace(): number | undefined {
     const stats = fs.statSync(this.file, { throwIfNoEntry: false });
-    const isInPlace = stats?.ino === this.#statsAtOpen.ino && stats.dev === this.#statsAtOpen.dev;
+    const isInPlace = stats?.ino === this.#statsAtOpening.ino && stats.dev === this.#statsAtOpening.dev;
     return isInPlace ? stats.size : undefined;
   }
 
@@ -76,7 +76,7 @@ export class AuditFile {
 
   /** Gives another file the permissions, group and owner of this file, as far as this process is allowed to. */
   copyAccessTo(fd: number): void {
-    const { uid, gid, mode } = this.#statsAtOpen;
+    const { uid, gid, mode } = this.#statsAtOpening;
     try {
       fs.fchmodSync(fd, mode & 0o777);
       fs.fchownSync(fd, process.geteuid?.() === 0 ? uid : -1, gid);

@@ -6,7 +6,7 @@ import process from 'node:process';
 import { getSystemErrorMessage } from 'node:util';
 import { AuditFile, WriterLock, errorWithCode, type FileCreator } from './audit-file';
 import { redactEntry, redactOutcomeEntry, type AuditEntry, type OutcomeEntry } from './entry';
-import { NO_HASH, lineOf, readLine, type AuditLine } from './line';
+import { NO_HASH, serializeLine, readLine, type AuditLine } from './line';
 import { deleteOldestRotated, renameWithTime, type Rotation } from './rotation';
 
 export type { AuditEntry, OutcomeEntry } from './entry';
@@ -46,7 +46,7 @@ function reasonOf(error: unknown): string {
 /** Number of bytes at the end of the file in which the last line is searched for; enough for several lines. */
 const TAIL_BYTES = 8192;
 
-const readHost = (): string =>
+const loggableHostName = (): string =>
   hostname()
     .replace(/[^\w.-]/g, '_')
     .slice(0, 255) || '_';
@@ -63,14 +63,14 @@ export class AuditLog {
   /** The last line of the chain, as far as this process has read the file. */
   #last: Pick<AuditLine, 'seq' | 'hash'> = { seq: -1, hash: NO_HASH };
   /** Hash and end position of the last line that this process wrote to the file. */
-  #ownLast: { hash: string; end: number } | undefined;
+  #lastOwnLine: { hash: string; end: number } | undefined;
   /** Hash of the last line of the previous file; undefined until this process continues in another file. */
   #previousFileHash: string | undefined;
   /** File size at which the file is rotated. */
   #rotateAtBytes: number;
   /** Number of entries that could not be written since the last written line. */
   #missed = 0;
-  #gaps = 0;
+  #gapCount = 0;
   #isClosed = false;
 
   private constructor(
@@ -84,7 +84,7 @@ export class AuditLog {
     try {
       this.#lock.withLock(this.#file, () => this.#appendOpening());
     } catch (error) {
-      this.#release();
+      this.#closeFiles();
       throw error;
     }
   }
@@ -104,7 +104,7 @@ export class AuditLog {
 
   /** Number of entries that could not be written since the log was opened. */
   get gaps(): number {
-    return this.#gaps;
+    return this.#gapCount;
   }
 
   /** Returns the free bytes on the disk of the file; null if they cannot be read. */
@@ -119,7 +119,7 @@ export class AuditLog {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#tryToAppendClosing(() => this.#write('closed', {}));
-    this.#release();
+    this.#closeFiles();
     this.#isClosed = true;
   }
 
@@ -133,7 +133,7 @@ export class AuditLog {
     this.#recordOrReport(entry.event, () => redactOutcomeEntry(entry));
   }
 
-  /** Records an action before an operator carries it out. @throws AuditLogError if it must not be carried out */
+  /** Records an operator action in advance. @throws AuditLogError if that fails; then the action must not be done */
   recordOperatorAction(entry: OutcomeEntry): void {
     try {
       this.#write(entry.event, redactOutcomeEntry(entry));
@@ -149,7 +149,7 @@ export class AuditLog {
       this.#write(event, fields);
     } catch (error) {
       this.#missed += 1;
-      this.#gaps += 1;
+      this.#gapCount += 1;
       this.#report(`an entry could not be written to the audit log (${reasonOf(error)})`, fields);
     }
   }
@@ -161,14 +161,19 @@ export class AuditLog {
       if (size === undefined)
         this.#continueInNextFile('the audit log file was moved or removed; new lines go to a new file');
       else if (size >= this.#rotateAtBytes) this.#rotate();
-      if (!this.#ownLast) this.#appendOpening();
+      if (!this.#lastOwnLine) this.#appendOpening();
       this.#append({ event, missed: this.#missed || undefined, ...fields });
     });
     this.#missed = 0;
   }
 
   #appendOpening(): void {
-    this.#append({ event: 'opened', continues: this.#previousFileHash, pid: process.pid, host: readHost() });
+    this.#append({
+      event: 'opened',
+      continues: this.#previousFileHash,
+      pid: process.pid,
+      host: loggableHostName(),
+    });
   }
 
   /** Appends a line to the chain. Throws if the line cannot be written; the chain is then unchanged. */
@@ -176,7 +181,7 @@ export class AuditLog {
     const { size } = this.#file;
     const isTorn = this.#readLinesOfOthers(size);
     const seq = this.#last.seq + 1;
-    const { text, hash } = lineOf(
+    const { text, hash } = serializeLine(
       { writer: this.#writer, seq, torn: isTorn || undefined, ...fields },
       this.#last.hash,
       this.options.key,
@@ -184,14 +189,15 @@ export class AuditLog {
     const line = isTorn ? `\n${text}` : text;
     this.#file.append(line);
     this.#last = { seq, hash };
-    this.#ownLast = { hash, end: size + line.length };
+    this.#lastOwnLine = { hash, end: size + line.length };
   }
 
   /** Reads the last line if other processes have written to the file. Returns whether that line is partial. */
   #readLinesOfOthers(size: number): boolean {
-    if (size === (this.#ownLast?.end ?? 0)) return false;
-    const ending = `${this.#ownLast?.hash}"}\n`;
-    const isIntact = !this.#ownLast || this.#file.readBefore(this.#ownLast.end, ending.length) === ending;
+    if (size === (this.#lastOwnLine?.end ?? 0)) return false;
+    const ending = `${this.#lastOwnLine?.hash}"}\n`;
+    const isIntact =
+      !this.#lastOwnLine || this.#file.readBefore(this.#lastOwnLine.end, ending.length) === ending;
     const tail = this.#file.readBefore(size, TAIL_BYTES);
     const lines = tail
       .split('\n')
@@ -226,7 +232,7 @@ export class AuditLog {
     if (next.size === 0) this.#tryToAppendClosing(() => this.#append({ event: 'closed' }));
     this.#file.close();
     this.#file = next;
-    this.#ownLast = undefined;
+    this.#lastOwnLine = undefined;
     this.#previousFileHash = this.#last.hash;
   }
 
@@ -238,7 +244,7 @@ export class AuditLog {
     }
   }
 
-  #release(): void {
+  #closeFiles(): void {
     this.#lock.close();
     this.#file.close();
   }

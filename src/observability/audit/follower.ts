@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { rotatedFiles } from './rotation';
+import { rotatedFileNames } from './rotation';
 
 /** Maximum number of bytes read at once. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -14,7 +14,7 @@ interface OpenFile {
 }
 
 /** Reads an audit log while it grows, and continues in the next file after a rotation without losing a line. */
-export class Follower {
+export class AuditLogFollower {
   #current: OpenFile | undefined;
 
   constructor(private readonly file: string) {}
@@ -43,11 +43,11 @@ export class Follower {
     this.#current = undefined;
   }
 
-  /** Returns the file to read after the current one; undefined while the newest file is the current one or empty. */
+  /** Returns the file to read after the current one; undefined if there is none or the newest file is empty. */
   #nextFile(): [name: string, inode: number | undefined] | undefined {
     const newest = statSync(this.file, { throwIfNoEntry: false });
     if (!newest?.size || newest.ino === this.#current?.inode) return undefined;
-    const rotatedPaths = rotatedFiles(this.file).map((name) => path.join(path.dirname(this.file), name));
+    const rotatedPaths = rotatedFileNames(this.file).map((name) => path.join(path.dirname(this.file), name));
     const currentIndex = rotatedPaths.findIndex((name) => inodeOf(name) === this.#current?.inode);
     // If the current file has been deleted meanwhile, the oldest remaining file follows it.
     const name = this.#current && rotatedPaths[currentIndex + 1];

@@ -26,7 +26,7 @@ export interface AuditLine {
   hash: string;
 }
 
-/** Stands for the hash of the previous line in the first line of a chain. */
+/** The previous hash of the first line of a chain. */
 export const NO_HASH = '';
 
 /** Returns the hash of a line: HMAC-SHA256 if there is a key, otherwise SHA-256. `previous`: hash of the line before. */
@@ -36,7 +36,11 @@ export function hashOf(previous: string, body: string, key: string | null): stri
 }
 
 /** Serializes a line. All but printable ASCII is escaped, because editors and terminals interpret other characters. */
-export function lineOf(fields: object, previous: string, key: string | null): { text: string; hash: string } {
+export function serializeLine(
+  fields: object,
+  previous: string,
+  key: string | null,
+): { text: string; hash: string } {
   const json = JSON.stringify({ audit: 1, time: new Date().toISOString(), ...fields });
   const body = json
     .slice(0, -1)
@@ -45,31 +49,31 @@ export function lineOf(fields: object, previous: string, key: string | null): { 
   return { text: `${body},"hash":"${lineHash}"}\n`, hash: lineHash };
 }
 
-const COMPLETE_LINE = /^(.+),"hash":"[0-9a-f]{64}"\}$/;
-const HASH = /^[0-9a-f]{64}$/;
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const EVENT = /^(opened|call|recovered|settled|not_settled|proposed|withdrawn|closed)$/;
+const COMPLETE_LINE_PATTERN = /^(.+),"hash":"[0-9a-f]{64}"\}$/;
+const HASH_PATTERN = /^[0-9a-f]{64}$/;
+const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const EVENT_PATTERN = /^(opened|call|recovered|settled|not_settled|proposed|withdrawn|closed)$/;
 
 const matches = (value: unknown, regex: RegExp): boolean => typeof value === 'string' && regex.test(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** By field of a line, the check of its value. All fields are checked, because verification prints some of them. */
+/** Checks of the values of each field. All fields are checked, because verification prints some of them. */
 const FIELD_CHECKS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
   writer: (value) => matches(value, /^[0-9a-f]{16}$/),
   seq: isCount,
-  event: (value) => matches(value, EVENT),
-  time: (value) => matches(value, TIME),
-  continues: (value) => value === undefined || matches(value, HASH),
+  event: (value) => matches(value, EVENT_PATTERN),
+  time: (value) => matches(value, TIME_PATTERN),
+  continues: (value) => value === undefined || matches(value, HASH_PATTERN),
   torn: (value) => value === undefined || value === true,
   missed: (value) => value === undefined || isCount(value),
   pid: (value) => value === undefined || isCount(value),
   host: (value) => value === undefined || matches(value, /^[\w.-]{1,255}$/),
-  hash: (value) => matches(value, HASH),
+  hash: (value) => matches(value, HASH_PATTERN),
 };
 
 /** Parses a line without its line feed. Returns undefined if it is not a complete, valid line. */
 export function readLine(text: string): AuditLine | undefined {
-  const [, body] = (text.startsWith(LINE_START) && COMPLETE_LINE.exec(text)) || [];
+  const [, body] = (text.startsWith(LINE_START) && COMPLETE_LINE_PATTERN.exec(text)) || [];
   if (body === undefined) return undefined;
   try {
     const value = JSON.parse(text) as Record<string, unknown>;
@@ -81,8 +85,8 @@ export function readLine(text: string): AuditLine | undefined {
 }
 
 /** Whether a text can be a line that was written partially. Ignores NUL bytes, which a power failure can leave. */
-export function isCutOff(text: string): boolean {
+export function mayBePartialLine(text: string): boolean {
   const written = text.replaceAll('\0', '');
-  if (COMPLETE_LINE.test(written)) return false;
+  if (COMPLETE_LINE_PATTERN.test(written)) return false;
   return written.startsWith(LINE_START) || LINE_START.startsWith(written);
 }

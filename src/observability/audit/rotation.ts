@@ -25,7 +25,7 @@ export function renameWithTime(file: string, writer: string): string {
 }
 
 /** Returns the names of the rotated files, oldest first. Throws if the folder cannot be read. */
-export function rotatedFiles(file: string): string[] {
+export function rotatedFileNames(file: string): string[] {
   const name = path.basename(file);
   return readdirSync(path.dirname(file))
     .filter((entry) => entry.startsWith(name) && ROTATED_SUFFIX.test(entry.slice(name.length)))
@@ -34,7 +34,7 @@ export function rotatedFiles(file: string): string[] {
 
 /** Deletes the oldest rotated files, so that `keepFiles` are left. Returns the deleted names. Throws on failure. */
 export function deleteOldestRotated(file: string, keepFiles: number): string[] {
-  const rotated = rotatedFiles(file);
+  const rotated = rotatedFileNames(file);
   const oldest = rotated.slice(0, Math.max(0, rotated.length - keepFiles));
   oldest.forEach((name) => rmSync(path.join(path.dirname(file), name), { force: true }));
   return oldest;

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { NO_HASH, hashOf, isCutOff, readLine, type AuditLine } from './line';
+import { NO_HASH, hashOf, mayBePartialLine, readLine, type AuditLine } from './line';
 
 /** Stable code of a finding. */
 type FindingCode =
@@ -34,7 +34,7 @@ export interface FileSummary {
 }
 
 /** A process that opened the log for writing. */
-interface Writer {
+interface LogWriter {
   id: string;
   pid: number;
   host: string;
@@ -54,15 +54,15 @@ export class Verifier {
   readonly files: FileSummary[] = [];
   /** Number of entries that could not be written, according to the lines. */
   missed = 0;
-  readonly #writers = new Map<string, Writer>();
-  readonly #expected: Set<string>;
+  readonly #writers = new Map<string, LogWriter>();
+  readonly #expectedHashes: Set<string>;
   #file: FileSummary = { name: '', lines: 0, calls: 0 };
   /** Number of the current line in the file, empty lines included. */
   #lineNumber = 0;
   #last: Pick<AuditLine, 'seq' | 'hash'> | undefined;
   /** Hash of the last line of the previous file. */
   #previousFileHash: string | undefined;
-  /** Hashes of the last lines of older files that should have been verified before the file that continues them. */
+  /** Hashes of the last lines of files that a verified file continues, but that were not verified before it. */
   readonly #continuedFileHashes = new Set<string>();
   /** Line numbers of partial lines after the last complete one. */
   #partialLineNumbers: number[] = [];
@@ -73,16 +73,16 @@ export class Verifier {
     private readonly key: string | null,
     expected: readonly string[] = [],
   ) {
-    this.#expected = new Set(expected);
+    this.#expectedHashes = new Set(expected);
   }
 
-  get writers(): Writer[] {
+  get writers(): LogWriter[] {
     return [...this.#writers.values()];
   }
 
   /** Expected hashes that were not found. */
   get notFound(): string[] {
-    return [...this.#expected];
+    return [...this.#expectedHashes];
   }
 
   /** Verifies a file. Rejects if it cannot be read. Calls `onRead` with the number of bytes read so far. */
@@ -102,21 +102,21 @@ export class Verifier {
     }
     if (unfinishedLine !== '') this.#addLine(unfinishedLine);
     // A partial last line without a line feed is no fault: a process may be writing it.
-    this.#reportPartial((lineNumber) => unfinishedLine !== '' && lineNumber === this.#lineNumber);
+    this.#reportPartialLines((lineNumber) => unfinishedLine !== '' && lineNumber === this.#lineNumber);
   }
 
   #addLine(text: string): void {
     this.#lineNumber += 1;
     if (text === '') return;
     const line = readLine(text);
-    if (line) return this.#check(line);
-    if (!isCutOff(text)) return this.#fault('not_a_line', 'this is not a line of an audit log.');
-    if (this.#partialLineNumbers.length >= MAX_PARTIAL_LINES) this.#reportPartial(() => false);
+    if (line) return this.#checkLine(line);
+    if (!mayBePartialLine(text)) return this.#fault('not_a_line', 'this is not a line of an audit log.');
+    if (this.#partialLineNumbers.length >= MAX_PARTIAL_LINES) this.#reportPartialLines(() => false);
     this.#partialLineNumbers.push(this.#lineNumber);
   }
 
-  #check(line: AuditLine): void {
-    this.#reportPartial(() => line.torn === true);
+  #checkLine(line: AuditLine): void {
+    this.#reportPartialLines(() => line.torn === true);
     if (this.#continuedFileHashes.has(line.hash))
       this.#fault(
         'files_out_of_order',
@@ -126,43 +126,43 @@ export class Verifier {
     if (isMoved)
       this.#fault('out_of_place', `this line was copied or moved: it has number ${line.seq} in the chain.`);
     else {
-      if (this.#file.lines === 0) this.#checkFirst(line);
-      else this.#checkNext(line);
+      if (this.#file.lines === 0) this.#checkFirstLine(line);
+      else this.#checkLaterLine(line);
       this.#last = { seq: line.seq, hash: line.hash };
     }
     this.missed += line.missed ?? 0;
-    this.#count(line);
+    this.#addToSummary(line);
   }
 
-  #count({ event, time, hash, writer, pid = 0, host = '?' }: AuditLine): void {
+  #addToSummary({ event, time, hash, writer, pid = 0, host = '?' }: AuditLine): void {
     const file = this.#file;
     file.lines += 1;
     if (event === 'call') file.calls += 1;
     file.first ??= time;
     file.last = time;
     file.seal = hash;
-    this.#expected.delete(hash);
+    this.#expectedHashes.delete(hash);
     const knownWriter = this.#writers.get(writer);
     if (event === 'opened')
       this.#writers.set(writer, { id: writer, pid, host, opened: time, isClosed: false });
     else if (knownWriter && event === 'closed') knownWriter.isClosed = true;
   }
 
-  /** Checks the first line of a file. After a fault, too, the chain continues from this line. */
-  #checkFirst(line: AuditLine): void {
+  /** Checks the first line of a file. Even after a fault, the chain continues from this line. */
+  #checkFirstLine(line: AuditLine): void {
     const { seq, continues = NO_HASH } = line;
     if (continues === NO_HASH && seq > 0)
       return this.#fault(
         'lines_missing',
         `${linesAre(seq)} missing before this one, or in an older file that was not checked.`,
       );
-    if (continues !== NO_HASH) this.#checkContinued(continues);
+    if (continues !== NO_HASH) this.#checkPreviousFile(continues);
     else if (this.files.length > 1)
       this.#note('new_chain', 'a new chain begins here, so missing lines before it cannot be detected.');
     this.#checkHash(continues, line);
   }
 
-  #checkContinued(continues: string): void {
+  #checkPreviousFile(continues: string): void {
     if (this.#previousFileHash === continues) return;
     if (this.#previousFileHash !== undefined)
       return this.#fault(
@@ -177,13 +177,13 @@ export class Verifier {
   }
 
   /** Checks a line after the first one of a file. */
-  #checkNext(line: AuditLine): void {
+  #checkLaterLine(line: AuditLine): void {
     const previous = this.#last ?? { seq: -1, hash: NO_HASH };
     const missingCount = line.seq - previous.seq - 1;
     if (missingCount > 0) this.#fault('lines_missing', `${linesAre(missingCount)} missing before this one.`);
     else this.#checkHash(previous.hash, line);
     if (line.continues !== undefined && this.#previousFileHash !== undefined)
-      this.#checkContinued(line.continues);
+      this.#checkPreviousFile(line.continues);
   }
 
   #checkHash(previousHash: string, { body, hash }: AuditLine): void {
@@ -194,7 +194,7 @@ export class Verifier {
       );
   }
 
-  #reportPartial(isExplained: (lineNumber: number) => boolean): void {
+  #reportPartialLines(isExplained: (lineNumber: number) => boolean): void {
     for (const lineNumber of this.#partialLineNumbers.splice(0)) {
       const message = 'this line was written partially (crash or full disk): its entry is missing.';
       if (isExplained(lineNumber)) this.#note('cut_off', message, lineNumber);

@@ -1,8 +1,8 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { oncePerScrape, registerCollected } from './register';
+import { oncePerScrape, registerScrapedMetrics } from './register';
 
-/** Followed transactions in the journal. */
-interface FollowedCount {
+/** Counts of followed transactions in the journal: transactions that are looked up until they are final. */
+interface FollowedTransactions {
   followed: number;
   due: number;
   /** Earliest due time of the due followed transactions, in milliseconds since 1970; null if none is due. */
@@ -12,7 +12,8 @@ interface FollowedCount {
 /** State of the record of changes. Ages are in milliseconds. */
 interface ChangesState {
   /** Counts followed transactions; null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
-  followed: () => Promise<FollowedCount | null>;
+  followed: () => Promise<FollowedTransactions | null>;
+  /** Observations waiting to be written, the age of the oldest, and how far readers are behind the newest change. */
   record: () => { queued: number; oldestQueuedMs: number; behindMs: number };
   /** Milliseconds since 1970, by the clock of the journal. */
   now: () => number;
@@ -21,37 +22,37 @@ interface ChangesState {
 /** Creates the metrics of the record of changes. */
 export function changeMetrics(registry: Registry) {
   const registers = [registry];
-  const recorded = new Counter({
+  const recordedCounter = new Counter({
     name: 'paygraph_changes_recorded_total',
     help: 'Changes of status or state that this instance recorded.',
     labelNames: ['kind', 'status'],
     registers,
   });
-  const dropped = new Counter({
+  const droppedCounter = new Counter({
     name: 'paygraph_observations_dropped_total',
     help: 'Responses with a possibly new status or state that could not be written to the journal in time. A later lookup shows the state again.',
     registers,
   });
-  const followLookups = new Counter({
+  const followLookupCounter = new Counter({
     name: 'paygraph_follow_lookups_total',
     help: 'Followed transactions that became due for a lookup, by result. postponed: another lookup had just shown the state. expired: FOLLOW_DAYS have passed.',
     labelNames: ['kind', 'result'],
     registers,
   });
-  const delivery = new Histogram({
+  const deliveryHistogram = new Histogram({
     name: 'paygraph_change_delivery_seconds',
     help: 'Time from recording a change until this instance delivers it to a subscriber, unless the subscriber is catching up.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
   return {
-    /** Counts a change that was recorded or, if not `isRecorded`, dropped. */
+    /** Counts a change as recorded or, if not `isRecorded`, as dropped. */
     onChange: (kind: string, status: string, isRecorded: boolean): void =>
-      isRecorded ? recorded.inc({ kind, status }) : dropped.inc(),
-    /** Counts what became of a due lookup of a followed transaction, by result. */
-    onFollowLookup: (kind: string, result: string): void => followLookups.inc({ kind, result }),
+      isRecorded ? recordedCounter.inc({ kind, status }) : droppedCounter.inc(),
+    /** Counts a due lookup of a followed transaction, by result. */
+    onFollowLookup: (kind: string, result: string): void => followLookupCounter.inc({ kind, result }),
     /** Records the age of a delivered change. */
-    onDelivered: (ageMs: number): void => delivery.observe(Math.max(0, ageMs) / 1000),
+    onDelivered: (ageMs: number): void => deliveryHistogram.observe(Math.max(0, ageMs) / 1000),
   };
 }
 
@@ -61,23 +62,25 @@ export function changeMetrics(registry: Registry) {
  */
 export function registerChangeGauges(registry: Registry, state: ChangesState): void {
   const readFollowed = oncePerScrape(state.followed);
-  const readCount = async (valueOf: (followed: FollowedCount) => number): Promise<number | null> => {
+  const readFollowedValue = async (
+    valueOf: (followed: FollowedTransactions) => number,
+  ): Promise<number | null> => {
     const followed = await readFollowed();
     return followed && valueOf(followed);
   };
-  registerCollected(registry, {
+  registerScrapedMetrics(registry, {
     paygraph_followed_transactions: {
       help: 'Followed transactions of all instances: they are looked up until they are completed or failed.',
-      read: () => readCount(({ followed }) => followed),
+      read: () => readFollowedValue(({ followed }) => followed),
     },
     paygraph_followed_transactions_due: {
       help: 'Followed transactions of all instances that are due for a lookup.',
-      read: () => readCount(({ due }) => due),
+      read: () => readFollowedValue(({ due }) => due),
     },
     paygraph_follow_lag_seconds: {
       help: 'How long the most overdue followed transaction of all instances has been due for a lookup; 0 if none is due.',
       read: () =>
-        readCount(({ oldestDueAt }) =>
+        readFollowedValue(({ oldestDueAt }) =>
           oldestDueAt === null ? 0 : Math.max(0, state.now() - oldestDueAt) / 1000,
         ),
     },

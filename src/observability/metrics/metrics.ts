@@ -1,8 +1,8 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import { changeMetrics, registerChangeGauges } from './changes';
-import { paymentMetrics, registerPaymentGauges } from './money';
+import { paymentMetrics, registerJournalAndAuditGauges } from './money';
 import { operationMetrics } from './operations';
-import { registerCollected } from './register';
+import { registerScrapedMetrics } from './register';
 import { registerServiceGauges, serviceMetrics } from './service';
 import { registerClientKeyGauges, registerServerGauges, serverMetrics } from './web';
 
@@ -19,7 +19,7 @@ function processMetrics(): Registry {
   collectDefaultMetrics({ register: processRegistry });
   for (const { name } of processRegistry.getMetricsAsArray())
     if (EXCLUDED_METRICS.test(name)) processRegistry.removeSingleMetric(name);
-  registerCollected(processRegistry, {
+  registerScrapedMetrics(processRegistry, {
     paygraph_time_seconds: {
       help: 'System clock of this instance, in seconds since 1970.',
       read: () => Date.now() / 1000,
@@ -35,27 +35,27 @@ function processMetrics(): Registry {
  */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #process = processMetrics();
+  readonly #processRegistry = processMetrics();
   readonly operationEnded = operationMetrics(this.#registry);
   readonly service = serviceMetrics(this.#registry);
   readonly payments = paymentMetrics(this.#registry);
   readonly changes = changeMetrics(this.#registry);
   readonly server = serverMetrics(this.#registry);
   readonly registerServiceGauges = registerServiceGauges.bind(null, this.#registry);
-  readonly registerPaymentGauges = registerPaymentGauges.bind(null, this.#registry);
+  readonly registerJournalAndAuditGauges = registerJournalAndAuditGauges.bind(null, this.#registry);
   readonly registerChangeGauges = registerChangeGauges.bind(null, this.#registry);
   readonly registerServerGauges = registerServerGauges.bind(null, this.#registry);
   readonly registerClientKeyGauges = registerClientKeyGauges.bind(null, this.#registry);
-  #page: Promise<{ contentType: string; text: string }> | undefined;
+  #pageInFlight: Promise<{ contentType: string; text: string }> | undefined;
 
   /** Returns the metrics in the text format of Prometheus. Concurrent calls share one page. */
-  page() {
-    this.#page ??= this.#render().finally(() => (this.#page = undefined));
-    return this.#page;
+  renderPage() {
+    this.#pageInFlight ??= this.#render().finally(() => (this.#pageInFlight = undefined));
+    return this.#pageInFlight;
   }
 
   async #render() {
-    const mergedRegistry = Registry.merge([this.#registry, this.#process]);
+    const mergedRegistry = Registry.merge([this.#registry, this.#processRegistry]);
     return { contentType: mergedRegistry.contentType, text: await mergedRegistry.metrics() };
   }
 }

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { boundedLabel, oncePerScrape, registerCollected, registerLabelledCounter } from './register';
+import { boundedLabel, oncePerScrape, registerScrapedMetrics, registerLabelledCounter } from './register';
 
 /** Unknown outcomes of one kind (payments or payouts) in the journal. */
 interface UnknownOutcomes {
@@ -25,21 +25,21 @@ interface JournalAndAuditState {
 
 const MAX_OUTCOME_LABELS = 40;
 
-/** Mutations with a count of unknown outcomes that starts at 0: Prometheus then sees the first one as an increase. */
+/** Mutations whose unknown outcomes are counted from 0, so that Prometheus sees the first one as an increase. */
 const MONEY_MUTATIONS = ['createPayment', 'confirmPayment', 'createPayout'];
 
 /** Creates the metrics of mutations that move money, of recovery and of journal calls. */
 export function paymentMetrics(registry: Registry) {
-  const calls = new Counter({
+  const mutationCounter = new Counter({
     name: 'paygraph_mutations_total',
     help: 'Mutations that move money, by outcome. replayed: the result is that of an earlier call with the same key.',
     labelNames: ['call', 'outcome', 'replayed'],
     registers: [registry],
   });
   for (const call of MONEY_MUTATIONS)
-    calls.inc({ call, outcome: 'OutcomeUnknownError', replayed: 'false' }, 0);
+    mutationCounter.inc({ call, outcome: 'OutcomeUnknownError', replayed: 'false' }, 0);
   const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
-  const recoveries = new Counter({
+  const recoveryCounter = new Counter({
     name: 'paygraph_reconciliations_total',
     help: 'Lookups for unknown outcomes, by result.',
     labelNames: ['kind', 'result'],
@@ -54,9 +54,9 @@ export function paymentMetrics(registry: Registry) {
   return {
     /** Counts a mutation that has ended. `outcome` is the name of the result's type, or the code of the error. */
     mutationEnded: (call: string, outcome: string, replayed: boolean): void =>
-      calls.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
+      mutationCounter.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
     /** Counts a lookup for an unknown outcome. */
-    onRecovery: (kind: string, result: string): void => recoveries.inc({ kind, result }),
+    onRecovery: (kind: string, result: string): void => recoveryCounter.inc({ kind, result }),
     /** Counts a run of the reconciler. `isDone` is false if the journal failed. */
     onReconcilerRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
     /** Counts a jump of a clock. */
@@ -71,14 +71,14 @@ export function paymentMetrics(registry: Registry) {
 }
 
 function journalCallMetrics(registry: Registry) {
-  const duration = new Histogram({
+  const durationHistogram = new Histogram({
     name: 'paygraph_journal_call_duration_seconds',
     help: 'Duration of journal calls, including failed ones.',
     labelNames: ['call'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
     registers: [registry],
   });
-  const errors = new Counter({
+  const errorCounter = new Counter({
     name: 'paygraph_journal_errors_total',
     help: 'Failed journal calls, by call.',
     labelNames: ['call'],
@@ -91,8 +91,8 @@ function journalCallMetrics(registry: Registry) {
   });
   /** @param failure code of the failure, used as a label; null on success */
   return (call: string, failure: string | null, seconds: number): void => {
-    duration.observe({ call }, seconds);
-    errors.inc({ call }, failure ? 1 : 0);
+    durationHistogram.observe({ call }, seconds);
+    errorCounter.inc({ call }, failure ? 1 : 0);
     if (failure) countFailure(failure);
   };
 }
@@ -101,13 +101,13 @@ function journalCallMetrics(registry: Registry) {
  * Registers the gauges of journal and audit log. Every instance that shares a journal reports the same number of unknown
  * outcomes, so do not add these numbers up.
  */
-export function registerPaymentGauges(registry: Registry, state: JournalAndAuditState): void {
+export function registerJournalAndAuditGauges(registry: Registry, state: JournalAndAuditState): void {
   const readUnknown = oncePerScrape(state.unknownOutcomes);
-  const byKind = async (valueOf: (outcomes: UnknownOutcomes) => number) => {
+  const readByKind = async (valueOf: (outcomes: UnknownOutcomes) => number) => {
     const unknown = (await readUnknown()) ?? [];
     return Object.fromEntries(unknown.map((outcomes) => [outcomes.kind, valueOf(outcomes)]));
   };
-  registerCollected(registry, {
+  registerScrapedMetrics(registry, {
     paygraph_audit_gaps_total: {
       help: 'Entries that could not be written to the audit log: mutations that move money, and recovered outcomes.',
       read: state.auditGaps,
@@ -127,13 +127,13 @@ export function registerPaymentGauges(registry: Registry, state: JournalAndAudit
     paygraph_unknown_outcomes: {
       help: 'Creates with an unknown outcome in the journal, of all instances.',
       label: 'kind',
-      read: () => byKind(({ count }) => count),
+      read: () => readByKind(({ count }) => count),
     },
     paygraph_unknown_outcome_oldest_age_seconds: {
       help: 'Age of the oldest create with an unknown outcome in the journal, of all instances; 0 if there is none.',
       label: 'kind',
       read: () =>
-        byKind(({ oldestAt }) => (oldestAt === null ? 0 : Math.max(0, state.now() - oldestAt) / 1000)),
+        readByKind(({ oldestAt }) => (oldestAt === null ? 0 : Math.max(0, state.now() - oldestAt) / 1000)),
     },
   });
 }

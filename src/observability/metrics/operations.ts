@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { boundedLabel, cachedSeries, OTHER } from './register';
+import { boundedLabel, cachedSeries, OTHER_LABEL } from './register';
 
 /** Maximum number of distinct operation names in labels, because callers choose the names. */
 const MAX_NAME_LABELS = 200;
@@ -8,13 +8,13 @@ const UNKNOWN_TYPE = 'unknown';
 
 /** Creates the metrics of operations. Returns a function that counts an operation that has ended. */
 export function operationMetrics(registry: Registry) {
-  const total = new Counter({
+  const operationCounter = new Counter({
     name: 'paygraph_operations_total',
     help: 'Operations that have ended, by outcome: ok, or the code of the first error.',
     labelNames: ['type', 'name', 'outcome'],
     registers: [registry],
   });
-  const duration = new Histogram({
+  const durationHistogram = new Histogram({
     name: 'paygraph_operation_duration_seconds',
     help: 'Duration of queries and mutations.',
     labelNames: ['type', 'name'],
@@ -22,15 +22,15 @@ export function operationMetrics(registry: Registry) {
     registers: [registry],
   });
   // Without labels the counter starts at 0. Prometheus would not see the first value of a new series as an increase.
-  const internalErrors = new Counter({
+  const internalErrorCounter = new Counter({
     name: 'paygraph_internal_errors_total',
     help: 'Operations that ended with INTERNAL_SERVER_ERROR, a bug of the gateway.',
     registers: [registry],
   });
   const nameLabel = boundedLabel(MAX_NAME_LABELS);
   const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
-  const histogramOf = cachedSeries((type, name) => duration.labels(type, name));
-  const counterOf = cachedSeries((type, name, outcome) => total.labels(type, name, outcome));
+  const durationSeries = cachedSeries((type, name) => durationHistogram.labels(type, name));
+  const totalSeries = cachedSeries((type, name, outcome) => operationCounter.labels(type, name, outcome));
 
   /**
    * @param type query, mutation or subscription; undefined if no operation of the document was selected
@@ -40,9 +40,9 @@ export function operationMetrics(registry: Registry) {
    */
   return (type = UNKNOWN_TYPE, operationName = 'anonymous', code = 'ok', seconds?: number): void => {
     // If no operation was selected, its name is unknown.
-    const name = type === UNKNOWN_TYPE ? OTHER : nameLabel(operationName);
-    if (seconds !== undefined) histogramOf(type, name).observe(seconds);
-    if (code === 'INTERNAL_SERVER_ERROR') internalErrors.inc();
-    counterOf(type, name, outcomeLabel(code)).inc();
+    const name = type === UNKNOWN_TYPE ? OTHER_LABEL : nameLabel(operationName);
+    if (seconds !== undefined) durationSeries(type, name).observe(seconds);
+    if (code === 'INTERNAL_SERVER_ERROR') internalErrorCounter.inc();
+    totalSeries(type, name, outcomeLabel(code)).inc();
   };
 }

@@ -1,14 +1,14 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** Label value that replaces unknown values and values beyond a limit. */
-export const OTHER = 'other';
+export const OTHER_LABEL = 'other';
 
 /** Returns a function that keeps the first `max` distinct values of a label and replaces all others by `other`. */
 export function boundedLabel(max: number): (value: string) => string {
   const keptValues = new Set<string>();
   return (value) => {
     if (keptValues.size < max) keptValues.add(value);
-    return keptValues.has(value) ? value : OTHER;
+    return keptValues.has(value) ? value : OTHER_LABEL;
   };
 }
 
@@ -59,16 +59,16 @@ export function registerLabelledCounter<V extends string>(
 /** Value of a metric; null for none. If the metric has a label: the numbers by label value. */
 type MetricValue = number | null | Readonly<Record<string, number>>;
 
-interface CollectedMetric {
+interface ScrapedMetric {
   help: string;
   label?: string;
   read(): MetricValue | Promise<MetricValue>;
 }
 
 /** Registers metrics that are read at each scrape: counters if their names end in _total, otherwise gauges. */
-export function registerCollected(
+export function registerScrapedMetrics(
   registry: Registry,
-  metrics: Readonly<Record<string, CollectedMetric>>,
+  metrics: Readonly<Record<string, ScrapedMetric>>,
 ): void {
   for (const [name, { help, label = '', read }] of Object.entries(metrics))
     new (name.endsWith('_total') ? Counter : Gauge)({

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { cachedSeries, registerCollected } from './register';
+import { cachedSeries, registerScrapedMetrics } from './register';
 
 /** State of the connection to the payment service. */
 interface ServiceState {
@@ -14,31 +14,31 @@ interface ServiceState {
 /** Creates the metrics of requests to the payment service. */
 export function serviceMetrics(registry: Registry) {
   const registers = [registry];
-  const duration = new Histogram({
+  const durationHistogram = new Histogram({
     name: 'paygraph_service_request_duration_seconds',
     help: 'Duration of requests to the payment service, by result.',
     labelNames: ['call', 'result'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
   });
-  const unauthorized = new Counter({
+  const unauthorizedCounter = new Counter({
     name: 'paygraph_service_unauthorized_total',
     help: 'Requests to the payment service that ended with status 401, even after retries with another key or time.',
     registers,
   });
-  const retries = new Counter({
+  const retryCounter = new Counter({
     name: 'paygraph_service_retries_total',
     help: 'Retried lookups. Mutations are never retried.',
     registers,
   });
-  const histogramOf = cachedSeries((call, result) => duration.labels(call, result));
+  const durationSeries = cachedSeries((call, result) => durationHistogram.labels(call, result));
   return {
     /** Records a request that has ended. `call` and `result` become labels, so they must have few values. */
     requestEnded: (call: string, result: string, seconds: number): void => {
-      histogramOf(call, result).observe(seconds);
-      if (result === 'unauthorized') unauthorized.inc();
+      durationSeries(call, result).observe(seconds);
+      if (result === 'unauthorized') unauthorizedCounter.inc();
     },
-    lookupRetried: (): void => retries.inc(),
+    lookupRetried: (): void => retryCounter.inc(),
   };
 }
 
@@ -46,7 +46,7 @@ export function serviceMetrics(registry: Registry) {
 export function registerServiceGauges(registry: Registry, state: ServiceState): void {
   const mapValues = <T>(values: Readonly<Record<string, T>>, read: (value: T) => number) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, read(value)]));
-  registerCollected(registry, {
+  registerScrapedMetrics(registry, {
     paygraph_service_breaker_open: {
       help: '1 while a circuit breaker is open (requests to the payment service are rejected) or half open (one probing request is sent); otherwise 0.',
       label: 'breaker',

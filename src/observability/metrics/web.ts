@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { registerCollected, registerLabelledCounter } from './register';
+import { registerScrapedMetrics, registerLabelledCounter } from './register';
 
 /** State of the HTTP server. */
 interface ServerState {
@@ -28,14 +28,14 @@ interface ClientKeyState {
 
 /** Creates the metrics of HTTP server events, except operations. */
 export function serverMetrics(registry: Registry) {
-  const polls = new Counter({
+  const pollCounter = new Counter({
     name: 'paygraph_polls_total',
     help: 'Lookups of transactions for subscriptions, by result.',
     labelNames: ['kind', 'result'],
     registers: [registry],
   });
   return {
-    rejected: registerLabelledCounter(registry, {
+    requestRejected: registerLabelledCounter(registry, {
       name: 'paygraph_requests_rejected_total',
       help: 'Requests and subscriptions that were rejected before execution, by reason.',
       label: 'reason',
@@ -54,13 +54,13 @@ export function serverMetrics(registry: Registry) {
       initial: ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'],
     }),
     /** Counts a lookup of a transaction for its subscriptions. */
-    onPoll: (kind: string, result: string): void => polls.inc({ kind, result }),
+    onPoll: (kind: string, result: string): void => pollCounter.inc({ kind, result }),
   };
 }
 
 /** Registers the gauges of the HTTP server. */
 export function registerServerGauges(registry: Registry, state: ServerState): void {
-  registerCollected(registry, {
+  registerScrapedMetrics(registry, {
     paygraph_subscriptions: { help: 'Open subscriptions.', read: state.subscriptions },
     paygraph_subscriptions_max: {
       help: 'Maximum number of open subscriptions (MAX_SUBSCRIPTIONS).',

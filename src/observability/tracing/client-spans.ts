@@ -3,10 +3,10 @@ import { LRUCache } from 'lru-cache';
 import { endAfter, markFailed, type Spans } from './spans';
 
 /** Maximum number of creates whose span context is kept, for links from background work. */
-const MAX_CREATE_SPANS = 5000;
+const MAX_ATTEMPT_SPANS = 5000;
 
 /** Frequent journal calls that belong to no operation and get no span. */
-const UNTRACED: ReadonlySet<string | symbol> = new Set([
+const UNTRACED_CALLS: ReadonlySet<string | symbol> = new Set([
   'ping',
   'close',
   'renew',
@@ -21,7 +21,7 @@ const UNTRACED: ReadonlySet<string | symbol> = new Set([
 
 /** Creates spans of journal calls and of background work on an attempt. */
 export class JournalSpans {
-  readonly #createSpans = new LRUCache<string, SpanContext>({ max: MAX_CREATE_SPANS });
+  readonly #spanByAttempt = new LRUCache<string, SpanContext>({ max: MAX_ATTEMPT_SPANS });
 
   constructor(private readonly spans: Spans) {}
 
@@ -32,13 +32,13 @@ export class JournalSpans {
         const value: unknown = Reflect.get(target, name);
         if (typeof value !== 'function') return value;
         const method = value.bind(target) as (...args: unknown[]) => Promise<unknown>;
-        if (UNTRACED.has(name)) return method;
+        if (UNTRACED_CALLS.has(name)) return method;
         const operation = String(name);
         const attributes = { 'db.system.name': system, 'db.operation.name': operation };
         return (...args: unknown[]) => {
-          const span = this.spans.current;
+          const span = this.spans.activeSpan;
           if (name === 'insertAttempt' && span?.isRecording())
-            this.#createSpans.set((args[0] as { id: string }).id, span.spanContext());
+            this.#spanByAttempt.set((args[0] as { id: string }).id, span.spanContext());
           const call = () => method(...args);
           return this.spans.runAsClientSpan(`journal ${operation}`, () => attributes, call);
         };
@@ -46,11 +46,14 @@ export class JournalSpans {
     });
   }
 
-  /** Runs background work in a trace of its own, which links to the span that created the attempt if that is known. */
-  background<T>({ name, attempt }: { name: string; attempt?: string }, work: () => Promise<T>): Promise<T> {
-    const context = attempt === undefined ? undefined : this.#createSpans.get(attempt);
+  /** Runs background work in a trace of its own, with a link to the span that created the attempt, if it is known. */
+  runInBackgroundSpan<T>(
+    { name, attempt }: { name: string; attempt?: string },
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const context = attempt === undefined ? undefined : this.#spanByAttempt.get(attempt);
     const links = context ? [{ context }] : [];
-    const span = this.spans.begin(name, { kind: SpanKind.INTERNAL, links });
+    const span = this.spans.startSpan(name, { kind: SpanKind.INTERNAL, links });
     return endAfter(span, () => this.spans.withActiveSpan(span, work));
   }
 }
@@ -70,7 +73,7 @@ interface ServiceCall {
 
 /** Creates spans of payment service requests according to OpenTelemetry's conventions, but without url.full. */
 export class ServiceSpans {
-  readonly #server: Attributes;
+  readonly #serverAttributes: Attributes;
   /** How often each request was sent. A retry passes the same object. */
   readonly #sendCounts = new WeakMap<ServiceCall, number>();
 
@@ -79,14 +82,14 @@ export class ServiceSpans {
     private readonly service: TracedService,
   ) {
     const { hostname, port, protocol } = new URL(service.baseUrl);
-    this.#server = {
+    this.#serverAttributes = {
       'server.address': hostname,
       'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
     };
   }
 
   /** Runs `exchange`, which sends a request, in a client span. */
-  send<A extends { status: number }>(call: ServiceCall, exchange: () => Promise<A>): Promise<A> {
+  runInRequestSpan<A extends { status: number }>(call: ServiceCall, exchange: () => Promise<A>): Promise<A> {
     const method = 'query' in call ? 'GET' : 'POST';
     const template = `/api/v1/${call.path}`;
     const resends = this.#sendCounts.get(call) ?? 0;
@@ -94,7 +97,7 @@ export class ServiceSpans {
     const attributes = (): Attributes => ({
       'http.request.method': method,
       'url.template': template,
-      ...this.#server,
+      ...this.#serverAttributes,
       ...(resends > 0 && { 'http.request.resend_count': resends }),
     });
     return this.spans.runAsClientSpan(`${method} ${template}`, attributes, exchange, (span, { status }) => {

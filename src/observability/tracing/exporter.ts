@@ -98,16 +98,16 @@ function errorReason(error: unknown): string {
 }
 
 /** Creates the sampler for a value of OTEL_TRACES_SAMPLER. */
-function samplerOf(name: string, ratio: number): Sampler {
+function createSampler(name: string, ratio: number): Sampler {
   const [, rootName] = /^parentbased_(.*)$/.exec(name) ?? [];
-  if (rootName !== undefined) return new ParentBasedSampler({ root: samplerOf(rootName, ratio) });
+  if (rootName !== undefined) return new ParentBasedSampler({ root: createSampler(rootName, ratio) });
   if (name === 'traceidratio') return new TraceIdRatioBasedSampler(ratio);
   return name === 'always_off' ? new AlwaysOffSampler() : new AlwaysOnSampler();
 }
 
 /** Creates a tracer provider from the settings, without reading the environment. */
 export function createTracerProvider(settings: TracingSettings, exporter: SpanExporter): TracerProvider {
-  const ownAttributes = {
+  const resourceAttributes = {
     'service.instance.id': randomUUID(),
     'process.pid': process.pid,
     'process.runtime.name': 'nodejs',
@@ -116,8 +116,8 @@ export function createTracerProvider(settings: TracingSettings, exporter: SpanEx
     'service.name': settings.serviceName,
   };
   return new TracerProvider({
-    resource: defaultResource().merge(resourceFromAttributes(ownAttributes)),
-    sampler: samplerOf(settings.sampler, settings.samplingRatio),
+    resource: defaultResource().merge(resourceFromAttributes(resourceAttributes)),
+    sampler: createSampler(settings.sampler, settings.samplingRatio),
     spanLimits: { attributeValueLengthLimit: 256 },
     spanProcessors: [
       new BatchSpanProcessor({

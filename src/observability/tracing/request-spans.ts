@@ -1,7 +1,7 @@
 import { ROOT_CONTEXT, defaultTextMapGetter, type Attributes, type Span } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { boundedLabel, OTHER } from '../metrics/register';
+import { boundedLabel, OTHER_LABEL } from '../metrics/register';
 import { markFailed, type Spans } from './spans';
 
 /** The result of an operation. Except for the name of the operation, it contains nothing that the caller wrote. */
@@ -24,7 +24,7 @@ const SERVER_ERROR_CODE = /^(SERVICE_|INTERNAL_)/;
 export class RequestSpans {
   readonly #boundedName = boundedLabel(MAX_OPERATION_NAMES);
   readonly #openSpans = new WeakMap<FastifyRequest, Span>();
-  readonly #annotatedSpans = new WeakSet<Span>();
+  readonly #spansWithOperation = new WeakSet<Span>();
   readonly #propagator = new W3CTraceContextPropagator();
 
   constructor(private readonly spans: Spans) {}
@@ -35,10 +35,10 @@ export class RequestSpans {
       const { caller, headers, method, routeOptions } = request;
       if (!caller) return done();
       const parent = this.#propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-      // Subscriptions use other routes than /graphql, and their spans end before the response: see subscription().
+      // Subscriptions use other routes, and their spans end before the response: see startSubscriptionSpan().
       if (routeOptions.url !== '/graphql') return this.spans.withContext(parent, done);
       const attributes = { 'http.request.method': method, 'http.route': routeOptions.url };
-      const span = this.spans.begin('GraphQL Operation', { attributes }, parent);
+      const span = this.spans.startSpan('GraphQL Operation', { attributes }, parent);
       this.#openSpans.set(request, span);
       this.spans.withActiveSpan(span, done);
     });
@@ -47,7 +47,7 @@ export class RequestSpans {
       if (span) {
         this.#openSpans.delete(request);
         span.setAttribute('http.response.status_code', statusCode);
-        if (statusCode >= 500 && !this.#annotatedSpans.has(span)) markFailed(span, String(statusCode));
+        if (statusCode >= 500 && !this.#spansWithOperation.has(span)) markFailed(span, String(statusCode));
         span.end();
       }
       done();
@@ -55,30 +55,30 @@ export class RequestSpans {
   }
 
   /** Starts the span of a subscription. It ends with the first result, because only ended spans are exported. */
-  subscription() {
-    const span = this.spans.begin('subscription', {}, this.spans.context);
+  startSubscriptionSpan() {
+    const span = this.spans.startSpan('subscription', {}, this.spans.activeContext);
     return {
-      within: <T>(work: () => T): T => this.spans.withActiveSpan(span, work),
-      settled: (name: string | undefined, codes: readonly unknown[]): void => {
+      runInSpan: <T>(work: () => T): T => this.spans.withActiveSpan(span, work),
+      end: (name: string | undefined, codes: readonly unknown[]): void => {
         if (!span.isRecording()) return;
-        this.#annotate(span, { type: 'subscription', name, codes });
+        this.#addOperation(span, { type: 'subscription', name, codes });
         span.end();
       },
     };
   }
 
   /** Adds an operation and its result to the active span. */
-  ended(operation: EndedOperation): void {
-    const span = this.spans.current;
-    if (span?.isRecording()) this.#annotate(span, operation);
+  operationEnded(operation: EndedOperation): void {
+    const span = this.spans.activeSpan;
+    if (span?.isRecording()) this.#addOperation(span, operation);
   }
 
-  #annotate(span: Span, { type, name, codes }: EndedOperation): void {
-    this.#annotatedSpans.add(span);
+  #addOperation(span: Span, { type, name, codes }: EndedOperation): void {
+    this.#spansWithOperation.add(span);
     const attributes: Attributes = {};
     if (type !== undefined) {
-      const fullName = name === undefined ? OTHER : this.#boundedName(`${type} ${name}`);
-      span.updateName(fullName === OTHER ? type : fullName);
+      const fullName = name === undefined ? OTHER_LABEL : this.#boundedName(`${type} ${name}`);
+      span.updateName(fullName === OTHER_LABEL ? type : fullName);
       attributes['graphql.operation.type'] = type;
     }
     if (name !== undefined) attributes['graphql.operation.name'] = name;

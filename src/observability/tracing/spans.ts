@@ -41,17 +41,17 @@ export class Spans {
   constructor(private readonly tracer: Tracer) {}
 
   /** The active context; undefined if there is none. */
-  get context(): Context | undefined {
+  get activeContext(): Context | undefined {
     return this.#active.getStore();
   }
 
   /** The active span; it may have ended already. Undefined if there is none. */
-  get current(): Span | undefined {
-    return this.context && trace.getSpan(this.context);
+  get activeSpan(): Span | undefined {
+    return this.activeContext && trace.getSpan(this.activeContext);
   }
 
   /** Starts a span; by default a server span without a parent. */
-  begin(name: string, options: SpanOptions, parent: Context = ROOT_CONTEXT): Span {
+  startSpan(name: string, options: SpanOptions, parent: Context = ROOT_CONTEXT): Span {
     return this.tracer.startSpan(name, { kind: SpanKind.SERVER, ...options }, parent);
   }
 
@@ -72,8 +72,12 @@ export class Spans {
     work: () => Promise<T>,
     onResult?: (span: Span, result: T) => void,
   ): Promise<T> {
-    if (!this.current?.isRecording()) return work();
-    const span = this.begin(name, { kind: SpanKind.CLIENT, attributes: attributes() }, this.context);
+    if (!this.activeSpan?.isRecording()) return work();
+    const span = this.startSpan(
+      name,
+      { kind: SpanKind.CLIENT, attributes: attributes() },
+      this.activeContext,
+    );
     return endAfter(span, async () => {
       const result = await work();
       onResult?.(span, result);

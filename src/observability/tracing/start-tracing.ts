@@ -27,17 +27,17 @@ export function startTracing({ settings, service, log, now, flushMs }: TracingOp
   );
   const provider = createTracerProvider(settings, exporter);
   const spans = new Spans(provider.getTracer('paygraph'));
-  const requests = new RequestSpans(spans);
-  const journals = new JournalSpans(spans);
-  const calls = new ServiceSpans(spans, service);
+  const requestSpans = new RequestSpans(spans);
+  const journalSpans = new JournalSpans(spans);
+  const serviceSpans = new ServiceSpans(spans, service);
   return {
     withTraceIds: (logger: Logger): Logger => withTraceIds(logger, spans),
-    instrument: requests.instrument.bind(requests),
-    ended: requests.ended.bind(requests),
-    subscription: requests.subscription.bind(requests),
-    send: calls.send.bind(calls),
-    traceJournal: journals.traceJournal.bind(journals),
-    background: journals.background.bind(journals),
+    instrument: requestSpans.instrument.bind(requestSpans),
+    operationEnded: requestSpans.operationEnded.bind(requestSpans),
+    startSubscriptionSpan: requestSpans.startSubscriptionSpan.bind(requestSpans),
+    runInRequestSpan: serviceSpans.runInRequestSpan.bind(serviceSpans),
+    traceJournal: journalSpans.traceJournal.bind(journalSpans),
+    runInBackgroundSpan: journalSpans.runInBackgroundSpan.bind(journalSpans),
     /** Exports the remaining spans, but waits at most `flushMs`. Never rejects. */
     close: async (): Promise<void> => {
       // The exporter itself reports failed exports.
@@ -50,7 +50,7 @@ export function startTracing({ settings, service, log, now, flushMs }: TracingOp
 /** Returns a child log that adds trace ids to its lines, in fields named according to OpenTelemetry. */
 function withTraceIds(log: Logger, spans: Spans): Logger {
   const mixin = (): object => {
-    const context = spans.current?.spanContext();
+    const context = spans.activeSpan?.spanContext();
     if (!context || !isSpanContextValid(context)) return {};
     const { traceId, spanId, traceFlags } = context;
     return { trace_id: traceId, span_id: spanId, trace_flags: `0${(traceFlags & 1).toString()}` };

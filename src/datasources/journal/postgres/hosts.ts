@@ -52,7 +52,7 @@ export class PostgresHosts {
 
   /** Rejects if a client's session lacks the attributes that the connection string requires. */
   async checkSession(client: ClientBase): Promise<void> {
-    const { attributes } = this.#url;
+    const { targetSessionAttributes: attributes } = this.#url;
     if (attributes === 'any') return;
     const { rows } = await client.query<{ standby: boolean; readOnly: boolean }>(SELECT_SERVER_MODE);
     const isUnsuitable = rows[0]?.standby || (attributes === 'read-write' && rows[0]?.readOnly);

@@ -1,7 +1,7 @@
 import { Amount } from '../../../schema/amount';
 import { paymentMethodByType } from '../../../schema/methods';
 import type { PaymentMethodDefinition } from '../../../schema/methods/method-definition';
-import type { PollAfter } from '../../../shared/poll-after';
+import type { CallerPollIntervals } from '../../../shared/poll-after';
 import { PaymentStatus, type PaymentResource } from '../../../schema/payment';
 import { toEnumValue } from '../../../schema/register-enum';
 import { isPrintable } from '../../../shared/text';
@@ -15,7 +15,7 @@ import {
   readStatus,
   readTime,
 } from '../../../redaction/text';
-import { isObject, wireText, type WireObject } from '../../../shared/wire-object';
+import { isObject, scalarToText, type WireObject } from '../../../shared/wire-object';
 import { transactionError, type TransactionError } from '../../../schema/decline';
 
 /** What is known about a payment from its request, lookup key or journal entry. */
@@ -34,9 +34,13 @@ export interface KnownPayment {
 const MAX_URL_LENGTH = 8192;
 
 /** Reads a payment from a response. Fields that it lacks come from `known`, or stay undefined. */
-export function readPayment(json: WireObject, known: KnownPayment, pollAfter: PollAfter): PaymentResource {
+export function readPayment(
+  json: WireObject,
+  known: KnownPayment,
+  pollAfter: CallerPollIntervals,
+): PaymentResource {
   const method = isObject(json['payment_method']) ? json['payment_method'] : {};
-  const type = wireText(method['type']);
+  const type = scalarToText(method['type']);
   const definition =
     type === null ? (known.definition ?? paymentMethodByType(null)) : paymentMethodByType(type);
   const payment = new definition.payment(definition);

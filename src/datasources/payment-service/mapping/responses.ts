@@ -1,5 +1,5 @@
 import { isUuid, normalizeDecimal } from '../../../schema/scalars';
-import { isObject, wireText, type WireObject } from '../../../shared/wire-object';
+import { isObject, scalarToText, type WireObject } from '../../../shared/wire-object';
 import { redactResponse, type SensitiveValues } from '../../../redaction/service-response';
 import { extractErrorMessage } from './upstream-error-message';
 import { notTriedError, ServiceError } from '../service-error';
@@ -29,7 +29,7 @@ const idMatchesOrIsMissing = (actual: unknown, expected: string | undefined): bo
 function amountMatchesOrIsMissing(actual: unknown, expected: ExpectedFields['amount']): boolean {
   if (actual === undefined || actual === null || expected === undefined) return true;
   if (!isObject(actual)) return false;
-  const value = wireText(actual['value']);
+  const value = scalarToText(actual['value']);
   return (
     actual['currency'] === expected.currency && value !== null && normalizeDecimal(value) === expected.value
   );
