@@ -3,7 +3,7 @@ import type { Context } from './context';
 import { parseDuration, parseUuid } from './options';
 
 /** Names of the commands that run until a signal. */
-export type ServerName = 'start' | 'sandbox';
+export type ServerCommandName = 'start' | 'sandbox';
 
 /** The implementation of a command: gets the arguments and options from Commander, and returns the exit code. */
 type CommandFunction = (context: Context, ...args: never[]) => number | Promise<number>;
@@ -15,7 +15,7 @@ export interface Actions {
     load: () => Promise<Record<N, CommandFunction>>,
     functionName: N,
   ): Parameters<Command['action']>[0];
-  startServer(name: ServerName): Promise<void>;
+  startServer(name: ServerCommandName): Promise<void>;
 }
 
 interface CommandHelp {
@@ -45,7 +45,7 @@ export const choiceOption = (flags: string, description: string, words: readonly
 
 export const JSON_OPTION = ['--json', 'print JSON'] as const;
 
-export function defineServersAndDoctor(program: Command, { handler, startServer }: Actions): void {
+export function defineServerAndDoctorCommands(program: Command, { handler, startServer }: Actions): void {
   addCommand(program, 'start', {
     summary: 'start the gateway',
     description: `Starts the gateway, with the embedded sandbox if SERVICE_BASE_URL is not set.
@@ -83,7 +83,7 @@ Exit code: 0 no check failed (there may be warnings), 1 a check failed, 2 the se
     .action(handler(() => import('./commands/doctor.js'), 'doctor'));
 }
 
-export function defineMigrateAndFence(program: Command, { handler }: Actions): void {
+export function defineMigrateAndFenceCommands(program: Command, { handler }: Actions): void {
   addCommand(program, 'migrate', {
     summary: 'migrate the tables of the journal',
     description:
@@ -108,7 +108,7 @@ function collectHashes(hash: string, earlier: readonly string[] = []): string[] 
   throw new InvalidArgumentError('Expected a seal or the hash of a line, 64 hexadecimal digits.');
 }
 
-export function defineAudit(program: Command, { handler }: Actions): void {
+export function defineAuditCommands(program: Command, { handler }: Actions): void {
   const audit = addCommand(program, 'audit', {
     summary: 'verify and follow the audit log',
     description: 'Verifies and follows the audit log, the record of every call that moves money.',
@@ -139,7 +139,7 @@ On SIGTERM it prints the lines written so far and ends.`,
     .action(handler(() => import('./commands/audit.js'), 'follow'));
 }
 
-export function definePersist(program: Command, { handler }: Actions): void {
+export function definePersistCommand(program: Command, { handler }: Actions): void {
   addCommand(program, 'persist', {
     summary: 'create the manifest for PERSISTED_OPERATIONS',
     description: `Creates the manifest for PERSISTED_OPERATIONS from the GraphQL documents of your frontends. Exit code: 0 the manifest
@@ -168,7 +168,7 @@ is written, 1 a document is invalid, 2 an argument is wrong.`,
     .action(handler(() => import('./commands/persist.js'), 'persist'));
 }
 
-export function defineDevToken(program: Command, { handler }: Actions): void {
+export function defineDevTokenCommand(program: Command, { handler }: Actions): void {
   addCommand(program, 'dev-token', {
     summary: 'create a development token (JWT) for a gateway with the embedded sandbox',
     description: `Creates a token (JWT) for a gateway with the embedded sandbox, to try scopes, ownership and expiry. The first call creates

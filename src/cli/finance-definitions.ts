@@ -16,7 +16,7 @@ function parseLimit(text: string): number {
 }
 
 /** Defines the commands for finance: `changes` and `reconcile`. */
-export function defineChangesAndReconcile(program: Command, { handler }: Actions): void {
+export function defineChangesAndReconcileCommands(program: Command, { handler }: Actions): void {
   addCommand(program, 'changes', {
     summary: 'print the record of changes, oldest first',
     description: `Prints the record of changes at DATABASE_URL, oldest first: every status of every payment and payout created through the

@@ -54,8 +54,8 @@ export const onOff: Parser<boolean> = {
 };
 
 /** Returns a parser of a list. `items`: plural name of its items. */
-export const listOf = (items: string, isItem: (text: string) => boolean): Parser<readonly string[]> => ({
-  expected: `${items}, separated by commas`,
+export const listOf = (itemsName: string, isItem: (text: string) => boolean): Parser<readonly string[]> => ({
+  expected: `${itemsName}, separated by commas`,
   parse: (text) => {
     const values = text.split(',').map((item) => item.trim());
     return values.every(isItem) ? values : undefined;
@@ -179,7 +179,7 @@ function parsePairs(text: string, namePattern: RegExp, valuePattern: RegExp): [s
   return pairs.every((pair) => pair !== undefined) ? pairs : undefined;
 }
 
-/** Matches the allowed header names of an export request: all except those that describe the body or the connection. */
+/** Matches header names except those of headers that the exporter sets itself. */
 const EXPORTER_HEADER_NAME =
   /^(?!(host|connection|keep-alive|transfer-encoding|content-(length|type|encoding))$)[!#$%&'*+.^`|~\w-]{1,256}$/i;
 
