@@ -4,7 +4,7 @@ import { isObject, type WireObject } from '../shared/wire-object';
 /** 13 to 19 digits that begin with 2 to 6, with at most one space or hyphen between two digits. */
 const CARD_LIKE = /(?<!\d)[2-6](?:[ -]?\d){12,18}(?!\d)/g;
 
-export const holdsCardNumber = (text: string): boolean =>
+export const containsCardNumber = (text: string): boolean =>
   (text.match(CARD_LIKE) ?? []).some((run) => passesLuhn(run.replace(/\D/g, '')));
 
 /** Masks all but the first four and the last four digits (spec 2.5). Keeps the length. */

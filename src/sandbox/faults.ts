@@ -5,7 +5,14 @@ import type { SimulatedOutcome } from './final-states';
 import { SandboxHttpError } from './http-error';
 import type { TransactionKind } from './transaction';
 
-export const FAULTS = ['cut_before', 'cut_after', 'error_after', 'truncated', 'delay', 'status'] as const;
+export const FAULT_KINDS = [
+  'cut_before',
+  'cut_after',
+  'error_after',
+  'truncated',
+  'delay',
+  'status',
+] as const;
 
 const COUNTER_NAMES = { create: 'creates', lookup: 'lookups', confirm: 'confirms' } as const;
 
@@ -16,7 +23,7 @@ export interface Fault {
   operation: Operation;
   /** Resource whose requests get the fault; both payments and payouts if absent. */
   resource?: TransactionKind;
-  fault: (typeof FAULTS)[number];
+  fault: (typeof FAULT_KINDS)[number];
   /** Number of requests into which the fault is still to be injected. */
   times: number;
   /** Delay in ms of the fault `delay`. */
@@ -49,7 +56,9 @@ export class FaultInjector {
     this.counts[resource][COUNTER_NAMES[operation]] += 1;
     this.onChange();
     const fault = this.pending.find(
-      (one) => one.operation === operation && (one.resource === undefined || one.resource === resource),
+      (candidate) =>
+        candidate.operation === operation &&
+        (candidate.resource === undefined || candidate.resource === resource),
     );
     if (!fault) return undefined;
     fault.times -= 1;

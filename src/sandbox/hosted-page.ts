@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { mispaidAmount } from './final-states';
-import { html, policySource, sendPage, type Html } from './html';
+import { html, cspSource, sendPage, type Html } from './html';
 import type { Lifecycle } from './lifecycle';
 import type { Store } from './store';
 import { isSettled, type Payment, type PaymentStatus } from './transaction';
@@ -60,7 +60,7 @@ function sendPayment(reply: FastifyReply, payment: Payment): FastifyReply {
     <p class="amount">${amount.value} ${amount.currency}</p>
     <dl>${detailRows(payment)}</dl>
     ${isSettled(payment) ? resultLinks(returnUrl) : choiceForms(payment)}`;
-  const formTarget = returnUrl && policySource(returnUrl);
+  const formTarget = returnUrl && cspSource(returnUrl);
   return sendPage(reply, { title: `Payment ${status}`, body, formTarget });
 }
 

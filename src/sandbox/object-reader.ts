@@ -1,6 +1,6 @@
 import { decodeUtf8, parseJson } from '../shared/json-text';
 import { isObject, type WireObject } from '../shared/wire-object';
-import { plainText, type Rule } from './field-rules';
+import { plainText, type FieldRule } from './field-rules';
 import { invalidRequest, type SandboxHttpError } from './http-error';
 
 /** Parses a JSON object in UTF-8. Throws a 400 error if the bytes are another value or have duplicate names. */
@@ -25,7 +25,7 @@ export function readObject<T>(source: WireObject, read: (reader: ObjectReader) =
   return result;
 }
 
-/** Returns an unknown field's name if it looks like a field name; otherwise `(unnamed)`: it may be a secret. */
+/** Returns the name of an unknown field; `(unnamed)` if it does not look like a field name, so it may be a secret. */
 const redactUnknownName = (name: string): string =>
   /^[A-Za-z_][\w-]{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : '(unnamed)';
 
@@ -44,14 +44,14 @@ export class ObjectReader {
   }
 
   /** Reads a required string. Records a problem and returns an empty string if it is absent. */
-  required(name: string, rule: Rule = plainText): string {
+  required(name: string, rule: FieldRule = plainText): string {
     const value = this.optional(name, rule);
     if (!this.has(name)) this.addProblem(name, 'is required');
     return value ?? '';
   }
 
   /** Reads an optional string. Records a problem and returns undefined if it is not a string. */
-  optional(name: string, rule: Rule = plainText): string | undefined {
+  optional(name: string, rule: FieldRule = plainText): string | undefined {
     const value = this.take(name);
     if (value === undefined) return undefined;
     if (typeof value !== 'string') {

@@ -59,7 +59,7 @@ export interface ConfirmationDefinition {
 }
 
 /** The part of a method's definition that PaymentResource uses. */
-interface PaymentMethodFacts {
+interface PaymentMethodBehavior {
   readonly name: string;
   readonly confirmation?: ConfirmationDefinition;
   /** Returns the next action that is special to the method; null if the default of all methods applies. */
@@ -78,7 +78,7 @@ export abstract class PaymentResource extends Node {
   wireType!: string;
 
   /** Looks up the whole payment, at most once; null if the lookup fails. Absent if the response was complete. */
-  complete?: () => Promise<PaymentResource | null>;
+  loadComplete?: () => Promise<PaymentResource | null>;
 
   /** When the payment was looked up, by the service's clock, in milliseconds since 1970; undefined if unknown. */
   serviceTime?: number;
@@ -90,7 +90,7 @@ export abstract class PaymentResource extends Node {
   declare state?: Lazy<PaymentState>;
 
   /** @param definition of the method of the payment (schema/methods) */
-  constructor(readonly definition: PaymentMethodFacts) {
+  constructor(readonly definition: PaymentMethodBehavior) {
     super();
   }
 
@@ -135,8 +135,8 @@ export abstract class PaymentResource extends Node {
   )
   get nextAction(): Lazy<NextAction> {
     if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
-    if (this.complete && this.state !== PaymentState.WAITING_FOR_PROVIDER) {
-      return this.complete().then((whole) => (whole ?? this).actionFromPresentFields);
+    if (this.loadComplete && this.state !== PaymentState.WAITING_FOR_PROVIDER) {
+      return this.loadComplete().then((whole) => (whole ?? this).actionFromPresentFields);
     }
     return this.actionFromPresentFields;
   }

@@ -13,13 +13,13 @@ import { isUuid } from '../shared/uuid';
 import { isObject } from '../shared/wire-object';
 import type { ValueRule } from './value-rules';
 
-type Rule = readonly [name: ValueRule, message: string];
+type RuleWithMessage = readonly [name: ValueRule, message: string];
 
 /**
  * Creates the error for a value that its scalar rejects. The message states the rule, never the value; graphql-js adds
  * the path. It is a GraphQLError, because graphql-js wraps any other error in a message that quotes the literal.
  */
-export const invalidValueError = ([rule, message]: Rule, nodes?: ValueNode): GraphQLError =>
+export const invalidValueError = ([rule, message]: RuleWithMessage, nodes?: ValueNode): GraphQLError =>
   new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', rule } });
 
 interface StringScalar {
@@ -27,7 +27,7 @@ interface StringScalar {
   description: string;
   specifiedByURL?: string;
   /** The rule that an invalid value violates. */
-  rule: Rule;
+  rule: RuleWithMessage;
   /** Returns the normalised value; undefined if the text is invalid. */
   parse(text: string): string | undefined;
   /** Returns a more exact name for the rule that an invalid text violates. Default: the name in `rule`. */
@@ -49,8 +49,6 @@ function createStringScalar({ rule, parse, violatedRule, ...definition }: String
     parseLiteral: (node) => parseInput(node.kind === Kind.STRING ? node.value : undefined, node),
   });
 }
-
-export { isUuid };
 
 export const UUID = createStringScalar({
   name: 'UUID',
@@ -123,8 +121,11 @@ export const HttpUrl = createStringScalar({
 /** Maximum nesting of a JSON object, far below the depth at which recursion overflows the stack. */
 const MAX_NESTING = 2000;
 
-const JSON_RULE: Rule = ['jsonObject', `must be a JSON object, nested at most ${MAX_NESTING} levels deep.`];
-const NUMBER_RULE: Rule = [
+const JSON_RULE: RuleWithMessage = [
+  'jsonObject',
+  `must be a JSON object, nested at most ${MAX_NESTING} levels deep.`,
+];
+const NUMBER_RULE: RuleWithMessage = [
   'exactNumber',
   'must not contain a number that a JSON number cannot represent exactly, such as an integer of 17 digits: send it as text.',
 ];

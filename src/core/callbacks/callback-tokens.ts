@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
-import { isUuid } from '../../schema/scalars';
+import { isUuid } from '../../shared/uuid';
 
 /** Length in bytes of an attempt id, and of the authentication code in a callback token. */
 const ID_BYTES = 16;

@@ -9,7 +9,7 @@ export type Snapshot = PaymentResource | PayoutResource;
 
 /** Whether fields are missing from a payment. Reading one of them would trigger a lookup. */
 const isIncomplete = (snapshot: Snapshot): boolean =>
-  'complete' in snapshot && snapshot.complete !== undefined;
+  'loadComplete' in snapshot && snapshot.loadComplete !== undefined;
 
 export function pollPhase(snapshot: Snapshot): PollCategory {
   const { status } = snapshot;

@@ -5,7 +5,7 @@ import type { PayoutResource } from '../payout';
 import type { SandboxPaymentMethod, SandboxPayoutMethod } from './sandbox-behaviour';
 
 /** The field of a @oneOf input that selects a method. */
-interface MethodVariant {
+interface MethodInputDefinition {
   /** Name of the field in the @oneOf input. */
   field: string;
   /** A class with the decorator @InputType of type-graphql. */
@@ -22,7 +22,7 @@ interface MethodVariant {
 }
 
 /** The field of ConfirmationInput that confirms a payment of the method (spec 4.5). */
-export interface ConfirmationVariant extends ConfirmationDefinition {
+export interface ConfirmationInputDefinition extends ConfirmationDefinition {
   /** An input class, or an enum for a confirmation without data (c2c). */
   input: object;
   description: string;
@@ -31,7 +31,7 @@ export interface ConfirmationVariant extends ConfirmationDefinition {
 }
 
 /** The common fields of the definitions of payment and payout methods. */
-export interface CommonDefinition {
+export interface CommonMethodDefinition {
   /** The value in the enum PaymentMethod or PayoutMethod. */
   name: string;
   /** `payment_method.type` or `payout_method.type` on the wire (spec 2.5, 2.8). */
@@ -41,23 +41,23 @@ export interface CommonDefinition {
   /** The only currency of the method, if the specification (section 8) names one. */
   currency?: string;
   /** Input of the method; absent if the caller can give nothing but the type. */
-  input?: MethodVariant;
+  input?: MethodInputDefinition;
   /** True for the definition of methods that are unknown to this gateway. */
   fallback?: true;
 }
 
-export interface PaymentMethodDefinition extends CommonDefinition {
+export interface PaymentMethodDefinition extends CommonMethodDefinition {
   payment: new (definition: PaymentMethodDefinition) => PaymentResource;
   /** Description in the enum RedirectPaymentMethod. Absent if the method has no redirect flow, or one that needs fields. */
   redirect?: string;
   /** How payments of the method are confirmed; absent if they cannot be confirmed. */
-  confirmation?: ConfirmationVariant;
+  confirmation?: ConfirmationInputDefinition;
   /** Returns the next action that is special to the method; null if the default (redirect or wait) applies. */
   nextAction?(payment: PaymentResource): NextAction | null;
   sandbox: SandboxPaymentMethod;
 }
 
-export interface PayoutMethodDefinition extends CommonDefinition {
+export interface PayoutMethodDefinition extends CommonMethodDefinition {
   payout: new (definition: PayoutMethodDefinition) => PayoutResource;
   /** Description of the value in the enum TypeOnlyPayoutMethod. Absent if the method needs fields. */
   typeOnly?: string;
@@ -74,12 +74,12 @@ export interface MethodDefinition {
 }
 
 /** A definition without the names that are derived from the wire type. */
-type Unnamed<D extends CommonDefinition> = Omit<D, 'name' | 'type' | 'input' | 'confirmation'> & {
-  input?: Omit<MethodVariant, 'field'>;
+type Unnamed<D extends CommonMethodDefinition> = Omit<D, 'name' | 'type' | 'input' | 'confirmation'> & {
+  input?: Omit<MethodInputDefinition, 'field'>;
 };
 
 interface UnnamedMethod {
-  payment?: Unnamed<PaymentMethodDefinition> & { confirmation?: Omit<ConfirmationVariant, 'field'> };
+  payment?: Unnamed<PaymentMethodDefinition> & { confirmation?: Omit<ConfirmationInputDefinition, 'field'> };
   payout?: Unnamed<PayoutMethodDefinition>;
 }
 
