@@ -11,7 +11,7 @@ import { readTextFile } from '../shared/json-text';
 /** Checks the files named in the settings, both those to read and those to write. Returns the errors. */
 function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
   const errors: string[] = [];
-  /** Reads the file of a setting as the gateway does. `read` throws if the file cannot be used. */
+  /** Adds an error if `read` throws for the file of a setting, because the gateway could not use the file. */
   const checkFile = (name: Parameters<typeof env.rawText>[0], read: (file: string) => unknown): void => {
     const file = env.rawText(name);
     try {

@@ -124,8 +124,8 @@ function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQ
     );
   const ruleErrors = documentErrors(schema, documentOf(definitions), VALIDATION_RULES).map((fault) => {
     const [location = '', ...otherLocations] = nodesOf(fault).map(locationOf);
-    const also = otherLocations.length > 0 ? ` (also ${otherLocations.join(', ')})` : '';
-    return `${location}: ${fault.rule.name}: ${fault.message}${also}`;
+    const otherPlaces = otherLocations.length > 0 ? ` (also ${otherLocations.join(', ')})` : '';
+    return `${location}: ${fault.rule.name}: ${fault.message}${otherPlaces}`;
   });
   return [...anonymousErrors, ...ruleErrors];
 }

@@ -2,7 +2,7 @@ import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import type { Context } from './context';
 import { parseDuration, parseUuid } from './options';
 
-/** Names of the commands that run until a signal. */
+/** Names of the commands that run until SIGTERM or SIGINT. */
 export type ServerCommandName = 'start' | 'sandbox';
 
 /** The implementation of a command: gets the arguments and options from Commander, and returns the exit code. */
@@ -103,7 +103,7 @@ only if the journal certainly has every attempt (docs/exactly-once.md). Gateways
 }
 
 /** Appends a value of --expect to the earlier ones. */
-function collectHashes(hash: string, earlier: readonly string[] = []): string[] {
+function appendExpectedHash(hash: string, earlier: readonly string[] = []): string[] {
   if (/^[0-9a-f]{64}$/i.test(hash)) return [...earlier, hash.toLowerCase()];
   throw new InvalidArgumentError('Expected a seal or the hash of a line, 64 hexadecimal digits.');
 }
@@ -127,7 +127,7 @@ Prints a seal for each file: a hash over all of its lines. Store it elsewhere an
 lines cut off at the end. --expect also accepts the hash of a single line.`,
   })
     .argument('[files...]', 'the files, oldest first; AUDIT_LOG_FILE if omitted')
-    .option('--expect <hash>', 'fail unless this seal or hash is found; may be repeated', collectHashes)
+    .option('--expect <hash>', 'fail unless this seal or hash is found; may be repeated', appendExpectedHash)
     .option(...JSON_OPTION)
     .action(handler(() => import('./commands/audit.js'), 'verify'));
   addCommand(audit, 'follow', {

@@ -2,6 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { JSON_OPTION, addCommand, choiceOption, type Actions } from './command-definitions';
 import { parseTime, parseUuid } from './options';
 
+/** Maximum of --rate, in lookups per second. */
 const MAX_RATE = 1000;
 
 function parseRate(text: string): number {

@@ -3,7 +3,7 @@ import type { ServerCommandName } from './command-definitions';
 import { EXIT } from './context';
 import { Terminal } from './terminal';
 
-/** The commands that run until a signal and then end the process themselves. */
+/** The commands that run until SIGTERM or SIGINT and then end the process themselves. */
 const SERVER_COMMANDS: Readonly<Record<ServerCommandName, () => Promise<void>>> = {
   start: async () => (await import('../server.js')).main(),
   sandbox: async () => (await import('../sandbox/main.js')).main(),

@@ -18,7 +18,7 @@ export interface Setting<T> {
   description: string;
   /** The text that is parsed if the variable is not set. */
   default?: string;
-  /** Text in docs/configuration.md about an unset setting that has no default; 'none' if omitted. */
+  /** What docs/configuration.md says instead of a default; 'none' if omitted. */
   whenUnset?: string;
   parser: Parser<T>;
   /** True if the value is never printed. <NAME>_FILE can then name a file that contains the value. */

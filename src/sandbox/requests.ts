@@ -55,20 +55,19 @@ function readCommonFields<M extends { currency?: string }>(
   return { channel, methodReader, type, method, amount, callbackUrl };
 }
 
-function readAmount(reader: ObjectReader, onlyCurrency: string | undefined) {
+function readAmount(reader: ObjectReader, requiredCurrency: string | undefined) {
   const currency = reader.required('currency', currencyCode);
   const value = reader.required('value', amountValue);
-  if (onlyCurrency && currency !== onlyCurrency) {
-    reader.addProblem('currency', `must be ${onlyCurrency} for this method`);
+  if (requiredCurrency && currency !== requiredCurrency) {
+    reader.addProblem('currency', `must be ${requiredCurrency} for this method`);
   }
   reader.rejectUnread();
   return { currency, value };
 }
 
 /**
- * Returns the flow of a payment request: `direct` if the method has no redirect flow, or if it has both and the request
- * has a field that the redirect flow does not have; otherwise `redirect`. `hasDirectFlowFields` is whether the response
- * has the fields that the server-to-server flow adds (spec 2.5 note 1).
+ * Returns the flow of a payment request. `direct`: the method has this flow, and either no redirect flow or one without
+ * a field of the request. `hasDirectFlowFields`: whether the response has the fields of `adds` (spec 2.5 note 1).
  */
 function selectFlow({ redirect, direct }: SandboxPaymentMethod, names: readonly string[]) {
   if (direct && (!redirect || names.some((name) => !redirect.includes(name)))) {

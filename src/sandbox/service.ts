@@ -14,7 +14,7 @@ import type { Store } from './store';
 import { awaitsConfirm, isHidden, toMethodTransaction, microsecondDate } from './transaction';
 import type { Payment, Payout, Transaction, TransactionKind } from './transaction';
 
-interface PaymentServiceParts {
+interface SandboxServiceParts {
   methods: SandboxMethods;
   store: Store;
   lifecycle: Lifecycle;
@@ -28,7 +28,7 @@ interface PaymentServiceParts {
 export class SandboxService {
   private createCount = 0;
 
-  constructor(private readonly parts: PaymentServiceParts) {}
+  constructor(private readonly parts: SandboxServiceParts) {}
 
   createPayment(body: WireObject): SandboxResponse {
     const { hasDirectFlowFields, ...request } = readPaymentRequest(body, this.parts.methods.payments);

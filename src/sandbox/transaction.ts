@@ -11,7 +11,7 @@ import type { SimulatedOutcome, TransactionFailure } from './final-states';
 type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed';
 export type PaymentStatus = PayoutStatus | 'mispaid';
 
-interface CommonFields {
+interface CommonTransactionFields {
   id: string;
   /** Channel id, in upper or lower case as sent by the client. */
   channel: string;
@@ -30,7 +30,7 @@ interface CommonFields {
   timer?: Timer;
 }
 
-export interface Payment extends CommonFields {
+export interface Payment extends CommonTransactionFields {
   kind: 'payment';
   status: PaymentStatus;
   method: SandboxPaymentMethod;
@@ -43,7 +43,7 @@ export interface Payment extends CommonFields {
   added: WireObject;
 }
 
-export interface Payout extends CommonFields {
+export interface Payout extends CommonTransactionFields {
   kind: 'payout';
   status: PayoutStatus;
 }

@@ -89,7 +89,7 @@ export abstract class PaymentResource extends Node {
   /** The sub-state of the payment (spec 3.3), in methods that have sub-states. */
   declare state?: Lazy<PaymentState>;
 
-  /** @param definition of the method of the payment (schema/methods) */
+  /** @param definition definition of the payment's method, from schema/methods */
   constructor(readonly definition: PaymentMethodBehavior) {
     super();
   }
@@ -136,13 +136,15 @@ export abstract class PaymentResource extends Node {
   get nextAction(): Lazy<NextAction> {
     if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
     if (this.loadComplete && this.state !== PaymentState.WAITING_FOR_PROVIDER) {
-      return this.loadComplete().then((whole) => (whole ?? this).actionFromPresentFields);
+      return this.loadComplete().then(
+        (completePayment) => (completePayment ?? this).nextActionFromPresentFields,
+      );
     }
-    return this.actionFromPresentFields;
+    return this.nextActionFromPresentFields;
   }
 
   /** The next action according to the fields that are present, without a lookup. */
-  private get actionFromPresentFields(): NextAction | null {
+  private get nextActionFromPresentFields(): NextAction | null {
     if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
     const { confirmation } = this.definition;
     if (confirmation && this.state === confirmation.confirmsState)

@@ -29,7 +29,7 @@ export abstract class PayoutResource extends Node {
   /** True if the journal could not be read, so details of the create call may be missing. */
   isPartial?: boolean;
 
-  /** @param definition of the method of the payout (schema/methods) */
+  /** @param definition definition of the payout's method, from schema/methods */
   constructor(readonly definition: { readonly name: string }) {
     super();
   }

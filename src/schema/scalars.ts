@@ -93,7 +93,7 @@ export const CurrencyCode = createStringScalar({
   parse: (text) => (/^[A-Z]{3}$/.test(text) ? text : undefined),
 });
 
-const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
+const RFC3339_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
 
 export const Timestamp = createStringScalar({
   name: 'Timestamp',
@@ -101,7 +101,7 @@ export const Timestamp = createStringScalar({
     'A time in RFC 3339 form with a UTC offset; times of the service exactly as it sent them, with microseconds.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   rule: ['timestamp', 'must be a time in RFC 3339 form.'],
-  parse: (text) => (RFC3339.test(text) ? text : undefined),
+  parse: (text) => (RFC3339_TIME.test(text) ? text : undefined),
 });
 
 /** Returns the text if it is an absolute http or https URL of at most `maxLength` characters; otherwise undefined. */
@@ -137,11 +137,11 @@ const isInexactNumber = (value: unknown): boolean =>
 /** Checks and returns a JSON object. Does not recurse, because a value that is too deep would overflow the stack. */
 function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {
   if (!isObject(value)) throw invalidValueError(JSON_RULE, node);
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
+  let valuesAtDepth: unknown[] = [value];
+  for (let depth = 0; valuesAtDepth.length > 0; depth += 1) {
     if (depth > MAX_NESTING) throw invalidValueError(JSON_RULE, node);
-    if (level.some(isInexactNumber)) throw invalidValueError(NUMBER_RULE, node);
-    level = level.flatMap((inner): unknown[] =>
+    if (valuesAtDepth.some(isInexactNumber)) throw invalidValueError(NUMBER_RULE, node);
+    valuesAtDepth = valuesAtDepth.flatMap((inner): unknown[] =>
       typeof inner === 'object' && inner !== null ? Object.values(inner) : [],
     );
   }

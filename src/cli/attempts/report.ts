@@ -5,14 +5,14 @@ import { labelOf, timeOrNull, type Terminal } from '../terminal';
 import type { PlannedSettle, SettleState } from './settle-plan';
 
 export const timeOrDash = (ms: number | null): string => timeOrNull(ms) ?? '-';
-export const mutationOf = ({ kind }: Attempt): string =>
+export const mutationName = ({ kind }: Attempt): string =>
   kind === 'payment' ? 'createPayment' : 'createPayout';
 
 export const attemptJson = (attempt: Attempt) => ({
   id: attempt.id,
   idempotencyKey: attempt.key,
   client: attempt.client,
-  operation: mutationOf(attempt),
+  operation: mutationName(attempt),
   outcome: attempt.outcome,
   channel: attempt.channel,
   method: attempt.method,
@@ -73,7 +73,7 @@ function centsOf(value: string): bigint {
 
 /** Adds up the amounts of attempts by mutation and currency. `value`: the sum, with two decimal places. */
 export function totalsOf(attempts: readonly Attempt[]) {
-  const groups = Map.groupBy(attempts, (attempt) => `${mutationOf(attempt)} ${attempt.currency}`);
+  const groups = Map.groupBy(attempts, (attempt) => `${mutationName(attempt)} ${attempt.currency}`);
   return [...groups].map(([group, members]) => {
     const [operation = '', currency = ''] = group.split(' ');
     const sum = String(members.reduce((total, { value }) => total + centsOf(value), 0n)).padStart(3, '0');

@@ -82,8 +82,9 @@ export async function planSettle(
   if (attempt.outcome !== 'unknown')
     return asRefused(planned, `The outcome is already ${attempt.outcome}; it must be unknown to be settled.`);
   const { journal, service } = session;
-  const creator = transactionId && (await journal.findByTransaction(service, attempt.kind, transactionId));
-  return creator ? asRefused(planned, 'Another attempt created this transaction.') : planned;
+  const creatingAttempt =
+    transactionId && (await journal.findByTransaction(service, attempt.kind, transactionId));
+  return creatingAttempt ? asRefused(planned, 'Another attempt created this transaction.') : planned;
 }
 
 /**

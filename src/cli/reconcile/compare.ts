@@ -118,10 +118,10 @@ function findStatusDifference(
   transaction: ServiceTransaction,
   change: LatestChange | null,
 ): string | null {
-  const recorded = change?.status ?? toGraphqlStatus(attempt.kind, attempt.status ?? '');
-  if (recorded === transaction.status) return null;
+  const recordedStatus = change?.status ?? toGraphqlStatus(attempt.kind, attempt.status ?? '');
+  if (recordedStatus === transaction.status) return null;
   const [recordedStage = 0, serviceStage = Infinity] = [
-    STAGE_BY_STATUS[recorded],
+    STAGE_BY_STATUS[recordedStatus],
     STAGE_BY_STATUS[transaction.status],
   ];
   if (recordedStage === FINAL_STAGE) return 'final_status_changed';

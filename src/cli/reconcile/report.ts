@@ -1,4 +1,4 @@
-import { mutationOf } from '../attempts/report';
+import { mutationName } from '../attempts/report';
 import { csvRecord } from '../csv';
 import { timeText, type Terminal } from '../terminal';
 import type { CheckedAttempt } from './check-attempt';
@@ -14,7 +14,7 @@ const recordedStatusOf = ({ attempt, change }: CheckedAttempt): string | null =>
 const COLUMNS: readonly Column[] = [
   ['result', ({ result }) => result],
   ['detail', ({ detail }) => detail],
-  ['operation', ({ attempt }) => mutationOf(attempt)],
+  ['operation', ({ attempt }) => mutationName(attempt)],
   ['channel', ({ attempt }) => attempt.channel],
   ['externalId', ({ attempt }) => attempt.externalId],
   ['transactionId', ({ attempt }) => attempt.transactionId],

@@ -31,7 +31,7 @@ export async function checkAttempts({
   onProgress,
 }: RunOptions): Promise<void> {
   const inFlight: Promise<CheckedAttempt>[] = [];
-  /** Results of failed lookups in a row. Added after a success or the last attempt; discarded if the run fails. */
+  /** Results that wait because their lookups failed. Added after a success or at the end; discarded if the run fails. */
   let failed: CheckedAttempt[] = [];
   let savedAt = performance.now();
   const add = (checked: CheckedAttempt): void => {

@@ -4,7 +4,7 @@ import type { ConfirmationDefinition, PaymentResource } from '../payment';
 import type { PayoutResource } from '../payout';
 import type { SandboxPaymentMethod, SandboxPayoutMethod } from './sandbox-behaviour';
 
-/** The field of a @oneOf input that selects a method. */
+/** The input of a method: a field of PaymentMethodInput or PayoutMethodInput. */
 interface MethodInputDefinition {
   /** Name of the field in the @oneOf input. */
   field: string;
@@ -48,7 +48,7 @@ export interface CommonMethodDefinition {
 
 export interface PaymentMethodDefinition extends CommonMethodDefinition {
   payment: new (definition: PaymentMethodDefinition) => PaymentResource;
-  /** Description in the enum RedirectPaymentMethod. Absent if the method has no redirect flow, or one that needs fields. */
+  /** Description in the enum RedirectPaymentMethod. Absent without a redirect flow, or if this flow needs fields. */
   redirect?: string;
   /** How payments of the method are confirmed; absent if they cannot be confirmed. */
   confirmation?: ConfirmationInputDefinition;
@@ -73,18 +73,23 @@ export interface MethodDefinition {
   payout?: PayoutMethodDefinition;
 }
 
-/** A definition without the names that are derived from the wire type. */
-type Unnamed<D extends CommonMethodDefinition> = Omit<D, 'name' | 'type' | 'input' | 'confirmation'> & {
+/** A definition without `name`, `type` and `field`, which defineMethod() adds. */
+type UnnamedDefinition<D extends CommonMethodDefinition> = Omit<
+  D,
+  'name' | 'type' | 'input' | 'confirmation'
+> & {
   input?: Omit<MethodInputDefinition, 'field'>;
 };
 
-interface UnnamedMethod {
-  payment?: Unnamed<PaymentMethodDefinition> & { confirmation?: Omit<ConfirmationInputDefinition, 'field'> };
-  payout?: Unnamed<PayoutMethodDefinition>;
+interface UnnamedMethodDefinition {
+  payment?: UnnamedDefinition<PaymentMethodDefinition> & {
+    confirmation?: Omit<ConfirmationInputDefinition, 'field'>;
+  };
+  payout?: UnnamedDefinition<PayoutMethodDefinition>;
 }
 
 /** Defines a method. Its names follow from its wire type: `jazz_cash` is JAZZ_CASH in enums, and jazzCash in inputs. */
-export function defineMethod(type: string, { payment, payout }: UnnamedMethod): MethodDefinition {
+export function defineMethod(type: string, { payment, payout }: UnnamedMethodDefinition): MethodDefinition {
   const name = type.toUpperCase();
   const field = type.replace(/_./g, (pair) => pair.charAt(1).toUpperCase());
   const withField = <V extends object>(variant: V | undefined) => variant && { ...variant, field };

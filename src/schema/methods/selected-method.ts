@@ -51,13 +51,13 @@ function findSelectedMethod<D extends CommonMethodDefinition>(
   const { toWire = toWireFields, typeOf, sensitiveFields = [], neverPersist = [] } = input;
   const type = typeOf?.(value) ?? definition.type;
   const fields = toWire(value);
-  const persistent = Object.entries(fields).filter(([name]) => !neverPersist.includes(name));
+  const persistentFields = Object.entries(fields).filter(([name]) => !neverPersist.includes(name));
   return {
     definition,
     inputField: field,
     type,
     fields,
-    fingerprintFields: { type, ...Object.fromEntries(persistent) },
+    fingerprintFields: { type, ...Object.fromEntries(persistentFields) },
     secrets: sensitiveFields.map((name) => String(fields[name])),
   };
 }
