@@ -1,5 +1,5 @@
 import { ID, InterfaceType, Field } from 'type-graphql';
-import { isUuid } from '../shared/uuid';
+import { bytesToUuid, isUuid, uuidToBytes } from '../shared/uuid';
 
 const TRANSACTION_KINDS = ['payment', 'payout'] as const;
 
@@ -13,13 +13,6 @@ export interface NodeRef {
 const FORMAT_VERSION = 1;
 /** Size of an id: format version, kind, and two UUIDs. */
 const ID_BYTES = 2 + 16 + 16;
-
-const uuidToBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
-
-function bytesToUuid(bytes: Buffer): string {
-  const hex = bytes.toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-}
 
 /** Returns the global id of a transaction: format version, kind, channel and transaction id as base64url. */
 export function encodeNodeId({ kind, channel, transactionId }: NodeRef): string {
