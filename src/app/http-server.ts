@@ -58,7 +58,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
   const { config, metrics, tracing } = parts;
   const { operations, journalReason, isServiceDown } = served;
   const server = await createServer(parts);
-  const { app, apollo, compiled, authenticator, connections, eventLoopLag, unreadResponses } = server;
+  const { app, apollo, compiled, authenticator, connections, eventLoopLag, unread } = server;
   const shutdown = new GracefulShutdown(app, connections);
   tracing?.instrument(app);
   addCallbacks(app, (token) => operations.callbacks.onCallback(token));
@@ -78,7 +78,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
     subscriptionConnections: subscriptions.connections,
     connections: () => connections.size,
     maxConnections: connections.max,
-    unreadBytes: () => unreadResponses.bytes,
+    unreadBytes: () => unread.bytes,
     compiledOperations: () => compiled.executedCount,
   });
   const urls = await listen(app, metricsServer, config);
@@ -90,7 +90,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
     await app.close();
     await apollo.stop();
     await metricsServer?.close();
-    unreadResponses.stop();
+    unread.stop();
     eventLoopLag.stop();
     authenticator.close();
   };
@@ -120,23 +120,13 @@ async function createServer(parts: BaseParts) {
   const admission = new Admission({ limits: new DocumentLimits(), persisted, rate });
   const { apollo, compiled } = await startApollo(parts, schema, rate);
   const connections = createConnections(parts);
-  const unreadResponses = new UnreadResponses(connections, limits);
+  const unread = new UnreadResponses(connections, limits);
   const eventLoopLag = new EventLoopLag(limits.maxEventLoopLagMs, () =>
     metrics.server.rejected('overloaded'),
   );
   const { trustedProxies, clientTimeoutMs } = limits;
   const app = createApp({ log, trustedProxies, clientTimeoutMs, connections });
-  return {
-    app,
-    schema,
-    apollo,
-    compiled,
-    admission,
-    authenticator,
-    connections,
-    unreadResponses,
-    eventLoopLag,
-  };
+  return { app, schema, apollo, compiled, admission, authenticator, connections, unread, eventLoopLag };
 }
 
 /** Adds /graphql, with subscriptions over WebSockets and server-sent events. */

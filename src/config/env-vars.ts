@@ -1,15 +1,12 @@
 import * as parsers from './parsers';
 import { TRACE_SAMPLERS } from './types';
 
-type SettingDetails = Omit<parsers.Setting<unknown>, 'parser'>;
+type Details = Omit<parsers.Setting<unknown>, 'parser'>;
 
-const setting = <T, F extends SettingDetails>(parser: parsers.Parser<T>, fields: F) => ({
-  ...fields,
-  parser,
-});
+const setting = <T, F extends Details>(parser: parsers.Parser<T>, fields: F) => ({ ...fields, parser });
 
 /** Defines a setting whose value is never printed. <NAME>_FILE can name a file that contains the value. */
-const secretSetting = <T, F extends SettingDetails>(parser: parsers.Parser<T>, fields: F) =>
+const secretSetting = <T, F extends Details>(parser: parsers.Parser<T>, fields: F) =>
   setting(parser, { ...fields, secret: true as const });
 
 /** Every setting, in the order of docs/configuration.md, which is generated from this table. */

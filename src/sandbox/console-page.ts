@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { SandboxControl, TransactionSummary } from './control';
-import { FAULT_KINDS, type RequestCounts } from './faults';
+import { FAULTS, type RequestCounts } from './faults';
 import { html, hashedElement, sendPage, type Html } from './html';
 import type { Transition } from './transitions';
 
@@ -138,7 +138,7 @@ const selectField = (label: string, name: string, values: readonly string[]): Ht
 const FAULT_FORM = html`<form method="post" action="/_sandbox/faults">
   ${selectField('Operation', 'operation', ['create', 'lookup', 'confirm'])}
   ${selectField('Resource (empty: both)', 'resource', ['', 'payment', 'payout'])}
-  ${selectField('Fault', 'fault', FAULT_KINDS)}
+  ${selectField('Fault', 'fault', FAULTS)}
   <label>Number of requests <input name="times" type="number" min="1" value="1" /></label>
   <label>Delay in ms (for delay only) <input name="ms" type="number" min="0" value="1000" /></label>
   <label>HTTP status (for status only) <input name="status" type="number" value="503" /></label>

@@ -3,7 +3,7 @@ import type { WireObject } from '../shared/wire-object';
 import { isJson, rawBody } from './api';
 import { sendConsole } from './console-page';
 import type { SandboxControl } from './control';
-import { FAULT_KINDS, type Fault } from './faults';
+import { FAULTS, type Fault } from './faults';
 import { decimalValue, uuid } from './field-rules';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import type { LiveEvents } from './live-events';
@@ -128,7 +128,7 @@ function readDeclineError(reader: ObjectReader) {
 const readFault = (reader: ObjectReader): Fault => ({
   operation: reader.oneOf('operation', ['create', 'lookup', 'confirm']) ?? 'create',
   resource: reader.has('resource') ? reader.oneOf('resource', ['payment', 'payout']) : undefined,
-  fault: reader.oneOf('fault', FAULT_KINDS) ?? 'delay',
+  fault: reader.oneOf('fault', FAULTS) ?? 'delay',
   times: reader.integer('times', { min: 1, max: 10_000, defaultValue: 1 }),
   ms: reader.integer('ms', { min: 0, max: DAY_MS, defaultValue: 1000 }),
   status: reader.integer('status', { min: 400, max: 599, defaultValue: 503 }),

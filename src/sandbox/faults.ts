@@ -5,14 +5,7 @@ import type { SimulatedOutcome } from './final-states';
 import { SandboxHttpError } from './http-error';
 import type { TransactionKind } from './transaction';
 
-export const FAULT_KINDS = [
-  'cut_before',
-  'cut_after',
-  'error_after',
-  'truncated',
-  'delay',
-  'status',
-] as const;
+export const FAULTS = ['cut_before', 'cut_after', 'error_after', 'truncated', 'delay', 'status'] as const;
 
 const COUNTER_NAMES = { create: 'creates', lookup: 'lookups', confirm: 'confirms' } as const;
 
@@ -23,7 +16,7 @@ export interface Fault {
   operation: Operation;
   /** Resource whose requests get the fault; both payments and payouts if absent. */
   resource?: TransactionKind;
-  fault: (typeof FAULT_KINDS)[number];
+  fault: (typeof FAULTS)[number];
   /** Number of requests into which the fault is still to be injected. */
   times: number;
   /** Delay in ms of the fault `delay`. */
@@ -56,9 +49,7 @@ export class FaultInjector {
     this.counts[resource][COUNTER_NAMES[operation]] += 1;
     this.onChange();
     const fault = this.pending.find(
-      (candidate) =>
-        candidate.operation === operation &&
-        (candidate.resource === undefined || candidate.resource === resource),
+      (one) => one.operation === operation && (one.resource === undefined || one.resource === resource),
     );
     if (!fault) return undefined;
     fault.times -= 1;

@@ -11,7 +11,7 @@ export type SettleRequest = { attempt: string } & (
   | { outcome: 'succeeded'; transactionId: string; status: string }
 );
 
-interface SettleRequestFields {
+interface RequestFields {
   attempt: string;
   outcome: string;
   transactionId?: string | null | undefined;
@@ -19,12 +19,7 @@ interface SettleRequestFields {
 }
 
 /** Returns a settle request with these fields. @throws UsageError if a field is missing or invalid */
-export function toSettleRequest({
-  attempt,
-  outcome,
-  transactionId,
-  status,
-}: SettleRequestFields): SettleRequest {
+export function toSettleRequest({ attempt, outcome, transactionId, status }: RequestFields): SettleRequest {
   if (attempt === '') throw new UsageError('No attempt is given: specify its id or its idempotency key.');
   if (outcome === 'not_sent') {
     if (transactionId) throw new UsageError('The outcome "not_sent" must not have a transaction id.');
@@ -82,9 +77,8 @@ export async function planSettle(
   if (attempt.outcome !== 'unknown')
     return asRefused(planned, `The outcome is already ${attempt.outcome}; it must be unknown to be settled.`);
   const { journal, service } = session;
-  const creatingAttempt =
-    transactionId && (await journal.findByTransaction(service, attempt.kind, transactionId));
-  return creatingAttempt ? asRefused(planned, 'Another attempt created this transaction.') : planned;
+  const creator = transactionId && (await journal.findByTransaction(service, attempt.kind, transactionId));
+  return creator ? asRefused(planned, 'Another attempt created this transaction.') : planned;
 }
 
 /**

@@ -72,11 +72,8 @@ async function settleOne(
   const { journal, service } = session;
   const claimed = await claimAttempt(session, attempt.id);
   if (!claimed) {
-    const current = {
-      ...(await planSettle(session, { ...request, attempt: attempt.id }, line)),
-      name,
-      request,
-    };
+    const replanned = await planSettle(session, { ...request, attempt: attempt.id }, line);
+    const current = { ...replanned, name, request };
     return current.state === 'ready'
       ? asRefused(
           current,

@@ -35,15 +35,11 @@ export async function reconcile(
   const selection = { service, from, to, channel: channel ?? null, all };
   const url = config.journalUrl.reveal();
   const journal = await openJournal(url, JOURNAL_TIMEOUT_MS);
-  const abortController = new AbortController();
+  const stopped = new AbortController();
   try {
     await using attempts = await openAttemptsByStart(url, JOURNAL_TIMEOUT_MS);
     const limiter = new RateLimiter(clock, rate);
-    await using lookups = new ServiceLookups(config.service, {
-      limiter,
-      clock,
-      signal: abortController.signal,
-    });
+    await using lookups = new ServiceLookups(config.service, { limiter, clock, signal: stopped.signal });
     using report = resume
       ? ReportFile.resume(file, selection)
       : ReportFile.create(file, selection, REPORT_HEADER);
@@ -55,7 +51,7 @@ export async function reconcile(
     const onProgress = (startedAt: number): void =>
       terminal.showProgress(describeProgress(report.counts, startedAt));
     await checkAttempts({ selection, attempts, checkOptions, report, onProgress }).finally(() =>
-      abortController.abort(),
+      stopped.abort(),
     );
     report.complete();
     printSummary(terminal, report.counts, { file, lookups: lookups.requestCount, json });

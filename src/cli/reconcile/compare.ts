@@ -49,10 +49,10 @@ export interface Comparison {
 }
 
 /** If a payment was created more than this time in ms before an attempt, the attempt did not create it. */
-const MAX_CREATED_BEFORE_START_MS = 60 * 60 * 1000;
+const MAX_SKEW_MS = 60 * 60 * 1000;
 
 /** Stages of a transaction by status. A transaction only moves to a higher stage; the highest stage is final. */
-const STAGE_BY_STATUS: Readonly<Record<string, number>> = {
+const STAGES: Readonly<Record<string, number>> = {
   PENDING: 1,
   PROCESSING: 2,
   MISPAID: 3,
@@ -120,10 +120,7 @@ function findStatusDifference(
 ): string | null {
   const recordedStatus = change?.status ?? toGraphqlStatus(attempt.kind, attempt.status ?? '');
   if (recordedStatus === transaction.status) return null;
-  const [recordedStage = 0, serviceStage = Infinity] = [
-    STAGE_BY_STATUS[recordedStatus],
-    STAGE_BY_STATUS[transaction.status],
-  ];
+  const [recordedStage = 0, serviceStage = Infinity] = [STAGES[recordedStatus], STAGES[transaction.status]];
   if (recordedStage === FINAL_STAGE) return 'final_status_changed';
   if (serviceStage < recordedStage) return 'status_went_back';
   return change === null ? null : NOT_RECORDED;
@@ -137,10 +134,7 @@ export function compareUnsent(
 ): Comparison {
   if (!transaction) return { result: 'agrees', detail: '' };
   if (ownership.isOtherAttempt) return { result: 'agrees', detail: 'transaction_of_other_attempt' };
-  if (
-    transaction.createdAt !== null &&
-    transaction.createdAt < attempt.startedAt - MAX_CREATED_BEFORE_START_MS
-  )
+  if (transaction.createdAt !== null && transaction.createdAt < attempt.startedAt - MAX_SKEW_MS)
     return { result: 'agrees', detail: 'older_transaction' };
   if (ownership.mayBeUnknownAttempt) return { result: 'unknown', detail: 'transaction_of_unknown_attempt' };
   return { result: 'unexpected', detail: `recorded_as_${attempt.outcome}` };

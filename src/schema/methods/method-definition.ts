@@ -31,7 +31,7 @@ export interface ConfirmationInputDefinition extends ConfirmationDefinition {
 }
 
 /** The common fields of the definitions of payment and payout methods. */
-export interface CommonMethodDefinition {
+export interface CommonDefinition {
   /** The value in the enum PaymentMethod or PayoutMethod. */
   name: string;
   /** `payment_method.type` or `payout_method.type` on the wire (spec 2.5, 2.8). */
@@ -46,7 +46,7 @@ export interface CommonMethodDefinition {
   fallback?: true;
 }
 
-export interface PaymentMethodDefinition extends CommonMethodDefinition {
+export interface PaymentMethodDefinition extends CommonDefinition {
   payment: new (definition: PaymentMethodDefinition) => PaymentResource;
   /** Description in the enum RedirectPaymentMethod. Absent without a redirect flow, or if this flow needs fields. */
   redirect?: string;
@@ -57,7 +57,7 @@ export interface PaymentMethodDefinition extends CommonMethodDefinition {
   sandbox: SandboxPaymentMethod;
 }
 
-export interface PayoutMethodDefinition extends CommonMethodDefinition {
+export interface PayoutMethodDefinition extends CommonDefinition {
   payout: new (definition: PayoutMethodDefinition) => PayoutResource;
   /** Description of the value in the enum TypeOnlyPayoutMethod. Absent if the method needs fields. */
   typeOnly?: string;
@@ -74,22 +74,19 @@ export interface MethodDefinition {
 }
 
 /** A definition without `name`, `type` and `field`, which defineMethod() adds. */
-type UnnamedDefinition<D extends CommonMethodDefinition> = Omit<
-  D,
-  'name' | 'type' | 'input' | 'confirmation'
-> & {
+type Unnamed<D extends CommonDefinition> = Omit<D, 'name' | 'type' | 'input' | 'confirmation'> & {
   input?: Omit<MethodInputDefinition, 'field'>;
 };
 
-interface UnnamedMethodDefinition {
-  payment?: UnnamedDefinition<PaymentMethodDefinition> & {
+interface UnnamedMethod {
+  payment?: Unnamed<PaymentMethodDefinition> & {
     confirmation?: Omit<ConfirmationInputDefinition, 'field'>;
   };
-  payout?: UnnamedDefinition<PayoutMethodDefinition>;
+  payout?: Unnamed<PayoutMethodDefinition>;
 }
 
 /** Defines a method. Its names follow from its wire type: `jazz_cash` is JAZZ_CASH in enums, and jazzCash in inputs. */
-export function defineMethod(type: string, { payment, payout }: UnnamedMethodDefinition): MethodDefinition {
+export function defineMethod(type: string, { payment, payout }: UnnamedMethod): MethodDefinition {
   const name = type.toUpperCase();
   const field = type.replace(/_./g, (pair) => pair.charAt(1).toUpperCase());
   const withField = <V extends object>(variant: V | undefined) => variant && { ...variant, field };

@@ -1,10 +1,6 @@
 import { toWireFields, type WireObject } from '../../shared/wire-object';
 import { paymentMethods, payoutMethods } from './index';
-import type {
-  CommonMethodDefinition,
-  PaymentMethodDefinition,
-  PayoutMethodDefinition,
-} from './method-definition';
+import type { CommonDefinition, PaymentMethodDefinition, PayoutMethodDefinition } from './method-definition';
 import {
   selectedField,
   type ConfirmationInput,
@@ -27,15 +23,10 @@ export interface SelectedMethod<D> {
   secrets: readonly string[];
 }
 
-const selectionWithoutFields = (type: string) => ({
-  type,
-  fields: {},
-  fingerprintFields: { type },
-  secrets: [],
-});
+const typeOnlyRequest = (type: string) => ({ type, fields: {}, fingerprintFields: { type }, secrets: [] });
 
 /** Returns the method of a create: found by name if an enum value is selected, otherwise by the input field. */
-function findSelectedMethod<D extends CommonMethodDefinition>(
+function findSelectedMethod<D extends CommonDefinition>(
   definitions: readonly D[],
   method: PaymentMethodInput | PayoutMethodInput,
 ): SelectedMethod<D> {
@@ -47,7 +38,7 @@ function findSelectedMethod<D extends CommonMethodDefinition>(
     throw new Error(`Bug in the gateway: no method in src/schema/methods has the input field ${field}.`);
   const { input } = definition;
   if (typeof value === 'string' || !input)
-    return { definition, inputField: field, ...selectionWithoutFields(definition.type) };
+    return { definition, inputField: field, ...typeOnlyRequest(definition.type) };
   const { toWire = toWireFields, typeOf, sensitiveFields = [], neverPersist = [] } = input;
   const type = typeOf?.(value) ?? definition.type;
   const fields = toWire(value);
@@ -96,5 +87,5 @@ export function selectedConfirmation(
       `Bug in the gateway: no method in src/schema/methods has the field ${field} of ConfirmationInput.`,
     );
   const fields = definition.confirmation?.toWire(Object(value)) ?? {};
-  return { definition, inputField: field, ...selectionWithoutFields(definition.type), fields };
+  return { definition, inputField: field, ...typeOnlyRequest(definition.type), fields };
 }
