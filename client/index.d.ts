@@ -1158,7 +1158,7 @@ export interface GatewayErrorExtensions {
     requestId: string;
     /** How long to wait before repeating the request, in milliseconds. Absent when unknown. */
     retryAfterMs?: number;
-    /** Path and rule of each invalid value; paths start below `input` or at another argument. Absent for other errors. */
+    /** Path and rule of each invalid value; absent for other errors. A path begins with an argument but omits `input`. */
     fields?: readonly {
         readonly path: readonly string[];
         readonly rule: string;

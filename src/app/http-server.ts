@@ -58,7 +58,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
   const { config, metrics, tracing } = parts;
   const { operations, journalReason, isServiceDown } = served;
   const server = await createServer(parts);
-  const { app, apollo, compiled, authenticator, connections, lag, unread } = server;
+  const { app, apollo, compiled, authenticator, connections, eventLoopLag, unread } = server;
   const shutdown = new GracefulShutdown(app, connections);
   tracing?.instrument(app);
   addCallbacks(app, (token) => operations.callbacks.onCallback(token));
@@ -91,7 +91,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
     await apollo.stop();
     await metricsServer?.close();
     unread.stop();
-    lag.stop();
+    eventLoopLag.stop();
     authenticator.close();
   };
   const abandon = (): void => {
@@ -121,12 +121,12 @@ async function createServer(parts: BaseParts) {
   const { apollo, compiled } = await startApollo(parts, schema, rate);
   const connections = createConnections(parts);
   const unread = new UnreadResponses(connections, limits);
-  const lag = new EventLoopLagGuard(limits.maxEventLoopLagMs, () =>
+  const eventLoopLag = new EventLoopLagGuard(limits.maxEventLoopLagMs, () =>
     metrics.server.requestRejected('overloaded'),
   );
   const { trustedProxies, clientTimeoutMs } = limits;
   const app = createApp({ log, trustedProxies, clientTimeoutMs, connections });
-  return { app, schema, apollo, compiled, admission, authenticator, connections, unread, lag };
+  return { app, schema, apollo, compiled, admission, authenticator, connections, unread, eventLoopLag };
 }
 
 /** Adds /graphql, with subscriptions over WebSockets and server-sent events. */
@@ -142,7 +142,7 @@ async function addGraphqlRoutes(
     audit.record(entry);
     metrics.payments.mutationEnded(entry.operation, entry.outcome, entry.replayed === true);
   });
-  const throwIfOverloaded = (): void => server.lag.throwIfOverloaded();
+  const throwIfOverloaded = (): void => server.eventLoopLag.throwIfOverloaded();
   const onUnauthenticated = (): void => metrics.server.requestRejected('unauthenticated');
   const subscriptions = startSubscriptions(app, {
     schema,
@@ -199,13 +199,13 @@ async function listen(
 /** Maximum fraction of the connections that one IP address can have if MAX_CONNECTIONS_PER_ADDRESS is not set. */
 const MAX_FRACTION_PER_ADDRESS = 0.75;
 
-/** Creates the connection limits: MAX_CONNECTIONS, but no more than the file descriptors of this process allow. */
+/** Creates the connection limits: MAX_CONNECTIONS, or fewer if the process has too few file descriptors. */
 function createConnections({ config, metrics, log, clock }: BaseParts): Connections {
-  const { maxConnections: wanted, maxConnectionsPerAddress, trustedProxies } = config.limits;
+  const { maxConnections: wantedConnections, maxConnectionsPerAddress, trustedProxies } = config.limits;
   const capacity = maxClientConnections(descriptorLimit());
-  const maxConnections = Math.min(wanted ?? capacity, capacity);
-  if (wanted !== null && wanted > capacity) {
-    const facts = { event: 'descriptor_limit_low', wanted, maxConnections };
+  const maxConnections = Math.min(wantedConnections ?? capacity, capacity);
+  if (wantedConnections !== null && wantedConnections > capacity) {
+    const facts = { event: 'descriptor_limit_low', wanted: wantedConnections, maxConnections };
     log.warn(facts, 'MAX_CONNECTIONS reduced: at most 18000, or fewer if the file descriptor limit is low');
   }
   const perAddress = maxConnectionsPerAddress ?? Math.ceil(maxConnections * MAX_FRACTION_PER_ADDRESS);
@@ -221,9 +221,9 @@ async function startApollo(
   schema: GraphQLSchema,
   rate: RateLimit,
 ) {
-  const logEnded = operationLog(log, metrics.operationEnded);
+  const logEndedOperation = operationLog(log, metrics.operationEnded);
   const logOperation: LogOperation = (operation) => {
-    logEnded(operation);
+    logEndedOperation(operation);
     if (!tracing) return;
     const { operation: type, name, errors = [] } = operation;
     const codes = errors.map(({ extensions }) => extensions?.['code']);

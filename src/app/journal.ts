@@ -43,7 +43,7 @@ export async function openMonitoredJournal(
 
 const INSPECTION_TIMEOUT_MS = 5_000;
 
-/** Logs missing guarantees of PostgreSQL. `paygraph doctor` prints remedies. The journal monitor logs failed writes. */
+/** Logs guarantees that PostgreSQL lacks. Ignores a failed inspection: the journal monitor logs unreachable journals. */
 async function logWeaknesses(url: string, log: BaseParts['log']): Promise<void> {
   const weaknesses = await inspectPostgres(url, INSPECTION_TIMEOUT_MS).then(weaknessesOf, () => []);
   for (const reason of weaknesses)

@@ -4,7 +4,7 @@ import type { Metrics } from '../observability/metrics/metrics';
 import type { Tracing } from '../observability/tracing/start-tracing';
 import type { Clock } from '../shared/clock';
 
-/** The dependencies that every part of the gateway is built from. */
+/** Dependencies that the parts of the gateway share. */
 export interface BaseParts {
   config: Config;
   log: Logger;

@@ -10,18 +10,19 @@ import { requestContext } from '../http/server/request-context';
 import { callerPollIntervals } from '../shared/poll-after';
 import type { BaseParts } from './parts';
 
-const CREDENTIALS_FILE = 'SERVICE_CREDENTIALS_FILE';
+const CREDENTIALS_SETTING = 'SERVICE_CREDENTIALS_FILE';
 
 /** Opens the credentials of every channel. Throws a ConfigError if the file or the related settings cannot be used. */
 function openCredentials({ service, sandbox }: Config, log: Logger): Credentials {
   const { apiKey, secretKey, credentialsFile } = service;
-  const areUnset = [apiKey === SANDBOX_CREDENTIALS.apiKey, secretKey === SANDBOX_CREDENTIALS.secretKey];
-  const hasDefaultCredentials = sandbox !== null || !areUnset.includes(true);
-  if (!hasDefaultCredentials && areUnset.includes(false))
+  const isApiKeySet = apiKey !== SANDBOX_CREDENTIALS.apiKey;
+  const isSecretKeySet = secretKey !== SANDBOX_CREDENTIALS.secretKey;
+  const hasDefaultCredentials = sandbox !== null || (isApiKeySet && isSecretKeySet);
+  if (!hasDefaultCredentials && (isApiKeySet || isSecretKeySet))
     throw new ConfigError(['SERVICE_API_KEY and SERVICE_SECRET_KEY: set both or neither.']);
   const onCredentialEvent = (event: CredentialEvent): void => {
     if (event.kind === 'reloaded')
-      return log.info({ event: 'credentials_reloaded' }, `${CREDENTIALS_FILE} reloaded`);
+      return log.info({ event: 'credentials_reloaded' }, `${CREDENTIALS_SETTING} reloaded`);
     const { kind, ...facts } = event;
     if (kind === 'switched')
       return log.info(
@@ -30,18 +31,18 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
       );
     log.error(
       { event: 'credentials_file_invalid', ...facts },
-      `${CREDENTIALS_FILE} is invalid; the previous credentials stay in use`,
+      `${CREDENTIALS_SETTING} is invalid; the previous credentials stay in use`,
     );
   };
   if (sandbox && credentialsFile !== null)
     log.warn(
       { event: 'credentials_file_ignored' },
-      `${CREDENTIALS_FILE} is ignored, because the gateway runs with the embedded sandbox`,
+      `${CREDENTIALS_SETTING} is ignored, because the gateway runs with the embedded sandbox`,
     );
   // Do not read the file for the sandbox: it must not receive credentials of a real service.
   const file = sandbox ? null : credentialsFile;
   const settings = hasDefaultCredentials ? { apiKey, secretKeys: [secretKey] } : undefined;
-  return readSettingFile(CREDENTIALS_FILE, () => new Credentials({ file, settings, onCredentialEvent }));
+  return readSettingFile(CREDENTIALS_SETTING, () => new Credentials({ file, settings, onCredentialEvent }));
 }
 
 /** Creates the client of the payment service. Throws a ConfigError if the credentials cannot be used. */

@@ -1,6 +1,6 @@
 import { STARTER_VARIABLES } from '../http/server/starter-document';
 
-interface BannerFacts {
+interface BannerOptions {
   gatewayUrl: string;
   sandboxUrl: string;
   hasExplorer: boolean;
@@ -9,7 +9,7 @@ interface BannerFacts {
 }
 
 /** Returns the text that `npm start` prints with the embedded sandbox: URLs, and a first query to paste. */
-export const startupBanner = ({ gatewayUrl, sandboxUrl, hasExplorer, needsKey }: BannerFacts): string => `
+export const startupBanner = ({ gatewayUrl, sandboxUrl, hasExplorer, needsKey }: BannerOptions): string => `
 paygraph is listening.
 
   GraphQL        ${gatewayUrl}/graphql   (open it in a browser for Apollo Sandbox)

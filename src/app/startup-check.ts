@@ -11,24 +11,24 @@ import { readTextFile } from '../shared/json-text';
 /** Checks the files named in the settings, both those to read and those to write. Returns the errors. */
 function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
   const errors: string[] = [];
-  /** Reads the file of a setting as the gateway does. `read` throws if the file cannot be used. */
-  const check = (name: Parameters<typeof env.text>[0], read: (file: string) => unknown): void => {
-    const file = env.text(name);
+  /** Adds an error if `read` throws for the file of a setting, because the gateway could not use the file. */
+  const checkFile = (name: Parameters<typeof env.rawText>[0], read: (file: string) => unknown): void => {
+    const file = env.rawText(name);
     try {
       if (file !== undefined) read(file);
     } catch (error) {
       errors.push(`${name}: ${describeFileError(error)}.`);
     }
   };
-  check('CLIENT_KEYS_FILE', (file) => new ClientKeyStore(readTextFile(file)));
+  checkFile('CLIENT_KEYS_FILE', (file) => new ClientKeyStore(readTextFile(file)));
   // The gateway ignores this file with the embedded sandbox.
   if (env.has('SERVICE_BASE_URL'))
-    check('SERVICE_CREDENTIALS_FILE', (file) =>
-      readCredentialsFile(readTextFile(file), (named) =>
-        readTextFile(path.resolve(path.dirname(file), named)),
+    checkFile('SERVICE_CREDENTIALS_FILE', (file) =>
+      readCredentialsFile(readTextFile(file), (namedFile) =>
+        readTextFile(path.resolve(path.dirname(file), namedFile)),
       ),
     );
-  check('PERSISTED_OPERATIONS', (manifest) => {
+  checkFile('PERSISTED_OPERATIONS', (manifest) => {
     const settings = { manifest, modeForFrontends: 'allow', modeForServices: 'allow' } as const;
     const schema = env.get('SUBGRAPH') ? subgraphSchema() : gatewaySchema();
     return new PersistedOperations({ settings, schema, onUnlisted: () => undefined });

@@ -8,7 +8,7 @@ const ATTEMPT_HELP = 'the id or the idempotency key of the attempt';
 const PROPOSAL_ARGUMENT = ['<proposal>', 'the id of the proposal, as printed by attempts proposals'] as const;
 
 /** Defines the commands for creates of unknown outcome. */
-export function defineAttempts(program: Command, actions: Actions): void {
+export function defineAttemptCommands(program: Command, actions: Actions): void {
   const attempts = addCommand(program, 'attempts', {
     summary: 'list and settle creates of unknown outcome',
     description: `Lists and settles creates of unknown outcome. Run these commands with the settings of the gateway (DATABASE_URL,
@@ -21,12 +21,12 @@ SERVICE_BASE_URL, AUDIT_LOG_FILE). Ask the provider of the payment service befor
       'paygraph attempts settle --file unknown.csv --reason "ticket 4711"',
     ],
   });
-  defineList(attempts, actions);
+  defineListAndShow(attempts, actions);
   defineSettle(attempts, actions);
   defineProposals(attempts, actions);
 }
 
-function defineList(attempts: Command, { handler }: Actions): void {
+function defineListAndShow(attempts: Command, { handler }: Actions): void {
   const load = () => import('./commands/attempts.js');
   addCommand(attempts, 'list', { summary: 'list attempts of unknown outcome, oldest first' })
     .option(...JSON_OPTION)

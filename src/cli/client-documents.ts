@@ -30,7 +30,7 @@ interface ClientBehavior {
   isClientDirective(name: string): boolean;
   /** Whether the client adds __typename to every selection set below the root. */
   addsTypename(operation: OperationDefinitionNode): boolean;
-  /** Whether the client adds no __typename to a selection set that has this field. */
+  /** Whether this field keeps the client from adding __typename to the selection set of the field. */
   preventsTypename(field: FieldNode): boolean;
   /** Whether the client sorts fragments by name; if not, they are in the order of their first use. */
   sortsFragments: boolean;
@@ -111,7 +111,7 @@ const VALIDATION_RULES = specifiedRules.filter(
 
 /** Validates all documents together, because a fragment may be in another file. Returns the errors. */
 function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQLSchema): string[] {
-  const anonymous = definitions
+  const anonymousErrors = definitions
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION && !node.name)
     .map((node) => `${locationOf(node)}: the operation has no name; every operation needs one`);
   // If the error has no AST nodes (an error of a scalar), find the definitions that have the same error.
@@ -122,12 +122,12 @@ function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQ
         (candidate) => candidate.error.message === error.message,
       ),
     );
-  const invalid = validateDocument(schema, documentOf(definitions), VALIDATION_RULES).map((fault) => {
+  const ruleErrors = validateDocument(schema, documentOf(definitions), VALIDATION_RULES).map((fault) => {
     const [location = '', ...otherLocations] = nodesOf(fault).map(locationOf);
-    const also = otherLocations.length > 0 ? ` (also ${otherLocations.join(', ')})` : '';
-    return `${location}: ${fault.rule.name}: ${fault.message}${also}`;
+    const otherPlaces = otherLocations.length > 0 ? ` (also ${otherLocations.join(', ')})` : '';
+    return `${location}: ${fault.rule.name}: ${fault.message}${otherPlaces}`;
   });
-  return [...anonymous, ...invalid];
+  return [...anonymousErrors, ...ruleErrors];
 }
 
 function addTypenames(definition: DefinitionNode, { preventsTypename }: ClientBehavior): DefinitionNode {
@@ -142,12 +142,12 @@ function addTypenames(definition: DefinitionNode, { preventsTypename }: ClientBe
   });
 }
 
-type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+type FragmentsByName = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /** Returns the names of the fragments that a definition uses directly or indirectly, in the order of first use. */
-function usedFragmentsOf(
+function usedFragmentNames(
   definition: DefinitionNode,
-  fragments: Fragments,
+  fragments: FragmentsByName,
   used = new Set<string>(),
 ): Set<string> {
   visit(definition, {
@@ -155,15 +155,19 @@ function usedFragmentsOf(
       const fragment = fragments.get(value);
       if (!fragment || used.has(value)) return;
       used.add(value);
-      usedFragmentsOf(fragment, fragments, used);
+      usedFragmentNames(fragment, fragments, used);
     },
   });
   return used;
 }
 
 /** Returns an operation in the form in which a client sends it. `id`: SHA-256 of the body in hexadecimal. */
-function toClientOperation(operation: OperationDefinitionNode, fragments: Fragments, client: ClientBehavior) {
-  const used = [...usedFragmentsOf(operation, fragments)];
+function toClientOperation(
+  operation: OperationDefinitionNode,
+  fragments: FragmentsByName,
+  client: ClientBehavior,
+) {
+  const used = [...usedFragmentNames(operation, fragments)];
   if (client.sortsFragments) used.sort();
   const definitions = [operation, ...used.flatMap((name) => fragments.get(name) ?? [])];
   const body = definitions

@@ -17,7 +17,7 @@ const SCOPE_HELP_LINES = Object.entries(SCOPES).map(
 const load = () => import('./commands/client-key.js');
 
 /** Defines the commands for the keys of internal services (clients). */
-export function defineClientKey(program: Command, actions: Actions): void {
+export function defineClientKeyCommands(program: Command, actions: Actions): void {
   const clientKey = addCommand(program, 'client-key', {
     summary: 'create, list and revoke the keys of internal services (clients)',
     description: `Creates, lists and revokes keys of internal services (clients). A key is printed once and not stored; CLIENT_KEYS_FILE

@@ -2,8 +2,8 @@ import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import type { Context } from './context';
 import { parseDuration, parseUuid } from './options';
 
-/** Names of the commands that run until a signal. */
-export type ServerName = 'start' | 'sandbox';
+/** Names of the commands that run until SIGTERM or SIGINT. */
+export type ServerCommandName = 'start' | 'sandbox';
 
 /** The implementation of a command: gets the arguments and options from Commander, and returns the exit code. */
 type CommandFunction = (context: Context, ...args: never[]) => number | Promise<number>;
@@ -15,7 +15,7 @@ export interface Actions {
     load: () => Promise<Record<N, CommandFunction>>,
     functionName: N,
   ): Parameters<Command['action']>[0];
-  startServer(name: ServerName): Promise<void>;
+  startServer(name: ServerCommandName): Promise<void>;
 }
 
 interface CommandHelp {
@@ -45,7 +45,7 @@ export const choiceOption = (flags: string, description: string, words: readonly
 
 export const JSON_OPTION = ['--json', 'print JSON'] as const;
 
-export function defineServersAndDoctor(program: Command, { handler, startServer }: Actions): void {
+export function defineServerAndDoctorCommands(program: Command, { handler, startServer }: Actions): void {
   addCommand(program, 'start', {
     summary: 'start the gateway',
     description: `Starts the gateway, with the embedded sandbox if SERVICE_BASE_URL is not set.
@@ -83,7 +83,7 @@ Exit code: 0 no check failed (there may be warnings), 1 a check failed, 2 the se
     .action(handler(() => import('./commands/doctor.js'), 'doctor'));
 }
 
-export function defineMigrateAndFence(program: Command, { handler }: Actions): void {
+export function defineMigrateAndFenceCommands(program: Command, { handler }: Actions): void {
   addCommand(program, 'migrate', {
     summary: 'migrate the tables of the journal',
     description:
@@ -103,12 +103,12 @@ only if the journal certainly has every attempt (docs/exactly-once.md). Gateways
 }
 
 /** Appends a value of --expect to the earlier ones. */
-function collectHashes(hash: string, earlier: readonly string[] = []): string[] {
+function appendExpectedHash(hash: string, earlier: readonly string[] = []): string[] {
   if (/^[0-9a-f]{64}$/i.test(hash)) return [...earlier, hash.toLowerCase()];
   throw new InvalidArgumentError('Expected a seal or the hash of a line, 64 hexadecimal digits.');
 }
 
-export function defineAudit(program: Command, { handler }: Actions): void {
+export function defineAuditCommands(program: Command, { handler }: Actions): void {
   const audit = addCommand(program, 'audit', {
     summary: 'verify and follow the audit log',
     description: 'Verifies and follows the audit log, the record of every call that moves money.',
@@ -127,7 +127,7 @@ Prints a seal for each file: a hash over all of its lines. Store it elsewhere an
 lines cut off at the end. --expect also accepts the hash of a single line.`,
   })
     .argument('[files...]', 'the files, oldest first; AUDIT_LOG_FILE if omitted')
-    .option('--expect <hash>', 'fail unless this seal or hash is found; may be repeated', collectHashes)
+    .option('--expect <hash>', 'fail unless this seal or hash is found; may be repeated', appendExpectedHash)
     .option(...JSON_OPTION)
     .action(handler(() => import('./commands/audit.js'), 'verify'));
   addCommand(audit, 'follow', {
@@ -139,7 +139,7 @@ On SIGTERM it prints the lines written so far and ends.`,
     .action(handler(() => import('./commands/audit.js'), 'follow'));
 }
 
-export function definePersist(program: Command, { handler }: Actions): void {
+export function definePersistCommand(program: Command, { handler }: Actions): void {
   addCommand(program, 'persist', {
     summary: 'create the manifest for PERSISTED_OPERATIONS',
     description: `Creates the manifest for PERSISTED_OPERATIONS from the GraphQL documents of your frontends. Exit code: 0 the manifest
@@ -168,7 +168,7 @@ is written, 1 a document is invalid, 2 an argument is wrong.`,
     .action(handler(() => import('./commands/persist.js'), 'persist'));
 }
 
-export function defineDevToken(program: Command, { handler }: Actions): void {
+export function defineDevTokenCommand(program: Command, { handler }: Actions): void {
   addCommand(program, 'dev-token', {
     summary: 'create a development token (JWT) for a gateway with the embedded sandbox',
     description: `Creates a token (JWT) for a gateway with the embedded sandbox, to try scopes, ownership and expiry. The first call creates

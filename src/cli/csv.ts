@@ -1,4 +1,4 @@
-/** Matches the start of a cell that a spreadsheet evaluates as a formula. Callers choose the keys and ids. */
+/** Matches the start of a cell that a spreadsheet evaluates as a formula. Keys and ids come from callers. */
 const FORMULA_START = /^[=+\-@\t\r\n]/;
 
 /** Returns a cell of CSV (RFC 4180), with an apostrophe before text that looks like a formula. */

@@ -1,10 +1,10 @@
 import process from 'node:process';
-import type { ServerName } from './command-definitions';
+import type { ServerCommandName } from './command-definitions';
 import { EXIT } from './context';
 import { Terminal } from './terminal';
 
-/** The commands that run until a signal and then end the process themselves. */
-const SERVERS: Readonly<Record<ServerName, () => Promise<void>>> = {
+/** The commands that run until SIGTERM or SIGINT and then end the process themselves. */
+const SERVER_COMMANDS: Readonly<Record<ServerCommandName, () => Promise<void>>> = {
   start: async () => (await import('../server.js')).main(),
   sandbox: async () => (await import('../sandbox/main.js')).main(),
 };
@@ -13,7 +13,7 @@ const SERVERS: Readonly<Record<ServerName, () => Promise<void>>> = {
 export async function main(): Promise<void> {
   const args = process.argv.slice(2);
   // To start faster, a server without options does not load the command line parser.
-  if (args.length === 1 && (args[0] === 'start' || args[0] === 'sandbox')) await SERVERS[args[0]]();
+  if (args.length === 1 && (args[0] === 'start' || args[0] === 'sandbox')) await SERVER_COMMANDS[args[0]]();
   else await runArguments(args);
 }
 
@@ -34,7 +34,7 @@ async function runArguments(args: readonly string[]): Promise<void> {
   const code = await runCommand(args, { terminal, env: undefined }, async (name) => {
     streams.forEach((stream) => stream.off('error', onError));
     process.off('SIGINT', onInterrupt);
-    await SERVERS[name]();
+    await SERVER_COMMANDS[name]();
   });
   if (code === null) return;
   // Wait for pending output, because writes to a pipe are asynchronous and process.exit() discards them.

@@ -27,11 +27,11 @@ export function parsePositiveDuration(text: string): number {
   return ms;
 }
 
-const TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
+const TIME_PATTERN = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
 
-/** Parses an RFC 3339 time, or a date, which stands for its start in UTC. Returns milliseconds since 1970. */
+/** Parses an RFC 3339 time, or a date, which means 00:00 UTC of this day. Returns milliseconds since 1970. */
 export function parseTime(text: string): number {
-  const ms = TIME.test(text) ? Date.parse(text) : NaN;
+  const ms = TIME_PATTERN.test(text) ? Date.parse(text) : NaN;
   if (!Number.isNaN(ms)) return ms;
   throw new InvalidArgumentError(
     'Expected a time with an offset, such as 2026-11-01T00:00:00Z, or a date (UTC).',
@@ -49,13 +49,13 @@ export const parseList = (text: string): string[] => text.split(',').map((item) 
 
 /** Replaces a file atomically, so that readers see the old text or the new one. @throws InputError if this fails */
 export function replaceFile(file: string, text: string, mode = 0o666): void {
-  const draftFile = `${file}.${process.pid}.new`;
+  const temporaryFile = `${file}.${process.pid}.new`;
   try {
-    writeFileSync(draftFile, text, { mode, flush: true });
-    renameSync(draftFile, file);
+    writeFileSync(temporaryFile, text, { mode, flush: true });
+    renameSync(temporaryFile, file);
   } catch (error) {
     throw new InputError(`${file} cannot be written (${causeCode(error)}).`);
   } finally {
-    rmSync(draftFile, { force: true });
+    rmSync(temporaryFile, { force: true });
   }
 }

@@ -6,17 +6,17 @@ import { ConfigError } from '../config';
 import { JournalUnavailable } from '../datasources/journal/journal';
 import { describeJournalError, journalErrorText } from '../datasources/journal/journal-error';
 import { JournalOpenError } from '../datasources/journal/journal-open-error';
-import { defineAttempts } from './attempts-definitions';
-import { defineClientKey } from './client-key-definitions';
+import { defineAttemptCommands } from './attempts-definitions';
+import { defineClientKeyCommands } from './client-key-definitions';
 import {
-  defineAudit,
-  defineDevToken,
-  defineMigrateAndFence,
-  definePersist,
-  defineServersAndDoctor,
+  defineAuditCommands,
+  defineDevTokenCommand,
+  defineMigrateAndFenceCommands,
+  definePersistCommand,
+  defineServerAndDoctorCommands,
   type Actions,
 } from './command-definitions';
-import { defineChangesAndReconcile } from './finance-definitions';
+import { defineChangesAndReconcileCommands } from './finance-definitions';
 import { EXIT, InputError, UsageError, type Context } from './context';
 import type { Terminal } from './terminal';
 
@@ -57,14 +57,14 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'printMessage'>, 
     .addHelpText('after', EXIT_CODES)
     .showHelpAfterError(HELP_HINT)
     .exitOverride();
-  defineServersAndDoctor(program, actions);
-  defineMigrateAndFence(program, actions);
-  defineAttempts(program, actions);
-  defineChangesAndReconcile(program, actions);
-  defineClientKey(program, actions);
-  defineDevToken(program, actions);
-  defineAudit(program, actions);
-  definePersist(program, actions);
+  defineServerAndDoctorCommands(program, actions);
+  defineMigrateAndFenceCommands(program, actions);
+  defineAttemptCommands(program, actions);
+  defineChangesAndReconcileCommands(program, actions);
+  defineClientKeyCommands(program, actions);
+  defineDevTokenCommand(program, actions);
+  defineAuditCommands(program, actions);
+  definePersistCommand(program, actions);
   return program;
 }
 
@@ -82,7 +82,7 @@ function errorText(error: unknown): string {
   if (error instanceof JournalUnavailable)
     return `The journal is unavailable: ${journalErrorText(describeJournalError(error))}.`;
   if (!(error instanceof Error)) return String(error);
-  // Print the code of the cause, not its message, which may contain a part of a connection string.
+  // Print the code of the cause, not its message, which may quote a connection string.
   const code = (error.cause as NodeJS.ErrnoException | undefined)?.code;
   return code === undefined || error instanceof JournalOpenError
     ? error.message
@@ -90,8 +90,8 @@ function errorText(error: unknown): string {
 }
 
 /**
- * Runs a command. Resolves with its exit code; with null for a server, which ends the process itself at a signal.
- * @param startServer called if the command is a server
+ * Runs a command. Resolves with its exit code; with null for `start` and `sandbox`, which run until a signal.
+ * @param startServer runs `start` or `sandbox`
  */
 export async function runCommand(
   args: readonly string[],

@@ -5,7 +5,7 @@ import { SETTINGS } from './env-vars';
 import type { Setting } from './parsers';
 
 type Settings = typeof SETTINGS;
-type Name = keyof Settings;
+type SettingName = keyof Settings;
 
 /** Type of the value of a setting; includes null if the setting has no default. */
 type SettingValue<S> = S extends Setting<infer T> ? (S extends { default: string } ? T : T | null) : never;
@@ -19,24 +19,24 @@ export class EnvReader {
   constructor(private readonly env: Environment) {}
 
   /** Whether the variable of a setting is set, or <NAME>_FILE if the setting is a secret. */
-  has(name: Name): boolean {
-    return !!this.env[name] || this.#fileOf(name) !== undefined;
+  has(name: SettingName): boolean {
+    return !!this.env[name] || this.#secretFilePath(name) !== undefined;
   }
 
-  /** Returns the value of a setting. If it is unset or invalid: its default, or else null. Adds an error if invalid. */
-  get<N extends Name>(name: N): SettingValue<Settings[N]> {
-    const { parser, default: fallback }: Setting<unknown> = SETTINGS[name];
-    const text = this.text(name);
-    const value = text === undefined ? undefined : parser.parse(text);
-    if (text !== undefined && value === undefined)
-      this.addError(name, parser.describeError?.(text) ?? `expected ${parser.expected}`);
-    return (value ?? (fallback ? parser.parse(fallback) : null)) as SettingValue<Settings[N]>;
+  /** Returns the value of a setting; its default, if any, or null if it is unset or invalid. Adds an error if invalid. */
+  get<N extends SettingName>(name: N): SettingValue<Settings[N]> {
+    const { parser, default: defaultText }: Setting<unknown> = SETTINGS[name];
+    const rawText = this.rawText(name);
+    const value = rawText === undefined ? undefined : parser.parse(rawText);
+    if (rawText !== undefined && value === undefined)
+      this.addError(name, parser.describeError?.(rawText) ?? `expected ${parser.expected}`);
+    return (value ?? (defaultText ? parser.parse(defaultText) : null)) as SettingValue<Settings[N]>;
   }
 
   /** Returns the unparsed text of a setting, from its variable or <NAME>_FILE; undefined if neither is set. */
-  text(name: Name): string | undefined {
+  rawText(name: SettingName): string | undefined {
     const text = this.env[name] || undefined;
-    const file = this.#fileOf(name);
+    const file = this.#secretFilePath(name);
     if (file === undefined) return text;
     if (text !== undefined) this.addError(name, `${name}_FILE is also set: unset one of the two`);
     try {
@@ -56,7 +56,8 @@ export class EnvReader {
   unknownNameWarnings(): string[] {
     const knownNames = Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]);
     return Object.entries(this.env).flatMap(([name, value]) => {
-      if (knownNames.includes(name) || name === FOREIGN_NAME || isContainerVariable(name, value)) return [];
+      if (knownNames.includes(name) || name === SYSTEMD_VARIABLE || isContainerVariable(name, value))
+        return [];
       const similar = findSimilarName(name, knownNames);
       if (!similar && !SETTING_PREFIXES.some((prefix) => name.startsWith(prefix))) return [];
       const hint = similar ? `did you mean ${similar}?` : 'see docs/configuration.md.';
@@ -65,7 +66,7 @@ export class EnvReader {
   }
 
   /** Returns the path in <NAME>_FILE; undefined if it is not set or the setting is no secret. */
-  #fileOf(name: Name): string | undefined {
+  #secretFilePath(name: SettingName): string | undefined {
     return ('secret' in SETTINGS[name] && this.env[`${name}_FILE`]) || undefined;
   }
 }
@@ -78,8 +79,8 @@ const SETTING_PREFIXES = [
   ...['SUBGRAPH', 'OTEL_', 'METRICS_', 'FENCE_', 'FOLLOW_', 'CHANGES_', 'SETTLE_'],
 ];
 
-/** A variable that systemd sets. It has the prefix of settings, but is not a setting. */
-const FOREIGN_NAME = 'JOURNAL_STREAM';
+/** A variable of systemd, which is not a setting in spite of its prefix JOURNAL_. */
+const SYSTEMD_VARIABLE = 'JOURNAL_STREAM';
 
 /** Whether Kubernetes or Docker sets this variable: MY_API_SERVICE_HOST, MY_API_PORT=tcp://… or MY_API_PORT_80_TCP. */
 const isContainerVariable = (name: string, value = ''): boolean =>

@@ -1,12 +1,12 @@
 import * as parsers from './parsers';
-import { SAMPLERS } from './types';
+import { TRACE_SAMPLERS } from './types';
 
-type Fields = Omit<parsers.Setting<unknown>, 'parser'>;
+type Details = Omit<parsers.Setting<unknown>, 'parser'>;
 
-const setting = <T, F extends Fields>(parser: parsers.Parser<T>, fields: F) => ({ ...fields, parser });
+const setting = <T, F extends Details>(parser: parsers.Parser<T>, fields: F) => ({ ...fields, parser });
 
 /** Defines a setting whose value is never printed. <NAME>_FILE can name a file that contains the value. */
-const secret = <T, F extends Fields>(parser: parsers.Parser<T>, fields: F) =>
+const secretSetting = <T, F extends Details>(parser: parsers.Parser<T>, fields: F) =>
   setting(parser, { ...fields, secret: true as const });
 
 /** Every setting, in the order of docs/configuration.md, which is generated from this table. */
@@ -29,11 +29,11 @@ export const SETTINGS = {
     description: 'URL of the payment service (specification: {base_url}). Plain http for loopback only.',
     whenUnset: 'the embedded sandbox is started and used',
   }),
-  SERVICE_API_KEY: secret(parsers.apiCredential, {
+  SERVICE_API_KEY: secretSetting(parsers.apiCredential, {
     description: 'API key for the payment service (specification section 5).',
     whenUnset: 'required with SERVICE_BASE_URL',
   }),
-  SERVICE_SECRET_KEY: secret(parsers.apiCredential, {
+  SERVICE_SECRET_KEY: secretSetting(parsers.apiCredential, {
     description: 'Secret key that signs requests to the payment service (specification section 5).',
     whenUnset: 'required with SERVICE_BASE_URL',
   }),
@@ -57,7 +57,7 @@ export const SETTINGS = {
       'JSON fields that every response of the payment service with SERVICE_NOT_FOUND_STATUS has. A response without them is attributed to a proxy in front of the service, so it does not prove that the transaction is missing.',
     whenUnset: 'any JSON object counts as a response of the service',
   }),
-  DATABASE_URL: secret(parsers.databaseUrl, {
+  DATABASE_URL: secretSetting(parsers.databaseUrl, {
     description:
       'Database of the journal of creates: a SQLite file, or PostgreSQL for more than one instance. Several PostgreSQL hosts are separated by commas ([deployment](deployment.md)).',
     default: 'file:data/paygraph.db',
@@ -77,7 +77,7 @@ export const SETTINGS = {
       'Whether the external id of a payout is looked up before the payout is sent. A payout whose external id is in use is rejected: a payout that is later found by the id is then the one that was sent.',
     default: 'on',
   }),
-  FINGERPRINT_KEY: secret(parsers.apiCredential, {
+  FINGERPRINT_KEY: secretSetting(parsers.apiCredential, {
     description:
       'Secret from which the key of the input fingerprints in the journal is derived. It must be the same for all instances; keep it when SERVICE_SECRET_KEY changes.',
     whenUnset: 'SERVICE_SECRET_KEY',
@@ -239,7 +239,7 @@ export const SETTINGS = {
       'Port at HOST that serves /metrics, /healthz and /readyz of this instance; 0 selects any free port. Instances that share a PORT (REUSE_PORT) each need their own.',
     whenUnset: '/metrics is served at PORT',
   }),
-  METRICS_TOKEN: secret(parsers.apiCredential, {
+  METRICS_TOKEN: secretSetting(parsers.apiCredential, {
     description: 'Token for reading /metrics from other machines: Authorization: Bearer <token>.',
     whenUnset: '/metrics is readable from this machine only, and not through a proxy',
   }),
@@ -248,7 +248,7 @@ export const SETTINGS = {
       'File with one line per call that moves money, chained by hashes: `npm run audit -- verify` finds missing and changed lines.',
     default: 'data/audit.log',
   }),
-  AUDIT_LOG_KEY: secret(parsers.apiCredential, {
+  AUDIT_LOG_KEY: secretSetting(parsers.apiCredential, {
     description:
       'Secret key of the hashes in the audit log. Verification detects lines that somebody without the key has changed. The key must be the same for all processes that write to the file and for `npm run audit -- verify` ([audit log](audit-log.md)).',
     whenUnset: 'the hashes have no key',
@@ -316,7 +316,7 @@ export const SETTINGS = {
     description: 'Protocol of the trace exporter. Collectors usually use port 4318 for it.',
     default: 'http/protobuf',
   }),
-  OTEL_EXPORTER_OTLP_HEADERS: secret(parsers.exporterHeaders, {
+  OTEL_EXPORTER_OTLP_HEADERS: secretSetting(parsers.exporterHeaders, {
     description: 'Headers of requests to the collector, for example its API key.',
   }),
   OTEL_SERVICE_NAME: setting(parsers.printableText, {
@@ -326,7 +326,7 @@ export const SETTINGS = {
   OTEL_RESOURCE_ATTRIBUTES: setting(parsers.resourceAttributes, {
     description: 'Resource attributes of traces, such as deployment.environment.name=production.',
   }),
-  OTEL_TRACES_SAMPLER: setting(parsers.oneOf(...SAMPLERS), {
+  OTEL_TRACES_SAMPLER: setting(parsers.oneOf(...TRACE_SAMPLERS), {
     description:
       "Which traces are kept: all (always_on), none (always_off), or a fraction (traceidratio). With parentbased_ the sampling flag of a caller's traceparent takes precedence.",
     default: 'parentbased_always_on',

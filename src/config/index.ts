@@ -28,7 +28,7 @@ export const settingsReader = (env: Environment = process.env): EnvReader => new
 /** Whether the gateway embeds the sandbox, because no real payment service is set. */
 const usesSandbox = (env: EnvReader): boolean => !env.has('SERVICE_BASE_URL');
 
-function readService(env: EnvReader) {
+function readServiceSettings(env: EnvReader) {
   const credentialsFile = env.get('SERVICE_CREDENTIALS_FILE');
   if (!usesSandbox(env) && credentialsFile === null) {
     for (const name of ['SERVICE_API_KEY', 'SERVICE_SECRET_KEY'] as const)
@@ -54,7 +54,7 @@ function readAuditRotation(env: EnvReader) {
   return megabytes === null ? null : { maxBytes: megabytes * 1_000_000, keepFiles };
 }
 
-function readJournal(env: EnvReader, secretKey: Secret) {
+function readJournalSettings(env: EnvReader, secretKey: Secret) {
   if (env.has('SERVICE_CREDENTIALS_FILE') && !env.has('SERVICE_SECRET_KEY') && !env.has('FINGERPRINT_KEY'))
     env.addError(
       'FINGERPRINT_KEY',
@@ -71,16 +71,16 @@ function readJournal(env: EnvReader, secretKey: Secret) {
   };
 }
 
-function readSandbox(env: EnvReader) {
+function readSandboxSettings(env: EnvReader) {
   const port = env.get('SANDBOX_PORT');
   const control = env.get('SANDBOX_CONTROL');
   if (!usesSandbox(env)) return null;
-  // With the development issuer AUTH_JWKS_URL contains the sandbox port.
+  // With the development issuer, AUTH_JWKS_URL contains the port of the sandbox.
   const isPortFixed = env.has('SANDBOX_PORT') || env.get('AUTH_ISSUER') === DEV_ISSUER;
   return { port, anyPortIfTaken: !isPortFixed, control };
 }
 
-function readAccess(env: EnvReader) {
+function readAccessSettings(env: EnvReader) {
   const clientKeysFile = env.get('CLIENT_KEYS_FILE');
   const jwksUrl = env.get('AUTH_JWKS_URL');
   const issuer = env.get('AUTH_ISSUER');
@@ -106,7 +106,7 @@ function readAccess(env: EnvReader) {
   return { clientKeysFile, tokens };
 }
 
-const readLimits = (env: EnvReader) => ({
+const readHttpSettings = (env: EnvReader) => ({
   corsOrigins: env.get('CORS_ORIGINS') ?? (usesSandbox(env) ? APOLLO_ORIGINS : []),
   trustedProxies: env.get('TRUSTED_PROXIES') ?? [],
   ratePerMinute: usesSandbox(env) && !env.has('RATE_LIMIT_PER_MINUTE') ? 0 : env.get('RATE_LIMIT_PER_MINUTE'),
@@ -123,7 +123,7 @@ const readLimits = (env: EnvReader) => ({
   },
 });
 
-const readWatching = (env: EnvReader) => ({
+const readPollSettings = (env: EnvReader) => ({
   schedule: {
     payer: env.get('POLL_INTERVALS_PAYER'),
     provider: env.get('POLL_INTERVALS_PROVIDER'),
@@ -132,14 +132,14 @@ const readWatching = (env: EnvReader) => ({
   outageMs: env.get('SUBSCRIPTION_OUTAGE_SECONDS') * 1000,
 });
 
-const readChanges = (env: EnvReader) => ({
+const readChangeSettings = (env: EnvReader) => ({
   followMs: env.get('FOLLOW_DAYS') * DAY_MS,
   lookupsPerSecond: env.get('FOLLOW_LOOKUPS_PER_SECOND'),
   keepMs: env.get('CHANGES_RETENTION_DAYS') * DAY_MS,
 });
 
 /** Reads the settings of tracing. Returns null if tracing is off. */
-function readTracing(env: EnvReader): TracingSettings | null {
+function readTracingSettings(env: EnvReader): TracingSettings | null {
   // Only validate the protocol, because the exporter supports only one.
   env.get('OTEL_EXPORTER_OTLP_PROTOCOL');
   const base = env.get('OTEL_EXPORTER_OTLP_ENDPOINT');
@@ -169,37 +169,37 @@ function readWarnings(env: EnvReader): string[] {
 }
 
 /** Whether the settings accept callers without authentication. */
-export const allowsUnauthenticatedCallers = (access: ReturnType<typeof readAccess>): boolean =>
+export const allowsUnauthenticatedCallers = (access: ReturnType<typeof readAccessSettings>): boolean =>
   !access.clientKeysFile && !access.tokens;
 
 /** Reads and checks every setting. Throws one ConfigError with all errors if a setting is missing or invalid. */
 export function readConfig(source?: Environment) {
   const env = settingsReader(source);
   const isSandbox = usesSandbox(env);
-  const service = readService(env);
+  const service = readServiceSettings(env);
   const config = {
     host: env.get('HOST'),
     port: env.get('PORT'),
     reusePort: env.get('REUSE_PORT'),
     metricsPort: env.get('METRICS_PORT'),
     service,
-    journal: readJournal(env, service.secretKey),
+    journal: readJournalSettings(env, service.secretKey),
     /** Settings of the embedded sandbox; null if SERVICE_BASE_URL is set: then no sandbox is started. */
-    sandbox: readSandbox(env),
-    access: readAccess(env),
+    sandbox: readSandboxSettings(env),
+    access: readAccessSettings(env),
     urls: {
       allowsLoopback: isSandbox,
       hosts: env.get('ALLOWED_URL_HOSTS')?.map((host) => host.toLowerCase()) ?? null,
     },
-    limits: readLimits(env),
+    limits: readHttpSettings(env),
     subscriptions: {
       maxSubscriptions: env.get('MAX_SUBSCRIPTIONS'),
       maxSubscriptionsPerClient: env.get('MAX_SUBSCRIPTIONS_PER_CLIENT'),
       heartbeatMs: env.get('SUBSCRIPTION_PING_SECONDS') * 1000,
     },
-    watching: readWatching(env),
-    changes: readChanges(env),
-    tracing: readTracing(env),
+    watching: readPollSettings(env),
+    changes: readChangeSettings(env),
+    tracing: readTracingSettings(env),
     publicUrl: env.get('PUBLIC_URL'),
     auditFile: env.get('AUDIT_LOG_FILE'),
     auditKey: env.get('AUDIT_LOG_KEY'),
@@ -243,7 +243,7 @@ export const secretFiles = (env: Environment = process.env): { setting: string; 
   });
 
 /** Reads some settings. Throws a ConfigError if one is missing or invalid. */
-function readSome<T>(source: Environment, read: (env: EnvReader) => T): T {
+function readSubset<T>(source: Environment, read: (env: EnvReader) => T): T {
   const env = settingsReader(source);
   const config = read(env);
   if (env.errors.length > 0) throw new ConfigError(env.errors);
@@ -251,8 +251,8 @@ function readSome<T>(source: Environment, read: (env: EnvReader) => T): T {
 }
 
 /** Reads the settings that operator commands use. Throws a ConfigError if one is invalid. */
-export const readToolConfig = (source: Environment = process.env) =>
-  readSome(source, (env) => ({
+export const readCommandConfig = (source: Environment = process.env) =>
+  readSubset(source, (env) => ({
     journalUrl: env.get('DATABASE_URL'),
     fenceMs: env.get('FENCE_SECONDS') * 1000,
     serviceBaseUrl: env.get('SERVICE_BASE_URL'),
@@ -266,8 +266,8 @@ export const readToolConfig = (source: Environment = process.env) =>
 
 /** Reads the settings with which a command looks transactions up. Throws a ConfigError if one is missing or invalid. */
 export const readLookupConfig = (source: Environment = process.env) =>
-  readSome(source, (env) => ({
+  readSubset(source, (env) => ({
     journalUrl: env.get('DATABASE_URL'),
-    service: readService(env),
+    service: readServiceSettings(env),
     followsTransactions: env.get('FOLLOW_DAYS') > 0,
   }));

@@ -18,7 +18,7 @@ export interface Setting<T> {
   description: string;
   /** The text that is parsed if the variable is not set. */
   default?: string;
-  /** Text in docs/configuration.md about an unset setting that has no default; 'none' if omitted. */
+  /** What docs/configuration.md says instead of a default; 'none' if omitted. */
   whenUnset?: string;
   parser: Parser<T>;
   /** True if the value is never printed. <NAME>_FILE can then name a file that contains the value. */
@@ -54,8 +54,8 @@ export const onOff: Parser<boolean> = {
 };
 
 /** Returns a parser of a list. `items`: plural name of its items. */
-export const listOf = (items: string, isItem: (text: string) => boolean): Parser<readonly string[]> => ({
-  expected: `${items}, separated by commas`,
+export const listOf = (itemsName: string, isItem: (text: string) => boolean): Parser<readonly string[]> => ({
+  expected: `${itemsName}, separated by commas`,
   parse: (text) => {
     const values = text.split(',').map((item) => item.trim());
     return values.every(isItem) ? values : undefined;
@@ -179,7 +179,7 @@ function parsePairs(text: string, namePattern: RegExp, valuePattern: RegExp): [s
   return pairs.every((pair) => pair !== undefined) ? pairs : undefined;
 }
 
-/** Matches the allowed header names of an export request: all except those that describe the body or the connection. */
+/** Matches header names except those of headers that the exporter sets itself. */
 const EXPORTER_HEADER_NAME =
   /^(?!(host|connection|keep-alive|transfer-encoding|content-(length|type|encoding))$)[!#$%&'*+.^`|~\w-]{1,256}$/i;
 

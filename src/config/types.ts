@@ -31,7 +31,7 @@ export interface ChangeSettings {
 }
 
 /** Values of OTEL_TRACES_SAMPLER. */
-export const SAMPLERS = [
+export const TRACE_SAMPLERS = [
   'always_on',
   'always_off',
   'traceidratio',
@@ -46,7 +46,7 @@ export interface TracingSettings {
   headers: Readonly<Record<string, Secret>>;
   serviceName: string;
   resourceAttributes: Readonly<Record<string, string>>;
-  sampler: (typeof SAMPLERS)[number];
+  sampler: (typeof TRACE_SAMPLERS)[number];
   /** Fraction of traces that the samplers with `traceidratio` in their name keep, from 0 to 1. */
   samplingRatio: number;
 }

@@ -8,7 +8,7 @@ import type {
 } from '../datasources/journal/journal';
 import { Amount } from '../schema/amount';
 import {
-  ATTEMPTS_PAGE,
+  ATTEMPTS_PAGE_SIZE,
   Attempt,
   AttemptConnection,
   AttemptOperation,
@@ -62,7 +62,7 @@ class AttemptsArgs {
 
   @Field(() => Int, {
     nullable: true,
-    defaultValue: ATTEMPTS_PAGE.default,
+    defaultValue: ATTEMPTS_PAGE_SIZE.default,
     description: 'Size of the page, 1 to 100.',
   })
   first?: number | null;
@@ -171,7 +171,7 @@ export class AttemptResolver {
     @Args(() => AttemptsArgs) args: AttemptsArgs,
   ): Promise<AttemptConnection> {
     const { caller, attempts } = context;
-    const pageSize = checkedPageSize(args.first, ATTEMPTS_PAGE);
+    const pageSize = checkedPageSize(args.first, ATTEMPTS_PAGE_SIZE);
     const filters = attemptFilters(args, visibleKinds(caller));
     const recorded =
       filters.kinds.length === 0

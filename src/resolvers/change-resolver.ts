@@ -2,7 +2,7 @@ import { Arg, Ctx, Int, Query, Resolver, Root, Subscription, type SubscribeResol
 import { encodeCursor } from '../core/changes/cursor';
 import type { RecordedChange } from '../datasources/journal/changes';
 import { Amount } from '../schema/amount';
-import { CHANGES_PAGE, Change, ChangePage, PaymentChange, PayoutChange } from '../schema/change';
+import { CHANGES_PAGE_SIZE, Change, ChangePage, PaymentChange, PayoutChange } from '../schema/change';
 import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
 import { UUID } from '../schema/scalars';
 import { checkedPageSize } from './bad-request';
@@ -60,12 +60,12 @@ export class ChangeResolver {
     after?: string | null,
     @Arg('first', () => Int, {
       nullable: true,
-      defaultValue: CHANGES_PAGE.default,
-      description: `Size of the page, 1 to ${CHANGES_PAGE.max}.`,
+      defaultValue: CHANGES_PAGE_SIZE.default,
+      description: `Size of the page, 1 to ${CHANGES_PAGE_SIZE.max}.`,
     })
     first?: number | null,
   ): Promise<ChangePage> {
-    const limit = checkedPageSize(first, CHANGES_PAGE);
+    const limit = checkedPageSize(first, CHANGES_PAGE_SIZE);
     const { changes, end, hasMore } = await context.changes.read(channel, after ?? null, limit);
     return Object.assign(new ChangePage(), {
       changes: changes.map((change) => toChange(change, context)),

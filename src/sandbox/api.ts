@@ -5,13 +5,13 @@ import { respondWithFaults, type FaultInjector, type Operation, type SandboxResp
 import { invalidRequest } from './http-error';
 import { parseJsonObject } from './object-reader';
 import { parseQuery } from './requests';
-import type { PaymentService } from './service';
-import { authenticate, type Keys } from './signature';
+import type { SandboxService } from './service';
+import { authenticate, type ApiCredentials } from './signature';
 import type { TransactionKind } from './transaction';
 
 interface ApiParts {
-  keys: Keys;
-  service: PaymentService;
+  keys: ApiCredentials;
+  service: SandboxService;
   faults: FaultInjector;
   clock: Clock;
   /** Clock for the age of request timestamps. Unlike `clock`, it is not advanced by the control plane. */
@@ -31,7 +31,7 @@ export const ALLOWED_METHODS: ReadonlyMap<string, string> = new Map([
 
 export function addApi(app: FastifyInstance, { keys, service, faults, clock, realTime }: ApiParts): void {
   /** Adds an endpoint. `handle` gets the fields of the query string or the body. */
-  const add = (
+  const addEndpoint = (
     url: string,
     resource: TransactionKind,
     operation: Operation,
@@ -48,11 +48,11 @@ export function addApi(app: FastifyInstance, { keys, service, faults, clock, rea
     };
     app.route({ method: isLookup ? 'GET' : 'POST', url, handler });
   };
-  add(PAYMENT_PATH, 'payment', 'lookup', (query) => service.lookUp('payment', query));
-  add(PAYMENT_PATH, 'payment', 'create', (body) => service.createPayment(body));
-  add(CONFIRM_PATH, 'payment', 'confirm', (body) => service.confirm(body));
-  add(PAYOUT_PATH, 'payout', 'lookup', (query) => service.lookUp('payout', query));
-  add(PAYOUT_PATH, 'payout', 'create', (body) => service.createPayout(body));
+  addEndpoint(PAYMENT_PATH, 'payment', 'lookup', (query) => service.lookUp('payment', query));
+  addEndpoint(PAYMENT_PATH, 'payment', 'create', (body) => service.createPayment(body));
+  addEndpoint(CONFIRM_PATH, 'payment', 'confirm', (body) => service.confirm(body));
+  addEndpoint(PAYOUT_PATH, 'payout', 'lookup', (query) => service.lookUp('payout', query));
+  addEndpoint(PAYOUT_PATH, 'payout', 'create', (body) => service.createPayout(body));
 }
 
 const rawQueryOf = ({ url }: FastifyRequest): string => /\?(.*)/s.exec(url)?.[1] ?? '';

@@ -3,7 +3,7 @@ import type { Payment, Payout } from './transaction';
 
 /** Returns the full payment, as in responses to creates and lookups (spec 2.3). */
 export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): WireObject {
-  const { method, request, added, state } = payment;
+  const { method, methodFields, added, state } = payment;
   const account = method.topLevelAccount && payment.flow === 'direct' ? added['account'] : undefined;
   return {
     status: payment.outcome.statusOverride ?? payment.status,
@@ -13,7 +13,7 @@ export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): W
     channel: payment.channel,
     payment_method: {
       type: methodTypeOf(payment),
-      ...pick(request, method.echo),
+      ...pick(methodFields, method.echo),
       ...added,
       ...addedByLookup,
       ...(state && { state }),
@@ -26,12 +26,12 @@ export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): W
 
 /** Returns the response to a confirm: one of two short forms, never the full payment (spec 4.5). */
 export function confirmBody(payment: Payment): WireObject {
-  const { status, id, state, request, amount, redirectUrl, createDate } = payment;
+  const { status, id, state, methodFields, amount, redirectUrl, createDate } = payment;
   if (status === 'completed')
     return { status, transaction_id: id, amount, redirect_url: redirectUrl, create_date: createDate };
   const { confirmField, echo } = payment.method;
   // In the specification, only the examples of upi and dcb repeat the payer's fields.
-  const repeated = confirmField === 'utr' || confirmField === 'code' ? pick(request, echo) : {};
+  const repeated = confirmField === 'utr' || confirmField === 'code' ? pick(methodFields, echo) : {};
   return { status, transaction_id: id, payment_method: { type: methodTypeOf(payment), ...repeated, state } };
 }
 

@@ -1,17 +1,17 @@
 import { passesLuhn } from '../shared/luhn';
 import { isObject, type WireObject } from '../shared/wire-object';
 
-/** 13 to 19 digits that begin with 2 to 6, with at most one space or hyphen between two digits. */
-const CARD_LIKE = /(?<!\d)[2-6](?:[ -]?\d){12,18}(?!\d)/g;
+/** Matches 13 to 19 digits, the first from 2 to 6, with at most one space or hyphen between two digits. */
+const CARD_NUMBER_LIKE = /(?<!\d)[2-6](?:[ -]?\d){12,18}(?!\d)/g;
 
-export const holdsCardNumber = (text: string): boolean =>
-  (text.match(CARD_LIKE) ?? []).some((run) => passesLuhn(run.replace(/\D/g, '')));
+export const containsCardNumber = (text: string): boolean =>
+  (text.match(CARD_NUMBER_LIKE) ?? []).some((run) => passesLuhn(run.replace(/\D/g, '')));
 
 /** Masks all but the first four and the last four digits (spec 2.5). Keeps the length. */
 const maskCardNumber = (pan: string): string =>
   pan.slice(0, 4) + '*'.repeat(Math.max(4, pan.length - 8)) + pan.slice(-4);
 
-/** Masks `pan` and removes `cvc`, the only fields for card data. */
+/** Masks `pan` and removes `cvc`, the only card data in the fields of known methods. */
 export function withoutCardData(fields: WireObject): WireObject {
   const safeFields = { ...fields };
   delete safeFields['cvc'];
@@ -19,7 +19,7 @@ export function withoutCardData(fields: WireObject): WireObject {
   return safeFields;
 }
 
-/** Masks or removes card data anywhere in the fields of a method that accepts any fields. */
+/** Masks or removes card data in the fields of a method that accepts any fields, at any depth. */
 export function redactCardData(fields: WireObject): WireObject {
   const keptEntries = Object.entries(fields).filter(([name]) => !/^(cvc|cvv2?)$/i.test(name));
   return Object.fromEntries(keptEntries.map(([name, value]) => [name, redactValue(value)]));
@@ -27,7 +27,7 @@ export function redactCardData(fields: WireObject): WireObject {
 
 function redactValue(value: unknown): unknown {
   if (typeof value === 'string')
-    return value.replace(CARD_LIKE, (run) => maskCardNumber(run.replace(/\D/g, '')));
+    return value.replace(CARD_NUMBER_LIKE, (run) => maskCardNumber(run.replace(/\D/g, '')));
   if (typeof value === 'number') return Math.abs(value) < 1e11 ? value : null;
   if (Array.isArray(value)) return value.map(redactValue);
   return isObject(value) ? redactCardData(value) : value;

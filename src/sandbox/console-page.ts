@@ -128,7 +128,7 @@ function clockOffsetText(aheadMs: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s ahead of the real time.`;
 }
 
-const select = (label: string, name: string, values: readonly string[]): Html =>
+const selectField = (label: string, name: string, values: readonly string[]): Html =>
   html`<label
     >${label}<select name="${name}">
       ${values.map((value) => html`<option>${value}</option>`)}
@@ -136,9 +136,9 @@ const select = (label: string, name: string, values: readonly string[]): Html =>
   >`;
 
 const FAULT_FORM = html`<form method="post" action="/_sandbox/faults">
-  ${select('Operation', 'operation', ['create', 'lookup', 'confirm'])}
-  ${select('Resource (empty: both)', 'resource', ['', 'payment', 'payout'])}
-  ${select('Fault', 'fault', FAULTS)}
+  ${selectField('Operation', 'operation', ['create', 'lookup', 'confirm'])}
+  ${selectField('Resource (empty: both)', 'resource', ['', 'payment', 'payout'])}
+  ${selectField('Fault', 'fault', FAULTS)}
   <label>Number of requests <input name="times" type="number" min="1" value="1" /></label>
   <label>Delay in ms (for delay only) <input name="ms" type="number" min="0" value="1000" /></label>
   <label>HTTP status (for status only) <input name="status" type="number" value="503" /></label>

@@ -4,7 +4,7 @@ import { isJson, rawBody } from './api';
 import { sendConsole } from './console-page';
 import type { SandboxControl } from './control';
 import { FAULTS, type Fault } from './faults';
-import { receivedValue, uuid } from './field-rules';
+import { decimalValue, uuid } from './field-rules';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import type { LiveEvents } from './live-events';
 import { parseJsonObject, readObject, type ObjectReader } from './object-reader';
@@ -12,11 +12,15 @@ import { parseJsonObject, readObject, type ObjectReader } from './object-reader'
 const DAY_MS = 86_400_000;
 const LOOPBACK_HOST = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Adds the control plane to `app`, which must be a separate scope, because the guard applies to all its routes. */
-export function addControlRoutes(app: FastifyInstance, control: SandboxControl, live: LiveEvents): void {
+/** Adds the control plane to `app`, which must have no other routes, because guardControl() guards all of them. */
+export function addControlRoutes(
+  app: FastifyInstance,
+  control: SandboxControl,
+  liveEvents: LiveEvents,
+): void {
   app.addHook('onRequest', async (request) => guardControl(request));
   app.get('/', (_request, reply) => sendConsole(reply, control));
-  app.get('/events', (request, reply) => sendEvents(live, request, reply));
+  app.get('/events', (request, reply) => sendEvents(liveEvents, request, reply));
   app.get<{ Querystring: WireObject }>('/transactions', ({ query }) => {
     const { limit, before } = readObject(query, readPaging);
     return { transactions: control.transactions(limit, before) };
@@ -25,7 +29,7 @@ export function addControlRoutes(app: FastifyInstance, control: SandboxControl, 
   app.get('/faults', () => ({ faults: control.faults() }));
 
   /** Adds a POST route. `read` reads the fields of the body; `act` also gets the transaction id if the path has one. */
-  const post = <T>(
+  const addPost = <T>(
     path: string,
     read: (reader: ObjectReader) => T,
     act: (input: T, id: string) => unknown,
@@ -36,15 +40,15 @@ export function addControlRoutes(app: FastifyInstance, control: SandboxControl, 
       return isForm ? reply.redirect('/_sandbox/', 303) : reply.send(result ?? {});
     });
   };
-  post('/transactions/:id/settle', readNothing, (_input, id) => control.settle(id));
-  post('/transactions/:id/decline', readDeclineError, (error, id) => control.decline(id, error));
-  post('/transactions/:id/underpay', readReceived, (received, id) => control.underpay(id, received));
-  post('/clock/advance', readDuration, (ms) => control.advance(ms));
-  post('/faults', readFault, (fault) => {
+  addPost('/transactions/:id/settle', readNothing, (_input, id) => control.settle(id));
+  addPost('/transactions/:id/decline', readDeclineError, (error, id) => control.decline(id, error));
+  addPost('/transactions/:id/underpay', readReceived, (received, id) => control.underpay(id, received));
+  addPost('/clock/advance', readDuration, (ms) => control.advance(ms));
+  addPost('/faults', readFault, (fault) => {
     control.inject(fault);
     return { faults: control.faults() };
   });
-  post('/reset', readNothing, () => control.reset());
+  addPost('/reset', readNothing, () => control.reset());
 }
 
 /** Rejects cross-site requests and DNS rebinding in the developer's browser: the control plane has no password. */
@@ -73,9 +77,9 @@ const forbidden = (): SandboxHttpError =>
   new SandboxHttpError(403, 'The control plane does not accept requests from other sites');
 
 /** Streams change events to the console. Rejects other sites, whose pages could otherwise hold connections open. */
-function sendEvents(live: LiveEvents, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendEvents(liveEvents: LiveEvents, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   rejectCrossSite(request);
-  if (!live.hasCapacity)
+  if (!liveEvents.hasCapacity)
     throw new SandboxHttpError(503, 'Too many event streams are open; close some console pages');
   reply.hijack();
   reply.raw.writeHead(200, {
@@ -85,7 +89,7 @@ function sendEvents(live: LiveEvents, request: FastifyRequest, reply: FastifyRep
     // Turns off response buffering in nginx.
     'x-accel-buffering': 'no',
   });
-  live.addListener(reply.raw);
+  liveEvents.addListener(reply.raw);
   return reply;
 }
 
@@ -110,7 +114,7 @@ const readPaging = (reader: ObjectReader) => ({
   before: reader.optional('before', uuid),
 });
 
-const readReceived = (reader: ObjectReader) => reader.optional('received', receivedValue);
+const readReceived = (reader: ObjectReader) => reader.optional('received', decimalValue);
 
 const readDuration = (reader: ObjectReader) => reader.integer('ms', { min: 0, max: 400 * DAY_MS });
 

@@ -1,7 +1,7 @@
 import type { CallbackSender } from './callbacks';
 import type { AdvancingClock } from './clock';
 import type { RequestCounts, Fault, FaultInjector } from './faults';
-import type { TransactionError } from './final-states';
+import type { TransactionFailure } from './final-states';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import type { Lifecycle } from './lifecycle';
 import type { Store } from './store';
@@ -38,7 +38,7 @@ export class SandboxControl {
     return this.changeTransaction(id, (transaction) => this.parts.lifecycle.end(transaction));
   }
 
-  decline(id: string, error?: TransactionError): TransactionSummary {
+  decline(id: string, error?: TransactionFailure): TransactionSummary {
     return this.changeTransaction(id, (transaction) => this.parts.lifecycle.decline(transaction, error));
   }
 

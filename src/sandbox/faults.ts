@@ -33,7 +33,7 @@ function zeroCounts() {
 /** `creates` counts create requests, `created` the transactions that they created. */
 export type RequestCounts = ReturnType<typeof zeroCounts>;
 
-const MAX_FAULTS = 100;
+const MAX_PENDING_FAULTS = 100;
 
 /** Counts requests and injects faults into them. */
 export class FaultInjector {
@@ -63,7 +63,7 @@ export class FaultInjector {
   }
 
   inject(fault: Fault): void {
-    if (this.pending.length >= MAX_FAULTS)
+    if (this.pending.length >= MAX_PENDING_FAULTS)
       throw new SandboxHttpError(
         409,
         'Too many injected faults are pending; reset the sandbox to remove them',

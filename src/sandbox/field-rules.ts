@@ -1,42 +1,42 @@
 import { passesLuhn } from '../shared/luhn';
 import { isUuid } from '../shared/uuid';
-import { holdsCardNumber } from './cards';
+import { containsCardNumber } from './cards';
 
 /** Checks a value. Returns the violated rule in words, without the value; undefined if the value is valid. */
-export type Rule = (value: string) => string | undefined;
+export type FieldRule = (value: string) => string | undefined;
 
-function regexRule(pattern: RegExp, ruleText: string): Rule {
+function regexRule(pattern: RegExp, ruleText: string): FieldRule {
   return (value) => (pattern.test(value) ? undefined : ruleText);
 }
 
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const CONTROL_EXCEPT_WHITESPACE = /(?![\t\n\r])\p{Cc}/u;
 
-export const plainText: Rule = (value) => {
+export const plainText: FieldRule = (value) => {
   if (value.trim() === '') return 'must not be empty';
   return CONTROL_EXCEPT_WHITESPACE.test(value) || !value.isWellFormed()
     ? 'must not contain control characters or lone surrogates'
     : undefined;
 };
 
-export const uuid: Rule = (value) => (isUuid(value) ? undefined : 'must be a UUID');
+export const uuid: FieldRule = (value) => (isUuid(value) ? undefined : 'must be a UUID');
 export const currencyCode = regexRule(/^[A-Z]{3}$/, 'must be an ISO 4217 currency code');
 
-export const receivedValue = regexRule(/^(0|[1-9]\d*)\.\d{2}$/, 'must be a decimal number with two decimals');
-export const amountValue: Rule = (value) =>
-  receivedValue(value) ?? (/[1-9]/.test(value) ? undefined : 'must be greater than zero');
+export const decimalValue = regexRule(/^(0|[1-9]\d*)\.\d{2}$/, 'must be a decimal number with two decimals');
+export const amountValue: FieldRule = (value) =>
+  decimalValue(value) ?? (/[1-9]/.test(value) ? undefined : 'must be greater than zero');
 
-export const httpUrl: Rule = (value) => {
+export const httpUrl: FieldRule = (value) => {
   const url = CONTROL_CHARACTER.test(value) ? null : URL.parse(value);
   if (!url || !['http:', 'https:'].includes(url.protocol)) return 'must be an http or https URL';
   return url.username || url.password ? 'must not contain credentials' : undefined;
 };
 
 /** Text that must not contain a card number. */
-export const freeText: Rule = (value) =>
-  plainText(value) ?? (holdsCardNumber(value) ? 'must not contain a card number' : undefined);
+export const freeText: FieldRule = (value) =>
+  plainText(value) ?? (containsCardNumber(value) ? 'must not contain a card number' : undefined);
 
-const pan: Rule = (value) => {
+const pan: FieldRule = (value) => {
   if (!/^\d{12,19}$/.test(value)) return 'must be 12 to 19 digits';
   return passesLuhn(value) ? undefined : 'must be a valid card number';
 };
@@ -46,14 +46,14 @@ const maskedPan = regexRule(
   'must be a masked card number: the first four to six digits, 3 to 13 mask characters (*, x or •), the last four digits',
 );
 
-const birthDate: Rule = (value) => {
+const birthDate: FieldRule = (value) => {
   const date = /^\d{4}-\d{2}-\d{2}$/.test(value) ? new Date(`${value}T00:00:00Z`) : undefined;
   const isCalendarDate = date && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
   return isCalendarDate ? undefined : 'must be a date, YYYY-MM-DD';
 };
 
 /** Rules by field name; a name means the same in all methods. All other fields are plain text. */
-const METHOD_FIELD_RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+const METHOD_FIELD_RULES: ReadonlyMap<string, FieldRule> = new Map<string, FieldRule>([
   ['pan', pan],
   ['expiry_month', regexRule(/^(0[1-9]|1[0-2])$/, 'must be a month, MM')],
   ['expiry_year', regexRule(/^20\d{2}$/, 'must be a year, YYYY')],
@@ -64,8 +64,8 @@ const METHOD_FIELD_RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['country_code', regexRule(/^[A-Z]{2}$/, 'must be an ISO 3166-1 alpha-2 country code')],
   ['birth_date', birthDate],
   ...['cardholder', 'first_name', 'last_name', 'surname', 'address', 'city', 'street', 'bank_name'].map(
-    (name): [string, Rule] => [name, freeText],
+    (name): [string, FieldRule] => [name, freeText],
   ),
 ]);
 
-export const methodFieldRule = (name: string): Rule => METHOD_FIELD_RULES.get(name) ?? plainText;
+export const methodFieldRule = (name: string): FieldRule => METHOD_FIELD_RULES.get(name) ?? plainText;

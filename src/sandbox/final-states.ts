@@ -1,6 +1,6 @@
 /** The cents of an amount select the outcome of its payment or payout (docs/sandbox.md). */
 
-export interface TransactionError {
+export interface TransactionFailure {
   code: string;
   message: string;
 }
@@ -8,7 +8,7 @@ export interface TransactionError {
 /** Outcome that an amount selects. The transaction completes unless `error`, `mispaid` or `neverEnds` is set. */
 export interface SimulatedOutcome {
   /** The error with which the transaction fails. */
-  error?: TransactionError;
+  error?: TransactionFailure;
   /** The payment becomes mispaid. A payout does not have this status (spec 3.2) and completes instead. */
   mispaid?: 'less' | 'more';
   /** The transaction does not end by itself, and neither Pay on the hosted page nor a confirm completes it. */
@@ -23,21 +23,22 @@ export interface SimulatedOutcome {
   typeOverride?: string;
 }
 
-const failure = (code: string, message: string): SimulatedOutcome => ({ error: { code, message } });
-const providerFailure = (message: string): SimulatedOutcome => failure('PROVIDER_PROCESSING_FAILED', message);
+const failedWith = (code: string, message: string): SimulatedOutcome => ({ error: { code, message } });
+const failedByProvider = (message: string): SimulatedOutcome =>
+  failedWith('PROVIDER_PROCESSING_FAILED', message);
 
 const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
-  '01': failure('DECLINED_GENERIC', 'The payment was declined'),
-  '02': failure('PERSONAL_DATA_NOT_PROVIDED', 'Personal data was not provided'),
-  '03': failure('CARD_DATA_NOT_PROVIDED', 'Card data was not provided'),
-  '04': failure('BROWSER_DATA_NOT_PROVIDED', 'Browser data was not provided'),
-  '05': failure('DECLINED_3DS_AUTHENTICATION_FAILED', '3-D Secure authentication failed'),
-  '51': providerFailure('Insufficient funds'),
-  '54': providerFailure('Card expired'),
-  '57': providerFailure('Transaction not permitted'),
-  '59': providerFailure('Suspected fraud'),
-  '60': providerFailure('Do not honor'),
-  '61': providerFailure('3DS authentication error'),
+  '01': failedWith('DECLINED_GENERIC', 'The payment was declined'),
+  '02': failedWith('PERSONAL_DATA_NOT_PROVIDED', 'Personal data was not provided'),
+  '03': failedWith('CARD_DATA_NOT_PROVIDED', 'Card data was not provided'),
+  '04': failedWith('BROWSER_DATA_NOT_PROVIDED', 'Browser data was not provided'),
+  '05': failedWith('DECLINED_3DS_AUTHENTICATION_FAILED', '3-D Secure authentication failed'),
+  '51': failedByProvider('Insufficient funds'),
+  '54': failedByProvider('Card expired'),
+  '57': failedByProvider('Transaction not permitted'),
+  '59': failedByProvider('Suspected fraud'),
+  '60': failedByProvider('Do not honor'),
+  '61': failedByProvider('3DS authentication error'),
   '70': { mispaid: 'less' },
   '71': { mispaid: 'more' },
   '75': { neverEnds: true },

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { mispaidAmount } from './final-states';
-import { html, policySource, sendPage, type Html } from './html';
+import { html, cspSource, sendPage, type Html } from './html';
 import type { Lifecycle } from './lifecycle';
 import type { Store } from './store';
 import { isSettled, type Payment, type PaymentStatus } from './transaction';
 
-interface PayerParams {
+interface HostedPageParams {
   id: string;
   choice: string;
 }
@@ -21,13 +21,13 @@ export function addHostedPage(app: FastifyInstance, store: Store, lifecycle: Lif
     ['pay-less', (payment) => lifecycle.mispay(payment)],
     ['decline', (payment) => lifecycle.decline(payment)],
   ]);
-  app.get<{ Params: PayerParams }>('/pay/:id', (request, reply) => {
+  app.get<{ Params: HostedPageParams }>('/pay/:id', (request, reply) => {
     const payment = findPayment(request.params.id);
     if (!payment) return sendUnknownPayment(reply);
     lifecycle.markPageOpened(payment);
     return sendPayment(reply, payment);
   });
-  app.post<{ Params: PayerParams }>('/pay/:id/:choice', (request, reply) => {
+  app.post<{ Params: HostedPageParams }>('/pay/:id/:choice', (request, reply) => {
     const payment = findPayment(request.params.id);
     const applyChoice = choices.get(request.params.choice);
     if (!payment || !applyChoice) return sendUnknownPayment(reply);
@@ -60,7 +60,7 @@ function sendPayment(reply: FastifyReply, payment: Payment): FastifyReply {
     <p class="amount">${amount.value} ${amount.currency}</p>
     <dl>${detailRows(payment)}</dl>
     ${isSettled(payment) ? resultLinks(returnUrl) : choiceForms(payment)}`;
-  const formTarget = returnUrl && policySource(returnUrl);
+  const formTarget = returnUrl && cspSource(returnUrl);
   return sendPage(reply, { title: `Payment ${status}`, body, formTarget });
 }
 

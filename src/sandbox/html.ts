@@ -121,7 +121,7 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
 }
 
 /** Returns the origin of a URL as a CSP source, or only its scheme if CSP has no syntax for the origin. */
-export function policySource(url: string): string {
+export function cspSource(url: string): string {
   const { protocol, origin } = new URL(url);
   return /^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(origin) ? origin : protocol;
 }

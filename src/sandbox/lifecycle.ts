@@ -1,15 +1,15 @@
 import type { Clock } from '../shared/clock';
-import { mispaidAmount, type TransactionError } from './final-states';
+import { mispaidAmount, type TransactionFailure } from './final-states';
 import { SandboxHttpError, invalidRequest } from './http-error';
 import type { Store } from './store';
-import { awaitsConfirm, isSettled, methodView, type Payment, type Transaction } from './transaction';
+import { awaitsConfirm, isSettled, toMethodTransaction, type Payment, type Transaction } from './transaction';
 import type { TransitionLog } from './transitions';
 
 /** Values of the confirm field (such as a UTR) with a special effect; with any other value, the payment completes. */
 const REJECTED_CODE = '000000';
 const SLOW_CODE = '111111';
 
-const GENERIC_DECLINE: TransactionError = { code: 'DECLINED_GENERIC', message: 'The payment was declined' };
+const GENERIC_DECLINE: TransactionFailure = { code: 'DECLINED_GENERIC', message: 'The payment was declined' };
 
 interface LifecycleParts {
   clock: Clock;
@@ -24,7 +24,7 @@ interface LifecycleParts {
 export class Lifecycle {
   constructor(private readonly parts: LifecycleParts) {}
 
-  /** Stores a new transaction and schedules its end, unless its amount selects no end or only the payer can end it. */
+  /** Stores a new transaction. Schedules its end, unless its amount keeps it open or only the payer can end it. */
   begin(transaction: Transaction): void {
     this.parts.store.add(transaction);
     this.parts.transitions.record(transaction, this.parts.clock.now());
@@ -36,7 +36,7 @@ export class Lifecycle {
   markPageOpened(payment: Payment): void {
     if (payment.status !== 'pending') return;
     payment.status = 'processing';
-    this.report(payment);
+    this.reportChange(payment);
   }
 
   /** Completes the payment or lets it wait for the provider (spec 3.4). Throws a 400 error if the code is rejected. */
@@ -47,17 +47,17 @@ export class Lifecycle {
     // Otherwise the payment waits for the provider, for example because the confirm has no code.
     if (canComplete(payment) && field && !isSlow) return this.complete(payment);
     payment.state = 'waiting_for_provider';
-    this.report(payment);
+    this.reportChange(payment);
     if (canComplete(payment)) this.scheduleEnd(payment, this.parts.settleAfterMs * (isSlow ? 2 : 1));
   }
 
-  /** Ends the payment after the payer pressed Pay, or makes it `processing` if its amount selects no end. */
+  /** Ends the payment after the payer pressed Pay, or makes it `processing` if its amount keeps it open. */
   pay(payment: Payment): void {
     if (!payment.outcome.neverEnds) return this.end(payment);
     if (payment.status === 'processing' && !awaitsConfirm(payment)) return;
     payment.status = 'processing';
     if (payment.state) payment.state = 'waiting_for_provider';
-    this.report(payment);
+    this.reportChange(payment);
   }
 
   /** Ends a transaction with the final state that its amount selects; completes it if the amount selects none. */
@@ -70,7 +70,7 @@ export class Lifecycle {
     else this.complete(transaction);
   }
 
-  decline(transaction: Transaction, error: TransactionError = GENERIC_DECLINE): void {
+  decline(transaction: Transaction, error: TransactionFailure = GENERIC_DECLINE): void {
     throwIfSettled(transaction);
     transaction.status = 'failed';
     transaction.error = error;
@@ -95,14 +95,15 @@ export class Lifecycle {
     if (transaction.kind === 'payment') {
       transaction.state = undefined;
       const added =
-        transaction.flow === 'redirect' && transaction.method.paidOnPage?.(methodView(transaction));
+        transaction.flow === 'redirect' &&
+        transaction.method.fieldsAfterPayment?.(toMethodTransaction(transaction));
       if (added) transaction.added = { ...transaction.added, ...added };
     }
     this.parts.store.markSettled(transaction);
-    this.report(transaction);
+    this.reportChange(transaction);
   }
 
-  private report(transaction: Transaction): void {
+  private reportChange(transaction: Transaction): void {
     this.parts.transitions.record(transaction, this.parts.clock.now());
     this.parts.onChange(transaction);
   }

@@ -1,6 +1,6 @@
 import { decodeUtf8, parseJson } from '../shared/json-text';
 import { isObject, type WireObject } from '../shared/wire-object';
-import { plainText, type Rule } from './field-rules';
+import { plainText, type FieldRule } from './field-rules';
 import { invalidRequest, type SandboxHttpError } from './http-error';
 
 /** Parses a JSON object in UTF-8. Throws a 400 error if the bytes are another value or have duplicate names. */
@@ -25,13 +25,13 @@ export function readObject<T>(source: WireObject, read: (reader: ObjectReader) =
   return result;
 }
 
-/** Returns an unknown field's name if it looks like a field name; otherwise `(unnamed)`: it may be a secret. */
+/** Returns the name of an unknown field; `(unnamed)` if it does not look like a field name, so it may be a secret. */
 const redactUnknownName = (name: string): string =>
   /^[A-Za-z_][\w-]{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : '(unnamed)';
 
 /** Reads an object field by field, and records the first violated rule of each field, to report all in one response. */
 export class ObjectReader {
-  private readonly readNames = new Set<string>();
+  private readonly namesRead = new Set<string>();
 
   constructor(
     private readonly source: WireObject,
@@ -44,15 +44,15 @@ export class ObjectReader {
   }
 
   /** Reads a required string. Records a problem and returns an empty string if it is absent. */
-  required(name: string, rule: Rule = plainText): string {
+  required(name: string, rule: FieldRule = plainText): string {
     const value = this.optional(name, rule);
     if (!this.has(name)) this.addProblem(name, 'is required');
     return value ?? '';
   }
 
   /** Reads an optional string. Records a problem and returns undefined if it is not a string. */
-  optional(name: string, rule: Rule = plainText): string | undefined {
-    const value = this.take(name);
+  optional(name: string, rule: FieldRule = plainText): string | undefined {
+    const value = this.readValue(name);
     if (value === undefined) return undefined;
     if (typeof value !== 'string') {
       this.addProblem(name, 'must be a string');
@@ -73,7 +73,7 @@ export class ObjectReader {
 
   /** Reads an integer within bounds. Forms send it as a string of digits. */
   integer(name: string, bounds: { min: number; max: number; defaultValue?: number }): number {
-    const rawValue = this.take(name) ?? bounds.defaultValue;
+    const rawValue = this.readValue(name) ?? bounds.defaultValue;
     const value = typeof rawValue === 'string' && /^\d{1,15}$/.test(rawValue) ? Number(rawValue) : rawValue;
     if (typeof value === 'number' && Number.isInteger(value) && value >= bounds.min && value <= bounds.max) {
       return value;
@@ -84,14 +84,14 @@ export class ObjectReader {
 
   /** Reads a required object. Returns a reader of its fields that adds its problems to those of this reader. */
   object(name: string): ObjectReader {
-    const value = this.take(name);
+    const value = this.readValue(name);
     if (!isObject(value)) this.addProblem(name, value === undefined ? 'is required' : 'must be an object');
     return new ObjectReader(isObject(value) ? value : {}, `${this.path}${name}.`, this.problems);
   }
 
   /** Returns the fields that have not been read. */
   unread(): WireObject {
-    return Object.fromEntries(Object.entries(this.source).filter(([name]) => !this.readNames.has(name)));
+    return Object.fromEntries(Object.entries(this.source).filter(([name]) => !this.namesRead.has(name)));
   }
 
   /** Records a problem for each field that has not been read. */
@@ -112,8 +112,8 @@ export class ObjectReader {
     return invalidRequest(Object.fromEntries(this.problems));
   }
 
-  private take(name: string): unknown {
-    this.readNames.add(name);
+  private readValue(name: string): unknown {
+    this.namesRead.add(name);
     return this.has(name) ? this.source[name] : undefined;
   }
 }

@@ -17,12 +17,12 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
     throw methodReader.error();
   }
   const fields = methodReader.unread();
-  const { flow, hasDirectFlowFields } = flowOf(method, Object.keys(fields));
+  const { flow, hasDirectFlowFields } = selectFlow(method, Object.keys(fields));
   readMethodFields(methodReader, flow === 'direct' ? method.direct : { required: method.redirect });
   if (!method.anyFields) methodReader.rejectUnread();
   reader.throwIfInvalid();
-  const request = method.anyFields ? redactCardData(fields) : withoutCardData(fields);
-  return { ...common, type, method, externalId, returnUrl, flow, hasDirectFlowFields, request };
+  const methodFields = method.anyFields ? redactCardData(fields) : withoutCardData(fields);
+  return { ...common, type, method, externalId, returnUrl, flow, hasDirectFlowFields, methodFields };
 }
 
 /** Reads a payout request. Unknown payout types are valid and may have any fields (spec 2.8, "or others"). */
@@ -37,7 +37,7 @@ export function readPayoutRequest(body: WireObject, methods: SandboxMethods['pay
     methodReader.rejectUnread();
   }
   reader.throwIfInvalid();
-  return { ...common, externalId, request: method ? withoutCardData(fields) : redactCardData(fields) };
+  return { ...common, externalId, methodFields: method ? withoutCardData(fields) : redactCardData(fields) };
 }
 
 function readCommonFields<M extends { currency?: string }>(
@@ -55,22 +55,21 @@ function readCommonFields<M extends { currency?: string }>(
   return { channel, methodReader, type, method, amount, callbackUrl };
 }
 
-function readAmount(reader: ObjectReader, onlyCurrency: string | undefined) {
+function readAmount(reader: ObjectReader, requiredCurrency: string | undefined) {
   const currency = reader.required('currency', currencyCode);
   const value = reader.required('value', amountValue);
-  if (onlyCurrency && currency !== onlyCurrency) {
-    reader.addProblem('currency', `must be ${onlyCurrency} for this method`);
+  if (requiredCurrency && currency !== requiredCurrency) {
+    reader.addProblem('currency', `must be ${requiredCurrency} for this method`);
   }
   reader.rejectUnread();
   return { currency, value };
 }
 
 /**
- * Returns the flow of a payment request: `direct` if the method has no redirect flow, or if it has both and the request
- * has a field that the redirect flow does not have; otherwise `redirect`. `hasDirectFlowFields` is whether the response
- * has the fields that the server-to-server flow adds (spec 2.5 note 1).
+ * Returns the flow of a payment request. `direct`: the method has this flow, and either no redirect flow or one without
+ * a field of the request. `hasDirectFlowFields`: whether the response has the fields of `adds` (spec 2.5 note 1).
  */
-function flowOf({ redirect, direct }: SandboxPaymentMethod, names: readonly string[]) {
+function selectFlow({ redirect, direct }: SandboxPaymentMethod, names: readonly string[]) {
   if (direct && (!redirect || names.some((name) => !redirect.includes(name)))) {
     return { flow: 'direct', hasDirectFlowFields: true } as const;
   }

@@ -14,13 +14,13 @@ import { SandboxHttpError, invalidRequest } from './http-error';
 import { Lifecycle } from './lifecycle';
 import { LiveEvents } from './live-events';
 import type { SandboxLogger } from './logger';
-import { PaymentService } from './service';
+import { SandboxService } from './service';
 import { Store } from './store';
 import { microsecondDate } from './transaction';
 import { TransitionLog } from './transitions';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
-const PATH_NOT_FOUND = { message: 'The sandbox has no such path' };
+const PATH_NOT_FOUND_BODY = { message: 'The sandbox has no such path' };
 
 export interface SandboxOptions {
   methods: SandboxMethods;
@@ -56,8 +56,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const callbacks = new CallbackSender({ clock, realTime, logger });
   const store = new Store(maxTransactions);
   const transitions = new TransitionLog();
-  const live = new LiveEvents(realTime);
-  const onChange = () => live.notifyChange();
+  const liveEvents = new LiveEvents(realTime);
+  const onChange = () => liveEvents.notifyChange();
   const faults = new FaultInjector(onChange);
   const lifecycle = new Lifecycle({
     clock,
@@ -70,7 +70,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
   });
   const control = new SandboxControl({ store, transitions, lifecycle, faults, clock, callbacks, onChange });
-  const service = new PaymentService({ methods, store, lifecycle, faults, clock, baseUrl: () => url });
+  const service = new SandboxService({ methods, store, lifecycle, faults, clock, baseUrl: () => url });
 
   const app = createBareServer(logger);
   addApi(app, { keys: options, service, faults, clock, realTime });
@@ -78,14 +78,14 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   app.get('/healthz', () => ({ status: 'ok' }));
   if (jwks) addJwks(app, jwks);
   if (options.control) {
-    const routes = async (scope: FastifyInstance) => addControlRoutes(scope, control, live);
+    const routes = async (scope: FastifyInstance) => addControlRoutes(scope, control, liveEvents);
     app.register(routes, { prefix: '/_sandbox' });
   }
   url = `${await app.listen({ host, port })}/`;
   const close = async () => {
     clock.stop();
     callbacks.stop();
-    live.close();
+    liveEvents.close();
     await app.close();
   };
   return { url, control, close };
@@ -106,7 +106,7 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
     requestTimeout: 30_000,
     forceCloseConnections: true,
     exposeHeadRoutes: false,
-    frameworkErrors: (_error, _request, reply: FastifyReply) => reply.code(404).send(PATH_NOT_FOUND),
+    frameworkErrors: (_error, _request, reply: FastifyReply) => reply.code(404).send(PATH_NOT_FOUND_BODY),
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -124,7 +124,7 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
 
 function respondNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const allow = ALLOWED_METHODS.get(request.url.split('?', 1)[0] ?? '');
-  if (allow === undefined) return reply.code(404).send(PATH_NOT_FOUND);
+  if (allow === undefined) return reply.code(404).send(PATH_NOT_FOUND_BODY);
   return reply
     .code(405)
     .header('allow', allow)

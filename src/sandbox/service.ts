@@ -11,10 +11,10 @@ import type { Lifecycle } from './lifecycle';
 import { readObject } from './object-reader';
 import { readLookup, readPaymentRequest, readPayoutRequest } from './requests';
 import type { Store } from './store';
-import { awaitsConfirm, isHidden, methodView, microsecondDate } from './transaction';
+import { awaitsConfirm, isHidden, toMethodTransaction, microsecondDate } from './transaction';
 import type { Payment, Payout, Transaction, TransactionKind } from './transaction';
 
-interface PaymentServiceParts {
+interface SandboxServiceParts {
   methods: SandboxMethods;
   store: Store;
   lifecycle: Lifecycle;
@@ -25,33 +25,33 @@ interface PaymentServiceParts {
 }
 
 /** Carries out the requests that the payment service accepts (spec section 4), without HTTP and authentication. */
-export class PaymentService {
+export class SandboxService {
   private createCount = 0;
 
-  constructor(private readonly parts: PaymentServiceParts) {}
+  constructor(private readonly parts: SandboxServiceParts) {}
 
   createPayment(body: WireObject): SandboxResponse {
     const { hasDirectFlowFields, ...request } = readPaymentRequest(body, this.parts.methods.payments);
     const { method, flow, amount } = request;
-    const base = this.newTransaction(amount.value);
+    const commonFields = this.createCommonFields(amount.value);
     const payment: Payment = {
       kind: 'payment',
       status: flow === 'direct' ? 'processing' : 'pending',
       state: flow === 'direct' ? method.direct?.state : undefined,
-      redirectUrl: `${this.parts.baseUrl()}pay/${base.id}`,
+      redirectUrl: `${this.parts.baseUrl()}pay/${commonFields.id}`,
       added: {},
-      ...base,
+      ...commonFields,
       ...request,
     };
-    if (hasDirectFlowFields) payment.added = method.adds?.(methodView(payment)) ?? {};
-    return this.create(payment, paymentBody(payment));
+    if (hasDirectFlowFields) payment.added = method.adds?.(toMethodTransaction(payment)) ?? {};
+    return this.respondToCreate(payment, paymentBody(payment));
   }
 
   createPayout(body: WireObject): SandboxResponse {
     const request = readPayoutRequest(body, this.parts.methods.payouts);
-    const base = this.newTransaction(request.amount.value);
-    const payout: Payout = { kind: 'payout', status: 'processing', ...base, ...request };
-    return this.create(payout, payoutCreatedBody(payout));
+    const commonFields = this.createCommonFields(request.amount.value);
+    const payout: Payout = { kind: 'payout', status: 'processing', ...commonFields, ...request };
+    return this.respondToCreate(payout, payoutCreatedBody(payout));
   }
 
   lookUp(kind: TransactionKind, query: WireObject): SandboxResponse {
@@ -60,7 +60,7 @@ export class PaymentService {
     if (transaction.kind === 'payout') return { status: 200, body: payoutBody(transaction) };
     return {
       status: 200,
-      body: paymentBody(transaction, transaction.method.onLookup?.(methodView(transaction))),
+      body: paymentBody(transaction, transaction.method.lookupFields?.(toMethodTransaction(transaction))),
     };
   }
 
@@ -69,7 +69,7 @@ export class PaymentService {
     const { payment, code } = readObject(body, (reader) => {
       const id = reader.required('id', uuid);
       reader.throwIfInvalid();
-      const payment = this.paymentToConfirm(id);
+      const payment = this.findPaymentToConfirm(id);
       const { confirmField } = payment.method;
       return { payment, code: confirmField ? reader.required(confirmField) : undefined };
     });
@@ -77,7 +77,7 @@ export class PaymentService {
     return { status: 200, body: confirmBody(payment) };
   }
 
-  private paymentToConfirm(id: string): Payment {
+  private findPaymentToConfirm(id: string): Payment {
     const payment = this.parts.store.get(id);
     if (payment?.kind !== 'payment' || isHidden(payment, this.parts.clock.now())) throw unknownTransaction();
     if (payment.method.confirmField === undefined || !awaitsConfirm(payment))
@@ -85,7 +85,7 @@ export class PaymentService {
     return payment;
   }
 
-  private newTransaction(value: string) {
+  private createCommonFields(value: string) {
     const now = this.parts.clock.now();
     const outcome = outcomeOf(value);
     const hiddenUntil = outcome.hiddenForMs === undefined ? undefined : now + outcome.hiddenForMs;
@@ -93,7 +93,7 @@ export class PaymentService {
     return { id: randomUUID(), createDate: microsecondDate(now, this.createCount), outcome, hiddenUntil };
   }
 
-  private create(transaction: Transaction, body: WireObject): SandboxResponse {
+  private respondToCreate(transaction: Transaction, body: WireObject): SandboxResponse {
     const { fault } = transaction.outcome;
     if (fault === 'cut_before') return { status: 500, body: {}, fault };
     this.parts.lifecycle.begin(transaction);

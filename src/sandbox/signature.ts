@@ -2,7 +2,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { SandboxHttpError } from './http-error';
 
-export interface Keys {
+export interface ApiCredentials {
   apiKey: string;
   secretKey: string;
 }
@@ -17,7 +17,7 @@ const MAX_TIMESTAMP_SKEW_SECONDS = 300;
 const UNIX_SECONDS = /^\d{1,15}$/;
 
 /** Throws 401 unless all three headers are present and valid (spec section 5). */
-export function authenticate(request: SignedRequest, keys: Keys, nowMs: number): void {
+export function authenticate(request: SignedRequest, keys: ApiCredentials, nowMs: number): void {
   const key = requiredHeader(request.headers, 'X-API-Key');
   const timestamp = requiredHeader(request.headers, 'X-Timestamp');
   const signature = requiredHeader(request.headers, 'X-Signature');

@@ -9,7 +9,7 @@ interface TransactionSearch {
   now: number;
 }
 
-/** Keeps transactions in memory. If full, evicts the transaction settled first, or the oldest if none is settled. */
+/** Keeps transactions in memory. If full, evicts the transaction that was settled first, or the oldest if none is. */
 export class Store {
   private readonly byId = new Map<string, Transaction>();
   private readonly byExternalId = new Map<string, Transaction[]>();

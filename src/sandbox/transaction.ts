@@ -6,12 +6,12 @@ import type {
 } from '../schema/methods/sandbox-behaviour';
 import type { WireObject } from '../shared/wire-object';
 import type { Timer } from '../shared/clock';
-import type { SimulatedOutcome, TransactionError } from './final-states';
+import type { SimulatedOutcome, TransactionFailure } from './final-states';
 
 type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed';
 export type PaymentStatus = PayoutStatus | 'mispaid';
 
-interface CommonFields {
+interface CommonTransactionFields {
   id: string;
   /** Channel id, in upper or lower case as sent by the client. */
   channel: string;
@@ -20,17 +20,17 @@ interface CommonFields {
   /** `payment_method.type` or `payout_method.type`. */
   type: string;
   /** The method's fields, with a masked card number and without the security code. */
-  request: WireObject;
+  methodFields: WireObject;
   callbackUrl?: string;
   createDate: string;
   outcome: SimulatedOutcome;
   /** Time in ms since 1970 before which lookups and confirms do not find the transaction. */
   hiddenUntil?: number;
-  error?: TransactionError;
+  error?: TransactionFailure;
   timer?: Timer;
 }
 
-export interface Payment extends CommonFields {
+export interface Payment extends CommonTransactionFields {
   kind: 'payment';
   status: PaymentStatus;
   method: SandboxPaymentMethod;
@@ -43,7 +43,7 @@ export interface Payment extends CommonFields {
   added: WireObject;
 }
 
-export interface Payout extends CommonFields {
+export interface Payout extends CommonTransactionFields {
   kind: 'payout';
   status: PayoutStatus;
 }
@@ -61,9 +61,14 @@ export const isHidden = ({ hiddenUntil }: Transaction, now: number): boolean =>
 export const awaitsConfirm = ({ state }: Payment): boolean =>
   state !== undefined && state !== 'waiting_for_provider';
 
-/** Returns what the functions of a method's sandbox behaviour may read of a transaction. */
-export function methodView({ id, request, amount }: Transaction): SandboxTransaction {
-  return { id, request, amount, pseudoRandomDigits: (count, label) => pseudoRandomDigits(id, count, label) };
+/** Returns the form of a transaction that the functions of a method get, such as `adds` and `lookupFields`. */
+export function toMethodTransaction({ id, methodFields, amount }: Transaction): SandboxTransaction {
+  return {
+    id,
+    methodFields,
+    amount,
+    pseudoRandomDigits: (count, label) => pseudoRandomDigits(id, count, label),
+  };
 }
 
 /** Returns `count` pseudo-random decimal digits, always the same ones for an id and a label. */

@@ -9,7 +9,7 @@ import { Timestamp, UUID } from './scalars';
 import type { TransactionLookup } from './transaction-lookup';
 
 /** Default and maximum of the argument `first` of `attempts`: the number of attempts per page. */
-export const ATTEMPTS_PAGE = { default: 20, max: 100 };
+export const ATTEMPTS_PAGE_SIZE = { default: 20, max: 100 };
 
 export const AttemptOperation = registerEnum('AttemptOperation', 'The mutation of an attempt.', {
   CREATE_PAYMENT: 'createPayment.',

@@ -8,7 +8,7 @@ import { Timestamp, UUID } from './scalars';
 import type { TransactionLookup } from './transaction-lookup';
 
 /** Default and maximum of the argument `first` of `changes`: the number of changes per page. */
-export const CHANGES_PAGE = { default: 100, max: 500 };
+export const CHANGES_PAGE_SIZE = { default: 100, max: 500 };
 
 /** The common fields of PaymentChange and PayoutChange. Not a GraphQL type. */
 @ObjectType()

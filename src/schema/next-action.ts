@@ -2,7 +2,7 @@ import { Field, Int, ObjectType, createUnionType } from 'type-graphql';
 import { NullableField } from './nullable-field';
 import { HttpUrl } from './scalars';
 
-const PollAfterMs = (): PropertyDecorator =>
+const PollAfterMsField = (): PropertyDecorator =>
   Field(() => Int, { description: 'Polling interval for callers without a subscription, in milliseconds.' });
 
 /** method-types.ts makes `confirmWith` a GraphQL field, because its enum is built from the method definitions. */
@@ -14,7 +14,7 @@ abstract class BaseConfirmableAction {
 @ObjectType({ description: 'Send the payer to url: the hosted page, or 3-D Secure (spec 2.5).' })
 export class RedirectAction {
   @Field(() => HttpUrl, { description: 'The page for the payer.' }) url!: string;
-  @PollAfterMs() pollAfterMs!: number;
+  @PollAfterMsField() pollAfterMs!: number;
 }
 
 @ObjectType({
@@ -55,19 +55,19 @@ export class PayVirtualAccountAction {
   @NullableField('The bank of the virtual account; null if the service did not send one.')
   bankCode?: string | null;
 
-  @PollAfterMs() pollAfterMs!: number;
+  @PollAfterMsField() pollAfterMs!: number;
 }
 
 @ObjectType({ description: 'Let the payer scan this QR code (spec 2.5).' })
 export class ScanQrCodeAction {
   @Field(() => String, { description: 'The payload of the code.' }) qrCode!: string;
   @Field(() => String, { description: 'The payload as an image: an SVG data URI.' }) qrCodeImage!: string;
-  @PollAfterMs() pollAfterMs!: number;
+  @PollAfterMsField() pollAfterMs!: number;
 }
 
 @ObjectType({ description: 'Wait: the provider has to approve (spec 3.3, waiting_for_provider).' })
 export class AwaitProviderAction {
-  @PollAfterMs() pollAfterMs!: number;
+  @PollAfterMsField() pollAfterMs!: number;
 }
 
 /** An action that the caller ends by calling confirmPayment. */

@@ -1,11 +1,11 @@
 import { ID, InterfaceType, Field } from 'type-graphql';
-import { isUuid } from '../shared/uuid';
+import { bytesToUuid, isUuid, uuidToBytes } from '../shared/uuid';
 
-const KINDS = ['payment', 'payout'] as const;
+const TRANSACTION_KINDS = ['payment', 'payout'] as const;
 
 /** The transaction that a global id identifies. */
 export interface NodeRef {
-  kind: (typeof KINDS)[number];
+  kind: (typeof TRANSACTION_KINDS)[number];
   channel: string;
   transactionId: string;
 }
@@ -14,25 +14,22 @@ const FORMAT_VERSION = 1;
 /** Size of an id: format version, kind, and two UUIDs. */
 const ID_BYTES = 2 + 16 + 16;
 
-const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
-
-function uuidOf(bytes: Buffer): string {
-  const hex = bytes.toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-}
-
 /** Returns the global id of a transaction: format version, kind, channel and transaction id as base64url. */
 export function encodeNodeId({ kind, channel, transactionId }: NodeRef): string {
-  const head = Buffer.from([FORMAT_VERSION, KINDS.indexOf(kind)]);
-  return Buffer.concat([head, bytesOf(channel), bytesOf(transactionId)]).toString('base64url');
+  const head = Buffer.from([FORMAT_VERSION, TRANSACTION_KINDS.indexOf(kind)]);
+  return Buffer.concat([head, uuidToBytes(channel), uuidToBytes(transactionId)]).toString('base64url');
 }
 
 /** Parses a global id. Returns undefined if it does not have the form of an id from this gateway. */
 export function decodeNodeId(id: string): NodeRef | undefined {
   const bytes = Buffer.from(id, 'base64url');
-  const kind = KINDS[bytes[1] ?? KINDS.length];
+  const kind = TRANSACTION_KINDS[bytes[1] ?? TRANSACTION_KINDS.length];
   if (bytes.length !== ID_BYTES || bytes[0] !== FORMAT_VERSION || !kind) return undefined;
-  const ref = { kind, channel: uuidOf(bytes.subarray(2, 18)), transactionId: uuidOf(bytes.subarray(18)) };
+  const ref = {
+    kind,
+    channel: bytesToUuid(bytes.subarray(2, 18)),
+    transactionId: bytesToUuid(bytes.subarray(18)),
+  };
   // Several base64 texts can encode the same bytes. Only the text that encodeNodeId() returns is valid.
   return isUuid(ref.channel) && encodeNodeId(ref) === id ? ref : undefined;
 }

@@ -59,7 +59,7 @@ export interface ConfirmationDefinition {
 }
 
 /** The part of a method's definition that PaymentResource uses. */
-interface PaymentMethodFacts {
+interface PaymentMethodBehavior {
   readonly name: string;
   readonly confirmation?: ConfirmationDefinition;
   /** Returns the next action that is special to the method; null if the default of all methods applies. */
@@ -78,7 +78,7 @@ export abstract class PaymentResource extends Node {
   wireType!: string;
 
   /** Looks up the whole payment, at most once; null if the lookup fails. Absent if the response was complete. */
-  complete?: () => Promise<PaymentResource | null>;
+  loadComplete?: () => Promise<PaymentResource | null>;
 
   /** When the payment was looked up, by the service's clock, in milliseconds since 1970; undefined if unknown. */
   serviceTime?: number;
@@ -89,8 +89,8 @@ export abstract class PaymentResource extends Node {
   /** The sub-state of the payment (spec 3.3), in methods that have sub-states. */
   declare state?: Lazy<PaymentState>;
 
-  /** @param definition of the method of the payment (schema/methods) */
-  constructor(readonly definition: PaymentMethodFacts) {
+  /** @param definition definition of the payment's method, from schema/methods */
+  constructor(readonly definition: PaymentMethodBehavior) {
     super();
   }
 
@@ -135,14 +135,16 @@ export abstract class PaymentResource extends Node {
   )
   get nextAction(): Lazy<NextAction> {
     if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
-    if (this.complete && this.state !== PaymentState.WAITING_FOR_PROVIDER) {
-      return this.complete().then((whole) => (whole ?? this).actionFromPresentFields);
+    if (this.loadComplete && this.state !== PaymentState.WAITING_FOR_PROVIDER) {
+      return this.loadComplete().then(
+        (completePayment) => (completePayment ?? this).nextActionFromPresentFields,
+      );
     }
-    return this.actionFromPresentFields;
+    return this.nextActionFromPresentFields;
   }
 
   /** The next action according to the fields that are present, without a lookup. */
-  private get actionFromPresentFields(): NextAction | null {
+  private get nextActionFromPresentFields(): NextAction | null {
     if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
     const { confirmation } = this.definition;
     if (confirmation && this.state === confirmation.confirmsState)

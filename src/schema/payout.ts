@@ -23,13 +23,13 @@ export type PayoutStatus = EnumValue<typeof PayoutStatus>;
 export abstract class PayoutResource extends Node {
   readonly kind = 'payout';
 
-  /** The method type from the service (redacted), or else `payout_method.type` of the create call; null if unknown. */
+  /** Method type from the service (redacted); if it sent none, that of the create call; null if neither is known. */
   wireType!: string | null;
 
-  /** True if the journal could not be read, so that details of the create call may be missing. */
+  /** True if the journal could not be read, so details of the create call may be missing. */
   isPartial?: boolean;
 
-  /** @param definition of the method of the payout (schema/methods) */
+  /** @param definition definition of the payout's method, from schema/methods */
   constructor(readonly definition: { readonly name: string }) {
     super();
   }

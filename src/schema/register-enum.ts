@@ -16,6 +16,9 @@ export function registerEnum<V extends string>(
   return enumObject as { readonly [K in V]: K };
 }
 
-/** Converts a word of the service to the enum value of the same name, ignoring case; `unknown` if there is none. */
-export const toEnumValue = <V extends string>(values: { readonly [K in V]: K }, unknown: V, raw: string): V =>
-  Object.values<V>(values).find((value) => value === raw.toUpperCase()) ?? unknown;
+/** Converts a word of the service to the enum value of the same name, ignoring case; `unknownValue` if there is none. */
+export const toEnumValue = <V extends string>(
+  values: { readonly [K in V]: K },
+  unknownValue: V,
+  raw: string,
+): V => Object.values<V>(values).find((value) => value === raw.toUpperCase()) ?? unknownValue;

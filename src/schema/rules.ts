@@ -41,14 +41,14 @@ export const TextRule = (
 const ObjectRule = (name: InputRule, message: string, test: (object: object) => boolean): PropertyDecorator =>
   Rule(name, message, (value) => typeof value === 'object' && value !== null && test(value));
 
-const combine =
+const combineDecorators =
   (...decorators: PropertyDecorator[]): PropertyDecorator =>
   (prototype, key) =>
     decorators.forEach((decorate) => decorate(prototype, key));
 
 /** Requires a printable text that is not blank and not too long. The specification states no limit (spec 2.1). */
 export const IsText = (maxLength = 255): PropertyDecorator =>
-  combine(
+  combineDecorators(
     TextRule('notBlank', 'must not be blank.', (text) => text.trim() !== ''),
     TextRule('printable', 'must not contain control characters.', isPrintable),
     TextRule('maxLength', `must have at most ${maxLength} characters.`, (text) => text.length <= maxLength),
@@ -56,14 +56,14 @@ export const IsText = (maxLength = 255): PropertyDecorator =>
 
 /** Declares a required String field of an input, by default with the rules of `IsText`. */
 export const TextField = (description: string, rules = IsText()): PropertyDecorator =>
-  combine(
+  combineDecorators(
     Field(() => String, { description }),
     rules,
   );
 
 /** Declares an optional String field of an input, by default with the rules of `IsText`. */
 export const OptionalTextField = (description: string, rules = IsText()): PropertyDecorator =>
-  combine(
+  combineDecorators(
     Field(() => String, { nullable: true, description }),
     IsOptional(),
     rules,
@@ -102,7 +102,7 @@ const isCalendarDate = (text: string): boolean =>
 
 /** Requires a date that exists in the calendar, from 1900 on, and is not in the future. */
 export const IsPastDate = (): PropertyDecorator =>
-  combine(
+  combineDecorators(
     TextRule('date', 'must be a date in the form YYYY-MM-DD, from 1900 on.', isCalendarDate),
     TextRule(
       'past',
@@ -118,7 +118,7 @@ const isCardNumber = (text: string): boolean =>
   /^\d[\d -]*\d$/.test(text) && /^\d{12,19}$/.test(bareCardNumber(text));
 
 export const IsPan = (): PropertyDecorator =>
-  combine(
+  combineDecorators(
     TextRule('cardNumber', 'must be a card number of 12 to 19 digits.', isCardNumber),
     TextRule('luhn', 'must be a card number with a correct check digit.', (text) =>
       passesLuhn(bareCardNumber(text)),
@@ -133,11 +133,11 @@ export const IsExpiryMonth = (): PropertyDecorator =>
     /^(0[1-9]|1[0-2])$/.test(text),
   );
 
-/** Whether a card has expired. A card is valid until its month has ended in the last time zone (UTC−12). */
+/** Whether a card has expired: its month has ended in every time zone. The last one is UTC−12. */
 const hasExpired = (month: number, year: number): boolean => Date.now() >= Date.UTC(year, month, 1, 12);
 
 export const IsExpiryYear = (): PropertyDecorator =>
-  combine(
+  combineDecorators(
     TextRule('expiryYear', 'must be a year in the form YYYY.', (text) => /^20\d{2}$/.test(text)),
     TextRule(
       'notExpired',
@@ -177,7 +177,7 @@ const isWithinSizeLimit = (fields: object): boolean => JSON.stringify(fields).le
 
 /** Checks the JSON object with the fields of a method whose fields the service does not document. */
 export const IsCustomFields = (): PropertyDecorator =>
-  combine(
+  combineDecorators(
     ObjectRule(
       'noType',
       'must not contain type: the method is already chosen.',

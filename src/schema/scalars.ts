@@ -13,13 +13,13 @@ import { isUuid } from '../shared/uuid';
 import { isObject } from '../shared/wire-object';
 import type { ValueRule } from './value-rules';
 
-type Rule = readonly [name: ValueRule, message: string];
+type RuleWithMessage = readonly [name: ValueRule, message: string];
 
 /**
  * Creates the error for a value that its scalar rejects. The message states the rule, never the value; graphql-js adds
  * the path. It is a GraphQLError, because graphql-js wraps any other error in a message that quotes the literal.
  */
-export const invalidValueError = ([rule, message]: Rule, nodes?: ValueNode): GraphQLError =>
+export const invalidValueError = ([rule, message]: RuleWithMessage, nodes?: ValueNode): GraphQLError =>
   new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', rule } });
 
 interface StringScalar {
@@ -27,7 +27,7 @@ interface StringScalar {
   description: string;
   specifiedByURL?: string;
   /** The rule that an invalid value violates. */
-  rule: Rule;
+  rule: RuleWithMessage;
   /** Returns the normalised value; undefined if the text is invalid. */
   parse(text: string): string | undefined;
   /** Returns a more exact name for the rule that an invalid text violates. Default: the name in `rule`. */
@@ -49,8 +49,6 @@ function createStringScalar({ rule, parse, violatedRule, ...definition }: String
     parseLiteral: (node) => parseInput(node.kind === Kind.STRING ? node.value : undefined, node),
   });
 }
-
-export { isUuid };
 
 export const UUID = createStringScalar({
   name: 'UUID',
@@ -95,7 +93,7 @@ export const CurrencyCode = createStringScalar({
   parse: (text) => (/^[A-Z]{3}$/.test(text) ? text : undefined),
 });
 
-const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
+const RFC3339_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
 
 export const Timestamp = createStringScalar({
   name: 'Timestamp',
@@ -103,7 +101,7 @@ export const Timestamp = createStringScalar({
     'A time in RFC 3339 form with a UTC offset; times of the service exactly as it sent them, with microseconds.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   rule: ['timestamp', 'must be a time in RFC 3339 form.'],
-  parse: (text) => (RFC3339.test(text) ? text : undefined),
+  parse: (text) => (RFC3339_TIME.test(text) ? text : undefined),
 });
 
 /** Returns the text if it is an absolute http or https URL of at most `maxLength` characters; otherwise undefined. */
@@ -123,8 +121,11 @@ export const HttpUrl = createStringScalar({
 /** Maximum nesting of a JSON object, far below the depth at which recursion overflows the stack. */
 const MAX_NESTING = 2000;
 
-const JSON_RULE: Rule = ['jsonObject', `must be a JSON object, nested at most ${MAX_NESTING} levels deep.`];
-const NUMBER_RULE: Rule = [
+const JSON_RULE: RuleWithMessage = [
+  'jsonObject',
+  `must be a JSON object, nested at most ${MAX_NESTING} levels deep.`,
+];
+const NUMBER_RULE: RuleWithMessage = [
   'exactNumber',
   'must not contain a number that a JSON number cannot represent exactly, such as an integer of 17 digits: send it as text.',
 ];
@@ -136,11 +137,11 @@ const isInexactNumber = (value: unknown): boolean =>
 /** Checks and returns a JSON object. Does not recurse, because a value that is too deep would overflow the stack. */
 function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {
   if (!isObject(value)) throw invalidValueError(JSON_RULE, node);
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
+  let valuesAtDepth: unknown[] = [value];
+  for (let depth = 0; valuesAtDepth.length > 0; depth += 1) {
     if (depth > MAX_NESTING) throw invalidValueError(JSON_RULE, node);
-    if (level.some(isInexactNumber)) throw invalidValueError(NUMBER_RULE, node);
-    level = level.flatMap((inner): unknown[] =>
+    if (valuesAtDepth.some(isInexactNumber)) throw invalidValueError(NUMBER_RULE, node);
+    valuesAtDepth = valuesAtDepth.flatMap((inner): unknown[] =>
       typeof inner === 'object' && inner !== null ? Object.values(inner) : [],
     );
   }

@@ -1,7 +1,7 @@
 import { printSchema, type GraphQLSchema } from 'graphql';
 
 /** Federation 2.3 is the first version with keys on interfaces. */
-const LINK =
+const FEDERATION_LINK =
   'extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])';
 
 /** Returns the SDL of the schema as a subgraph of Apollo Federation 2. */
@@ -12,5 +12,5 @@ export function subgraphSdl(schema: GraphQLSchema): string {
     .replace(/^type PageInfo \{$/m, 'type PageInfo @shareable {')
     // @oneOf is omitted, because composition rejects it as an unknown directive. The gateway still enforces it.
     .replace(/^(input \w+) @oneOf \{$/gm, '$1 {');
-  return `${LINK}\n\n${sdl}\n`;
+  return `${FEDERATION_LINK}\n\n${sdl}\n`;
 }

@@ -35,9 +35,9 @@ export const VALUE_RULES = [
 
 export type ValueRule = (typeof VALUE_RULES)[number];
 
-/** An item of `extensions.fields`: where a value violates which rule. */
+/** An item of `extensions.fields`: the path of an invalid value and the rule that it violates. */
 export interface InvalidValue {
-  /** Path to the value: names and list indexes, starting below the input object or at the argument. Has no values. */
+  /** Names and list indexes, starting below the input object or at the argument. Contains no values. */
   path: readonly string[];
   rule: string;
 }

@@ -2,3 +2,10 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Whether a text is a UUID of any version, in either case. */
 export const isUuid = (text: string): boolean => UUID.test(text);
+
+/** Returns the 16 bytes of a valid UUID. */
+export const uuidToBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
+
+/** Returns the UUID of 16 bytes, in lower case. */
+export const bytesToUuid = (bytes: Buffer): string =>
+  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

@@ -16,10 +16,10 @@ interface Operator {
 
 /**
  * Returns the operator who runs this process. A user without a name in the user database is called `uid <number>`.
- * @param by value of the option --by. @throws UsageError if the audit log cannot record this value
+ * @param byOption value of the option --by. @throws UsageError if the audit log cannot record this value
  */
-export function readOperator(sudoUser: string | null, by: string | undefined): Operator {
-  const givenName = by === undefined ? null : parseRecordableText('--by', by, 64);
+export function readOperator(sudoUser: string | null, byOption: string | undefined): Operator {
+  const givenName = byOption === undefined ? null : parseRecordableText('--by', byOption, 64);
   try {
     return { user: os.userInfo().username, sudoUser, givenName };
   } catch {

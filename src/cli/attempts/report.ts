@@ -5,14 +5,14 @@ import { labelOf, timeOrNull, type Terminal } from '../terminal';
 import type { PlannedSettle, SettleState } from './settle-plan';
 
 export const timeOrDash = (ms: number | null): string => timeOrNull(ms) ?? '-';
-export const mutationOf = ({ kind }: Attempt): string =>
+export const mutationName = ({ kind }: Attempt): string =>
   kind === 'payment' ? 'createPayment' : 'createPayout';
 
 export const attemptJson = (attempt: Attempt) => ({
   id: attempt.id,
   idempotencyKey: attempt.key,
   client: attempt.client,
-  operation: mutationOf(attempt),
+  operation: mutationName(attempt),
   outcome: attempt.outcome,
   channel: attempt.channel,
   method: attempt.method,
@@ -35,7 +35,7 @@ export function describeAttempt(attempt: Attempt): string {
 }
 
 /** Returns the main fields of an attempt in one line. */
-export function summaryOf({ id, kind, startedAt, value, currency, method, externalId }: Attempt): string {
+export function attemptLine({ id, kind, startedAt, value, currency, method, externalId }: Attempt): string {
   const amount = `${value} ${currency}`.padEnd(16);
   return [id, timeOrDash(startedAt), kind.padEnd(7), amount, method.padEnd(15), externalId].join('  ');
 }
@@ -73,7 +73,7 @@ function centsOf(value: string): bigint {
 
 /** Adds up the amounts of attempts by mutation and currency. `value`: the sum, with two decimal places. */
 export function totalsOf(attempts: readonly Attempt[]) {
-  const groups = Map.groupBy(attempts, (attempt) => `${mutationOf(attempt)} ${attempt.currency}`);
+  const groups = Map.groupBy(attempts, (attempt) => `${mutationName(attempt)} ${attempt.currency}`);
   return [...groups].map(([group, members]) => {
     const [operation = '', currency = ''] = group.split(' ');
     const sum = String(members.reduce((total, { value }) => total + centsOf(value), 0n)).padStart(3, '0');
@@ -86,10 +86,10 @@ export const describeTotals = (totals: ReturnType<typeof totalsOf>): string[] =>
     ({ operation, currency, attempts, value }) => `  ${operation}: ${attempts} (total ${value} ${currency})`,
   );
 
-function describePlanned({ line, name, request, attempt, state, message }: PlannedSettle): string {
+function describePlannedSettle({ line, name, request, attempt, state, message }: PlannedSettle): string {
   const parts = [
     line === null ? '' : `line ${line}: `,
-    attempt ? summaryOf(attempt) : name,
+    attempt ? attemptLine(attempt) : name,
     request ? ` -> ${request.outcome} ${request.transactionId ?? ''}`.trimEnd() : '',
     `  ${STATE_LABELS[state]}`,
     message === null ? '' : `: ${message}`,
@@ -97,7 +97,7 @@ function describePlanned({ line, name, request, attempt, state, message }: Plann
   return parts.join('');
 }
 
-const plannedJson = ({ line, name, request, attempt, state, message }: PlannedSettle) => ({
+const plannedSettleJson = ({ line, name, request, attempt, state, message }: PlannedSettle) => ({
   line,
   attempt: attempt ? attemptJson(attempt) : null,
   name,
@@ -107,12 +107,12 @@ const plannedJson = ({ line, name, request, attempt, state, message }: PlannedSe
   message,
 });
 
-interface Options {
+interface ReportOptions {
   json?: boolean | undefined;
   /** False for a preview. True if requests were settled or proposed. */
   isCarriedOut: boolean;
   /** The id of the proposal that was stored; undefined if none was. */
-  proposal?: string | undefined;
+  proposalId?: string | undefined;
 }
 
 /**
@@ -120,17 +120,27 @@ interface Options {
  * settled, proposed or ready.
  * @returns the exit code of the command
  */
-export function printReport(terminal: Terminal, planned: readonly PlannedSettle[], options: Options): number {
-  const { json, isCarriedOut, proposal = null } = options;
+export function printReport(
+  terminal: Terminal,
+  planned: readonly PlannedSettle[],
+  options: ReportOptions,
+): number {
+  const { json, isCarriedOut, proposalId = null } = options;
   const countOf = (state: SettleState): number => planned.filter((plan) => plan.state === state).length;
   const states = (Object.keys(STATE_LABELS) as SettleState[]).filter((state) => countOf(state) > 0);
   const includedInTotals = planned.filter(({ state }) => ['ready', 'settled', 'proposed'].includes(state));
   const totals = totalsOf(includedInTotals.flatMap(({ attempt }) => attempt ?? []));
   if (json) {
     const counts = Object.fromEntries(states.map((state) => [state, countOf(state)]));
-    terminal.printJson({ isCarriedOut, proposal, counts, totals, results: planned.map(plannedJson) });
+    terminal.printJson({
+      isCarriedOut,
+      proposal: proposalId,
+      counts,
+      totals,
+      results: planned.map(plannedSettleJson),
+    });
   } else if (planned.length > 0) {
-    for (const plan of planned) terminal.print(describePlanned(plan));
+    for (const plan of planned) terminal.print(describePlannedSettle(plan));
     terminal.print('');
     for (const state of states) terminal.print(`${countOf(state)} ${STATE_LABELS[state]}`);
     for (const total of describeTotals(totals)) terminal.print(total);

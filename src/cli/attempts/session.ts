@@ -1,5 +1,5 @@
 import { AuditLog } from '../../observability/audit/audit-log';
-import { readToolConfig } from '../../config';
+import { readCommandConfig } from '../../config';
 import { openJournal } from '../../datasources/journal/create-journal';
 import { openProposals } from '../../datasources/journal/settlement-proposals';
 import { JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
@@ -8,12 +8,12 @@ import { readOperator } from './operator';
 /** Maximum number of attempts of unknown outcome that a command reads. */
 const MAX_UNKNOWN_ATTEMPTS = 100_000;
 
-/** Error message if findAttempt() of a session resolves with null. */
+/** Error message if Session.findAttempt() resolves with null. */
 export const NO_ATTEMPT_MESSAGE =
   'No attempt has this id or idempotency key. If several clients used the key, use the id of the attempt.';
 
 /** Returns the base URL of the payment service, which identifies it in the journal. @throws UsageError if it is not set */
-export function requireService(baseUrl: string | null): string {
+export function requireServiceUrl(baseUrl: string | null): string {
   if (baseUrl) return baseUrl;
   throw new UsageError(
     'SERVICE_BASE_URL is not set. Set it as for the gateway; the command does not work with the embedded sandbox.',
@@ -25,14 +25,14 @@ export type Session = Awaited<ReturnType<typeof openSession>>;
 
 /**
  * Opens the journal for a command about attempts.
- * @param by the option --by
- * @throws UsageError if the option or SERVICE_BASE_URL is invalid; the journal is then not opened
+ * @param byOption the option --by
+ * @throws UsageError if the option is invalid or SERVICE_BASE_URL is not set; the journal is not opened then
  */
-export async function openSession(context: Context, by?: string) {
+export async function openSession(context: Context, byOption?: string) {
   const { terminal } = context;
-  const config = readToolConfig(context.env);
-  const service = requireService(config.serviceBaseUrl);
-  const operator = readOperator(config.sudoUser, by);
+  const config = readCommandConfig(context.env);
+  const service = requireServiceUrl(config.serviceBaseUrl);
+  const operator = readOperator(config.sudoUser, byOption);
   terminal.showProgress('Reading the journal …');
   const journal = await openJournal(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   const resources: { close(): Promise<void> }[] = [journal];
@@ -48,7 +48,7 @@ export async function openSession(context: Context, by?: string) {
       resources.unshift(proposals);
       return proposals;
     },
-    /** Opens the audit log. @throws AuditLogError if the audit log cannot be written: then settle no attempt */
+    /** Opens the audit log. @throws AuditLogError if it cannot be written; no attempt may be settled then */
     openAuditLog: () => {
       const options = { creator: 'folder owner', key: config.auditKey?.reveal() ?? null } as const;
       const audit = AuditLog.open(config.auditFile, ({ why }) => terminal.printMessage(`${why}.`), options);

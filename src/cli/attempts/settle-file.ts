@@ -2,12 +2,12 @@ import path from 'node:path';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { parseJson, readTextFile } from '../../shared/json-text';
 import { InputError, UsageError } from '../context';
-import { toRequest, type FileLine } from './settle-plan';
+import { toSettleRequest, type SettleFileLine } from './settle-plan';
 
 type Column = 'id' | 'key' | 'outcome' | 'transactionId' | 'status';
-type Fields = Partial<Record<Column, string>>;
+type RowFields = Partial<Record<Column, string>>;
 
-/** Columns by name. The names are in lower case, without spaces, digits and punctuation. */
+/** Columns by normalised name: letters only, in lower case. */
 const COLUMN_BY_NAME = new Map<string, Column>([
   ['id', 'id'],
   ['attempt', 'id'],
@@ -20,8 +20,8 @@ const COLUMN_BY_NAME = new Map<string, Column>([
 ]);
 
 /** Returns the known fields of a row. @throws UsageError if a column is repeated or a value is not a string */
-function readFields(cells: readonly [name: string, value: unknown][]): Fields {
-  const fields: Fields = {};
+function readFields(cells: readonly [name: string, value: unknown][]): RowFields {
+  const fields: RowFields = {};
   for (const [name, value] of cells) {
     const column = COLUMN_BY_NAME.get(name.toLowerCase().replace(/[^a-z]/g, ''));
     if (!column) continue;
@@ -35,20 +35,20 @@ function readFields(cells: readonly [name: string, value: unknown][]): Fields {
 /** A row of a .csv or .jsonl file. `read` returns the row's fields, or throws a UsageError if the row is malformed. */
 interface Row {
   line: number;
-  read(): Fields;
+  read(): RowFields;
 }
 
 /** Matches a quoted or plain cell of CSV (RFC 4180) and the comma or line end after it. */
-const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
+const CELL_PATTERN = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
 
 /** Parses CSV; skips records with only blank cells. `line`: number of the first line of a record, from 1. */
 function parseCsv(text: string): { line: number; cells: string[] }[] {
   const records: { line: number; cells: string[] }[] = [];
   let line = 1;
   let record = { line, cells: [] as string[] };
-  CELL.lastIndex = 0;
-  while (CELL.lastIndex < text.length || record.cells.length > 0) {
-    const [whole, quoted, plain = '', end] = CELL.exec(text) ?? [];
+  CELL_PATTERN.lastIndex = 0;
+  while (CELL_PATTERN.lastIndex < text.length || record.cells.length > 0) {
+    const [whole, quoted, plain = '', end] = CELL_PATTERN.exec(text) ?? [];
     if (whole === undefined) throw new InputError(`Line ${line} of the CSV file: malformed quotes.`);
     record.cells.push(quoted?.replaceAll('""', '"') ?? plain);
     line += whole.split('\n').length - 1;
@@ -90,7 +90,7 @@ function readObject(json: string): object {
   throw new UsageError('Expected a JSON object without repeated names.');
 }
 
-function readRow({ line, read }: Row, defaultStatus: string): FileLine {
+function readRow({ line, read }: Row, defaultStatus: string): SettleFileLine {
   const commonFields = { line, name: '', key: null as string | null, request: null, attempt: null };
   try {
     const { id = '', key = '', outcome = '', transactionId, status } = read();
@@ -99,7 +99,7 @@ function readRow({ line, read }: Row, defaultStatus: string): FileLine {
     if (commonFields.name !== '' && ['', 'unknown'].includes(outcome))
       return { ...commonFields, state: 'left_unknown', message: null };
     const fields = { attempt: commonFields.name, outcome, transactionId, status: status || defaultStatus };
-    return { ...commonFields, request: toRequest(fields), state: 'ready', message: null };
+    return { ...commonFields, request: toSettleRequest(fields), state: 'ready', message: null };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return { ...commonFields, state: 'refused', message: error.message };
@@ -107,7 +107,7 @@ function readRow({ line, read }: Row, defaultStatus: string): FileLine {
 }
 
 /** Reads a .csv or .jsonl file. A malformed line is `refused`. @throws InputError if the file is unusable */
-export function readSettleFile(file: string, defaultStatus: string): FileLine[] {
+export function readSettleFile(file: string, defaultStatus: string): SettleFileLine[] {
   const extension = path.extname(file).toLowerCase();
   if (extension !== '.csv' && extension !== '.jsonl')
     throw new InputError(`${file}: expected the extension .csv or .jsonl.`);

@@ -19,7 +19,7 @@ interface RequestFields {
 }
 
 /** Returns a settle request with these fields. @throws UsageError if a field is missing or invalid */
-export function toRequest({ attempt, outcome, transactionId, status }: RequestFields): SettleRequest {
+export function toSettleRequest({ attempt, outcome, transactionId, status }: RequestFields): SettleRequest {
   if (attempt === '') throw new UsageError('No attempt is given: specify its id or its idempotency key.');
   if (outcome === 'not_sent') {
     if (transactionId) throw new UsageError('The outcome "not_sent" must not have a transaction id.');
@@ -55,7 +55,7 @@ export interface PlannedSettle {
   message: string | null;
 }
 
-export function refused(planned: PlannedSettle, message: string): PlannedSettle {
+export function asRefused(planned: PlannedSettle, message: string): PlannedSettle {
   return { ...planned, state: 'refused', message };
 }
 
@@ -64,7 +64,7 @@ export const isSettledAs = (attempt: Attempt, { outcome, transactionId }: Settle
   attempt.outcome === outcome && attempt.transactionId === transactionId;
 
 /** Reads the attempt of a settle request from the journal, and decides whether the attempt can be settled. */
-export async function planOne(
+export async function planSettle(
   session: Session,
   request: SettleRequest,
   line: number | null = null,
@@ -72,30 +72,32 @@ export async function planOne(
   const attempt = await session.findAttempt(request.attempt);
   const { attempt: name, transactionId } = request;
   const planned: PlannedSettle = { line, name, request, attempt, state: 'ready', message: null };
-  if (!attempt) return refused(planned, NO_ATTEMPT_MESSAGE);
+  if (!attempt) return asRefused(planned, NO_ATTEMPT_MESSAGE);
   if (isSettledAs(attempt, request)) return { ...planned, state: 'already_settled' };
   if (attempt.outcome !== 'unknown')
-    return refused(planned, `The outcome is already ${attempt.outcome}; it must be unknown to be settled.`);
+    return asRefused(planned, `The outcome is already ${attempt.outcome}; it must be unknown to be settled.`);
   const { journal, service } = session;
   const creator = transactionId && (await journal.findByTransaction(service, attempt.kind, transactionId));
-  return creator ? refused(planned, 'Another attempt created this transaction.') : planned;
+  return creator ? asRefused(planned, 'Another attempt created this transaction.') : planned;
 }
 
 /**
  * A line of a file; its attempt has not been read yet. `name`: the id in the line, or the idempotency key if the line
- * has no id. `key`: the idempotency key if the line has both; it must be the key of the attempt. Otherwise null.
+ * has no id. `key`: the idempotency key of a line with an id, which must be the key of the attempt; otherwise null.
  */
-export type FileLine = PlannedSettle & { line: number; key: string | null };
+export type SettleFileLine = PlannedSettle & { line: number; key: string | null };
 
 /** Compares the lines of a file with the journal and with each other. */
-export async function planFile(session: Session, lines: readonly FileLine[]): Promise<PlannedSettle[]> {
+export async function planFile(session: Session, lines: readonly SettleFileLine[]): Promise<PlannedSettle[]> {
   const planned: PlannedSettle[] = [];
   const firstLines = new Map<string, number>();
   for (const fileLine of lines) {
     session.terminal.showProgress(`Checking ${planned.length + 1} of ${lines.length} …`);
     const { line, key, request } = fileLine;
     planned.push(
-      request ? refuseIfConflict(await planOne(session, request, line), { line, key }, firstLines) : fileLine,
+      request
+        ? refuseIfConflict(await planSettle(session, request, line), { line, key }, firstLines)
+        : fileLine,
     );
   }
   return planned;
@@ -107,7 +109,7 @@ export async function planFile(session: Session, lines: readonly FileLine[]): Pr
  */
 function refuseIfConflict(
   planned: PlannedSettle,
-  { line, key }: Pick<FileLine, 'line' | 'key'>,
+  { line, key }: Pick<SettleFileLine, 'line' | 'key'>,
   firstLines: Map<string, number>,
 ): PlannedSettle {
   const { attempt, request } = planned;
@@ -117,8 +119,8 @@ function refuseIfConflict(
   const earlierLine = names.map((name) => firstLines.get(name)).find((first) => first !== undefined);
   for (const name of names) if (!firstLines.has(name)) firstLines.set(name, line);
   if (earlierLine !== undefined)
-    return refused(planned, `Line ${earlierLine} has the same attempt or transaction.`);
+    return asRefused(planned, `Line ${earlierLine} has the same attempt or transaction.`);
   // attemptsCsv() writes an apostrophe before a key that looks like a formula.
   const keyMatches = key === null || [attempt.key, `'${attempt.key}`].some((form) => form.trim() === key);
-  return keyMatches ? planned : refused(planned, 'The attempt with this id has another idempotency key.');
+  return keyMatches ? planned : asRefused(planned, 'The attempt with this id has another idempotency key.');
 }

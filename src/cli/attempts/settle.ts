@@ -5,7 +5,7 @@ import type { ProposedOutcome } from '../../datasources/journal/settlement-propo
 import { sleep } from '../../shared/timeout';
 import { auditName } from './operator';
 import type { Session } from './session';
-import { isSettledAs, planOne, refused, type PlannedSettle, type SettleRequest } from './settle-plan';
+import { isSettledAs, planSettle, asRefused, type PlannedSettle, type SettleRequest } from './settle-plan';
 
 /** Why attempts are settled. */
 interface Decision {
@@ -55,7 +55,7 @@ export async function settlePlanned(
       } catch (error) {
         failure = error instanceof Error ? error.message : String(error);
       }
-      if (failure !== undefined) result = refused(plan, failure);
+      if (failure !== undefined) result = asRefused(plan, failure);
     }
     results.push(result);
   }
@@ -72,17 +72,24 @@ async function settleOne(
   const { journal, service } = session;
   const claimed = await claimAttempt(session, attempt.id);
   if (!claimed) {
-    const current = { ...(await planOne(session, { ...request, attempt: attempt.id }, line)), name, request };
+    const replanned = await planSettle(session, { ...request, attempt: attempt.id }, line);
+    const current = { ...replanned, name, request };
     return current.state === 'ready'
-      ? refused(current, 'Another process (an instance or a command) holds this attempt: repeat the command.')
+      ? asRefused(
+          current,
+          'Another process (an instance or a command) holds this attempt: repeat the command.',
+        )
       : current;
   }
   const entry = { ...decisionFields(session, decision), attempt: claimed };
   const { outcome, transactionId } = request;
   audit.recordOperatorAction({ ...entry, event: 'settled', outcome, transactionId });
-  const isRecorded = await journal
+  const isOfOtherAttempt = await journal
     .recordOutcome(attempt.id, outcomeOf(request, Math.floor(await journal.time())))
-    .catch(() => true);
+    .then(
+      (isRecorded) => !isRecorded,
+      () => false,
+    );
   // recordOutcome() does not sync to disk. checkWrite() syncs the outcome, too, and throws if the sync fails.
   await journal.checkWrite(0);
   // A failed write may still have been committed, so read the attempt again to see which outcome is recorded.
@@ -94,10 +101,10 @@ async function settleOne(
     outcome: current?.outcome ?? claimed.outcome,
     transactionId: current?.transactionId ?? null,
   });
-  const message = isRecorded
-    ? 'The journal did not record the outcome: repeat the command.'
-    : 'Another attempt created this transaction.';
-  return refused({ ...planned, attempt: current }, message);
+  const message = isOfOtherAttempt
+    ? 'Another attempt created this transaction.'
+    : 'The journal did not record the outcome: repeat the command.';
+  return asRefused({ ...planned, attempt: current }, message);
 }
 
 /** Waits for the lease of an attempt and takes it. Returns null on timeout, or if the outcome is no longer unknown. */

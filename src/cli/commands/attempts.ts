@@ -1,15 +1,15 @@
-import { attemptsCsv, attemptJson, describeAttempt, summaryOf } from '../attempts/report';
+import { attemptsCsv, attemptJson, describeAttempt, attemptLine } from '../attempts/report';
 import { NO_ATTEMPT_MESSAGE, openSession } from '../attempts/session';
 import { EXIT, type Context } from '../context';
 
-interface ListOptions {
+interface OutputOptions {
   json?: boolean;
   jsonl?: boolean;
   csv?: boolean;
 }
 
 /** Runs `paygraph attempts list`. */
-export async function listAttempts(context: Context, { json, jsonl, csv }: ListOptions): Promise<number> {
+export async function listAttempts(context: Context, { json, jsonl, csv }: OutputOptions): Promise<number> {
   await using session = await openSession(context);
   const attempts = await session.unknownAttempts();
   const { terminal } = context;
@@ -18,13 +18,13 @@ export async function listAttempts(context: Context, { json, jsonl, csv }: ListO
   else if (json) terminal.printJson(attempts.map(attemptJson));
   else
     terminal.print(
-      attempts.length === 0 ? 'No attempt has an unknown outcome.' : attempts.map(summaryOf).join('\n'),
+      attempts.length === 0 ? 'No attempt has an unknown outcome.' : attempts.map(attemptLine).join('\n'),
     );
   return EXIT.done;
 }
 
 /** Runs `paygraph attempts show`. Rejects if the attempt is not found. */
-export async function showAttempt(context: Context, name: string, { json }: ListOptions): Promise<number> {
+export async function showAttempt(context: Context, name: string, { json }: OutputOptions): Promise<number> {
   await using session = await openSession(context);
   const attempt = await session.findAttempt(name);
   if (!attempt) throw new Error(NO_ATTEMPT_MESSAGE);

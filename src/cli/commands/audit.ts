@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import process from 'node:process';
-import { readToolConfig } from '../../config';
+import { readCommandConfig } from '../../config';
 import { AuditLogFollower } from '../../observability/audit/follower';
 import { Verifier, type FileSummary, type Finding } from '../../observability/audit/verifier';
 import { sleep } from '../../shared/timeout';
@@ -8,7 +8,7 @@ import { EXIT, InputError, type Context } from '../context';
 import { causeCode } from '../../shared/error-code';
 import type { Terminal } from '../terminal';
 
-/** Maximum number of printed faults, of printed notes, and of printed processes. */
+/** Maximum number of faults, of notes and of processes that are printed. */
 const MAX_PRINTED = 20;
 const FOLLOW_INTERVAL_MS = 500;
 
@@ -24,7 +24,7 @@ export async function verify(
   files: readonly string[],
   { expect = [], json }: VerifyOptions,
 ): Promise<number> {
-  const { auditFile, auditKey } = readToolConfig(env);
+  const { auditFile, auditKey } = readCommandConfig(env);
   const findings = { faultCount: 0, noteCount: 0, printed: [] as Finding[] };
   const onFinding = (finding: Finding): void => {
     const countOfKind = (findings[finding.isFault ? 'faultCount' : 'noteCount'] += 1);
@@ -32,7 +32,7 @@ export async function verify(
   };
   const verifier = new Verifier(onFinding, auditKey?.reveal() ?? null, expect);
   for (const file of files.length > 0 ? files : [auditFile]) await verifyFile(file, verifier, terminal);
-  const result = resultOf(verifier, findings);
+  const result = verificationResult(verifier, findings);
   if (json) terminal.printJson(result);
   else terminal.print(describeResult(result).join('\n'));
   return result.isWhole ? EXIT.done : EXIT.failed;
@@ -48,7 +48,7 @@ async function verifyFile(file: string, verifier: Verifier, terminal: Terminal):
 }
 
 /** Returns the result as --json prints it. `findings` has the first MAX_PRINTED faults and notes. */
-const resultOf = (
+const verificationResult = (
   { writers, files, missed, notFound }: Verifier,
   { faultCount, noteCount, printed }: { faultCount: number; noteCount: number; printed: readonly Finding[] },
 ) => ({
@@ -62,7 +62,7 @@ const resultOf = (
   files,
 });
 
-function describeResult(result: ReturnType<typeof resultOf>): string[] {
+function describeResult(result: ReturnType<typeof verificationResult>): string[] {
   const { faults, notes, findings, missingSeals, callsNotWritten, writers, files } = result;
   const describeOmitted = (label: string, count: number, what: string): string[] =>
     count > MAX_PRINTED ? [`${label}  … and ${count - MAX_PRINTED} more ${what}.`] : [];
@@ -105,7 +105,7 @@ function describeFile({ name, lines, calls, first, last, seal }: FileSummary): s
 
 /** Runs `paygraph audit follow`. On SIGTERM, prints the lines written so far and ends. */
 export async function follow({ terminal, env }: Context, file: string | undefined): Promise<number> {
-  const follower = new AuditLogFollower(file ?? readToolConfig(env).auditFile);
+  const follower = new AuditLogFollower(file ?? readCommandConfig(env).auditFile);
   const stop = new AbortController();
   process.once('SIGTERM', () => stop.abort());
   const printNewLines = (): boolean => {

@@ -26,7 +26,7 @@ const BEHIND_MESSAGE =
   'The newest changes cannot be read yet, because an earlier database transaction is in progress. Repeat the command later.';
 
 /** Which changes are printed: those of one channel, or of all channels (null). */
-type Selection = Pick<ChangeRange, 'service' | 'channel' | 'creators'>;
+type ChangeSelection = Pick<ChangeRange, 'service' | 'channel' | 'creators'>;
 
 /** Runs `paygraph changes`. */
 export async function changes(
@@ -56,15 +56,15 @@ export async function changes(
     terminal.printMessage(`next cursor: ${encodeCursor(after ?? FIRST_POSITION)}`);
     return EXIT.done;
   } catch (error) {
-    throw await describeCursorError(error, session, selection);
+    throw await explainCursorError(error, session, selection);
   }
 }
 
 /** If --after is malformed or too old, returns an error with the oldest cursor. Returns other errors unchanged. */
-async function describeCursorError(
+async function explainCursorError(
   error: unknown,
   { journal }: Session,
-  selection: Selection,
+  selection: ChangeSelection,
 ): Promise<unknown> {
   if (error instanceof PositionExpired)
     return new InputError(
@@ -86,7 +86,7 @@ const CSV_COLUMNS = [
   ...['previousStatus', 'status', 'state', 'currency', 'value', 'received'],
 ];
 
-function fieldsOf({ position, recordedAt, kind, method, ...change }: RecordedChange) {
+function changeFields({ position, recordedAt, kind, method, ...change }: RecordedChange) {
   return {
     cursor: encodeCursor(position),
     recordedAt: timeText(recordedAt),
@@ -106,13 +106,13 @@ function fieldsOf({ position, recordedAt, kind, method, ...change }: RecordedCha
 }
 
 function csvLine(change: RecordedChange): string {
-  const fields: Readonly<Record<string, string | null>> = fieldsOf(change);
+  const fields: Readonly<Record<string, string | null>> = changeFields(change);
   return csvRecord(CSV_COLUMNS.map((name) => fields[name] ?? null));
 }
 
-/** Returns a change like the GraphQL type PaymentChange or PayoutChange, but without the field that needs a lookup. */
+/** Returns a change as JSON with the fields of PaymentChange or PayoutChange, except the one that needs a lookup. */
 function jsonLine(change: RecordedChange): string {
-  const { kind, state, currency, value, received, ...fields } = fieldsOf(change);
+  const { kind, state, currency, value, received, ...fields } = changeFields(change);
   const json = {
     __typename: kind === 'payment' ? 'PaymentChange' : 'PayoutChange',
     ...fields,

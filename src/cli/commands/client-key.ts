@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { SCOPES } from '../../auth/caller';
 import { ClientKeyStore, newClientKey, type ClientKey } from '../../auth/client-keys';
-import { readToolConfig } from '../../config';
+import { readCommandConfig } from '../../config';
 import { describeFileError } from '../../shared/hot-reloaded-file';
 import { parseJson, readTextFile } from '../../shared/json-text';
 import { EXIT, InputError, UsageError, type Context } from '../context';
@@ -30,7 +30,7 @@ function readEntries(file: string): KeyEntry[] {
 }
 
 /** Validates entries by the rules of the gateway. @throws InputError if one is invalid */
-function validate(entries: readonly object[]): void {
+function validateEntries(entries: readonly object[]): void {
   try {
     new ClientKeyStore(JSON.stringify(entries));
   } catch (error) {
@@ -39,7 +39,7 @@ function validate(entries: readonly object[]): void {
 }
 
 function writeEntries(file: string, entries: readonly object[]): void {
-  validate(entries);
+  validateEntries(entries);
   replaceFile(file, `${JSON.stringify(entries, null, 2)}\n`, 0o600);
 }
 
@@ -63,7 +63,7 @@ function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions)
   // JSON.stringify() omits a field that is undefined.
   const expiresAt = expiresIn === undefined ? undefined : timeText(now + expiresIn);
   const created = { ...rights, ...entry, label, createdAt: timeText(now), expiresAt };
-  validate([created]);
+  validateEntries([created]);
   return { key, entry: created };
 }
 
@@ -171,7 +171,7 @@ async function readMetrics(url: string, headers: { authorization?: string }): Pr
 
 /** Returns when each key was last used at any instance, in ms since 1970, by `<client id> <label>`. */
 async function readLastUses(urls: readonly string[], { env }: Context): Promise<Map<string, number>> {
-  const token = readToolConfig(env).metricsToken?.reveal();
+  const token = readCommandConfig(env).metricsToken?.reveal();
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   const pages = await Promise.all(urls.map((url) => readMetrics(url, headers)));
   const lastUses = new Map<string, number>();
@@ -183,7 +183,7 @@ async function readLastUses(urls: readonly string[], { env }: Context): Promise<
 }
 
 /** Formats objects as a table with aligned columns. All objects have the same fields. */
-function tableOf(objects: readonly Readonly<Record<string, unknown>>[]): string {
+function formatTable(objects: readonly Readonly<Record<string, unknown>>[]): string {
   const names = Object.keys(objects[0] ?? {});
   const rows = objects.map((object) => names.map((name) => String(object[name] ?? '-')));
   const lines = [names.map((name) => labelOf(name).toUpperCase()), ...rows];
@@ -210,6 +210,6 @@ export async function listKeys(
     channels,
   }));
   if (json) context.terminal.printJson(keys);
-  else context.terminal.print(keys.length === 0 ? 'There are no keys.' : tableOf(keys));
+  else context.terminal.print(keys.length === 0 ? 'There are no keys.' : formatTable(keys));
   return EXIT.done;
 }

@@ -9,7 +9,7 @@ import {
   DEV_JWKS_PATH,
   DEV_KEY_FILE,
 } from '../../shared/dev-issuer';
-import { readToolConfig } from '../../config';
+import { readCommandConfig } from '../../config';
 import { EXIT, InputError, type Context } from '../context';
 import { causeCode } from '../../shared/error-code';
 import { parseList, replaceFile } from '../options';
@@ -72,7 +72,7 @@ function claimsOf({ sub, scope, channels }: DevTokenOptions) {
 
 /** Runs `paygraph dev-token`. @throws InputError if an option is invalid or the settings forbid such tokens */
 export async function devToken({ terminal, env }: Context, options: DevTokenOptions): Promise<number> {
-  const { serviceBaseUrl, sandboxPort } = readToolConfig(env);
+  const { serviceBaseUrl, sandboxPort } = readCommandConfig(env);
   if (serviceBaseUrl !== null)
     throw new InputError('Unset SERVICE_BASE_URL: these tokens are for the embedded sandbox only.');
   if (sandboxPort === 0) throw new InputError('SANDBOX_PORT: expected a fixed port, not 0.');

@@ -1,4 +1,4 @@
-import { readToolConfig } from '../../config';
+import { readCommandConfig } from '../../config';
 import { migrateJournal, openJournal } from '../../datasources/journal/create-journal';
 import type { JournalState } from '../../datasources/journal/fence';
 import { EXIT, JOURNAL_TIMEOUT_MS, type Context } from '../context';
@@ -6,7 +6,7 @@ import { timeText } from '../terminal';
 
 /** Runs `paygraph migrate`. Rejects if the journal cannot be opened or migrated. */
 export async function migrate({ terminal, env }: Context): Promise<number> {
-  const { journalUrl } = readToolConfig(env);
+  const { journalUrl } = readCommandConfig(env);
   terminal.showProgress('Migrating the tables of the journal …');
   await migrateJournal(journalUrl.reveal());
   terminal.print('All migrations are applied.');
@@ -15,7 +15,7 @@ export async function migrate({ terminal, env }: Context): Promise<number> {
 
 /** Runs `paygraph fence [on|off]`. Rejects if the journal cannot be read or written. */
 export async function fence({ terminal, env }: Context, action?: 'on' | 'off'): Promise<number> {
-  const { journalUrl, fenceMs } = readToolConfig(env);
+  const { journalUrl, fenceMs } = readCommandConfig(env);
   const journal = await openJournal(journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
   try {
     if (action) await journal.setFence(action === 'on' ? 'operator' : null);

@@ -4,13 +4,13 @@ import { auditName, mayBeSamePerson, readReason } from '../attempts/operator';
 import { attemptJson, describeTotals, printReport, timeOrDash, totalsOf } from '../attempts/report';
 import { openSession, type Session } from '../attempts/session';
 import { decisionFields, settlePlanned } from '../attempts/settle';
-import { planOne, toRequest, type PlannedSettle } from '../attempts/settle-plan';
+import { planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
 import { EXIT, type Context } from '../context';
 
 /** The rows of one proposal. */
-type Rows = [ProposedOutcome, ...ProposedOutcome[]];
+type ProposalRows = [ProposedOutcome, ...ProposedOutcome[]];
 
-async function proposalJson({ journal, service }: Session, rows: Rows) {
+async function proposalJson({ journal, service }: Session, rows: ProposalRows) {
   const { id, proposedBy, sudoUser, givenName, reason, proposedAt, expiresAt } = rows[0];
   const foundAttempts: Attempt[] = [];
   const attempts = [];
@@ -55,7 +55,7 @@ export async function listProposals(context: Context, { json }: JsonOption): Pro
   const rows = await (await session.openProposals()).list(session.service, Date.now());
   const proposals = [];
   for (const group of Map.groupBy(rows, ({ id }) => id).values())
-    proposals.push(await proposalJson(session, group as Rows));
+    proposals.push(await proposalJson(session, group as ProposalRows));
   const { terminal } = context;
   if (json) terminal.printJson(proposals);
   else if (proposals.length === 0) terminal.print('No proposal waits for approval.');
@@ -71,7 +71,7 @@ async function openProposal(session: Session, id: string) {
     throw new Error(
       'No open proposal has this id. It was approved or withdrawn, has expired, or the id is wrong.',
     );
-  const rows: Rows = [first, ...more];
+  const rows: ProposalRows = [first, ...more];
   return { store, rows, proposal: { id, proposedBy: auditName(first.proposedBy) } };
 }
 
@@ -91,7 +91,9 @@ export async function approve(
     throw new Error('Another person has to approve: you made the proposal, as this user or through sudo.');
   const planned: PlannedSettle[] = [];
   for (const { attemptId, outcome, transactionId, status } of rows)
-    planned.push(await planOne(session, toRequest({ attempt: attemptId, outcome, transactionId, status })));
+    planned.push(
+      await planSettle(session, toSettleRequest({ attempt: attemptId, outcome, transactionId, status })),
+    );
   const results = await settlePlanned(session, planned, { reason, proposal });
   for (const { state, attempt } of results)
     if (state !== 'refused' && attempt) await store.remove(id, attempt.id);

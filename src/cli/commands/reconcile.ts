@@ -1,18 +1,19 @@
 import { readLookupConfig } from '../../config';
 import { openAttemptsByStart } from '../../datasources/journal/attempts-by-start';
 import { openJournal } from '../../datasources/journal/create-journal';
-import { requireService } from '../attempts/session';
+import { requireServiceUrl } from '../attempts/session';
 import { EXIT, JOURNAL_TIMEOUT_MS, UsageError, type Context } from '../context';
 import { LatestChanges } from '../reconcile/latest-changes';
 import { ServiceLookups } from '../reconcile/lookups';
 import { RateLimiter, systemWaitingClock as clock } from '../reconcile/rate-limiter';
-import { REPORT_HEADER, describeProgress, differencesOf, printSummary } from '../reconcile/report';
+import { REPORT_HEADER, describeProgress, countDifferences, printSummary } from '../reconcile/report';
 import { ReportFile } from '../reconcile/report-file';
-import { runChecks } from '../reconcile/run';
+import { checkAttempts } from '../reconcile/run';
 
 interface ReconcileOptions {
-  /** Start of the time range in ms since 1970, inclusive. `to` is its end in ms since 1970, exclusive. */
+  /** Start of the time range in ms since 1970, inclusive. */
   from: number;
+  /** End of the time range in ms since 1970, exclusive. */
   to: number;
   channel?: string;
   rate: number;
@@ -30,7 +31,7 @@ export async function reconcile(
   if (from >= to) throw new UsageError('--to: expected a time after --from.');
   if (to > Date.now()) throw new UsageError('--to: expected a time in the past.');
   const config = readLookupConfig(env);
-  const service = requireService(config.service.baseUrl);
+  const service = requireServiceUrl(config.service.baseUrl);
   const selection = { service, from, to, channel: channel ?? null, all };
   const url = config.journalUrl.reveal();
   const journal = await openJournal(url, JOURNAL_TIMEOUT_MS);
@@ -46,13 +47,15 @@ export async function reconcile(
     terminal.showProgress('Reading the record of changes …');
     await changes.update();
     const { followsTransactions } = config;
-    const check = { journal, changes, followsTransactions, lookUp: lookups.lookUp.bind(lookups) };
+    const checkOptions = { journal, changes, followsTransactions, lookUp: lookups.lookUp.bind(lookups) };
     const onProgress = (startedAt: number): void =>
       terminal.showProgress(describeProgress(report.counts, startedAt));
-    await runChecks({ selection, attempts, check, report, onProgress }).finally(() => stopped.abort());
+    await checkAttempts({ selection, attempts, checkOptions, report, onProgress }).finally(() =>
+      stopped.abort(),
+    );
     report.complete();
-    printSummary(terminal, report.counts, { file, lookups: lookups.count, json });
-    return differencesOf(report.counts) > 0 ? EXIT.failed : EXIT.done;
+    printSummary(terminal, report.counts, { file, lookups: lookups.requestCount, json });
+    return countDifferences(report.counts) > 0 ? EXIT.failed : EXIT.done;
   } finally {
     await journal.close();
   }

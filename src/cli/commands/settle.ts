@@ -3,7 +3,7 @@ import { attemptJson, describeAttempt, printReport } from '../attempts/report';
 import { openSession, type Session } from '../attempts/session';
 import { settlePlanned, proposePlanned } from '../attempts/settle';
 import { readSettleFile } from '../attempts/settle-file';
-import { planFile, planOne, toRequest, type PlannedSettle } from '../attempts/settle-plan';
+import { planFile, planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
 import { EXIT, UsageError, type Context } from '../context';
 import type { Terminal } from '../terminal';
 
@@ -22,8 +22,8 @@ interface SettleOptions {
   json?: boolean;
 }
 
-/** Looks up the attempts and decides which of them can be settled. */
-type Plan = (session: Session) => Promise<PlannedSettle[]>;
+/** Reads the attempts of a command from the journal, and decides which of them can be settled. */
+type Planner = (session: Session) => Promise<PlannedSettle[]>;
 
 /** Runs `paygraph attempts settle` for one attempt, for those in a file, or for those that --all selects. */
 export async function settle(
@@ -35,29 +35,29 @@ export async function settle(
   const { json, yes } = options;
   const reason = readReason(options.reason);
   const isSingle = attempt !== undefined;
-  const plan = readPlan(attempt, outcome ?? '', options);
+  const planner = createPlanner(attempt, outcome ?? '', options);
   await using session = await openSession(context, options.by);
   const { terminal } = context;
-  let planned = await plan(session);
+  let planned = await planner(session);
   if (!isSingle && !yes) {
-    const code = printReport(terminal, planned, { json, isCarriedOut: false });
+    const exitCode = printReport(terminal, planned, { json, isCarriedOut: false });
     terminal.printMessage('Nothing was changed. Repeat the command with --yes to settle.');
-    return code;
+    return exitCode;
   }
-  let proposal: string | undefined;
+  let proposalId: string | undefined;
   if (!session.config.settleApproval) planned = await settlePlanned(session, planned, { reason });
   else if (planned.some(({ state }) => state === 'ready'))
-    ({ id: proposal, results: planned } = await proposePlanned(session, planned, { reason }));
-  if (isSingle && proposal === undefined) return printSettled(terminal, planned, json);
-  const code = printReport(terminal, planned, { json, isCarriedOut: true, proposal });
-  if (proposal !== undefined)
+    ({ id: proposalId, results: planned } = await proposePlanned(session, planned, { reason }));
+  if (isSingle && proposalId === undefined) return printSettledAttempt(terminal, planned, json);
+  const exitCode = printReport(terminal, planned, { json, isCarriedOut: true, proposalId });
+  if (proposalId !== undefined)
     terminal.printMessage(
-      `Nothing is settled yet: another user has to run "paygraph attempts approve ${proposal}" within 24 hours.`,
+      `Nothing is settled yet: another user has to run "paygraph attempts approve ${proposalId}" within 24 hours.`,
     );
-  return code;
+  return exitCode;
 }
 
-function printSettled(terminal: Terminal, [planned]: readonly PlannedSettle[], json = false): number {
+function printSettledAttempt(terminal: Terminal, [planned]: readonly PlannedSettle[], json = false): number {
   if (!planned?.attempt || planned.message !== null) throw new Error(planned?.message ?? '');
   if (json) terminal.printJson(attemptJson(planned.attempt));
   else terminal.print(describeAttempt(planned.attempt));
@@ -66,25 +66,25 @@ function printSettled(terminal: Terminal, [planned]: readonly PlannedSettle[], j
   return EXIT.done;
 }
 
-/** Validates arguments and options before the journal is opened. @throws UsageError or InputError */
-function readPlan(attempt: string | undefined, outcome: string, options: SettleOptions): Plan {
+/** Validates arguments, options and the file; does not need the journal. @throws UsageError or InputError */
+function createPlanner(attempt: string | undefined, outcome: string, options: SettleOptions): Planner {
   const { file, all, transactionId, status } = options;
   if ([file !== undefined, all === true, attempt !== undefined].filter(Boolean).length !== 1)
     throw new UsageError(
       'attempts settle: expected exactly one of: an attempt with its outcome, --file, --all.',
     );
   if (attempt !== undefined) {
-    const request = toRequest({ attempt, outcome, transactionId, status });
-    return async (session) => [await planOne(session, request)];
+    const request = toSettleRequest({ attempt, outcome, transactionId, status });
+    return async (session) => [await planSettle(session, request)];
   }
   if (transactionId !== undefined) throw new UsageError('--transaction-id requires a single attempt.');
-  if (file === undefined) return planAll(options);
+  if (file === undefined) return createPlannerForAll(options);
   const fileLines = readSettleFile(file, status);
   return (session) => planFile(session, fileLines);
 }
 
-/** Plans the outcome not_sent for the attempts that --all selects. (The outcome succeeded needs a transaction id.) */
-function planAll({ olderThan, kind, channel }: SettleOptions): Plan {
+/** Returns a planner that records the outcome not_sent for the attempts that --all selects. */
+function createPlannerForAll({ olderThan, kind, channel }: SettleOptions): Planner {
   if (olderThan === undefined) throw new UsageError('--all requires --older-than, such as 90m, 2h or 3d.');
   return async (session) => {
     const startedBefore = Date.now() - olderThan;

@@ -1,6 +1,6 @@
 import type { Config } from '../../config';
 
-const RESTRICT_MODE =
+const RESTRICT_MODE_REMEDY =
   'chmod 600, as the user of the gateway; in Kubernetes set defaultMode: 0400 for the volume.';
 
 /** The remedy of every problem that the doctor reports, by the code of the problem. */
@@ -51,8 +51,8 @@ const REMEDIES = {
   token_keys_unusable: 'The issuer has to sign tokens with RS256, ES256 or EdDSA.',
   token_keys_unavailable:
     'Check AUTH_JWKS_URL and the connection to the identity provider. Until then a newly started gateway rejects all tokens with 503; a running gateway uses cached keys for at most AUTH_MAX_STALE_KEYS_SECONDS.',
-  world_writable: RESTRICT_MODE,
-  world_readable: RESTRICT_MODE,
+  world_writable: RESTRICT_MODE_REMEDY,
+  world_readable: RESTRICT_MODE_REMEDY,
   not_readable: 'Make the user of the gateway the owner of the file (chown).',
   not_writable: 'Make the user of the gateway the owner (chown), or mount the disk read-write.',
   not_a_file: 'Correct the path in the setting.',
@@ -100,11 +100,11 @@ export interface Check {
 
 export const ok = (message: string): Finding => ({ status: 'ok', code: 'ok', message });
 export const skipped = (message: string): Finding => ({ status: 'skipped', code: 'skipped', message });
-const problemFinding =
+const findingWithStatus =
   (status: 'warning' | 'failed') =>
   (code: ProblemCode, message: string): Finding => ({ status, code, message, remedy: REMEDIES[code] });
-export const warning = problemFinding('warning');
-export const failed = problemFinding('failed');
+export const warning = findingWithStatus('warning');
+export const failed = findingWithStatus('failed');
 
 /** Finding of checks that need a real payment service, if the gateway uses the embedded sandbox. */
 export const SKIPPED_WITHOUT_SERVICE = skipped('SERVICE_BASE_URL is not set: the embedded sandbox is used.');

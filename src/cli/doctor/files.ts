@@ -34,11 +34,11 @@ export function checkWritable(setting: string, file: string): Finding {
   if (exists && isFolder) return failed('not_a_file', `${setting}: ${file} is a folder, not a file.`);
   if (!exists && !isFolder)
     return failed('not_a_file', `${setting}: ${file} cannot be created: ${target} is not a folder.`);
-  if (!isWritable(target)) return notWritable(setting, target);
+  if (!isWritable(target)) return notWritableFinding(setting, target);
   return ok(exists ? `${file} is writable.` : `${file} does not exist yet; the gateway creates it.`);
 }
 
-export const notWritable = (setting: string, target: string): Finding =>
+export const notWritableFinding = (setting: string, target: string): Finding =>
   failed('not_writable', `${setting}: ${target} is not writable.`);
 
 /** Checks the free disk space for a file. The file need not exist. */
@@ -87,7 +87,7 @@ function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string,
   return files;
 }
 
-/** Returns the files that SERVICE_CREDENTIALS_FILE names; none if it is invalid: checkCredentials() reports that. */
+/** Returns the files that SERVICE_CREDENTIALS_FILE names; none if it is invalid, which checkCredentials() reports. */
 function credentialFilesOf(credentialsFile: string | null): string[] {
   try {
     return credentialEntries(credentialsFile).files;

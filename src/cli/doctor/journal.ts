@@ -9,7 +9,7 @@ import {
 } from '../../datasources/journal/diagnostics';
 import { describeJournalError, journalErrorText, sqliteError } from '../../datasources/journal/journal-error';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
-import { checkDiskSpace, checkWritable, isWritable, notWritable } from './files';
+import { checkDiskSpace, checkWritable, isWritable, notWritableFinding } from './files';
 
 /** How long to wait while another process locks the SQLite file, in milliseconds. */
 const BUSY_TIMEOUT_MS = 1_000;
@@ -43,7 +43,9 @@ async function checkSqlite(file: string): Promise<JournalInspection> {
     const state = await inspectSqlite(file, BUSY_TIMEOUT_MS);
     // The folder must be writable, too, because SQLite creates two more files in it.
     const isUsable = state.isWritable && isWritable(path.dirname(file));
-    const accessFinding = isUsable ? writableFinding : notWritable('DATABASE_URL', `${file} or its folder`);
+    const accessFinding = isUsable
+      ? writableFinding
+      : notWritableFinding('DATABASE_URL', `${file} or its folder`);
     return { findings: [accessFinding, diskFinding], state };
   } catch (error) {
     const { message: text, errcode } = error as { message: string; errcode?: number };

@@ -26,17 +26,17 @@ const MAX_CONCURRENT_LOOKUPS = 8;
  */
 export async function checkCredentials(context: CheckContext): Promise<Finding[]> {
   if (context.config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
-  let openedEntries: ReturnType<typeof openEntries>;
+  let openedEntries: ReturnType<typeof openCredentialEntries>;
   try {
-    openedEntries = openEntries(context);
+    openedEntries = openCredentialEntries(context);
   } catch (error) {
     return [failed('credentials_file_invalid', `SERVICE_CREDENTIALS_FILE: ${describeFileError(error)}.`)];
   }
   return sendLookups(context, openedEntries).finally(() => openedEntries.credentials.close());
 }
 
-/** Returns the credentials, and by the name of each entry of the credentials a channel that uses the entry. */
-function openEntries({ config, channel }: CheckContext) {
+/** Opens the credentials, and chooses a channel for each of their entries. `channels`: channel by name of the entry. */
+function openCredentialEntries({ config, channel }: CheckContext) {
   const credentials = openCredentials(config.service);
   const channels = new Map<string, string>();
   const defaultChannel = channel ?? randomUUID();
@@ -46,7 +46,7 @@ function openEntries({ config, channel }: CheckContext) {
   return { credentials, channels };
 }
 
-/** Returns the channels of SERVICE_CREDENTIALS_FILE and the files that it names. Throws if one of them is invalid. */
+/** Returns the channels of SERVICE_CREDENTIALS_FILE and the files that it names. Throws if a file is invalid. */
 export function credentialEntries(file: string | null): { channels: string[]; files: string[] } {
   const files: string[] = [];
   if (file === null) return { channels: [], files };
@@ -61,7 +61,7 @@ export function credentialEntries(file: string | null): { channels: string[]; fi
 
 async function sendLookups(
   { config, now }: CheckContext,
-  { credentials, channels }: ReturnType<typeof openEntries>,
+  { credentials, channels }: ReturnType<typeof openCredentialEntries>,
 ): Promise<Finding[]> {
   const { baseUrl, timeoutMs, notFoundStatus } = config.service;
   const transportOptions = { baseUrl, timeoutMs: Math.min(timeoutMs, MAX_LOOKUP_TIMEOUT_MS), now };
@@ -83,9 +83,12 @@ async function sendLookups(
   while (pending.length > 0) await Promise.all(pending.splice(0, MAX_CONCURRENT_LOOKUPS).map(checkEntry));
   void transport.close();
   if (findings.every(({ status }) => status === 'ok')) {
-    const unknownKey = new ServiceTransport({ ...transportOptions, credentials: Credentials.placeholder() });
-    const response = await lookUpUnknownPayment(unknownKey, randomUUID()).catch(() => null);
-    void unknownKey.close();
+    const unknownKeyTransport = new ServiceTransport({
+      ...transportOptions,
+      credentials: Credentials.placeholder(),
+    });
+    const response = await lookUpUnknownPayment(unknownKeyTransport, randomUUID()).catch(() => null);
+    void unknownKeyTransport.close();
     // Any web server can respond "not found"; only the payment service rejects an unknown key with 401.
     const message = `A lookup with an unknown API key got the status ${response?.status} instead of 401.`;
     if (response && response.status !== 401) findings.push(warning('unknown_key_accepted', message));

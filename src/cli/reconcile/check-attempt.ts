@@ -4,9 +4,9 @@ import {
   compareSucceeded,
   compareUnsent,
   type Comparison,
-  type LaterRecord,
+  type ChangeTracking,
   type LatestChange,
-  type Shown,
+  type ServiceTransaction,
 } from './compare';
 import type { LatestChanges } from './latest-changes';
 import type { LookupId, LookupOutcome } from './lookups';
@@ -17,10 +17,10 @@ export interface CheckedAttempt extends Comparison {
   /** Null if the transaction id is unknown, no change of the transaction is recorded, or the lookup failed. */
   change: LatestChange | null;
   /** Null if the service does not find the transaction, another attempt created it, or the lookup failed. */
-  shown: Shown | null;
+  transaction: ServiceTransaction | null;
   /** When the lookup ended, in ms since 1970. */
   checkedAt: number;
-  /** Whether the service did not respond, or rejected the credentials. Many in a row end the run. */
+  /** Whether the service did not respond, or rejected the credentials. Many such attempts in a row end the run. */
   isOutage: boolean;
 }
 
@@ -28,18 +28,21 @@ export interface CheckOptions {
   journal: Pick<Journal, 'findById' | 'findByTransaction' | 'hasRival'>;
   lookUp(attempt: Attempt, id: LookupId): Promise<LookupOutcome>;
   changes: Pick<LatestChanges, 'find' | 'update'>;
-  followsTransactions: LaterRecord['followsTransactions'];
+  followsTransactions: ChangeTracking['followsTransactions'];
 }
 
 const OUTAGE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT', 'AUTH_FAILED']);
 
-type Verdict = Omit<CheckedAttempt, 'attempt' | 'checkedAt' | 'isOutage'>;
+type AttemptComparison = Omit<CheckedAttempt, 'attempt' | 'checkedAt' | 'isOutage'>;
 
-const unknownVerdict = (detail: string, shown: Shown | null = null): Verdict => ({
+const unknownComparison = (
+  detail: string,
+  transaction: ServiceTransaction | null = null,
+): AttemptComparison => ({
   result: 'unknown',
   detail,
   change: null,
-  shown,
+  transaction,
 });
 
 /**
@@ -61,35 +64,43 @@ async function checkOnce(
   const { externalId, transactionId } = attempt;
   const outcome = await options.lookUp(attempt, transactionId === null ? { externalId } : { transactionId });
   if (updatesChanges) await options.changes.update();
-  const verdict = await judge(attempt, outcome, options);
+  const comparison = await compareAttempt(attempt, outcome, options);
   const isOutage = outcome.kind === 'failed' && OUTAGE_ERRORS.has(outcome.error);
-  return { ...verdict, attempt, checkedAt: Date.now(), isOutage };
+  return { ...comparison, attempt, checkedAt: Date.now(), isOutage };
 }
 
-async function judge(attempt: Attempt, outcome: LookupOutcome, options: CheckOptions): Promise<Verdict> {
+async function compareAttempt(
+  attempt: Attempt,
+  outcome: LookupOutcome,
+  options: CheckOptions,
+): Promise<AttemptComparison> {
   if (outcome.kind === 'failed')
-    return unknownVerdict(outcome.error.toLowerCase().replace(/^(lookup_)?/, 'lookup_'));
-  if (outcome.kind === 'not_found_elsewhere') return unknownVerdict('not_found_by_proxy');
-  const shown = outcome.kind === 'found' ? outcome.shown : null;
+    return unknownComparison(outcome.error.toLowerCase().replace(/^(lookup_)?/, 'lookup_'));
+  if (outcome.kind === 'not_found_by_proxy') return unknownComparison('not_found_by_proxy');
+  const transaction = outcome.kind === 'found' ? outcome.transaction : null;
   if (attempt.transactionId !== null) {
     const change = options.changes.find(attempt.kind, attempt.transactionId);
-    if (!shown) return { result: 'missing', detail: '', change, shown };
-    const later = { change, followsTransactions: options.followsTransactions };
-    return { ...compareSucceeded(attempt, shown, later), change, shown };
+    if (!transaction) return { result: 'missing', detail: '', change, transaction };
+    const tracking = { change, followsTransactions: options.followsTransactions };
+    return { ...compareSucceeded(attempt, transaction, tracking), change, transaction };
   }
-  const ownership = await findRivals(attempt, shown, options);
+  const ownership = await findOwnership(attempt, transaction, options);
   // A transaction that another attempt created is not reported for this attempt.
-  const ownTransaction = ownership.isOtherAttempt ? null : shown;
+  const ownTransaction = ownership.isOtherAttempt ? null : transaction;
   if (attempt.outcome === 'unknown' || attempt.outcome === 'in_progress')
-    return unknownVerdict(`outcome_${attempt.outcome}`, ownTransaction);
-  return { ...compareUnsent(attempt, shown, ownership), change: null, shown: ownTransaction };
+    return unknownComparison(`outcome_${attempt.outcome}`, ownTransaction);
+  return { ...compareUnsent(attempt, transaction, ownership), change: null, transaction: ownTransaction };
 }
 
-async function findRivals(attempt: Attempt, shown: Shown | null, { journal }: CheckOptions) {
+async function findOwnership(
+  attempt: Attempt,
+  transaction: ServiceTransaction | null,
+  { journal }: CheckOptions,
+) {
   const { service, kind, id } = attempt;
-  const creator = shown && (await journal.findByTransaction(service, kind, shown.transactionId));
+  const creator = transaction && (await journal.findByTransaction(service, kind, transaction.transactionId));
   return {
     isOtherAttempt: creator !== null && creator.id !== id,
-    mayBeUnknownAttempt: shown !== null && (await journal.hasRival(attempt)),
+    mayBeUnknownAttempt: transaction !== null && (await journal.hasRival(attempt)),
   };
 }

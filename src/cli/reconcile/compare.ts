@@ -21,7 +21,7 @@ export const RESULTS = [
 export type Result = (typeof RESULTS)[number];
 
 /** The compared fields of a transaction, from the response to a lookup. */
-export interface Shown {
+export interface ServiceTransaction {
   transactionId: string;
   /** GraphQL value of PaymentStatus or PayoutStatus. */
   status: string;
@@ -32,7 +32,7 @@ export interface Shown {
   value: string | null;
   /** Amount actually paid by a MISPAID payment; otherwise null. */
   received: string | null;
-  /** In ms since 1970, by the service's clock; null if the service does not show it. */
+  /** In ms since 1970, by the service's clock; null if the response lacks it. */
   createdAt: number | null;
 }
 
@@ -49,7 +49,7 @@ export interface Comparison {
 }
 
 /** If a payment was created more than this time in ms before an attempt, the attempt did not create it. */
-const OLDER_BY_MS = 60 * 60 * 1000;
+const MAX_SKEW_MS = 60 * 60 * 1000;
 
 /** Stages of a transaction by status. A transaction only moves to a higher stage; the highest stage is final. */
 const STAGES: Readonly<Record<string, number>> = {
@@ -70,19 +70,23 @@ export const toGraphqlStatus = (kind: AttemptKind, word: string): string =>
     ? toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, word)
     : toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, word);
 
-/** The latest recorded change of a transaction, and whether lookups for the record of changes are on. */
-export interface LaterRecord {
+/** What the record of changes has of a transaction, and whether gateways look transactions up for this record. */
+export interface ChangeTracking {
   /** Latest recorded change of the transaction; null if no change is kept. */
   change: LatestChange | null;
-  /** Whether gateways look transactions up to record changes (FOLLOW_DAYS). Only then a missing change is a fault. */
+  /** Whether gateways look transactions up to record changes (FOLLOW_DAYS). If not, a missing change is no fault. */
   followsTransactions: boolean;
 }
 
 /** Compares an attempt that succeeded with what the service shows now. */
-export function compareSucceeded(attempt: Attempt, shown: Shown, later: LaterRecord): Comparison {
-  const { change, followsTransactions } = later;
-  const statusDetail = findStatusDifference(attempt, shown, change);
-  const amountDetail = findAmountDifference(attempt, shown, change);
+export function compareSucceeded(
+  attempt: Attempt,
+  transaction: ServiceTransaction,
+  tracking: ChangeTracking,
+): Comparison {
+  const { change, followsTransactions } = tracking;
+  const statusDetail = findStatusDifference(attempt, transaction, change);
+  const amountDetail = findAmountDifference(attempt, transaction, change);
   if (amountDetail !== null) {
     const detail = statusDetail === null ? amountDetail : `${amountDetail} status_differs`;
     return { result: 'amount_differs', detail };
@@ -93,37 +97,45 @@ export function compareSucceeded(attempt: Attempt, shown: Shown, later: LaterRec
   return { result: 'agrees', detail: '' };
 }
 
-function findAmountDifference(attempt: Attempt, shown: Shown, change: LatestChange | null): string | null {
-  if (shown.currency !== null && shown.currency !== attempt.currency) return 'currency';
-  if (shown.value !== null && normalizeDecimal(shown.value) !== attempt.value) return 'value';
-  const isMispaid = change?.status === 'MISPAID' && shown.status === 'MISPAID';
-  return isMispaid && change.received !== shown.received ? 'received' : null;
+function findAmountDifference(
+  attempt: Attempt,
+  transaction: ServiceTransaction,
+  change: LatestChange | null,
+): string | null {
+  if (transaction.currency !== null && transaction.currency !== attempt.currency) return 'currency';
+  if (transaction.value !== null && normalizeDecimal(transaction.value) !== attempt.value) return 'value';
+  const isMispaid = change?.status === 'MISPAID' && transaction.status === 'MISPAID';
+  return isMispaid && change.received !== transaction.received ? 'received' : null;
 }
 
 /**
- * Returns why the status at the service differs from the record; null if they agree. A recorded final status never
- * changes. Consumers of changes know the status of the latest recorded change, so any other status differs. Without a
- * recorded change, any status that can follow the status at the create agrees.
+ * Returns why the status at the service differs from the record; null if they agree. With a recorded change, only its
+ * status agrees, because consumers of changes rely on it. Without one, every status that can follow the status of the
+ * create agrees. A final status never changes.
  */
-function findStatusDifference(attempt: Attempt, shown: Shown, change: LatestChange | null): string | null {
-  const recorded = change?.status ?? toGraphqlStatus(attempt.kind, attempt.status ?? '');
-  if (recorded === shown.status) return null;
-  const [recordedStage = 0, shownStage = Infinity] = [STAGES[recorded], STAGES[shown.status]];
+function findStatusDifference(
+  attempt: Attempt,
+  transaction: ServiceTransaction,
+  change: LatestChange | null,
+): string | null {
+  const recordedStatus = change?.status ?? toGraphqlStatus(attempt.kind, attempt.status ?? '');
+  if (recordedStatus === transaction.status) return null;
+  const [recordedStage = 0, serviceStage = Infinity] = [STAGES[recordedStatus], STAGES[transaction.status]];
   if (recordedStage === FINAL_STAGE) return 'final_status_changed';
-  if (shownStage < recordedStage) return 'status_went_back';
+  if (serviceStage < recordedStage) return 'status_went_back';
   return change === null ? null : NOT_RECORDED;
 }
 
-/** Compares an attempt recorded as not sent or rejected. `shown`: the transaction with the same external id. */
+/** Compares an attempt recorded as not sent or rejected. `transaction`: the transaction with the same external id. */
 export function compareUnsent(
   attempt: Attempt,
-  shown: Shown | null,
-  owner: { isOtherAttempt: boolean; mayBeUnknownAttempt: boolean },
+  transaction: ServiceTransaction | null,
+  ownership: { isOtherAttempt: boolean; mayBeUnknownAttempt: boolean },
 ): Comparison {
-  if (!shown) return { result: 'agrees', detail: '' };
-  if (owner.isOtherAttempt) return { result: 'agrees', detail: 'transaction_of_other_attempt' };
-  if (shown.createdAt !== null && shown.createdAt < attempt.startedAt - OLDER_BY_MS)
+  if (!transaction) return { result: 'agrees', detail: '' };
+  if (ownership.isOtherAttempt) return { result: 'agrees', detail: 'transaction_of_other_attempt' };
+  if (transaction.createdAt !== null && transaction.createdAt < attempt.startedAt - MAX_SKEW_MS)
     return { result: 'agrees', detail: 'older_transaction' };
-  if (owner.mayBeUnknownAttempt) return { result: 'unknown', detail: 'transaction_of_unknown_attempt' };
+  if (ownership.mayBeUnknownAttempt) return { result: 'unknown', detail: 'transaction_of_unknown_attempt' };
   return { result: 'unexpected', detail: `recorded_as_${attempt.outcome}` };
 }

@@ -29,28 +29,28 @@ interface LatestChangesOptions {
 export class LatestChanges implements Disposable {
   // SQLite keeps a database without a name in a temporary file, and deletes this file when the database is closed.
   readonly #copy = new DatabaseSync('');
-  readonly #write;
-  readonly #find;
+  readonly #writeStatement;
+  readonly #findStatement;
   #position: ChangePosition | null = null;
-  #reading: Promise<void> = Promise.resolve();
+  #lastUpdate: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: LatestChangesOptions) {
     this.#copy.exec(`PRAGMA journal_mode = OFF;
       CREATE TABLE latest (kind TEXT, transaction_id TEXT, status TEXT, received TEXT,
         PRIMARY KEY (kind, transaction_id)) WITHOUT ROWID`);
-    this.#write = this.#copy.prepare('INSERT OR REPLACE INTO latest VALUES (?, ?, ?, ?)');
-    this.#find = this.#copy.prepare('SELECT * FROM latest WHERE kind = ? AND transaction_id = ?');
+    this.#writeStatement = this.#copy.prepare('INSERT OR REPLACE INTO latest VALUES (?, ?, ?, ?)');
+    this.#findStatement = this.#copy.prepare('SELECT * FROM latest WHERE kind = ? AND transaction_id = ?');
   }
 
   /** Reads the changes that have been recorded since the last call. */
   update(): Promise<void> {
-    this.#reading = this.#reading.then(() => this.#readNew());
-    return this.#reading;
+    this.#lastUpdate = this.#lastUpdate.then(() => this.#readNew());
+    return this.#lastUpdate;
   }
 
   /** Returns the latest change of a transaction as of the last `update`; null if none is kept. */
   find(kind: AttemptKind, transactionId: string): LatestChange | null {
-    const row = this.#find.get(kind, transactionId);
+    const row = this.#findStatement.get(kind, transactionId);
     if (!row) return null;
     const { status, received } = row;
     return { status: String(status), received: received === null ? null : String(received) };
@@ -73,7 +73,7 @@ export class LatestChanges implements Disposable {
     const earliest = this.options.from - MAX_SKEW_MS;
     this.#copy.exec('BEGIN');
     for (const { kind, transactionId, status, received, recordedAt } of changes)
-      if (recordedAt >= earliest) this.#write.run(kind, transactionId, status, received);
+      if (recordedAt >= earliest) this.#writeStatement.run(kind, transactionId, status, received);
     this.#copy.exec('COMMIT');
     this.#position = readUntil;
   }

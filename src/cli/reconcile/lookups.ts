@@ -10,21 +10,21 @@ import type { PaymentResource } from '../../schema/payment';
 import type { PayoutResource } from '../../schema/payout';
 import { SHORTEST_POLL_AFTER } from '../../shared/poll-after';
 import { openCredentials } from '../service-credentials';
-import type { Shown } from './compare';
+import type { ServiceTransaction } from './compare';
 import type { RateLimiter, WaitingClock } from './rate-limiter';
 
 /** The id by which an attempt is looked up. */
 export type LookupId = { transactionId: string } | { externalId: string };
 
-/** Result of a lookup. `not_found_elsewhere`: the response did not come from the service itself, so it proves nothing. */
+/** Result of a lookup. `not_found_by_proxy`: a proxy responded instead of the service, so the transaction may exist. */
 export type LookupOutcome =
-  | { kind: 'found'; shown: Shown }
+  | { kind: 'found'; transaction: ServiceTransaction }
   | { kind: 'not_found' }
-  | { kind: 'not_found_elsewhere' }
+  | { kind: 'not_found_by_proxy' }
   | { kind: 'failed'; error: ServiceErrorKind };
 
 /** Errors after which a lookup is repeated. Other errors would occur again. */
-const RETRYABLE: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT']);
+const RETRYABLE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT']);
 const MAX_TRIES = 5;
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
@@ -39,7 +39,7 @@ interface LookupOptions {
 /** Looks transactions up at the payment service for a command, at a limited rate and with retries. */
 export class ServiceLookups implements AsyncDisposable {
   /** Number of requests that were sent. */
-  count = 0;
+  requestCount = 0;
   readonly #payments: PaymentService;
   readonly #payouts: PayoutService;
   readonly #close: () => Promise<void>;
@@ -55,7 +55,7 @@ export class ServiceLookups implements AsyncDisposable {
     const secrets = () => ({ credentials: credentials.allSecrets });
     const client = new ServiceClient(transport, { status, fields }, secrets, {
       failed: () => undefined,
-      ended: () => (this.count += 1),
+      ended: () => (this.requestCount += 1),
       retried: () => options.limiter.charge(),
     });
     this.#payments = new PaymentService(client, SHORTEST_POLL_AFTER);
@@ -74,11 +74,12 @@ export class ServiceLookups implements AsyncDisposable {
       try {
         const service = kind === 'payment' ? this.#payments : this.#payouts;
         const { found, isOwn } = await service.search({ channel, ...id });
-        if (found) return { kind: 'found', shown: shownOf(found) };
-        return { kind: isOwn ? 'not_found' : 'not_found_elsewhere' };
+        if (found) return { kind: 'found', transaction: toServiceTransaction(found) };
+        return { kind: isOwn ? 'not_found' : 'not_found_by_proxy' };
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        if (tries >= MAX_TRIES || !RETRYABLE.has(error.kind)) return { kind: 'failed', error: error.kind };
+        if (tries >= MAX_TRIES || !RETRYABLE_ERRORS.has(error.kind))
+          return { kind: 'failed', error: error.kind };
         const backoff = FIRST_DELAY_MS * 2 ** (tries - 1) * (0.5 + Math.random());
         await clock.wait(Math.min(Math.max(backoff, error.retryAfterMs ?? 0), MAX_DELAY_MS), signal);
       }
@@ -90,7 +91,7 @@ export class ServiceLookups implements AsyncDisposable {
   }
 }
 
-function shownOf(transaction: PaymentResource | PayoutResource): Shown {
+function toServiceTransaction(transaction: PaymentResource | PayoutResource): ServiceTransaction {
   const { transactionId, status, rawStatus } = transaction;
   // The response to a lookup has all fields, so none is loaded lazily.
   const amount = valueOrNull(transaction.amount);

@@ -13,7 +13,7 @@ export const systemWaitingClock: WaitingClock = {
   wait: (ms, signal) => setTimeout(ms, undefined, { signal }),
 };
 
-/** Maximum delay in ms that later requests catch up with, so that inexact timers do not lower the rate. */
+/** A request that is late by at most this time in ms does not delay later ones, so inexact timers keep the rate. */
 const MAX_LAG_MS = 100;
 
 /** Spaces requests evenly, in the order in which they ask for their turn. */

@@ -15,7 +15,7 @@ import { replaceFile } from '../options';
 import { RESULTS, type Result } from './compare';
 
 /** The attempts that a run compares. An interrupted run can only be continued with the same selection. */
-export interface Selection {
+export interface AttemptSelection {
   service: string;
   /** Start times in ms since 1970: `from` is inclusive, `to` exclusive. */
   from: number;
@@ -25,19 +25,20 @@ export interface Selection {
   all: boolean;
 }
 
-export type Counts = Record<Result, number>;
+export type ResultCounts = Record<Result, number>;
 
 /** Content of the progress file. */
 interface Progress {
-  selection: Selection;
+  selection: AttemptSelection;
   /** Position of the last attempt whose result was added; null at the start. */
   position: AttemptPosition | null;
-  /** Length of the file including the result at `position`. Resuming a run truncates the file to this length. */
+  /** Length of the file in bytes up to the last saved result. Resuming a run truncates the file to this length. */
   bytes: number;
-  counts: Counts;
+  counts: ResultCounts;
 }
 
-const createCounts = (): Counts => Object.fromEntries(RESULTS.map((result) => [result, 0])) as Counts;
+const zeroCounts = (): ResultCounts =>
+  Object.fromEntries(RESULTS.map((result) => [result, 0])) as ResultCounts;
 
 const progressFileOf = (file: string): string => `${file}.progress`;
 
@@ -56,20 +57,20 @@ export class ReportFile implements Disposable {
   ) {}
 
   /** Creates the file. @throws InputError if it exists or cannot be created */
-  static create(file: string, selection: Selection, header: string): ReportFile {
+  static create(file: string, selection: AttemptSelection, header: string): ReportFile {
     if (existsSync(progressFileOf(file)))
       throw new InputError(
         `${file} is from an interrupted run: continue it with --resume, or delete it and its .progress file.`,
       );
-    const progress = { selection, position: null, bytes: 0, counts: createCounts() };
-    const report = new ReportFile(file, open(file, 'ax'), progress);
+    const progress = { selection, position: null, bytes: 0, counts: zeroCounts() };
+    const report = new ReportFile(file, openReport(file, 'ax'), progress);
     report.#pending = header;
     report.save();
     return report;
   }
 
   /** Opens the file of an interrupted run. @throws InputError if it does not exist or has another selection */
-  static resume(file: string, selection: Selection): ReportFile {
+  static resume(file: string, selection: AttemptSelection): ReportFile {
     if (!existsSync(progressFileOf(file)))
       throw new InputError(`${file}: no interrupted run has written this file. Start one without --resume.`);
     const progress = readProgress(progressFileOf(file));
@@ -77,10 +78,10 @@ export class ReportFile implements Disposable {
       throw new InputError(
         `${file} is from a run with another SERVICE_BASE_URL, --from, --to, --channel or --all.`,
       );
-    return new ReportFile(file, open(file, constants.O_RDWR | constants.O_APPEND), progress);
+    return new ReportFile(file, openReport(file, constants.O_RDWR | constants.O_APPEND), progress);
   }
 
-  get counts(): Readonly<Counts> {
+  get counts(): Readonly<ResultCounts> {
     return this.progress.counts;
   }
 
@@ -118,7 +119,7 @@ export class ReportFile implements Disposable {
   }
 }
 
-function open(file: string, flags: string | number): number {
+function openReport(file: string, flags: string | number): number {
   try {
     return openSync(file, flags);
   } catch (error) {

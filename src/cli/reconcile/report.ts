@@ -1,9 +1,9 @@
-import { mutationOf } from '../attempts/report';
+import { mutationName } from '../attempts/report';
 import { csvRecord } from '../csv';
 import { timeText, type Terminal } from '../terminal';
 import type { CheckedAttempt } from './check-attempt';
 import { RESULTS, toGraphqlStatus } from './compare';
-import type { Counts } from './report-file';
+import type { ResultCounts } from './report-file';
 
 type Column = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
 
@@ -14,7 +14,7 @@ const recordedStatusOf = ({ attempt, change }: CheckedAttempt): string | null =>
 const COLUMNS: readonly Column[] = [
   ['result', ({ result }) => result],
   ['detail', ({ detail }) => detail],
-  ['operation', ({ attempt }) => mutationOf(attempt)],
+  ['operation', ({ attempt }) => mutationName(attempt)],
   ['channel', ({ attempt }) => attempt.channel],
   ['externalId', ({ attempt }) => attempt.externalId],
   ['transactionId', ({ attempt }) => attempt.transactionId],
@@ -23,11 +23,15 @@ const COLUMNS: readonly Column[] = [
   ['currency', ({ attempt }) => attempt.currency],
   ['value', ({ attempt }) => attempt.value],
   ['received', ({ change }) => change?.received ?? null],
-  ['serviceTransactionId', ({ shown }) => shown?.transactionId ?? null],
-  ['serviceStatus', ({ shown }) => (shown?.status === 'UNKNOWN' ? shown.rawStatus : (shown?.status ?? null))],
-  ['serviceCurrency', ({ shown }) => shown?.currency ?? null],
-  ['serviceValue', ({ shown }) => shown?.value ?? null],
-  ['serviceReceived', ({ shown }) => shown?.received ?? null],
+  ['serviceTransactionId', ({ transaction }) => transaction?.transactionId ?? null],
+  [
+    'serviceStatus',
+    ({ transaction }) =>
+      transaction?.status === 'UNKNOWN' ? transaction.rawStatus : (transaction?.status ?? null),
+  ],
+  ['serviceCurrency', ({ transaction }) => transaction?.currency ?? null],
+  ['serviceValue', ({ transaction }) => transaction?.value ?? null],
+  ['serviceReceived', ({ transaction }) => transaction?.received ?? null],
   ['startedAt', ({ attempt }) => timeText(attempt.startedAt)],
   ['checkedAt', ({ checkedAt }) => timeText(checkedAt)],
   ['client', ({ attempt }) => attempt.client],
@@ -41,22 +45,23 @@ export const REPORT_HEADER = csvRecord(COLUMNS.map(([name]) => name));
 export const reportRecord = (checked: CheckedAttempt): string =>
   csvRecord(COLUMNS.map(([, read]) => read(checked)));
 
-const checkedCountOf = (counts: Readonly<Counts>): number =>
+const countChecked = (counts: Readonly<ResultCounts>): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-export const differencesOf = (counts: Readonly<Counts>): number => checkedCountOf(counts) - counts.agrees;
+export const countDifferences = (counts: Readonly<ResultCounts>): number =>
+  countChecked(counts) - counts.agrees;
 
 /** Returns the progress of a run in one line. */
-export const describeProgress = (counts: Readonly<Counts>, startedAt: number): string =>
-  `${checkedCountOf(counts)} checked up to ${timeText(startedAt)}, ${differencesOf(counts)} differ …`;
+export const describeProgress = (counts: Readonly<ResultCounts>, startedAt: number): string =>
+  `${countChecked(counts)} checked up to ${timeText(startedAt)}, ${countDifferences(counts)} differ …`;
 
 /** Prints the number of attempts by result. `lookups`: number of lookups since the run was started or resumed. */
 export function printSummary(
   terminal: Terminal,
-  counts: Readonly<Counts>,
+  counts: Readonly<ResultCounts>,
   { file, lookups, json = false }: { file: string; lookups: number; json?: boolean },
 ): void {
-  const checked = checkedCountOf(counts);
+  const checked = countChecked(counts);
   if (json) return terminal.printJson({ checked, counts, lookups, file });
   terminal.print(`${checked} attempts checked with ${lookups} lookups; the differences are in ${file}`);
   for (const result of RESULTS)

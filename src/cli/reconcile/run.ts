@@ -1,7 +1,7 @@
 import type { AttemptsByStart } from '../../datasources/journal/attempts-by-start';
 import { checkAttempt, type CheckedAttempt, type CheckOptions } from './check-attempt';
 import { reportRecord } from './report';
-import type { ReportFile, Selection } from './report-file';
+import type { ReportFile, AttemptSelection } from './report-file';
 
 /** Maximum number of checks that are in progress or whose results are not added yet. Limits the memory of a run. */
 const MAX_IN_FLIGHT = 64;
@@ -10,9 +10,9 @@ const MAX_FAILED_IN_A_ROW = 20;
 const SAVE_INTERVAL_MS = 1000;
 
 interface RunOptions {
-  selection: Selection;
+  selection: AttemptSelection;
   attempts: AttemptsByStart;
-  check: CheckOptions;
+  checkOptions: CheckOptions;
   report: ReportFile;
   /** Called after each result, with the start time of its attempt. */
   onProgress(startedAt: number): void;
@@ -23,15 +23,15 @@ interface RunOptions {
  * run at once, but results are added in the order of the attempts. Saves the results even if the run fails, for example
  * in an outage of the service.
  */
-export async function runChecks({
+export async function checkAttempts({
   selection,
   attempts,
-  check,
+  checkOptions,
   report,
   onProgress,
 }: RunOptions): Promise<void> {
   const inFlight: Promise<CheckedAttempt>[] = [];
-  /** Results of failed lookups in a row. Added after a success or the last attempt; discarded if the run fails. */
+  /** Results that wait because their lookups failed. Added after a success or at the end; discarded if the run fails. */
   let failed: CheckedAttempt[] = [];
   let savedAt = performance.now();
   const add = (checked: CheckedAttempt): void => {
@@ -58,7 +58,7 @@ export async function runChecks({
     for await (const page of attempts.pages({ ...selection, after: report.position })) {
       for (const attempt of page) {
         if (inFlight.length >= MAX_IN_FLIGHT) await takeResult();
-        const checked = checkAttempt(attempt, check);
+        const checked = checkAttempt(attempt, checkOptions);
         // If the run fails, nothing awaits this check: prevent an unhandled rejection.
         checked.catch(() => undefined);
         inFlight.push(checked);

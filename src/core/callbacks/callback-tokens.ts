@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
-import { isUuid } from '../../schema/scalars';
+import { bytesToUuid, isUuid, uuidToBytes } from '../../shared/uuid';
 
 /** Length in bytes of an attempt id. The authentication code in a callback token has the same length. */
 const ID_BYTES = 16;
@@ -25,7 +25,7 @@ export class CallbackTokens {
   of(attemptId: string): string {
     if (!isUuid(attemptId) || attemptId !== attemptId.toLowerCase())
       throw new TypeError('An attempt id must be a lower-case UUID.');
-    const id = Buffer.from(attemptId.replaceAll('-', ''), 'hex');
+    const id = uuidToBytes(attemptId);
     const code = hmac(this.#codeKey, id);
     return Buffer.concat([code, this.#xorMask(id, code)]).toString('base64url');
   }
@@ -38,7 +38,7 @@ export class CallbackTokens {
     const id = this.#xorMask(bytes.subarray(ID_BYTES), code);
     const isOurs = timingSafeEqual(hmac(this.#codeKey, id), code);
     // The last base64url character has two unused bits, so four tokens decode alike. Only the canonical one is valid.
-    return isOurs && bytes.toString('base64url') === token ? toUuid(id) : null;
+    return isOurs && bytes.toString('base64url') === token ? bytesToUuid(id) : null;
   }
 
   #xorMask(id: Buffer, code: Buffer): Buffer {
@@ -49,6 +49,3 @@ export class CallbackTokens {
 
 const hmac = (key: KeyObject, bytes: Buffer): Buffer =>
   createHmac('sha256', key).update(bytes).digest().subarray(0, ID_BYTES);
-
-const toUuid = (id: Buffer): string =>
-  id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

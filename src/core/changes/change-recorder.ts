@@ -187,7 +187,7 @@ const receivedAmountOf = (snapshot: Snapshot): string | null => {
 /** Whether a response omits the state of a payment. Reading `state` would then trigger a lookup. */
 const isStateMissing = (snapshot: Snapshot): boolean =>
   snapshot.kind === 'payment' &&
-  snapshot.complete !== undefined &&
+  snapshot.loadComplete !== undefined &&
   Object.getOwnPropertyDescriptor(snapshot, 'state')?.get !== undefined;
 
 const isSameState = (known: KnownState, found: Snapshot): boolean =>

@@ -9,7 +9,7 @@ export type Snapshot = PaymentResource | PayoutResource;
 
 /** Whether a payment lacks fields that its response did not contain. Reading one of them would trigger a lookup. */
 const isIncomplete = (snapshot: Snapshot): boolean =>
-  'complete' in snapshot && snapshot.complete !== undefined;
+  'loadComplete' in snapshot && snapshot.loadComplete !== undefined;
 
 /** Returns the poll phase of a transaction in this state. */
 export function pollPhase(snapshot: Snapshot): PollPhase {

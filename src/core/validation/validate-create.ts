@@ -5,7 +5,7 @@ import { containsToken } from '../../redaction/text';
 import { payoutMethodByType } from '../../schema/methods';
 import type { PaymentMethodDefinition, PayoutMethodDefinition } from '../../schema/methods/method-definition';
 import type { SelectedMethod } from '../../schema/methods/selected-method';
-import { isUuid } from '../../schema/scalars';
+import { isUuid } from '../../shared/uuid';
 import type { FieldError } from '../../schema/user-errors';
 import { fieldError, validateInput } from './validate-input';
 import { validateUrls, type UrlInput } from './validate-url';

@@ -1,6 +1,6 @@
 import { errorCode } from '../../shared/error-code';
 import { parseJson } from '../../shared/json-text';
-import { isUuid } from '../../schema/scalars';
+import { isUuid } from '../../shared/uuid';
 import { isObject } from '../../shared/wire-object';
 import { Secret } from '../../shared/secret';
 

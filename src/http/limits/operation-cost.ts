@@ -11,8 +11,8 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { OperationContext } from '../../resolvers/context';
-import { ATTEMPTS_PAGE } from '../../schema/attempt';
-import { CHANGES_PAGE } from '../../schema/change';
+import { ATTEMPTS_PAGE_SIZE } from '../../schema/attempt';
+import { CHANGES_PAGE_SIZE } from '../../schema/change';
 import { badRequest, RequestError } from '../graphql/http-error';
 import type { RateLimit } from './rate-limit';
 import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selection-size';
@@ -41,8 +41,8 @@ type PerVariables<T> = (variables: Record<string, unknown>) => T;
 
 /** Page sizes of root fields that list journal rows. A row is looked up only if `payment` or `payout` is selected. */
 const PAGE_SIZES: Readonly<Record<string, { default: number; max: number }>> = {
-  attempts: ATTEMPTS_PAGE,
-  changes: CHANGES_PAGE,
+  attempts: ATTEMPTS_PAGE_SIZE,
+  changes: CHANGES_PAGE_SIZE,
 };
 
 /** Upper bounds of what a root field reads. */

@@ -96,7 +96,7 @@ const withBarePan = (input: object) => {
   return { ...fields, pan: bareCardNumber(String(fields['pan'])) };
 };
 
-const CARD_DETAILS = { bank_name: 'Sandbox Bank', card_type: 'credit' };
+const SANDBOX_CARD_DETAILS = { bank_name: 'Sandbox Bank', card_type: 'credit' };
 
 export const card = defineMethod('card', {
   payment: {
@@ -120,12 +120,16 @@ export const card = defineMethod('card', {
         optional: ['email', 'phone', ...ADDRESS_FIELDS, 'birth_date'],
       },
       echo: ['cardholder'],
-      adds: ({ request }) => {
-        const pan = String(request['pan']);
-        return { card_mask: `${pan.slice(0, 4)}********${pan.slice(-4)}`, ...CARD_DETAILS };
+      adds: ({ methodFields }) => {
+        const pan = String(methodFields['pan']);
+        return { card_mask: `${pan.slice(0, 4)}********${pan.slice(-4)}`, ...SANDBOX_CARD_DETAILS };
       },
-      paidOnPage: () => ({ card_mask: '4111********1111', cardholder: 'SANDBOX PAYER', ...CARD_DETAILS }),
-      onLookup: () => ({ user_agent: 'Mozilla/5.0 (sandbox)', user_ip: '192.0.2.1' }),
+      fieldsAfterPayment: () => ({
+        card_mask: '4111********1111',
+        cardholder: 'SANDBOX PAYER',
+        ...SANDBOX_CARD_DETAILS,
+      }),
+      lookupFields: () => ({ user_agent: 'Mozilla/5.0 (sandbox)', user_ip: '192.0.2.1' }),
     },
   },
   payout: {

@@ -4,8 +4,8 @@ import type { ConfirmationDefinition, PaymentResource } from '../payment';
 import type { PayoutResource } from '../payout';
 import type { SandboxPaymentMethod, SandboxPayoutMethod } from './sandbox-behaviour';
 
-/** The field of a @oneOf input that selects a method. */
-interface MethodVariant {
+/** The input of a method: a field of PaymentMethodInput or PayoutMethodInput. */
+interface MethodInputDefinition {
   /** Name of the field in the @oneOf input. */
   field: string;
   /** A class with the decorator @InputType of type-graphql. */
@@ -22,7 +22,7 @@ interface MethodVariant {
 }
 
 /** The field of ConfirmationInput that confirms a payment of the method (spec 4.5). */
-export interface ConfirmationVariant extends ConfirmationDefinition {
+export interface ConfirmationInputDefinition extends ConfirmationDefinition {
   /** An input class, or an enum for a confirmation without data (c2c). */
   input: object;
   description: string;
@@ -41,17 +41,17 @@ export interface CommonDefinition {
   /** The only currency of the method, if the specification (section 8) names one. */
   currency?: string;
   /** Input of the method; absent if the caller can give nothing but the type. */
-  input?: MethodVariant;
+  input?: MethodInputDefinition;
   /** True for the definition of methods that are unknown to this gateway. */
   fallback?: true;
 }
 
 export interface PaymentMethodDefinition extends CommonDefinition {
   payment: new (definition: PaymentMethodDefinition) => PaymentResource;
-  /** Description in the enum RedirectPaymentMethod. Absent if the method has no redirect flow, or one that needs fields. */
+  /** Description in the enum RedirectPaymentMethod. Absent without a redirect flow, or if this flow needs fields. */
   redirect?: string;
   /** How payments of the method are confirmed; absent if they cannot be confirmed. */
-  confirmation?: ConfirmationVariant;
+  confirmation?: ConfirmationInputDefinition;
   /** Returns the next action that is special to the method; null if the default (redirect or wait) applies. */
   nextAction?(payment: PaymentResource): NextAction | null;
   sandbox: SandboxPaymentMethod;
@@ -73,13 +73,15 @@ export interface MethodDefinition {
   payout?: PayoutMethodDefinition;
 }
 
-/** A definition without the names that are derived from the wire type. */
+/** A definition without `name`, `type` and `field`, which defineMethod() adds. */
 type Unnamed<D extends CommonDefinition> = Omit<D, 'name' | 'type' | 'input' | 'confirmation'> & {
-  input?: Omit<MethodVariant, 'field'>;
+  input?: Omit<MethodInputDefinition, 'field'>;
 };
 
 interface UnnamedMethod {
-  payment?: Unnamed<PaymentMethodDefinition> & { confirmation?: Omit<ConfirmationVariant, 'field'> };
+  payment?: Unnamed<PaymentMethodDefinition> & {
+    confirmation?: Omit<ConfirmationInputDefinition, 'field'>;
+  };
   payout?: Unnamed<PayoutMethodDefinition>;
 }
 

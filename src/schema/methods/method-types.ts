@@ -7,7 +7,7 @@ import { PayoutResource } from '../payout';
 import { registerEnum } from '../register-enum';
 import { IsNotEmpty } from '../rules';
 import { paymentMethods, payoutMethods } from './index';
-import type { ConfirmationVariant } from './method-definition';
+import type { ConfirmationInputDefinition } from './method-definition';
 
 /** The GraphQL types that list the methods: enums, unions and @oneOf inputs, all built from the registry. */
 
@@ -69,10 +69,10 @@ export const Payout = createUnionType({
   types: () => payoutMethods.map(({ payout }) => payout),
 });
 
-type Variant = Pick<ConfirmationVariant, 'field' | 'input' | 'description'>;
+type OneOfField = Pick<ConfirmationInputDefinition, 'field' | 'input' | 'description'>;
 
 /** Adds a field to a @oneOf input. The field's type is a nested input or an enum. */
-function addVariant({ prototype }: new () => OneOfInput, { field, input, description }: Variant): void {
+function addOneOfField({ prototype }: new () => OneOfInput, { field, input, description }: OneOfField): void {
   NullableField(description, () => input)(prototype, field);
   IsOptional()(prototype, field);
   if (typeof input !== 'function') return;
@@ -90,18 +90,18 @@ abstract class OneOfInput {
 })
 export class PaymentMethodInput extends OneOfInput {}
 
-addVariant(PaymentMethodInput, {
+addOneOfField(PaymentMethodInput, {
   field: 'redirect',
   input: RedirectPaymentMethod,
   description: 'Only the type is sent; the payer pays on the hosted page.',
 });
-paymentMethods.forEach(({ input }) => input && addVariant(PaymentMethodInput, input));
+paymentMethods.forEach(({ input }) => input && addOneOfField(PaymentMethodInput, input));
 
 @InputType({ description: 'Exactly one field: the one that nextAction.confirmWith names.' })
 export class ConfirmationInput extends OneOfInput {}
 
 const confirmations = paymentMethods.flatMap(({ confirmation }) => confirmation ?? []);
-confirmations.forEach((confirmation) => addVariant(ConfirmationInput, confirmation));
+confirmations.forEach((confirmation) => addOneOfField(ConfirmationInput, confirmation));
 
 export const ConfirmationField = registerEnum(
   'ConfirmationField',
@@ -117,8 +117,8 @@ for (const action of [ProvideUtrAction, ProvideCodeAction, ConfirmTransferAction
 @InputType({ description: 'Exactly one field: that of the method.' })
 export class PayoutMethodInput extends OneOfInput {}
 
-payoutMethods.forEach(({ input }) => input && addVariant(PayoutMethodInput, input));
-addVariant(PayoutMethodInput, {
+payoutMethods.forEach(({ input }) => input && addOneOfField(PayoutMethodInput, input));
+addOneOfField(PayoutMethodInput, {
   field: 'typeOnly',
   input: TypeOnlyPayoutMethod,
   description: 'A method that needs nothing but its type.',
@@ -128,7 +128,7 @@ addVariant(PayoutMethodInput, {
 export const ONE_OF_INPUT_NAMES = ['PaymentMethodInput', 'ConfirmationInput', 'PayoutMethodInput'];
 
 /** Returns the only field that is present in a @oneOf input. */
-export function selectedVariant(oneOf: OneOfInput): { field: string; value: object | string } {
+export function selectedField(oneOf: OneOfInput): { field: string; value: object | string } {
   for (const [field, value] of Object.entries(oneOf)) if (value) return { field, value };
   throw new Error('A @oneOf input has no field, which graphql-js should have rejected.');
 }

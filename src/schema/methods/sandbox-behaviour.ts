@@ -1,8 +1,8 @@
 import type { WireObject } from '../../shared/wire-object';
 
 /**
- * How the sandbox behaves for each method: transcribed from the specification with wire names, independently of the
- * gateway's part of the definition. So tests detect differences between the two.
+ * How the sandbox behaves for each method. The values are transcribed from the specification and share no code with the
+ * gateway's own fields and rules, so that tests detect mistakes in either.
  */
 
 /** The value of `payment_method.state` (spec 3.3). */
@@ -14,7 +14,7 @@ export interface SandboxTransaction {
   /** The transaction id, a lower-case UUID. */
   id: string;
   /** Fields of `payment_method` in the create request, with a masked card number and without type and CVC. */
-  request: WireObject;
+  methodFields: WireObject;
   amount: { currency: string; value: string };
   /** Returns pseudo-random decimal digits, always the same for this transaction and label. */
   pseudoRandomDigits(count: number, label: string): string;
@@ -27,7 +27,7 @@ export interface SandboxPaymentMethod {
   currency?: string;
   /**
    * Fields required besides `type` in the redirect flow; absent if the method has no such flow. A request with only
-   * these fields starts it. If `direct` has the same fields, the response also contains the fields of `adds`.
+   * these fields starts this flow. If `direct` has the same fields, the response also contains the fields of `adds`.
    */
   redirect?: readonly string[];
   /** Fields of the server-to-server flow; absent if the method has no such flow. */
@@ -46,9 +46,9 @@ export interface SandboxPaymentMethod {
   /** Returns fields that the service adds to `payment_method` in a server-to-server create (spec 2.5). */
   adds?(transaction: SandboxTransaction): WireObject;
   /** Returns fields that the service adds to `payment_method` when a payment in the redirect flow ends. */
-  paidOnPage?(transaction: SandboxTransaction): WireObject;
+  fieldsAfterPayment?(transaction: SandboxTransaction): WireObject;
   /** Returns fields that `payment_method` has only in responses to lookups. */
-  onLookup?(transaction: SandboxTransaction): WireObject;
+  lookupFields?(transaction: SandboxTransaction): WireObject;
   /** True if responses of the server-to-server flow also have `account` beside `payment_method` (spec 2.3). */
   topLevelAccount?: true;
 }

@@ -2,7 +2,7 @@ import { toWireFields, type WireObject } from '../../shared/wire-object';
 import { paymentMethods, payoutMethods } from './index';
 import type { CommonDefinition, PaymentMethodDefinition, PayoutMethodDefinition } from './method-definition';
 import {
-  selectedVariant,
+  selectedField,
   type ConfirmationInput,
   type PaymentMethodInput,
   type PayoutMethodInput,
@@ -23,14 +23,14 @@ export interface SelectedMethod<D> {
   secrets: readonly string[];
 }
 
-const withoutFields = (type: string) => ({ type, fields: {}, fingerprintFields: { type }, secrets: [] });
+const typeOnlyRequest = (type: string) => ({ type, fields: {}, fingerprintFields: { type }, secrets: [] });
 
 /** Returns the method of a create: found by name if an enum value is selected, otherwise by the input field. */
 function findSelectedMethod<D extends CommonDefinition>(
   definitions: readonly D[],
   method: PaymentMethodInput | PayoutMethodInput,
 ): SelectedMethod<D> {
-  const { field, value } = selectedVariant(method);
+  const { field, value } = selectedField(method);
   const definition = definitions.find(({ name, input }) =>
     typeof value === 'string' ? name === value : input?.field === field,
   );
@@ -38,17 +38,17 @@ function findSelectedMethod<D extends CommonDefinition>(
     throw new Error(`Bug in the gateway: no method in src/schema/methods has the input field ${field}.`);
   const { input } = definition;
   if (typeof value === 'string' || !input)
-    return { definition, inputField: field, ...withoutFields(definition.type) };
+    return { definition, inputField: field, ...typeOnlyRequest(definition.type) };
   const { toWire = toWireFields, typeOf, sensitiveFields = [], neverPersist = [] } = input;
   const type = typeOf?.(value) ?? definition.type;
   const fields = toWire(value);
-  const persistent = Object.entries(fields).filter(([name]) => !neverPersist.includes(name));
+  const persistentFields = Object.entries(fields).filter(([name]) => !neverPersist.includes(name));
   return {
     definition,
     inputField: field,
     type,
     fields,
-    fingerprintFields: { type, ...Object.fromEntries(persistent) },
+    fingerprintFields: { type, ...Object.fromEntries(persistentFields) },
     secrets: sensitiveFields.map((name) => String(fields[name])),
   };
 }
@@ -62,7 +62,7 @@ export function selectedPayoutMethod(
   method: PayoutMethodInput,
 ): SelectedMethod<PayoutMethodDefinition> & { publicDetails: object } {
   const selected = findSelectedMethod(payoutMethods, method);
-  const { value } = selectedVariant(method);
+  const { value } = selectedField(method);
   const details = typeof value === 'object' && selected.definition.publicDetails?.(value);
   return { ...selected, publicDetails: details || {} };
 }
@@ -74,18 +74,18 @@ const CARD_NUMBER_FIELDS = [...paymentMethods, ...payoutMethods]
 
 /** Whether the selected method takes a full card number, so that the caller must comply with PCI-DSS. */
 export const takesCardNumber = (method: PaymentMethodInput | PayoutMethodInput): boolean =>
-  CARD_NUMBER_FIELDS.includes(selectedVariant(method).field);
+  CARD_NUMBER_FIELDS.includes(selectedField(method).field);
 
 /** Returns the method that a confirmation selects, with the wire fields of the confirm. */
 export function selectedConfirmation(
   confirmation: ConfirmationInput,
 ): SelectedMethod<PaymentMethodDefinition> {
-  const { field, value } = selectedVariant(confirmation);
+  const { field, value } = selectedField(confirmation);
   const definition = paymentMethods.find((method) => method.confirmation?.field === field);
   if (!definition)
     throw new Error(
       `Bug in the gateway: no method in src/schema/methods has the field ${field} of ConfirmationInput.`,
     );
   const fields = definition.confirmation?.toWire(Object(value)) ?? {};
-  return { definition, inputField: field, ...withoutFields(definition.type), fields };
+  return { definition, inputField: field, ...typeOnlyRequest(definition.type), fields };
 }

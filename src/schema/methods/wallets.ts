@@ -74,7 +74,7 @@ export abstract class WalletPayout extends PayoutResource {
   @AccountMaskField() accountMask?: string | null;
 }
 
-interface Wallet<P extends PaymentResource> {
+interface WalletDefinition<P extends PaymentResource> {
   /** The wire type. */
   type: string;
   brand: string;
@@ -83,7 +83,11 @@ interface Wallet<P extends PaymentResource> {
 }
 
 /** Returns the payout definition of a wallet, which needs only an account number (spec 2.8). */
-const walletPayoutOf = ({ type, payout }: Wallet<PaymentResource>, title: string, currency: string) => ({
+const walletPayoutOf = (
+  { type, payout }: WalletDefinition<PaymentResource>,
+  title: string,
+  currency: string,
+) => ({
   description: `${title}.`,
   payout,
   currency,
@@ -93,7 +97,7 @@ const walletPayoutOf = ({ type, payout }: Wallet<PaymentResource>, title: string
 });
 
 /** Returns the definition of a wallet of Pakistan, which needs only an account number. */
-export function pakistanWallet(wallet: Wallet<AccountPayment>): MethodDefinition {
+export function pakistanWallet(wallet: WalletDefinition<AccountPayment>): MethodDefinition {
   const { type, brand, payment } = wallet;
   const currency = 'PKR';
   return defineMethod(type, {
@@ -110,7 +114,7 @@ export function pakistanWallet(wallet: Wallet<AccountPayment>): MethodDefinition
 }
 
 /** Returns the definition of bkash, nagad or rocket, which differ only in their names. */
-export function bangladeshWallet(wallet: Wallet<BangladeshWalletPayment>): MethodDefinition {
+export function bangladeshWallet(wallet: WalletDefinition<BangladeshWalletPayment>): MethodDefinition {
   const { type, brand, payment } = wallet;
   return defineMethod(type, {
     payment: {

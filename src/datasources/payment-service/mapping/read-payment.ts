@@ -112,7 +112,7 @@ export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<Pa
       get: () => complete().then((found): unknown => found && Reflect.get(found, name)),
     });
   }
-  payment.complete = complete;
+  payment.loadComplete = complete;
 }
 
 /** Whether a missing field needs a lookup. Only failed payments have `error`, and only unfinished payments `state`. */

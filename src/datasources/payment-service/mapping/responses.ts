@@ -1,4 +1,5 @@
-import { isUuid, normalizeDecimal } from '../../../schema/scalars';
+import { normalizeDecimal } from '../../../schema/scalars';
+import { isUuid } from '../../../shared/uuid';
 import { isObject, scalarToText, type WireObject } from '../../../shared/wire-object';
 import { redactResponse, type SensitiveValues } from '../../../redaction/service-response';
 import { extractErrorMessage } from './upstream-error-message';
