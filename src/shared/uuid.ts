@@ -6,6 +6,9 @@ export const isUuid = (text: string): boolean => UUID.test(text);
 /** Returns the 16 bytes of a valid UUID. */
 export const uuidToBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
 
+/** Returns the UUID of 32 hexadecimal digits. */
+export const hexToUuid = (digits: string): string =>
+  digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+
 /** Returns the UUID of 16 bytes, in lower case. */
-export const bytesToUuid = (bytes: Buffer): string =>
-  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+export const bytesToUuid = (bytes: Buffer): string => hexToUuid(bytes.toString('hex'));

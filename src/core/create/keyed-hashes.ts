@@ -1,6 +1,6 @@
 import { createHash, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { Attempt, AttemptKey, ConfirmedPayment } from '../../datasources/journal/journal';
-import { toUuid } from '../../datasources/journal/stored-values';
+import { hexToUuid } from '../../shared/uuid';
 
 /** The input of a create as its fingerprint covers it: without security codes. */
 export interface CanonicalInput {
@@ -85,7 +85,7 @@ export class KeyedHashes {
       .digest();
     hash.writeUInt8(0x80 | (hash.readUInt8(6) & 0x0f), 6);
     hash.writeUInt8(0x80 | (hash.readUInt8(8) & 0x3f), 8);
-    return toUuid(hash.toString('hex', 0, 16));
+    return hexToUuid(hash.toString('hex', 0, 16));
   }
 }
 

@@ -9,7 +9,8 @@ import {
   type Row,
   type SqlValue,
 } from './rows';
-import { toJsonValue, newAttemptId, shortHash, toStoredText, toUuid, type Dialect } from './stored-values';
+import { hexToUuid } from '../../shared/uuid';
+import { toJsonValue, newAttemptId, shortHash, toStoredText, type Dialect } from './stored-values';
 
 /**
  * Converts the attempts of a journal from before the first release: the table `attempts` becomes `stored_attempts`, and
@@ -57,7 +58,7 @@ function insertFromJson(dialect: Dialect, table: string, columns: readonly strin
 /** Converts a fingerprint to the shorter form of this version. */
 const shortenFingerprint = (fingerprint: string): string =>
   /^[0-9a-f]{8}\.[0-9a-f]{24,}$/.test(fingerprint)
-    ? toUuid(fingerprint.replace('.', '').slice(0, 32))
+    ? hexToUuid(fingerprint.replace('.', '').slice(0, 32))
     : fingerprint;
 
 /** Converts a row of the table `attempts` to a row for `insertFromJson`. */

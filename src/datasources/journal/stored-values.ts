@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { systemRuntime, type Runtime } from '../../shared/runtime';
+import { hexToUuid } from '../../shared/uuid';
 import type { AttemptKey } from './journal';
 
 /** How values are stored to keep rows small: UUIDs as 16 bytes, and hashes instead of texts in the indexes. */
@@ -76,14 +77,8 @@ export const shortHash = (text: string): number => parseInt(sha256(toStorableTex
 export const newAttemptId = (
   key: AttemptKey,
   { randomUUID }: Pick<Runtime, 'randomUUID'> = systemRuntime,
-): string => toUuid(keyHashDigits(key) + randomUUID().slice(-RANDOM_DIGITS));
+): string => hexToUuid(keyHashDigits(key) + randomUUID().slice(-RANDOM_DIGITS));
 
 /** Returns the stored bytes of an attempt id; for other text no bytes, which match no attempt. */
 export const attemptIdBytes = (id: string): Uint8Array =>
   UUID.test(id) ? toStoredText(id) : new Uint8Array();
-
-/** Returns the UUID of 32 hexadecimal digits. */
-export const toUuid = (digits: string): string => digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-
-/** Returns the UUID of a value of type BYTEA. */
-export const uuidFromBytes = (bytes: unknown): string => toUuid((bytes as Buffer).toString('hex'));

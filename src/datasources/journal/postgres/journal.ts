@@ -1,3 +1,4 @@
+import { bytesToUuid } from '../../../shared/uuid';
 import { STATE_OF } from '../attempt-tables';
 import { Batcher } from '../batcher';
 import { AttemptMissing, journalStateFromRow, type FenceReason, type JournalState } from '../fence';
@@ -30,7 +31,6 @@ import {
   shortHash,
   toStorableText,
   toStoredText,
-  uuidFromBytes,
 } from '../stored-values';
 import { observedRecord, PostgresChanges } from './changes';
 import { PostgresHosts } from './hosts';
@@ -219,7 +219,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const uncached = attempts.filter((attempt) => !this.#groupKeys.has(groupKeyOf(attempt)));
     if (uncached.length > 0) await this.#createGroups(uncached, until);
     const rows = await this.#pool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
-    const begunIds = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [uuidFromBytes(id)]));
+    const begunIds = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [bytesToUuid(id as Buffer)]));
     const foundAttempts = rows.flatMap((row) => (row['id'] === null ? [] : [attemptFromRow(row)]));
     const startedIds = new Set([...begunIds, ...foundAttempts.map(({ id }) => id)]);
     const holders = foundAttempts.filter((found) => !isKeyReleased(found));
@@ -263,7 +263,9 @@ export class PostgresJournal extends SqlJournal implements Journal {
       observed: 'observed' in facts && facts.observed ? observedRecord(facts.observed) : {},
     }));
     const rows = await this.#outcomePool.query(RECORD_OUTCOMES, [JSON.stringify(records)], until);
-    const missingById = new Map(rows.map((row) => [uuidFromBytes(row['id']), row['is_missing'] === true]));
+    const missingById = new Map(
+      rows.map((row) => [bytesToUuid(row['id'] as Buffer), row['is_missing'] === true]),
+    );
     return outcomes.map(({ id, outcome: { outcome } }) => {
       const isMissing = missingById.get(id);
       // After `not_sent` or `rejected`, a new attempt with the same key may have replaced the attempt.
