@@ -311,15 +311,18 @@ describe.each([
     expect(harness.service.requests).toHaveLength(before);
   });
 
-  test.each(byName(calls))("is not found on another caller's own channel: %s", async (_name, call) => {
-    const before = harness.service.requests.length;
-    const names = { ...their[call.kind], channel: OURS };
-    const real = await outcomeOf(harness.client, call, names, as('ours'));
-    expect(real.seen).toEqual((await outcomeOf(harness.client, call, unusedNames(), as('ours'))).seen);
-    expect(real.codes).toEqual(isSubscription(call) ? ['NOT_FOUND'] : []);
-    for (const { method, parameters } of harness.service.requests.slice(before))
-      expect([method, parameters.get('channel')]).toEqual(['GET', OURS]);
-  });
+  test.each(byName(calls))(
+    'is not found by a caller who looks on their own channel: %s',
+    async (_name, call) => {
+      const before = harness.service.requests.length;
+      const names = { ...their[call.kind], channel: OURS };
+      const real = await outcomeOf(harness.client, call, names, as('ours'));
+      expect(real.seen).toEqual((await outcomeOf(harness.client, call, unusedNames(), as('ours'))).seen);
+      expect(real.codes).toEqual(isSubscription(call) ? ['NOT_FOUND'] : []);
+      for (const { method, parameters } of harness.service.requests.slice(before))
+        expect([method, parameters.get('channel')]).toEqual(['GET', OURS]);
+    },
+  );
 
   test.each<[Kind, 'externalId' | 'idempotencyKey']>([
     ['payment', 'idempotencyKey'],

@@ -126,7 +126,7 @@ describe.each<[string, (address: string) => string]>([
 ])('The callback token does not leak if the service repeats %s', (_what, write) => {
   const written = (): string => write(lastAddress());
 
-  test('(which the search of this test finds)', async () => {
+  test('although the search of this test finds it in that text', async () => {
     await ask(createPayment('{ __typename }'), { input: newPayment() });
     expect(spellingsIn(written())).not.toEqual([]);
   });

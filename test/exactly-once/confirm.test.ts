@@ -216,7 +216,7 @@ describeSqlite('A confirm', (harnesses) => {
       expect(sentAndCarriedOut()).toEqual([2, 1]);
     });
 
-    test('is sent, and both inputs are replayed afterwards if the service accepts it', async () => {
+    test('is sent; if the service accepts it, a repeat of either input returns its success without a request', async () => {
       harness.service.ledger.acceptsRepeats = true;
       expect(await second()).toMatchObject(success(false));
       for (const again of [first, second]) expect(await again()).toMatchObject(success(true));

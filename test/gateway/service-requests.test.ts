@@ -192,7 +192,7 @@ describe('A value of the caller', () => {
     expect((await sentWith({ channel: CHANNEL.toUpperCase() }))?.['channel']).toBe(CHANNEL);
   });
 
-  test('is sent with its variables filled in when it is a literal JSON object', async () => {
+  test('is sent with GraphQL variables filled in when it is a JSON object written in the document', async () => {
     const query = `mutation M($inner: String!) { createPayment(input: { idempotencyKey: "literal", channel: "${CHANNEL}",
       amount: { currency: "USD", value: "1" }, method: { other: { fields: { a: [1, 2.5, true, null, WORD], b: { c: $inner } } } }
     }) { __typename } }`;

@@ -284,7 +284,7 @@ describe('A client that disconnects', () => {
     },
   );
 
-  test('before the end of the body of its create creates nothing', async () => {
+  test('before its request body is complete causes no attempt and no payment', async () => {
     const key = newKey();
     const wire = await Wire.open(server.base);
     wire.write(postText(create(key), ['Host: gateway', authorization]).slice(0, -1));

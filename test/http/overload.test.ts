@@ -59,7 +59,7 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
 
   const newClient = (): Record<string, string> => bearer(unused.pop()?.key ?? '');
 
-  describe('refuses a client that has no points left', () => {
+  describe('A client that has no points left', () => {
     let limited: Record<string, string>;
 
     beforeAll(async () => {
@@ -68,7 +68,7 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
       server.service.requests.length = 0;
     });
 
-    test('with status 429 and Retry-After', async () => {
+    test('gets status 429 with Retry-After', async () => {
       const response = await lookUp(server, limited);
       const { status, data, errors, headers } = response;
       expect([status, data, errors?.length]).toEqual([429, undefined, 1]);
@@ -81,7 +81,7 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
       expect(headers.get('retry-after')).toBe(String(Math.ceil(wait / 1000)));
     });
 
-    test('for lookups, creates and GET, without a request to the service', async () => {
+    test('is refused lookups, creates and GET requests, and the service gets no request', async () => {
       for (const one of [create, batch(idsOf(2))]) expect(isLimited(await one(server, limited))).toBe(true);
       const byGet = await raw(`${server.client.url}?query=${encodeURIComponent('{ __typename }')}`, {
         headers: { 'apollo-require-preflight': '1', ...limited },
@@ -90,7 +90,7 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
       expect(server.service.requests).toHaveLength(0);
     });
 
-    test('but not other clients, unknown callers or health checks', async () => {
+    test('does not affect other clients, unknown callers or health checks', async () => {
       expect((await lookUp(server, newClient())).status).toBe(200);
       expect((await lookUp(server, bearer('nobody'))).status).toBe(401);
       for (let count = 0; count < POINTS; count += 1)

@@ -285,7 +285,7 @@ describeJournals('The recorded absence of a transaction', (fixture) => {
     await expect(fixture.journal.hasRival(asRead(attempt))).resolves.toBe(!isProof);
   });
 
-  test('is checked against the last transaction on the channel, preferably one of the same client', async () => {
+  test('is controlled by a lookup of the newest transaction on the channel, preferably of the same client', async () => {
     const { service } = newAttempt();
     const create = async (given: { client?: string; channel?: string; startedAt?: number }, id: string) => {
       const attempt = newAttempt({ service, ...given });

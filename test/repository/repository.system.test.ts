@@ -92,7 +92,7 @@ describe('Generated files', () => {
   });
 });
 
-test('Each deliberate and planted bug changes a text that occurs exactly once in its file', () => {
+test('The text that a deliberate or planted bug replaces occurs exactly once in its file', () => {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/deliberate-bugs.mjs', '--list'], {
     cwd: ROOT,
     encoding: 'utf8',

@@ -94,7 +94,7 @@ describe('The store of the sandbox', () => {
     return names.filter((_name, place) => responses[place]?.status === 200);
   }
 
-  test('evicts the transaction settled longest ago first, then the oldest', async () => {
+  test('evicts settled transactions in the order in which they settled, then unsettled ones, oldest first', async () => {
     await created('a');
     const b = await created('b');
     const c = await created('c');

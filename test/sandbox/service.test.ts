@@ -136,7 +136,7 @@ describe('A request to the sandbox', () => {
     expect(response.text).not.toMatch(/secret|12,50|javascript|ftp/);
   });
 
-  test('is refused with a card number in a description or a name, and accepted with other digits', async () => {
+  test('is refused if a description or field name contains a card number, and accepted if its digits are no card number', async () => {
     const card = redirect({ description: 'for 4111-1111-1111-1111, thanks' });
     expectRefusal(await running.createPayment(card), ['description']);
     const named = { ...redirect(), [PAN]: 1, [`x${PAN}`]: 1 };
