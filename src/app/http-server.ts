@@ -113,7 +113,10 @@ async function createServer(parts: BaseParts) {
   metrics.registerClientKeyGauges(() => authenticator.clientKeys());
   const rate = new RateLimit(limits.ratePerMinute, () => metrics.server.requestRejected('rate_limited'));
   const onUnlisted = (name: string | null): void =>
-    log.warn({ event: 'operation_not_persisted', name }, 'allowed operation is not in PERSISTED_OPERATIONS');
+    log.warn(
+      { event: 'operation_not_persisted', name },
+      'operation is not in PERSISTED_OPERATIONS; executed, because the mode for this caller is warn',
+    );
   const persisted = readSettingFile('PERSISTED_OPERATIONS', () => {
     return new PersistedOperations({ settings: limits.persisted, schema, onUnlisted });
   });

@@ -149,13 +149,16 @@ async function thumbprintsOf({ keys }: JSONWebKeySet): Promise<ReadonlySet<strin
   return new Set(settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])));
 }
 
+/** An unusable response instead of a key set. The message contains no values of the response. */
+class KeySetError extends Error {}
+
 /** Loads a key set. Throws if the request fails or the response is not a key set of at most MAX_KEYS_BYTES. */
 export async function fetchKeys(url: string, signal: AbortSignal): Promise<JSONWebKeySet> {
   const headers = { accept: 'application/json, application/jwk-set+json' };
   const response = await fetch(url, { signal, headers, redirect: 'manual' });
   if (response.status !== 200) {
     await response.body?.cancel();
-    throw new Error(`HTTP status ${response.status}`);
+    throw new KeySetError(`HTTP status ${response.status}`);
   }
   const keys = parseJson(await readText(response)) as JSONWebKeySet;
   // Throws if `keys` is not a key set.
@@ -169,7 +172,7 @@ async function readText({ body }: Response): Promise<string> {
   let byteCount = 0;
   for await (const chunk of stream) {
     byteCount += chunk.length;
-    if (byteCount > MAX_KEYS_BYTES) throw new Error('The key set is too large.');
+    if (byteCount > MAX_KEYS_BYTES) throw new KeySetError('larger than 1 MiB');
     chunks.push(chunk);
   }
   return decodeUtf8OrThrow(Buffer.concat(chunks));
@@ -178,7 +181,5 @@ async function readText({ body }: Response): Promise<string> {
 /** Returns the reason why `fetchKeys` failed, without values of the URL or the response. */
 export function describeLoadError(error: unknown): string {
   if (error instanceof SyntaxError) return 'not JSON';
-  return error instanceof Error && /^HTTP status \d{3}$/.test(error.message)
-    ? error.message
-    : causeCode(error);
+  return error instanceof KeySetError ? error.message : causeCode(error);
 }

@@ -24,7 +24,7 @@ const HELP_WIDTH = 100;
 
 const HELP_HINT = '\nSee paygraph --help or paygraph <command> --help.';
 
-const EXIT_CODES = `
+const EXIT_CODES_HELP = `
 Exit codes:
   0    success
   1    the command failed, or it found errors in what it checked
@@ -54,7 +54,7 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'printMessage'>, 
     })
     .helpCommand('help [command]', 'print the help of a command')
     .helpOption('-h, --help', 'print this help')
-    .addHelpText('after', EXIT_CODES)
+    .addHelpText('after', EXIT_CODES_HELP)
     .showHelpAfterError(HELP_HINT)
     .exitOverride();
   defineServerAndDoctorCommands(program, actions);

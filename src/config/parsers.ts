@@ -80,9 +80,9 @@ export const isWebOrigin = (text: string): boolean => URL.canParse(text) && new 
 
 export function isIpNetwork(text: string): boolean {
   const [address = '', bits = '0', ...more] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || more.length > 0) return false;
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128);
+  const ipVersion = isIP(address);
+  if (ipVersion === 0 || more.length > 0) return false;
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= (ipVersion === 4 ? 32 : 128);
 }
 
 /** Returns why a database URL is invalid; undefined if it is valid. The reason contains no password. */

@@ -49,7 +49,7 @@ interface OperationsOptions {
   clock: Clock;
   runtime?: Runtime;
   config: OperationsConfig;
-  /** Identifies the payment service and its credentials in the journal. */
+  /** Name of this payment service in the journal: its base URL, or the id of the sandbox. */
   service: string;
   warn(facts: object, message: string): void;
   background?: BackgroundRunner | undefined;
@@ -121,7 +121,7 @@ export function startOperations(options: OperationsOptions) {
     changes: changes.feed,
     /** Values for the metrics of the record of changes. */
     changeMetrics: changes.metrics,
-    /** Whether no clock has stepped within the settling time. */
+    /** Whether the clocks have run without a step for UNKNOWN_SETTLE_SECONDS. */
     isClockSteady: () => clockGuard.isSteady(),
     /** Returns the fence of the journal if it is up, otherwise null. */
     fence: () => fence.active,

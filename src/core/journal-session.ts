@@ -23,7 +23,7 @@ const RENEW_EVERY_MS = 1000;
 /** Maximum time in ms that a caller waits for its outcome to be recorded. Recording continues in the background. */
 const RECORD_TIMEOUT_MS = 250;
 /** Time in ms for which `not_sent` and `rejected` are recorded again: a timed-out insert may still take effect. */
-const REPEAT_RECORD_FOR_MS = 60_000;
+const LATE_INSERT_POSSIBLE_FOR_MS = 60_000;
 
 const FENCE_SETTLING_MESSAGE =
   "The gateway's journal may just have lost attempts; this call sent nothing. Repeat it unchanged.";
@@ -52,7 +52,7 @@ export class JournalSession {
   readonly journal: Journal;
   readonly clock: JournalClock;
   readonly fence: JournalFence;
-  /** Identifies the payment service and its credentials in the journal. */
+  /** Name of this payment service in the journal: its base URL, or the id of the sandbox. */
   readonly service: string;
   /** Id of this instance in leases. */
   readonly owner: string;
@@ -180,7 +180,7 @@ export class JournalSession {
       // Moves the outcome to the end of the queue.
       this.#unrecorded.delete(id);
       const mayInsertTakeEffect = outcome.outcome === 'not_sent' || outcome.outcome === 'rejected';
-      if (!isRecorded || (mayInsertTakeEffect && now - queuedAt <= REPEAT_RECORD_FOR_MS))
+      if (!isRecorded || (mayInsertTakeEffect && now - queuedAt <= LATE_INSERT_POSSIBLE_FOR_MS))
         this.#unrecorded.set(id, unrecorded);
     };
     const byUrgency = [...this.#unrecorded].sort(
@@ -253,15 +253,15 @@ export class JournalSession {
       this.journal.insertAttempt({ ...attempt, leaseUntil, fenceSince, reserve });
     const firstResult = await insert(attempt.kind === 'payout');
     const result = firstResult.kind === 'reserved' ? await insert(false) : firstResult;
-    if (result.kind === 'fence_changed') throw new Error('The journal fence changed during a rewrite.');
+    if (result.kind === 'fence_changed') throw new Error('The fence changed while an attempt was rewritten.');
     if (result.kind !== 'exists') return true;
-    const isSame = result.attempt.id === attempt.id;
-    if (!isSame)
+    const isSameAttempt = result.attempt.id === attempt.id;
+    if (!isSameAttempt)
       this.#warn(
         { event: 'attempt_superseded', attempt: attempt.id, holder: result.attempt.id },
         'the journal lost an attempt, and another attempt was sent with its idempotency key: compare both at the payment service',
       );
-    return isSame;
+    return isSameAttempt;
   }
 
   /** Runs work that holds leases, and renews them every second. */

@@ -7,7 +7,7 @@ import { PayoutSuccess, type CreatePayoutInput, type CreatePayoutResult } from '
 import type { CallbackHandler } from './callbacks/callback-handler';
 import { toUserError, type CreatePlan } from './create/create-plan';
 import type { CreateService } from './create/create-service';
-import { toKnownPayout, type TransactionMatcher } from './recovery/transaction-matcher';
+import { knownPayoutFromJournal, type TransactionMatcher } from './recovery/transaction-matcher';
 import { validateCreate } from './validation/validate-create';
 import type { JournalSession } from './journal-session';
 import { withTimeout } from '../shared/timeout';
@@ -52,7 +52,7 @@ export class PayoutOperations {
     const reading = journal.findByTransaction(service, 'payout', transactionId);
     const attempt = await withTimeout(DETAILS_TIMEOUT_MS, reading, runtime).catch(() => undefined);
     if (attempt === undefined) return { ...key, isPartial: true };
-    return attempt?.channel === key.channel ? toKnownPayout(attempt) : key;
+    return attempt?.channel === key.channel ? knownPayoutFromJournal(attempt) : key;
   }
 
   /** Whether the service has no payout with this external id. Throws UNAVAILABLE if a proxy may have sent the 404. */

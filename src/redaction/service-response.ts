@@ -141,12 +141,15 @@ function createPrefilter(values: readonly string[]): (text: string) => boolean {
 
 /** Returns a finder of many values. It is fast, because few texts pass its prefilter. */
 function manyTextsFinder(values: readonly string[]): Finder {
-  const digits = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
-  const others = values.filter((value) => !digits.includes(value));
-  const texts = others.flatMap((value) => [value, ...encodings(value)]);
+  const numbers = values.filter((value) => /^\d+$/.test(value) && (value.length < 5 || value.length >= 12));
+  const otherValues = values.filter((value) => !numbers.includes(value));
+  const texts = otherValues.flatMap((value) => [value, ...encodings(value)]);
   const mayContain = createPrefilter(texts);
   const findText = textFinder(texts);
-  return unionFinder([(text) => (mayContain(text) ? findText(text) : NO_SPANS), ...digits.map(secretFinder)]);
+  return unionFinder([
+    (text) => (mayContain(text) ? findText(text) : NO_SPANS),
+    ...numbers.map(secretFinder),
+  ]);
 }
 
 /**

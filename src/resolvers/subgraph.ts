@@ -25,7 +25,7 @@ interface Representation {
   id: string;
 }
 
-const AnyScalar = new GraphQLScalarType<Representation, never>({
+const FederationAnyScalar = new GraphQLScalarType<Representation, never>({
   name: '_Any',
   description: 'A representation of an entity: an object with __typename and id. Input only.',
   parseValue: (value) => {
@@ -96,7 +96,7 @@ function entitiesField(schema: GraphQLSchema): RootField {
       'Up to 100 entities in the order of representations. Null if not found; a failed lookup is null with one error at its path.',
     args: {
       representations: {
-        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(AnyScalar))),
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(FederationAnyScalar))),
         description: 'The entities by __typename and id, at most 100.',
       },
     },
@@ -117,7 +117,7 @@ function entitiesField(schema: GraphQLSchema): RootField {
 export function asSubgraph(schema: GraphQLSchema): GraphQLSchema {
   const config = schema.toConfig();
   const query = schema.getQueryType()?.toConfig();
-  if (!query) throw new Error('The schema has no query type.');
+  if (!query) throw new Error('Bug in the gateway: the GraphQL schema has no query type.');
   const federationFields = { _service: serviceField(subgraphSdl(schema)), _entities: entitiesField(schema) };
   const Query = new GraphQLObjectType({ ...query, fields: { ...query.fields, ...federationFields } });
   Object.values(Query.getFields())

@@ -16,8 +16,8 @@ function parseCursor(cursor: string | null): ChangePosition | null {
 }
 
 /**
- * The changes that one caller may read. Resolvers have no other access to the record of changes. Every read checks the
- * kinds, the channel and, for the scopes :own, the creator.
+ * The changes that one caller may read. Resolvers have no other access to the record of changes. Every read checks
+ * whether the caller may read payments and payouts of the channel and, with a scope that ends in `:own`, who created them.
  */
 export class VisibleChanges {
   constructor(

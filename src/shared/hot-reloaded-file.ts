@@ -31,7 +31,7 @@ interface ReadResult<T> {
 export class HotReloadedFile<T> {
   #lastResult: ReadResult<T>;
   #value: T;
-  /** Versions of all files at the last poll, if they had just changed. */
+  /** Versions of all files at the last poll, if they had changed. The files are read when two polls see the same versions. */
   #changingVersions: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;

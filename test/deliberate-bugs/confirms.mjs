@@ -29,7 +29,7 @@ export const bugs = [
     id: 'confirm-refusal-of-failed-payment-hidden',
     promise: 'A refused confirm of a failed payment is reported as refused.',
     file: 'src/core/confirm/confirm-service.ts',
-    find: ' || ENDED_WITHOUT_CONFIRM.has(found.status)',
+    find: ' || REACHABLE_WITHOUT_CONFIRM.has(found.status)',
     replace: '',
     tests: ['test/exactly-once/confirm.test.ts', 'test/gateway/service-responses.slow.test.ts'],
   },

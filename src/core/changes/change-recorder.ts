@@ -81,7 +81,12 @@ export class ChangeRecorder {
   }
 
   /** Returns the known state if the journal has the same one; otherwise forgets it and returns undefined. */
-  currentKnownState({ kind, transactionId, status, changedAt }: FollowedTransaction): KnownState | undefined {
+  revalidateKnownState({
+    kind,
+    transactionId,
+    status,
+    changedAt,
+  }: FollowedTransaction): KnownState | undefined {
     const lastState = this.#knownStates[kind].peek(transactionId);
     const isCurrent = lastState?.status === status && changedAt <= (lastState.confirmedAt ?? -Infinity);
     if (isCurrent) return lastState;

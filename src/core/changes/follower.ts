@@ -124,7 +124,7 @@ export class Follower {
       this.#schedule({ id, nextLookupAt: null, failures: 0 });
       return observer.onFollowLookup(kind, 'expired');
     }
-    const lastState = recorder.currentKnownState(transaction);
+    const lastState = recorder.revalidateKnownState(transaction);
     const postponedUntil = lastState && this.#postponedUntil(transaction, lastState);
     if (postponedUntil !== undefined) {
       this.#schedule({ id, nextLookupAt: postponedUntil, failures: 0 });

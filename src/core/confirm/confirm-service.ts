@@ -36,7 +36,7 @@ const NOT_FOUND_MESSAGE =
 const LOOKUP_DELAYS_MS = [0, 300, 900];
 
 /** Statuses that a payment can reach without a confirm. They do not prove that a confirm was carried out. */
-const ENDED_WITHOUT_CONFIRM: ReadonlySet<PaymentStatus> = new Set([
+const REACHABLE_WITHOUT_CONFIRM: ReadonlySet<PaymentStatus> = new Set([
   PaymentStatus.FAILED,
   PaymentStatus.MISPAID,
 ]);
@@ -177,7 +177,7 @@ export class ConfirmService {
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
     const found = await this.#lookUpWithin(this.options.timeoutMs * 0.9, request);
-    if (!found || !hasMovedOn(found, request) || ENDED_WITHOUT_CONFIRM.has(found.status))
+    if (!found || !hasMovedOn(found, request) || REACHABLE_WITHOUT_CONFIRM.has(found.status))
       return { outcome: rejection, result: notCarriedOutResult(begun) };
     const isEffectOfOtherInput = history.otherUnresolved && !history.wasSent;
     return {
@@ -270,7 +270,7 @@ function hasMovedOn(payment: PaymentResource, request: ConfirmRequest): boolean 
   const isKnownState = state !== null && state !== PaymentState.UNKNOWN;
   return (
     payment.status === PaymentStatus.COMPLETED ||
-    ENDED_WITHOUT_CONFIRM.has(payment.status) ||
+    REACHABLE_WITHOUT_CONFIRM.has(payment.status) ||
     (isKnownState && state !== request.definition.confirmation?.confirmsState)
   );
 }

@@ -24,7 +24,7 @@ interface CreateServiceOptions {
 const MAX_RECOVERY_MS = 3000;
 const FIRST_LOOKUP_PAUSE_MS = 200;
 
-/** Maximum time in ms, in a busy process, from writing an attempt to the start of its request timeout. */
+/** Longest delay in ms, in a busy process, after an attempt is written and before its request is sent. */
 const MAX_START_DELAY_MS = 550;
 
 /** Creates at most one transaction per idempotency key. See docs/exactly-once.md. */

@@ -25,10 +25,10 @@ export const asInProgress = (attempt: NewAttempt): Attempt => ({
 });
 
 /**
- * While the fence is up: looks up the transaction that a lost attempt with this key or external id may have created.
- * `none`: there is none, so the create can be sent. `conflict`: there is a transaction that differs from the input and
- * has no attempt in the journal, so the key may have been used with another input. Throws UNAVAILABLE if the lookups
- * prove nothing.
+ * Looks up the transaction that a lost attempt with this key or external id may have created. Called while the fence is
+ * up. `none`: there is none, so the create can be sent. `conflict`: a transaction with the external id differs from the
+ * input, so the key may have been used with another input. `external_id_taken`: a payout that is not this one has the
+ * external id. Throws UNAVAILABLE if the lookups prove nothing.
  * @param lostSince earliest creation time of a transaction that a lost attempt may have created
  */
 export async function findCreateOfLostAttempt<T extends Transaction>(
@@ -36,13 +36,14 @@ export async function findCreateOfLostAttempt<T extends Transaction>(
   { matcher, input, isExternalIdFree }: CreatePlan<T>,
   lostSince: number,
 ): Promise<{ found: T } | 'none' | 'conflict' | 'external_id_taken'> {
-  const lostAttempt = asInProgress(attempt);
+  const possibleAttempt = asInProgress(attempt);
   // A derived external id belongs to this idempotency key only, so a transaction with it is never too old.
   const createdFrom = input.externalId === null ? -Infinity : lostSince;
-  const match = await matcher.find(lostAttempt, createdFrom).catch(failNotProven);
+  const match = await matcher.find(possibleAttempt, createdFrom).catch(failNotProven);
   if (match.kind === 'found') return { found: match.found };
   if (match.kind === 'nothing') {
-    const isTrusted = match.isOwn && (await matcher.findsKnownTransaction(lostAttempt).catch(failNotProven));
+    const isTrusted =
+      match.isOwn && (await matcher.findsKnownTransaction(possibleAttempt).catch(failNotProven));
     return isTrusted ? 'none' : failNotProven();
   }
   if (match.why === 'rival') failNotProven();

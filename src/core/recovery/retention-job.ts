@@ -36,7 +36,7 @@ const TARGET_STEP_MS = 20;
 const PAUSE_FACTOR = 4;
 const MIN_PAUSE_MS = 20;
 
-/** Starts to delete settled attempts, reservations, confirmed inputs and changes after their retention periods. */
+/** Starts the job that deletes expired rows: settled attempts, reservations, changes, and the inputs of confirms. */
 export function startRetentionJob(options: RetentionJobOptions): RepeatedJob {
   const purger = new Purger(options);
   return new RepeatedJob(options.session.clock, FIRST_RUN_DELAY_MS, () => purger.runStep());

@@ -123,7 +123,7 @@ function matchesAttempt(payment: PaymentResource, attempt: Attempt): boolean {
 }
 
 /** Returns the details of a payout that only the journal has, because the service never returns them. */
-export const toKnownPayout = (attempt: Attempt): KnownPayout => ({
+export const knownPayoutFromJournal = (attempt: Attempt): KnownPayout => ({
   channel: attempt.channel,
   externalId: attempt.externalId,
   definition: payoutMethodByType(attempt.method),
@@ -151,7 +151,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
 
   async find(attempt: Attempt): Promise<LookupMatch<PayoutResource>> {
     const { channel, externalId } = attempt;
-    const details = toKnownPayout(attempt);
+    const details = knownPayoutFromJournal(attempt);
     const key = { channel, externalId, amount: attempt, secrets: this.secrets };
     const { found, isOwn } = await this.payouts.search(key, () => details);
     if (!found) return { kind: 'nothing', isOwn };
@@ -170,7 +170,7 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   async current(attempt: Attempt): Promise<PayoutResource> {
     const { secrets } = this;
     const { channel, transactionId, status } = attempt;
-    const details = toKnownPayout(attempt);
+    const details = knownPayoutFromJournal(attempt);
     const payout = transactionId
       ? await this.payouts.lookUp({ channel, transactionId, secrets }, () => details).catch(() => null)
       : null;

@@ -104,10 +104,10 @@ export class Batcher<Op, Result> {
       return true;
     };
     const batch: Queued<Op, Result>[] = [];
-    const remaining: Queued<Op, Result>[] = [];
+    const stillQueued: Queued<Op, Result>[] = [];
     for (const queued of this.#queue)
-      (batch.length < maxBatch && canJoinBatch(queued) ? batch : remaining).push(queued);
-    this.#queue = remaining;
+      (batch.length < maxBatch && canJoinBatch(queued) ? batch : stillQueued).push(queued);
+    this.#queue = stillQueued;
     return batch;
   }
 }

@@ -87,8 +87,8 @@ export function describeJournalError(error: unknown): JournalErrorInfo {
     const reason = reasonOfCode(code);
     return { reason, code, message: REASONS[reason][0] };
   }
-  const messages = chain.map(({ message }) => String(message));
-  const match = REASON_BY_MESSAGE.find(([pattern]) => messages.some((message) => pattern.test(message)));
+  const errorMessages = chain.map(({ message }) => String(message));
+  const match = REASON_BY_MESSAGE.find(([pattern]) => errorMessages.some((message) => pattern.test(message)));
   const [, reason, message] = match ?? [null, 'other' as const];
   return { reason, code: null, message: message ?? REASONS[reason][0] };
 }

@@ -11,7 +11,7 @@ const CHECK_INTERVAL_MS = 5_000;
 const RETRY_INTERVAL_MS = 1_000;
 /** Interval in ms at which a log line about a failing journal is repeated. */
 const LOG_INTERVAL_MS = 60_000;
-/** Size in bytes of the row that is written once a minute, because a small row may still fit on a full disk. */
+/** Size in bytes of the row that a check writes once a minute. It is large, because a small row may fit on a full disk. */
 const LARGE_CHECK_BYTES = 16 * 1024;
 const LARGE_CHECK_INTERVAL_MS = 60_000;
 

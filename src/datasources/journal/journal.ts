@@ -89,8 +89,8 @@ export interface Attempt extends SentAttempt {
 }
 
 /**
- * `exists`: `attempt` holds the key. `reserved`: another attempt holds the external id. `fence_changed`: the current
- * fence differs from `fenceSince`; nothing was written.
+ * `exists`: `attempt` holds the key. `reserved`: another attempt holds the external id. `fence_changed`: the fence was
+ * raised or lowered since `fenceSince` was read; nothing was written.
  */
 export type BeginResult =
   | { kind: 'started' }

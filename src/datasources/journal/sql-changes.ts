@@ -141,8 +141,8 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
       const horizon = await this.readOwnHorizon();
       [firstRow = {}, ...otherRows] = await this.#read(readChangesStatement(this.dialect, range, horizon));
     }
-    const purged = purgedPosition(firstRow);
-    if (range.after && comparePositions(range.after, purged) < 0) throw new PositionExpired(purged);
+    const purgedUpTo = purgedPosition(firstRow);
+    if (range.after && comparePositions(range.after, purgedUpTo) < 0) throw new PositionExpired(purgedUpTo);
     await this.#ensureDurable(lastExaminedPosition(firstRow));
     return readChangesFromRows([firstRow, ...otherRows], range);
   }

@@ -13,7 +13,7 @@ type LookUp<T> = (key: LookupKey) => Promise<T | null>;
 interface SharedLookup<T> {
   channel: string;
   /** Cleared when the lookup ends, because V8 may retain a deleted Map entry for a long time. */
-  pendingResult: Promise<T | null> | undefined;
+  inFlightResult: Promise<T | null> | undefined;
 }
 
 /** Coalesces identical lookups in flight into one request, which callers cannot cancel. Results are not cached. */
@@ -24,17 +24,17 @@ export class LookupCoalescer<T> {
 
   load(key: LookupKey): Promise<T | null> {
     const name = cacheKeyOf(key);
-    const inFlight = this.#inFlight.get(name)?.pendingResult;
+    const inFlight = this.#inFlight.get(name)?.inFlightResult;
     if (inFlight) return inFlight;
-    const pendingResult = this.lookUp(key);
-    const shared: SharedLookup<T> = { channel: key.channel, pendingResult };
+    const inFlightResult = this.lookUp(key);
+    const shared: SharedLookup<T> = { channel: key.channel, inFlightResult };
     const onEnd = (): void => {
-      shared.pendingResult = undefined;
+      shared.inFlightResult = undefined;
       if (this.#inFlight.get(name) === shared) this.#inFlight.delete(name);
     };
-    pendingResult.then(onEnd, onEnd);
+    inFlightResult.then(onEnd, onEnd);
     this.#inFlight.set(name, shared);
-    return pendingResult;
+    return inFlightResult;
   }
 
   /** Stops sharing the lookups in flight of a channel, because their results may be older than a change. */

@@ -21,7 +21,7 @@ import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selecti
 const MAX_LOOKUPS = 500;
 /** Maximum number of values in a response. Writing the response blocks the event loop. */
 const MAX_VALUES = 300_000;
-/** Maximum number of values in pages without lookups. A page costs one point; writing this many values takes 30 ms. */
+/** Maximum number of values in pages of journal rows that are not looked up. A page costs one point; writing this many values takes 30 ms. */
 const MAX_PAGE_VALUES = 100_000;
 /** Rate limit points of a mutation: it makes several requests and two journal writes. A lookup costs one point. */
 const POINTS_PER_MONEY_CALL = 5;
@@ -32,7 +32,7 @@ interface OperationCost {
   moneyCalls: number;
   /** Upper bound of the values of looked-up transactions in the response: selections times transactions. */
   values: number;
-  /** Upper bound of the values in pages without lookups: selections times rows. */
+  /** Upper bound of the values in pages of journal rows that are not looked up: selections times rows. */
   pageValues: number;
 }
 

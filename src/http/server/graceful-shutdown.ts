@@ -59,10 +59,10 @@ export class GracefulShutdown {
     // http.Server.close() would first close idle connections, and connections that arrive meanwhile would be reset.
     Server.prototype.close.call(this.app.server);
     this.app.server.closeIdleConnections();
-    const requestDeadline = performance.now() + Math.min(maxWaitMs, MAX_REQUEST_WAIT_MS);
+    const requestArrivalDeadline = performance.now() + Math.min(maxWaitMs, MAX_REQUEST_WAIT_MS);
     const isAwaitingRequest = (): boolean =>
       this.#httpConnections().some(({ latest }) => !latest?.req.complete);
-    while (isAwaitingRequest() && performance.now() < requestDeadline) await sleep(POLL_INTERVAL_MS);
+    while (isAwaitingRequest() && performance.now() < requestArrivalDeadline) await sleep(POLL_INTERVAL_MS);
   }
 
   /** Returns all connections except WebSockets, which WebSocketHandler closes. */

@@ -33,10 +33,10 @@ const noConditionalRootField: ValidationRule = (context) => ({
     const visited = new Set<string>();
     const visit = ({ selections }: SelectionSetNode): void => {
       for (const selection of selections) {
-        const condition = selection.directives?.find(({ name }) => /^(skip|include)$/.test(name.value));
-        if (condition)
+        const directive = selection.directives?.find(({ name }) => /^(skip|include)$/.test(name.value));
+        if (directive)
           context.reportError(
-            new GraphQLError('The root field of a subscription cannot be conditional.', { nodes: condition }),
+            new GraphQLError('The root field of a subscription cannot be conditional.', { nodes: directive }),
           );
         if (selection.kind === Kind.INLINE_FRAGMENT) visit(selection.selectionSet);
         if (selection.kind !== Kind.FRAGMENT_SPREAD || visited.has(selection.name.value)) continue;

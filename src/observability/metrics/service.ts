@@ -23,7 +23,7 @@ export function serviceMetrics(registry: Registry) {
   });
   const unauthorizedCounter = new Counter({
     name: 'paygraph_service_unauthorized_total',
-    help: 'Requests to the payment service that ended with status 401, even after retries with another key or time.',
+    help: 'Requests that the payment service rejected with status 401, also when they were signed with its own time and with the other secret key.',
     registers,
   });
   const retryCounter = new Counter({

@@ -33,14 +33,14 @@ export class JournalSpans {
         if (typeof value !== 'function') return value;
         const method = value.bind(target) as (...args: unknown[]) => Promise<unknown>;
         if (UNTRACED_CALLS.has(name)) return method;
-        const operation = String(name);
-        const attributes = { 'db.system.name': system, 'db.operation.name': operation };
+        const methodName = String(name);
+        const attributes = { 'db.system.name': system, 'db.operation.name': methodName };
         return (...args: unknown[]) => {
           const span = this.spans.activeSpan;
           if (name === 'insertAttempt' && span?.isRecording())
             this.#spanByAttempt.set((args[0] as { id: string }).id, span.spanContext());
           const call = () => method(...args);
-          return this.spans.runAsClientSpan(`journal ${operation}`, () => attributes, call);
+          return this.spans.runAsClientSpan(`journal ${methodName}`, () => attributes, call);
         };
       },
     });

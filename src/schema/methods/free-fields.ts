@@ -20,7 +20,7 @@ export class CustomFieldsInput {
 
 export const customFieldsToWire = (input: CustomFieldsInput): WireObject => ({ ...input.fields });
 
-/** Declares a payment field with all fields of `payment_method` except `type`. */
+/** Declares an output field whose value is a JSON object: the `payment_method` of the service without `type`. */
 export const OtherFieldsField = (): PropertyDecorator =>
   ServiceField('The fields of payment_method except type; null if there are none.', {
     type: () => JSONObject,

@@ -95,7 +95,7 @@ const SELECT_SERVER_MODE = `SELECT pg_is_in_recovery() AS standby, current_setti
 const READ_ONLY_ERROR: JournalErrorInfo = {
   reason: 'read_only',
   code: '25006',
-  message: 'the server is read-only',
+  message: 'PostgreSQL is read-only (a standby, or its transactions are read-only by default)',
 };
 
 /** Combines the errors of all hosts into one, with the reason and code of the most likely primary. */

@@ -35,7 +35,7 @@ interface PostgresPoolOptions {
 }
 
 /** SQLSTATE of a warning, for example about a commit cancelled while it waited for the synchronous standby. */
-const WARNING = '01000';
+const SQLSTATE_WARNING = '01000';
 
 interface PoolQuery {
   text: string;
@@ -123,7 +123,7 @@ export class PostgresPool {
       const query = { ...this.#statement(text), values: [...values] };
       const { rows } = await withTimeout(until - monotonicMs(), client.query<Row>(query));
       client.off('notice', onNotice);
-      if (warnings.includes(WARNING)) throw notDurableError();
+      if (warnings.includes(SQLSTATE_WARNING)) throw notDurableError();
       client.release();
       return rows;
     } catch (error) {

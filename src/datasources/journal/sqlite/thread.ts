@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { Batcher, type Priority } from '../batcher';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
-import { sqliteError } from '../journal-error';
+import { DescribedError, sqliteError, type JournalErrorInfo } from '../journal-error';
 import { fileOpenError } from '../journal-open-error';
 import type { BatchMessage, BatchResult, Job, Statement } from './messages';
 import type { Row, SqlValue } from '../rows';
@@ -19,6 +19,12 @@ const MAX_BATCH = 512;
 const WRITING_RESERVE_MS = 50;
 /** Maximum wait in ms for a lock during opening: another process may be creating the tables. */
 const OPENING_MS = 10_000;
+
+const THREAD_STOPPED: JournalErrorInfo = {
+  reason: 'other',
+  code: null,
+  message: 'the SQLite thread of the gateway has stopped; restart the gateway',
+};
 
 interface InFlightBatch {
   resolve(results: Row[][]): void;
@@ -46,7 +52,7 @@ export class SqliteThread {
     });
     worker.on('message', (result: BatchResult) => this.#onResult(result));
     worker.on('error', (error) => this.#onExit(error));
-    worker.on('exit', () => this.#onExit(new Error('The SQLite thread exited.')));
+    worker.on('exit', () => this.#onExit(new DescribedError(THREAD_STOPPED)));
     worker.unref();
   }
 

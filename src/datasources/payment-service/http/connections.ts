@@ -23,7 +23,7 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-const MAX_CONNECTIONS = 256;
+const MAX_LOOKUP_CONNECTIONS = 256;
 
 /** HTTP/1.1 connections. Creates and confirms use PostAgent, which avoids connections that the service may close. */
 export class HttpConnections implements Connections {
@@ -35,7 +35,7 @@ export class HttpConnections implements Connections {
 
   constructor(base: URL, connectTimeoutMs: number) {
     this.#lookupPool = new Pool(base.origin, {
-      connections: MAX_CONNECTIONS,
+      connections: MAX_LOOKUP_CONNECTIONS,
       connect: { timeout: connectTimeoutMs },
       // Disables the timeouts of undici, because the Exchange has its own deadline.
       headersTimeout: 0,
