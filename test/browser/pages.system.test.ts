@@ -412,7 +412,7 @@ describeInBrowser('In a browser,', (browser) => {
       await browser.closePages();
     });
 
-    test('uses a header in its own tab only, a key in all tabs, and stores neither', async () => {
+    test('sends a header typed in a tab from that tab only, sends the typed key from all tabs, and stores neither', async () => {
       const { page } = await explore(shop.gateway.gateway.url);
       const stored = (): Promise<string> =>
         page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');

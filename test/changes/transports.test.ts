@@ -186,7 +186,7 @@ describeSqlite('Changes', (harnesses) => {
       expect(page).toEqual({ changes: [], endCursor: end, hasMore: false });
     });
 
-    test.each([0, -1, 501])('are refused if the page size is %i', async (first) => {
+    test.each([0, -1, 501])('cannot be read with the page size %i', async (first) => {
       const { errors } = await readPage({ url: harness.url }, first);
       expect(errors).toMatchObject([
         { extensions: { code: 'BAD_USER_INPUT', fields: [{ path: ['first'], rule: 'range' }] } },

@@ -142,7 +142,7 @@ describeSqlite('A confirm', (harnesses) => {
       expect(await first()).toMatchObject(success(true));
     });
 
-    test('with another input leaves the first confirm unknown if the service refuses the other input', async () => {
+    test('leaves the outcome of the first confirm unknown if it has another input and the service refuses it', async () => {
       harness.service.next('confirm', { acts: false, reply: status(400) });
       expect(await second()).toMatchObject(refused);
       harness.service.ledger.confirm({ id });

@@ -207,7 +207,7 @@ describe('Ambiguity', () => {
     for (const parameters of bad) expectRefused(await get(parameters, path));
   });
 
-  test('of a GET with bytes that are not percent-encoded is refused', async () => {
+  test('from bytes in the URL of a GET that are not percent-encoded is refused', async () => {
     const line = `GET /graphql?${query}&variables={"c":"${CHANNEL}","e":"M\u00fcller"} HTTP/1.1`;
     const lines = [line.replaceAll('"', '%22'), host, authorization, 'apollo-require-preflight: 1'];
     expect((await exchange(server.base, lines)).status).toBe(400);

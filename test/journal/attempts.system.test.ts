@@ -103,7 +103,7 @@ describeJournals('Inserting an attempt', (fixture) => {
   });
 
   describe('with an external id', () => {
-    test('decides on each payout of a batch by its own external id', async () => {
+    test('refuses, in a batch, only the payouts whose external id is taken', async () => {
       const [first, taken] = several(2, SAME_ORDER);
       await begunAs(fixture.journal, 'in_progress', first!);
       const responses = await Promise.all(insertAll([newPayout(), taken!, newPayout(), newPayout()]));

@@ -124,7 +124,7 @@ async function beginUntilRefused(
 }
 
 describeSmallDisk('A disk', '1m', (disk) => {
-  test('that is full makes the journal refuse attempts as a whole, and accept them again when there is space', async () => {
+  test('that is full makes the journal refuse new attempts and store nothing of them, until there is space again', async () => {
     const url = `file:${path.join(disk.folder, 'journal.db')}`;
     const journal = await openJournal(url, JOURNAL_TIMEOUT_MS);
     const before = await begunAs(journal, 'in_progress', newAttempt({ service: 'full' }));

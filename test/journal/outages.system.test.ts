@@ -130,7 +130,7 @@ describePostgresJournal('A network that holds back all packets', (fixture) => {
     await recovered(journal, EVERYTHING);
   });
 
-  test('makes the journal close connections that the network has dropped', async () => {
+  test('makes the journal replace connections that are dead once new ones work', async () => {
     // Opens the maximum number of connections.
     await Promise.allSettled(EVERYTHING.map((ask) => ask(journal)));
     await recovered(journal);
