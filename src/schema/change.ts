@@ -85,7 +85,7 @@ export class ChangePage {
 
   @Field(() => String, {
     description:
-      'Pass it as `after` to continue. The cursor of the last change; for an empty page, the given cursor or, without one, that of the start of the feed.',
+      'Pass it as `after` to continue. The cursor of the last change. For an empty page, a cursor after the changes that the caller may not see; if there are none, the given cursor or that of the start of the feed.',
   })
   endCursor!: string;
 

@@ -212,6 +212,13 @@ describeSqlite('Changes', (harnesses) => {
       expect(created.otherLookups).toBe(1);
     });
 
+    test('of other clients advance the cursor of a client with an :own scope, so that it does not read them again', async () => {
+      const after = await newest();
+      await Created.by(harness, 'payment');
+      const { page } = await readPage({ url: harness.url, after, credentials: bearer(keyOf('owner')) });
+      expect(page).toEqual({ changes: [], endCursor: await newest(), hasMore: false });
+    });
+
     test('are only those whose kind and creator the caller may read; others do not affect the paging', async () => {
       const start = await newest();
       const owner = bearer(keyOf('owner'));

@@ -142,6 +142,12 @@ describeSqlite('A confirm', (harnesses) => {
       expect(await first()).toMatchObject(success(true));
     });
 
+    test('has an unknown outcome if it has another input and loses its response: either input may be the cause', async () => {
+      harness.service.next('confirm', lost);
+      expect(await second()).toMatchObject(unknown);
+      expect(sentAndCarriedOut()).toEqual([2, 1]);
+    });
+
     test('leaves the outcome of the first confirm unknown if it has another input and the service refuses it', async () => {
       harness.service.next('confirm', { acts: false, reply: status(400) });
       expect(await second()).toMatchObject(refused);

@@ -1,3 +1,4 @@
+import { EventStream } from '../subscriptions/support/event-stream';
 import { CHANNEL, type CallResult } from '../support/caller';
 import { latch } from '../support/latch';
 import { reset, status } from '../support/payment-service/faults';
@@ -108,6 +109,38 @@ describeSqlite('The external id of a payout', (harnesses) => {
 });
 
 describeSqlite('With PAYOUT_PREFLIGHT=off', (harnesses) => {
+  test('two payouts of unknown outcome with one external id stay unknown: a lookup cannot tell them apart', async () => {
+    const harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
+    const { service } = harness;
+    const externalId = newKey();
+    const unknown = { result: 'OutcomeUnknownError' };
+    service.next('create-payout', { acts: true, reply: reset });
+    service.ledger.lag = { ms: 0, lookups: 1_000_000 };
+    expect(await harness.create('payout', newKey(), { externalId })).toMatchObject(unknown);
+    service.ledger.entries.at(-1)!.hiddenLookups = 0;
+    service.next('create-payout', { acts: false, reply: reset });
+    const amount = { currency: 'INR', value: '11.00' };
+    expect(await harness.create('payout', newKey(), { externalId, amount })).toMatchObject(unknown);
+  });
+
+  test('the details of another payout with its external id are not shown to the subscribers of a payout', async () => {
+    const harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
+    const externalId = newKey();
+    const { transactionId } = await harness.create('payout', newKey(), { externalId });
+    const query = `subscription { payoutUpdated(channel: "${CHANNEL}", transactionId: "${transactionId}") {
+      ... on PayoutResource { status amount { value } } } }`;
+    const stream = await EventStream.open(`${harness.url}/stream`, { query });
+    const update = (status: string) => ({ data: { payoutUpdated: { status, amount: { value: '10.00' } } } });
+    expect(await stream.next()).toMatchObject({ data: update('PROCESSING') });
+    harness.service.next('create-payout', { acts: false, reply: reset });
+    const amount = { currency: 'INR', value: '11.00' };
+    await harness.create('payout', newKey(), { externalId, amount });
+    harness.service.ledger.byId('payout', transactionId!)!.status = 'completed';
+    harness.clock.advance(5000);
+    expect(await stream.next()).toMatchObject({ data: update('COMPLETED') });
+    expect(await stream.next()).toEqual({ event: 'complete' });
+  });
+
   test('a payout takes one request to the service, and its key still creates once', async () => {
     const harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off' } });
     expect(await harness.create('payout', newKey())).toMatchObject(CREATED);

@@ -274,12 +274,14 @@ describeJournals('The recorded absence of a transaction', (fixture) => {
     [true, 'was not sent', {}, 'not_sent'],
     [true, 'has another amount', { value: '10.01' }, 'unknown'],
     [true, 'has another currency', { currency: 'INR' }, 'unknown'],
+    [false, 'is a payout with another amount', { kind: 'payout', value: '10.01' }, 'unknown'],
     [true, 'has another method', { method: 'upi' }, 'unknown'],
     [true, 'is on another channel', { channel: 'channel-2' }, 'unknown'],
     [true, 'is at another service', { service: 'another' }, 'unknown'],
     [true, 'has another external id', { externalId: 'another' }, 'unknown'],
   ] as const)('is proof (%s) if a similar attempt %s', async (isProof, _name, other, outcome) => {
-    const attempt = await begunAs(fixture.journal, 'unknown', newAttempt());
+    const kind = 'kind' in other ? other.kind : 'payment';
+    const attempt = await begunAs(fixture.journal, 'unknown', newAttempt({ kind }));
     const { service, externalId } = attempt;
     await begunAs(fixture.journal, outcome, newAttempt({ service, externalId, ...other }));
     await expect(fixture.journal.hasRival(asRead(attempt))).resolves.toBe(!isProof);

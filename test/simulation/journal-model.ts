@@ -253,7 +253,8 @@ export class JournalModel {
   }
 
   hasRival(attempt: Attempt): boolean {
-    const names = ['externalId', 'service', 'channel', 'kind', 'method', 'currency', 'value'] as const;
+    const amount = attempt.kind === 'payment' ? (['currency', 'value'] as const) : [];
+    const names = ['externalId', 'service', 'channel', 'kind', 'method', ...amount] as const;
     return this.attempts.some(
       (other) =>
         other.id !== attempt.id && isOpen(other) && names.every((name) => other[name] === attempt[name]),

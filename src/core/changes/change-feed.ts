@@ -38,7 +38,7 @@ export interface ChangeReader {
 
 export interface ChangePage {
   changes: RecordedChange[];
-  /** Position after which the next read starts: that of the last change, or of this read if the page is empty. */
+  /** Position after which the next read starts: that of the last change, or where the read ended if the page is empty. */
   end: ChangePosition;
   hasMore: boolean;
 }
@@ -78,14 +78,17 @@ export class ChangeFeed {
     const deadline = performance.now() + READ_TIMEOUT_MS;
     for (;;) {
       const reading = this.#readPage(reader, readFrom, limit);
-      const { changes, hasMore, readUntil } = await withTimeout(deadline - performance.now(), reading).catch(
-        (error: unknown) => {
+      const page = await withTimeout(deadline - performance.now(), reading).catch((error: unknown) => {
+        // After progress, the reader continues with another query.
+        if (error instanceof CursorExpired || readFrom === null || readFrom === after)
           throw error instanceof CursorExpired ? error : unreadableError();
-        },
-      );
+        return { changes: [], hasMore: true, readUntil: readFrom };
+      });
+      const { changes, hasMore, readUntil } = page;
       // A page is empty if the reader may see none of its changes. More changes may follow.
-      if (changes.length === 0 && hasMore) readFrom = readUntil;
-      else return { changes, end: changes.at(-1)?.position ?? after ?? readUntil, hasMore };
+      if (changes.length > 0 || !hasMore || readUntil === readFrom)
+        return { changes, end: changes.at(-1)?.position ?? readUntil, hasMore };
+      readFrom = readUntil;
     }
   }
 

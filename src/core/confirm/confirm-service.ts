@@ -186,13 +186,17 @@ export class ConfirmService {
     };
   }
 
-  /** Handles a lost response by lookups: if the payment has moved on, the confirm counts as carried out. */
+  /**
+   * Handles a lost response by lookups: if the payment has moved on, the confirm counts as carried out, unless an earlier
+   * confirm with another input may be the cause.
+   */
   async #recoverLostResponse(call: ConfirmCall): Promise<ConfirmCompletion> {
-    const { request, claim } = call;
+    const { request, claim, history } = call;
+    const mayBeEffectOfOther = history.otherUnresolved && !history.wasSent;
     const { timeoutMs, session } = this.options;
     const { runtime } = session;
     const deadline = runtime.monotonic() + timeoutMs * 0.9;
-    for (const delay of LOOKUP_DELAYS_MS) {
+    for (const delay of mayBeEffectOfOther ? [] : LOOKUP_DELAYS_MS) {
       if (runtime.monotonic() + delay >= deadline) break;
       await runtime.sleep(delay);
       const found = await this.#lookUpWithin(deadline - runtime.monotonic(), request);

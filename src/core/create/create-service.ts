@@ -1,6 +1,7 @@
 import type { Attempt, BeginResult, NewAttempt } from '../../datasources/journal/journal';
 import type { MutationOutcome } from '../../datasources/payment-service/mapping/responses';
 import type { ReservedSlot } from '../../datasources/payment-service/client';
+import { ServiceError } from '../../datasources/payment-service/service-error';
 import { InFlightCounter } from '../../shared/in-flight-counter';
 import { withTimeout } from '../../shared/timeout';
 import type { CreatePlan, CreateResult } from './create-plan';
@@ -205,7 +206,9 @@ class CreateCall<T extends Transaction> {
   #send(attempt: NewAttempt, slot: ReservedSlot): Promise<MutationOutcome<T>> {
     const mayRepeat = (): Promise<boolean> => this.options.session.ownsInProgress(attempt.id);
     return this.plan.send(attempt, { slot, mayRepeat }).catch(async (error: unknown) => {
-      await this.#settle(attempt, 'not_sent');
+      if (error instanceof ServiceError) await this.#settle(attempt, 'not_sent');
+      // A bug, for example while the response was read: the service may have acted on the create.
+      else await this.options.recovery.scheduleRecheck(asInProgress(attempt));
       throw error;
     });
   }

@@ -1,4 +1,4 @@
-import type { Attempt, AttemptKind } from '../../datasources/journal/journal';
+import type { Attempt, AttemptKind, Journal } from '../../datasources/journal/journal';
 import type { PaymentService } from '../../datasources/payment-service/payments';
 import type { KnownPayout, PayoutService } from '../../datasources/payment-service/payouts';
 import { valueOrNull } from '../../schema/lazy-field';
@@ -40,6 +40,14 @@ const DATE_TOLERANCE_MS = 1500;
 /** Clock skew in ms that is tolerated if the service sends no Date header. */
 const MAX_UNKNOWN_SKEW_MS = 5000;
 
+/** Returns the transaction that a lookup found, unless another open attempt may have created it. */
+const foundUnlessRival = async <T>(
+  journal: Pick<Journal, 'hasRival'>,
+  attempt: Attempt,
+  found: T,
+): Promise<LookupMatch<T>> =>
+  (await journal.hasRival(attempt)) ? { kind: 'mismatch', why: 'rival' } : { kind: 'found', found };
+
 export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
   readonly kind = 'payment';
 
@@ -70,7 +78,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     if (isOfAnother) return { kind: 'mismatch', why: 'created_by_another' };
     if (!matchesAttempt(found, attempt)) return { kind: 'mismatch' };
     if (holder) return { kind: 'found', found };
-    return (await journal.hasRival(attempt)) ? { kind: 'mismatch', why: 'rival' } : { kind: 'found', found };
+    return foundUnlessRival(journal, attempt, found);
   }
 
   async findsKnownTransaction(attempt: Attempt): Promise<boolean> {
@@ -151,20 +159,23 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
 
   async find(attempt: Attempt): Promise<LookupMatch<PayoutResource>> {
     const { channel, externalId } = attempt;
-    const details = knownPayoutFromJournal(attempt);
+    const details = { ...knownPayoutFromJournal(attempt), isUnproven: true };
     const key = { channel, externalId, amount: attempt, secrets: this.secrets };
     const { found, isOwn } = await this.payouts.search(key, () => details);
     if (!found) return { kind: 'nothing', isOwn };
     if (found.wireType !== attempt.method) return { kind: 'mismatch' };
     const { journal, service } = this.session;
     const holder = await journal.findByTransaction(service, 'payout', found.transactionId);
-    return holder && holder.id !== attempt.id ? { kind: 'mismatch' } : { kind: 'found', found };
+    if (holder) return holder.id === attempt.id ? { kind: 'found', found } : { kind: 'mismatch' };
+    return foundUnlessRival(journal, attempt, found);
   }
 
   async findsKnownTransaction(attempt: Attempt): Promise<boolean> {
     const { channel } = attempt;
     const transactionId = await this.session.journal.findSucceededOnChannel(attempt);
-    return transactionId === null || (await this.payouts.lookUp({ channel, transactionId })) !== null;
+    if (transactionId === null) return true;
+    const details = { channel, isPartial: true };
+    return (await this.payouts.lookUp({ channel, transactionId }, () => details)) !== null;
   }
 
   async current(attempt: Attempt): Promise<PayoutResource> {

@@ -211,7 +211,10 @@ export interface Journal extends ChangeJournal {
   find(key: AttemptKey): Promise<Attempt | null>;
   /** Returns the attempt that created a transaction; null if the journal has none. */
   findByTransaction(service: string, kind: AttemptKind, transactionId: string): Promise<Attempt | null>;
-  /** Whether another open attempt has the same external id, method and amount: lookups cannot tell them apart. */
+  /**
+   * Whether another open attempt has the same external id, method and, for payments, amount: lookups, which show no
+   * amount of a payout, cannot tell them apart.
+   */
   hasRival(attempt: Attempt): Promise<boolean>;
   /**
    * Returns the id of a transaction that certainly exists at the service, because its create succeeded. It has the kind

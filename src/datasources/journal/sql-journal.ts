@@ -162,7 +162,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
   async hasRival(attempt: Attempt): Promise<boolean> {
     const { service, channel, externalId, kind, method, currency, value, id } = attempt;
     const text = `SELECT 1 FROM attempts WHERE external_id_hash = ? AND external_id = ? AND service = ? AND channel = ?
-      AND kind = ? AND method = ? AND currency = ? AND value = ? AND id <> ? AND ${IS_OPEN} LIMIT 1`;
+      AND kind = ? AND method = ? AND (kind = 'payout' OR (currency = ? AND value = ?)) AND id <> ? AND ${IS_OPEN} LIMIT 1`;
     const values = [shortHash(externalId), externalId, service, channel, kind, method, currency, value, id];
     return (await this.read(text, ...values)).length > 0;
   }

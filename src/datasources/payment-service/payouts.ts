@@ -25,8 +25,10 @@ export interface KnownPayout {
   type?: string | null;
   amount?: { currency: string; value: string };
   publicDetails?: object;
-  /** Whether details are missing because the journal could not be read. */
+  /** Whether details are missing because the journal was not or could not be read. */
   isPartial?: boolean;
+  /** Whether the details come from an attempt of which it is not yet certain that it created the payout. */
+  isUnproven?: boolean;
 }
 
 type FindKnownPayout = (transactionId: string) => KnownPayout | Promise<KnownPayout>;
@@ -69,8 +71,13 @@ export class PayoutService {
     const { transaction: json, isOwn } = await this.client.lookUp('payout/', key);
     if (!json) return { found: null, isOwn };
     const transactionId = String(json['transaction_id']).toLowerCase();
-    const payout = readPayout(json, await findKnown(transactionId));
-    this.onFound(payout, requestedAt);
+    const known = await findKnown(transactionId);
+    const payout = readPayout(json, known);
+    // The listener must not get details of an attempt that may not have created the payout.
+    const payoutForListener = known.isUnproven
+      ? readPayout(json, { channel: known.channel, isPartial: true })
+      : payout;
+    this.onFound(payoutForListener, requestedAt);
     return { found: payout, isOwn };
   }
 
