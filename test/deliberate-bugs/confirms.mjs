@@ -1,6 +1,14 @@
 /** Bugs in how confirms are sent at most once. The form of a bug is in scripts/deliberate-bugs.mjs. */
 export const bugs = [
   {
+    id: 'confirm-lost-beside-other-input',
+    promise: 'A confirm that lost its response stays unknown if an earlier input may be the cause.',
+    file: 'src/core/confirm/confirm-service.ts',
+    find: 'const mayBeEffectOfOther = history.otherUnresolved && !history.wasSent;',
+    replace: 'const mayBeEffectOfOther = false;',
+    tests: ['test/exactly-once/confirm.test.ts'],
+  },
+  {
     id: 'confirm-of-unseen-payment-sent',
     promise: 'A confirm that may be a repeat is not sent when the payment cannot be read.',
     file: 'src/core/confirm/confirm-service.ts',

@@ -1,6 +1,14 @@
 /** Bugs in how unknown outcomes are followed up. The form of a bug is in scripts/deliberate-bugs.mjs. */
 export const bugs = [
   {
+    id: 'follow-up-payout-of-another-amount',
+    promise: 'Payouts of unknown outcome with one external id stay unknown, also with different amounts.',
+    file: 'src/datasources/journal/sql-journal.ts',
+    find: "(kind = 'payout' OR (currency = ? AND value = ?))",
+    replace: 'currency = ? AND value = ?',
+    tests: ['test/exactly-once/payouts.test.ts'],
+  },
+  {
     id: 'follow-up-releases-early',
     promise: 'The key of a lost payment is not released before UNKNOWN_SETTLE_SECONDS have passed.',
     file: 'src/core/recovery/outcome-recovery.ts',

@@ -1,6 +1,14 @@
 /** Bugs in how changes are found, recorded and delivered. The form of a bug is in scripts/deliberate-bugs.mjs. */
 export const bugs = [
   {
+    id: 'changes-restricted-cursor-stays',
+    promise: 'Changes that a caller may not see advance its cursor.',
+    file: 'src/core/changes/change-feed.ts',
+    find: 'end: changes.at(-1)?.position ?? readUntil',
+    replace: 'end: changes.at(-1)?.position ?? after ?? readUntil',
+    tests: ['test/changes/transports.test.ts'],
+  },
+  {
     id: 'recorder-believes-missing-state',
     promise: 'A response without a state does not change the recorded state.',
     file: 'src/core/changes/change-recorder.ts',

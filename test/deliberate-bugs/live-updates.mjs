@@ -1,6 +1,14 @@
 /** Bugs in live updates and lookups. The form of a bug is in scripts/deliberate-bugs.mjs. */
 export const bugs = [
   {
+    id: 'live-details-of-another-payout',
+    promise: 'Subscribers of a payout do not get the details of another payout with its external id.',
+    file: 'src/datasources/payment-service/payouts.ts',
+    find: 'known.isUnproven',
+    replace: 'known.isUnproven === null',
+    tests: ['test/exactly-once/payouts.test.ts'],
+  },
+  {
     id: 'live-older-answer-shown',
     promise: 'A subscriber never sees an older state after a newer one.',
     file: 'src/core/polling/transaction-poller.ts',
