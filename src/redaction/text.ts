@@ -67,11 +67,17 @@ export function readStatus(value: unknown): string | null {
 
 const MAX_MESSAGE_LENGTH = 1000;
 
+/** Truncates a long text. Removes the word or number at the cut, because a part of a card number is not recognised. */
+const truncateAtWord = (text: string): string =>
+  text.length <= MAX_MESSAGE_LENGTH
+    ? text
+    : text.slice(0, MAX_MESSAGE_LENGTH).replace(/(?:[\d\s.-]+|\S+)$/, '');
+
 /** Reads an error message of the service or a provider. Truncates it; redacts card numbers, tokens and opaque words. */
 export function readMessage(value: unknown): string | null {
   const text = scalarToText(value);
   if (text === null) return null;
-  const printable = text.slice(0, MAX_MESSAGE_LENGTH).toWellFormed().replace(CONTROL_CHARACTERS, ' ');
+  const printable = truncateAtWord(text).toWellFormed().replace(CONTROL_CHARACTERS, ' ');
   return redactText(printable).replace(/[\w+/=-]{20,}/g, (word) => (isOpaqueWord(word) ? REDACTED : word));
 }
 

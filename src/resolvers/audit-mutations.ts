@@ -69,6 +69,8 @@ export function createAuditedRunner(
       record({ ...call, ...(isKeyRejected(result) && { key: null }), ...outcomeFields(result, input) });
       return result;
     } catch (error) {
+      // If access is refused, the key has not been searched for secrets.
+      if (error instanceof AccessError) call.key = null;
       record({ ...call, outcome: errorName(error), transactionId: input.transactionId ?? null });
       throw error;
     }

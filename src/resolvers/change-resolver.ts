@@ -32,13 +32,18 @@ function toChange(recorded: RecordedChange, context: OperationContext): Change {
   if (kind === 'payout')
     return Object.assign(new PayoutChange(), fields as Partial<PayoutChange>, {
       method: payoutMethodByType(recorded.method).name,
-      payout: () => context.visiblePayouts.load(key),
+      payout: () => charged(context, () => context.visiblePayouts.load(key)),
     });
   return Object.assign(new PaymentChange(), fields as Partial<PaymentChange>, {
     method: paymentMethodByType(recorded.method).name,
     state: recorded.state as PaymentChange['state'],
-    payment: () => context.visiblePayments.load(key),
+    payment: () => charged(context, () => context.visiblePayments.load(key)),
   });
+}
+
+async function charged<T>(context: OperationContext, lookUp: () => Promise<T>): Promise<T> {
+  await context.chargeLookup?.();
+  return lookUp();
 }
 
 const Channel = () => Arg('channel', () => UUID, { description: 'The merchant channel.' });

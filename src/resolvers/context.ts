@@ -104,6 +104,12 @@ export class OperationContext {
     return kind === 'payment' ? this.visiblePayments : this.visiblePayouts;
   }
 
+  /**
+   * Called before each lookup of a subscription's events. Rejects with RATE_LIMITED if the caller has too few points
+   * left. Undefined for other operations: their lookups were counted before execution.
+   */
+  chargeLookup: (() => Promise<void>) | undefined;
+
   /** Discards the results of earlier lookups of this operation, because a mutation may have changed them. */
   invalidateLoaders(): void {
     this.paymentLoader = undefined;

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { temporaryFolder } from '../support/cleanup';
 import { clear, type LoggedGateway } from '../support/gateway';
 import { GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { gatewaySchema } from '../../src/resolvers';
@@ -32,10 +35,12 @@ const ATTEMPT_READERS: [string[], ('payment' | 'payout')[]][] = [
 
 const readerKey = (scopes: readonly string[]): string => keyOf(scopes.join('-').replaceAll(':', '-'));
 
+const AUDIT_LOG_FILE = path.join(temporaryFolder(), 'audit.log');
 let harness: LoggedGateway;
 
 beforeAll(async () => {
   harness = await startAuthHarness({
+    env: { AUDIT_LOG_FILE },
     clients: [
       ...SINGLE,
       ...ATTEMPT_READERS.map(([scopes]) => ({ ...clientOf('reader', { scopes }), key: readerKey(scopes) })),
@@ -123,6 +128,16 @@ describe('Full card numbers', () => {
     harness.service.requests.length = 0;
     await expectRefused('no-cards', call);
     expect(harness.logLines.join('')).not.toContain('4111111111111111');
+  });
+
+  test('are not in the audit line of a refused create, whose key may repeat them', async () => {
+    const { input } = validCall('createPayment', 'card');
+    for (const idempotencyKey of ['4111x1111x1111x1111', '123']) {
+      const refused = await createAs('createPayment', { ...input, idempotencyKey });
+      expect(refused.errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
+      const line = readFileSync(AUDIT_LOG_FILE, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+      expect(JSON.parse(line)).toMatchObject({ outcome: 'FORBIDDEN', key: null });
+    }
   });
 
   const createAs = async (mutation: MutationCall['mutation'], input: object) =>

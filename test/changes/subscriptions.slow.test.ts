@@ -40,6 +40,21 @@ describeSqlite('A subscription that waits for changes', (harnesses) => {
     });
   });
 
+  test('gets a change without its payment, and RATE_LIMITED, if the caller has no points left for the lookup', async () => {
+    // The query, four creates of 5 points and the subscription leave 2 points.
+    const harness = await harnesses.start({ env: { RATE_LIMIT_PER_MINUTE: '24' } });
+    const after = await newestCursor({ url: harness.url });
+    for (let count = 0; count < 4; count += 1) await Created.by(harness, 'payment');
+    const query = subscriptionQuery('... on PaymentChange { cursor payment { __typename } }');
+    const stream = await openStream({ url: harness.url, after }, { method: 'POST', query });
+    const shown = { data: { changes: { payment: { __typename: 'UpiPayment' } } } };
+    const limited = {
+      data: { changes: { payment: null } },
+      errors: [{ extensions: { code: 'RATE_LIMITED' } }],
+    };
+    for (const data of [shown, shown, limited, limited]) expect(await stream.next()).toMatchObject({ data });
+  });
+
   test('ends at shutdown, so that clients reconnect', async () => {
     const harness = await harnesses.start();
     const watching = new Watching(webSocketClient(harness), PAYLOAD, 'changes');

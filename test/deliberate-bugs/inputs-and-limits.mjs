@@ -1,6 +1,22 @@
 /** Bugs in the rules of inputs and in limits. The form of a bug is in scripts/deliberate-bugs.mjs. */
 export const bugs = [
   {
+    id: 'limit-nesting-of-measured-fragments',
+    promise: 'Nesting through fragments is limited, also if the inner fragment was spread before.',
+    file: 'src/http/limits/selection-size.ts',
+    find: 'size.depth = Math.max(size.depth, inner.depth + 1);',
+    replace: '',
+    tests: ['test/gateway/documents.test.ts'],
+  },
+  {
+    id: 'limit-subscription-lookups-free',
+    promise: 'Each lookup of a change in a subscription costs a point of the rate limit.',
+    file: 'src/http/subscriptions/subscription-service.ts',
+    find: 'contextValue.chargeLookup = () => admission.chargeLookup(caller);',
+    replace: '',
+    tests: ['test/changes/subscriptions.slow.test.ts'],
+  },
+  {
     id: 'input-nested-rules-skipped',
     promise: 'The rules of a method’s fields are checked before anything is sent.',
     file: 'src/core/validation/validate-input.ts',

@@ -1,6 +1,14 @@
 /** Bugs that let a secret out. The form of a bug is in scripts/deliberate-bugs.mjs. */
 export const bugs = [
   {
+    id: 'redact-audit-key-of-refused-access',
+    promise: 'The audit line of a call without the right has no idempotency key.',
+    file: 'src/resolvers/audit-mutations.ts',
+    find: 'if (error instanceof AccessError) call.key = null;',
+    replace: '',
+    tests: ['test/auth/scopes.test.ts'],
+  },
+  {
     id: 'redact-credentials',
     promise: 'The gateway’s own credentials appear in no response.',
     file: 'src/redaction/service-response.ts',

@@ -82,6 +82,15 @@ describe('_service', () => {
     expectUnauthenticated(await client.request(SERVICE, {}, {}));
   });
 
+  test.each([
+    ['twice more', '{ a: _service { sdl } b: _service { sdl } c: _service { sdl } }'],
+    ['under an alias', '{ _service { sdl text: sdl } }'],
+  ])('is refused %s: a response has the text of the schema twice at most', async (_name, query) => {
+    const { status, errors } = await client.request(query);
+    expect(status).toBe(400);
+    expect(errors).toMatchObject([{ extensions: { code: 'OPERATION_TOO_LARGE' } }]);
+  });
+
   test('does not exist unless SUBGRAPH is on', async () => {
     const off = await start({ SUBGRAPH: 'off' });
     for (const query of [SERVICE, '{ _entities(representations: []) { __typename } }']) {

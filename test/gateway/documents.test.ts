@@ -82,6 +82,11 @@ const SHAPES: [rule: DocumentRuleName, shape: (count: number) => string][] = [
     (count) =>
       `{ ...F1 } ${times(count - 2, (n) => `fragment F${n + 1} on Q { ...F${n + 2} }`)} fragment F${count - 1} on Q { a }`,
   ],
+  [
+    'nesting',
+    (count) =>
+      `{ ...F1 ...F2 } fragment F1 on Q { a } fragment F2 on Q { ${'... { '.repeat(count - 3)} ...F1 ${'}'.repeat(count - 3)} }`,
+  ],
   ['operations', (count) => times(count, (n) => `query Q${n} { __typename }`)],
   ['fragments', (count) => `{ a } ${times(count, (n) => `fragment F${n} on Query { a }`)}`],
   ['aliases', (count) => `{ ...F } fragment F on Q { b { ... { ${times(count, (n) => `a${n}: b`)} } } }`],

@@ -9,7 +9,7 @@ import { containsCardNumber, containsPan } from '../../src/redaction/pan';
 import { passesLuhn } from '../../src/shared/luhn';
 import { CustomFieldsInput } from '../../src/schema/methods/free-fields';
 import { findInDecodings } from '../../src/redaction/decodings';
-import { redactText, containsToken, readFreeFields } from '../../src/redaction/text';
+import { redactText, containsToken, readFreeFields, readMessage } from '../../src/redaction/text';
 import { REDACTED } from '../../src/shared/secret';
 import { cardNumber, checkDigitOf, digits, withCheckDigit } from './fixtures/canaries';
 
@@ -351,6 +351,11 @@ describe('Searching a long text for secrets', () => {
     expect(lengthsRead(MARKS)).toEqual([MARKS.length, 1]);
     expect(Math.max(...lengthsRead(WORDS))).toBe(WORDS.length);
     expect(containsCardNumber('1 '.repeat(30_000))).toBe(false);
+  });
+
+  test('removes a card number that is cut off at the end of a long message', () => {
+    for (const pan of ['4111111111111111', '4111 1111 1111 1111', '4111.1111.1111.1111'])
+      expect(readMessage(`${'x '.repeat(495)}${pan} is invalid`)).not.toContain('411');
   });
 
   test('finds a secret whose characters carry combining marks', () => {

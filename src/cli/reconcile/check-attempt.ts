@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Attempt, Journal } from '../../datasources/journal/journal';
 import type { ServiceErrorKind } from '../../datasources/payment-service/service-error';
 import {
@@ -31,6 +32,9 @@ export interface CheckOptions {
   followsTransactions: ChangeTracking['followsTransactions'];
 }
 
+/** Maximum number of additional lookups of a transaction whose changes are being recorded meanwhile. */
+const MAX_LOOKUPS_OF_CHANGING = 3;
+
 const OUTAGE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT', 'AUTH_FAILED']);
 
 type AttemptComparison = Omit<CheckedAttempt, 'attempt' | 'checkedAt' | 'isOutage'>;
@@ -61,9 +65,17 @@ async function checkOnce(
   options: CheckOptions,
   updatesChanges = false,
 ): Promise<CheckedAttempt> {
-  const { externalId, transactionId } = attempt;
-  const outcome = await options.lookUp(attempt, transactionId === null ? { externalId } : { transactionId });
-  if (updatesChanges) await options.changes.update();
+  const { externalId, transactionId, kind } = attempt;
+  const id = transactionId === null ? { externalId } : { transactionId };
+  const findChange = () => transactionId && options.changes.find(kind, transactionId);
+  let outcome = await options.lookUp(attempt, id);
+  for (let round = 0; updatesChanges && round < MAX_LOOKUPS_OF_CHANGING; round += 1) {
+    const before = findChange();
+    await options.changes.update();
+    if (isDeepStrictEqual(findChange(), before)) break;
+    // The change may have been recorded after the lookup.
+    outcome = await options.lookUp(attempt, id);
+  }
   const comparison = await compareAttempt(attempt, outcome, options);
   const isOutage = outcome.kind === 'failed' && OUTAGE_ERRORS.has(outcome.error);
   return { ...comparison, attempt, checkedAt: Date.now(), isOutage };

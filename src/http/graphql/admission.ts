@@ -18,6 +18,11 @@ export class Admission {
     private readonly checks: { limits: DocumentLimits; persisted: PersistedOperations; rate: RateLimit },
   ) {}
 
+  /** Consumes the points of a lookup that is not part of the cost of an admitted request. Rejects with RATE_LIMITED. */
+  chargeLookup(caller: Caller): Promise<void> {
+    return this.checks.rate.consume(caller, 1);
+  }
+
   /** Admits a request. Throws a RequestError if the request is rejected. */
   async admit(params: GraphQLRequestParams, caller: Caller): Promise<AdmittedRequest> {
     const { limits, persisted, rate } = this.checks;

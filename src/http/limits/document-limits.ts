@@ -124,7 +124,8 @@ function checkRootFields(
     // Mutations are counted before merging: the number of payments must not depend on how fields are merged.
     assertLimit('mutations', fields.filter(({ name }) => name.value !== '__typename').length);
   }
-  const introspectionFields = fields.filter(({ name }) => /^__(schema|type)$/.test(name.value));
+  // The field _service of a subgraph returns the schema as a text.
+  const introspectionFields = fields.filter(({ name }) => /^(__schema|__type|_service)$/.test(name.value));
   assertLimit('introspections', introspectionFields.length);
   const size = sizes.sizeOf({
     kind: Kind.SELECTION_SET,

@@ -75,7 +75,7 @@ export class SelectionSizes {
   /** Returns the size of a selection set at a nesting level. Throws a LimitExceededError if the level is too deep. */
   sizeOf(set: SelectionSetNode, level = 1): SelectionSize {
     assertLimit('nesting', level);
-    const size = { ...EMPTY_SIZE, nesting: 1 };
+    const size: SelectionSize = { ...EMPTY_SIZE, depth: 1 };
     for (const selection of set.selections) {
       const inner = this.#sizeWithin(selection, level);
       const { alias, name } = selection.kind === Kind.FIELD ? selection : {};
@@ -85,7 +85,7 @@ export class SelectionSizes {
         size.listDepth,
         inner.listDepth + (name && INTROSPECTION_LIST_FIELDS.has(name.value) ? 1 : 0),
       );
-      size.nesting = Math.max(size.nesting, inner.depth + 1);
+      size.depth = Math.max(size.depth, inner.depth + 1);
     }
     return size;
   }

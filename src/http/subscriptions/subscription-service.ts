@@ -74,12 +74,14 @@ export class SubscriptionService {
       if (!query && typeof persistedQueryHash(params.extensions) === 'string') throw UNKNOWN_ID_ERROR;
       if (typeof query !== 'string' || query === '') throw NO_QUERY_ERROR;
       const name = typeof operationName === 'string' ? operationName : undefined;
+      const contextValue = contextFor(identity);
+      contextValue.chargeLookup = () => admission.chargeLookup(caller);
       return {
         schema,
         document: documents.parseAndValidate(query, name),
         operationName: name,
         variableValues: variables as ExecutionArgs['variableValues'],
-        contextValue: contextFor(identity),
+        contextValue,
         trace,
       };
     } catch (error) {
