@@ -85,7 +85,7 @@ const SHAPES: [rule: DocumentRuleName, shape: (count: number) => string][] = [
   [
     'nesting',
     (count) =>
-      `{ ...F1 ...F2 } fragment F1 on Q { a } fragment F2 on Q { ${'... { '.repeat(count - 3)} ...F1 ${'}'.repeat(count - 3)} }`,
+      `{ ...F1 ...F2 } fragment F1 on Q { b { a } } fragment F2 on Q { ${'... { '.repeat(count - 4)} ...F1 ${'}'.repeat(count - 4)} }`,
   ],
   ['operations', (count) => times(count, (n) => `query Q${n} { __typename }`)],
   ['fragments', (count) => `{ a } ${times(count, (n) => `fragment F${n} on Query { a }`)}`],
