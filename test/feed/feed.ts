@@ -152,7 +152,8 @@ export async function feed(options: FeedOptions): Promise<FeedReport> {
         const { result } = await gateway.create(kind, key, over).catch(() => ({ result: undefined }));
         if (result === 'PaymentSuccess' || result === 'PayoutSuccess') return;
         // A payout whose gateway was killed before it sent the payout stays unknown.
-        if (kind === 'payout' && result === 'OutcomeUnknownError' && service.created(key).length === 0) return;
+        if (kind === 'payout' && result === 'OutcomeUnknownError' && service.created(key).length === 0)
+          return;
         await pause(200);
       }
     });
