@@ -18,7 +18,7 @@ export interface Setting<T> {
   description: string;
   /** The text that is parsed if the variable is not set. */
   default?: string;
-  /** What docs/configuration.md says instead of a default; 'none' if omitted. */
+  /** Text in docs/configuration.md for a setting without a default; 'none' if omitted. */
   whenUnset?: string;
   parser: Parser<T>;
   /** True if the value is never printed. <NAME>_FILE can then name a file that contains the value. */

@@ -18,7 +18,7 @@ export type RecoveryResultKind = 'found' | 'not_sent' | 'missing';
 export type PollResult = 'found' | 'missing' | 'failed';
 
 /**
- * What happened when a lookup of a followed transaction was due. `postponed`: it was not sent, because another response
+ * Result of a due lookup of a followed transaction. `postponed`: it was not sent, because another response
  * has just shown the transaction. `expired`: it was not sent, because the create was recorded more than FOLLOW_DAYS
  * ago.
  */

@@ -23,7 +23,7 @@ interface NetworkOptions {
   recorder: Recorder;
 }
 
-/** What a partition does to each proxy when it begins and when it ends. */
+/** Effect of a partition on each proxy, when it begins and when it ends. */
 interface Partition {
   kind: string;
   begin(proxy: TcpProxy): unknown;

@@ -38,7 +38,7 @@ const sent = (body: string, type = 'application/json'): RequestInit => ({
 
 /** Description, path, request, status and code. */
 const REFUSED: [string, string, RequestInit, number[], string | RegExp][] = [
-  // What a page of another origin could send without a preflight request.
+  // Requests that a page of another origin could send without a preflight request.
   [
     'a form',
     '/graphql',

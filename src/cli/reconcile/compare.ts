@@ -70,7 +70,7 @@ export const toGraphqlStatus = (kind: AttemptKind, word: string): string =>
     ? toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, word)
     : toEnumValue(PayoutStatus, PayoutStatus.UNKNOWN, word);
 
-/** What the record of changes has of a transaction, and whether gateways look transactions up for this record. */
+/** The latest recorded change of a transaction, and whether gateways look transactions up to record changes. */
 export interface ChangeTracking {
   /** Latest recorded change of the transaction; null if no change is kept. */
   change: LatestChange | null;

@@ -52,7 +52,7 @@ interface ConfirmCall {
   };
 }
 
-/** What to report about a confirm: `outcome` to the caller, `result` to the journal. */
+/** The end of a confirm: `outcome` for the caller, `result` for the journal. */
 interface ConfirmCompletion {
   outcome: ConfirmOutcome;
   result: ConfirmResult;

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollIntervals } from '../../shared/poll-intervals';
 
-/** What a transaction waits for. Selects its poll intervals. `mispaid`: status MISPAID. `done`: not polled any more. */
+/** Phase of a transaction, which selects its poll intervals. `mispaid`: status MISPAID. `done`: not polled any more. */
 export type PollPhase = 'payer' | 'provider' | 'mispaid' | 'done';
 
 const MAX_BACKOFF_MS = 60_000;

@@ -17,7 +17,7 @@ interface PayoutRequest extends CreateRequest {
   publicDetails: object;
 }
 
-/** What is known about a payout from its request, lookup key or journal entry. */
+/** Details of a payout from its request, lookup key or journal entry. */
 export interface KnownPayout {
   channel: string;
   externalId?: string;

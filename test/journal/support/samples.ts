@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import {
-  NO_ABSENCE,
   type Attempt,
   type Claim,
   type ConfirmClaim,
@@ -11,6 +10,7 @@ import {
   type PurgeTarget,
 } from '../../../src/datasources/journal/journal';
 import { newAttemptId } from '../../../src/datasources/journal/stored-values';
+import { BEGUN } from '../../simulation/journal-model';
 
 /** Returns an attempt with unique ids, except for the given fields. */
 export const newAttempt = (given: Partial<NewAttempt> = {}): NewAttempt => {
@@ -84,13 +84,7 @@ export const confirmedBy = (
 /** Returns the journal's record of an attempt that has no outcome yet. */
 export const asBegun = ({ reserve: _, fenceSince: __, ...attempt }: NewAttempt): Omit<Attempt, 'seq'> => ({
   ...attempt,
-  outcome: 'in_progress',
-  transactionId: null,
-  status: null,
-  settledAt: null,
-  nextRecheckAt: null,
-  recheckCount: 0,
-  absence: NO_ABSENCE,
+  ...BEGUN,
 });
 
 export const OUTCOMES = {

@@ -18,7 +18,7 @@ import {
 import { isObject, scalarToText, type WireObject } from '../../../shared/wire-object';
 import { transactionError, type TransactionError } from '../../../schema/decline';
 
-/** What is known about a payment from its request, lookup key or journal entry. */
+/** Details of a payment from its request, lookup key or journal entry. */
 export interface KnownPayment {
   channel: string;
   externalId?: string | null;
