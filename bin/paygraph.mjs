@@ -33,7 +33,7 @@ if (Number.parseInt(process.versions.node, 10) < needed)
 process.env.NODE_ENV ??= 'production';
 await buildWhereStale();
 module.enableCompileCache();
-process.setSourceMapsEnabled(true);
+module.setSourceMapsSupport(true, { nodeModules: false });
 await module
   .createRequire(import.meta.url)('../dist/cli/main.js')
   .main();

@@ -3,6 +3,7 @@ import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SandboxMethods } from '../schema/methods/sandbox-behaviour';
 import { systemClock, type Clock } from '../shared/clock';
+import { noJsonSchemas } from '../shared/no-json-schemas';
 import { addApi, ALLOWED_METHODS } from './api';
 import { CallbackSender } from './callbacks';
 import { AdvancingClock } from './clock';
@@ -102,6 +103,7 @@ function addJwks(app: FastifyInstance, { file, path }: { file: string; path: str
 /** Creates a server without routes that reads bodies as bytes and responds to every error with JSON. */
 function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
   const app = fastify({
+    schemaController: noJsonSchemas,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: 30_000,
     forceCloseConnections: true,

@@ -139,7 +139,6 @@ describeStores('After a process was killed', (harnesses) => {
       () => program.create(kind, key),
       ({ result }) => result === SUCCESS[kind],
       TAKE_OVER_MS,
-      100,
     );
 
   test('the key of a payout that was in its preflight lookup is free at once', async () => {
@@ -164,7 +163,6 @@ describeStores('After a process was killed', (harnesses) => {
       () => successor.attempt(unasked),
       (seen) => seen?.outcome === 'SUCCEEDED',
       TAKE_OVER_MS,
-      100,
     );
     expect(service.created(unasked)).toMatchObject([{ transactionId: attempt?.payout?.transactionId }]);
   });
@@ -191,7 +189,6 @@ describeStores('After a process was killed', (harnesses) => {
       () => successor.confirm(confirmed),
       ({ result }) => result !== 'RequestInProgressError',
       TAKE_OVER_MS,
-      100,
     );
     expect(end).toMatchObject({ result: 'PaymentSuccess', replayed: true, transactionId: confirmed });
     expect(service.requestsTo('confirm')).toHaveLength(1);

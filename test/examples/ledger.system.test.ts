@@ -115,7 +115,7 @@ describe('The ledger example', () => {
     for (let kill = 0; kill < KILLS; kill += 1) {
       const ledger = runLedger(gateway.url, file);
       const lines = Math.floor(Math.random() * 40);
-      await until(() => bookedLines(ledger) >= lines, Boolean, 60_000, 1);
+      await until(() => bookedLines(ledger) >= lines, Boolean, 60_000);
       await ledger.kill();
       booked += bookedLines(ledger);
     }

@@ -166,7 +166,7 @@ export async function feed(options: FeedOptions): Promise<FeedReport> {
     await Promise.all([mover, killer]);
     const movedAt = performance.now();
     const haveCaughtUp = (): boolean => all.every(({ seen }) => endedIn(seen).size >= transitions.size);
-    await until(haveCaughtUp, Boolean, CATCH_UP_MS, 200).catch(() => undefined);
+    await until(haveCaughtUp, Boolean, CATCH_UP_MS).catch(() => undefined);
     const caughtUpMs = performance.now() - movedAt;
     all.forEach((consumer) => consumer.stop());
     await Promise.all(running);

@@ -18,19 +18,26 @@ export function latch(count = Infinity): Latch {
   };
 }
 
-/** Polls `read` every `everyMs` until `isGood` holds, and returns the value. Throws after `ms` with the last value. */
+const SHORTEST_PAUSE_MS = 2;
+const LONGEST_PAUSE_MS = 100;
+
+/**
+ * Polls `read` until `isGood` holds, and returns the value. Throws after `ms` with the last value.
+ * A pause is four times as long as the read before it, so that polls leave most of a core to what they wait for.
+ */
 export async function until<T>(
   read: () => T | Promise<T>,
   isGood: (value: T) => boolean = Boolean,
   ms = 25_000,
-  everyMs = 10,
 ): Promise<T> {
   const deadline = performance.now() + ms;
   for (;;) {
+    const startedAt = performance.now();
     const value = await read();
     if (isGood(value)) return value;
-    if (performance.now() > deadline)
-      throw new Error(`Not reached within ${ms} ms: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    const endedAt = performance.now();
+    if (endedAt > deadline) throw new Error(`Not reached within ${ms} ms: ${JSON.stringify(value)}`);
+    const pauseMs = Math.min(Math.max(4 * (endedAt - startedAt), SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

@@ -8,6 +8,7 @@ import fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { decodeUtf8, hasDuplicateNames } from '../../shared/json-text';
+import { noJsonSchemas } from '../../shared/no-json-schemas';
 import { errorNameAndFrames, INTERNAL_ERROR } from '../graphql/graphql-errors';
 import { badRequest, RequestError } from '../graphql/http-error';
 import { isPercentEncodedUtf8 } from '../graphql/request-params';
@@ -58,6 +59,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const app: FastifyInstance = fastify({
     // Fastify would log URLs, which contain the variables of GET requests.
     logger: false,
+    schemaController: noJsonSchemas,
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => randomUUID(),
     serverFactory: (handler) => createHttpServer(handler, options),
