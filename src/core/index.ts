@@ -79,7 +79,7 @@ function openSession(options: OperationsOptions, guard: ClockGuard): JournalSess
 
 /** Creates the operations and starts their background jobs. */
 export function startOperations(options: OperationsOptions) {
-  const { payments, payouts, notifier, clock, service, config, observer, warn } = options;
+  const { payments, payouts, notifier, clock, config, observer, warn } = options;
   const background: BackgroundRunner = options.background ?? ((_span, work) => work());
   const { timeoutMs } = config.service;
   const { settleMs, payoutPreflight: preflight, fingerprintKey } = config.journal;
@@ -106,7 +106,7 @@ export function startOperations(options: OperationsOptions) {
     });
   const { publicUrl } = config;
   const callbacks = new CallbackHandler({ publicUrl, tokens: options.callbackTokens, session, lookUp });
-  const polling = { settings: config.watching, clock, service, notifier, background, observer, recorder };
+  const polling = { settings: config.watching, clock, session, notifier, background, observer, recorder };
   const common = { createService, session, urls: config.urls, callbacks, polling };
   const { payment: matcher, payout: payoutMatcher } = matchers;
   const paymentOperations = new PaymentOperations({ ...common, payments, matcher, confirmService });

@@ -84,7 +84,7 @@ function expectEvery(times: readonly number[], everyMs: number): void {
 describe('The wait until the next lookup', () => {
   test('has jitter', () => {
     const looks = Array.from({ length: 200 }, () =>
-      nextPollDelay(readConfig({}).watching.schedule.payer, 0, 0),
+      nextPollDelay(readConfig({}).watching.schedule.payer, 0, 0, Math.random()),
     );
     expect(new Set(looks).size).toBeGreaterThan(100);
     expect(Math.min(...looks)).toBeLessThan(1850);
@@ -101,7 +101,7 @@ describe('The wait until the next lookup', () => {
           const stepMs = intervals.find(({ untilMs }) => sinceMs < untilMs)?.everyMs ?? NaN;
           const backoffMs = failures && Math.min(60_000, 1000 * 2 ** (failures - 1));
           const leastMs = Math.max(stepMs, backoffMs);
-          expectEvery([0, nextPollDelay(intervals, sinceMs, failures)], leastMs);
+          expectEvery([0, nextPollDelay(intervals, sinceMs, failures, Math.random())], leastMs);
         },
       ),
       { numRuns: 500 },

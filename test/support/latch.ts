@@ -18,7 +18,7 @@ export function latch(count = Infinity): Latch {
   };
 }
 
-const SHORTEST_PAUSE_MS = 2;
+const SHORTEST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 100;
 
 /**

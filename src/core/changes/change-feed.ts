@@ -10,6 +10,7 @@ import {
 } from '../../datasources/journal/changes';
 import { notTriedError } from '../../datasources/payment-service/service-error';
 import { backoffMs } from '../../shared/backoff';
+import type { Runtime } from '../../shared/runtime';
 import { withTimeout } from '../../shared/timeout';
 import type { BackgroundObserver } from '../background';
 import type { JournalClock } from '../clocks';
@@ -46,6 +47,7 @@ export interface ChangePage {
 interface ChangeFeedOptions {
   journal: Pick<ChangeJournal, 'readChanges' | 'newestChange'>;
   clock: JournalClock;
+  runtime: Pick<Runtime, 'monotonic' | 'after' | 'random'>;
   signals: ChangeSignals;
   service: string;
   observer: Pick<BackgroundObserver, 'onDelivered'>;
@@ -74,11 +76,13 @@ export class ChangeFeed {
    * @throws CursorExpired; UNAVAILABLE if the journal cannot be read
    */
   async read(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ChangePage> {
+    const { runtime } = this.options;
     let readFrom = after;
-    const deadline = performance.now() + READ_TIMEOUT_MS;
+    const deadline = runtime.monotonic() + READ_TIMEOUT_MS;
     for (;;) {
       const reading = this.#readPage(reader, readFrom, limit);
-      const page = await withTimeout(deadline - performance.now(), reading).catch((error: unknown) => {
+      const leftMs = deadline - runtime.monotonic();
+      const page = await withTimeout(leftMs, reading, runtime).catch((error: unknown) => {
         // After progress, the reader continues with another query.
         if (error instanceof CursorExpired || readFrom === null || readFrom === after)
           throw error instanceof CursorExpired ? error : unreadableError();
@@ -191,7 +195,7 @@ export class ChangeFeed {
       } catch (error) {
         if (error instanceof CursorExpired) throw error;
       }
-      await watcher.pause(backoffMs(RETRY_BACKOFF, failureCount, Math.random()));
+      await watcher.pause(backoffMs(RETRY_BACKOFF, failureCount, this.options.runtime.random()));
     }
     return undefined;
   }

@@ -175,7 +175,8 @@ export class ChangeRecorder {
   #nextLookupAt(phase: PollPhase): number | null {
     const { changes, watching } = this.config;
     if (phase === 'done' || changes.followMs === 0) return null;
-    return this.session.clock.now() + nextFollowDelay(watching.schedule[phase], 0, 0);
+    const { clock, runtime } = this.session;
+    return clock.now() + nextFollowDelay(watching.schedule[phase], 0, 0, runtime.random());
   }
 }
 

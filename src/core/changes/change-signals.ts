@@ -1,5 +1,6 @@
 import type { ChangeNotifier, StateChange } from '../../datasources/change-notifier/change-notifier';
 import type { Clock, Timer } from '../../shared/clock';
+import type { Runtime } from '../../shared/runtime';
 import { channelHash } from '../polling/snapshot';
 
 /** Value of `state` in messages that signal a change on a channel. Constant, so that the notifier merges duplicates. */
@@ -17,7 +18,10 @@ class WatchedChannel {
   #lastWakeAt = -Infinity;
   #timer: Timer | undefined;
 
-  constructor(readonly clock: Clock) {
+  constructor(
+    readonly clock: Clock,
+    private readonly runtime: Pick<Runtime, 'random'>,
+  ) {
     this.#scheduleSafetyRead();
   }
 
@@ -40,7 +44,7 @@ class WatchedChannel {
   }
 
   #scheduleSafetyRead(): void {
-    this.#scheduleWake(SAFETY_READ_MS * (1 + Math.random()));
+    this.#scheduleWake(SAFETY_READ_MS * (1 + this.runtime.random()));
   }
 
   #scheduleWake(ms: number): void {
@@ -109,6 +113,7 @@ export class Watcher {
 interface ChangeSignalsOptions {
   clock: Clock;
   notifier: ChangeNotifier;
+  runtime: Pick<Runtime, 'random'>;
   /** Identifies the payment service and its credentials. */
   service: string;
 }
@@ -137,7 +142,8 @@ export class ChangeSignals {
   /** Adds a watcher of a channel. */
   watch(channel: string): Watcher {
     const name = channelHash(this.options.service, channel);
-    const watched = this.#channels.get(name) ?? new WatchedChannel(this.options.clock);
+    const { clock, runtime } = this.options;
+    const watched = this.#channels.get(name) ?? new WatchedChannel(clock, runtime);
     this.#channels.set(name, watched);
     const watcher = new Watcher(watched, (stopped) => {
       watched.watchers.delete(stopped);

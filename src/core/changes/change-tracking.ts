@@ -38,14 +38,14 @@ export class ChangeTracking {
 
   constructor(private readonly options: ChangeTrackingOptions) {
     const { session, notifier, config, observer } = options;
-    const { journal, clock, service } = session;
-    const signals = new ChangeSignals({ clock, notifier, service });
+    const { journal, clock, service, runtime } = session;
+    const signals = new ChangeSignals({ clock, notifier, runtime, service });
     this.#signals = signals;
     this.recorder = new ChangeRecorder(session, config, ({ kind, status, channel }, isRecorded) => {
       observer.onChange(kind, status, isRecorded);
       if (isRecorded) signals.onRecorded(channel);
     });
-    this.feed = new ChangeFeed({ journal, clock, signals, service, observer });
+    this.feed = new ChangeFeed({ journal, clock, runtime, signals, service, observer });
   }
 
   /** Starts to receive changes from other instances and, unless FOLLOW_DAYS is 0, to look up followed transactions. */

@@ -178,7 +178,8 @@ export class Follower {
 
   #delay(phase: Exclude<PollPhase, 'done'>, changedAt: number, failures: number): number {
     const { session, config } = this.options;
-    return nextFollowDelay(config.watching.schedule[phase], session.clock.now() - changedAt, failures);
+    const ageMs = session.clock.now() - changedAt;
+    return nextFollowDelay(config.watching.schedule[phase], ageMs, failures, session.runtime.random());
   }
 
   #schedule(schedule: FollowSchedule): void {

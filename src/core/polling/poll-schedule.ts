@@ -11,25 +11,36 @@ const MAX_RETRY_AFTER_MS = 300_000;
 const FOLLOW_SHARE_OF_AGE = 1 / 60;
 
 /** Adds jitter of ±15 %, so that polls that began at the same time spread out. */
-const withJitter = (ms: number): number => Math.round(ms * (0.85 + Math.random() * 0.3));
+const withJitter = (ms: number, random: number): number => Math.round(ms * (0.85 + random * 0.3));
 
 /**
  * Returns the delay before the next poll in milliseconds, with jitter.
  * @param sinceChangeMs time since the last change of the transaction
  * @param failures number of consecutive failed polls; each doubles the minimum delay, up to MAX_BACKOFF_MS
+ * @param random number from 0 (inclusive) to 1 (exclusive), for the jitter
  */
-export function nextPollDelay(intervals: PollIntervals, sinceChangeMs: number, failures: number): number {
+export function nextPollDelay(
+  intervals: PollIntervals,
+  sinceChangeMs: number,
+  failures: number,
+  random: number,
+): number {
   const step = intervals.find(({ untilMs }) => sinceChangeMs < untilMs);
   const everyMs = step?.everyMs ?? MAX_BACKOFF_MS;
   const failureDelayMs =
     failures === 0 ? 0 : Math.min(MAX_BACKOFF_MS, 1000 * 2 ** Math.min(failures - 1, 10));
-  return withJitter(Math.max(everyMs, failureDelayMs));
+  return withJitter(Math.max(everyMs, failureDelayMs), random);
 }
 
 /** Returns the delay in ms before the next lookup of a followed transaction: longer if its last change is older. */
-export function nextFollowDelay(intervals: PollIntervals, sinceChangeMs: number, failures: number): number {
+export function nextFollowDelay(
+  intervals: PollIntervals,
+  sinceChangeMs: number,
+  failures: number,
+  random: number,
+): number {
   const ageMs = Math.max(0, sinceChangeMs);
-  return Math.max(nextPollDelay(intervals, ageMs, failures), Math.round(ageMs * FOLLOW_SHARE_OF_AGE));
+  return Math.max(nextPollDelay(intervals, ageMs, failures, random), Math.round(ageMs * FOLLOW_SHARE_OF_AGE));
 }
 
 /** Returns the Retry-After of a failed lookup in ms, up to MAX_RETRY_AFTER_MS; 0 if the service sent none. */

@@ -7,6 +7,7 @@ import type { StateChange, ChangeNotifier } from '../../datasources/change-notif
 import type { LookupKey } from '../../datasources/payment-service/client';
 import { LookupCoalescer } from '../../datasources/payment-service/coalesced-lookups';
 import type { BackgroundObserver, BackgroundRunner } from '../background';
+import type { JournalSession } from '../journal-session';
 import { transactionHash, stateHash, type Snapshot } from './snapshot';
 import { TransactionPoller } from './transaction-poller';
 import type { LatestValueIterator } from './latest-value-iterator';
@@ -14,12 +15,11 @@ import type { LatestValueIterator } from './latest-value-iterator';
 export interface PollingOptions {
   settings: PollSettings;
   clock: Clock;
-  /** Identifies the payment service and its credentials. */
-  service: string;
+  session: Pick<JournalSession, 'service' | 'runtime'>;
   notifier: ChangeNotifier;
   background: BackgroundRunner;
   observer: Pick<BackgroundObserver, 'onPoll'>;
-  /** Receives every snapshot. @param requestedAt start of the request, by `performance.now()` */
+  /** Receives every snapshot. @param requestedAt start of the request, by `Runtime.monotonic()` */
   recorder: { onSnapshot(found: Snapshot, requestedAt: number): void };
 }
 
@@ -94,7 +94,7 @@ export class TransactionFeed<T extends Snapshot> {
 
   /**
    * Passes a snapshot to subscribers on all instances.
-   * @param requestedAt start of the request, by `performance.now()`
+   * @param requestedAt start of the request, by `Runtime.monotonic()`
    */
   onSnapshot(snapshot: T, requestedAt: number): void {
     const { channel, transactionId } = snapshot;
@@ -130,11 +130,12 @@ export class TransactionFeed<T extends Snapshot> {
     const key = keyOf(channel, transactionId);
     const existing = this.#pollers.get(key);
     if (existing) return existing;
-    const { settings, clock, notifier, background, observer } = this.options;
+    const { settings, clock, session, notifier, background, observer } = this.options;
     const { kind } = this;
     const name = notifier.hasPeers ? this.#hashOf(channel, transactionId) : undefined;
     const poller: TransactionPoller<T> = new TransactionPoller<T>({
       clock,
+      runtime: session.runtime,
       settings,
       lookUp: () => {
         const poll = (): Promise<T | null> =>
@@ -156,7 +157,7 @@ export class TransactionFeed<T extends Snapshot> {
   }
 
   #hashOf(channel: string, transactionId: string): string {
-    return transactionHash(`${this.options.service} ${this.kind}`, channel, transactionId);
+    return transactionHash(`${this.options.session.service} ${this.kind}`, channel, transactionId);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { PollSettings } from '../../config/types';
 import type { Clock, Timer } from '../../shared/clock';
+import type { Runtime } from '../../shared/runtime';
 import { ServiceError } from '../../datasources/payment-service/service-error';
 import type { PollResult } from '../background';
 import { nextPollDelay, retryAfterOf } from './poll-schedule';
@@ -8,6 +9,7 @@ import { LatestValueIterator } from './latest-value-iterator';
 
 interface TransactionPollerOptions<T extends Snapshot> {
   clock: Clock;
+  runtime: Pick<Runtime, 'monotonic' | 'random'>;
   settings: PollSettings;
   /** Looks the transaction up. Also passes the result to `onSnapshot`, which ignores lookups older than this poller. */
   lookUp(): Promise<T | null>;
@@ -23,7 +25,7 @@ const MIN_GAP_MS = 100;
 
 interface LatestState<T> {
   snapshot: T;
-  /** When the response was received, by `performance.now()`. Comparable with `requestedAt`. */
+  /** When the response was received, by `Runtime.monotonic()`. Comparable with `requestedAt`. */
   receivedAt: number;
   /** When the response was received, by `Clock.monotonic()`. Used for the age of the state. */
   receivedAtMonotonic: number;
@@ -41,7 +43,7 @@ interface Outage {
 /** Polls one transaction for all its subscribers. */
 export class TransactionPoller<T extends Snapshot> {
   readonly #subscribers = new Set<LatestValueIterator<T>>();
-  readonly #startedAt = performance.now();
+  readonly #startedAt: number;
   #latest: LatestState<T> | undefined;
   #changedAt: number | undefined;
   #outage: Outage | undefined;
@@ -53,7 +55,9 @@ export class TransactionPoller<T extends Snapshot> {
   #polledAt = -Infinity;
   #isOver = false;
 
-  constructor(private readonly options: TransactionPollerOptions<T>) {}
+  constructor(private readonly options: TransactionPollerOptions<T>) {
+    this.#startedAt = options.runtime.monotonic();
+  }
 
   /** The latest state; undefined before the first response. */
   get latest(): T | undefined {
@@ -87,7 +91,7 @@ export class TransactionPoller<T extends Snapshot> {
   /**
    * Handles a response with this transaction. If its request began before the latest response was received, it may be
    * the older of the two. It is then not published, but triggers a poll if it differs.
-   * @param requestedAt start of the request, by `performance.now()`
+   * @param requestedAt start of the request, by `Runtime.monotonic()`
    */
   onSnapshot(snapshot: T, requestedAt: number): void {
     const before = this.#latest;
@@ -97,11 +101,11 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   #accept(response: T): void {
-    const { clock } = this.options;
+    const { clock, runtime } = this.options;
     const before = this.latest;
     const snapshot = before ? mergeSnapshot(before, response) : response;
     const isChanged = !before || hasChanged(before, snapshot);
-    this.#latest = { snapshot, receivedAt: performance.now(), receivedAtMonotonic: clock.monotonic() };
+    this.#latest = { snapshot, receivedAt: runtime.monotonic(), receivedAtMonotonic: clock.monotonic() };
     this.#outage = undefined;
     const ageMs = clock.now() - creationTime(snapshot);
     if (!before) this.#changedAt = clock.monotonic() - (ageMs > 0 ? ageMs : 0);
@@ -166,11 +170,12 @@ export class TransactionPoller<T extends Snapshot> {
 
   #schedulePoll(): void {
     if (this.#isPollingSoon || !this.#latest) return;
-    const { clock, settings } = this.options;
+    const { clock, runtime, settings } = this.options;
     const phase = pollPhase(this.#latest.snapshot);
     if (phase === 'done') return;
     const sinceChange = clock.monotonic() - (this.#changedAt ?? clock.monotonic());
-    this.#schedulePollIn(nextPollDelay(settings.schedule[phase], sinceChange, this.#outage?.failures ?? 0));
+    const failures = this.#outage?.failures ?? 0;
+    this.#schedulePollIn(nextPollDelay(settings.schedule[phase], sinceChange, failures, runtime.random()));
   }
 
   /** Schedules the next poll, no earlier than Retry-After allows. Ends the subscriptions after a long outage. */

@@ -9,6 +9,7 @@ import {
 import type { ChangePosition, ChangeRange, RecordedChange } from '../../../src/datasources/journal/changes';
 import type { Journal } from '../../../src/datasources/journal/journal';
 import { systemClock } from '../../../src/shared/clock';
+import { systemRuntime } from '../../../src/shared/runtime';
 import { AdvancingClock } from '../../../src/sandbox/clock';
 import { until } from '../../support/latch';
 import { COMPLETED, CREATED, created, observationOf } from '../../journal/support/observations';
@@ -38,7 +39,12 @@ export class Instance {
       this.clock,
       new ClockGuard(this.clock, 0, () => undefined),
     );
-    this.#signals = new ChangeSignals({ clock: this.clock, notifier: this.#notifier, service });
+    this.#signals = new ChangeSignals({
+      clock: this.clock,
+      notifier: this.#notifier,
+      runtime: systemRuntime,
+      service,
+    });
     this.#notifier.subscribe((change) => {
       this.notified += 1;
       this.#signals.onRemoteChange(change);
@@ -52,7 +58,14 @@ export class Instance {
     };
     const observer = { onDelivered: () => undefined };
     const signals = this.#signals;
-    this.feed = new ChangeFeed({ journal: counted, clock: journalClock, signals, service, observer });
+    this.feed = new ChangeFeed({
+      journal: counted,
+      clock: journalClock,
+      runtime: systemRuntime,
+      signals,
+      service,
+      observer,
+    });
   }
 
   /** Records a payment that is created and completed: two changes. Returns its id. */
