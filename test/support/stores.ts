@@ -82,7 +82,12 @@ function sqliteStore(): Store {
       Buffer.concat(readdirSync(journalFolder).map((name) => readFileSync(path.join(journalFolder, name)))),
     hold: async () => {
       const database = new DatabaseSync(file, { timeout: 5000 });
-      database.exec('BEGIN IMMEDIATE');
+      try {
+        database.exec('BEGIN IMMEDIATE');
+      } catch (error) {
+        database.close();
+        throw error;
+      }
       return async () => database.close();
     },
     drop: async () => rmSync(folder, { recursive: true, force: true }),
