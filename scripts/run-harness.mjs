@@ -56,6 +56,8 @@ registerHooks({
   },
 });
 
+// As the program itself sets it.
+process.env.NODE_ENV ??= 'production';
 const { main } = await import(`../test/${name}/main`);
 try {
   process.exit(await main(args));

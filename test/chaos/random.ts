@@ -1,3 +1,6 @@
+/** Looked up once, because globals are slow in the context in which jest runs a test. */
+const { floor, imul } = Math;
+
 /** Random numbers that are reproducible by their seed. */
 export class Random {
   #state: number;
@@ -10,14 +13,14 @@ export class Random {
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    mixed = imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
   /** Returns an integer between both bounds, inclusive. */
   between(first: number, last: number): number {
-    return first + Math.floor(this.next() * (last - first + 1));
+    return first + floor(this.next() * (last - first + 1));
   }
 
   chance(share: number): boolean {
@@ -25,7 +28,7 @@ export class Random {
   }
 
   one<T>(of: readonly T[]): T {
-    return of[Math.floor(this.next() * of.length)] as T;
+    return of[floor(this.next() * of.length)] as T;
   }
 
   weighted<T>(of: readonly (readonly [weight: number, what: T])[]): T {

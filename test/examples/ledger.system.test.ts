@@ -10,7 +10,7 @@ import { serverOf } from '../support/http-server';
 
 jest.setTimeout(300_000);
 
-const KILLS = 40;
+const KILLS = 25;
 
 type Booked = [transactionId: string, previousStatus: string | null, status: string];
 
@@ -114,7 +114,7 @@ describe('The ledger example', () => {
     let booked = 0;
     for (let kill = 0; kill < KILLS; kill += 1) {
       const ledger = runLedger(gateway.url, file);
-      const lines = Math.floor(Math.random() * 40);
+      const lines = Math.floor(Math.random() * 20);
       await until(() => bookedLines(ledger) >= lines, Boolean, 60_000);
       await ledger.kill();
       booked += bookedLines(ledger);
