@@ -151,8 +151,7 @@ class CreateCall<T extends Transaction> {
     // The journal may just have lost the attempt that holds the external id.
     const { session } = this.options;
     await session.refreshFence();
-    const isFinal = session.fence.since === this.#fenceSince || this.#isLastTry;
-    return isFinal ? { kind: 'external_id_taken' } : undefined;
+    return session.fence.since === this.#fenceSince ? { kind: 'external_id_taken' } : undefined;
   }
 
   #find(): Promise<Attempt | null> {
