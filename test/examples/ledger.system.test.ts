@@ -10,7 +10,7 @@ import { serverOf } from '../support/http-server';
 
 jest.setTimeout(300_000);
 
-const KILLS = 25;
+const KILLS = 40;
 
 type Booked = [transactionId: string, previousStatus: string | null, status: string];
 
