@@ -1,3 +1,4 @@
+import type { Client } from 'pg';
 import { systemClock, type Clock } from '../../src/shared/clock';
 import { createInput } from '../support/caller';
 import { sendCall } from '../support/calls';
@@ -30,17 +31,25 @@ describePostgres('Gateways on one PostgreSQL', () => {
     const settings = { ...NO_POLLING, SERVICE_TIMEOUT_MS: '5000', DATABASE_URL: databaseUrl, ...env };
     return startHarnessOn(clock, { service: before, env: settings });
   };
-  const start = (options?: Options): Promise<SubscriptionHarness<Clock>> => startOn(systemClock, options);
 
-  const listening = (count: number, url = store.url): Promise<unknown> =>
-    withClient(url, (client) =>
-      until(async () => {
-        const { rows } = await client.query(
-          "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query ~ '^(LISTEN paygraph_changes|SELECT pg_notify)'",
-        );
-        return rows.length >= count;
-      }),
+  /** Starts a gateway and waits until it listens for notifications. Gateways of earlier tests listen too. */
+  async function start(options: Options = {}): Promise<SubscriptionHarness<Clock>> {
+    const { databaseUrl = store.url } = options;
+    const before = await withClient(databaseUrl, listeners);
+    const gateway = await startOn(systemClock, options);
+    await listening(before + 1, databaseUrl);
+    return gateway;
+  }
+
+  const listeners = async (client: Client): Promise<number> => {
+    const { rows } = await client.query(
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query ~ '^(LISTEN paygraph_changes|SELECT pg_notify)'",
     );
+    return rows.length;
+  };
+
+  const listening = (count: number, url: string): Promise<unknown> =>
+    withClient(url, (client) => until(async () => (await listeners(client)) >= count));
 
   beforeAll(async () => {
     store = await openStore('PostgreSQL');
@@ -48,7 +57,6 @@ describePostgres('Gateways on one PostgreSQL', () => {
     service = closeAfterTests(await FakePaymentService.start());
     gateways = [await start(), await start(), await start()];
     [a, b] = gateways;
-    await listening(3);
   });
 
   afterEach(() => service.respond(() => undefined));
@@ -167,7 +175,6 @@ describePostgres('Gateways on one PostgreSQL', () => {
   test('do not repeat lookups endlessly if the service returns another state each time', async () => {
     const one = await start({ env: { SERVICE_API_KEY: 'key-of-one' } });
     const two = await start({ env: { SERVICE_API_KEY: 'key-of-two' } });
-    await listening(5);
     const id = a!.addPayment();
     const [onOne] = await watchOn(id, one, two);
     service.respond(({ query: text, headers }) => {
@@ -193,7 +200,6 @@ describePostgres('Gateways on one PostgreSQL', () => {
     const [one, two] = [await start({ databaseUrl }), await start({ databaseUrl })];
     const intervals = { POLL_INTERVALS_PAYER: '200ms', POLL_INTERVALS_MISPAID: '200ms' };
     const polling = await start({ databaseUrl, env: intervals });
-    await listening(3, away.url);
     const id = a!.addPayment();
     const polled = a!.addPayment();
     const [onOne, onTwo] = await watchOn(id, one, two);
