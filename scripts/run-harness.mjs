@@ -60,7 +60,9 @@ registerHooks({
 process.env.NODE_ENV ??= 'production';
 const { main } = await import(`../test/${name}/main`);
 try {
-  process.exit(await main(args));
+  const exitCode = await main(args);
+  // exit() would lose what the reader of a pipe has not read yet.
+  process.stdout.write('', () => process.exit(exitCode));
 } catch (error) {
   if (!error.code?.startsWith('ERR_PARSE_ARGS')) throw error;
   process.stderr.write(`${error.message}\n`);

@@ -70,7 +70,7 @@ export class Checker {
   readonly #confirmed = new Set<string>();
   /** The machines that wait for the response to a confirm, by payment. */
   readonly #confirming = new Map<string, Machine>();
-  /** Simulated time at which an attempt was written, by its id. */
+  /** Simulated time at which an attempt was first written, by its id. */
   readonly #begunAt = new Map<string, number>();
   /** Ids of the attempts whose request was sent at least in part. */
   readonly #sent = new Set<string>();
@@ -116,7 +116,9 @@ export class Checker {
 
   #onConfirmSent(transactionId: string, machine: Machine): void {
     const other = this.#confirming.get(transactionId);
-    const isCalm = this.world.now - this.faults.disturbedAt > CALM_MS;
+    // A suspended instance does not renew its leases.
+    const disturbedAt = Math.max(this.faults.disturbedAt, machine.pausedUntil, other?.pausedUntil ?? 0);
+    const isCalm = this.world.now - disturbedAt > CALM_MS;
     const renewsLeases = JOURNAL_FAULTS.every((fault) => this.profile.rates[fault] === undefined);
     if (other?.isAlive && isCalm && renewsLeases)
       this.fail('one confirm of a payment is sent at a time', transactionId);
@@ -226,7 +228,7 @@ export class Checker {
     const isSame = before?.id === after.id;
     if (!isSame) {
       this.faults.openWindow(id);
-      this.#begunAt.set(after.id, this.world.now);
+      if (!this.#begunAt.has(after.id)) this.#begunAt.set(after.id, this.world.now);
     }
     if (before && !isSame && !isReleased(before))
       this.fail('a key that is not released keeps its attempt', id);
@@ -236,8 +238,8 @@ export class Checker {
     if (!isOpen(after)) this.faults.closeWindow(id);
     if (after.outcome === 'succeeded') this.#onRecorded(id, after);
     const createdAt = this.keys.get(id)?.createdAt ?? Infinity;
-    // If the journal has lost the attempt, it may have an earlier one of the key, and its key may become reusable: the
-    // fence protects later creates. The key of an attempt that was written after the create must not become reusable.
+    // If the journal has lost the attempt, it may have an earlier one of the key, perhaps written again, and its key may
+    // become reusable: the fence protects later creates. That of an attempt begun after the create must not.
     const hasLost = this.database.lostAt > -Infinity;
     const isLater = (this.#begunAt.get(after.id) ?? 0) > createdAt;
     if (isReleased(after) && createdAt < Infinity && (isLater || !hasLost))

@@ -48,7 +48,10 @@ export class Database {
   }
 
   stepClock(ms: number): void {
-    this.clockOffsetMs += ms;
+    const offset = this.clockOffsetMs + ms;
+    // As in practice, the offset stays far below the retention period.
+    const maxOffset = this.faults.profile.keepMs / 6;
+    this.clockOffsetMs = Math.max(-maxOffset, Math.min(maxOffset, offset));
   }
 
   stall(ms: number): void {

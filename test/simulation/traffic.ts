@@ -4,6 +4,7 @@ import type { Cluster } from './cluster';
 import type { Faults } from './faults';
 import type { SeededRandom } from './random';
 import type { Machine } from './machine';
+import type { Profile } from './profile';
 import type { World } from './world';
 
 const CHANNELS = ['7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10', '0d3a5b86-4f0e-4c39-8f4e-2a9b0c1d2e3f'];
@@ -43,6 +44,13 @@ interface TrafficOptions {
   addForeign(record: KeyRecord, body: Record<string, unknown>, agoMs: number): void;
 }
 
+/**
+ * Whether an instance may take an older transaction for that of a first create, sent before any response had shown the
+ * service's time: an instance that starts after a step of the journal's clock does not know of the step.
+ */
+const mayMisjudgeAge = ({ rates }: Profile): boolean =>
+  rates.journal_clock_step !== undefined && rates.kill !== undefined;
+
 /** The callers. They repeat calls, disconnect, call twice at once, and reuse keys with other inputs. */
 export class Traffic {
   readonly random: SeededRandom;
@@ -78,8 +86,11 @@ export class Traffic {
       externalId: hasExternalId ? `order-${isShared ? random.between(0, 3) : `${index}-own`}` : null,
     });
     checker.keys.set(record.id, record);
-    if (isShared && random.chance(0.3))
-      addForeign(record, foreignBody(record, random.one(AMOUNTS)), random.between(10, 3600) * 1000);
+    if (isShared && random.chance(0.3)) {
+      const foreign = foreignBody(record, random.one(AMOUNTS));
+      const agoMs = random.between(10, 3600) * 1000;
+      if (!mayMisjudgeAge(faults.profile)) addForeign(record, foreign, agoMs);
+    }
     return record;
   }
 
