@@ -63,7 +63,10 @@ export function build() {
   const startedAt = new Date();
   const newDist = path.join(root, `dist-${process.pid}`);
   const oldDist = path.join(root, `dist-${process.pid}-old`);
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const tsc = path.join(
+    path.dirname(createRequire(import.meta.url).resolve('typescript-7/package.json')),
+    'bin/tsc',
+  );
   try {
     const compilation = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--outDir', newDist], {
       cwd: root,

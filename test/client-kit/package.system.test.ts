@@ -11,12 +11,12 @@ import {
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import ts from 'typescript';
 import { paymentInput } from '../clients/samples';
 import { TOP, readPage } from '../docs/support/markdown';
 import { temporaryFolder } from '../support/cleanup';
 import { CLIENT_KEY } from '../support/credentials';
 import { testGateway, testSandbox } from '../support/gateway';
+import { findTypeFaults } from '../support/type-check';
 
 jest.setTimeout(120_000);
 
@@ -66,25 +66,14 @@ class App {
   }
 }
 
-function typeFaults(files: string[], options: ts.CompilerOptions = {}): string[] {
-  const program = ts.createProgram(files, {
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    noEmit: true,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    target: ts.ScriptTarget.ES2024,
-    lib: ['lib.es2024.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
-    types: [],
-    skipDefaultLibCheck: true,
-    ...options,
-  });
-  return ts
-    .getPreEmitDiagnostics(program)
-    .map(
-      ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`,
-    );
-}
+const OPTIONS = {
+  noUncheckedIndexedAccess: true,
+  module: 'nodenext',
+  moduleResolution: 'nodenext',
+  lib: ['es2024', 'dom', 'dom.iterable'],
+  types: [],
+  skipDefaultLibCheck: true,
+};
 
 let app: App;
 let with17: App;
@@ -157,7 +146,7 @@ describe('The package of the client kit', () => {
   });
 
   test('has types for ES modules and CommonJS, with graphql 17', () => {
-    expect(typeFaults(with17.writeUses())).toEqual([]);
+    expect(findTypeFaults(with17.folder, with17.writeUses(), OPTIONS)).toEqual([]);
   });
 });
 
@@ -265,13 +254,14 @@ describe('The samples of docs/clients.md', () => {
     const use = app.writeUses();
     const files = ['fetch', 'errors'].map((name) => app.write(`${name}.mts`, samples.get(name) ?? ''));
     files.push(...use, app.write('surroundings.d.mts', SURROUNDINGS), app.write('own.ts', USE_OF_CODEGEN));
-    expect(typeFaults(files, { skipLibCheck: true })).toEqual([]);
+    const options = { ...OPTIONS, skipLibCheck: true };
+    expect(findTypeFaults(app.folder, files, options)).toEqual([]);
 
     const generated = ['src/gql/index.ts', 'src/gql/graphql.ts', 'src/shown.ts'].map((name) =>
       path.join(app.folder, name),
     );
     const preset = [...generated, app.write('src/own.ts', USE_OF_PRESET)];
-    const options = { verbatimModuleSyntax: true, skipLibCheck: true, lib: ['lib.es2024.d.ts'] };
-    expect(typeFaults(preset, options)).toEqual([]);
+    const presetOptions = { ...options, verbatimModuleSyntax: true, lib: ['es2024'] };
+    expect(findTypeFaults(app.folder, preset, presetOptions)).toEqual([]);
   });
 });

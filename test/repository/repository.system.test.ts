@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { temporaryFolder } from '../support/cleanup';
 import { serverOf } from '../support/http-server';
+import { TSC } from '../support/type-check';
 
 jest.setTimeout(120_000);
 
@@ -117,7 +118,7 @@ describe('npm run new-method', () => {
 
   test('creates a method that compiles, is in the schema and passes its golden bodies', () => {
     expect(run('scripts/new-method.mjs', 'example_wallet').status).toBe(0);
-    const compiled = run('node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.build.json');
+    const compiled = run(TSC, '--noEmit', '-p', 'tsconfig.build.json');
     expect(compiled).toMatchObject({ status: 0, stdout: '' });
 
     writeFileSync(

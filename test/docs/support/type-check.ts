@@ -1,5 +1,7 @@
+import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import ts from 'typescript';
+import { temporaryFolder } from '../../support/cleanup';
+import { findTypeFaults } from '../../support/type-check';
 import { TOP, type Fence } from './markdown';
 
 /** Names that the samples take from the application. */
@@ -11,16 +13,13 @@ declare function getToken(): Promise<string>;
 declare function show(payment: unknown): void;
 `;
 
-const OPTIONS: ts.CompilerOptions = {
-  target: ts.ScriptTarget.ES2024,
-  lib: ['lib.es2024.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
-  module: ts.ModuleKind.Preserve,
-  moduleResolution: ts.ModuleResolutionKind.Bundler,
-  jsx: ts.JsxEmit.ReactJSX,
+const OPTIONS = {
+  lib: ['es2024', 'dom', 'dom.iterable'],
+  module: 'preserve',
+  moduleResolution: 'bundler',
+  jsx: 'react-jsx',
   types: ['node'],
-  strict: true,
   skipLibCheck: true,
-  noEmit: true,
   resolveJsonModule: true,
   allowJs: true,
   checkJs: true,
@@ -38,26 +37,18 @@ export const isProgram = ({ language }: Fence): boolean => Object.hasOwn(ENDINGS
 
 /** Returns the compiler errors of samples, which are compiled like files next to schema.graphql. */
 export function typeFaults(samples: readonly Fence[]): string[] {
-  const files = new Map(samples.map((sample, place) => [path.join(TOP, nameOf(sample, place)), sample]));
-  const surroundings = path.join(TOP, 'surroundings.d.ts');
-  const host = ts.createCompilerHost(OPTIONS);
-  const read = host.readFile.bind(host);
-  const exists = host.fileExists.bind(host);
+  const folder = temporaryFolder();
+  for (const name of ['schema.graphql', 'possible-types.json'])
+    copyFileSync(path.join(TOP, name), path.join(folder, name));
+  symlinkSync(path.join(TOP, 'node_modules'), path.join(folder, 'node_modules'));
+  writeFileSync(path.join(folder, 'surroundings.d.ts'), SURROUNDINGS);
+  const files = new Map(samples.map((sample, place) => [nameOf(sample, place), sample]));
   // Every sample is a module, also without imports.
-  const textOf = (file: string): string | undefined => {
-    const sample = files.get(file);
-    return sample ? `${sample.code}\nexport {};\n` : file === surroundings ? SURROUNDINGS : undefined;
-  };
-  host.readFile = (file) => textOf(file) ?? read(file);
-  host.fileExists = (file) => textOf(file) !== undefined || exists(file);
-  host.getSourceFile = (file, version) => {
-    const text = host.readFile(file);
-    return text === undefined ? undefined : ts.createSourceFile(file, text, version);
-  };
-  const program = ts.createProgram([...files.keys(), surroundings], OPTIONS, host);
-  return ts.getPreEmitDiagnostics(program).map(({ file, start = 0, messageText }) => {
-    const sample = files.get(file?.fileName ?? '');
-    const line = (sample?.line ?? 0) + (file?.getLineAndCharacterOfPosition(start).line ?? 0) + 1;
-    return `${sample?.file ?? file?.fileName}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
-  });
+  for (const [name, { code }] of files) writeFileSync(path.join(folder, name), `${code}\nexport {};\n`);
+  return findTypeFaults(folder, [...files.keys(), 'surroundings.d.ts'], OPTIONS).map(
+    ({ file, line, message }) => {
+      const sample = files.get(file);
+      return `${sample?.file ?? file}:${line + (sample?.line ?? 0)} ${message}`;
+    },
+  );
 }
