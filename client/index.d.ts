@@ -68,7 +68,7 @@ export type BankTransferPayoutInput = {
 
 /** Confirms a card-to-card payment, which needs no data (spec 4.5). */
 export type C2cConfirmation =
-  /** The transfer was made, or is expected. */
+  /** The payer made the transfer, or is expected to make it. */
   | 'TRANSFER_MADE';
 
 /** Card-to-card transfer, server-to-server (spec 2.5): nextAction names the card to transfer to; then confirmPayment. At least one field. */
@@ -83,7 +83,7 @@ export type C2cPaymentInput = {
   surname?: string | null | undefined;
 };
 
-/** A bank card, server-to-server (spec 2.5): the caller must comply with PCI-DSS. 3-D Secure at redirectUrl may follow. */
+/** A bank card, server-to-server (spec 2.5): the caller must comply with PCI-DSS. nextAction may ask for 3-D Secure. */
 export type CardPaymentInput = {
   /** The full address, instead of countryCode, city, street and postalCode. */
   address?: string | null | undefined;
@@ -205,7 +205,7 @@ export type CreatePayoutInput = {
 
 /** A method whose fields the service does not document (spec 2.5). */
 export type CustomFieldsInput = {
-  /** Fields sent unchanged beside type, which they cannot overwrite. No value may look like a full card number. */
+  /** The fields of the method except type, sent unchanged. No value may look like a full card number. */
   fields: Record<string, unknown>;
 };
 
@@ -287,7 +287,7 @@ export type ImpsPayoutInput = {
 
 /** A payout by a method unknown to this gateway (spec 2.8: "or others"). */
 export type OtherPayoutInput = {
-  /** Fields sent unchanged beside type, which they cannot overwrite. No value may look like a full card number. */
+  /** The fields of the method except type, sent unchanged. No value may look like a full card number. */
   fields: Record<string, unknown>;
   /** The service's payout_method.type. A method with an input field of its own is rejected here. */
   type: string;
@@ -473,7 +473,7 @@ export type RedirectPaymentMethod =
   /** The payer pays by UPI on the hosted page. */
   | 'UPI';
 
-/** Methods that need nothing but their type. */
+/** Payout methods without details: the type says all. */
 export type TypeOnlyPayoutMethod =
   /** The method "scheme". */
   | 'SCHEME';

@@ -53,7 +53,7 @@ interface ServedParts {
   isServiceDown(): boolean;
 }
 
-/** Builds the web server and listens. */
+/** Starts the public server (GraphQL, callbacks, explorer) and the metrics server. */
 export async function startWebServer(parts: BaseParts, served: ServedParts): Promise<WebServer> {
   const { config, metrics, tracing } = parts;
   const { operations, journalReason, isServiceDown } = served;

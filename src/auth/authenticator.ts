@@ -86,7 +86,7 @@ export class Authenticator {
     }));
   }
 
-  /** Whether a key has expired. Logs the use of an expired key, at most once per interval. */
+  /** Whether a key has expired. Logs the use of an expired key, at most once a minute for each key. */
   #isExpired({ caller, label }: ClientKey): boolean {
     const now = this.options.clock.now();
     if (caller.expiresAt === null || caller.expiresAt > now) return false;

@@ -77,9 +77,11 @@ export class ClientKeyStore {
     if (!Array.isArray(entries)) throw new Error('expected a JSON array of client keys');
     this.all = entries.map(parseEntry);
     const digests = this.all.map(({ digest }) => digest.toString('hex'));
-    if (new Set(digests).size < digests.length) throw new Error('two entries have the same keySha256');
+    if (new Set(digests).size < digests.length)
+      throw new Error('two entries have the same keySha256: remove one of them');
     const names = this.all.map(({ caller, label }) => `${caller.id} ${label}`);
-    if (new Set(names).size < names.length) throw new Error('two entries have the same id and label');
+    if (new Set(names).size < names.length)
+      throw new Error('two entries have the same id and label: give each key of a client its own label');
   }
 
   /** Returns the entry of a key, even if the key has expired. Takes the same time for every key. */

@@ -19,7 +19,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { validateDocument, type DocumentValidationError } from '../http/persisted/manifest';
+import { validateDocument, type DocumentFault } from '../http/persisted/manifest';
 import { publicMessage } from '../redaction/graphql-message';
 import { InputError } from './context';
 import { causeCode } from '../shared/error-code';
@@ -115,7 +115,7 @@ function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQ
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION && !node.name)
     .map((node) => `${locationOf(node)}: the operation has no name; every operation needs one`);
   // If the error has no AST nodes (an error of a scalar), find the definitions that have the same error.
-  const nodesOf = ({ rule, error }: DocumentValidationError): readonly ASTNode[] =>
+  const nodesOfError = ({ rule, error }: DocumentFault): readonly ASTNode[] =>
     error.nodes ??
     definitions.filter((definition) =>
       validateDocument(schema, documentOf([definition]), [rule]).some(
@@ -123,7 +123,7 @@ function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQ
       ),
     );
   const ruleErrors = validateDocument(schema, documentOf(definitions), VALIDATION_RULES).map((fault) => {
-    const [location = '', ...otherLocations] = nodesOf(fault).map(locationOf);
+    const [location = '', ...otherLocations] = nodesOfError(fault).map(locationOf);
     const otherPlaces = otherLocations.length > 0 ? ` (also ${otherLocations.join(', ')})` : '';
     return `${location}: ${fault.rule.name}: ${fault.message}${otherPlaces}`;
   });

@@ -2,7 +2,7 @@ import {
   JournalBusy,
   type Attempt,
   type AttemptKind,
-  type AttemptPage,
+  type AttemptQuery,
   type TransactionRef,
 } from '../datasources/journal/journal';
 import { notTriedError } from '../datasources/payment-service/service-error';
@@ -32,7 +32,7 @@ export class AttemptOperations {
   }
 
   /** Returns a page of a client's attempts, newest first. */
-  list(page: Omit<AttemptPage, 'service'>): Promise<Attempt[]> {
+  list(page: Omit<AttemptQuery, 'service'>): Promise<Attempt[]> {
     const { journal, service } = this.session;
     return this.#read(journal.list({ ...page, service }));
   }

@@ -19,7 +19,7 @@ import { JournalFence } from './journal-fence';
 import { JournalSession } from './journal-session';
 import { PaymentOperations } from './payments';
 import { PayoutOperations } from './payouts';
-import { startReconciler } from './recovery/reconciler';
+import { startRecoveryJob } from './recovery/reconciler';
 import { startRetentionJob } from './recovery/retention-job';
 import { PaymentMatcher, PayoutMatcher, type Transaction } from './recovery/transaction-matcher';
 import type { ChangeSettings, PollSettings, UrlPolicy } from '../config/types';
@@ -96,13 +96,13 @@ export function startOperations(options: OperationsOptions) {
     payment: new PaymentMatcher(payments, session, config.journal.keepMs),
     payout: new PayoutMatcher(payouts, session),
   };
-  const reconciler = startReconciler({ session, clockGuard, recovery, matchers, background, observer });
+  const reconciler = startRecoveryJob({ session, clockGuard, recovery, matchers, background, observer });
   const retentionJob = startRetentionJob({ session, clockGuard, config, warn });
   const lookUp = (attempt: Attempt): Promise<void> =>
     background({ name: `callback ${attempt.kind}`, attempt: attempt.id }, async () => {
       const { kind, channel, transactionId, outcome } = attempt;
       if (transactionId !== null) await feeds[kind].onCallback(channel, transactionId);
-      else if (outcome === 'unknown') await recovery.recoverNow<Transaction>(attempt, matchers[kind]);
+      else if (outcome === 'unknown') await recovery.claimAndRecover<Transaction>(attempt, matchers[kind]);
     });
   const { publicUrl } = config;
   const callbacks = new CallbackHandler({ publicUrl, tokens: options.callbackTokens, session, lookUp });
@@ -121,7 +121,7 @@ export function startOperations(options: OperationsOptions) {
     changes: changes.feed,
     /** Values for the metrics of the record of changes. */
     changeMetrics: changes.metrics,
-    /** Whether the clocks have run without a step for UNKNOWN_SETTLE_SECONDS. */
+    /** Whether no step of the system clock or the journal's clock was seen in the last UNKNOWN_SETTLE_SECONDS. */
     isClockSteady: () => clockGuard.isSteady(),
     /** Returns the fence of the journal if it is up, otherwise null. */
     fence: () => fence.active,

@@ -21,7 +21,10 @@ interface JournalFenceOptions {
   warn(facts: object, message: string): void;
 }
 
-/** This instance's view of the fence of the journal, read every second. See docs/exactly-once.md. */
+/**
+ * Reads every second whether the fence is up: a time after a failover or restore of the journal in which creates are
+ * looked up before they are sent, because attempts may have been lost. See docs/exactly-once.md.
+ */
 export class JournalFence {
   #state: JournalState | undefined;
   /** Time at which the settling time ends, by the monotonic clock. */

@@ -27,7 +27,7 @@ interface PayoutOperationsOptions {
 }
 
 /** Time limit in ms for reading payout details from the journal. After a timeout, the payout lacks these details. */
-const DETAILS_TIMEOUT_MS = 450;
+const JOURNAL_READ_TIMEOUT_MS = 450;
 
 const UNREACHABLE_MESSAGE =
   'The payment service cannot be reached; this call sent no payout. Repeat it unchanged.';
@@ -50,7 +50,7 @@ export class PayoutOperations {
   async #readDetails(key: LookupKey, transactionId: string): Promise<KnownPayout> {
     const { journal, service, runtime } = this.options.session;
     const reading = journal.findByTransaction(service, 'payout', transactionId);
-    const attempt = await withTimeout(DETAILS_TIMEOUT_MS, reading, runtime).catch(() => undefined);
+    const attempt = await withTimeout(JOURNAL_READ_TIMEOUT_MS, reading, runtime).catch(() => undefined);
     if (attempt === undefined) return { ...key, isPartial: true };
     return attempt?.channel === key.channel ? knownPayoutFromJournal(attempt) : key;
   }

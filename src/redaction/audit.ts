@@ -36,7 +36,7 @@ export const redactForAudit = (text: string, maxBytes: number): string =>
 
 /**
  * Returns an idempotency key, or the name of a caller or operator, for the audit log. Redacts it only if it contains a
- * token or a card number of a known scheme, because the check digit alone would redact one numeric name in ten.
+ * token or a card number of a known scheme, because one numeric name in ten passes the Luhn check by chance.
  */
 export const redactNameForAudit = (text: string, maxBytes: number): string =>
   redactOrTruncate(containsPan, text, maxBytes);

@@ -101,8 +101,8 @@ export const readTime = readerOfForm((text) =>
   /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?( ?(Z|[+-]\d\d:?\d\d))?)?$/i.test(text),
 );
 
-/** Returns an amount or currency unchanged; null for anything else. */
-export function readMoney(value: unknown): string | null {
+/** Returns an amount or currency unchanged; null for a text that is long, not printable or has a card number. */
+export function readAmountOrCurrency(value: unknown): string | null {
   const text = passThrough(value);
   if (text === null || /^[+-]?\d{1,11}(\.\d+)?$/.test(text)) return text;
   return text.length <= 40 && isPrintable(text) && !containsPan(text) ? text : null;
@@ -125,7 +125,7 @@ export function readCardMask(value: unknown): string | null {
 const MAX_DEPTH = 32;
 
 /** Names of undocumented fields that tell the payer where to pay. Their values are not redacted. */
-const PAYEE_FIELD =
+const UNREDACTED_PAYEE_FIELD =
   /(^|[_-])(account|account_?(number|no|id)|iban|virtual_?account|va_?number|upi_?id|vpa|phone|msisdn|wallet|address|qr|qr_?code|reference|payment_?code)$/i;
 
 /** Whether a value is an integer beyond the precision of JSON numbers. It may be a rounded card number. */
@@ -154,8 +154,8 @@ export function redactJson(value: unknown, redact: RedactText, field = '', depth
 }
 
 const redactFreeField: RedactText = (text, field) =>
-  PAYEE_FIELD.test(snakeCase(field)) ? text : redactText(text);
+  UNREDACTED_PAYEE_FIELD.test(snakeCase(field)) ? text : redactText(text);
 
-/** Reads the undocumented fields of a method. Redacts them as free text, except fields that match PAYEE_FIELD. */
+/** Reads the undocumented fields of a method. Redacts them as free text, except fields that match UNREDACTED_PAYEE_FIELD. */
 export const readFreeFields = (value: unknown): WireObject | null =>
   isObject(value) ? (redactJson(value, redactFreeField) as WireObject) : null;

@@ -62,7 +62,7 @@ export function guardRootField(field: RootField): void {
   };
 }
 
-/** Root value of an operation whose mutation was executed beforehand. Its resolver only returns this result. */
+/** Root value for graphql-js if compiled code has run the mutation: the resolver returns this result and runs nothing. */
 export class PrecomputedResult {
   constructor(readonly result: unknown) {}
 }

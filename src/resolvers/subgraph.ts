@@ -46,7 +46,7 @@ const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfa
 /** Returns a function that looks up an entity like node(id). It throws BAD_USER_INPUT if __typename does not match. */
 function entityLookup(schema: GraphQLSchema) {
   /** Names of the object types that each valid __typename stands for. */
-  const objectTypes = new Map(
+  const objectTypesOfEntity = new Map(
     entityTypes(schema).map((type): [string, string[]] => [
       type.name,
       (isObjectType(type) ? [type] : schema.getPossibleTypes(type)).map(({ name }) => name),
@@ -55,7 +55,7 @@ function entityLookup(schema: GraphQLSchema) {
   return async ({ typename, id }: Representation, context: OperationContext, path: readonly string[]) => {
     const typenameError = (message: string) =>
       badArgumentError([...path, '__typename'], 'entityType', message);
-    const types = objectTypes.get(typename);
+    const types = objectTypesOfEntity.get(typename);
     if (!types) throw typenameError('__typename is not an entity type of this subgraph.');
     const entity = await lookUpNode(id, context, [...path, 'id']);
     if (entity && !types.includes(entity.constructor.name))

@@ -30,7 +30,7 @@ export function confirmBody(payment: Payment): WireObject {
   if (status === 'completed')
     return { status, transaction_id: id, amount, redirect_url: redirectUrl, create_date: createDate };
   const { confirmField, echo } = payment.method;
-  // In the specification, only the examples of upi and dcb repeat the payer's fields.
+  // As in the examples of the specification, only upi (`utr`) and dcb (`code`) repeat the payer's fields.
   const repeated = confirmField === 'utr' || confirmField === 'code' ? pick(methodFields, echo) : {};
   return { status, transaction_id: id, payment_method: { type: methodTypeOf(payment), ...repeated, state } };
 }

@@ -26,8 +26,8 @@ export interface Fault {
 }
 
 function zeroCounts() {
-  const zeroCountsOfResource = () => ({ creates: 0, created: 0, lookups: 0, confirms: 0 });
-  return { payment: zeroCountsOfResource(), payout: zeroCountsOfResource() };
+  const zeroRequestCounts = () => ({ creates: 0, created: 0, lookups: 0, confirms: 0 });
+  return { payment: zeroRequestCounts(), payout: zeroRequestCounts() };
 }
 
 /** `creates` counts create requests, `created` the transactions that they created. */

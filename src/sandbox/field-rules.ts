@@ -29,7 +29,7 @@ export const amountValue: FieldRule = (value) =>
 export const httpUrl: FieldRule = (value) => {
   const url = CONTROL_CHARACTER.test(value) ? null : URL.parse(value);
   if (!url || !['http:', 'https:'].includes(url.protocol)) return 'must be an http or https URL';
-  return url.username || url.password ? 'must not contain credentials' : undefined;
+  return url.username || url.password ? 'must not contain a user name or password' : undefined;
 };
 
 /** Text that must not contain a card number. */

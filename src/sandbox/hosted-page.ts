@@ -60,8 +60,8 @@ function sendPayment(reply: FastifyReply, payment: Payment): FastifyReply {
     <p class="amount">${amount.value} ${amount.currency}</p>
     <dl>${detailRows(payment)}</dl>
     ${isSettled(payment) ? resultLinks(returnUrl) : choiceForms(payment)}`;
-  const formTarget = returnUrl && cspSource(returnUrl);
-  return sendPage(reply, { title: `Payment ${status}`, body, formTarget });
+  const formActionSource = returnUrl && cspSource(returnUrl);
+  return sendPage(reply, { title: `Payment ${status}`, body, formActionSource });
 }
 
 function detailRows({ channel, type, externalId, added, status, state, amount, error }: Payment): Html[] {

@@ -85,12 +85,12 @@ interface Page {
   /** Script at the end of the page. It may send requests only to the sandbox. */
   script?: HashedElement;
   /** CSP source to which the response to a form may redirect: browsers apply form-action to redirects, too. */
-  formTarget?: string;
+  formActionSource?: string;
 }
 
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
-  const { status = 200, title, body, wide, script, formTarget } = page;
-  const formAction = formTarget ? `'self' ${formTarget}` : "'self'";
+  const { status = 200, title, body, wide, script, formActionSource } = page;
+  const formAction = formActionSource ? `'self' ${formActionSource}` : "'self'";
   const scripts = script ? ` script-src ${script.source}; connect-src 'self';` : '';
   const text = html`<!doctype html>
     <html lang="en">

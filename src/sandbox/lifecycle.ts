@@ -5,7 +5,7 @@ import type { Store } from './store';
 import { awaitsConfirm, isSettled, toMethodTransaction, type Payment, type Transaction } from './transaction';
 import type { TransitionLog } from './transitions';
 
-/** Values of the confirm field (such as a UTR) with a special effect; with any other value, the payment completes. */
+/** Values of the confirm field (such as a UTR) for a confirm that is rejected, or a payment that completes later. */
 const REJECTED_CODE = '000000';
 const SLOW_CODE = '111111';
 

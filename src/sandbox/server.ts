@@ -35,7 +35,7 @@ export interface SandboxOptions {
   /** JWKS file, read for each request, and the path at which it is served. */
   jwks?: { file: string; path: string } | undefined;
   clock?: Clock;
-  /** Time in ms until a transaction that needs no action of the payer ends; by default 1500. */
+  /** Delay in ms before a transaction that does not wait for its payer gets its final status; by default 1500. */
   settleAfterMs?: number;
   maxTransactions?: number;
   logger?: SandboxLogger;

@@ -112,7 +112,9 @@ function checkPercentEncoding(user: string): void {
   try {
     decodeURIComponent(user);
   } catch {
-    throw new PostgresUrlError('expected special characters of user and password percent-encoded (%XX)');
+    throw new PostgresUrlError(
+      'expected each % in user and password to begin an escape such as %25, which stands for %',
+    );
   }
 }
 

@@ -28,7 +28,7 @@ export const bugs = [
     id: 'follower-repeats-lookups-of-callers',
     promise: 'The gateway does not look up on its own what a caller has just looked up.',
     file: 'src/core/changes/follower.ts',
-    find: 'sinceSeen < delay * FRESH_SHARE',
+    find: 'sinceSeen < delay * FRESHNESS_FRACTION',
     replace: 'sinceSeen < 0',
     tests: ['test/changes/follow-rate.slow.test.ts'],
   },

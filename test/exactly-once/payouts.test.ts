@@ -55,7 +55,7 @@ describeSqlite('The external id of a payout', (harnesses) => {
     expect(await harness.create('payout', key, { externalId })).toMatchObject({ result: 'PayoutSuccess' });
   });
 
-  test('of a payout in flight or of unknown outcome is refused for another key', async () => {
+  test('is refused for another key while the payout is in flight or its outcome is unknown', async () => {
     const [key, other] = [newKey(), newKey()];
     const hold = latch();
     harness.service.next('create-payout', { acts: false, first: hold.opened, reply: reset });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { getIntrospectionQuery, parse, print, validate } from 'graphql';
 import { DocumentLimits, MAX_TOKENS } from '../../src/http/limits/document-limits';
-import { DOCUMENT_RULES, type DocumentRuleName } from '../../src/http/limits/limits';
+import { DOCUMENT_LIMITS, type DocumentRuleName } from '../../src/http/limits/limits';
 import { STARTER_DOCUMENT } from '../../src/http/server/starter-document';
 import {
   confirmPayment,
@@ -138,7 +138,7 @@ const STEPS: Partial<Record<DocumentRuleName, number>> = { selections: 101, intr
 test.each(SHAPES)(
   'The document rule %s accepts a document at its limit, and refuses one beyond it',
   (rule, shape) => {
-    const { limit } = DOCUMENT_RULES[rule];
+    const { limit } = DOCUMENT_LIMITS[rule];
     const within = rule === 'selections' ? limit - ((limit - 103) % 101) : limit;
     expect(check(shape(within))).toEqual({ ok: true });
     const refused = check(shape(within + (STEPS[rule] ?? 1)));
@@ -169,9 +169,9 @@ test.each(NEVER)('A document with %s is refused', (_what, rule, document) => {
   expect(JSON.stringify(check(document))).not.toContain('4111');
 });
 
-test('The refused documents above cover every rule in DOCUMENT_RULES', () => {
+test('The refused documents above cover every rule in DOCUMENT_LIMITS', () => {
   const refused = new Set([...SHAPES.map(([rule]) => rule), ...NEVER.map(([, rule]) => rule)]);
-  expect([...refused].sort()).toEqual(Object.keys(DOCUMENT_RULES).sort());
+  expect([...refused].sort()).toEqual(Object.keys(DOCUMENT_LIMITS).sort());
 });
 
 test('A lookup that occurs in several fragments counts as one root field', () => {
@@ -206,7 +206,7 @@ test('The check of any text returns a result and does not throw', () => {
   fc.assert(
     fc.property(fc.oneof(text, repeated, fc.string({ unit: 'binary' })), (document) => {
       const checked = check(document);
-      expect(checked.ok || checked.rule in DOCUMENT_RULES).toBe(true);
+      expect(checked.ok || checked.rule in DOCUMENT_LIMITS).toBe(true);
     }),
   );
 });

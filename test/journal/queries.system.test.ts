@@ -6,8 +6,8 @@ import {
 } from '../../src/datasources/journal/attempts-by-start';
 import { listStatement } from '../../src/datasources/journal/attempt-list';
 import type {
-  AttemptPage,
-  CreateScope,
+  AttemptQuery,
+  Creator,
   NewAttempt,
   TransactionRef,
 } from '../../src/datasources/journal/journal';
@@ -190,7 +190,7 @@ describeSqliteJournal('Connections for lists', (fixture) => {
 });
 
 describeJournals('findCreated', (fixture) => {
-  const someone = (): CreateScope & { channel: string } => ({
+  const someone = (): Creator & { channel: string } => ({
     service: randomUUID(),
     client: 'user-1',
     kind: 'payment',
@@ -203,7 +203,7 @@ describeJournals('findCreated', (fixture) => {
     return { ...attempt, transactionId };
   }
 
-  const idsFound = async (creator: CreateScope, refs: TransactionRef[]): Promise<(string | null)[]> =>
+  const idsFound = async (creator: Creator, refs: TransactionRef[]): Promise<(string | null)[]> =>
     (await fixture.journal.findCreated(creator, refs)).map((attempt) => attempt?.id ?? null);
 
   test('finds transactions of the client by transaction id, external id and both, in the requested order', async () => {
@@ -260,10 +260,10 @@ describeJournals('findCreated', (fixture) => {
 
 const COUNT = 50_000;
 const LIMIT = 21;
-const PAGE: AttemptPage = { service: 'service-1', client: 'shop', channel: 'channel-1', limit: LIMIT };
+const PAGE: AttemptQuery = { service: 'service-1', client: 'shop', channel: 'channel-1', limit: LIMIT };
 
 /** Filters of pages. Most pages are empty, because all attempts are succeeded payments of one client. */
-const FILTERS: Partial<AttemptPage>[] = [undefined, ['payment'], ['payout']].flatMap((kinds) =>
+const FILTERS: Partial<AttemptQuery>[] = [undefined, ['payment'], ['payout']].flatMap((kinds) =>
   [null, 'succeeded', 'rejected', 'unknown'].flatMap((outcome) =>
     [null, 'order 100', 'no order'].flatMap((externalId) =>
       [
@@ -271,7 +271,7 @@ const FILTERS: Partial<AttemptPage>[] = [undefined, ['payment'], ['payout']].fla
         { startedFrom: 49_000 },
         { beforePosition: { startedAt: 1_000, seq: 0 } },
         { startedFrom: 20_000, beforePosition: { startedAt: 30_000, seq: 0 } },
-      ].map((range) => ({ kinds, outcome, externalId, ...range }) as Partial<AttemptPage>),
+      ].map((range) => ({ kinds, outcome, externalId, ...range }) as Partial<AttemptQuery>),
     ),
   ),
 );

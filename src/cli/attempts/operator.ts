@@ -27,7 +27,7 @@ export function readOperator(sudoUser: string | null, byOption: string | undefin
   }
 }
 
-/** Returns the value of --reason, trimmed. @throws UsageError if the audit log cannot record this value */
+/** Returns the value of --reason, trimmed. @throws UsageError if the audit log would refuse or redact it */
 export const readReason = (reason: string): string => parseRecordableText('--reason', reason, 255);
 
 /** @param maxLength in UTF-16 code units */

@@ -116,7 +116,7 @@ interface ReportOptions {
 }
 
 /**
- * Prints each request with its state, the number of requests by state, and the total amounts of the requests that are
+ * Prints each planned settlement with its state, their number by state, and the total amounts of those that are
  * settled, proposed or ready.
  * @returns the exit code of the command
  */

@@ -115,6 +115,6 @@ function checkClock(skewMs: number | undefined): Finding {
     return warning('clock_skew', 'The clocks were not compared: the service sent no Date header.');
   if (Math.abs(skewMs) < WARN_FROM_SKEW_MS) return ok('The clock agrees with that of the service.');
   const direction = skewMs < 0 ? 'behind' : 'ahead of';
-  const message = `The clock is ${Math.round(Math.abs(skewMs) / 1000)} s ${direction} that of the service.`;
+  const message = `The clock of this machine is ${Math.round(Math.abs(skewMs) / 1000)} s ${direction} that of the service.`;
   return (Math.abs(skewMs) >= FAIL_FROM_SKEW_MS ? failed : warning)('clock_skew', message);
 }

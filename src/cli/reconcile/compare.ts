@@ -62,7 +62,7 @@ const STAGES: Readonly<Record<string, number>> = {
 const FINAL_STAGE = 4;
 
 /** Reason for a difference: the service shows a later status than the latest recorded change. */
-const NOT_RECORDED = 'change_not_recorded';
+const CHANGE_NOT_RECORDED = 'change_not_recorded';
 
 /** Returns the GraphQL value of a status word of the service. */
 export const toGraphqlStatus = (kind: AttemptKind, word: string): string =>
@@ -91,8 +91,8 @@ export function compareSucceeded(
     const detail = statusDetail === null ? amountDetail : `${amountDetail} status_differs`;
     return { result: 'amount_differs', detail };
   }
-  if (statusDetail === NOT_RECORDED && !followsTransactions)
-    return { result: 'agrees', detail: NOT_RECORDED };
+  if (statusDetail === CHANGE_NOT_RECORDED && !followsTransactions)
+    return { result: 'agrees', detail: CHANGE_NOT_RECORDED };
   if (statusDetail !== null) return { result: 'status_differs', detail: statusDetail };
   return { result: 'agrees', detail: '' };
 }
@@ -123,7 +123,7 @@ function findStatusDifference(
   const [recordedStage = 0, serviceStage = Infinity] = [STAGES[recordedStatus], STAGES[transaction.status]];
   if (recordedStage === FINAL_STAGE) return 'final_status_changed';
   if (serviceStage < recordedStage) return 'status_went_back';
-  return change === null ? null : NOT_RECORDED;
+  return change === null ? null : CHANGE_NOT_RECORDED;
 }
 
 /** Compares an attempt recorded as not sent or rejected. `transaction`: the transaction with the same external id. */

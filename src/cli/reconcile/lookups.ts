@@ -38,7 +38,7 @@ interface LookupOptions {
 
 /** Looks transactions up at the payment service for a command, at a limited rate and with retries. */
 export class ServiceLookups implements AsyncDisposable {
-  /** Number of requests that were sent. */
+  /** Number of requests that ended, including those that failed before they were sent. */
   requestCount = 0;
   readonly #payments: PaymentService;
   readonly #payouts: PayoutService;

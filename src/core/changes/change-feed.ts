@@ -58,7 +58,7 @@ export class ChangeFeed {
   /** Reads in flight by their parameters. Watchers at the same position share one read. */
   readonly #reads = new Map<string, Promise<ReadChanges>>();
   /** Runs reads outside the async context of the request that started the watcher. */
-  readonly #outsideRequests = AsyncLocalStorage.snapshot();
+  readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
   /** Times of the first and the last of consecutive reads from which newer changes were hidden; monotonic clock. */
   #behind: { since: number; until: number } | undefined;
 
@@ -109,7 +109,7 @@ export class ChangeFeed {
     const start = after ? Promise.resolve(after) : this.#readNewestPosition(reader, watcher);
     const changes = this.#yieldChanges(reader, start, watcher);
     const iterator: AsyncIterableIterator<RecordedChange, undefined> = {
-      next: () => this.#outsideRequests(() => changes.next()),
+      next: () => this.#runOutsideRequests(() => changes.next()),
       return: () => {
         watcher.stop();
         void changes.return(undefined);
@@ -169,7 +169,7 @@ export class ChangeFeed {
   /** Returns the position of the newest change, or FIRST_POSITION if the watcher was stopped. */
   async #readNewestPosition({ channel }: ChangeReader, watcher: Watcher): Promise<ChangePosition> {
     const { journal, service } = this.options;
-    const read = () => this.#outsideRequests(() => journal.newestChange(service, channel));
+    const read = () => this.#runOutsideRequests(() => journal.newestChange(service, channel));
     return (await this.#retry(watcher, read)) ?? FIRST_POSITION;
   }
 

@@ -7,7 +7,7 @@ import { growingCache } from '../../shared/growing-cache';
 import type { JournalSession } from '../journal-session';
 import { nextFollowDelay, type PollPhase } from '../polling/poll-schedule';
 import { pollPhase, type Snapshot } from '../polling/snapshot';
-import { FollowCheck, type SeenTransaction } from './follow-check';
+import { FollowedFilter, type SeenTransaction } from './followed-filter';
 import { ObservationQueue } from './observation-queue';
 
 /** The state of a transaction in the latest response to this instance. */
@@ -30,7 +30,7 @@ export class ChangeRecorder {
     payout: growingCache(MAX_KNOWN_STATES),
   };
   readonly #queue: ObservationQueue;
-  readonly #followCheck: FollowCheck;
+  readonly #followCheck: FollowedFilter;
 
   /** @param onChange called when a change was recorded, or when an observation was dropped (`isRecorded` is false) */
   constructor(
@@ -42,14 +42,14 @@ export class ChangeRecorder {
     ) => void,
   ) {
     this.#queue = new ObservationQueue(session);
-    this.#followCheck = new FollowCheck(
+    this.#followCheck = new FollowedFilter(
       session,
       (seen) => this.#enqueueIfNew(seen),
       (seen) => onChange(seen, false),
     );
   }
 
-  /** Returns the number of queued responses and observations, and the age of the oldest one in ms. */
+  /** Returns how many states wait to be checked or to be written, and the age of the oldest one in ms. */
   backlog(): { queued: number; oldestQueuedMs: number } {
     const now = this.session.clock.now();
     const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#followCheck.oldestAt ?? now);

@@ -24,7 +24,7 @@ const LEASE_MARGIN_MS = 15_000;
  * A lookup is postponed if another response showed the transaction within this fraction of its delay. It is less than
  * the smallest jitter factor (0.85), so that the follower's previous lookup does not postpone the next.
  */
-const FRESH_SHARE = 0.7;
+const FRESHNESS_FRACTION = 0.7;
 
 /** Load and availability of the payment service, according to its client. */
 export interface ServiceLoad {
@@ -141,7 +141,7 @@ export class Follower {
     if (lastState.phase === 'done') return undefined;
     const delay = this.#delay(lastState.phase, changedAt, 0);
     const sinceSeen = clock.monotonic() - lastState.seenAt;
-    return sinceSeen < delay * FRESH_SHARE ? Math.floor(clock.now() + delay - sinceSeen) : undefined;
+    return sinceSeen < delay * FRESHNESS_FRACTION ? Math.floor(clock.now() + delay - sinceSeen) : undefined;
   }
 
   /** Looks a transaction up and schedules its next lookup. Never rejects. */

@@ -26,7 +26,7 @@ export class ObservationQueue {
   /** Observations of transactions with a write in flight, by transaction. The first of each list is being written. */
   readonly #inFlight = new Map<string, QueuedObservation[]>();
   /** Runs writes outside the async context of the request whose response was observed. */
-  readonly #outsideRequests = AsyncLocalStorage.snapshot();
+  readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
   #size = 0;
   #failureCount = 0;
   #retryTimer: Timer | undefined;
@@ -74,7 +74,7 @@ export class ObservationQueue {
       if (this.#inFlight.size >= MAX_IN_FLIGHT) return;
       this.#waiting.delete(key);
       this.#inFlight.set(key, list);
-      void this.#outsideRequests(() => this.#record(key, list));
+      void this.#runOutsideRequests(() => this.#record(key, list));
     }
   }
 

@@ -257,7 +257,7 @@ class CreateCall<T extends Transaction> {
     if (attempt.outcome === 'succeeded')
       return { kind: 'success', found: await matcher.current(attempt), replayed: true };
     if (attempt.outcome === 'in_progress' && session.isLeased(attempt)) return { kind: 'in_progress' };
-    const result = await recovery.recoverNow(attempt, matcher);
+    const result = await recovery.claimAndRecover(attempt, matcher);
     if (result === null) return { kind: 'in_progress' };
     if (result.kind === 'found') return { kind: 'success', found: result.found, replayed: true };
     return result.kind === 'not_sent' ? undefined : { kind: 'unknown', externalId: attempt.externalId };

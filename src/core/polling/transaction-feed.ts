@@ -43,7 +43,7 @@ export class TransactionFeed<T extends Snapshot> {
   readonly #lastHashes = growingCache<string, LastStateHashes>(MAX_STORED_HASHES);
   readonly #limit = bulkhead(MAX_CONCURRENT_POLLS, Infinity);
   /** Runs pollers outside the async context of the request that started them. */
-  readonly #outsideRequests = AsyncLocalStorage.snapshot();
+  readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
 
   /** @param lookUp returns null if the service has no such transaction */
   constructor(
@@ -61,7 +61,7 @@ export class TransactionFeed<T extends Snapshot> {
 
   /** Subscribes to the current state of a transaction and to every change until it is completed or failed. */
   watch(channel: string, transactionId: string): LatestValueIterator<T> {
-    return this.#outsideRequests(() => this.#pollerFor(channel, transactionId).subscribe());
+    return this.#runOutsideRequests(() => this.#pollerFor(channel, transactionId).subscribe());
   }
 
   /** Looks a transaction up, within the limit of concurrent polls. */
@@ -100,7 +100,7 @@ export class TransactionFeed<T extends Snapshot> {
     const { channel, transactionId } = snapshot;
     this.options.recorder.onSnapshot(snapshot, requestedAt);
     const poller = this.#pollers.get(keyOf(channel, transactionId));
-    if (poller) this.#outsideRequests(() => poller.onSnapshot(snapshot, requestedAt));
+    if (poller) this.#runOutsideRequests(() => poller.onSnapshot(snapshot, requestedAt));
     const { notifier } = this.options;
     if (!notifier.hasPeers) return;
     const name = this.#hashOf(channel, transactionId);
@@ -116,7 +116,7 @@ export class TransactionFeed<T extends Snapshot> {
   /** Schedules an early poll. Returns false if the transaction has no subscribers on this instance. */
   #pollSoon(channel: string, transactionId: string): boolean {
     const poller = this.#pollers.get(keyOf(channel, transactionId));
-    if (poller) this.#outsideRequests(() => poller.pollSoon());
+    if (poller) this.#runOutsideRequests(() => poller.pollSoon());
     return poller !== undefined;
   }
 

@@ -51,8 +51,8 @@ export class OutcomeRecovery {
 
   constructor(private readonly options: OutcomeRecoveryOptions) {}
 
-  /** Claims and recovers an attempt. Returns null if the attempt cannot be claimed, for example if it is leased. */
-  async recoverNow<T extends Transaction>(
+  /** Recovers an attempt, or joins this instance's recovery of it. Returns null if another owner holds its lease. */
+  async claimAndRecover<T extends Transaction>(
     attempt: Attempt,
     matcher: TransactionMatcher<T>,
   ): Promise<RecoveryResult<T> | null> {

@@ -20,7 +20,7 @@ const BACKLOG_RUN_DELAY_MS = 100;
 const MAX_ATTEMPTS_PER_RUN = 16;
 
 /** Starts the background job that recovers unknown outcomes, including those of instances that have died. */
-export function startReconciler(options: ReconcilerOptions): RepeatedJob {
+export function startRecoveryJob(options: ReconcilerOptions): RepeatedJob {
   const { session, clockGuard, recovery, matchers, background, observer } = options;
   const recover = (attempt: Attempt): Promise<unknown> =>
     background({ name: `reconcile ${attempt.kind}`, attempt: attempt.id }, () =>

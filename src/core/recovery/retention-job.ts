@@ -28,7 +28,7 @@ const POSTPONED_RUN_DELAY_MS = 60_000;
 /** Delays after failed steps. */
 const RETRY_BACKOFF = { firstMs: 1000, maxMs: 60_000 };
 
-/** Minimum and maximum number of rows per purge step. It adapts, so that a step takes about TARGET_STEP_MS. */
+/** Bounds of the number of rows per purge step. It is doubled or halved so that a step takes about TARGET_STEP_MS. */
 const MIN_STEP_ROWS = 25;
 const MAX_STEP_ROWS = 500;
 const TARGET_STEP_MS = 20;

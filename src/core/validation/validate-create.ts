@@ -56,9 +56,9 @@ interface StoredInput {
 /** Whether a text, raw or decoded, contains a card number or equals a security code (a secret of up to 4 digits). */
 const containsSecret = (text: string, secret: string): boolean =>
   findInDecodings(text, (decoded) => {
-    const isFound =
+    const hasSecret =
       secret.length > 4 ? decoded.replace(/\D/g, '').includes(secret) : decoded.trim() === secret;
-    return isFound ? [[0, decoded.length]] : NO_SPANS;
+    return hasSecret ? [[0, decoded.length]] : NO_SPANS;
   }).length > 0;
 
 /**

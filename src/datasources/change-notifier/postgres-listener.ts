@@ -38,7 +38,7 @@ export class ListenConnection {
     await this.#closeOnFailure(this.#client.query(text, values));
   }
 
-  /** Rejects if the host does not respond, or no longer has the required `target_session_attrs`. */
+  /** Closes the connection and rejects if the host does not respond, or no longer satisfies `target_session_attrs`. */
   async check(): Promise<void> {
     await this.query('SELECT 1');
     await this.#closeOnFailure(this.hosts.checkSession(this.#client));

@@ -1,5 +1,5 @@
 import { keyHashOf, STATE_OF } from './attempt-tables';
-import { ATTEMPT_KINDS, ATTEMPT_OUTCOMES, type AttemptPage } from './journal';
+import { ATTEMPT_KINDS, ATTEMPT_OUTCOMES, type AttemptQuery } from './journal';
 import { GROUP_ID_SUBQUERY } from './rows';
 import { shortHash, toStoredText } from './stored-values';
 
@@ -14,7 +14,7 @@ const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
  * all attempts of the client with this id, which are few.
  * @param table returns the table of attempts; in SQLite with a hint for the index to read
  */
-export function listStatement(page: AttemptPage, table: (index: string) => string) {
+export function listStatement(page: AttemptQuery, table: (index: string) => string) {
   const { service, client, channel, kinds = ATTEMPT_KINDS, outcome, externalId, limit } = page;
   const { startedFrom, beforePosition: before } = page;
   const hasExternalId = typeof externalId === 'string';

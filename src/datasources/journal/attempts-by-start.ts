@@ -1,5 +1,5 @@
 import { keyHashOf, STATE_OF } from './attempt-tables';
-import { READ_TIME_LIMIT_MS } from './deadline';
+import { BACKGROUND_READ_TIME_LIMIT_MS } from './deadline';
 import type { Attempt, AttemptPosition } from './journal';
 import { attemptFromRow } from './rows';
 import { connectToStore } from './store-connection';
@@ -43,15 +43,17 @@ const FIRST_OF_PAGE = `ORDER BY started_at, seq LIMIT ${PAGE}`;
  * state, and only the rows in the window. The inner LIMIT keeps PostgreSQL from joining with the whole table; SQLite
  * joins in the written order.
  */
-const SELECT_WINDOW: Record<Dialect, (groups: string) => string> = {
-  postgres: (groups) => `SELECT page.* FROM (SELECT id FROM attempt_groups WHERE ${groups}) AS attempt_group
+const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
+  postgres: (
+    groupCondition,
+  ) => `SELECT page.* FROM (SELECT id FROM attempt_groups WHERE ${groupCondition}) AS attempt_group
     CROSS JOIN (VALUES ${STATE_ROWS}) AS states (of_attempt)
     CROSS JOIN LATERAL (
       SELECT id, started_at, seq FROM stored_attempts
       WHERE group_id = attempt_group.id AND state = states.of_attempt::"char"
         AND ${IS_IN_WINDOW} ${FIRST_OF_PAGE}) AS page`,
-  sqlite: (groups) => `SELECT stored.id, started_at, seq
-    FROM (SELECT id AS group_id FROM attempt_groups WHERE ${groups}) AS attempt_group
+  sqlite: (groupCondition) => `SELECT stored.id, started_at, seq
+    FROM (SELECT id AS group_id FROM attempt_groups WHERE ${groupCondition}) AS attempt_group
     CROSS JOIN (SELECT column1 AS of_attempt FROM (VALUES ${STATE_ROWS})) AS states
     CROSS JOIN stored_attempts AS stored INDEXED BY stored_attempts_by_start
     WHERE stored.group_id = attempt_group.group_id AND state = of_attempt AND ${IS_IN_WINDOW}`,
@@ -66,17 +68,17 @@ export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
 
 /** Connects to a journal that already has its tables. Uses a separate connection, which does not delay creates. */
 export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
-  const options = { timeLimitMs: Math.max(timeLimitMs, READ_TIME_LIMIT_MS), readOnly: true };
+  const options = { timeLimitMs: Math.max(timeLimitMs, BACKGROUND_READ_TIME_LIMIT_MS), readOnly: true };
   const { dialect, execute, close } = await connectToStore(url, options);
   return {
     pages: async function* ({ service, channel, from, to, after }) {
       const text = pageStatement(dialect, channel !== null);
-      const groups = channel === null ? [service] : [service, channel];
+      const groupValues = channel === null ? [service] : [service, channel];
       let position = after ?? { startedAt: from, seq: 0 };
       for (let windowMs = FIRST_WINDOW_MS; position.startedAt < to;) {
         const windowEnd = Math.min(to, position.startedAt + windowMs);
         const start = position.startedAt;
-        const rows = await execute(text, [...groups, start, windowEnd, start, position.seq]);
+        const rows = await execute(text, [...groupValues, start, windowEnd, start, position.seq]);
         const page = rows.map(attemptFromRow);
         if (page.length > 0) yield page;
         const last = page.at(-1);

@@ -12,8 +12,8 @@ import { textOrNull, type Row, type SqlValue } from './rows';
 /** Statements that read changes, and the conversion of their rows. */
 
 /**
- * SELECT of the current epoch. `horizon`: its changes with a lower `xid` are readable. `is_current`: whether the epoch
- * was begun in this database. Parameter: a horizon that the caller knows to be valid, or 0.
+ * SELECT of the current epoch and the horizon: changes of the epoch with an `xid` below the horizon are readable.
+ * `is_current` is false if the epoch was begun in another database. Parameter: a lower bound of the horizon, or 0.
  */
 const SELECT_EPOCH = {
   sqlite: 'SELECT epoch, max(1, ?) AS horizon, TRUE AS is_current FROM change_epoch',
@@ -23,7 +23,7 @@ const SELECT_EPOCH = {
 
 const IS_READABLE = '(epoch, xid) < ((SELECT epoch FROM state), (SELECT horizon FROM state))';
 const IS_NOT_YET_READABLE = '(epoch, xid) >= ((SELECT epoch FROM state), (SELECT horizon FROM state))';
-const IS_IN_FEED = 'feed_id = (SELECT id FROM feed)';
+const IS_IN_CHANNEL_FEED = 'feed_id = (SELECT id FROM feed)';
 const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
 const POSITION_ORDER = POSITION_COLUMNS.join(', ');
 const NEWEST_FIRST = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
@@ -76,7 +76,7 @@ export function readChangesStatement(dialect: Dialect, range: ChangeRange, horiz
   const { service, channel, after, limit } = range;
   const { epoch, transaction, seq } = after ?? FIRST_POSITION;
   const readText = READ_STORED_TEXT[dialect];
-  const feedCondition = channel === null ? '' : `${IS_IN_FEED} AND`;
+  const feedCondition = channel === null ? '' : `${IS_IN_CHANNEL_FEED} AND`;
   const creators = creatorsCondition(range);
   const text = `WITH state AS MATERIALIZED (${SELECT_EPOCH[dialect]}),
     feed AS MATERIALIZED (${feedQuery(channel)}),
@@ -106,7 +106,7 @@ export const newestChangeStatement = (
 ): ChangeQuery => ({
   text: `WITH state AS MATERIALIZED (${SELECT_EPOCH[dialect]}), feed AS MATERIALIZED (${feedQuery('')}),
     page_end AS MATERIALIZED (
-      SELECT ${POSITION_ORDER} FROM changes WHERE ${IS_IN_FEED} AND ${IS_READABLE} ORDER BY ${NEWEST_FIRST} LIMIT 1)
+      SELECT ${POSITION_ORDER} FROM changes WHERE ${IS_IN_CHANNEL_FEED} AND ${IS_READABLE} ORDER BY ${NEWEST_FIRST} LIMIT 1)
   SELECT ${SELECTED_POSITIONS} FROM ${POSITION_SOURCES}`,
   values: [horizon, service, channel],
 });

@@ -92,7 +92,7 @@ export interface FollowSchedule {
 }
 
 export interface FollowCount {
-  /** Number of followed transactions that will be looked up. */
+  /** Number of followed transactions with a next lookup, due or later. */
   followed: number;
   /** Number of followed transactions whose lookup is due. */
   due: number;

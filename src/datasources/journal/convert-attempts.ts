@@ -41,8 +41,8 @@ const ATTEMPT_COLUMNS = ['seq', 'group_id', 'state', ...COLUMNS_NULL_AT_INSERT, 
 const RESERVATION_COLUMNS = ['service', 'channel', 'external_id', 'attempt_id'];
 const BYTES_COLUMNS = new Set(['id', 'key', 'fingerprint', 'external_id', 'transaction_id', 'attempt_id']);
 
-/** Returns an INSERT of rows given as JSON. It replaces rows with the same values in the columns `unique`. */
-function insertFromJson(dialect: Dialect, table: string, columns: readonly string[], unique: string): string {
+/** Returns an upsert whose one parameter is a JSON array of rows. `unique`: the conflict target, columns or expressions. */
+function upsertFromJson(dialect: Dialect, table: string, columns: readonly string[], unique: string): string {
   const bytesExpression = (name: string): string => `unhex(substr(value ->> '${name}', 3))`;
   const values = columns.map((name) =>
     BYTES_COLUMNS.has(name) ? bytesExpression(name) : `value ->> '${name}'`,
@@ -106,11 +106,11 @@ class AttemptCopier {
       const { external_id, id: attempt_id } = attempt;
       if (Number(isReserved)) reservations.push({ service, channel, external_id, attempt_id });
     }
-    const insert = insertFromJson(dialect, 'stored_attempts', ATTEMPT_COLUMNS, keyHashOf('id'));
-    await execute(insert, [JSON.stringify(attempts)]);
+    const upsertAttempts = upsertFromJson(dialect, 'stored_attempts', ATTEMPT_COLUMNS, keyHashOf('id'));
+    await execute(upsertAttempts, [JSON.stringify(attempts)]);
     const [table, unique] = ['reserved_external_ids', 'service, channel, external_id'];
-    const reserve = insertFromJson(dialect, table, RESERVATION_COLUMNS, unique);
-    await execute(reserve, [JSON.stringify(reservations)]);
+    const upsertReservations = upsertFromJson(dialect, table, RESERVATION_COLUMNS, unique);
+    await execute(upsertReservations, [JSON.stringify(reservations)]);
   }
 
   async #groupId(row: Row): Promise<number> {

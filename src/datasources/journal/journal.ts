@@ -48,7 +48,7 @@ export interface NewAttempt extends AttemptKey {
   /** End of the lease. Unless the owner has renewed it by then, the owner is treated as dead. */
   leaseUntil: number;
   startedAt: number;
-  /** Start time by the service's clock; null if unknown. */
+  /** `startedAt` by the payment service's clock; null if that clock is unknown. */
   serviceStartedAt: number | null;
   /** Latest time at which the request can be sent. */
   sendUntil: number;
@@ -159,7 +159,7 @@ export interface ConfirmResult {
 export type Claim = Pick<ConfirmClaim, 'service' | 'owner' | 'now' | 'leaseUntil'>;
 
 /** Selects one client's creates of payments or of payouts. */
-export type CreateScope = Pick<NewAttempt, 'service' | 'client' | 'kind'>;
+export type Creator = Pick<NewAttempt, 'service' | 'client' | 'kind'>;
 
 /** Identifies a transaction on a channel by at least one of its ids; if both are given, both must match. */
 export interface TransactionRef {
@@ -168,7 +168,7 @@ export interface TransactionRef {
   externalId?: string;
 }
 
-export interface AttemptPage {
+export interface AttemptQuery {
   service: string;
   client: string;
   channel: string;
@@ -226,9 +226,9 @@ export interface Journal extends ChangeJournal {
    * For a ref with only an external id, this is the newest attempt with the outcome `succeeded` or `unknown`. The call
    * takes as long for transactions of other clients as for transactions that do not exist.
    */
-  findCreated(creator: CreateScope, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
+  findCreated(creator: Creator, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
   /** Returns a page of attempts, newest first. Rejects with JournalBusy if too many lists are queued. */
-  list(page: AttemptPage): Promise<Attempt[]>;
+  list(page: AttemptQuery): Promise<Attempt[]>;
   /** Extends every lease of an attempt or confirm that the owner holds. */
   renew(owner: string, leaseUntil: number): Promise<void>;
   /** Takes over an open attempt whose lease has ended; marks it as `unknown`. Null if it is settled or still leased. */

@@ -79,7 +79,7 @@ const countFollowedStatement = (dialect: Dialect): string =>
     min(next_lookup_at) AS oldest
   FROM followed_transactions WHERE next_lookup_at IS NOT NULL AND ${OF_SERVICE}`;
 
-/** If one database transaction hides changes for longer than this time in ms, readChanges() calls readOwnHorizon(). */
+/** If one database transaction hides changes for longer than this time in ms, readChanges() calls readWritersHorizon(). */
 const LONG_DELAY_MS = 50;
 
 /**
@@ -107,7 +107,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
    * Returns a horizon that only transactions that write changes hold back: the id below which all of them have ended.
    * Absent if the store does not delay readers.
    */
-  protected readOwnHorizon?(): Promise<number>;
+  protected readWritersHorizon?(): Promise<number>;
 
   async mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]> {
     const hashes = transactionIds.map(shortHash);
@@ -137,8 +137,8 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   /** @throws PositionExpired */
   async readChanges(range: ChangeRange): Promise<ReadChanges> {
     let [firstRow = {}, ...otherRows] = await this.#read(readChangesStatement(this.dialect, range));
-    if (this.readOwnHorizon && this.#isHorizonStuck(firstRow)) {
-      const horizon = await this.readOwnHorizon();
+    if (this.readWritersHorizon && this.#isHorizonStuck(firstRow)) {
+      const horizon = await this.readWritersHorizon();
       [firstRow = {}, ...otherRows] = await this.#read(readChangesStatement(this.dialect, range, horizon));
     }
     const purgedUpTo = purgedPosition(firstRow);
@@ -148,7 +148,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   }
 
   async newestChange(service: string, channel: string): Promise<ChangePosition> {
-    const horizon = (await this.readOwnHorizon?.()) ?? 0;
+    const horizon = (await this.readWritersHorizon?.()) ?? 0;
     const [row = {}] = await this.#read(newestChangeStatement(this.dialect, [service, channel], horizon));
     const newest = lastExaminedPosition(row);
     await this.#ensureDurable(newest);

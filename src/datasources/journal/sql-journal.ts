@@ -1,7 +1,7 @@
 import { BulkheadRejectedError, bulkhead } from 'cockatiel';
 import { listStatement } from './attempt-list';
 import type { ChangeJournal } from './changes';
-import { READ_TIME_LIMIT_MS, monotonicMs } from './deadline';
+import { BACKGROUND_READ_TIME_LIMIT_MS, monotonicMs } from './deadline';
 import { DIALECTS } from './dialects';
 import {
   ATTEMPT_KINDS,
@@ -11,14 +11,14 @@ import {
   type Attempt,
   type AttemptKey,
   type AttemptKind,
-  type AttemptPage,
+  type AttemptQuery,
   type Claim,
   type ConfirmBeginResult,
   type ConfirmClaim,
   type ConfirmResult,
   type ConfirmedInput,
   type ConfirmedPayment,
-  type CreateScope,
+  type Creator,
   type Journal,
   type TransactionRef,
   type UnknownCount,
@@ -146,7 +146,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
   }
 
   async findCreated(
-    { service, client, kind }: CreateScope,
+    { service, client, kind }: Creator,
     refs: readonly TransactionRef[],
   ): Promise<(Attempt | null)[]> {
     const refValues = refs.map(({ channel, transactionId, externalId }) => [
@@ -173,9 +173,9 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
     return row ? String(row['transaction_id']) : null;
   }
 
-  async list(page: AttemptPage): Promise<Attempt[]> {
+  async list(page: AttemptQuery): Promise<Attempt[]> {
     const { text, values } = listStatement(page, this.#dialect.attemptsTable);
-    const until = monotonicMs() + Math.max(this.timeLimitMs, READ_TIME_LIMIT_MS);
+    const until = monotonicMs() + Math.max(this.timeLimitMs, BACKGROUND_READ_TIME_LIMIT_MS);
     try {
       const rows = await this.#lists.execute(() => this.readInBackground(text, values, until));
       return rows.map(attemptFromRow);

@@ -5,7 +5,7 @@ import type { Row, SqlValue } from './rows';
 import { sql, SqliteThread } from './sqlite/thread';
 import type { Dialect } from './stored-values';
 
-/** A separate connection to a journal's database, for operator commands: they do not delay creates. */
+/** A connection to a journal's database for operator commands, separate so that they do not delay creates. */
 export interface StoreConnection {
   dialect: Dialect;
   /** Runs a statement with `?` for each value. Rejects with JournalUnavailable. */

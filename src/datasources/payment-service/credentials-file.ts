@@ -26,7 +26,7 @@ const ENTRY_FIELDS = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
 
 /** A credential must be valid in an HTTP header. */
 const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
-const CREDENTIAL_RULE = 'at most 1024 printable ASCII characters without spaces';
+const CREDENTIAL_RULE = '1 to 1024 printable ASCII characters without spaces';
 
 /** A field of an entry. Its value is a credential or a list of them; with `readFile`, the path of a file or a list. */
 interface CredentialField {

@@ -15,14 +15,14 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { graphqlNameContainsPan } from '../../redaction/pan';
-import { assertLimit, DOCUMENT_RULES, LimitExceededError, type DocumentRuleName } from './limits';
+import { assertLimit, DOCUMENT_LIMITS, LimitExceededError, type DocumentRuleName } from './limits';
 import { fieldsIn, fragmentsOf, SelectionSizes, type Fragments } from './selection-size';
 
 /** Whether a document is accepted; if not, the limit that it exceeds and a message without any part of the document. */
 type DocumentCheckResult = { ok: true } | { ok: false; rule: DocumentRuleName; message: string };
 
 /** Maximum number of tokens of a document. Also passed to the parsers that read an accepted document again. */
-export const MAX_TOKENS: number = DOCUMENT_RULES.tokens.limit;
+export const MAX_TOKENS: number = DOCUMENT_LIMITS.tokens.limit;
 
 const MAX_CACHED_RESULTS = 2000;
 
@@ -77,7 +77,7 @@ export function* tokensOf(text: string): Generator<{ token: Token; depth: number
 
 /** Checks lines, tokens, names and nesting, before the recursive parser reads the document. */
 function checkTokens(text: string): void {
-  assertLimit('lines', text.split(LINE_END, DOCUMENT_RULES.lines.limit + 1).length);
+  assertLimit('lines', text.split(LINE_END, DOCUMENT_LIMITS.lines.limit + 1).length);
   let tokenCount = 0;
   for (const { token, depth } of tokensOf(text)) {
     tokenCount += 1;
@@ -144,7 +144,7 @@ class FieldPairCounter {
   #pairCount = 0;
   readonly #ids = new Map<FieldNode, number>();
   /** Keys of the groups of fields counted so far. A group counts once, because the rule caches compared fragments. */
-  readonly #countedGroups = new Set<string>();
+  readonly #countedGroupKeys = new Set<string>();
 
   constructor(private readonly fragments: Fragments) {}
 
@@ -161,8 +161,8 @@ class FieldPairCounter {
     const sets = group.flatMap(({ selectionSet }) => selectionSet ?? []);
     if (group.length === 1 && sets.length === 0) return;
     const key = group.map((field) => this.#idOf(field)).join();
-    if (this.#countedGroups.has(key)) return;
-    this.#countedGroups.add(key);
+    if (this.#countedGroupKeys.has(key)) return;
+    this.#countedGroupKeys.add(key);
     this.#addPairs(group.length);
     if (sets.length > 0) this.add(...sets);
   }

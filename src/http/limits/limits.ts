@@ -2,7 +2,7 @@
  * The limits on documents, in the order of the checks. The error messages contain `unit`. The limits were set by
  * measuring what clients need and what an accepted document costs at most (ADR 9).
  */
-export const DOCUMENT_RULES = {
+export const DOCUMENT_LIMITS = {
   // graphql-js counts lines from the top to locate each error. A query for all fields of an attempt has 1100 lines.
   lines: { limit: 2000, unit: 'lines' },
   // Bounds the work of the parser and of every validation rule. A query for all fields of an attempt has 1600 tokens.
@@ -40,17 +40,17 @@ export const DOCUMENT_RULES = {
   comparisons: { limit: 20_000, unit: 'pairs of fields with the same response name' },
 } as const satisfies Record<string, { limit: number; unit: string }>;
 
-export type DocumentRuleName = keyof typeof DOCUMENT_RULES;
+export type DocumentRuleName = keyof typeof DOCUMENT_LIMITS;
 
 /** A document exceeds a limit. The message contains no part of the document. */
 export class LimitExceededError extends Error {
   constructor(readonly rule: DocumentRuleName) {
-    const { limit, unit } = DOCUMENT_RULES[rule];
+    const { limit, unit } = DOCUMENT_LIMITS[rule];
     super(limit === 0 ? `The document has ${unit}.` : `The document has more than ${limit} ${unit}.`);
   }
 }
 
 /** Throws a LimitExceededError if the count is above the limit of the rule. */
 export function assertLimit(rule: DocumentRuleName, count: number): void {
-  if (count > DOCUMENT_RULES[rule].limit) throw new LimitExceededError(rule);
+  if (count > DOCUMENT_LIMITS[rule].limit) throw new LimitExceededError(rule);
 }

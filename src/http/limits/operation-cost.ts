@@ -21,7 +21,10 @@ import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selecti
 const MAX_LOOKUPS = 500;
 /** Maximum number of values in a response. Writing the response blocks the event loop. */
 const MAX_VALUES = 300_000;
-/** Maximum number of values in pages of journal rows that are not looked up. A page costs one point; writing this many values takes 30 ms. */
+/**
+ * Maximum number of values in pages without lookups (`attempts`, `changes`). Less than MAX_VALUES, because such a page
+ * costs one rate limit point only; writing this many values blocks the event loop for 30 ms.
+ */
 const MAX_PAGE_VALUES = 100_000;
 /** Rate limit points of a mutation: it makes several requests and two journal writes. A lookup costs one point. */
 const POINTS_PER_MONEY_CALL = 5;
@@ -36,8 +39,8 @@ interface OperationCost {
   pageValues: number;
 }
 
-/** Computes a cost from the coerced variables of an operation, defaults included. */
-type PerVariables<T> = (variables: Record<string, unknown>) => T;
+/** Computes counts or a cost from the coerced variables of an operation, defaults included. */
+type FromVariables<T> = (variables: Record<string, unknown>) => T;
 
 /** Page sizes of root fields that list journal rows. A row is looked up only if `payment` or `payout` is selected. */
 const PAGE_SIZES: Readonly<Record<string, { default: number; max: number }>> = {
@@ -61,7 +64,7 @@ function createLookupCounter(
   field: FieldNode,
   root: GraphQLObjectType,
   fragments: Fragments,
-): PerVariables<RootFieldCounts> {
+): FromVariables<RootFieldCounts> {
   const definition = root.getFields()[field.name.value];
   if (!definition) return () => lookupsOnly(0);
   const page = PAGE_SIZES[definition.name];
@@ -91,7 +94,7 @@ export function costCalculator(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-): PerVariables<OperationCost> {
+): FromVariables<OperationCost> {
   const root = schema.getRootType(operation.operation);
   const fragments = fragmentsOf(document);
   const fields = [...fieldsIn(operation.selectionSet, fragments)].filter(

@@ -52,7 +52,7 @@ export function parseManifest(text: string): ManifestOperation[] {
   return operations;
 }
 
-export interface DocumentValidationError {
+export interface DocumentFault {
   rule: ValidationRule;
   /** Message of the error, without values of the document. */
   message: string;
@@ -64,7 +64,7 @@ export function validateDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
   rules: readonly ValidationRule[] = specifiedRules,
-): DocumentValidationError[] {
+): DocumentFault[] {
   return rules.flatMap((rule) =>
     validate(schema, document, [rule]).map((error) => ({
       rule,

@@ -64,7 +64,7 @@ export class PersistedOperations {
     const [byId, ...others] = ids.map((id) => this.#byId.get(removeHashPrefix(id)));
     if (others.some((other) => other !== byId)) throw CONTRADICTING_IDS_ERROR;
     if (query === undefined || query === null || query === '')
-      return byId ?? rejectMissingDocument(params, mode);
+      return byId ?? throwUnlessKnownToApollo(params, mode);
     if (byId) {
       if (this.#findByText(query) !== byId) throw CONTRADICTING_IDS_ERROR;
       return byId;
@@ -91,10 +91,10 @@ export class PersistedOperations {
       return existing.body === body ? [] : [`operation ${id}: two different documents have this id`];
     const normalized = normalizeDocument(body);
     // A manifest may contain one document under several ids.
-    const stored = this.#byNormalizedText.get(normalized) ?? operation;
-    this.#byId.set(id, stored);
-    this.#byText.set(body, stored);
-    this.#byNormalizedText.set(normalized, stored);
+    const canonical = this.#byNormalizedText.get(normalized) ?? operation;
+    this.#byId.set(id, canonical);
+    this.#byText.set(body, canonical);
+    this.#byNormalizedText.set(normalized, canonical);
     return [];
   }
 }
@@ -134,7 +134,7 @@ function normalizeDocument(text: string): string {
  * Throws for a request that has neither a document nor an id of the manifest. Except in mode `require`, lets the hash
  * of a persisted query pass, because Apollo may know it as an automatic persisted query.
  */
-function rejectMissingDocument(
+function throwUnlessKnownToApollo(
   { documentId, extensions }: GraphQLRequestParams,
   mode: PersistedMode,
 ): undefined {
@@ -146,7 +146,7 @@ function rejectMissingDocument(
 const NOT_IN_MANIFEST_ERROR = new RequestError(
   400,
   'PERSISTED_OPERATION_REQUIRED',
-  'Only operations of the manifest are allowed, and this operation is not in it.',
+  'Only operations of the manifest are allowed, and this operation is not in it: add it by npm run persist.',
 );
 
 const CONTRADICTING_IDS_ERROR = badRequest(

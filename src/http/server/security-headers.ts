@@ -7,12 +7,12 @@ type Directives = NonNullable<Exclude<HelmetOptions['contentSecurityPolicy'], bo
 /** Returns the headers that helmet sets for a content security policy. Call it once per policy. */
 function helmetHeaders(directives: Directives, options: object = {}): Record<string, string> {
   const none = ["'none'"];
-  const forbidden = { baseUri: none, formAction: none, frameAncestors: none, objectSrc: none };
+  const lockedDirectives = { baseUri: none, formAction: none, frameAncestors: none, objectSrc: none };
   const setHeaders = helmet({
     ...options,
     referrerPolicy: { policy: 'no-referrer' },
     xFrameOptions: { action: 'deny' },
-    contentSecurityPolicy: { useDefaults: false, directives: { ...directives, ...forbidden } },
+    contentSecurityPolicy: { useDefaults: false, directives: { ...directives, ...lockedDirectives } },
   });
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);

@@ -98,7 +98,7 @@ export class SubscriptionDocuments {
   }
 }
 
-/** Returns the error for a document without the operation to execute. Its messages are those of Apollo Server. */
+/** Returns the error if it is unclear which operation to execute. Its messages are those of Apollo Server. */
 const missingOperationError = (name: string | undefined): GraphQLError =>
   new GraphQLError(
     name === undefined

@@ -70,7 +70,7 @@ export class SubscriptionService {
       this.#requireCurrentCredentials(caller);
       this.options.throwIfOverloaded();
       const { query, operationName, variables } = (await admission.admit(params, caller)).params;
-      // Automatic persisted queries are registered only by POST to /graphql. On this error, clients send the document.
+      // Hashes of automatic persisted queries are not looked up here. On this error, clients send the full document.
       if (!query && typeof persistedQueryHash(params.extensions) === 'string') throw UNKNOWN_ID_ERROR;
       if (typeof query !== 'string' || query === '') throw NO_QUERY_ERROR;
       const name = typeof operationName === 'string' ? operationName : undefined;

@@ -75,8 +75,8 @@ export class WebSocketHandler {
       onSubscribe: async ({ extra }, id, payload) => {
         const { caller, ip, socket } = extra;
         if (!caller) return socket.close(CloseCode.Unauthorized, 'Unauthorized');
-        const tooLongMessage = `The id of the subscribe message has more than ${MAX_ID_LENGTH} characters.`;
-        if (id.length > MAX_ID_LENGTH) return socket.close(CloseCode.BadRequest, tooLongMessage);
+        const idTooLongReason = `The id of the subscribe message has more than ${MAX_ID_LENGTH} characters.`;
+        if (id.length > MAX_ID_LENGTH) return socket.close(CloseCode.BadRequest, idTooLongReason);
         if (!options.authenticator.areCredentialsStillValid(caller)) closeForExpiredCredentials(socket);
         const prepared = await service.prepare(payload, { caller, ip, requestId: randomUUID() });
         // Free the document: graphql-ws keeps the payload as long as the subscription lasts.

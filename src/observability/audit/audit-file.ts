@@ -67,7 +67,7 @@ export class AuditFile {
   /** Appends a text with one write. Throws if not all of it was written; the file may then contain a part of it. */
   append(text: string): void {
     if (fs.writeSync(this.#fd, text, null, 'latin1') < text.length)
-      throw errorWithCode('a line was written partially');
+      throw errorWithCode('only a part of a line was written');
   }
 
   close(): void {

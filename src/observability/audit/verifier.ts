@@ -85,7 +85,7 @@ export class Verifier {
     return [...this.#expectedHashes];
   }
 
-  /** Verifies a file. Rejects if it cannot be read. Calls `onRead` with the number of bytes read so far. */
+  /** Verifies a file and reports its faults. Throws if it cannot be read. `onRead` gets the number of bytes read so far. */
   async verifyFile(name: string, onRead: (bytes: number) => void = () => undefined): Promise<void> {
     this.#file = { name, lines: 0, calls: 0 };
     this.files.push(this.#file);

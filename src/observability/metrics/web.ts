@@ -15,7 +15,7 @@ interface ServerState {
   compiledOperations: () => number;
 }
 
-/** The state of a client key. */
+/** What the metrics show of a client key. */
 interface ClientKeyState {
   /** The client's id in CLIENT_KEYS_FILE. */
   client: string;

@@ -26,7 +26,7 @@ export class C2cPaymentInput {
 export const C2cConfirmation = registerEnum(
   'C2cConfirmation',
   'Confirms a card-to-card payment, which needs no data (spec 4.5).',
-  { TRANSFER_MADE: 'The transfer was made, or is expected.' },
+  { TRANSFER_MADE: 'The payer made the transfer, or is expected to make it.' },
 );
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by card-to-card transfer (spec 2.5).' })

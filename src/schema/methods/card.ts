@@ -25,7 +25,7 @@ import { PayoutDetailField } from './wallets';
 
 @InputType({
   description:
-    'A bank card, server-to-server (spec 2.5): the caller must comply with PCI-DSS. 3-D Secure at redirectUrl may follow.',
+    'A bank card, server-to-server (spec 2.5): the caller must comply with PCI-DSS. nextAction may ask for 3-D Secure.',
 })
 export class CardPaymentInput {
   @Field(() => CardNumber, {
@@ -75,7 +75,8 @@ export class CardPayment extends PaymentResource {
 
   @ServiceField('The name on the card; null until a card was given.') cardholder?: string;
   @ServiceField('The bank that issued the card; null if not sent.') bankName?: string;
-  @ServiceField('The kind of card as the service sent it; null if not sent.') cardType?: string;
+  @ServiceField('The type of the card as the service sent it, for example credit; null if not sent.')
+  cardType?: string;
 
   @ServiceField("The user agent of the payer's browser; sent in lookups only, otherwise null.")
   userAgent?: string;

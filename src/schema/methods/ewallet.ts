@@ -15,7 +15,7 @@ export class EwalletPaymentInput {
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by e-wallet (spec 2.5).' })
 export class EwalletPayment extends PaymentResource {
-  @ServiceField('The e-wallet; null if not sent.') ewallet?: string;
+  @ServiceField("The name of the payer's e-wallet; null if the service did not send it.") ewallet?: string;
 }
 
 export const ewallet = defineMethod('ewallet', {

@@ -8,7 +8,7 @@ import { JSONObject } from '../scalars';
 /** Declares the input field `fields` of a method whose fields the service does not document. */
 export const CustomFieldsField = (): PropertyDecorator => (prototype, key) => {
   const description =
-    'Fields sent unchanged beside type, which they cannot overwrite. No value may look like a full card number.';
+    'The fields of the method except type, sent unchanged. No value may look like a full card number.';
   Field(() => JSONObject, { description })(prototype, key);
   IsCustomFields()(prototype, key);
 };

@@ -15,14 +15,17 @@ function createFinderByType<D extends { type: string; fallback?: true }>(
 ): (type: string | null) => D {
   const byType = new Map<string | null, D>(definitions.map((definition) => [definition.type, definition]));
   const fallback = definitions.find((definition) => definition.fallback);
-  if (!fallback) throw new Error('No method of the registry is the fallback for unknown methods.');
+  if (!fallback)
+    throw new Error(
+      'One definition of a payment method and one of a payout method must have `fallback: true`.',
+    );
   return (type) => byType.get(type) ?? fallback;
 }
 
-/** Returns the definition of the payment method with this `payment_method.type`. */
+/** Returns the definition of a payment method by its `payment_method.type`; the fallback if it is unknown or null. */
 export const paymentMethodByType = createFinderByType(paymentMethods);
 
-/** Returns the definition of the payout method with this `payout_method.type`. */
+/** Returns the definition of a payout method by its `payout_method.type`; the fallback if it is unknown or null. */
 export const payoutMethodByType = createFinderByType(payoutMethods);
 
 /** Returns the sandbox behaviour of every method. */

@@ -43,7 +43,7 @@ export const RedirectPaymentMethod = registerMethodEnum(
 );
 export const TypeOnlyPayoutMethod = registerMethodEnum(
   'TypeOnlyPayoutMethod',
-  'Methods that need nothing but their type.',
+  'Payout methods without details: the type says all.',
   payoutMethods,
   'typeOnly',
 );

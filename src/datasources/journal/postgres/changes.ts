@@ -73,7 +73,7 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
     await this.#options.pool.query(CORRECT_EPOCH, [], until);
   }
 
-  protected override async readOwnHorizon(): Promise<number> {
+  protected override async readWritersHorizon(): Promise<number> {
     const [row] = await this.read(READ_OWN_HORIZON, []);
     return Number(row?.['horizon']);
   }

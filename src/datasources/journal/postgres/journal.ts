@@ -3,7 +3,7 @@ import { STATE_OF } from '../attempt-tables';
 import { Batcher } from '../batcher';
 import { AttemptMissing, journalStateFromRow, type FenceReason, type JournalState } from '../fence';
 import { notDurableError } from '../journal-error';
-import { TIME_LIMIT_MS, READ_TIME_LIMIT_MS, monotonicMs } from '../deadline';
+import { TIME_LIMIT_MS, BACKGROUND_READ_TIME_LIMIT_MS, monotonicMs } from '../deadline';
 import {
   JournalUnavailable,
   type AttemptKey,
@@ -88,7 +88,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
       migrate: () => this.#pool.migrate(),
     });
     this.#backgroundPool = new PostgresPool(hosts, {
-      timeLimitMs: Math.max(timeLimitMs, READ_TIME_LIMIT_MS),
+      timeLimitMs: Math.max(timeLimitMs, BACKGROUND_READ_TIME_LIMIT_MS),
       maxConnections: MAX_BACKGROUND_CONNECTIONS,
       connectionOptions: BACKGROUND_OPTIONS,
       migrate: () => this.#pool.migrate(),
@@ -219,9 +219,9 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const uncached = attempts.filter((attempt) => !this.#groupKeys.has(groupKeyOf(attempt)));
     if (uncached.length > 0) await this.#createGroups(uncached, until);
     const rows = await this.#pool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
-    const begunIds = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [bytesToUuid(id as Buffer)]));
+    const insertedIds = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [bytesToUuid(id as Buffer)]));
     const foundAttempts = rows.flatMap((row) => (row['id'] === null ? [] : [attemptFromRow(row)]));
-    const startedIds = new Set([...begunIds, ...foundAttempts.map(({ id }) => id)]);
+    const startedIds = new Set([...insertedIds, ...foundAttempts.map(({ id }) => id)]);
     const holders = foundAttempts.filter((found) => !isKeyReleased(found));
     const holderByKey = new Map(holders.map((holder) => [keyOf(holder), holder]));
     return attempts.map((attempt): BeginResult | null => {

@@ -5,7 +5,7 @@ import type { PostgresPool } from './pool';
 /** Key of the advisory lock of the purge: one instance at a time purges. */
 const PURGE_LOCK = 7_215_045;
 
-/** Tries to take the purge lock. A step never waits for a lock, so it cannot deadlock. It skips locked rows. */
+/** CTE that tries to take the purge lock. Steps cannot deadlock: they never wait for a lock, and skip locked rows. */
 const TRY_PURGE_LOCK = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine)`;
 
 /**

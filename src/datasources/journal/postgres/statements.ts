@@ -50,7 +50,7 @@ export const CREATE_GROUPS = `INSERT INTO attempt_groups (service, client, chann
   ORDER BY service, client, channel, kind
   ON CONFLICT DO NOTHING RETURNING id`;
 
-/** Returns the state. Raises the fence if the journal was last used in another database. */
+/** Raises the fence if the identity of the database differs from the last one. Returns the state of the journal. */
 export const READ_STATE = `WITH raised AS (
     UPDATE journal_state SET identity = journal_identity(), fence_since = ${NOW.postgres},
       fence_reason = CASE WHEN split_part(identity, '/', 1) = split_part(journal_identity(), '/', 1)

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { keyHashOf, STATE_OF } from '../attempt-tables';
-import { READ_TIME_LIMIT_MS } from '../deadline';
+import { BACKGROUND_READ_TIME_LIMIT_MS } from '../deadline';
 import { AttemptMissing, journalStateFromRow, type FenceReason, type JournalState } from '../fence';
 import type {
   BeginResult,
@@ -160,7 +160,11 @@ export class SqliteJournal extends SqlJournal implements Journal {
       await transaction(async () => {
         for (const statement of replacedFileStatements(file)) await execute(statement);
       });
-      const backgroundThread = await SqliteThread.open(file, Math.max(timeLimitMs, READ_TIME_LIMIT_MS), true);
+      const backgroundThread = await SqliteThread.open(
+        file,
+        Math.max(timeLimitMs, BACKGROUND_READ_TIME_LIMIT_MS),
+        true,
+      );
       return new SqliteJournal(thread, backgroundThread, timeLimitMs);
     } catch (error) {
       await thread.close();

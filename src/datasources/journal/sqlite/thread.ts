@@ -18,7 +18,7 @@ const MAX_BATCH = 512;
 /** Part of the time limit in ms that is kept for writing. The rest can be spent waiting for another process. */
 const WRITING_RESERVE_MS = 50;
 /** Maximum wait in ms for a lock during opening: another process may be creating the tables. */
-const OPENING_MS = 10_000;
+const OPEN_LOCK_TIMEOUT_MS = 10_000;
 
 const THREAD_STOPPED: JournalErrorInfo = {
   reason: 'other',
@@ -81,10 +81,10 @@ export class SqliteThread {
     return this.run({ write: false, statements: [sql(text, ...values)] }, priority);
   }
 
-  /** Runs one statement during opening. Waits up to OPENING_MS for a lock, instead of the usual time limit. */
+  /** Runs one statement during opening. Waits up to OPEN_LOCK_TIMEOUT_MS for a lock, instead of the usual time limit. */
   async runWhileOpening(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
     const statements = [sql(text, ...values)];
-    const [rows] = await this.#send([{ write: false, statements }], monotonicMs() + OPENING_MS);
+    const [rows] = await this.#send([{ write: false, statements }], monotonicMs() + OPEN_LOCK_TIMEOUT_MS);
     return rows ?? [];
   }
 
@@ -139,7 +139,7 @@ async function startWorker(file: string, readOnly: boolean): Promise<Worker> {
   // The worker is worker.mts in tests, where Node.js runs its source, and worker.mjs in the build.
   const program = path.join(__dirname, `worker.m${path.extname(__filename).slice(1)}`);
   const worker = new Worker(program, {
-    workerData: { path: file, busyTimeoutMs: OPENING_MS, readOnly },
+    workerData: { path: file, busyTimeoutMs: OPEN_LOCK_TIMEOUT_MS, readOnly },
   });
   await once(worker, 'message');
   return worker;

@@ -11,7 +11,7 @@ import {
   readEnumValue,
   passThrough,
   readMessage,
-  readMoney,
+  readAmountOrCurrency,
   readStatus,
   readTime,
 } from '../../../redaction/text';
@@ -76,10 +76,10 @@ function readRedirectUrl(value: unknown): string | undefined {
 /** Reads an amount object (spec 2.2); undefined if it is absent or invalid. */
 function readAmount(object: unknown): Amount | undefined {
   if (!isObject(object)) return undefined;
-  const currency = readMoney(object['currency']);
-  const value = readMoney(object['value']);
+  const currency = readAmountOrCurrency(object['currency']);
+  const value = readAmountOrCurrency(object['value']);
   if (currency === null || value === null) return undefined;
-  return Object.assign(new Amount(), { currency, value, received: readMoney(object['received']) });
+  return Object.assign(new Amount(), { currency, value, received: readAmountOrCurrency(object['received']) });
 }
 
 /** Returns the amount of a request as an Amount. The received amount is not known (null). */

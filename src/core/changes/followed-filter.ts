@@ -29,8 +29,8 @@ const MAX_NOT_FOLLOWED = 20_000;
 /** Time in ms after which a transaction that was not followed is checked again: its create may be recorded now. */
 const RECHECK_MS = 5 * 60_000;
 
-/** Asks the journal, in batches, whether the transactions in responses are followed. */
-export class FollowCheck {
+/** Passes on the transactions in responses that may be followed: asks the journal in batches. */
+export class FollowedFilter {
   #queued: SeenTransaction[] = [];
   #timer: Timer | undefined;
   #checking: Promise<void> | undefined;
@@ -38,7 +38,7 @@ export class FollowCheck {
   /** Ids of transactions that are not followed. */
   readonly #notFollowed: LRUCache<string, true>;
   /** Runs queries outside the async context of the request whose response was observed. */
-  readonly #outsideRequests = AsyncLocalStorage.snapshot();
+  readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
 
   /**
    * @param onMayBeFollowed called if the transaction may be followed; also if the journal could not be read
@@ -85,7 +85,7 @@ export class FollowCheck {
     this.#notFollowed.set(transactionId, true);
   }
 
-  /** Forgets that a transaction was not followed. */
+  /** Makes the next response with a transaction ask the journal again whether it is followed. */
   forget(transactionId: string): void {
     this.#notFollowed.delete(transactionId);
   }
@@ -112,7 +112,7 @@ export class FollowCheck {
   #start(): void {
     // Waits one turn of the event loop, so that all responses received in this turn share one query.
     const check = (): Promise<void> => this.session.runtime.nextTurn().then(() => this.#check());
-    this.#checking = this.#outsideRequests(check).finally(() => {
+    this.#checking = this.#runOutsideRequests(check).finally(() => {
       this.#checking = undefined;
       if (this.#queued.length > 0) this.#schedule();
     });
