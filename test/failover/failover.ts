@@ -4,6 +4,7 @@ import { Random, pause } from '../chaos/random';
 import { Traffic } from '../chaos/traffic';
 import type { Judged } from '../history/check-files';
 import { JOURNAL_LOST } from '../history/format';
+import { until } from '../support/latch';
 import { withClient } from '../support/stores';
 import { privateCluster, type Cluster } from '../journal/support/private-cluster';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
@@ -19,7 +20,7 @@ export interface FailoverOptions {
   mode: Mode;
   /** Duration of the calls before the failure, in ms. */
   beforeMs: number;
-  /** Time in ms for which an asynchronous standby has received nothing when the primary fails. */
+  /** Minimum time in ms for which an asynchronous standby has received nothing when the primary fails. */
   lagMs: number;
   /** Duration of the calls after the first success that follows the failure, in ms. */
   afterMs: number;
@@ -88,7 +89,10 @@ export async function failover(options: FailoverOptions): Promise<FailoverReport
     await pause(beforeMs);
     if (mode === 'asynchronous') {
       proxy.pause();
+      // At most one create of each caller was in flight before.
+      const enough = service.ledger.entries.length + callers + 1;
       await pause(lagMs);
+      await until(() => service.ledger.entries.length >= enough);
     }
     const created = new Set(service.ledger.entries.map(({ description }) => description));
     primary.kill();
