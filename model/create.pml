@@ -161,7 +161,11 @@ bit databaseFailed;
 
 #define IS_OPEN (state == IN_PROGRESS || state == UNKNOWN)
 /* Whether the lease has ended, or may have: its owner has died or no longer renews it. */
+#ifdef MUT_LEASE_NEVER_ENDS
+#define MAY_CLAIM (!leased)
+#else
 #define MAY_CLAIM (!leased || owner == NOBODY || (state == IN_PROGRESS && begun[holder] != owner + 1))
+#endif
 #define IS_FREE (state == NONE || state == NOT_SENT)
 #define EXISTS(x) (created[x] > 0)
 #if ATTEMPTS == 3
@@ -446,7 +450,9 @@ wait:
         :: MAY_REPEAT && !resentOnce -> resentOnce = 1; SEEN(resent);
         :: else -> recordOrQueue(a, NOT_SENT, 0, i); goto answered
         fi
+#ifndef MUT_NO_TIMEOUT
       :: response[a] == 0 -> goto timeout_ /* the response is lost or late */
+#endif
       fi;
 #ifndef LATE_RESEND
       send(a, SIGNATURE);
@@ -711,6 +717,18 @@ init {
     run Faults()
   }
 }
+
+/*
+ * With weak fairness, Spin looks for cycles only, and so misses a run that ends in a state without a next step. This
+ * process makes such a state a cycle.
+ */
+#ifdef LIVE
+active proctype Idle() {
+  do
+  :: printf("")
+  od
+}
+#endif
 
 /* Once no faults are left: every attempt is settled, and every call ends. Checked with weak fairness. */
 #ifdef LIVE

@@ -53,7 +53,11 @@ const RUNS = [
   holds('every unknown payment is settled', [...ONE_CALL, ...NO_CRASH, 'LIVE'], {
     claim: 'unknown_is_settled',
   }),
+  holds('… an instance killed', [...ONE_CALL, 'LIVE'], { claim: 'unknown_is_settled' }),
+  holds('… failover, synced attempts lost', [...STANDBY_LOSES, 'LIVE'], { claim: 'unknown_is_settled' }),
   holds('every call ends', [...ONE_CALL, ...NO_CRASH, 'LIVE'], { claim: 'calls_end' }),
+  holds('… an instance killed', [...ONE_CALL, 'LIVE'], { claim: 'calls_end' }),
+  holds('… failover, synced attempts lost', [...STANDBY_LOSES, 'LIVE'], { claim: 'calls_end' }),
 
   never('recovered_by_lookup', ONE_CALL),
   never('replayed', ONE_CALL),
@@ -70,6 +74,16 @@ const RUNS = [
   fails('mutation: sent before it is in the journal', [...ONE_CALL, 'MUT_SEND_FIRST']),
   fails('mutation: the attempt is not synced', [...ONE_CALL, 'MUT_UNSYNCED', 'DATABASE=1']),
   fails('mutation: no lease, an attempt in progress is sent by another', [...ONE_CALL, 'MUT_NO_LEASE']),
+  fails('mutation: the lease of a dead instance never ends', [...ONE_CALL, 'MUT_LEASE_NEVER_ENDS', 'LIVE'], {
+    claim: 'unknown_is_settled',
+  }),
+  fails(
+    'mutation: a call waits for its response without a time limit',
+    [...ONE_CALL, 'MUT_NO_TIMEOUT', 'LIVE'],
+    {
+      claim: 'calls_end',
+    },
+  ),
   fails('mutation: a lost response counts as not sent', [...ONE_CALL, 'MUT_TIMEOUT_IS_NOT_SENT']),
   fails('mutation: a POST is repeated after a lost response', [...ONE_CALL, 'MUT_RETRY_POST']),
   fails('mutation: released after one absence', [...ONE_CALL, 'MUT_ONE_ABSENCE'], { quick: true }),
