@@ -216,19 +216,22 @@ describe('A line whose process died while writing it', () => {
     return file;
   }
 
-  test.each([1, 100])('is a note, and the next process begins a new line (%i bytes)', async (bytes) => {
-    const file = await torn(bytes);
-    const { faults, notes, verifier } = await verify(file);
-    expect(faults).toEqual([]);
-    expect(notes).toMatchObject([{ line: 4, code: 'cut_off' }]);
-    expect(verifier.writers.map(({ isClosed }) => isClosed)).toEqual([false, false]);
-    await writeLog(file, 'after the crash');
-    const later = await verify(file);
-    expect(later.faults).toEqual([]);
-    expect(later.notes).toMatchObject([{ line: 4, code: 'cut_off' }]);
-    expect(linesOf(file)).toHaveLength(7);
-    expect(readLine(linesOf(file)[4]!)).toMatchObject({ event: 'opened', torn: true });
-  });
+  test.each([1, 100])(
+    'is reported as a note, and the next process begins a new line (%i bytes)',
+    async (bytes) => {
+      const file = await torn(bytes);
+      const { faults, notes, verifier } = await verify(file);
+      expect(faults).toEqual([]);
+      expect(notes).toMatchObject([{ line: 4, code: 'cut_off' }]);
+      expect(verifier.writers.map(({ isClosed }) => isClosed)).toEqual([false, false]);
+      await writeLog(file, 'after the crash');
+      const later = await verify(file);
+      expect(later.faults).toEqual([]);
+      expect(later.notes).toMatchObject([{ line: 4, code: 'cut_off' }]);
+      expect(linesOf(file)).toHaveLength(7);
+      expect(readLine(linesOf(file)[4]!)).toMatchObject({ event: 'opened', torn: true });
+    },
+  );
 
   test('is reported as a note, not a fault, when a power failure left only zero bytes', async () => {
     const file = temporaryLog();

@@ -153,17 +153,20 @@ describe('The callbacks of the sandbox', () => {
   test.each([
     ['pay', 'COMPLETED'],
     ['decline', 'FAILED'],
-  ])('update a subscriber by one lookup after %s on the hosted page', async (choice, status) => {
-    const { transactionId, redirectUrl } = await create('payment');
-    const watching = watchPayment(wsClient(), transactionId);
-    await watching.received(1);
-    const cost = await endedAfter(watching, async () => {
-      const response = await fetch(`${redirectUrl}/${choice}`, { method: 'POST', redirect: 'manual' });
-      expect(response.status).toBe(303);
-    });
-    expect(outcome(watching)).toEqual(completedWith('PENDING', status));
-    expect(cost).toBe(1);
-  });
+  ])(
+    'update a subscriber by one lookup when the payer chooses %s on the hosted page',
+    async (choice, status) => {
+      const { transactionId, redirectUrl } = await create('payment');
+      const watching = watchPayment(wsClient(), transactionId);
+      await watching.received(1);
+      const cost = await endedAfter(watching, async () => {
+        const response = await fetch(`${redirectUrl}/${choice}`, { method: 'POST', redirect: 'manual' });
+        expect(response.status).toBe(303);
+      });
+      expect(outcome(watching)).toEqual(completedWith('PENDING', status));
+      expect(cost).toBe(1);
+    },
+  );
 
   test('update a subscriber when a payout is settled', async () => {
     const { transactionId } = await create('payout');

@@ -94,7 +94,7 @@ describeSqlite('The record of changes', (harnesses) => {
     expect(await recorded.statesUntil(CONFIRMED)).toEqual([WAITING, CONFIRMED]);
   });
 
-  test('has no new state for a response without a state, and nothing is looked up for it', async () => {
+  test('gets no entry from a response without a state, which also triggers no lookup', async () => {
     const recorded = await Recorded.start(harnesses);
     const { harness } = recorded;
     const { transactionId } = recorded.entry;

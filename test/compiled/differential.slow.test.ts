@@ -168,7 +168,7 @@ describe('An HTTP request for a compiled operation', () => {
   };
 
   test.each([...rows(PREPARED, true), ...rows(LEFT_TO_APOLLO, false)])(
-    'gets the same response by both paths with %s',
+    'gets the same response as from Apollo with %s',
     async (_what, request, isPrepared) => {
       const { headers = {} } = request;
       for (const _ of ['first', 'again']) {

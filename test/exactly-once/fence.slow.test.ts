@@ -228,7 +228,7 @@ describeStores('When an instance notices that the journal has lost attempts', (h
     await expectRecorded();
   });
 
-  test('an outcome is recorded with its missing attempt, and the fence goes up', async () => {
+  test('an outcome whose attempt is missing writes the attempt again, and the fence goes up', async () => {
     await harness.store.rows('DELETE FROM stored_attempts');
     await expectRecorded();
     const reason = async (): Promise<unknown> =>

@@ -41,7 +41,7 @@ describeSqlite('A key', (harnesses) => {
       expect(harness.service.created(key)).toHaveLength(1);
     });
 
-    test('is in progress during its first call, and conflicts with another input', async () => {
+    test('cannot be used by a second call during the first, and conflicts with another input', async () => {
       const key = newKey();
       const hold = latch();
       harness.service.next(`create-${kind}`, { acts: true, first: hold.opened });

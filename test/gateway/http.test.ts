@@ -75,7 +75,7 @@ const REFUSED: [string, string, RequestInit, number[], string | RegExp][] = [
 ];
 
 test.each(REFUSED)(
-  'The response to %s has a status, a code, and a request id that the caller cannot choose',
+  '%s gets the documented status and code, and a request id that the caller cannot choose',
   async (...[, path, init, statuses, code]) => {
     const headers = { ...(init.headers as Record<string, string>), 'x-request-id': 'chosen-by-the-caller' };
     const response = await raw(base + path, { ...init, headers });

@@ -255,7 +255,7 @@ describe('node', () => {
     expect(lookup.data).toEqual({ [kind]: { id } });
   });
 
-  test('finds a payout on another gateway, which does not know its method', async () => {
+  test('returns an OtherPayout if the journal of the gateway does not have the payout', async () => {
     const { id, transactionId } = await created('payout');
     const { data, errors } = await find(id, await testGateway(sandboxUrl));
     expect(errors).toBeUndefined();

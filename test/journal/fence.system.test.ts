@@ -83,7 +83,7 @@ describePostgresJournal('The fence of a journal', (fixture) => {
     await expect(fixture.journal.readState()).resolves.toMatchObject({ fence });
   });
 
-  test('does not let any attempt be written while synchronous_commit is off', async () => {
+  test('is not needed while synchronous_commit is off, because no attempt can be written', async () => {
     const [row] = await fixture.store.rows('SELECT current_database() AS name');
     await fixture.store.rows(`ALTER DATABASE ${String(row?.['name'])} SET synchronous_commit = off`);
     const journal = await fixture.open();

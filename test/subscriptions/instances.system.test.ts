@@ -131,7 +131,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect(subscribers.map(({ values }) => values.length)).toEqual(subscribers.map(() => 4));
   });
 
-  test('also send a change that restores the previous state', async () => {
+  test('send subscribers of other instances every change, also one back to the previous state', async () => {
     const { id, watching } = await watchedOnB();
     for (const status of ['mispaid', 'pending', 'mispaid', 'pending']) {
       await a!.change(id, { status });
