@@ -443,7 +443,7 @@ export type PayoutStatus =
   | 'FAILED'
   /** Created. */
   | 'PENDING'
-  /** Created and awaiting confirmation. */
+  /** Created; the provider has not completed the transfer yet. */
   | 'PROCESSING'
   /** A status unknown to this gateway: see rawStatus. */
   | 'UNKNOWN';

@@ -105,7 +105,7 @@ export class Authenticator {
   areCredentialsStillValid(caller: Caller): boolean {
     if (caller.expiresAt !== null && caller.expiresAt <= this.options.clock.now()) return false;
     if (caller.kind === 'frontend') return this.#jwtVerifier?.isSigningKeyInUse(caller) ?? false;
-    return caller.kind !== 'service' || (this.#keys?.value.isStillValid(caller) ?? false);
+    return caller.kind !== 'service' || (this.#keys?.value.isStillListed(caller) ?? false);
   }
 
   close(): void {

@@ -68,8 +68,8 @@ function parseEntry(entry: unknown, index: number): ClientKey {
 /** The client keys (API keys) of internal services. The gateway has only the SHA-256 of each key. */
 export class ClientKeyStore {
   readonly all: readonly ClientKey[];
-  /** Cached results of isStillValid(), which runs every second for each subscription. */
-  readonly #validByCaller = new WeakMap<Caller, boolean>();
+  /** Cached results of isStillListed(), which runs every second for each subscription. */
+  readonly #listedByCaller = new WeakMap<Caller, boolean>();
 
   /** Parses the text of CLIENT_KEYS_FILE. Throws a SyntaxError if it is not JSON, an Error if it violates a rule. */
   constructor(text: string) {
@@ -91,18 +91,18 @@ export class ClientKeyStore {
   }
 
   /** Whether the file still has the key that authenticated the caller, with the same id, rights and expiry. */
-  isStillValid(caller: Caller): boolean {
-    const cached = this.#validByCaller.get(caller);
+  isStillListed(caller: Caller): boolean {
+    const cached = this.#listedByCaller.get(caller);
     if (cached !== undefined) return cached;
-    const isValid = this.all.some((entry) => isDeepStrictEqual(entry.caller, caller));
-    this.#validByCaller.set(caller, isValid);
-    return isValid;
+    const isListed = this.all.some((entry) => isDeepStrictEqual(entry.caller, caller));
+    this.#listedByCaller.set(caller, isListed);
+    return isListed;
   }
 }
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-/** Generates a key with 256 random bits, and its entry for CLIENT_KEYS_FILE without scopes and channels. */
+/** Generates a key with 256 random bits, and its entry for CLIENT_KEYS_FILE, to which scopes and channels have to be added. */
 export function newClientKey(id: string): { key: string; entry: { id: string; keySha256: string } } {
   const key = `pgk_${randomBytes(32).toString('base64url')}`;
   return { key, entry: { id, keySha256: sha256(key).toString('hex') } };

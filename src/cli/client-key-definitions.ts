@@ -87,7 +87,7 @@ function defineListAndRevoke(clientKey: Command, { handler }: Actions): void {
   })
     .argument(...CLIENT_ARGUMENT)
     .requiredOption(...KEYS_FILE_OPTION)
-    .option('--key <label>', 'label of the key; required if the client has several')
+    .option('--key <label>', 'label of the key; if the client has several, required unless --all is given')
     .option('--all', 'revoke all keys of the client')
     .action(handler(load, 'revokeKey'));
 }

@@ -64,7 +64,7 @@ export const SETTINGS = {
   }),
   FENCE_SECONDS: setting(parsers.wholeNumber(60, 2_592_000), {
     description:
-      'Time in seconds for which the fence of the journal stays up. The fence goes up after the database of the journal was replaced (failover, restored backup) or `paygraph fence on` was run, because recent attempts may be missing. While it is up, every create is looked up by its external id before it is sent. If the lookup finds a payment that is not in the journal and was created at most FENCE_SECONDS before the fence went up, the gateway assumes that the create was already sent and does not send it again.',
+      'Time in seconds for which the fence of the journal stays up. The fence goes up after the database of the journal was replaced (failover, restored backup) or `paygraph fence on` was run, because recent attempts may be missing. While it is up, every create is looked up by its external id before it is sent. If the lookup finds a payment that is not in the journal and is at most FENCE_SECONDS older than the fence, or any payout that is not in the journal, the gateway treats it as that of the create. If the lookups prove nothing, the create is rejected with SERVICE_UNAVAILABLE.',
     default: '86400',
   }),
   UNKNOWN_SETTLE_SECONDS: setting(parsers.wholeNumber(1, 604_800), {

@@ -157,7 +157,7 @@ function readTracingSettings(env: EnvReader): TracingSettings | null {
   return url === null ? null : { url, ...settings };
 }
 
-function readWarnings(env: EnvReader): string[] {
+function configWarnings(env: EnvReader): string[] {
   const warnings = env.unknownNameWarnings();
   if (env.get('REUSE_PORT') && env.get('DATABASE_URL').reveal().startsWith('file:'))
     warnings.push(
@@ -223,7 +223,7 @@ export function readConfig(source?: Environment) {
   // Report unknown names, too: a required setting may be missing because its name is misspelt.
   if (env.errors.length > 0) throw new ConfigError([...env.errors, ...env.unknownNameWarnings()]);
   /** `warnings`: suspicious settings, as sentences for the log without values. */
-  return Object.freeze({ ...config, warnings: readWarnings(env) });
+  return Object.freeze({ ...config, warnings: configWarnings(env) });
 }
 
 const STANDALONE_SANDBOX_SETTINGS = [

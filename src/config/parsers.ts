@@ -192,7 +192,7 @@ export const exporterHeaders: Parser<Readonly<Record<string, Secret>>> = {
 };
 
 export const resourceAttributes: Parser<Readonly<Record<string, string>>> = {
-  expected: 'pairs such as name=value, percent-encoded, separated by commas',
+  expected: 'pairs name=value separated by commas, with percent-encoded values',
   parse: (text) => {
     const pairs = parsePairs(text, /^[\x21-\x7e]{1,255}$/, /^[^\p{Cc}]{0,255}$/u);
     return pairs && Object.fromEntries(pairs);

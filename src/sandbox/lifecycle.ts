@@ -5,8 +5,9 @@ import type { Store } from './store';
 import { awaitsConfirm, isSettled, toMethodTransaction, type Payment, type Transaction } from './transaction';
 import type { TransitionLog } from './transitions';
 
-/** Values of the confirm field (such as a UTR) for a confirm that is rejected, or a payment that completes later. */
+/** A confirm with this value, for example as UTR, is rejected. */
 const REJECTED_CODE = '000000';
+/** After a confirm with this value the payment completes later. */
 const SLOW_CODE = '111111';
 
 const GENERIC_DECLINE: TransactionFailure = { code: 'DECLINED_GENERIC', message: 'The payment was declined' };

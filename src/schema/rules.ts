@@ -114,12 +114,12 @@ export const IsPastDate = (): PropertyDecorator =>
 /** Returns a card number without spaces and dashes, as the service expects it. */
 export const bareCardNumber = (text: string): string => text.replace(/[ -]/g, '');
 
-const isCardNumber = (text: string): boolean =>
+const hasCardNumberLength = (text: string): boolean =>
   /^\d[\d -]*\d$/.test(text) && /^\d{12,19}$/.test(bareCardNumber(text));
 
 export const IsPan = (): PropertyDecorator =>
   combineDecorators(
-    TextRule('cardNumber', 'must be a card number of 12 to 19 digits.', isCardNumber),
+    TextRule('cardNumber', 'must be a card number of 12 to 19 digits.', hasCardNumberLength),
     TextRule('luhn', 'must be a card number with a correct check digit.', (text) =>
       passesLuhn(bareCardNumber(text)),
     ),
@@ -138,7 +138,7 @@ const hasExpired = (month: number, year: number): boolean => Date.now() >= Date.
 
 export const IsExpiryYear = (): PropertyDecorator =>
   combineDecorators(
-    TextRule('expiryYear', 'must be a year in the form YYYY.', (text) => /^20\d{2}$/.test(text)),
+    TextRule('expiryYear', 'must be a year from 2000 to 2099.', (text) => /^20\d{2}$/.test(text)),
     TextRule(
       'notExpired',
       'must not be in the past, together with expiryMonth.',
@@ -149,7 +149,7 @@ export const IsExpiryYear = (): PropertyDecorator =>
 export const IsMaskedPan = (): PropertyDecorator =>
   TextRule(
     'maskedPan',
-    'must be a masked card number: four to six first digits, mask characters (* or X), four last digits. Never send a full card number.',
+    'must be a masked card number: four to six first digits, 4 to 11 mask characters (* or X), four last digits. Never send a full card number.',
     (text) => /^\d{4,6}[*xX•]{4,11}\d{4}$/.test(text.replace(/[ -]/g, '')),
   );
 

@@ -137,7 +137,7 @@ describeSqlite('A callback after a lost response to a create', (harnesses) => {
 });
 
 describeSqlite('While the service fails', (harnesses) => {
-  test('callbacks end no subscription, and later ones update subscribers', async () => {
+  test('callbacks end no subscription; those after its recovery update subscribers', async () => {
     const harness = await harnesses.start({ env: CALLBACKS_ONLY });
     const created = await createTransaction(harness);
     const watching = await watch(harness, created);

@@ -100,7 +100,7 @@ export const bugs = [
     id: 'access-revoked-key-watches',
     promise: 'A subscription ends when the client key of its caller is revoked.',
     file: 'src/auth/authenticator.ts',
-    find: "caller.kind !== 'service' || (this.#keys?.value.isStillValid(caller) ?? false)",
+    find: "caller.kind !== 'service' || (this.#keys?.value.isStillListed(caller) ?? false)",
     replace: "caller.kind !== 'service' || caller.credential !== undefined",
     tests: ['test/subscriptions/rights.test.ts'],
   },

@@ -158,7 +158,7 @@ describeSqlite('A confirm', (harnesses) => {
   });
 
   describe('with the input of a successful confirm', () => {
-    test('is not sent, and returns the current state by one lookup, or the last known state', async () => {
+    test('is not sent, and returns the state of one lookup; if it fails, the last known state', async () => {
       harness.service.ledger.acceptsRepeats = true;
       expect(await first()).toMatchObject(success(false));
       harness.service.plan(lookupsDown);

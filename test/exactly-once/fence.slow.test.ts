@@ -155,17 +155,20 @@ describeStores('While the fence is up', (harnesses) => {
     expect(sent(harness.service, 'payment', key)).toBe(1);
   });
 
-  test.each(KINDS)('a new %s is sent only if lookups show one that is known to exist', async (kind) => {
-    await createThenLose(kind);
-    const [known, key] = [newKey(), newKey()];
-    expect(await harness.create(kind, known)).toMatchObject({ result: SUCCESS[kind], replayed: false });
-    const [entry] = harness.service.created(known);
-    entry!.visibleAt = Infinity;
-    expect(await harness.create(kind, key)).toMatchObject(UNAVAILABLE);
-    expect(sent(harness.service, kind, key)).toBe(0);
-    entry!.visibleAt = 0;
-    expect(await harness.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: false });
-  });
+  test.each(KINDS)(
+    'a new %s is sent only after lookups find another one that the journal knows',
+    async (kind) => {
+      await createThenLose(kind);
+      const [known, key] = [newKey(), newKey()];
+      expect(await harness.create(kind, known)).toMatchObject({ result: SUCCESS[kind], replayed: false });
+      const [entry] = harness.service.created(known);
+      entry!.visibleAt = Infinity;
+      expect(await harness.create(kind, key)).toMatchObject(UNAVAILABLE);
+      expect(sent(harness.service, kind, key)).toBe(0);
+      entry!.visibleAt = 0;
+      expect(await harness.create(kind, key)).toMatchObject({ result: SUCCESS[kind], replayed: false });
+    },
+  );
 
   test('a create is not sent if the lookup at the payment service fails', async () => {
     const [key] = await createThenLose('payment');

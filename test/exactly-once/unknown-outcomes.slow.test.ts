@@ -50,7 +50,7 @@ describeSqlite('A payment of unknown outcome', (harnesses) => {
     expect(harness.service.created(key)).toMatchObject([OTHER_AMOUNT]);
   });
 
-  test('is recovered without waiting for the next second, even if many are due', async () => {
+  test('is recovered as soon as another recovery ends, even if many are due', async () => {
     harness.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
     harness.service.plan((endpoint) =>
       endpoint === 'create-payment' ? { acts: true, reply: reset } : undefined,

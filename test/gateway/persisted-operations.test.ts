@@ -65,7 +65,7 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
     expect({ data, errors, status }).toEqual({ data: ANSWER, errors: undefined, status: 200 });
   });
 
-  test('an id need not be a hash, even in the field for hashes', async () => {
+  test('an operation is found by an id that is not a hash, even in the field for hashes', async () => {
     for (const body of [{ documentId: 'status-1' }, { extensions: hash('status-1') }])
       expect((await gateway.ask(body)).data).toEqual({ payments: [] });
     expect((await gateway.ask({ documentId: '__proto__' })).data).toEqual({ proto: 'Query' });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FollowClaim, ObservedState } from '../../src/datasources/journal/changes';
+import type { ClaimDueRequest, ObservedState } from '../../src/datasources/journal/changes';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import type { Journal } from '../../src/datasources/journal/journal';
 import { describePostgres, emptyPostgres, openStore, type Store } from '../support/stores';
@@ -28,10 +28,10 @@ describeJournals('Followed transactions', (fixture) => {
       times.map((nextLookupAt) => created(fixture.journal, { service }, { ...CREATED, nextLookupAt })),
     );
 
-  const claimed = async (journal: Journal, claim: FollowClaim): Promise<string[]> =>
+  const claimed = async (journal: Journal, claim: ClaimDueRequest): Promise<string[]> =>
     (await journal.claimFollowed(claim)).map(({ transactionId }) => transactionId).sort();
 
-  test('are claimed when they are due, with what a lookup needs', async () => {
+  test('are claimed when they are due, and returned with the fields that their lookup needs', async () => {
     const service = randomUUID();
     const payments = await dueAt(service, [9_000, 10_000, 10_001, null]);
     await dueAt(randomUUID(), [1]);

@@ -221,7 +221,7 @@ describePostgres('Gateways on one PostgreSQL', () => {
     expect([onOne?.completed, onTwo?.completed]).toEqual([true, true]);
   });
 
-  test('send a subscribed payout with the fields from the journal (amount) even while the journal does not respond', async () => {
+  test('send the amount of a subscribed payout, which comes from the journal, while the journal does not respond', async () => {
     const slow = await start({ env: { POLL_INTERVALS_PROVIDER: '200ms' } });
     const id = a!.addPayout();
     service.respond(({ method }) =>

@@ -109,7 +109,7 @@ const plannedSettleJson = ({ line, name, request, attempt, state, message }: Pla
 
 interface ReportOptions {
   json?: boolean | undefined;
-  /** False for a preview. True if requests were settled or proposed. */
+  /** False for a preview. True if the planned settlements were carried out or proposed. */
   isCarriedOut: boolean;
   /** The id of the proposal that was stored; undefined if none was. */
   proposalId?: string | undefined;

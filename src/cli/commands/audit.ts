@@ -114,7 +114,7 @@ export async function follow({ terminal, env }: Context, file: string | undefine
     return lines !== '';
   };
   while (!stop.signal.aborted) {
-    // After new lines wait 0 ms, so that the process handles signals and pending writes.
+    // After new lines, a wait of 0 ms lets the event loop handle signals and pending writes.
     const waitMs = printNewLines() ? 0 : FOLLOW_INTERVAL_MS;
     await sleep(waitMs, undefined, { signal: stop.signal }).catch(() => undefined);
   }

@@ -22,7 +22,7 @@ interface SettleOptions {
   json?: boolean;
 }
 
-/** Reads the attempts of a command from the journal, and decides which of them can be settled. */
+/** Reads the attempts that the arguments select, and decides which of them can be settled. */
 type Planner = (session: Session) => Promise<PlannedSettle[]>;
 
 /** Runs `paygraph attempts settle` for one attempt, for those in a file, or for those that --all selects. */

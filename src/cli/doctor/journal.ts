@@ -7,7 +7,11 @@ import {
   type JournalFacts,
   type PostgresFacts,
 } from '../../datasources/journal/diagnostics';
-import { describeJournalError, journalErrorText, sqliteError } from '../../datasources/journal/journal-error';
+import {
+  describeJournalError,
+  journalErrorText,
+  diagnoseSqliteError,
+} from '../../datasources/journal/journal-error';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 import { checkDiskSpace, checkWritable, isWritable, notWritableFinding } from './files';
 
@@ -49,7 +53,7 @@ async function checkSqlite(file: string): Promise<JournalInspection> {
     return { findings: [accessFinding, diskFinding], state };
   } catch (error) {
     const { message: text, errcode } = error as { message: string; errcode?: number };
-    const reason = journalErrorText(describeJournalError(sqliteError(text, errcode, file)));
+    const reason = journalErrorText(describeJournalError(diagnoseSqliteError(text, errcode, file)));
     const message = `DATABASE_URL: ${file} is unusable: ${reason}.`;
     return { findings: [failed('sqlite_unusable', message), diskFinding] };
   }

@@ -1,6 +1,6 @@
 import type { ChangeSettings, PollSettings } from '../../config/types';
 import type { ChangeNotifier } from '../../datasources/change-notifier/change-notifier';
-import type { FollowCount } from '../../datasources/journal/changes';
+import type { FollowedCounts } from '../../datasources/journal/changes';
 import type { AttemptKind } from '../../datasources/journal/journal';
 import { withTimeout } from '../../shared/timeout';
 import type { BackgroundObserver, BackgroundRunner } from '../background';
@@ -69,7 +69,7 @@ export class ChangeTracking {
   /** Values for the metrics of the record of changes. */
   readonly metrics = {
     /** Counts the followed transactions; null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
-    followed: async (): Promise<FollowCount | null> =>
+    followed: async (): Promise<FollowedCounts | null> =>
       this.#follower ? this.options.session.journal.countFollowed(this.options.session.service) : null,
     record: () => ({ ...this.recorder.backlog(), behindMs: this.feed.behindMs }),
     now: (): number => this.options.session.clock.now(),

@@ -74,7 +74,7 @@ export class ConfirmService {
     return this.#inFlight.track(this.options.session.withLeaseRenewal(() => this.#claimAndConfirm(request)));
   }
 
-  /** Resolves when no confirm is in flight, and after one more try to record the unrecorded results. */
+  /** Waits until no confirm is in flight, then tries once more to record the unrecorded results. */
   async drained(): Promise<void> {
     await this.#inFlight.drained();
     await this.#claims.flushUnrecorded();

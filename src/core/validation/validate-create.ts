@@ -16,7 +16,7 @@ type CreateMethod = SelectedMethod<PaymentMethodDefinition | PayoutMethodDefinit
 
 /** Validates the input of a create: its fields, method and URLs. Also finds secrets in fields that are stored. */
 export function validateCreate(
-  input: StoredInput & UrlInput & { amount: { currency: string } },
+  input: ClearTextFields & UrlInput & { amount: { currency: string } },
   method: CreateMethod,
   urls: UrlPolicy,
 ): FieldError[] {
@@ -47,7 +47,7 @@ const SECRET_MESSAGE =
   'must not contain a card number, a security code, a key or a token, because it is stored and shown.';
 
 /** Fields of a create that the journal, the audit log or the payment service stores in clear text. */
-interface StoredInput {
+interface ClearTextFields {
   idempotencyKey: string;
   externalId?: string | null;
   description?: string | null;
@@ -67,7 +67,7 @@ const containsSecret = (text: string, secret: string): boolean =>
  * @param errors errors of other rules; fields with errors are skipped, because they may have any length
  */
 export function findMisplacedSecrets(
-  { idempotencyKey, externalId, description }: StoredInput,
+  { idempotencyKey, externalId, description }: ClearTextFields,
   method: Pick<SelectedMethod<unknown>, 'inputField' | 'type' | 'secrets'> & { publicDetails?: object },
   errors: readonly FieldError[] = [],
 ): FieldError[] {

@@ -57,7 +57,7 @@ function splitUrl(text: string) {
   return { scheme: scheme.toLowerCase(), authority: authority.toLowerCase(), rest };
 }
 
-/** Returns the host as a browser parses it (a number becomes an IPv4 address), without brackets; null if invalid. */
+/** Returns the host as a browser parses it, without the brackets of IPv6 and without a final dot; null if invalid. */
 function hostOf(text: string): string | null {
   return URL.canParse(text) ? new URL(text).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '') : null;
 }

@@ -38,13 +38,13 @@ const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous
 /** Maximum number of changes that one read examines if the reader may not see all changes of the channel. */
 const MAX_EXAMINED = 1000;
 
-export interface ChangeQuery {
+export interface SqlWithValues {
   text: string;
   values: SqlValue[];
 }
 
 /** Returns the condition on attempt_groups that selects the creators of a range. */
-function creatorsCondition({ creators }: ChangeRange): ChangeQuery {
+function creatorsCondition({ creators }: ChangeRange): SqlWithValues {
   const values: SqlValue[] = [];
   const conditions = ATTEMPT_KINDS.flatMap((kind) => {
     const client = creators[kind];
@@ -72,7 +72,7 @@ const feedQuery = (channel: string | null): string =>
  * columns of the change are null. Every row also has the horizon and the positions of the last purged change and of the
  * last examined change.
  */
-export function readChangesStatement(dialect: Dialect, range: ChangeRange, horizon = 0): ChangeQuery {
+export function readChangesStatement(dialect: Dialect, range: ChangeRange, horizon = 0): SqlWithValues {
   const { service, channel, after, limit } = range;
   const { epoch, transaction, seq } = after ?? FIRST_POSITION;
   const readText = READ_STORED_TEXT[dialect];
@@ -103,7 +103,7 @@ export const newestChangeStatement = (
   dialect: Dialect,
   [service, channel]: [string, string],
   horizon: number,
-): ChangeQuery => ({
+): SqlWithValues => ({
   text: `WITH state AS MATERIALIZED (${SELECT_EPOCH[dialect]}), feed AS MATERIALIZED (${feedQuery('')}),
     page_end AS MATERIALIZED (
       SELECT ${POSITION_ORDER} FROM changes WHERE ${IS_IN_CHANNEL_FEED} AND ${IS_READABLE} ORDER BY ${NEWEST_FIRST} LIMIT 1)
@@ -146,7 +146,7 @@ export function readChangesFromRows(rows: readonly Row[], range: ChangeRange): R
   return { changes, hasMore, readUntil, isBehind };
 }
 
-/** Converts a row to a change. Returns null if the row contains no change. */
+/** Converts a row to a change; to null if the LEFT JOIN found no change and the row has positions only. */
 function changeFromRow(row: Row): RecordedChange | null {
   const position = positionIn(row, '');
   if (!position) return null;

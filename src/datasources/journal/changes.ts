@@ -71,7 +71,7 @@ export interface FollowedTransaction {
 }
 
 /** Request to claim followed transactions whose lookup is due, so that no other instance looks them up. */
-export interface FollowClaim {
+export interface ClaimDueRequest {
   service: string;
   now: number;
   /** After this time, any instance can claim the transactions again. */
@@ -91,7 +91,7 @@ export interface FollowSchedule {
   failures: number;
 }
 
-export interface FollowCount {
+export interface FollowedCounts {
   /** Number of followed transactions with a next lookup, due or later. */
   followed: number;
   /** Number of followed transactions whose lookup is due. */
@@ -161,9 +161,9 @@ export interface ChangeJournal {
   recordObservation(observation: Observation): Promise<ObservationResult>;
   /** Returns for each transaction whether it may be followed. Cheaper than recordObservation(). */
   mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]>;
-  claimFollowed(claim: FollowClaim): Promise<FollowedTransaction[]>;
+  claimFollowed(claim: ClaimDueRequest): Promise<FollowedTransaction[]>;
   scheduleFollowed(schedules: readonly FollowSchedule[]): Promise<void>;
-  countFollowed(service: string): Promise<FollowCount>;
+  countFollowed(service: string): Promise<FollowedCounts>;
   /** Reads durable changes only. Rejects with PositionExpired if changes after `after` were deleted. */
   readChanges(range: ChangeRange): Promise<ReadChanges>;
   /** Returns the position of the newest readable change of a channel. Readers of new changes start there. */

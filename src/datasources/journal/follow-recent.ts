@@ -8,7 +8,7 @@ const OVERLAP_MS = 10 * 60 * 1000;
 /** Maximum number of transactions that a step follows. */
 const STEP_ROWS = 10_000;
 
-/** Settings that make a planner without statistics use the indexes, in their order. */
+/** Settings of a step. Without them a planner without statistics could sort a table instead of reading its index. */
 const STEP_SETTINGS = {
   sqlite: [],
   postgres: ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map(

@@ -149,11 +149,11 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
   14: 'SQLITE_CANTOPEN',
   26: 'SQLITE_NOTADB',
 };
-/** SQLite codes with many possible causes, which sqliteError narrows down by checks of the file system. */
+/** SQLite codes with many possible causes, which diagnoseSqliteError narrows down by checks of the file system. */
 const VAGUE_CODES = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
 /** Returns an error with a code: of the file system if SQLite's code is vague and a check fails, otherwise SQLite's. */
-export function sqliteError(message: string, errcode: number | undefined, file: string): Error {
+export function diagnoseSqliteError(message: string, errcode: number | undefined, file: string): Error {
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
   const sqliteCode = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');
   const isVague = sqliteCode !== undefined && VAGUE_CODES.has(sqliteCode);

@@ -6,7 +6,7 @@ import {
   purgedPosition,
   readChangesFromRows,
   readChangesStatement,
-  type ChangeQuery,
+  type SqlWithValues,
 } from './change-rows';
 import { NOW } from './change-tables';
 import {
@@ -15,8 +15,8 @@ import {
   type ChangeJournal,
   type ChangePosition,
   type ChangeRange,
-  type FollowClaim,
-  type FollowCount,
+  type ClaimDueRequest,
+  type FollowedCounts,
   type FollowedTransaction,
   type FollowSchedule,
   type ReadChanges,
@@ -116,7 +116,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return hashes.map((hash) => followed.has(hash));
   }
 
-  async claimFollowed(claim: FollowClaim): Promise<FollowedTransaction[]> {
+  async claimFollowed(claim: ClaimDueRequest): Promise<FollowedTransaction[]> {
     const { service, now, youngSince, youngLimit, limit, leaseUntil } = claim;
     const values = [now, service, limit, youngSince, youngLimit, now, now, service, limit, leaseUntil];
     const rows = await this.writeUnsynced(claimFollowedStatement(this.dialect), values);
@@ -128,7 +128,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     await this.writeUnsynced(scheduleFollowedStatement(this.dialect), [JSON.stringify(rows)]);
   }
 
-  async countFollowed(service: string): Promise<FollowCount> {
+  async countFollowed(service: string): Promise<FollowedCounts> {
     const [row = {}] = await this.read(countFollowedStatement(this.dialect), [service]);
     const due = Number(row['due']);
     return { followed: Number(row['followed']), due, oldestDueAt: due > 0 ? Number(row['oldest']) : null };
@@ -155,7 +155,7 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
     return newest ?? purgedPosition(row);
   }
 
-  async #read({ text, values }: ChangeQuery): Promise<Row[]> {
+  async #read({ text, values }: SqlWithValues): Promise<Row[]> {
     const rows = await this.read(text, values);
     if (!isEpochOfOtherDatabase(rows[0])) return rows;
     await this.correctEpoch();

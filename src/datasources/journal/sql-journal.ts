@@ -109,7 +109,7 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
    * SELECT of `findCreated`. Parameters: service, client, kind, and a JSON array of [channel, transaction id, its hash,
    * external id, its hash]. Ids are the hexadecimal digits of their stored bytes, or null.
    */
-  protected abstract readonly findCreatedStatement: string;
+  protected abstract readonly findByTransactionStatement: string;
   protected abstract readonly changes: ChangeJournal;
   readonly mayBeFollowed: ChangeJournal['mayBeFollowed'] = (ids) => this.changes.mayBeFollowed(ids);
   readonly recordObservation: ChangeJournal['recordObservation'] = (observation) =>
@@ -154,7 +154,13 @@ export abstract class SqlJournal implements Omit<Journal, StoreSpecificMethod> {
       ...hexAndHash(transactionId),
       ...hexAndHash(externalId),
     ]);
-    const rows = await this.read(this.findCreatedStatement, service, client, kind, JSON.stringify(refValues));
+    const rows = await this.read(
+      this.findByTransactionStatement,
+      service,
+      client,
+      kind,
+      JSON.stringify(refValues),
+    );
     const attemptByIndex = new Map(rows.map((row) => [Number(row['place']), attemptFromRow(row)]));
     return refs.map((_, index) => attemptByIndex.get(index) ?? null);
   }

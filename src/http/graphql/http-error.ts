@@ -26,7 +26,7 @@ export class RequestError extends GraphQLError {
       ? { ...headers, 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }
       : headers;
     const publicExtensions = { code, retryable: isRetryable, ...(isRetryable && { retryAfterMs }) };
-    // Apollo removes `http` from the extensions.
+    // Apollo responds with this status and these headers, and removes `http` from the extensions.
     const http = { status, headers: new HeaderMap(Object.entries(allHeaders)) };
     super(message, { extensions: { ...publicExtensions, http } });
     this.publicExtensions = publicExtensions;

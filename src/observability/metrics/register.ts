@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Label value that replaces unknown values and values beyond a limit. */
+/** Label value that replaces unknown values, and new values of a label that has its maximum number of values. */
 export const OTHER_LABEL = 'other';
 
 /** Returns a function that keeps the first `max` distinct values of a label and replaces all others by `other`. */

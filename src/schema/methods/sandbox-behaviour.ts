@@ -27,7 +27,8 @@ export interface SandboxPaymentMethod {
   currency?: string;
   /**
    * Fields required besides `type` in the redirect flow; absent if the method has no such flow. A request with only
-   * these fields starts this flow. If `direct` has the same fields, the response also contains the fields of `adds`.
+   * these fields starts this flow. If `direct` has exactly these fields, the redirect
+   * flow starts, and the response also contains the fields of `adds`.
    */
   redirect?: readonly string[];
   /** Fields of the server-to-server flow; absent if the method has no such flow. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type {
   ChangePosition,
   ChangeRange,
-  FollowClaim,
+  ClaimDueRequest,
   Observation,
   ObservedState,
   ReadChanges,
@@ -101,7 +101,7 @@ export async function readAll(journal: Journal, range: ChangeRange): Promise<Rec
   throw new Error('the pages of changes do not end');
 }
 
-export const claimOf = ({ service }: NewAttempt, given: Partial<FollowClaim> = {}): FollowClaim => ({
+export const claimOf = ({ service }: NewAttempt, given: Partial<ClaimDueRequest> = {}): ClaimDueRequest => ({
   service,
   now: 10_000,
   leaseUntil: 20_000,

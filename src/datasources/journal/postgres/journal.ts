@@ -39,7 +39,7 @@ import { purgeStep } from './purge';
 import {
   CHECK_WRITE,
   CREATE_GROUPS,
-  FIND_CREATED,
+  FIND_BY_TRANSACTION,
   INSERT_ATTEMPTS,
   LOWER_FENCE,
   RAISE_FENCE,
@@ -59,17 +59,17 @@ const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${WITHOUT_SYNC}`;
 const MAX_OUTCOME_CONNECTIONS = 2;
 
 /** Maximum number of attempt groups that are cached as existing. */
-const MAX_CACHED_GROUPS = 10_000;
+const MAX_CACHED_GROUP_KEYS = 10_000;
 
 /** The journal in PostgreSQL, for gateways on several machines. */
 export class PostgresJournal extends SqlJournal implements Journal {
   readonly #pool: PostgresPool;
   readonly #outcomePool: PostgresPool;
   readonly #backgroundPool: PostgresPool;
-  protected readonly findCreatedStatement = FIND_CREATED;
+  protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: PostgresChanges;
   readonly #inserts: Batcher<NewAttempt, BeginResult | null>;
-  /** Keys of attempt groups that were created. A group may be missing again after a failover. */
+  /** Keys of attempt groups that are in the database, so that they are not created again. A failover may lose one. */
   readonly #groupKeys = new Set<string>();
   readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
@@ -236,7 +236,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const groups = attempts.map(({ service, client, channel, kind }) => ({ service, client, channel, kind }));
     // Needs no sync: the sync of the attempt that is inserted next includes its group.
     const newGroups = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
-    if (this.#groupKeys.size > MAX_CACHED_GROUPS) this.#groupKeys.clear();
+    if (this.#groupKeys.size > MAX_CACHED_GROUP_KEYS) this.#groupKeys.clear();
     for (const attempt of attempts) this.#groupKeys.add(groupKeyOf(attempt));
     return newGroups.length > 0;
   }

@@ -113,7 +113,7 @@ export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
  * Finds attempts by transaction id or external id. The indexes include the group, so that no row of another client is
  * read. OFFSET 0 keeps a planner without statistics from reading all attempts of the group.
  */
-export const FIND_CREATED = `SELECT input.place - 1 AS place, attempts.*
+export const FIND_BY_TRANSACTION = `SELECT input.place - 1 AS place, attempts.*
   FROM (SELECT place, (ref ->> 2)::integer AS transaction_hash, decode(ref ->> 1, 'hex') AS transaction_id,
       (ref ->> 4)::integer AS external_id_hash, decode(ref ->> 3, 'hex') AS external_id,
       (SELECT id FROM attempt_groups

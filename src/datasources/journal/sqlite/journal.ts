@@ -81,7 +81,7 @@ const SETTLE_AS_UNKNOWN = `UPDATE stored_attempts
  * Finds attempts by transaction id or external id. The indexes include the group, so that no row of another client is
  * read.
  */
-const FIND_CREATED = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
+const FIND_BY_TRANSACTION = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
   input AS MATERIALIZED (
     SELECT key AS place, unhex(value ->> 1) AS transaction_id, value ->> 2 AS transaction_hash,
       unhex(value ->> 3) AS external_id, value ->> 4 AS external_id_hash,
@@ -130,7 +130,7 @@ function replacedFileStatements(file: string): string[] {
 
 /** The journal in a SQLite file, which several processes of one machine may share. */
 export class SqliteJournal extends SqlJournal implements Journal {
-  protected readonly findCreatedStatement = FIND_CREATED;
+  protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: SqliteChanges;
 
   private constructor(

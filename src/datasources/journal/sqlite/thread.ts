@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { Batcher, type Priority } from '../batcher';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
-import { DescribedError, sqliteError, type JournalErrorInfo } from '../journal-error';
+import { DescribedError, diagnoseSqliteError, type JournalErrorInfo } from '../journal-error';
 import { fileOpenError } from '../journal-open-error';
 import type { BatchMessage, BatchResult, Job, Statement } from './messages';
 import type { Row, SqlValue } from '../rows';
@@ -123,7 +123,7 @@ export class SqliteThread {
     const cause =
       errcode === undefined
         ? Object.assign(new Error(error), { code })
-        : sqliteError(error, errcode, this.#file);
+        : diagnoseSqliteError(error, errcode, this.#file);
     batch?.reject(new JournalUnavailable(cause));
   }
 
@@ -147,7 +147,7 @@ async function startWorker(file: string, readOnly: boolean): Promise<Worker> {
 
 const asSqliteError = (error: unknown, file: string): unknown => {
   const { errcode } = error as { errcode?: number };
-  return errcode === undefined ? error : sqliteError(String(error), errcode, file);
+  return errcode === undefined ? error : diagnoseSqliteError(String(error), errcode, file);
 };
 
 /** Mode of the journal file. SQLite gives the files -wal and -shm the same mode. */

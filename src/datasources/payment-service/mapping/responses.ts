@@ -36,7 +36,7 @@ function amountMatchesOrIsMissing(actual: unknown, expected: ExpectedFields['amo
   );
 }
 
-/** Whether a response has a transaction id and a status, and its other fields match the request or are missing. */
+/** Whether a response has a status and a valid or the expected transaction id, and contradicts no other expected field. */
 function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
   const id = json['transaction_id'];
   const status = json['status'];
