@@ -303,7 +303,8 @@ describe('Processes that share an audit log', () => {
     const { faults, verifier } = await verify(file);
     expect(faults).toEqual([]);
     expect(verifier.writers.map(({ isClosed }) => isClosed)).toEqual([false, false, false, true]);
-    const keys = callsOf(file).map(({ key }) => key);
+    // A killed process may have written a part of its last line.
+    const keys = linesOf(file).map((line) => /"key":"([^"]*)"/.exec(line)?.[1]);
     expect(keys).toEqual(expect.arrayContaining(['answered-0', 'answered-1', 'answered-2', 'the last']));
   });
 });

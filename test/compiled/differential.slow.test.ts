@@ -480,9 +480,11 @@ describe('Mutations', () => {
     const headers = effects.headers.filter(([name]) => !/content-length/i.test(name));
     const own = [input['idempotencyKey'], input['externalId']].map(String).filter((text) => text !== '');
     const calls = effects.calls.filter((call) => !/external_id=/.test(call) || call.includes(`=${own[1]} `));
+    // On a busy machine, lookups for earlier creates may exceed their time limit.
+    const log = effects.log.filter((line) => !JSON.stringify(line).includes('"call":"GET '));
     const hidden = own.reduce(
       (text, value) => text.replaceAll(value, '(own)'),
-      JSON.stringify({ ...effects, headers, calls: [...new Set(calls)] }),
+      JSON.stringify({ ...effects, headers, log, calls: [...new Set(calls)] }),
     );
     return JSON.parse(
       hidden.replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '(id)'),
