@@ -443,7 +443,7 @@ export type PayoutStatus =
   | 'FAILED'
   /** Created. */
   | 'PENDING'
-  /** Created; the provider has not completed the transfer yet. */
+  /** Created and awaiting confirmation, which is not by the caller. */
   | 'PROCESSING'
   /** A status unknown to this gateway: see rawStatus. */
   | 'UNKNOWN';
@@ -473,7 +473,7 @@ export type RedirectPaymentMethod =
   /** The payer pays by UPI on the hosted page. */
   | 'UPI';
 
-/** Payout methods without details: the type says all. */
+/** Payout methods that need only their type. */
 export type TypeOnlyPayoutMethod =
   /** The method "scheme". */
   | 'SCHEME';

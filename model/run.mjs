@@ -35,6 +35,8 @@ const fails = (name, defines, more = {}) => ({ name, model: 'create', defines, e
 const never = (what, defines, more = {}) =>
   fails(`never: ${what.replaceAll('_', ' ')}`, [`NEVER_${what}=1`, ...defines], more);
 const payout = { model: 'payout' };
+const unknownIsSettled = { claim: 'unknown_is_settled' };
+const callsEnd = { claim: 'calls_end' };
 /** Too many states to search them breadth first. */
 const LARGE = { isLarge: true };
 
@@ -50,14 +52,12 @@ const RUNS = [
   holds('… a paused instance, outcomes recorded late', [...ONE_CALL, ...NO_CRASH, 'STALLS=1', 'OUTAGES=1']),
   holds('… lookups without answer', [...ONE_CALL, ...NO_CRASH, 'LOOKUP_ERRORS=2']),
   holds('payout: at most once, never released, nobody else’s payout', [], { ...payout, quick: true }),
-  holds('every unknown payment is settled', [...ONE_CALL, ...NO_CRASH, 'LIVE'], {
-    claim: 'unknown_is_settled',
-  }),
-  holds('… an instance killed', [...ONE_CALL, 'LIVE'], { claim: 'unknown_is_settled' }),
-  holds('… failover, synced attempts lost', [...STANDBY_LOSES, 'LIVE'], { claim: 'unknown_is_settled' }),
-  holds('every call ends', [...ONE_CALL, ...NO_CRASH, 'LIVE'], { claim: 'calls_end' }),
-  holds('… an instance killed', [...ONE_CALL, 'LIVE'], { claim: 'calls_end' }),
-  holds('… failover, synced attempts lost', [...STANDBY_LOSES, 'LIVE'], { claim: 'calls_end' }),
+  holds('every unknown payment is settled', [...ONE_CALL, ...NO_CRASH, 'LIVE'], unknownIsSettled),
+  holds('… an instance killed', [...ONE_CALL, 'LIVE'], unknownIsSettled),
+  holds('… failover, synced attempts lost', [...STANDBY_LOSES, 'LIVE'], unknownIsSettled),
+  holds('every call ends', [...ONE_CALL, ...NO_CRASH, 'LIVE'], callsEnd),
+  holds('… an instance killed', [...ONE_CALL, 'LIVE'], callsEnd),
+  holds('… failover, synced attempts lost', [...STANDBY_LOSES, 'LIVE'], callsEnd),
 
   never('recovered_by_lookup', ONE_CALL),
   never('replayed', ONE_CALL),
@@ -74,15 +74,15 @@ const RUNS = [
   fails('mutation: sent before it is in the journal', [...ONE_CALL, 'MUT_SEND_FIRST']),
   fails('mutation: the attempt is not synced', [...ONE_CALL, 'MUT_UNSYNCED', 'DATABASE=1']),
   fails('mutation: no lease, an attempt in progress is sent by another', [...ONE_CALL, 'MUT_NO_LEASE']),
-  fails('mutation: the lease of a dead instance never ends', [...ONE_CALL, 'MUT_LEASE_NEVER_ENDS', 'LIVE'], {
-    claim: 'unknown_is_settled',
-  }),
+  fails(
+    'mutation: the lease of a dead instance never ends',
+    [...ONE_CALL, 'MUT_LEASE_NEVER_ENDS', 'LIVE'],
+    unknownIsSettled,
+  ),
   fails(
     'mutation: a call waits for its response without a time limit',
     [...ONE_CALL, 'MUT_NO_TIMEOUT', 'LIVE'],
-    {
-      claim: 'calls_end',
-    },
+    callsEnd,
   ),
   fails('mutation: a lost response counts as not sent', [...ONE_CALL, 'MUT_TIMEOUT_IS_NOT_SENT']),
   fails('mutation: a POST is repeated after a lost response', [...ONE_CALL, 'MUT_RETRY_POST']),

@@ -102,7 +102,7 @@ export class ClientKeyStore {
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-/** Generates a key with 256 random bits, and its entry for CLIENT_KEYS_FILE, to which scopes and channels have to be added. */
+/** Generates a key with 256 random bits, and its entry for CLIENT_KEYS_FILE, still without scopes and channels. */
 export function newClientKey(id: string): { key: string; entry: { id: string; keySha256: string } } {
   const key = `pgk_${randomBytes(32).toString('base64url')}`;
   return { key, entry: { id, keySha256: sha256(key).toString('hex') } };

@@ -156,6 +156,6 @@ export function redactJson(value: unknown, redact: RedactText, field = '', depth
 const redactFreeField: RedactText = (text, field) =>
   UNREDACTED_PAYEE_FIELD.test(snakeCase(field)) ? text : redactText(text);
 
-/** Reads the undocumented fields of a method. Redacts them as free text, except fields that match UNREDACTED_PAYEE_FIELD. */
+/** Reads the undocumented fields of a method. Redacts them as free text, unless UNREDACTED_PAYEE_FIELD matches. */
 export const readFreeFields = (value: unknown): WireObject | null =>
   isObject(value) ? (redactJson(value, redactFreeField) as WireObject) : null;

@@ -8,7 +8,7 @@ import { UUID } from './scalars';
 
 export const PayoutStatus = registerEnum('PayoutStatus', 'The status of a payout (spec 3.2).', {
   PENDING: 'Created.',
-  PROCESSING: 'Created; the provider has not completed the transfer yet.',
+  PROCESSING: 'Created and awaiting confirmation, which is not by the caller.',
   COMPLETED: 'The funds were transferred. Final.',
   FAILED: 'The payout could not be completed: see error. Final.',
   UNKNOWN: 'A status unknown to this gateway: see rawStatus.',

@@ -170,7 +170,7 @@ const CASES: Record<string, Case[]> = {
 };
 
 describe.each(Object.entries(CASES))('The check "%s" of doctor', (check, cases) => {
-  test.each(cases)('reports %s, and nothing else', async (...[, settings, faults, good]: Case) => {
+  test.each(cases)('has exactly the listed findings for %s', async (...[, settings, faults, good]: Case) => {
     const own = typeof settings === 'function' ? await settings() : settings;
     const report = await doctor({ ...goodSettings(NOBODY), ...own });
     expect(report.faults(check)).toEqual(faults.map(finding));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { getIntrospectionQuery, parse, print, validate } from 'graphql';
 import { DocumentLimits, MAX_TOKENS } from '../../src/http/limits/document-limits';
-import { DOCUMENT_LIMITS, type DocumentRuleName } from '../../src/http/limits/limits';
+import { DOCUMENT_LIMITS, type DocumentLimitName } from '../../src/http/limits/limits';
 import { STARTER_DOCUMENT } from '../../src/http/server/starter-document';
 import {
   confirmPayment,
@@ -71,7 +71,7 @@ test.each(REAL_DOCUMENTS)(
 );
 
 /** Rules, each with a function that creates a document with `count` of the items that the rule limits. */
-const SHAPES: [rule: DocumentRuleName, shape: (count: number) => string][] = [
+const SHAPES: [rule: DocumentLimitName, shape: (count: number) => string][] = [
   ['lines', (count) => `{__typename}${'\n'.repeat(count - 1)}`],
   ['tokens', (count) => `{${'__typename '.repeat(100)}a(b: [${'1 '.repeat(count - 109)}])}`],
   ['name', (count) => `{ ${'c'.repeat(count)} }`],
@@ -133,7 +133,7 @@ const pairs = (things: number): number => (things * (things - 1)) / 2;
 const pairing = (count: number): number => Math.floor((1 + Math.sqrt(1 + 8 * count)) / 2);
 
 /** Step between the counts that a shape can have, if it is not 1. */
-const STEPS: Partial<Record<DocumentRuleName, number>> = { selections: 101, introspected: 10 };
+const STEPS: Partial<Record<DocumentLimitName, number>> = { selections: 101, introspected: 10 };
 
 test.each(SHAPES)(
   'The document rule %s accepts a document at its limit, and refuses one beyond it',
@@ -147,7 +147,7 @@ test.each(SHAPES)(
   },
 );
 
-const NEVER: [what: string, rule: DocumentRuleName, document: string][] = [
+const NEVER: [what: string, rule: DocumentLimitName, document: string][] = [
   ['a card number as an alias', 'cardNumbers', '{ a4111111111111111: __typename }'],
   ['a card number in groups as the name of an operation', 'cardNumbers', 'query Q_4111_1111_1111_1111 { a }'],
   ['a fragment that spreads itself', 'nesting', '{ ...F } fragment F on Query { a { ...F } }'],

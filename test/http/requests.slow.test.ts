@@ -85,7 +85,7 @@ describe('A malformed request', () => {
   }
 
   test.each(MALFORMED.map((one) => [one.name, one] as const))(
-    'smuggles no second request: %s',
+    'is parsed in one way or refused: %s',
     async (_name, malformed) => {
       const { responses, reached } = await sendMalformed(malformed);
       const [first, second, ...more] = responses;

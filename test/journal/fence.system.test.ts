@@ -82,8 +82,10 @@ describePostgresJournal('The fence of a journal', (fixture) => {
     // Reading the state again does not raise it again.
     await expect(fixture.journal.readState()).resolves.toMatchObject({ fence });
   });
+});
 
-  test('is not needed while synchronous_commit is off, because no attempt can be written', async () => {
+describePostgresJournal('A journal', (fixture) => {
+  test('refuses every attempt while synchronous_commit is off', async () => {
     const [row] = await fixture.store.rows('SELECT current_database() AS name');
     await fixture.store.rows(`ALTER DATABASE ${String(row?.['name'])} SET synchronous_commit = off`);
     const journal = await fixture.open();

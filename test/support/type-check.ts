@@ -16,11 +16,12 @@ export function findTypeFaults(folder: string, files: readonly string[], options
   const compilerOptions = { target: 'es2024', strict: true, noEmit: true, ...options };
   const config = path.join(folder, 'tsconfig.json');
   writeFileSync(config, JSON.stringify({ compilerOptions, files }));
-  const { stdout } = spawnSync(process.execPath, [TSC, '--pretty', 'false', '-p', config], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [TSC, '--pretty', 'false', '-p', config], {
     cwd: folder,
     encoding: 'utf8',
   });
   const lines = stdout.split('\n').filter((line) => line !== '' && !line.startsWith(' '));
+  if (status !== 0 && lines.length === 0) throw new Error(`The compiler failed: ${status} ${stderr}`);
   return lines.map((text) => {
     const [, file = '', line, message = text] = /^(.+)\((\d+),\d+\): (.*)$/.exec(text) ?? [];
     return { file, line: Number(line), message };

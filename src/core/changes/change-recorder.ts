@@ -30,7 +30,7 @@ export class ChangeRecorder {
     payout: growingCache(MAX_KNOWN_STATES),
   };
   readonly #queue: ObservationQueue;
-  readonly #followCheck: FollowedFilter;
+  readonly #followedFilter: FollowedFilter;
 
   /** @param onChange called when a change was recorded, or when an observation was dropped (`isRecorded` is false) */
   constructor(
@@ -42,7 +42,7 @@ export class ChangeRecorder {
     ) => void,
   ) {
     this.#queue = new ObservationQueue(session);
-    this.#followCheck = new FollowedFilter(
+    this.#followedFilter = new FollowedFilter(
       session,
       (seen) => this.#enqueueIfNew(seen),
       (seen) => onChange(seen, false),
@@ -52,13 +52,16 @@ export class ChangeRecorder {
   /** Returns how many states wait to be checked or to be written, and the age of the oldest one in ms. */
   backlog(): { queued: number; oldestQueuedMs: number } {
     const now = this.session.clock.now();
-    const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#followCheck.oldestAt ?? now);
-    return { queued: this.#queue.size + this.#followCheck.size, oldestQueuedMs: Math.max(0, now - oldestAt) };
+    const oldestAt = Math.min(this.#queue.oldestAt ?? now, this.#followedFilter.oldestAt ?? now);
+    return {
+      queued: this.#queue.size + this.#followedFilter.size,
+      oldestQueuedMs: Math.max(0, now - oldestAt),
+    };
   }
 
   /** Resolves when every queued observation is recorded, or when the journal fails. */
   async flush(): Promise<void> {
-    await this.#followCheck.flush();
+    await this.#followedFilter.flush();
     await this.#queue.flush();
   }
 
@@ -68,8 +71,8 @@ export class ChangeRecorder {
     if (lastState) {
       lastState.seenAt = this.session.clock.monotonic();
       if (!isSameState(lastState, snapshot)) this.#enqueue(this.#toSeenTransaction(snapshot, requestedAt));
-    } else if (!isStateMissing(snapshot) && !this.#followCheck.isNotFollowed(snapshot.transactionId)) {
-      this.#followCheck.add(this.#toSeenTransaction(snapshot, requestedAt));
+    } else if (!isStateMissing(snapshot) && !this.#followedFilter.isNotFollowed(snapshot.transactionId)) {
+      this.#followedFilter.add(this.#toSeenTransaction(snapshot, requestedAt));
     }
   }
 
@@ -91,7 +94,7 @@ export class ChangeRecorder {
     const isCurrent = lastState?.status === status && changedAt <= (lastState.confirmedAt ?? -Infinity);
     if (isCurrent) return lastState;
     this.#knownStates[kind].delete(transactionId);
-    this.#followCheck.forget(transactionId);
+    this.#followedFilter.forget(transactionId);
     return undefined;
   }
 
@@ -150,7 +153,7 @@ export class ChangeRecorder {
       if (result === 'recorded' || result === 'unchanged') entry.confirmedAt = this.session.clock.now();
       // Forgets the state, so that the next response is compared with the journal again.
       else this.#knownStates[kind].delete(transactionId);
-      if (result === 'not_followed') this.#followCheck.cacheNotFollowed(transactionId);
+      if (result === 'not_followed') this.#followedFilter.cacheNotFollowed(transactionId);
     });
   }
 

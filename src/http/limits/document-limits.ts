@@ -15,11 +15,11 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { graphqlNameContainsPan } from '../../redaction/pan';
-import { assertLimit, DOCUMENT_LIMITS, LimitExceededError, type DocumentRuleName } from './limits';
+import { assertLimit, DOCUMENT_LIMITS, LimitExceededError, type DocumentLimitName } from './limits';
 import { fieldsIn, fragmentsOf, SelectionSizes, type Fragments } from './selection-size';
 
 /** Whether a document is accepted; if not, the limit that it exceeds and a message without any part of the document. */
-type DocumentCheckResult = { ok: true } | { ok: false; rule: DocumentRuleName; message: string };
+type DocumentCheckResult = { ok: true } | { ok: false; rule: DocumentLimitName; message: string };
 
 /** Maximum number of tokens of a document. Also passed to the parsers that read an accepted document again. */
 export const MAX_TOKENS: number = DOCUMENT_LIMITS.tokens.limit;

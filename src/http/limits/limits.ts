@@ -40,17 +40,17 @@ export const DOCUMENT_LIMITS = {
   comparisons: { limit: 20_000, unit: 'pairs of fields with the same response name' },
 } as const satisfies Record<string, { limit: number; unit: string }>;
 
-export type DocumentRuleName = keyof typeof DOCUMENT_LIMITS;
+export type DocumentLimitName = keyof typeof DOCUMENT_LIMITS;
 
 /** A document exceeds a limit. The message contains no part of the document. */
 export class LimitExceededError extends Error {
-  constructor(readonly rule: DocumentRuleName) {
+  constructor(readonly rule: DocumentLimitName) {
     const { limit, unit } = DOCUMENT_LIMITS[rule];
     super(limit === 0 ? `The document has ${unit}.` : `The document has more than ${limit} ${unit}.`);
   }
 }
 
 /** Throws a LimitExceededError if the count is above the limit of the rule. */
-export function assertLimit(rule: DocumentRuleName, count: number): void {
+export function assertLimit(rule: DocumentLimitName, count: number): void {
   if (count > DOCUMENT_LIMITS[rule].limit) throw new LimitExceededError(rule);
 }

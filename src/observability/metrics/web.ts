@@ -15,7 +15,7 @@ interface ServerState {
   compiledOperations: () => number;
 }
 
-/** What the metrics show of a client key. */
+/** Values of the metrics of one client key. */
 interface ClientKeyState {
   /** The client's id in CLIENT_KEYS_FILE. */
   client: string;

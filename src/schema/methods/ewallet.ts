@@ -15,7 +15,8 @@ export class EwalletPaymentInput {
 
 @ObjectType({ implements: PaymentResource, description: 'A payment by e-wallet (spec 2.5).' })
 export class EwalletPayment extends PaymentResource {
-  @ServiceField("The name of the payer's e-wallet; null if the service did not send it.") ewallet?: string;
+  @ServiceField("The code of the payer's e-wallet, for example ovo; null if the service did not send it.")
+  ewallet?: string;
 }
 
 export const ewallet = defineMethod('ewallet', {

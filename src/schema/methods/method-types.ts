@@ -43,7 +43,7 @@ export const RedirectPaymentMethod = registerMethodEnum(
 );
 export const TypeOnlyPayoutMethod = registerMethodEnum(
   'TypeOnlyPayoutMethod',
-  'Payout methods without details: the type says all.',
+  'Payout methods that need only their type.',
   payoutMethods,
   'typeOnly',
 );
