@@ -55,7 +55,9 @@ module.exports = {
   transformIgnorePatterns: [
     '/node_modules/(?!(qr|cockatiel|commander|content-disposition|jose|eventsource|eventsource-parser|@opentelemetry/otlp-exporter-base)/)',
   ],
-  // Three per core: many tests wait for a process, a timeout or a poll. (As a percentage, 200% would be 200 workers.)
-  maxWorkers: 3 * os.availableParallelism(),
+  // Four per core: many tests wait for a process, a timeout or a poll. (As a percentage, 200% would be 200 workers.)
+  maxWorkers: 4 * os.availableParallelism(),
+  // A worker keeps part of each file that it has run, up to 1 GB; Node.js allows 2 GB on a small machine.
+  workerIdleMemoryLimit: '1GB',
   testTimeout: 60000,
 };

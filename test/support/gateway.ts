@@ -8,7 +8,7 @@ import { sandboxMethods } from '../../src/schema/methods';
 import { CHANNEL } from './caller';
 import { closeAfterTests, temporaryFolder } from './cleanup';
 import { AUTHORIZED, clientKeysFile } from './credentials';
-import { GATEWAY_JOURNAL_TIMEOUT_MS } from './timeouts';
+import { GATEWAY_JOURNAL_TIMEOUT_MS, SERVICE_TIMEOUT_MS } from './timeouts';
 import { FakePaymentService, type Script } from './payment-service/fake-payment-service';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server';
 
@@ -88,7 +88,7 @@ export const logTo = (logLines?: string[]): Logger =>
 export async function testGateway(serviceUrl: string, options: TestGatewayOptions = {}): Promise<TestClient> {
   const config = readConfig({
     ...serviceSettings(options.inSandbox ? undefined : serviceUrl),
-    SERVICE_TIMEOUT_MS: '2000',
+    SERVICE_TIMEOUT_MS: String(SERVICE_TIMEOUT_MS),
     INTROSPECTION: 'on',
     ...options.env,
   });

@@ -7,9 +7,7 @@ import { Caller } from './caller';
 import { logTo, openWithClock, serviceSettings } from './gateway';
 import { FakePaymentService } from './payment-service/fake-payment-service';
 import { describePostgres, openStore, type Store, type StoreKind } from './stores';
-
-/** SERVICE_TIMEOUT_MS that does not expire on a slow machine. Tests that wait for a timeout set a shorter one. */
-const TIMEOUT_MS = 20_000;
+import { SERVICE_TIMEOUT_MS } from './timeouts';
 
 /** A gateway with a journal, and a fake payment service, over real sockets. */
 export class Harness extends Caller {
@@ -57,7 +55,7 @@ async function startHarness(options: HarnessOptions): Promise<Harness> {
   const service = options.service ?? (await FakePaymentService.start(() => clock.now()));
   const config = readConfig({
     ...serviceSettings(service.url),
-    SERVICE_TIMEOUT_MS: String(TIMEOUT_MS),
+    SERVICE_TIMEOUT_MS: String(SERVICE_TIMEOUT_MS),
     DATABASE_URL: options.store.url,
     ...options.env,
   });

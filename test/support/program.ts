@@ -6,7 +6,7 @@ import path from 'node:path';
 import { Caller } from './caller';
 import { closeAfterTests } from './cleanup';
 import { clientKeysFile } from './credentials';
-import { GATEWAY_JOURNAL_TIMEOUT_MS } from './timeouts';
+import { GATEWAY_JOURNAL_TIMEOUT_MS, SERVICE_TIMEOUT_MS } from './timeouts';
 
 export const CHECKOUT = path.resolve(__dirname, '../..');
 
@@ -123,7 +123,7 @@ export class Program extends Caller {
       SERVICE_BASE_URL: serviceUrl,
       SERVICE_API_KEY: 'test-api-key',
       SERVICE_SECRET_KEY: 'test-secret-key',
-      SERVICE_TIMEOUT_MS: '1000',
+      SERVICE_TIMEOUT_MS: String(SERVICE_TIMEOUT_MS),
       DATABASE_URL: databaseUrl,
       ...env,
     };
