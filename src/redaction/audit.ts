@@ -14,7 +14,11 @@ function escapedLength(character: string): number {
   return /^[\x20-\x7e]$/.test(character) ? 1 : 6 * character.length;
 }
 
+/** Matches a text whose characters all have an escaped length of 1. */
+const UNESCAPED = /^[ !#-[\]-~]*$/;
+
 function truncate(text: string, maxBytes: number): string {
+  if (text.length <= maxBytes && UNESCAPED.test(text)) return text;
   let byteCount = 0;
   let kept = '';
   for (const character of text) {

@@ -43,7 +43,7 @@ export const bugs = [
   {
     id: 'access-own-lookup-of-others',
     promise: 'What another client created does not exist for a caller with read:own (SQLite).',
-    file: 'src/datasources/journal/sqlite/journal.ts',
+    file: 'src/datasources/journal/sqlite/statements.ts',
     find: 'WHERE own.transaction_hash = input.transaction_hash AND own.group_id = input.group_id',
     replace: 'WHERE own.transaction_hash = input.transaction_hash',
     tests: ['test/journal/queries.system.test.ts', 'test/auth/tenant-isolation.test.ts'],

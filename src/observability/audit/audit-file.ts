@@ -105,7 +105,7 @@ export class WriterLock {
     const inode = fs.statSync(this.#lockPath, { throwIfNoEntry: false })?.ino;
     const isInPlace = inode !== undefined && inode === this.#lockInode;
     const database = this.#database && isInPlace ? this.#database : this.#open(file);
-    database.exec('BEGIN EXCLUSIVE');
+    database.exec('BEGIN IMMEDIATE');
     try {
       write();
     } finally {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { keyHashOf, STATE_OF } from '../attempt-tables';
+import { STATE_OF } from '../attempt-tables';
 import { BACKGROUND_READ_TIME_LIMIT_MS } from '../deadline';
 import { AttemptMissing, journalStateFromRow, type FenceReason, type JournalState } from '../fence';
 import type {
@@ -15,17 +15,10 @@ import { fileOpenError, JournalOpenError } from '../journal-open-error';
 import { migrate } from '../migrations';
 import {
   FIND_BY_KEY,
-  GROUP_ID_SUBQUERY,
-  HOLDS_EXTERNAL_ID,
-  INSERT_COLUMNS,
-  IS_OPEN,
-  UPSERT_RELEASED_KEY,
   insertColumnValues,
   isKeyReleased,
   attemptFromRow,
-  idCondition,
   idValues,
-  upsertReservationClause,
   type Row,
   type SqlValue,
 } from '../rows';
@@ -34,83 +27,25 @@ import { shortHash, toStoredText } from '../stored-values';
 import { firstChangeStatements, RAISE_EPOCH, SqliteChanges } from './changes';
 import type { Statement } from './messages';
 import { purgeStep } from './purge';
+import {
+  CHECK_WRITE,
+  CREATE_GROUP,
+  FIND_BY_TRANSACTION,
+  INSERT,
+  RECORD_CONFIRMED,
+  RESERVE,
+  SELECT_IF_FENCE_CHANGED,
+  SELECT_IF_MISSING,
+  SELECT_OTHER_CREATOR_OR_IF_MISSING,
+  SELECT_STATE,
+  SETTLE,
+  SETTLE_AS_UNKNOWN,
+  SET_FENCE,
+} from './statements';
 import { sql, SqliteThread } from './thread';
 
-const RESERVE = `INSERT INTO reserved_external_ids (service, channel, external_id, attempt_id) VALUES (?, ?, ?, ?)
-  ${upsertReservationClause(`NOT EXISTS (
-    SELECT 1 FROM stored_attempts AS holder
-    WHERE ${keyHashOf('holder.id')} = ${keyHashOf('reserved_external_ids.attempt_id')}
-      AND holder.id = reserved_external_ids.attempt_id AND holder.${HOLDS_EXTERNAL_ID})`)}`;
-
-const CREATE_GROUP =
-  'INSERT INTO attempt_groups (service, client, channel, kind) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
-
-const INSERT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.join(', ')}, group_id, state)
-  SELECT ${INSERT_COLUMNS.map(() => '?').join(', ')}, ${GROUP_ID_SUBQUERY}, 'p'
-  WHERE ? = 0 OR EXISTS (
-    SELECT 1 FROM reserved_external_ids
-    WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?)
-  ${UPSERT_RELEASED_KEY} RETURNING 1 AS is_started`;
-
-/** Returns a row if the fence has another `since`. Parameter: `fenceSince`. */
-const SELECT_IF_FENCE_CHANGED =
-  'SELECT fence_since AS changed_fence FROM journal_state WHERE fence_since <> ?';
-
-/** Returns a row if the journal does not have the attempt. */
-const SELECT_IF_MISSING = `SELECT 1 AS is_missing WHERE NOT EXISTS (SELECT 1 FROM stored_attempts WHERE ${idCondition('id')})`;
-
-/** Returns a row if another attempt created the transaction. Parameters: hash and id of the transaction, `idValues`. */
-const SELECT_OTHER_CREATOR = `SELECT other.id FROM attempts AS mine JOIN attempts AS other
-  ON other.transaction_hash = ? AND other.transaction_id = ? AND +other.service = mine.service
-    AND +other.kind = mine.kind AND other.id <> mine.id
-  WHERE ${idCondition('mine.stored_id')}`;
-
-const SETTLE = `UPDATE stored_attempts
-  SET state = ?, settled_at = ?, transaction_hash = ?, transaction_id = ?, status = ?, lease_until = NULL,
-    next_check_at = NULL, owner = NULL, service_started_at = NULL, send_until = NULL, absent_lookups = NULL,
-    absent_ms = NULL, absent_observer = NULL
-  WHERE ${idCondition('id')} AND ${IS_OPEN}`;
-
-const SETTLE_AS_UNKNOWN = `UPDATE stored_attempts
-  SET state = 'u', lease_until = 0, next_check_at = ?, checks = COALESCE(checks, 0) + 1,
-    absent_lookups = COALESCE(?, absent_lookups), absent_ms = COALESCE(?, absent_ms),
-    absent_observer = COALESCE(?, absent_observer)
-  WHERE ${idCondition('id')} AND ${IS_OPEN}`;
-
-/**
- * Finds attempts by transaction id or external id. The indexes include the group, so that no row of another client is
- * read.
- */
-const FIND_BY_TRANSACTION = `WITH creator AS (SELECT ? AS service, ? AS client, ? AS kind),
-  input AS MATERIALIZED (
-    SELECT key AS place, unhex(value ->> 1) AS transaction_id, value ->> 2 AS transaction_hash,
-      unhex(value ->> 3) AS external_id, value ->> 4 AS external_id_hash,
-      (SELECT id FROM attempt_groups, creator WHERE attempt_groups.service = creator.service
-        AND attempt_groups.client = creator.client AND channel = value ->> 0
-        AND attempt_groups.kind = creator.kind) AS group_id
-    FROM json_each(?))
-  SELECT input.place, found.* FROM input CROSS JOIN attempts AS found
-  WHERE found.seq = CASE WHEN input.transaction_id IS NOT NULL
-    THEN (SELECT seq FROM stored_attempts AS own INDEXED BY stored_attempts_by_transaction
-      WHERE own.transaction_hash = input.transaction_hash AND own.group_id = input.group_id
-        AND own.transaction_id = input.transaction_id
-        AND (input.external_id IS NULL OR own.external_id = input.external_id))
-    ELSE (SELECT seq FROM stored_attempts AS own INDEXED BY stored_attempts_by_external_id
-      WHERE own.external_id_hash = input.external_id_hash AND own.group_id = input.group_id
-        AND own.external_id = input.external_id AND own.state IN ('s', 'u')
-      ORDER BY seq DESC LIMIT 1)
-    END`;
-
-const RECORD_CONFIRMED = `INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)
-  VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
-
-const CHECK_WRITE = `INSERT INTO write_checks (id, checked_at, filler) VALUES (1, ?, zeroblob(?))
-  ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, filler = excluded.filler`;
-
-const SELECT_STATE = `SELECT state.*, (SELECT seq FROM sqlite_sequence WHERE name = 'stored_attempts') AS last_sequence
-  FROM journal_state AS state`;
-
-const SET_FENCE = 'UPDATE journal_state SET fence_since = ?, fence_reason = ?';
+/** Maximum number of attempt groups that are cached as existing. */
+const MAX_CACHED_GROUP_KEYS = 10_000;
 
 /**
  * Returns the statements that raise the fence and begin a new epoch of changes if this is not the file of the last
@@ -132,6 +67,8 @@ function replacedFileStatements(file: string): string[] {
 export class SqliteJournal extends SqlJournal implements Journal {
   protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: SqliteChanges;
+  /** Keys of attempt groups that are in the file, so that they are not created again. */
+  readonly #groupKeys = new Set<string>();
 
   private constructor(
     private readonly thread: SqliteThread,
@@ -177,13 +114,24 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const [idHash, idBytes] = idValues(id);
     const reservation = [service, channel, toStoredText(externalId), idBytes];
     const group = [service, client, channel, kind];
+    const groupKey = JSON.stringify(group);
+    const selectIfFenceChanged = sql(SELECT_IF_FENCE_CHANGED, attempt.fenceSince);
     const [row] = await this.#writeAll(
-      sql(SELECT_IF_FENCE_CHANGED, attempt.fenceSince),
-      ...(reserve ? [sql(RESERVE, ...reservation)] : []),
-      sql(CREATE_GROUP, ...group),
-      sql(INSERT, ...insertColumnValues(attempt), ...group, reserve ? 1 : 0, ...reservation),
+      ...(reserve ? [selectIfFenceChanged, sql(RESERVE, ...reservation)] : []),
+      ...(this.#groupKeys.has(groupKey) ? [] : [sql(CREATE_GROUP, ...group)]),
+      sql(
+        INSERT,
+        ...insertColumnValues(attempt),
+        ...group,
+        attempt.fenceSince,
+        reserve ? 1 : 0,
+        ...reservation,
+      ),
+      selectIfFenceChanged,
       sql(FIND_BY_KEY, idHash),
     );
+    if (this.#groupKeys.size >= MAX_CACHED_GROUP_KEYS) this.#groupKeys.clear();
+    this.#groupKeys.add(groupKey);
     if (!row) return { kind: 'reserved' };
     if ('changed_fence' in row) return { kind: 'fence_changed' };
     if ('is_started' in row || row['id'] === id) return { kind: 'started' };
@@ -210,10 +158,9 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const { transactionId, status, observed } = result;
     const hash = shortHash(transactionId);
     const otherCreators = await this.#writeOutcome(
-      sql(SELECT_OTHER_CREATOR, hash, transactionId, ...attempt),
+      sql(SELECT_OTHER_CREATOR_OR_IF_MISSING, ...attempt, hash, transactionId),
       sql(SETTLE, STATE_OF[outcome], settledAt, hash, toStoredText(transactionId), status, ...attempt),
       ...firstChangeStatements(attempt, settledAt, observed),
-      sql(SELECT_IF_MISSING, ...attempt),
     );
     return otherCreators.length === 0;
   }
@@ -271,7 +218,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
   /** Writes without a sync. @throws AttemptMissing */
   async #writeOutcome(...statements: Statement[]): Promise<Row[]> {
     const rows = await this.thread.run({ write: true, isUnsynced: true, statements });
-    if (rows.some((row) => 'is_missing' in row)) throw new AttemptMissing();
+    if (rows.some((row) => row['is_missing'] === 1)) throw new AttemptMissing();
     return rows;
   }
 

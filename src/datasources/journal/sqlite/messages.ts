@@ -1,10 +1,10 @@
-import type { SQLInputValue } from 'node:sqlite';
+import type { SqlValue } from '../rows.js';
 
 /** Messages between the gateway and the thread that owns the SQLite file. */
 
 export interface Statement {
   sql: string;
-  params: SQLInputValue[];
+  params: SqlValue[];
 }
 
 /** Statements that run in order until one returns rows, which are the result. */
@@ -15,9 +15,22 @@ export interface Job {
   statements: Statement[];
 }
 
+/** A parameter in JSON. Bytes are an array with their hexadecimal digits. */
+export type JsonParameter = string | number | null | [hex: string];
+
+/** A job in JSON, with statements by their number in the order in which they were first sent. */
+export interface NumberedJob {
+  write: boolean;
+  isUnsynced?: boolean;
+  statements: [number: number, params: JsonParameter[]][];
+}
+
 export interface BatchMessage {
   batch: number;
-  jobs: readonly Job[];
+  /** NumberedJob[] as JSON text, which is several times cheaper to pass than objects with byte arrays. */
+  jobs: string;
+  /** SQL texts that this batch is the first to use. */
+  newStatements: string[];
   /** Latest time at which the batch can start or obtain the lock of the file, in monotonic milliseconds. */
   until: number;
 }

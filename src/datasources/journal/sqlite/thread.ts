@@ -1,18 +1,17 @@
 import { once } from 'node:events';
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { SQLInputValue } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { Batcher, type Priority } from '../batcher';
 import { monotonicMs } from '../deadline';
 import { JournalUnavailable } from '../journal';
 import { DescribedError, diagnoseSqliteError, type JournalErrorInfo } from '../journal-error';
 import { fileOpenError } from '../journal-open-error';
-import type { BatchMessage, BatchResult, Job, Statement } from './messages';
+import type { BatchMessage, BatchResult, Job, JsonParameter, NumberedJob, Statement } from './messages';
 import type { Row, SqlValue } from '../rows';
 
 /** Builds a statement for the thread. */
-export const sql = (text: string, ...params: SQLInputValue[]): Statement => ({ sql: text, params });
+export const sql = (text: string, ...params: SqlValue[]): Statement => ({ sql: text, params });
 
 const MAX_BATCH = 512;
 /** Part of the time limit in ms that is kept for writing. The rest can be spent waiting for another process. */
@@ -36,6 +35,8 @@ export class SqliteThread {
   readonly #worker: Worker;
   readonly #file: string;
   readonly #inFlight = new Map<number, InFlightBatch>();
+  /** The number of each SQL text that the thread has received. */
+  readonly #statementNumbers = new Map<string, number>();
   readonly #batcher: Batcher<Job, Row[]>;
   #batchCount = 0;
   #exitError: Error | undefined;
@@ -110,8 +111,25 @@ export class SqliteThread {
       this.#inFlight.set(batch, { resolve, reject });
       // The process must not exit during a write.
       this.#worker.ref();
-      this.#worker.postMessage({ batch, jobs, until } satisfies BatchMessage);
+      this.#worker.postMessage({ batch, ...this.#numbered(jobs), until } satisfies BatchMessage);
     });
+  }
+
+  #numbered(jobs: readonly Job[]): Pick<BatchMessage, 'jobs' | 'newStatements'> {
+    const newStatements: string[] = [];
+    const numberOf = (text: string): number => {
+      const known = this.#statementNumbers.get(text);
+      if (known !== undefined) return known;
+      const added = this.#statementNumbers.size;
+      this.#statementNumbers.set(text, added);
+      newStatements.push(text);
+      return added;
+    };
+    const numberedJobs = jobs.map(({ statements, ...job }): NumberedJob => ({
+      ...job,
+      statements: statements.map(({ sql: text, params }) => [numberOf(text), params.map(toJsonParameter)]),
+    }));
+    return { jobs: JSON.stringify(numberedJobs), newStatements };
   }
 
   #onResult(result: BatchResult): void {
@@ -133,6 +151,9 @@ export class SqliteThread {
     this.#inFlight.clear();
   }
 }
+
+const toJsonParameter = (value: SqlValue): JsonParameter =>
+  value instanceof Uint8Array ? [Buffer.from(value).toString('hex')] : value;
 
 /** Starts the thread. Resolves when it has opened the file. */
 async function startWorker(file: string, readOnly: boolean): Promise<Worker> {

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { BatchMessage, BatchResult, Job } from './messages.js';
+import type { BatchMessage, BatchResult, JsonParameter, NumberedJob } from './messages.js';
 
 /**
  * Thread that owns the SQLite file, so that disk syncs and locks of other processes do not block the event loop.
@@ -64,24 +64,25 @@ function setSynchronous(mode: 'FULL' | 'NORMAL'): void {
 
 type Rows = Record<string, unknown>[];
 
-const preparedStatements = new Map<string, StatementSync>();
+const sqlTexts: string[] = [];
+const preparedStatements: StatementSync[] = [];
 
-function prepare(sql: string): StatementSync {
-  const statement = preparedStatements.get(sql) ?? database.prepare(sql);
-  preparedStatements.set(sql, statement);
-  return statement;
-}
+const prepared = (number: number): StatementSync =>
+  (preparedStatements[number] ??= database.prepare(sqlTexts[number] ?? ''));
 
-function runJob({ statements }: Job): Rows {
-  for (const { sql, params } of statements) {
-    const rows = prepare(sql).all(...params);
+const fromJson = (value: JsonParameter): SQLInputValue =>
+  Array.isArray(value) ? Buffer.from(value[0], 'hex') : value;
+
+function runJob({ statements }: NumberedJob): Rows {
+  for (const [number, params] of statements) {
+    const rows = prepared(number).all(...params.map(fromJson));
     if (rows.length > 0) return rows;
   }
   return [];
 }
 
 /** Executes all writes of a batch in one transaction, with one disk sync. Then executes its reads. */
-function runBatch({ jobs, until }: BatchMessage): Rows[] {
+function runBatch(jobs: readonly NumberedJob[], until: number): Rows[] {
   // The batch must not start, because its callers time out before it could complete.
   if (monotonicMs() >= until) throw new Error('Too late: the time limit of the batch has passed.');
   database.exec(`PRAGMA busy_timeout = ${Math.ceil(until - monotonicMs())}`);
@@ -117,9 +118,11 @@ parentPort?.on('message', (message: BatchMessage | 'close') => {
     parentPort?.close();
     return;
   }
-  const { batch } = message;
+  const { batch, jobs, newStatements, until } = message;
+  sqlTexts.push(...newStatements);
   try {
-    parentPort?.postMessage({ batch, results: runBatch(message) } satisfies BatchResult);
+    const results = runBatch(JSON.parse(jobs) as NumberedJob[], until);
+    parentPort?.postMessage({ batch, results } satisfies BatchResult);
   } catch (error) {
     parentPort?.postMessage({ batch, error: String(error), ...errorCodesOf(error) } satisfies BatchResult);
   }
