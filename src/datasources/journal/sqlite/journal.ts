@@ -67,7 +67,7 @@ function replacedFileStatements(file: string): string[] {
 export class SqliteJournal extends SqlJournal implements Journal {
   protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: SqliteChanges;
-  /** Keys of attempt groups that are in the file, so that they are not created again. */
+  /** Keys of attempt groups that have an attempt in the file, so that they are not created again. */
   readonly #groupKeys = new Set<string>();
 
   private constructor(
@@ -130,11 +130,14 @@ export class SqliteJournal extends SqlJournal implements Journal {
       selectIfFenceChanged,
       sql(FIND_BY_KEY, idHash),
     );
-    if (this.#groupKeys.size >= MAX_CACHED_GROUP_KEYS) this.#groupKeys.clear();
-    this.#groupKeys.add(groupKey);
     if (!row) return { kind: 'reserved' };
     if ('changed_fence' in row) return { kind: 'fence_changed' };
-    if ('is_started' in row || row['id'] === id) return { kind: 'started' };
+    if ('is_started' in row) {
+      if (this.#groupKeys.size >= MAX_CACHED_GROUP_KEYS) this.#groupKeys.clear();
+      this.#groupKeys.add(groupKey);
+      return { kind: 'started' };
+    }
+    if (row['id'] === id) return { kind: 'started' };
     const holder = attemptFromRow(row);
     return isKeyReleased(holder) ? { kind: 'reserved' } : { kind: 'exists', attempt: holder };
   }
