@@ -55,8 +55,9 @@ module.exports = {
   transformIgnorePatterns: [
     '/node_modules/(?!(qr|cockatiel|commander|content-disposition|jose|eventsource|eventsource-parser|@opentelemetry/otlp-exporter-base)/)',
   ],
-  // Four per core: many tests wait for a process, a timeout or a poll. (As a percentage, 200% would be 200 workers.)
-  maxWorkers: 4 * os.availableParallelism(),
+  // Three per core, because many tests wait for a process, a timeout or a poll; six use most of the 100 connections that
+  // PostgreSQL accepts by default. (As a percentage, 300% would be 300 workers.)
+  maxWorkers: Math.min(3 * os.availableParallelism(), 6),
   // A worker keeps part of each file that it has run, up to 1 GB; Node.js allows 2 GB on a small machine.
   workerIdleMemoryLimit: '1GB',
   testTimeout: 60000,
