@@ -8,12 +8,13 @@ import { build, isFresh } from '../scripts/build.mjs';
 import { median, quantile, spread, table } from './journal/stats.mjs';
 import { measureCalls } from './subscriptions/calls.mjs';
 import { measureChanges } from './subscriptions/changes.mjs';
+import { measureFeed } from './subscriptions/feed.mjs';
 import { measureMemory } from './subscriptions/memory.mjs';
 import { MIXED } from './subscriptions/payments.mjs';
 import { measurePolling } from './subscriptions/polling.mjs';
 import { constantPace, startService } from './subscriptions/harness.mjs';
 
-const BARS = { callsApart: 0.05, memoryKb: 20, seenMs: 250, hintedMs: 150 };
+const BARS = { callsApart: 0.05, memoryKb: 20, seenMs: 250, hintedMs: 150, feedMs: 250 };
 
 const { values, positionals } = parseArgs({
   options: { scale: { type: 'string', default: '1' } },
@@ -26,6 +27,8 @@ const OF_ONE_PAYMENT = scaled(1000);
 const AGAINST_POLLERS = scaled(500);
 const CHANGES = 100;
 const HINTS = 150;
+const FEED_SUBSCRIBERS = 3;
+const FEED_CHANGES = scaled(300);
 const ROUND_MS = 10_000;
 
 const print = (text = '') => process.stdout.write(`${text}\n`);
@@ -83,29 +86,42 @@ async function memory(service) {
   print(table(['connections', 'RSS', 'heap', 'external', 'target'], rows));
 }
 
+const DELAY_COLUMNS = ['', 'changes', 'median', 'p99', 'maximum', 'target'];
+const delayRow = (name, sample, barMs) => {
+  const p99 = quantile(sample, 0.99);
+  const bar = barMs ? `p99 ≤ ${barMs}: ${verdict(p99 <= barMs)}` : 'none';
+  return [name, whole(sample.length), tenth(median(sample)), tenth(p99), tenth(Math.max(...sample)), bar];
+};
+
 async function changes(service) {
   const measured = await measureChanges(service, {
     watchers: OF_ONE_PAYMENT,
     changes: CHANGES,
     hints: HINTS,
   });
-  const row = (name, sample, barMs) => {
-    const p99 = quantile(sample, 0.99);
-    const bar = barMs ? `p99 ≤ ${barMs}: ${verdict(p99 <= barMs)}` : 'none';
-    return [name, whole(sample.length), tenth(median(sample)), tenth(p99), tenth(Math.max(...sample)), bar];
-  };
   print('## From a change to its subscribers, in milliseconds');
   print();
   print(
-    table(
-      ['', 'changes', 'median', 'p99', 'maximum', 'target'],
-      [
-        row(`found by a query, to the last of ${whole(OF_ONE_PAYMENT)}`, measured.seen, BARS.seenMs),
-        row("announced by a callback, beyond the lookup's time", measured.single, BARS.hintedMs),
-        row('announced 100 ms after another of the same payment', measured.again, BARS.hintedMs),
-        row(`announced, ${HINTS} payments at once`, measured.together),
-      ],
-    ),
+    table(DELAY_COLUMNS, [
+      delayRow(`found by a query, to the last of ${whole(OF_ONE_PAYMENT)}`, measured.seen, BARS.seenMs),
+      delayRow("announced by a callback, beyond the lookup's time", measured.single, BARS.hintedMs),
+      delayRow('announced 100 ms after another of the same payment', measured.again, BARS.hintedMs),
+      delayRow(`announced, ${HINTS} payments at once`, measured.together),
+    ]),
+  );
+}
+
+async function feed(service) {
+  const measured = await measureFeed(service, { subscribers: FEED_SUBSCRIBERS, changes: FEED_CHANGES });
+  print('## From a change to the subscribers of `changes` at another gateway on PostgreSQL, in milliseconds');
+  print();
+  if (measured === null) return print('SKIPPED: PostgreSQL cannot be reached (see TEST_DATABASE_URL).');
+  const { single, together } = measured;
+  print(
+    table(DELAY_COLUMNS, [
+      delayRow('found by a query, one by one', single, BARS.feedMs),
+      delayRow(`found by queries, ${whole(together.length)} at once`, together, BARS.feedMs),
+    ]),
   );
 }
 
@@ -149,7 +165,7 @@ function printMachine() {
   );
 }
 
-const PARTS = { calls, memory, changes, polling };
+const PARTS = { calls, memory, changes, feed, polling };
 
 if (!isFresh() && !build()) process.exit(1);
 printMachine();

@@ -1158,7 +1158,7 @@ export interface GatewayErrorExtensions {
     requestId: string;
     /** How long to wait before repeating the request, in milliseconds. Absent when unknown. */
     retryAfterMs?: number;
-    /** Path and rule of each invalid value; absent for other errors. A path begins with an argument but omits `input`. */
+    /** Path and rule of each invalid value; absent for other errors. A path starts at an argument, or below `input`. */
     fields?: readonly {
         readonly path: readonly string[];
         readonly rule: string;
@@ -1213,9 +1213,8 @@ export interface GatewayError {
  */
 export declare function gatewayError(error: unknown): GatewayError | null;
 /**
- * Whether the same request may succeed later, according to the gateway. Wait at least `retryAfterMs`, and repeat it
- * unchanged.
- * False for everything that is not an error of the gateway.
+ * Whether the same request may succeed later, according to the gateway. Wait at least `retryAfterMs`, then repeat the
+ * request unchanged. False for everything that is not an error of the gateway.
  */
 export declare const isRetryable: (error: unknown) => boolean;
 /**
@@ -1251,16 +1250,16 @@ interface KeepsExternalId {
  * later response has null, as those of lookups by transaction id and of subscriptions have. Needs `possibleTypes`.
  */
 export declare const typePolicies: Record<'PaymentResource' | 'PayoutResource', KeepsExternalId>;
-/** A cursor older than the oldest change that the gateway keeps: changes after it were deleted. */
+/** Thrown if changes after the given cursor were deleted, because the gateway keeps changes only for a limited time. */
 export declare class CursorExpired extends Error {
     readonly oldestCursor: string;
     /** @param oldestCursor cursor after which the gateway has every change */
     constructor(message: string, oldestCursor: string);
 }
-/** The gateway refused a request, or something else responded, and repeating the request would not help. */
+/** Thrown if the gateway rejects a request, or another server responds, and repeating the request would not help. */
 export declare class RequestRefused extends Error {
     readonly errors: readonly unknown[];
-    /** @param errors the GraphQL errors, which `gatewayError` reads; empty if the response is not one of a gateway */
+    /** @param errors the GraphQL errors in the response, for `gatewayError`; empty if there are none */
     constructor(message: string, errors: readonly unknown[]);
 }
 /** A status or state of a payment that the gateway observed for the first time. */

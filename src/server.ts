@@ -31,7 +31,7 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
   // Ignore EPIPE on stdout, for example when piped to `head`.
   process.stdout.on('error', () => undefined);
   config.warnings.forEach((warning) => log.warn(warning));
-  // The sandbox serves the public key that verifies tokens of `paygraph dev-token`.
+  // The sandbox serves the public key that verifies the tokens issued by the command `paygraph dev-token`.
   const jwks = { file: DEV_JWKS_FILE, path: DEV_JWKS_PATH };
   const sandbox =
     config.sandbox && (await startEmbeddedSandbox({ ...config.sandbox, jwks }, config.service, log));
@@ -54,7 +54,7 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
 
 /**
  * Handles SIGTERM and SIGINT. The first signal drains the gateway for `delayMs`, then closes it and waits for work in
- * flight. The process exits with code 1 if that takes longer than `graceMs`, at a second signal, or if closing fails.
+ * flight. The process exits with code 1 if closing fails or takes longer than `graceMs`, or at a second signal.
  */
 function stopOnSignal(
   gateway: Gateway,

@@ -54,7 +54,7 @@ async function seenChanges(service, { caller, gateway, watchers, changes }) {
   return { sample, crowd };
 }
 
-async function createPayment(caller) {
+export async function createPayment(caller) {
   const input = {
     idempotencyKey: randomUUID(),
     channel: CHANNEL,

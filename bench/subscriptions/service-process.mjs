@@ -82,9 +82,10 @@ await serve(async ({ latencyMs }) => {
         known.set(id, { id, status, createdAt: Date.now() - ageMs, version: 0 });
     },
     counts: () => counts,
-    /** Creates a new version of a payment, and sends a callback if requested. */
-    change({ id, callBack }) {
+    /** Creates a new version of a payment, with a status if one is given. Sends a callback if requested. */
+    change({ id, callBack, status }) {
       const payment = known.get(id);
+      payment.status = status ?? payment.status;
       payment.version = lastVersion += 1;
       const at = now();
       if (callBack) call(payment.callbackUrl);

@@ -1,4 +1,4 @@
-/** A cursor older than the oldest change that the gateway keeps: changes after it were deleted. */
+/** Thrown if changes after the given cursor were deleted, because the gateway keeps changes only for a limited time. */
 export class CursorExpired extends Error {
   /** @param oldestCursor cursor after which the gateway has every change */
   constructor(
@@ -10,9 +10,9 @@ export class CursorExpired extends Error {
   }
 }
 
-/** The gateway refused a request, or something else responded, and repeating the request would not help. */
+/** Thrown if the gateway rejects a request, or another server responds, and repeating the request would not help. */
 export class RequestRefused extends Error {
-  /** @param errors the GraphQL errors, which `gatewayError` reads; empty if the response is not one of a gateway */
+  /** @param errors the GraphQL errors in the response, for `gatewayError`; empty if there are none */
   constructor(
     message: string,
     readonly errors: readonly unknown[],

@@ -47,7 +47,7 @@ export interface ChangesOptions extends GatewayConnection {
   onRetry?: (cause: unknown, waitMs: number) => void;
 }
 
-/** Time in milliseconds after which an attempt that ends counts as a success. */
+/** If an interruption comes after more than this time, in milliseconds, earlier failures no longer count. */
 const STABLE_MS = 30_000;
 
 const backoffMs = (failures: number): number =>

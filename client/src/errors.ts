@@ -79,8 +79,7 @@ export function gatewayError(error: unknown): GatewayError | null {
 }
 
 /**
- * Whether the same request may succeed later, according to the gateway. Wait at least `retryAfterMs`, and repeat it
- * unchanged.
- * False for everything that is not an error of the gateway.
+ * Whether the same request may succeed later, according to the gateway. Wait at least `retryAfterMs`, then repeat the
+ * request unchanged. False for everything that is not an error of the gateway.
  */
 export const isRetryable = (error: unknown): boolean => gatewayError(error)?.retryable ?? false;

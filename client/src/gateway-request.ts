@@ -46,7 +46,7 @@ export function resultOf(text: string): GatewayResult {
   }
 }
 
-/** Throws the error for a response without data. */
+/** Throws the error for a response without data: CursorExpired, an Interruption if retryable, or RequestRefused. */
 export function throwErrors({ errors = [] }: GatewayResult): never {
   const error = gatewayError(errors);
   if (!error) throw new RequestRefused('The response does not come from a gateway: check the URL.', errors);
@@ -70,7 +70,7 @@ export class GatewayRequest {
     connection.signal?.addEventListener('abort', this.#abort);
   }
 
-  /** Sends an operation. Throws if the response has an error status or another content type. */
+  /** Sends an operation. Throws as throwErrors() does if the response has an error status or another content type. */
   async send(operation: { query: string; variables: object }, path: string, type: string): Promise<Response> {
     const { url, headers, fetch: send = fetch } = this.#connection;
     const own = typeof headers === 'function' ? await headers() : headers;

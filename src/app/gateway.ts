@@ -26,7 +26,7 @@ interface GatewayDependencies {
   sandboxId?: string | undefined;
 }
 
-/** Builds and starts the gateway. If that fails, closes the parts that were started. */
+/** Builds and starts the gateway. If a part fails to start, closes those already started and rethrows the error. */
 export async function startGateway(
   config: Config,
   log: Logger,
@@ -101,12 +101,12 @@ const createObserver = (
   },
 });
 
-/** Starts tracing if it is configured. Otherwise, returns undefined and does not load the SDK. */
+/** Starts tracing if it is configured. Otherwise, returns undefined and does not load the OpenTelemetry SDK. */
 async function openTracing(config: Config, log: Logger, clock: Clock): Promise<Tracing | undefined> {
   const { tracing: settings, service, shutdownGraceMs } = config;
   if (!settings) return undefined;
   const { startTracing } = await import('../observability/tracing/start-tracing.js');
-  // Limit the final export: it comes last, when work in flight may have used most of the grace period.
+  // Limit the time of the final export: it runs last, when work in flight may have used most of the grace period.
   return startTracing({ settings, service, log, now: () => clock.now(), flushMs: shutdownGraceMs / 4 });
 }
 
@@ -116,14 +116,14 @@ const openNotifier = ({ config, clock, log }: BaseParts): ChangeNotifier =>
     clock,
     onConnectionChange: (isConnected) =>
       isConnected
-        ? log.info({ event: 'change_notifier_connected' }, 'change notifications to other instances resumed')
+        ? log.info({ event: 'change_notifier_connected' }, 'change notifications between instances resumed')
         : log.warn(
             { event: 'change_notifier_disconnected' },
-            'change notifications to other instances interrupted; changes are found by polling',
+            'change notifications between instances interrupted; changes are found by polling',
           ),
   });
 
-/** Opens the audit log. Throws a ConfigError that names the setting if that fails. */
+/** Opens the audit log. Throws a ConfigError that names AUDIT_LOG_FILE if the file cannot be written. */
 function openAudit({ config, log }: BaseParts): AuditLog {
   const { auditFile, auditRotation: rotation, auditKey } = config;
   const onProblem = (problem: AuditProblem): void =>

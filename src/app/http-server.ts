@@ -83,7 +83,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
   });
   const urls = await listen(app, metricsServer, config);
   const close = async (): Promise<void> => {
-    // Stop accepting before subscriptions end, so that their clients reconnect to another instance.
+    // After drain(), stop accepting before subscriptions end, so that their clients reconnect to another instance.
     if (shutdown.isDraining) await shutdown.stopAccepting(config.shutdownGraceMs / 4);
     shutdown.drain();
     await subscriptions.close();
@@ -101,7 +101,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
   return { ...urls, drain: () => shutdown.drain(), close, abandon };
 }
 
-/** Creates the web server without routes, and what its routes need. */
+/** Creates the web server, still without routes, and the parts that its routes use. */
 async function createServer(parts: BaseParts) {
   const { config, log, clock, metrics } = parts;
   const { limits } = config;
@@ -188,7 +188,7 @@ async function listen(
   { host, port, reusePort, metricsPort }: Config,
 ): Promise<Pick<WebServer, 'url' | 'metricsUrl'>> {
   await metricsServer?.listen({ host, port: metricsPort ?? 0 });
-  // Fastify passes reusePort to net.Server.listen, but does not declare it.
+  // Fastify passes reusePort to net.Server.listen, but its types lack it: an inline object literal would not compile.
   const address = { host, port, reusePort };
   await app.listen(address);
   const urlOf = ({ server }: FastifyInstance): string => {
@@ -202,7 +202,7 @@ async function listen(
 /** Maximum fraction of the connections that one IP address can have if MAX_CONNECTIONS_PER_ADDRESS is not set. */
 const MAX_FRACTION_PER_ADDRESS = 0.75;
 
-/** Creates the connection limits: MAX_CONNECTIONS, or fewer if the process has too few file descriptors. */
+/** Creates the connection limits. If MAX_CONNECTIONS is unset or too high, maxClientConnections() is the total. */
 function createConnections({ config, metrics, log, clock }: BaseParts): Connections {
   const { maxConnections: wantedConnections, maxConnectionsPerAddress, trustedProxies } = config.limits;
   const capacity = maxClientConnections(descriptorLimit());

@@ -8,8 +8,8 @@ import { instrumentJournal } from '../datasources/journal/instrumented-journal';
 import type { BaseParts } from './parts';
 
 /**
- * Opens the journal, with metrics and traces of its calls, and starts its write checks. Throws a ConfigError if
- * DATABASE_URL cannot be used.
+ * Opens the journal with metrics and traces of its calls, and starts to check regularly whether it can be written.
+ * Throws a ConfigError if DATABASE_URL cannot be used.
  */
 export async function openMonitoredJournal(
   { config, metrics, tracing, clock, log }: BaseParts,
@@ -36,14 +36,14 @@ export async function openMonitoredJournal(
     await close();
     throw new ConfigError([`DATABASE_URL: ${journalErrorText(currentError)}.`]);
   }
-  /** Returns why the journal could not be written at the last check; null if it could. */
+  /** Returns why the journal counts as unavailable; null if it can be written. */
   const journalReason = () => monitor.currentError?.reason ?? null;
   return { journal, journalReason, close };
 }
 
 const INSPECTION_TIMEOUT_MS = 5_000;
 
-/** Logs guarantees that PostgreSQL lacks. Ignores a failed inspection: the journal monitor logs unreachable journals. */
+/** Logs the guarantees that PostgreSQL lacks. If it is unreachable, logs nothing: the journal monitor does. */
 async function logWeaknesses(url: string, log: BaseParts['log']): Promise<void> {
   const weaknesses = await inspectPostgres(url, INSPECTION_TIMEOUT_MS).then(weaknessesOf, () => []);
   for (const reason of weaknesses)

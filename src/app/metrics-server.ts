@@ -9,8 +9,8 @@ import type { BaseParts } from './parts';
 const MAX_METRICS_CONNECTIONS = 32;
 
 /**
- * Adds /metrics, /healthz and /readyz to the gateway's server, or to a separate server if METRICS_PORT is set. The
- * gateway's server always has the health checks, because load balancers use PORT.
+ * Adds /healthz and /readyz to the gateway's server, because load balancers check its port. Adds /metrics there or, if
+ * METRICS_PORT is set, to a separate server that has health checks of its own.
  * @returns the server for METRICS_PORT, which is not listening yet; null if METRICS_PORT is not set
  */
 export function createMetricsServer(

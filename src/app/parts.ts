@@ -4,7 +4,7 @@ import type { Metrics } from '../observability/metrics/metrics';
 import type { Tracing } from '../observability/tracing/start-tracing';
 import type { Clock } from '../shared/clock';
 
-/** Dependencies that the parts of the gateway share. */
+/** Dependencies that the parts of the gateway share. `tracing`: undefined if tracing is not configured. */
 export interface BaseParts {
   config: Config;
   log: Logger;

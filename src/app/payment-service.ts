@@ -39,7 +39,7 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
       { event: 'credentials_file_ignored' },
       `${CREDENTIALS_SETTING} is ignored, because the gateway runs with the embedded sandbox`,
     );
-  // Do not read the file for the sandbox: it must not receive credentials of a real service.
+  // With the sandbox, the file is not read: the sandbox must not receive credentials of a real service.
   const file = sandbox ? null : credentialsFile;
   const settings = hasDefaultCredentials ? { apiKey, secretKeys: [secretKey] } : undefined;
   return readSettingFile(CREDENTIALS_SETTING, () => new Credentials({ file, settings, onCredentialEvent }));

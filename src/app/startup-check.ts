@@ -11,7 +11,7 @@ import { readTextFile } from '../shared/json-text';
 /** Checks the files named in the settings, both those to read and those to write. Returns the errors. */
 function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
   const errors: string[] = [];
-  /** Adds an error if `read` throws for the file of a setting, because the gateway could not use the file. */
+  /** Reads the file that a setting names. Adds an error if `read` throws. */
   const checkFile = (name: Parameters<typeof env.rawText>[0], read: (file: string) => unknown): void => {
     const file = env.rawText(name);
     try {
@@ -21,7 +21,7 @@ function fileErrors(env: ReturnType<typeof settingsReader>): string[] {
     }
   };
   checkFile('CLIENT_KEYS_FILE', (file) => new ClientKeyStore(readTextFile(file)));
-  // The gateway ignores this file with the embedded sandbox.
+  // Without SERVICE_BASE_URL, the gateway runs with the embedded sandbox and ignores this file.
   if (env.has('SERVICE_BASE_URL'))
     checkFile('SERVICE_CREDENTIALS_FILE', (file) =>
       readCredentialsFile(readTextFile(file), (namedFile) =>

@@ -60,7 +60,7 @@ export class Authenticator {
 
   /**
    * Returns the caller that the credentials identify: directly for a client key, as a promise for a token.
-   * @param authorization the Authorization header, or the value of the same name in the payload of connection_init
+   * @param authorization the Authorization header, or the field of this name in a WebSocket's connection_init payload
    * @throws AccessError if the credentials are missing or invalid, or the public keys for tokens cannot be loaded
    */
   authenticate(authorization: string | undefined): Caller | Promise<Caller> {
@@ -76,7 +76,7 @@ export class Authenticator {
     return key.caller;
   }
 
-  /** Returns every client key of the file with its last use and expiry in ms since 1970, for the metrics. */
+  /** Returns the client keys for the metrics. Times are in ms since 1970; null: not used since start, or no expiry. */
   clientKeys() {
     return (this.#keys?.value.all ?? []).map(({ caller, label }) => ({
       client: caller.id.replace(/^service:/, ''),

@@ -42,7 +42,7 @@ export function parseChannels(value: unknown): Caller['channels'] | undefined {
   return value.every(isChannel) ? new Set(value.map((text) => text.toLowerCase())) : undefined;
 }
 
-/** The caller of every request if authentication is off; then only this machine may connect. */
+/** The caller of every request if authentication is off. The gateway then listens on a loopback address only. */
 export const UNAUTHENTICATED_CALLER: Caller = {
   kind: 'anyone',
   id: 'local',
@@ -76,10 +76,10 @@ export function requireScope({ scopes }: Caller, ...anyOf: readonly Scope[]): vo
 }
 
 /**
- * Returns the id of the caller if it may use only transactions that it created; null if it has the full scope. A caller
- * with neither the full nor the `:own` scope is restricted, too, in case a scope check is missing.
+ * Returns null if the caller has the full scope. Otherwise returns its id: the caller may use only transactions that it
+ * created. This includes a caller without the `:own` scope, as a safeguard if a scope check is missing.
  */
-export const requiredCreator = (
+export const creatorRestriction = (
   { id, scopes }: Caller,
   fullScope: 'payments:read' | 'payments:confirm' | 'payouts:read',
 ): string | null => (scopes.has(fullScope) ? null : id);
@@ -87,7 +87,7 @@ export const requiredCreator = (
 export const mayUseChannel = ({ channels }: Caller, channel: string): boolean =>
   channels === '*' || channels.has(channel.toLowerCase());
 
-/** Throws an AccessError unless the caller may use the channel. The message does not show what exists on it. */
+/** Throws an AccessError unless the caller may use the channel. The message does not reveal if the channel exists. */
 export function requireChannel(caller: Caller, channel: string): void {
   if (mayUseChannel(caller, channel)) return;
   throw new AccessError('NO_CHANNEL', 'This caller may not act on this channel.');

@@ -84,7 +84,7 @@ export class ClientKeyStore {
       throw new Error('two entries have the same id and label: give each key of a client its own label');
   }
 
-  /** Returns the entry of a key, even if the key has expired. Takes the same time for every key. */
+  /** Returns the entry of a key, even an expired key; undefined if unknown. Compares digests in constant time. */
   find(key: string): ClientKey | undefined {
     const keyDigest = sha256(key);
     return this.all.filter(({ digest }) => timingSafeEqual(digest, keyDigest))[0];

@@ -21,11 +21,11 @@ export interface IssuerKeysOptions {
 
 /** When a key set of at least this age is used, a refresh starts in the background. */
 const REFRESH_AGE_MS = 30_000;
-/** A key set of at least this age is used only after an attempt to refresh it. */
+/** From this age on, verification waits for a refresh, unless the last load failed and the key set is still usable. */
 const MAX_UNREFRESHED_AGE_MS = 60_000;
-/** Minimum time between the end of a load and a load that is started because of an unknown key id. */
+/** Minimum time between the end of a successful load and a load that an unknown key id causes. */
 const UNKNOWN_KEY_COOLDOWN_MS = 30_000;
-/** Minimum time between a failed load and the next one. */
+/** Minimum time between the end of a failed load and the next load. */
 const FAILURE_COOLDOWN_MS = 5_000;
 const LOAD_TIMEOUT_MS = 5_000;
 /** How long the verification of a token waits for a load, counted from the start of the load. */
@@ -42,10 +42,10 @@ interface KeySet {
   requestedAtMonotonic: number;
 }
 
-/** The public keys of the token issuer (JWKS, RFC 7517). They are refreshed only when they are used. */
+/** The public keys of the token issuer (JWKS, RFC 7517). They are loaded at start, and refreshed only when used. */
 export class IssuerKeys {
   #keys: KeySet | undefined;
-  /** The load in flight. Resolves when it ends, at the latest MAX_LOAD_WAIT_MS after its start. */
+  /** Set while a load is in flight. Resolves at the end of the load, or MAX_LOAD_WAIT_MS after its start if earlier. */
   #loadInFlight: Promise<void> | undefined;
   #lastLoad = { endedAt: -Infinity, failed: false };
 
@@ -53,7 +53,7 @@ export class IssuerKeys {
     void this.#startLoad(0);
   }
 
-  /** Finds the key of a token. @throws AccessError KEYS_UNAVAILABLE; an error of jose if the key set lacks the key */
+  /** Finds the public key for a token. @throws AccessError KEYS_UNAVAILABLE; an error of jose unless one key matches */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const keys = await this.#currentKeys();
     try {
@@ -66,7 +66,7 @@ export class IssuerKeys {
     }
   };
 
-  /** Whether the usable key set has a key with this thumbprint. Also starts a refresh if one is due. */
+  /** Whether a key has this thumbprint; false if the key set is too old. Starts a refresh if the key set is due. */
   hasThumbprint(thumbprint: string): boolean {
     if (this.#keysAgeMs() >= REFRESH_AGE_MS) void this.#startLoad(0);
     return this.#usableKeys()?.thumbprints.has(thumbprint) ?? false;
@@ -88,7 +88,7 @@ export class IssuerKeys {
     );
   }
 
-  /** Age of the key set in ms by wall clock or monotonic clock, whichever is larger: clocks can stop or jump. */
+  /** Age of the key set in ms: the larger of two measurements, because either clock can stop or jump. */
   #keysAgeMs(): number {
     if (!this.#keys) return Infinity;
     const { clock } = this.options;

@@ -48,7 +48,7 @@ export class JwtVerifier {
     return callerOf(payload, this.options.issuer, await this.#thumbprintOf(key));
   }
 
-  /** Whether the usable key set still has the key that verified the token of the caller. */
+  /** Whether the issuer's key set still has the key that verified the caller's token; false if the set is too old. */
   isSigningKeyInUse({ credential }: Caller): boolean {
     return credential !== undefined && this.#keys.hasThumbprint(credential);
   }
@@ -80,7 +80,7 @@ export class JwtVerifier {
     }
   }
 
-  /** Throws if `iat` is in the future or `exp` is too late. jose has checked that they are numbers. */
+  /** Throws an AccessError if `iat` is in the future or `exp` too late. jose has checked that both are numbers. */
   #checkLifetime({ exp = Infinity, iat }: JWTPayload): void {
     const { clock, maxLifetimeSeconds } = this.options;
     const now = Math.floor(clock.now() / 1000);

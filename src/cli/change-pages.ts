@@ -6,8 +6,8 @@ const MAX_CATCH_UP_MS = 2000;
 const READ_INTERVAL_MS = 100;
 
 /**
- * Yields the pages of a range of changes up to its end. Waits up to MAX_CATCH_UP_MS for changes that cannot be read yet;
- * the last page has `isBehind` if some still cannot be read.
+ * Yields the pages of a range of changes up to its end. Waits up to MAX_CATCH_UP_MS for changes that cannot be read
+ * yet; the last page has `isBehind` if some changes still cannot be read.
  * @param nextPageLimit returns the maximum number of changes in the next page
  */
 export async function* changePages(

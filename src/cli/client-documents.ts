@@ -24,13 +24,13 @@ import { publicMessage } from '../redaction/graphql-message';
 import { InputError } from './context';
 import { causeCode } from '../shared/error-code';
 
-/** How a client changes documents before it sends them. */
+/** How a GraphQL client library changes documents before it sends them. */
 interface ClientBehavior {
   /** Whether the client evaluates and removes this directive. */
   isClientDirective(name: string): boolean;
   /** Whether the client adds __typename to every selection set below the root. */
   addsTypename(operation: OperationDefinitionNode): boolean;
-  /** Whether this field keeps the client from adding __typename to the selection set of the field. */
+  /** Whether this field keeps the client from adding __typename to the selection set that contains the field. */
   preventsTypename(field: FieldNode): boolean;
   /** Whether the client sorts fragments by name; if not, they are in the order of their first use. */
   sortsFragments: boolean;
@@ -63,7 +63,7 @@ export const CLIENTS = {
   },
 } satisfies Record<string, ClientBehavior>;
 
-/** Thrown if documents are invalid. Each error begins with file and line, and names the violated validation rule. */
+/** Thrown if documents are invalid. Each error begins with file and line; errors of validation rules name the rule. */
 export class InvalidDocumentsError extends Error {
   constructor(readonly errors: readonly string[]) {
     super(errors.join('\n'));
@@ -178,7 +178,7 @@ function toClientOperation(
 
 export type ClientOperation = ReturnType<typeof toClientOperation>;
 
-/** Reads the operations in files. Returns them as a client sends them, sorted by name. @throws InvalidDocumentsError */
+/** Returns the operations in files as a client sends them, by name. @throws InvalidDocumentsError or InputError */
 export function readClientOperations(
   files: readonly string[],
   schema: GraphQLSchema,

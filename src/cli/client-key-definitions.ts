@@ -46,7 +46,7 @@ function defineNewAndRotate(clientKey: Command, { handler }: Actions): void {
       parsePositiveDuration,
     )
     .option('--file <clients.json>', 'CLIENT_KEYS_FILE to add the entry to; created if it does not exist')
-    // Lists with spaces become excess arguments. The error message of newKey() is clearer than that of Commander.
+    // A list with spaces becomes excess arguments, for which newKey() has a clearer error message than Commander.
     .allowExcessArguments()
     .action(handler(load, 'newKey'));
   addCommand(clientKey, 'rotate', {

@@ -102,7 +102,7 @@ only if the journal certainly has every attempt (docs/exactly-once.md). Gateways
     .action(handler(() => import('./commands/journal.js'), 'fence'));
 }
 
-/** Appends a value of --expect to the earlier ones. */
+/** Validates a value of --expect and appends it to the earlier values. @throws InvalidArgumentError */
 function appendExpectedHash(hash: string, earlier: readonly string[] = []): string[] {
   if (/^[0-9a-f]{64}$/i.test(hash)) return [...earlier, hash.toLowerCase()];
   throw new InvalidArgumentError('Expected a seal or the hash of a line, 64 hexadecimal digits.');

@@ -1,4 +1,4 @@
-/** Matches the start of a cell that a spreadsheet evaluates as a formula. Keys and ids come from callers. */
+/** Matches the start of a cell that a spreadsheet evaluates as a formula, which a caller could put into a key or id. */
 const FORMULA_START = /^[=+\-@\t\r\n]/;
 
 /** Returns a cell of CSV (RFC 4180), with an apostrophe before text that looks like a formula. */

@@ -3,7 +3,7 @@ import { Credentials } from '../datasources/payment-service/credentials';
 
 /** Opens the credentials for the payment service. Throws an Error that describes the problem if the file is invalid. */
 export function openCredentials({ apiKey, secretKey, credentialsFile }: Config['service']): Credentials {
-  // A key that is not set has the default, which is the key of the sandbox.
+  // For a key that is not set, the config contains the default key of the sandbox.
   const areKeysSet = apiKey !== SANDBOX_CREDENTIALS.apiKey && secretKey !== SANDBOX_CREDENTIALS.secretKey;
   const settings = areKeysSet ? { apiKey, secretKeys: [secretKey] } : undefined;
   return new Credentials({ file: credentialsFile, settings, onCredentialEvent: () => undefined });

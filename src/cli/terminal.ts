@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 
 /** An output stream of the process, or its replacement in a test. */
 interface OutputStream {
-  /** @param onWritten called when the text has been passed on, or with an error */
+  /** @param onWritten called when the text has been written, or with the error if the write failed */
   write(text: string, onWritten?: (error?: Error | null) => void): unknown;
   isTTY?: boolean;
 }
@@ -55,7 +55,7 @@ export class Terminal {
     this.err.write(`${text}\n`);
   }
 
-  /** Shows progress in a line that the next output replaces. Does nothing if standard error is not a terminal. */
+  /** Shows progress in a line that later output replaces; at most every PROGRESS_INTERVAL_MS, only on a terminal. */
   showProgress(text: string): void {
     if (!this.err.isTTY || performance.now() - this.#progressShownAt < PROGRESS_INTERVAL_MS) return;
     this.#progressShownAt = performance.now();

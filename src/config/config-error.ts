@@ -2,7 +2,7 @@ import { describeFileError } from '../shared/hot-reloaded-file';
 
 /** Thrown if settings are missing or invalid. The message lists every error and contains no values. */
 export class ConfigError extends Error {
-  /** @param errors sentences that begin with the name of the setting */
+  /** @param errors sentences that begin with the name of an environment variable */
   constructor(readonly errors: readonly string[]) {
     super(`Invalid settings (environment variables):\n${errors.map((error) => `  ${error}`).join('\n')}`);
     this.name = 'ConfigError';

@@ -18,12 +18,12 @@ export class EnvReader {
 
   constructor(private readonly env: Environment) {}
 
-  /** Whether the variable of a setting is set, or <NAME>_FILE if the setting is a secret. */
+  /** Whether a setting is set: by its variable or, if the setting is a secret, by <NAME>_FILE. */
   has(name: SettingName): boolean {
     return !!this.env[name] || this.#secretFilePath(name) !== undefined;
   }
 
-  /** Returns the value of a setting; its default, if any, or null if it is unset or invalid. Adds an error if invalid. */
+  /** Returns a setting's value; if it is unset or invalid, its default or else null. An invalid value adds an error. */
   get<N extends SettingName>(name: N): SettingValue<Settings[N]> {
     const { parser, default: defaultText }: Setting<unknown> = SETTINGS[name];
     const rawText = this.rawText(name);
@@ -33,7 +33,7 @@ export class EnvReader {
     return (value ?? (defaultText ? parser.parse(defaultText) : null)) as SettingValue<Settings[N]>;
   }
 
-  /** Returns the unparsed text of a setting, from its variable or <NAME>_FILE; undefined if neither is set. */
+  /** Returns the unparsed text of a setting; undefined if it is unset or its file cannot be read (adds an error). */
   rawText(name: SettingName): string | undefined {
     const text = this.env[name] || undefined;
     const file = this.#secretFilePath(name);
@@ -65,7 +65,7 @@ export class EnvReader {
     });
   }
 
-  /** Returns the path in <NAME>_FILE; undefined if it is not set or the setting is no secret. */
+  /** Returns the path in <NAME>_FILE; undefined if that variable is not set or the setting is no secret. */
   #secretFilePath(name: SettingName): string | undefined {
     return ('secret' in SETTINGS[name] && this.env[`${name}_FILE`]) || undefined;
   }
@@ -79,7 +79,7 @@ const SETTING_PREFIXES = [
   ...['SUBGRAPH', 'OTEL_', 'METRICS_', 'FENCE_', 'FOLLOW_', 'CHANGES_', 'SETTLE_'],
 ];
 
-/** A variable of systemd, which is not a setting in spite of its prefix JOURNAL_. */
+/** A variable that systemd sets. It is not a setting, although it begins with JOURNAL_. */
 const SYSTEMD_VARIABLE = 'JOURNAL_STREAM';
 
 /** Whether Kubernetes or Docker sets this variable: MY_API_SERVICE_HOST, MY_API_PORT=tcp://… or MY_API_PORT_80_TCP. */
@@ -89,7 +89,7 @@ const isContainerVariable = (name: string, value = ''): boolean =>
 
 /** Minimum length of a name for which a similar setting is suggested; shorter names resemble too many settings. */
 const MIN_LENGTH_FOR_SUGGESTION = 6;
-/** Minimum length of a name that is similar in spite of two edits, if the first letter matches. */
+/** Minimum length of a name that counts as similar with two edits instead of one, if the first letter matches. */
 const MIN_LENGTH_FOR_TWO_EDITS = 9;
 
 /** Returns the setting that a misspelt name probably means; undefined if none is similar enough. */
@@ -97,7 +97,7 @@ function findSimilarName(name: string, knownNames: readonly string[]): string | 
   if (name.length < MIN_LENGTH_FOR_SUGGESTION) return undefined;
   const candidate = closest(name, knownNames);
   const isLong = name.length >= MIN_LENGTH_FOR_TWO_EDITS;
-  // Exchanging two letters counts as two edits.
+  // Allow two edits for names with the same letters: two swapped letters are one mistake, but count as two edits.
   const hasSameLetters = [...name].sort().join() === [...candidate].sort().join();
   const mayDifferByTwo = (isLong && name[0] === candidate[0]) || hasSameLetters;
   return distance(name, candidate) <= (mayDifferByTwo ? 2 : 1) ? candidate : undefined;

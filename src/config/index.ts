@@ -13,7 +13,7 @@ export type { Environment } from './env-reader';
 /** All settings of the gateway, validated; docs/configuration.md describes them. */
 export type Config = ReturnType<typeof readConfig>;
 
-/** Default credentials of the sandbox. They are not secret, because it moves no money and listens on loopback only. */
+/** Default credentials of the sandbox. They are not secret: the sandbox moves no money and listens on loopback only. */
 export const SANDBOX_CREDENTIALS = {
   apiKey: new Secret('sandbox-api-key'),
   secretKey: new Secret('sandbox-secret-key'),
@@ -22,7 +22,7 @@ export const SANDBOX_CREDENTIALS = {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const APOLLO_ORIGINS = ['https://studio.apollographql.com', 'https://sandbox.embed.apollographql.com'];
 
-/** Returns a reader of settings. It checks each setting alone, not whether settings fit together. */
+/** Returns a reader that validates each setting alone. readConfig() also checks combinations of settings. */
 export const settingsReader = (env: Environment = process.env): EnvReader => new EnvReader(env);
 
 /** Whether the gateway embeds the sandbox, because no real payment service is set. */
@@ -35,7 +35,7 @@ function readServiceSettings(env: EnvReader) {
       if (!env.has(name)) env.addError(name, `required with SERVICE_BASE_URL; set it or ${name}_FILE`);
   }
   return {
-    /** URL of the payment service; with the embedded sandbox, empty until the sandbox has started. */
+    /** URL of the payment service; empty with the embedded sandbox: server.ts sets the URL when the sandbox listens. */
     baseUrl: env.get('SERVICE_BASE_URL') ?? '',
     apiKey: env.get('SERVICE_API_KEY') ?? SANDBOX_CREDENTIALS.apiKey,
     secretKey: env.get('SERVICE_SECRET_KEY') ?? SANDBOX_CREDENTIALS.secretKey,
@@ -75,7 +75,7 @@ function readSandboxSettings(env: EnvReader) {
   const port = env.get('SANDBOX_PORT');
   const control = env.get('SANDBOX_CONTROL');
   if (!usesSandbox(env)) return null;
-  // With the development issuer, AUTH_JWKS_URL contains the port of the sandbox.
+  // AUTH_JWKS_URL of the development issuer contains the sandbox's port, so the sandbox must not use another port.
   const isPortFixed = env.has('SANDBOX_PORT') || env.get('AUTH_ISSUER') === DEV_ISSUER;
   return { port, anyPortIfTaken: !isPortFixed, control };
 }
@@ -222,7 +222,7 @@ export function readConfig(source?: Environment) {
     );
   // Report unknown names, too: a required setting may be missing because its name is misspelt.
   if (env.errors.length > 0) throw new ConfigError([...env.errors, ...env.unknownNameWarnings()]);
-  /** `warnings`: suspicious settings, as sentences for the log without values. */
+  /** `warnings`: sentences for the log about suspicious settings; they contain no values of settings. */
   return Object.freeze({ ...config, warnings: configWarnings(env) });
 }
 
@@ -231,18 +231,18 @@ const STANDALONE_SANDBOX_SETTINGS = [
   ...['SERVICE_API_KEY', 'SERVICE_API_KEY_FILE', 'SERVICE_SECRET_KEY', 'SERVICE_SECRET_KEY_FILE'],
 ];
 
-/** Reads the settings of the standalone sandbox and ignores all others. Throws a ConfigError if one is invalid. */
+/** Reads the settings of the standalone sandbox; ignores all others. Throws a ConfigError if one of them is invalid. */
 export const readStandaloneSandboxConfig = (env: Environment = process.env): Config =>
   readConfig(Object.fromEntries(STANDALONE_SANDBOX_SETTINGS.map((name) => [name, env[name]])));
 
-/** Returns the <NAME>_FILE settings of secrets that are set, with the paths of the files. */
+/** Returns each <NAME>_FILE variable that is set for a secret setting, with the path of the file. */
 export const secretFiles = (env: Environment = process.env): { setting: string; path: string }[] =>
   Object.entries(SETTINGS).flatMap(([name, setting]) => {
     const path = env[`${name}_FILE`];
     return 'secret' in setting && path ? [{ setting: `${name}_FILE`, path }] : [];
   });
 
-/** Reads some settings. Throws a ConfigError if one is missing or invalid. */
+/** Calls `read` to read some settings. Throws a ConfigError if one of them is missing or invalid. */
 function readSubset<T>(source: Environment, read: (env: EnvReader) => T): T {
   const env = settingsReader(source);
   const config = read(env);

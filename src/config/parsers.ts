@@ -53,7 +53,7 @@ export const onOff: Parser<boolean> = {
   parse: (text) => ({ on: true, off: false })[text],
 };
 
-/** Returns a parser of a list. `items`: plural name of its items. */
+/** Returns a parser of a comma-separated list. `itemsName`: what the items are, in the plural, for error messages. */
 export const listOf = (itemsName: string, isItem: (text: string) => boolean): Parser<readonly string[]> => ({
   expected: `${itemsName}, separated by commas`,
   parse: (text) => {
@@ -167,7 +167,7 @@ function decodePercent(text: string): string | undefined {
   }
 }
 
-/** Parses pairs such as a=1,b=2%2C3 and decodes their values. Returns undefined if one is malformed. */
+/** Parses pairs such as a=1,b=2%2C3 and decodes their values. Returns undefined if a pair is malformed. */
 function parsePairs(text: string, namePattern: RegExp, valuePattern: RegExp): [string, string][] | undefined {
   const pairs = text.split(',').map((part): [string, string] | undefined => {
     const [, name = '', encoded = ''] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/s.exec(part) ?? [];

@@ -11,7 +11,7 @@ export interface UrlPolicy {
   hosts: readonly string[] | null;
 }
 
-/** Whether an operation that is not in the manifest is executed, executed with a log warning, or rejected. */
+/** What happens to an operation that is not in the manifest: execution, execution with a log warning, or rejection. */
 export type PersistedMode = 'allow' | 'warn' | 'require';
 
 export interface PollSettings {
@@ -22,7 +22,7 @@ export interface PollSettings {
 }
 
 export interface ChangeSettings {
-  /** How long a transaction is looked up after its create, in ms; 0: the gateway looks nothing up on its own. */
+  /** How long in ms a transaction is looked up at most after its create; 0: the gateway looks nothing up on its own. */
   followMs: number;
   /** Maximum number of lookups of followed transactions per second at one instance. */
   lookupsPerSecond: number;

@@ -11,7 +11,7 @@ import type { JournalSession } from './journal-session';
 
 const READ_TIMEOUT_MS = 2000;
 
-/** Reads a client's own attempts from the journal. Throws UNAVAILABLE if the journal cannot be read. */
+/** Reads a client's own attempts. Every method rejects with a ServiceError (UNAVAILABLE) if the journal fails. */
 export class AttemptOperations {
   constructor(private readonly session: JournalSession) {}
 

@@ -18,9 +18,9 @@ export type RecoveryResultKind = 'found' | 'not_sent' | 'missing';
 export type PollResult = 'found' | 'missing' | 'failed';
 
 /**
- * Result of a due lookup of a followed transaction. `postponed`: it was not sent, because another response
- * has just shown the transaction. `expired`: it was not sent, because the create was recorded more than FOLLOW_DAYS
- * ago.
+ * Result of a due lookup of a followed transaction (docs/changes.md). `postponed`: the lookup was not sent, because
+ * another response has just shown the transaction. `expired`: the lookup was not sent, because FOLLOW_DAYS have passed
+ * since the create was recorded.
  */
 type FollowResult = PollResult | 'postponed' | 'expired';
 
@@ -37,7 +37,7 @@ export interface RecoveryReport {
 /** Observes background work for metrics and audit. The methods must return quickly and must not throw. */
 export interface BackgroundObserver {
   onRecovery(kind: AttemptKind, result: RecoveryResultKind): void;
-  /** Called after an outcome was recovered and recorded; normally on one instance only. */
+  /** Called after an outcome was recovered and recorded. If the journal fails, two instances may report one outcome. */
   onOutcomeRecovered(report: RecoveryReport): void;
   /** Called after each run of the reconciler. @param isOk false if the run failed */
   onReconcilerRun(isOk: boolean): void;

@@ -24,7 +24,7 @@ import { startRetentionJob } from './recovery/retention-job';
 import { PaymentMatcher, PayoutMatcher, type Transaction } from './recovery/transaction-matcher';
 import type { ChangeSettings, PollSettings, UrlPolicy } from '../config/types';
 
-/** The settings that PaymentOperations and PayoutOperations need, named as in Config. */
+/** The settings that startOperations() needs, named as in Config. */
 interface OperationsConfig {
   service: { timeoutMs: number };
   journal: {
@@ -65,11 +65,11 @@ const createClockGuard = ({ clock, config, observer, warn }: OperationsOptions):
     observer.onClockStep(source);
     warn(
       { event: 'clock_stepped', clock: source, stepMs },
-      'clock stepped; during the settling time, no idempotency key becomes reusable and the journal is not purged',
+      'clock stepped; for UNKNOWN_SETTLE_SECONDS, no idempotency key becomes reusable and the journal is not purged',
     );
   });
 
-/** Creates the journal session, and starts to read the journal's fence. */
+/** Creates the journal session, and starts to read the journal's fence (docs/exactly-once.md) every second. */
 function openSession(options: OperationsOptions, guard: ClockGuard): JournalSession {
   const { journal, clock, runtime = systemRuntime, service, config, warn } = options;
   const journalClock = new JournalClock(journal, clock, guard);

@@ -22,8 +22,8 @@ interface JournalFenceOptions {
 }
 
 /**
- * Reads every second whether the fence is up: a time after a failover or restore of the journal in which creates are
- * looked up before they are sent, because attempts may have been lost. See docs/exactly-once.md.
+ * The fence of the journal, read every second. It is up for a time after a failover or restore of the journal: creates
+ * are then looked up before they are sent, because the journal may have lost attempts. See docs/exactly-once.md.
  */
 export class JournalFence {
   #state: JournalState | undefined;

@@ -22,7 +22,7 @@ const LEASE_MS = 3550;
 const RENEW_EVERY_MS = 1000;
 /** Maximum time in ms that a caller waits for its outcome to be recorded. Recording continues in the background. */
 const RECORD_TIMEOUT_MS = 250;
-/** Time in ms for which `not_sent` and `rejected` are recorded again: a timed-out insert may still take effect. */
+/** Time in ms for which `not_sent` and `rejected` are recorded repeatedly: a timed-out insert may take effect late. */
 const LATE_INSERT_POSSIBLE_FOR_MS = 60_000;
 
 const FENCE_SETTLING_MESSAGE =
@@ -43,8 +43,8 @@ type JournalSessionOptions = Pick<JournalSession, 'journal' | 'clock' | 'fence' 
   warn(facts: object, message: string): void;
 };
 
-/** Whether the attempt was sent, or may have been sent. */
-const isOfSentAttempt = ({ outcome: { outcome } }: UnrecordedOutcome): boolean =>
+/** Whether the attempt has created a transaction, or may have created one. */
+const mayHaveCreated = ({ outcome: { outcome } }: UnrecordedOutcome): boolean =>
   outcome === 'succeeded' || outcome === 'unknown';
 
 /** This instance's access to the journal. Fails closed before a request is sent; never throws after it was sent. */
@@ -60,7 +60,7 @@ export class JournalSession {
   readonly #warn: JournalSessionOptions['warn'];
   /** Queued outcomes by attempt id, in the order in which they are written. */
   readonly #unrecorded = new Map<string, UnrecordedOutcome>();
-  /** Attempts that this instance has begun and whose outcome it has not recorded yet, by id. */
+  /** Attempts that this instance has begun, by id, until their outcome is passed to recordOutcome(). */
   readonly #begun = new Map<string, SentAttempt>();
   #inFlightCount = 0;
   #renewal: Timer | undefined;
@@ -74,7 +74,7 @@ export class JournalSession {
     this.owner = runtime.randomUUID();
     this.#warn = warn;
     fence.onRaised = async () => {
-      const sent = [...this.#unrecorded.values()].filter(isOfSentAttempt).map(({ attempt }) => attempt);
+      const sent = [...this.#unrecorded.values()].filter(mayHaveCreated).map(({ attempt }) => attempt);
       await Promise.all([...this.#begun.values(), ...sent].map((attempt) => this.#insertAgain(attempt)));
     };
   }
@@ -89,7 +89,7 @@ export class JournalSession {
     return this.clock.now() + this.timeoutMs + LEASE_MS;
   }
 
-  /** Awaits journal work that must succeed before a request is sent. Throws UNAVAILABLE on failure or timeout. */
+  /** Awaits journal work that must succeed before a request is sent. If not, throws a ServiceError (UNAVAILABLE). */
   async failClosed<T>(work: Promise<T>): Promise<T> {
     try {
       return await withTimeout(this.timeoutMs, work, this.runtime);
@@ -103,8 +103,8 @@ export class JournalSession {
   }
 
   /**
-   * Inserts an attempt. A failed insert may still take effect, so an outcome is then queued, to be recorded later.
-   * @param created the outcome to queue if a lost attempt with this key has created a transaction; default: `not_sent`
+   * Inserts an attempt. If that fails, throws a ServiceError and queues an outcome: the insert may still take effect.
+   * @param created the outcome to queue if a lost attempt has already created the transaction; default: `not_sent`
    */
   async insertAttempt(attempt: NewAttempt, created?: Outcome): Promise<BeginResult> {
     const inserting = this.journal.insertAttempt(attempt);
@@ -128,22 +128,22 @@ export class JournalSession {
     return leftMs >= 0 && leftMs <= MAX_LEASE_MS;
   }
 
-  /** Synchronizes the journal clock unless it is already synchronized. Throws UNAVAILABLE on failure or timeout. */
+  /** Synchronizes the journal clock unless it is synchronized. Throws a ServiceError (UNAVAILABLE) on failure. */
   async waitForClockSync(): Promise<void> {
     if (!this.clock.isSynchronized) await this.failClosed(this.clock.synchronize());
   }
 
-  /** Reads the fence. Throws UNAVAILABLE on failure or timeout. */
+  /** Reads the fence. Throws a ServiceError (UNAVAILABLE) on failure or timeout. */
   async refreshFence(): Promise<void> {
     await this.failClosed(this.fence.refresh());
   }
 
-  /** Reads the fence unless this instance has already read it. Throws UNAVAILABLE on failure or timeout. */
+  /** Reads the fence unless this instance has already read it. Throws a ServiceError (UNAVAILABLE) on failure. */
   async waitForFence(): Promise<void> {
     if (!this.fence.isKnown) await this.refreshFence();
   }
 
-  /** Throws UNAVAILABLE if the fence was raised so recently that other instances may not know it. */
+  /** Throws a ServiceError (UNAVAILABLE) if the fence was raised so recently that other instances may not know it. */
   requireSettledFence(): void {
     if (this.fence.isSettling) throw notTriedError(FENCE_SETTLING_MESSAGE);
   }
@@ -157,17 +157,17 @@ export class JournalSession {
   #queueUnrecorded(attempt: SentAttempt, outcome: Outcome): void {
     this.#unrecorded.set(attempt.id, { attempt, outcome, queuedAt: this.clock.monotonic() });
     if (this.#unrecorded.size <= MAX_UNRECORDED) return;
-    // Drops the oldest outcome of an unsent attempt; if there is none, the oldest outcome. Recovery finds it again.
+    // Drops the oldest `not_sent` or `rejected`, or else the oldest outcome. Recovery then looks the transaction up.
     let [idToDrop = attempt.id] = this.#unrecorded.keys();
     for (const [id, unrecorded] of this.#unrecorded) {
-      if (isOfSentAttempt(unrecorded)) continue;
+      if (mayHaveCreated(unrecorded)) continue;
       idToDrop = id;
       break;
     }
     this.#unrecorded.delete(idToDrop);
   }
 
-  /** Records queued outcomes, of sent attempts first. Records `not_sent` and `rejected` again for a minute. */
+  /** Records queued outcomes, `succeeded` and `unknown` first. Repeats `not_sent` and `rejected` for a minute. */
   async flushUnrecorded(): Promise<void> {
     const now = this.clock.monotonic();
     const record = async ([id, unrecorded]: [string, UnrecordedOutcome]): Promise<void> => {
@@ -177,21 +177,21 @@ export class JournalSession {
         () => false,
       );
       if (this.#unrecorded.get(id) !== unrecorded) return;
-      // Moves the outcome to the end of the queue.
+      // Removes the outcome, or moves it to the end of the queue if it must be recorded again.
       this.#unrecorded.delete(id);
       const mayInsertTakeEffect = outcome.outcome === 'not_sent' || outcome.outcome === 'rejected';
       if (!isRecorded || (mayInsertTakeEffect && now - queuedAt <= LATE_INSERT_POSSIBLE_FOR_MS))
         this.#unrecorded.set(id, unrecorded);
     };
     const byUrgency = [...this.#unrecorded].sort(
-      ([, a], [, b]) => Number(isOfSentAttempt(b)) - Number(isOfSentAttempt(a)),
+      ([, a], [, b]) => Number(mayHaveCreated(b)) - Number(mayHaveCreated(a)),
     );
     await Promise.all(byUrgency.slice(0, MAX_CONCURRENT_RECORDS).map(record));
   }
 
   /**
    * Records the outcome of an attempt. Never throws, and waits at most 250 ms; retries in the background. Returns false
-   * only if the journal responds in time that another attempt created this transaction.
+   * only if the journal responds in time that another attempt created this transaction or holds the idempotency key.
    * @param onRecorded called if the first try succeeds, perhaps after this method has returned; must not throw
    */
   recordOutcome(
@@ -219,8 +219,8 @@ export class JournalSession {
   }
 
   /**
-   * Records an outcome. If the journal has lost the attempt, writes the attempt again and raises the fence.
-   * @param isSender whether this instance sent the attempt and records its first outcome
+   * Records an outcome. If the journal has lost the attempt, raises the fence and writes the attempt again.
+   * @param isSender whether this instance sent the attempt and records its first outcome; true for queued outcomes
    */
   async #record(attempt: SentAttempt, outcome: Outcome, isSender = true): Promise<boolean> {
     try {

@@ -103,7 +103,7 @@ export class PaymentOperations {
     return toPaymentSuccess(result.found, result.replayed);
   }
 
-  /** Confirms a payment, one confirm at a time. Returns the same error for a hidden payment as for a missing one. */
+  /** Confirms a payment. A payment that the caller may not see gets the same error as a payment that does not exist. */
   async confirm(input: ConfirmPaymentInput, rights: ConfirmRights): Promise<ConfirmPaymentResult> {
     const method = selectedConfirmation(input.confirmation);
     const errors = validateInput(input);
@@ -152,7 +152,7 @@ export class PaymentOperations {
       return [fieldError(['confirmation', method.inputField], 'methodOfPayment', message)];
     }
     // If the journal does not have the payment, a lookup must find it on this channel. A caller with access to every
-    // channel needs no lookup.
+    // channel needs no lookup. A caller limited to the payments of one client gets the error.
     if (!attempt && createdBy === null && (anyChannel || (await payments.lookUp({ channel, transactionId }))))
       return [];
     return [fieldError(['transactionId'], 'paymentOnChannel', 'must identify a payment on this channel.')];

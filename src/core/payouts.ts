@@ -55,15 +55,15 @@ export class PayoutOperations {
     return attempt?.channel === key.channel ? knownPayoutFromJournal(attempt) : key;
   }
 
-  /** Whether the service has no payout with this external id. Throws UNAVAILABLE if a proxy may have sent the 404. */
+  /** Whether the service has no payout with this external id. Throws a ServiceError if the 404 may be from a proxy. */
   async #hasNoPayout(key: LookupKey): Promise<boolean> {
-    const { found, isOwn } = await this.options.payouts
+    const { found, isFromService } = await this.options.payouts
       .search(key, (transactionId) => this.#readDetails(key, transactionId))
       .catch((error: unknown) => {
         if (!(error instanceof ServiceError) || error.kind !== 'LOOKUP_REFUSED') throw error;
         throw new ServiceError('LOOKUP_REFUSED', `${PREFLIGHT_REJECTED_MESSAGE} ${error.message}`);
       });
-    if (!found && !isOwn) throw new ServiceError('UNAVAILABLE', UNREACHABLE_MESSAGE, 1000);
+    if (!found && !isFromService) throw new ServiceError('UNAVAILABLE', UNREACHABLE_MESSAGE, 1000);
     return found === null;
   }
 

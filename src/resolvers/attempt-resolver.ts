@@ -82,7 +82,7 @@ function decodeCursor(cursor: string): AttemptPosition {
 
 const HAS_FRACTION_OF_MS = /\.\d{3}\d*[1-9]/;
 
-/** Converts a time to milliseconds since 1970, rounded up because `startedAt` is an integer. Null if it is absent. */
+/** Returns a time in ms since 1970, rounded up, as start times are whole ms; null if absent. Throws BAD_USER_INPUT. */
 function parseTimestamp(name: string, time: string | null | undefined): number | null {
   if (typeof time !== 'string') return null;
   const ms = Date.parse(time.toUpperCase());
@@ -96,7 +96,7 @@ function parseTimestamp(name: string, time: string | null | undefined): number |
 const isEarlier = (first: AttemptPosition, second: AttemptPosition): boolean =>
   first.startedAt < second.startedAt || (first.startedAt === second.startedAt && first.seq < second.seq);
 
-/** Converts the arguments to filters of the journal, within `visibleKinds`. Throws BAD_USER_INPUT if one is invalid. */
+/** Converts arguments to a journal query, limited to `visibleKinds`. Throws BAD_USER_INPUT for an invalid argument. */
 function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]) {
   const { operation, outcome, externalId, after } = args;
   const startedFrom = parseTimestamp('startedAfter', args.startedAfter);

@@ -46,7 +46,7 @@ function errorName(error: unknown): string {
 const isKeyRejected = ({ fields }: AuditedResult): boolean =>
   fields?.some(({ path }) => path[0] === 'idempotencyKey') ?? false;
 
-/** Returns a function that runs a mutation of a caller and passes an audit entry to `record`, even if it fails. */
+/** Returns a function that runs a mutation of a caller and passes an audit entry to `record`, even if it throws. */
 export function createAuditedRunner(
   record: (entry: AuditEntry) => void,
   caller: Pick<AuditEntry, 'who' | 'requestId' | 'ip'>,
@@ -69,7 +69,7 @@ export function createAuditedRunner(
       record({ ...call, ...(isKeyRejected(result) && { key: null }), ...outcomeFields(result, input) });
       return result;
     } catch (error) {
-      // If access is refused, the key has not been searched for secrets.
+      // If access is refused, the key was not checked for secrets, so it is not recorded.
       if (error instanceof AccessError) call.key = null;
       record({ ...call, outcome: errorName(error), transactionId: input.transactionId ?? null });
       throw error;

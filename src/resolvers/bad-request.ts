@@ -7,7 +7,7 @@ import { isPrintable } from '../shared/text';
 /** Names of the rules for arguments: value rules, and the rules shared with inputs (schema/input-rules.ts). */
 type ArgumentRule = ValueRule | 'notBlank' | 'maxLength' | 'printable' | 'noCardNumber';
 
-/** Creates a BAD_USER_INPUT error for arguments of valid type that violate a rule. `message` must not quote them. */
+/** Creates a BAD_USER_INPUT error for arguments of valid type that violate a rule. `message` must not quote values. */
 const badUserInputError = (message: string, fields: InvalidValue[]): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', fields } });
 

@@ -1,4 +1,4 @@
-import { requiredCreator, type Caller } from '../auth/caller';
+import { creatorRestriction, type Caller } from '../auth/caller';
 import type { Operations } from '../core';
 import { lookupLimit } from '../datasources/payment-service/coalesced-lookups';
 import type { AuditEntry } from '../observability/audit/audit-log';
@@ -32,7 +32,7 @@ export class OperationContext {
   readonly runAudited: ReturnType<typeof createAuditedRunner>;
   /** Id of the last subscription event that the client has received; undefined if the request has no Last-Event-ID. */
   readonly lastEventId: string | undefined;
-  /** Id of the latest event of a subscription; null if its events have no ids. Two events never have the same id. */
+  /** Id of a subscription's latest event, different for each event; null before the first, or if events have no ids. */
   eventId: string | null = null;
   /** Limit of concurrent lookups, shared by payments and payouts. */
   private readonly sharedLookupLimit = lookupLimit();
@@ -56,7 +56,7 @@ export class OperationContext {
     const { payments } = this.operations;
     const rights = {
       anyChannel: caller.channels === '*',
-      createdBy: requiredCreator(caller, 'payments:confirm'),
+      createdBy: creatorRestriction(caller, 'payments:confirm'),
     };
     return {
       create: (input: CreatePaymentInput) => payments.create(input, caller.id),
@@ -105,12 +105,12 @@ export class OperationContext {
   }
 
   /**
-   * Called before each lookup of a subscription's events. Rejects with RATE_LIMITED if the caller has too few points
-   * left. Undefined for other operations: their lookups were counted before execution.
+   * Charges the caller's rate limit for a lookup in a subscription event. Rejects with RATE_LIMITED if too few points
+   * are left. Undefined for queries and mutations: their lookups were counted before execution.
    */
   chargeLookup: (() => Promise<void>) | undefined;
 
-  /** Discards the results of earlier lookups of this operation, because a mutation may have changed them. */
+  /** Discards the lookup results of this operation: a mutation or a newer change may have made them stale. */
   invalidateLoaders(): void {
     this.paymentLoader = undefined;
     this.payoutLoader = undefined;

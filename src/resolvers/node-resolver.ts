@@ -5,7 +5,7 @@ import { badArgumentError } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
-/** All scopes for reading. A lookup by global id needs one for the kind of the object. */
+/** All scopes for reading. A lookup by global id also needs a read scope for the object's kind, payment or payout. */
 export const ALL_READ_SCOPES = [
   'payments:read',
   'payments:read:own',

@@ -44,7 +44,7 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
-/** Adds checks of scope and channel, and their description, to a root field. Throws if the field declares no scope. */
+/** Adds scope and channel checks to a root field, and its scopes to its description. Throws if it declares no scope. */
 export function guardRootField(field: RootField): void {
   const scopes = field.extensions['scopes'] as Scope[] | undefined;
   if (!scopes?.length) throw new Error(`The root field ${field.name} declares no scope.`);
@@ -62,12 +62,12 @@ export function guardRootField(field: RootField): void {
   };
 }
 
-/** Root value for graphql-js if compiled code has run the mutation: the resolver returns this result and runs nothing. */
+/** Root value for graphql-js if src/http/compiled has already run the mutation: its resolver only returns `result`. */
 export class PrecomputedResult {
   constructor(readonly result: unknown) {}
 }
 
-/** Adds the audit log to a mutation. PreparedOperation.run() relies on the resolver not throwing synchronously. */
+/** Adds the audit log to a mutation. Its resolver must not throw synchronously: PreparedOperation would rerun it. */
 function auditMutation(field: RootField): void {
   const { resolve = defaultFieldResolver } = field;
   field.resolve = async (source, args: { input: AuditedInput }, context, info) =>

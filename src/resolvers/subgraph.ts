@@ -19,7 +19,7 @@ import type { OperationContext } from './context';
 import { ALL_READ_SCOPES, lookUpNode } from './node-resolver';
 import { guardRootField } from './root-fields';
 
-/** An entity in a query of the router: its global id, and the name of its object type or of one of its interfaces. */
+/** Reference to an entity in a query of the federation router: global id, and name of its object type or interface. */
 interface Representation {
   typename: string;
   id: string;
@@ -37,7 +37,7 @@ const FederationAnyScalar = new GraphQLScalarType<Representation, never>({
   },
 });
 
-/** Returns the entities: the object types and interfaces that implement Node, as in subgraphSdl(). */
+/** Returns the entity types: object types and interfaces that implement Node. subgraphSdl() gives these a @key. */
 const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfaceType)[] =>
   Object.values(schema.getTypeMap())
     .filter((type) => isObjectType(type) || isInterfaceType(type))

@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { requireChannel, requiredCreator, type Caller } from '../auth/caller';
+import { requireChannel, creatorRestriction, type Caller } from '../auth/caller';
 import { ATTEMPT_KINDS, type AttemptKind } from '../datasources/journal/journal';
 import type { LookupKey } from '../datasources/payment-service/client';
 import { createLoader, type LookupLimit } from '../datasources/payment-service/coalesced-lookups';
@@ -30,13 +30,13 @@ export const kindsWithRight = (
 export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   readonly #options: VisibleTransactionsOptions<T>;
   #loader: ReturnType<typeof createLoader<T>> | undefined;
-  /** Loads the id of a transaction if the caller created it, else null. Undefined if the caller has the full scope. */
+  /** Loads a transaction's id if the caller created it, else null. The loader is undefined for the full scope. */
   readonly #ownIds: DataLoader<LookupKey, string | null, string> | undefined;
 
   constructor(options: VisibleTransactionsOptions<T>) {
     const { kind, caller, attempts } = options;
     this.#options = options;
-    const creator = requiredCreator(caller, `${kind}s:read`);
+    const creator = creatorRestriction(caller, `${kind}s:read`);
     if (creator === null) return;
     this.#ownIds = new DataLoader(
       async (keys) => {
@@ -56,7 +56,10 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
     return this.#ownIds ? this.#loadOwn(key, this.#ownIds.load(key)) : this.#lookUp(key);
   }
 
-  /** Yields the current state, then every change. Throws AccessErrors as load() does, NOT_FOUND if it returns null. */
+  /**
+   * Yields the current state, then newer ones; a slow consumer misses intermediate states. Throws AccessError like
+   * load(), and NOT_FOUND where load() returns null.
+   */
   async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<T>> {
     const { caller, kind, feed } = this.#options;
     requireChannel(caller, channel);

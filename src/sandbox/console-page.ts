@@ -10,7 +10,7 @@ const TRANSITION_COLUMNS = ['Time', 'Kind', 'Id', 'From', 'To'];
 
 /**
  * The script of the console page. After each event it fetches the page and updates the elements that show state. Hidden
- * tabs close their event stream, because a browser opens only six connections to one host.
+ * tabs close their event stream, because a browser opens only six HTTP/1.1 connections to one host.
  */
 const SCRIPT = hashedElement(
   'script',

@@ -12,7 +12,7 @@ import { parseJsonObject, readObject, type ObjectReader } from './object-reader'
 const DAY_MS = 86_400_000;
 const LOOPBACK_HOST = /^(localhost|[a-z0-9-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Adds the control plane to `app`, which must have no other routes, because guardControl() guards all of them. */
+/** Adds the control plane. `app` must have no other routes, because guardControl() checks requests to all routes. */
 export function addControlRoutes(
   app: FastifyInstance,
   control: SandboxControl,
@@ -28,7 +28,7 @@ export function addControlRoutes(
   app.get('/counts', () => control.counts());
   app.get('/faults', () => ({ faults: control.faults() }));
 
-  /** Adds a POST route. `read` reads the fields of the body; `act` also gets the transaction id if the path has one. */
+  /** Adds a POST route. `act` gets what `read` returns for the body, and the transaction id if the path contains it. */
   const addPost = <T>(
     path: string,
     read: (reader: ObjectReader) => T,
@@ -60,7 +60,7 @@ function guardControl(request: FastifyRequest): void {
   if (request.method !== 'GET') rejectCrossSite(request);
 }
 
-/** Rejects cross-site requests from browsers. */
+/** Throws a 403 error if Sec-Fetch-Site or Origin shows that a browser sent the request from another origin. */
 function rejectCrossSite(request: FastifyRequest): void {
   const { host = '', origin } = request.headers;
   const site = request.headers['sec-fetch-site'];
@@ -102,7 +102,7 @@ function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolea
     throw invalidRequest({ 'Content-Type': 'must be application/json' });
   }
   guardForm(request);
-  // Browsers also send the empty fields of a form.
+  // Browsers also send the empty fields of a form; here they count as absent.
   const fields = [...new URLSearchParams(bytes.toString('utf8'))].filter(([, value]) => value !== '');
   return { fields: Object.fromEntries(fields), isForm: true };
 }

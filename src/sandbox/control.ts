@@ -42,7 +42,7 @@ export class SandboxControl {
     return this.changeTransaction(id, (transaction) => this.parts.lifecycle.decline(transaction, error));
   }
 
-  /** Makes a payment mispaid. `received` is the received amount, by default half of the amount. */
+  /** Makes a payment mispaid. `received` is the received amount, by default half of the requested amount. */
   underpay(id: string, received?: string): TransactionSummary {
     return this.changeTransaction(id, (transaction) => {
       if (transaction.kind !== 'payment') throw invalidRequest({ id: 'must be a payment' });

@@ -44,7 +44,7 @@ export class FaultInjector {
   /** @param onChange called when counts or faults have changed */
   constructor(private readonly onChange: () => void) {}
 
-  /** Counts an authenticated request. Returns the first fault that matches the request, and uses the fault once. */
+  /** Counts an authenticated request. Returns the first matching fault, if any, and decrements its `times`. */
   countAndTakeFault(resource: TransactionKind, operation: Operation): Fault | undefined {
     this.counts[resource][COUNTER_NAMES[operation]] += 1;
     this.onChange();

@@ -9,7 +9,7 @@ export interface TransactionFailure {
 export interface SimulatedOutcome {
   /** The error with which the transaction fails. */
   error?: TransactionFailure;
-  /** The payment becomes mispaid. A payout does not have this status (spec 3.2) and completes instead. */
+  /** The payer pays less or more than the amount. A payout has no status `mispaid` (spec 3.2) and completes instead. */
   mispaid?: 'less' | 'more';
   /** The transaction does not end by itself, and neither Pay on the hosted page nor a confirm completes it. */
   neverEnds?: true;

@@ -7,7 +7,7 @@ import type { TransitionLog } from './transitions';
 
 /** A confirm with this value, for example as UTR, is rejected. */
 const REJECTED_CODE = '000000';
-/** After a confirm with this value the payment completes later. */
+/** A payment confirmed with this value completes only after twice `settleAfterMs`. */
 const SLOW_CODE = '111111';
 
 const GENERIC_DECLINE: TransactionFailure = { code: 'DECLINED_GENERIC', message: 'The payment was declined' };
@@ -45,7 +45,7 @@ export class Lifecycle {
     const field = payment.method.confirmField;
     if (field && code === REJECTED_CODE) throw invalidRequest({ [field]: 'was rejected' });
     const isSlow = code === SLOW_CODE;
-    // Otherwise the payment waits for the provider, for example because the confirm has no code.
+    // Completes the payment, unless its method has no code, the code is SLOW_CODE, or its amount prevents completion.
     if (canComplete(payment) && field && !isSlow) return this.complete(payment);
     payment.state = 'waiting_for_provider';
     this.reportChange(payment);
@@ -78,7 +78,7 @@ export class Lifecycle {
     this.finish(transaction);
   }
 
-  /** Makes a payment mispaid. `received` is the received amount, by default half of the amount. */
+  /** Makes a payment mispaid. `received` is the received amount, by default half of the requested amount. */
   mispay(payment: Payment, received = mispaidAmount(payment.amount.value, 'less')): void {
     throwIfSettled(payment);
     payment.status = 'mispaid';
@@ -119,7 +119,7 @@ function throwIfSettled(transaction: Transaction): void {
   if (isSettled(transaction)) throw new SandboxHttpError(409, 'The transaction already has a final status');
 }
 
-/** Whether the amount of a transaction lets it complete. */
+/** Whether the amount of a payment lets it complete. Not for payouts: they complete even if `mispaid` is set. */
 const canComplete = ({ outcome }: Transaction): boolean =>
   !outcome.error && !outcome.mispaid && !outcome.neverEnds;
 

@@ -3,7 +3,7 @@ import { isObject, type WireObject } from '../shared/wire-object';
 import { plainText, type FieldRule } from './field-rules';
 import { invalidRequest, type SandboxHttpError } from './http-error';
 
-/** Parses a JSON object in UTF-8. Throws a 400 error if the bytes are another value or have duplicate names. */
+/** Parses a JSON object in UTF-8. Throws a 400 error if the bytes are anything else, or contain duplicate names. */
 export function parseJsonObject(bytes: Buffer): WireObject {
   let value: unknown;
   try {
@@ -25,7 +25,7 @@ export function readObject<T>(source: WireObject, read: (reader: ObjectReader) =
   return result;
 }
 
-/** Returns the name of an unknown field; `(unnamed)` if it does not look like a field name, so it may be a secret. */
+/** Returns the name of an unknown field, or `(unnamed)` if the name is unlike a field name: it may be a secret. */
 const redactUnknownName = (name: string): string =>
   /^[A-Za-z_][\w-]{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : '(unnamed)';
 
@@ -50,7 +50,7 @@ export class ObjectReader {
     return value ?? '';
   }
 
-  /** Reads an optional string. Records a problem and returns undefined if it is not a string. */
+  /** Reads an optional string; undefined if absent or of another type. Another type or a violated rule is a problem. */
   optional(name: string, rule: FieldRule = plainText): string | undefined {
     const value = this.readValue(name);
     if (value === undefined) return undefined;
@@ -63,7 +63,7 @@ export class ObjectReader {
     return value;
   }
 
-  /** Reads a required string that must be one of `values`. */
+  /** Reads a required string. Records a problem and returns undefined if the string is not one of `values`. */
   oneOf<const T extends string>(name: string, values: readonly T[]): T | undefined {
     const text = this.required(name);
     const value = values.find((allowed) => allowed === text);
@@ -71,7 +71,7 @@ export class ObjectReader {
     return value;
   }
 
-  /** Reads an integer within bounds. Forms send it as a string of digits. */
+  /** Reads an integer; forms send digits as a string. If it is invalid, records a problem and returns `bounds.min`. */
   integer(name: string, bounds: { min: number; max: number; defaultValue?: number }): number {
     const rawValue = this.readValue(name) ?? bounds.defaultValue;
     const value = typeof rawValue === 'string' && /^\d{1,15}$/.test(rawValue) ? Number(rawValue) : rawValue;
@@ -82,7 +82,7 @@ export class ObjectReader {
     return bounds.min;
   }
 
-  /** Reads a required object. Returns a reader of its fields that adds its problems to those of this reader. */
+  /** Reads a required object. Returns a reader for its fields; both readers collect their problems in one map. */
   object(name: string): ObjectReader {
     const value = this.readValue(name);
     if (!isObject(value)) this.addProblem(name, value === undefined ? 'is required' : 'must be an object');

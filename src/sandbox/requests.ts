@@ -66,8 +66,9 @@ function readAmount(reader: ObjectReader, requiredCurrency: string | undefined) 
 }
 
 /**
- * Returns the flow of a payment request. `direct`: the method has this flow, and either no redirect flow or one without
- * a field of the request. `hasDirectFlowFields`: whether the response has the fields of `adds` (spec 2.5 note 1).
+ * Returns the flow of a payment request: `direct` if the method has this flow, and either has no redirect flow or the
+ * request has a field that the redirect flow lacks; otherwise `redirect`. `hasDirectFlowFields`: whether the response
+ * has the fields of `adds`, which is also the case if both flows have the same fields (spec 2.5 note 1).
  */
 function selectFlow({ redirect, direct }: SandboxPaymentMethod, names: readonly string[]) {
   if (direct && (!redirect || names.some((name) => !redirect.includes(name)))) {
@@ -104,7 +105,7 @@ export function parseQuery(text: string): Record<string, string> {
   if (!/^(|[^=&]+=[^&]*(&[^=&]+=[^&]*)*)$/.test(text))
     throw invalidRequest({ query: 'must be name=value pairs' });
   try {
-    // URLSearchParams silently replaces malformed percent-encoding.
+    // Throws for malformed percent-encoding, which URLSearchParams would silently replace.
     decodeURIComponent(text);
   } catch {
     throw invalidRequest({ query: 'must be percent-encoded UTF-8' });

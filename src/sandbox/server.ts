@@ -92,7 +92,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   return { url, control, close };
 }
 
-/** Serves a key set. Responds with 404 if its file cannot be read. */
+/** Serves a JWKS file. Responds with 404 if the file cannot be read. */
 function addJwks(app: FastifyInstance, { file, path }: { file: string; path: string }): void {
   app.get(path, async (request, reply) => {
     const text = await readFile(file, 'utf8').catch(() => undefined);

@@ -16,7 +16,7 @@ interface SignedRequest {
 const MAX_TIMESTAMP_SKEW_SECONDS = 300;
 const UNIX_SECONDS = /^\d{1,15}$/;
 
-/** Throws 401 unless all three headers are present and valid (spec section 5). */
+/** Throws a 401 error unless X-API-Key, X-Timestamp and X-Signature are present and valid (spec section 5). */
 export function authenticate(request: SignedRequest, keys: ApiCredentials, nowMs: number): void {
   const key = requiredHeader(request.headers, 'X-API-Key');
   const timestamp = requiredHeader(request.headers, 'X-Timestamp');

@@ -5,11 +5,11 @@ interface TransactionSearch {
   channel: string;
   transactionId?: string;
   externalId?: string;
-  /** Current time; a transaction that is hidden at this time is not found. */
+  /** Current time in ms since 1970; a transaction that is hidden at this time is not found. */
   now: number;
 }
 
-/** Keeps transactions in memory. If full, evicts the transaction that was settled first, or the oldest if none is. */
+/** Keeps transactions in memory. If full, evicts the one that became final first; if none is final, the oldest. */
 export class Store {
   private readonly byId = new Map<string, Transaction>();
   private readonly byExternalId = new Map<string, Transaction[]>();

@@ -61,7 +61,7 @@ export const isHidden = ({ hiddenUntil }: Transaction, now: number): boolean =>
 export const awaitsConfirm = ({ state }: Payment): boolean =>
   state !== undefined && state !== 'waiting_for_provider';
 
-/** Returns the form of a transaction that the functions of a method get, such as `adds` and `lookupFields`. */
+/** Converts a transaction to the argument of a method's functions, such as `adds` and `lookupFields`. */
 export function toMethodTransaction({ id, methodFields, amount }: Transaction): SandboxTransaction {
   return {
     id,

@@ -3,8 +3,8 @@ import { snakeCase, type WireObject } from '../shared/wire-object';
 import { NullableField } from './nullable-field';
 
 /**
- * A value that a response may lack although the service has it. If it is missing, reading it sends a lookup and returns
- * a promise of the result. All lazy fields of an object share one lookup.
+ * A value that a response may lack although the service has it. Reading a missing value sends a lookup and returns a
+ * promise of the value in the lookup's response. All lazy fields of an object share one lookup.
  */
 export type Lazy<T> = T | null | undefined | Promise<T | null | undefined>;
 

@@ -83,7 +83,7 @@ export abstract class PaymentResource extends Node {
   /** When the payment was looked up, by the service's clock, in milliseconds since 1970; undefined if unknown. */
   serviceTime?: number;
 
-  /** Polling intervals that the next actions recommend. */
+  /** Polling intervals in ms that `nextAction` recommends to callers without a subscription. */
   pollAfter: CallerPollIntervals = SHORTEST_POLL_AFTER;
 
   /** The sub-state of the payment (spec 3.3), in methods that have sub-states. */

@@ -26,7 +26,7 @@ export abstract class PayoutResource extends Node {
   /** Method type from the service (redacted); if it sent none, that of the create call; null if neither is known. */
   wireType!: string | null;
 
-  /** True if the journal could not be read, so details of the create call may be missing. */
+  /** True if details of the create call may be missing, because the journal was not or could not be read. */
   isPartial?: boolean;
 
   /** @param definition definition of the payout's method, from schema/methods */

@@ -16,7 +16,7 @@ export function registerEnum<V extends string>(
   return enumObject as { readonly [K in V]: K };
 }
 
-/** Converts a word of the service to the enum value of the same name, ignoring case; `unknownValue` if there is none. */
+/** Converts a word of the service to the enum value of the same name, ignoring case; `unknownValue` if none exists. */
 export const toEnumValue = <V extends string>(
   values: { readonly [K in V]: K },
   unknownValue: V,

@@ -46,7 +46,7 @@ const combineDecorators =
   (prototype, key) =>
     decorators.forEach((decorate) => decorate(prototype, key));
 
-/** Requires a printable text that is not blank and not too long. The specification states no limit (spec 2.1). */
+/** Requires printable text that is not blank. The maximum length is the gateway's own: spec 2.1 shows none. */
 export const IsText = (maxLength = 255): PropertyDecorator =>
   combineDecorators(
     TextRule('notBlank', 'must not be blank.', (text) => text.trim() !== ''),
@@ -100,7 +100,7 @@ export const IsCountryCode = (): PropertyDecorator =>
 const isCalendarDate = (text: string): boolean =>
   /^(19|[2-9]\d)\d\d-\d\d-\d\d$/.test(text) && isISO8601(text, { strict: true });
 
-/** Requires a date that exists in the calendar, from 1900 on, and is not in the future. */
+/** Requires a calendar date from 1900 on that is not in the future. */
 export const IsPastDate = (): PropertyDecorator =>
   combineDecorators(
     TextRule('date', 'must be a date in the form YYYY-MM-DD, from 1900 on.', isCalendarDate),
@@ -133,7 +133,7 @@ export const IsExpiryMonth = (): PropertyDecorator =>
     /^(0[1-9]|1[0-2])$/.test(text),
   );
 
-/** Whether a card has expired: its month has ended in every time zone. The last one is UTC−12. */
+/** Whether a card has expired: its expiry month has ended even in UTC−12, the time zone where it ends last. */
 const hasExpired = (month: number, year: number): boolean => Date.now() >= Date.UTC(year, month, 1, 12);
 
 export const IsExpiryYear = (): PropertyDecorator =>
@@ -175,7 +175,7 @@ const hasCardNumber = (text: string): boolean => containsPan(text) && !isIBAN(te
 
 const isWithinSizeLimit = (fields: object): boolean => JSON.stringify(fields).length <= 8192;
 
-/** Checks the JSON object with the fields of a method whose fields the service does not document. */
+/** Rules for the JSON object in `fields`, the input of methods whose fields the service does not document. */
 export const IsCustomFields = (): PropertyDecorator =>
   combineDecorators(
     ObjectRule(

@@ -17,7 +17,7 @@ type RuleWithMessage = readonly [name: ValueRule, message: string];
 
 /**
  * Creates the error for a value that its scalar rejects. The message states the rule, never the value; graphql-js adds
- * the path. It is a GraphQLError, because graphql-js wraps any other error in a message that quotes the literal.
+ * the path. The error is a GraphQLError: graphql-js wraps any other error in a message that quotes the literal.
  */
 export const invalidValueError = ([rule, message]: RuleWithMessage, nodes?: ValueNode): GraphQLError =>
   new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', rule } });
@@ -154,7 +154,7 @@ const significantDigits = (text: string): string => text.replace(/e.*|\D/gi, '')
 /** Maximum length of a number literal. Longer literals are rejected, because they are slow to compare. */
 const MAX_LITERAL_LENGTH = 64;
 
-/** Throws unless a JSON number can represent the literal exactly. */
+/** Throws BAD_USER_INPUT for a literal that is too long, or whose significant digits change in a JavaScript number. */
 function assertExactNumber(node: IntValueNode | FloatValueNode): void {
   const text = node.value;
   const isExact =

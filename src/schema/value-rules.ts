@@ -1,6 +1,6 @@
 /**
- * Rules of GraphQL types and query arguments, in `extensions.fields[].rule` of BAD_USER_INPUT errors. Arguments can also
- * violate rules of input-rules.ts. Clients rely on the names.
+ * Names of the rules of GraphQL types and query arguments, in `extensions.fields[].rule` of BAD_USER_INPUT errors.
+ * Arguments can also violate rules of input-rules.ts. Clients rely on the names.
  */
 export const VALUE_RULES = [
   // Any type

@@ -1,5 +1,5 @@
 /**
- * Exponential backoff with jitter of ±25 %.
+ * Exponential backoff with jitter of ±25 %, which can exceed `maxMs`.
  * @param failureCount number of earlier failures; each doubles the delay
  * @param random a number from 0 (inclusive) to 1 (exclusive)
  * @returns the delay in ms

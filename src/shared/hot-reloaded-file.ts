@@ -31,7 +31,7 @@ interface ReadResult<T> {
 export class HotReloadedFile<T> {
   #lastResult: ReadResult<T>;
   #value: T;
-  /** Versions of all files at the last poll, if they had changed. The files are read when two polls see the same versions. */
+  /** Changed versions seen by the last poll, else undefined. If the next poll sees them again, the files are read. */
   #changingVersions: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -82,7 +82,7 @@ export class HotReloadedFile<T> {
   }
 }
 
-/** Reads the files; again if one changes meanwhile, because related files are often replaced together. */
+/** Reads the files, up to MAX_READS times, until none changes during a read: files are often replaced together. */
 function readUntilStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
   for (let readCount = 1; ; readCount += 1) {
     const result = readOnce(options);

@@ -35,7 +35,7 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
 /**
- * Whether an object in a valid JSON text has duplicate names. JSON.parse keeps the last one, other parsers the first.
+ * Whether an object in a valid JSON text has duplicate names. JSON.parse keeps the last, some parsers the first.
  * Compares the number of colons outside strings with the number of names in the parsed value.
  */
 export const hasDuplicateNames = (text: string, value: unknown): boolean =>

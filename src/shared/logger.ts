@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { pino, type Logger } from 'pino';
 
-/** Buffered lines of this size are written at once. One write per line would cost more than the rest of logging. */
+/** Buffered lines are written when they have this size. A write per line would cost more than the rest of logging. */
 const FLUSH_AT_BYTES = 2048;
 const FLUSH_EVERY_MS = 100;
 /** Maximum size of buffered lines while they cannot be written (full disk). Lines beyond it are lost. */

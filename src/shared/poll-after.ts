@@ -13,5 +13,5 @@ export const callerPollIntervals = ({ payer, provider }: CallerPollIntervals): C
   provider: Math.max(MIN_POLL_MS, provider),
 });
 
-/** The shortest intervals, for code without settings. */
+/** The shortest intervals, for code that does not know the configured poll intervals. */
 export const SHORTEST_POLL_AFTER = callerPollIntervals({ payer: MIN_POLL_MS, provider: MIN_POLL_MS });

@@ -20,7 +20,7 @@ function parseDuration(text: string): number | undefined {
 
 /**
  * Parses intervals such as "1s/30s 5s/10m 60s": every second until 30 seconds after a change, then every 5 seconds
- * until 10 minutes after it, then every minute. The last step has no end, the other ends ascend. Undefined if invalid.
+ * until 10 minutes after it, then every minute. Ends ascend; only the last step has none. Returns undefined if invalid.
  */
 export function parsePollIntervals(text: string): PollIntervals | undefined {
   const parts = text.split(' ');

@@ -14,7 +14,7 @@ export interface PostgresUrl {
   hosts: readonly PostgresHost[];
   /** `target_session_attrs`, as in libpq. */
   targetSessionAttributes: 'any' | 'read-write' | 'primary';
-  /** Timeout for connecting to one of several hosts, in ms. */
+  /** Timeout in ms for connecting to each of several hosts; unused for a single host. */
   connectTimeoutMs: number;
 }
 
@@ -60,7 +60,7 @@ function checkParameters(parameters: URLSearchParams): void {
   }
 }
 
-/** Replaces prefer, require and verify-ca by verify-full, because the driver treats them alike but prints a warning. */
+/** Replaces prefer, require and verify-ca by verify-full: the driver treats them as verify-full, with a warning. */
 const normalizeSslMode = (connectionString: string): string =>
   connectionString.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=[&#]|$)/g, '$1verify-full');
 

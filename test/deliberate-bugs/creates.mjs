@@ -52,7 +52,7 @@ export const bugs = [
     id: 'create-preflight-believes-proxy',
     promise: 'A payout is not sent when a proxy, not the service, reports that its external id is free.',
     file: 'src/core/payouts.ts',
-    find: "if (!found && !isOwn) throw new ServiceError('UNAVAILABLE', UNREACHABLE_MESSAGE, 1000);",
+    find: "if (!found && !isFromService) throw new ServiceError('UNAVAILABLE', UNREACHABLE_MESSAGE, 1000);",
     replace: '',
     tests: ['test/exactly-once/lost-responses.slow.test.ts'],
   },

@@ -40,7 +40,7 @@ function parseRecordableText(option: string, value: string, maxLength: number): 
   return text;
 }
 
-/** Whether two operators may be the same person, because a name (user or SUDO_USER) of both is equal. */
+/** Whether two operators may be the same person, because they share a name (user or SUDO_USER). */
 export function mayBeSamePerson(one: Operator, other: Operator): boolean {
   const names = [one.user, one.sudoUser].filter((name) => name !== null);
   return names.includes(other.user) || (other.sudoUser !== null && names.includes(other.sudoUser));

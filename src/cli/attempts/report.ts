@@ -109,16 +109,16 @@ const plannedSettleJson = ({ line, name, request, attempt, state, message }: Pla
 
 interface ReportOptions {
   json?: boolean | undefined;
-  /** False for a preview. True if the planned settlements were carried out or proposed. */
+  /** False for a preview. True if the settle requests were carried out, or stored as a proposal. */
   isCarriedOut: boolean;
-  /** The id of the proposal that was stored; undefined if none was. */
+  /** The id of the proposal that was stored; undefined if no proposal was stored. */
   proposalId?: string | undefined;
 }
 
 /**
- * Prints each planned settlement with its state, their number by state, and the total amounts of those that are
- * settled, proposed or ready.
- * @returns the exit code of the command
+ * Prints each settle request with its state, the number of requests in each state, and the total amounts of the
+ * requests that are settled, proposed or ready.
+ * @returns the exit code of the command: EXIT.failed if a request is refused
  */
 export function printReport(
   terminal: Terminal,

@@ -12,7 +12,7 @@ const MAX_UNKNOWN_ATTEMPTS = 100_000;
 export const NO_ATTEMPT_MESSAGE =
   'No attempt has this id or idempotency key. If several clients used the key, use the id of the attempt.';
 
-/** Returns the base URL of the payment service, which identifies it in the journal. @throws UsageError if it is not set */
+/** Returns the payment service's base URL, which identifies it in the journal. @throws UsageError if it is not set */
 export function requireServiceUrl(baseUrl: string | null): string {
   if (baseUrl) return baseUrl;
   throw new UsageError(
@@ -20,13 +20,13 @@ export function requireServiceUrl(baseUrl: string | null): string {
   );
 }
 
-/** The journal, proposals and audit log of a command about attempts. Disposing of the session closes them. */
+/** Journal, proposals and audit log for an `attempts` command or `changes`. Disposing of the session closes them. */
 export type Session = Awaited<ReturnType<typeof openSession>>;
 
 /**
- * Opens the journal for a command about attempts.
+ * Opens the journal for an `attempts` command or `changes`.
  * @param byOption the option --by
- * @throws UsageError if the option is invalid or SERVICE_BASE_URL is not set; the journal is not opened then
+ * @throws UsageError, before the journal is opened, if the option is invalid or SERVICE_BASE_URL is not set
  */
 export async function openSession(context: Context, byOption?: string) {
   const { terminal } = context;
@@ -48,7 +48,7 @@ export async function openSession(context: Context, byOption?: string) {
       resources.unshift(proposals);
       return proposals;
     },
-    /** Opens the audit log. @throws AuditLogError if it cannot be written; no attempt may be settled then */
+    /** Opens the audit log. @throws AuditLogError if it cannot be written; then no attempt may be settled */
     openAuditLog: () => {
       const options = { creator: 'folder owner', key: config.auditKey?.reveal() ?? null } as const;
       const audit = AuditLog.open(config.auditFile, ({ why }) => terminal.printMessage(`${why}.`), options);

@@ -19,7 +19,7 @@ const COLUMN_BY_NAME = new Map<string, Column>([
   ['status', 'status'],
 ]);
 
-/** Returns the known fields of a row. @throws UsageError if a column is repeated or a value is not a string */
+/** Returns a row's known fields. @throws UsageError if a column is repeated or a value is neither a string nor null */
 function readFields(cells: readonly [name: string, value: unknown][]): RowFields {
   const fields: RowFields = {};
   for (const [name, value] of cells) {
@@ -106,7 +106,7 @@ function readRow({ line, read }: Row, defaultStatus: string): SettleFileLine {
   }
 }
 
-/** Reads a .csv or .jsonl file. A malformed line is `refused`. @throws InputError if the file is unusable */
+/** Reads a .csv or .jsonl file; malformed lines are `refused`. @throws InputError, UsageError if the file is invalid */
 export function readSettleFile(file: string, defaultStatus: string): SettleFileLine[] {
   const extension = path.extname(file).toLowerCase();
   if (extension !== '.csv' && extension !== '.jsonl')

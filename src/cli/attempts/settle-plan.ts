@@ -4,7 +4,7 @@ import { isUuid } from '../../shared/uuid';
 import { UsageError } from '../context';
 import { NO_ATTEMPT_MESSAGE, type Session } from './session';
 
-/** A request to settle an attempt. `attempt`: id or idempotency key of the attempt. */
+/** An operator's request to record the outcome of an attempt. `attempt`: id or idempotency key of the attempt. */
 export type SettleRequest = { attempt: string } & (
   | { outcome: 'not_sent'; transactionId: null; status: null }
   /** `status`: status of the transaction as the payment service writes it. */
@@ -35,20 +35,20 @@ export function toSettleRequest({ attempt, outcome, transactionId, status }: Req
 
 /**
  * `ready`: the attempt can be settled. `already_settled`: the attempt has the requested outcome. `left_unknown`: the
- * line of the file requests no outcome. `refused`: the attempt cannot be settled. `settled`, `proposed`: the command
- * has settled or proposed it.
+ * line of the file requests no outcome. `refused`: the attempt cannot be settled. `settled`: the command has recorded
+ * the outcome. `proposed`: the command has stored a proposal, which another user has to approve.
  */
 export type SettleState = 'ready' | 'settled' | 'proposed' | 'already_settled' | 'left_unknown' | 'refused';
 
 /** A settle request with its attempt in the journal and its state. */
 export interface PlannedSettle {
-  /** The line of the file; null if the request is not from a file. */
+  /** The line number in the file, from 1; null if the request is not from a file. */
   line: number | null;
   /** The id or idempotency key by which the operator named the attempt. */
   name: string;
   /** Null if the line of the file requests nothing or is malformed. */
   request: SettleRequest | null;
-  /** Null if the attempt was not found or not looked up. */
+  /** Null if the attempt was not found in the journal, or was not read. */
   attempt: Attempt | null;
   state: SettleState;
   /** Why the request is refused; null in every other state. */
@@ -82,12 +82,12 @@ export async function planSettle(
 }
 
 /**
- * A line of a file; its attempt has not been read yet. `name`: the id in the line, or the idempotency key if the line
- * has no id. `key`: the idempotency key of a line with an id, which must be the key of the attempt; otherwise null.
+ * A line of a file, before its attempt is read. `name`: the id in the line, or the idempotency key if the line has no
+ * id. `key`: the idempotency key in a line that also has an id, to compare with that of the attempt; otherwise null.
  */
 export type SettleFileLine = PlannedSettle & { line: number; key: string | null };
 
-/** Compares the lines of a file with the journal and with each other. */
+/** Decides which lines of a file can be settled: compares them with the journal and with each other. */
 export async function planFile(session: Session, lines: readonly SettleFileLine[]): Promise<PlannedSettle[]> {
   const planned: PlannedSettle[] = [];
   const firstLines = new Map<string, number>();
@@ -104,7 +104,7 @@ export async function planFile(session: Session, lines: readonly SettleFileLine[
 }
 
 /**
- * Refuses a line if its id and key belong to different attempts, or an earlier line has its attempt or transaction.
+ * Refuses a line if its id and key belong to different attempts, or its attempt or transaction is in an earlier line.
  * @param firstLines first line number of each attempt and transaction; the function adds those of this line
  */
 function refuseIfConflict(
@@ -120,7 +120,7 @@ function refuseIfConflict(
   for (const name of names) if (!firstLines.has(name)) firstLines.set(name, line);
   if (earlierLine !== undefined)
     return asRefused(planned, `Line ${earlierLine} has the same attempt or transaction.`);
-  // attemptsCsv() writes an apostrophe before a key that looks like a formula.
+  // Also accept the key with an apostrophe: attemptsCsv() puts one before a key that looks like a formula.
   const keyMatches = key === null || [attempt.key, `'${attempt.key}`].some((form) => form.trim() === key);
   return keyMatches ? planned : asRefused(planned, 'The attempt with this id has another idempotency key.');
 }

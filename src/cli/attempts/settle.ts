@@ -14,7 +14,7 @@ interface Decision {
   proposal?: { id: string; proposedBy: string };
 }
 
-/** Duration of a lease in ms. While the operator has the lease of an attempt, instances do not look the attempt up. */
+/** Duration of a lease in ms. While the operator holds the lease of an attempt, no instance recovers its outcome. */
 const LEASE_MS = 20_000;
 /** Maximum time in ms to wait until another process releases the lease of an attempt. */
 const CLAIM_TIMEOUT_MS = 15_000;
@@ -112,7 +112,7 @@ async function claimAttempt({ journal, service }: Session, id: string): Promise<
   const owner = `operator ${randomUUID()}`;
   const deadline = performance.now() + CLAIM_TIMEOUT_MS;
   for (;;) {
-    // journal.claim() would also take an attempt in progress if its lease has expired.
+    // Check the outcome first: journal.claim() would also take an attempt in progress if its lease has expired.
     const attempt = await journal.findById(service, id);
     if (attempt?.outcome !== 'unknown') return null;
     const now = Math.floor(await journal.time());

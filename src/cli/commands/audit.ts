@@ -47,7 +47,7 @@ async function verifyFile(file: string, verifier: Verifier, terminal: Terminal):
   });
 }
 
-/** Returns the result as --json prints it. `findings` has the first MAX_PRINTED faults and notes. */
+/** Returns the result as --json prints it. `findings`: at most MAX_PRINTED faults and MAX_PRINTED notes. */
 const verificationResult = (
   { writers, files, missed, notFound }: Verifier,
   { faultCount, noteCount, printed }: { faultCount: number; noteCount: number; printed: readonly Finding[] },

@@ -110,7 +110,7 @@ function csvLine(change: RecordedChange): string {
   return csvRecord(CSV_COLUMNS.map((name) => fields[name] ?? null));
 }
 
-/** Returns a change as JSON with the fields of PaymentChange or PayoutChange, except the one that needs a lookup. */
+/** Returns a PaymentChange or PayoutChange as JSON, without its field `payment` or `payout`, which needs a lookup. */
 function jsonLine(change: RecordedChange): string {
   const { kind, state, currency, value, received, ...fields } = changeFields(change);
   const json = {
@@ -122,5 +122,5 @@ function jsonLine(change: RecordedChange): string {
   return `${JSON.stringify(json)}\n`;
 }
 
-/** By format, the function that converts a change to a line. */
+/** Functions that convert a change to a line, by --format. */
 const FORMATTERS = { csv: csvLine, jsonl: jsonLine };

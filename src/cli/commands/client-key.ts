@@ -52,7 +52,7 @@ function entriesOfClient(entries: readonly KeyEntry[], id: string, file: string)
 
 interface KeyOptions {
   label?: string;
-  /** The lifetime of the key in ms; undefined: it does not expire. */
+  /** The lifetime of the key in ms; undefined: `new` sets no expiry, `rotate` uses the lifetime of the newest key. */
   expiresIn?: number | undefined;
 }
 
@@ -97,7 +97,7 @@ export function newKey(
   return EXIT.done;
 }
 
-/** Returns the lifetime of a key in ms; undefined if it does not expire or has no creation time. */
+/** Returns the lifetime of a key in ms; undefined if the key has no creation time, or no expiry after that time. */
 function lifetimeOf({ createdAt, caller: { expiresAt } }: ClientKey): number | undefined {
   if (createdAt === null || expiresAt === null || expiresAt <= createdAt) return undefined;
   return expiresAt - createdAt;

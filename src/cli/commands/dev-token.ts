@@ -70,7 +70,7 @@ function claimsOf({ sub, scope, channels }: DevTokenOptions) {
   return { sub, scope: scopes.join(' '), channels: channelList };
 }
 
-/** Runs `paygraph dev-token`. @throws InputError if an option is invalid or the settings forbid such tokens */
+/** Runs `paygraph dev-token`. @throws InputError if an option, a setting or the key file cannot be used */
 export async function devToken({ terminal, env }: Context, options: DevTokenOptions): Promise<number> {
   const { serviceBaseUrl, sandboxPort } = readCommandConfig(env);
   if (serviceBaseUrl !== null)
@@ -87,7 +87,7 @@ export async function devToken({ terminal, env }: Context, options: DevTokenOpti
     .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid })
     .setIssuer(DEV_ISSUER)
     .setAudience(DEV_AUDIENCE)
-    // The expiry of an expired token is in the past; the time of issue must not be later.
+    // With a negative --expires-in the expiry is in the past. The time of issue must not be later than the expiry.
     .setIssuedAt(Math.min(now, expiresAt))
     .setExpirationTime(expiresAt)
     .sign(privateKey);

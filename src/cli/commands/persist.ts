@@ -3,7 +3,7 @@ import { CLIENTS, findDocumentFiles, readClientOperations, type ClientOperation 
 import { EXIT, InputError, type Context } from '../context';
 import { replaceFile } from '../options';
 
-/** Functions that return the manifest, by --format. */
+/** Functions that return the manifest of persisted operations, by --format. */
 const FORMATS = {
   apollo: (operations: readonly ClientOperation[]): object => {
     return { format: 'apollo-persisted-query-manifest', version: 1, operations };

@@ -7,7 +7,7 @@ import { decisionFields, settlePlanned } from '../attempts/settle';
 import { planSettle, toSettleRequest, type PlannedSettle } from '../attempts/settle-plan';
 import { EXIT, type Context } from '../context';
 
-/** The rows of one proposal. */
+/** The rows of one proposal in the journal: one row per attempt. */
 type ProposalRows = [ProposedOutcome, ...ProposedOutcome[]];
 
 async function proposalJson({ journal, service }: Session, rows: ProposalRows) {
@@ -63,7 +63,7 @@ export async function listProposals(context: Context, { json }: JsonOption): Pro
   return EXIT.done;
 }
 
-/** Opens the proposals and reads the one with this id. Throws if there is none. */
+/** Opens the store of proposals and reads a proposal. Throws an Error if no open proposal has this id. */
 async function openProposal(session: Session, id: string) {
   const store = await session.openProposals();
   const [first, ...more] = await store.list(session.service, Date.now(), id);
@@ -76,8 +76,8 @@ async function openProposal(session: Session, id: string) {
 }
 
 /**
- * Runs `paygraph attempts approve`. Removes settled attempts from the proposal; refused ones stay until it expires.
- * Rejects if the proposal does not exist or the operator may be the proposer.
+ * Runs `paygraph attempts approve`. Removes settled attempts from the proposal; refused attempts stay in the proposal
+ * until it expires. Rejects if no open proposal has this id, or if the operator may be the proposer.
  */
 export async function approve(
   context: Context,
@@ -100,7 +100,7 @@ export async function approve(
   return printReport(context.terminal, results, { json, isCarriedOut: true });
 }
 
-/** Runs `paygraph attempts withdraw`. Rejects if the proposal does not exist. */
+/** Runs `paygraph attempts withdraw`. Rejects if no open proposal has this id. */
 export async function withdraw(
   context: Context,
   id: string,

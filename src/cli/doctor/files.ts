@@ -60,7 +60,7 @@ export function checkAuditLogFile({ config }: CheckContext): Finding[] {
   return [checkWritable('AUDIT_LOG_FILE', file), checkDiskSpace(file)];
 }
 
-/** Checks that this user can read each sensitive file, and that it is not readable or writable by every user. */
+/** Checks that this user can read each sensitive file, and that no such file is world-readable or world-writable. */
 export function checkFilePermissions(context: CheckContext): Finding[] {
   const files = sensitiveFilesOf(context).filter(([, file]) => existsSync(file));
   const skippedMessage =
@@ -71,7 +71,7 @@ export function checkFilePermissions(context: CheckContext): Finding[] {
   return findings.length > 0 ? findings : [ok(`Not open to every user of this machine: ${names}.`)];
 }
 
-/** Returns the names and paths of files that only the user of the gateway should access. An unset path is empty. */
+/** Returns names and paths of files that only the gateway's user should access. An empty path stands for no file. */
 function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string, file: string][] {
   const { credentialsFile } = config.service;
   const journalUrl = config.journal.url.reveal();

@@ -45,7 +45,7 @@ async function checkSqlite(file: string): Promise<JournalInspection> {
   if (!existsSync(file) || statSync(file).isDirectory()) return { findings: [writableFinding, diskFinding] };
   try {
     const state = await inspectSqlite(file, BUSY_TIMEOUT_MS);
-    // The folder must be writable, too, because SQLite creates two more files in it.
+    // The folder must be writable, too: SQLite in WAL mode creates a -wal and a -shm file in it.
     const isUsable = state.isWritable && isWritable(path.dirname(file));
     const accessFinding = isUsable
       ? writableFinding

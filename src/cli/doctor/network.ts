@@ -16,14 +16,14 @@ import {
 
 const TIMEOUT_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** The check warns or fails if the certificate of the payment service expires in fewer days. */
+/** The check warns if the service's certificate expires in fewer days than this, and fails below FAIL_BELOW_DAYS. */
 const WARN_BELOW_DAYS = 21;
 const FAIL_BELOW_DAYS = 3;
 
 /** Returns the host of a URL; an IPv6 address is returned without brackets. */
 const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** Checks that the payment service accepts connections and, over https, that its certificate is valid for some time. */
+/** Checks that the payment service accepts connections and, over https, that its certificate does not expire soon. */
 export async function checkServiceConnection({ config, now }: CheckContext): Promise<Finding[]> {
   if (config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
   const { baseUrl } = config.service;

@@ -35,7 +35,7 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
   return sendLookups(context, openedEntries).finally(() => openedEntries.credentials.close());
 }
 
-/** Opens the credentials, and chooses a channel for each of their entries. `channels`: channel by name of the entry. */
+/** Opens the credentials. `channels`: the merchant channel for the test lookup of each entry, by the entry's name. */
 function openCredentialEntries({ config, channel }: CheckContext) {
   const credentials = openCredentials(config.service);
   const channels = new Map<string, string>();

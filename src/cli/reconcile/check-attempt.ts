@@ -12,16 +12,16 @@ import {
 import type { LatestChanges } from './latest-changes';
 import type { LookupId, LookupOutcome } from './lookups';
 
-/** Result of the comparison of an attempt, with the compared change and transaction. */
+/** Result of comparing an attempt (the journal's record of a create) with its transaction at the service. */
 export interface CheckedAttempt extends Comparison {
   attempt: Attempt;
-  /** Null if the transaction id is unknown, no change of the transaction is recorded, or the lookup failed. */
+  /** Null if no transaction id or no change is recorded, or if the lookup failed or only a proxy responded. */
   change: LatestChange | null;
-  /** Null if the service does not find the transaction, another attempt created it, or the lookup failed. */
+  /** Null if the service did not return the transaction, or if another attempt created it. */
   transaction: ServiceTransaction | null;
   /** When the lookup ended, in ms since 1970. */
   checkedAt: number;
-  /** Whether the service did not respond, or rejected the credentials. Many such attempts in a row end the run. */
+  /** Whether the lookup failed as UNAVAILABLE, TIMEOUT or AUTH_FAILED. Many such results in a row end the run. */
   isOutage: boolean;
 }
 
@@ -50,8 +50,8 @@ const unknownComparison = (
 });
 
 /**
- * Compares an attempt with the present state at the service. If they differ, reads the journal again and compares a
- * second time, because the state may have changed and been recorded since the first read.
+ * Compares an attempt with the present state at the service. Unless they agree or there is an outage, reads the journal
+ * again and compares a second time, because the state may have changed and been recorded since the first read.
  */
 export async function checkAttempt(attempt: Attempt, options: CheckOptions): Promise<CheckedAttempt> {
   const checked = await checkOnce(attempt, options);
@@ -73,7 +73,7 @@ async function checkOnce(
     const before = findChange();
     await options.changes.update();
     if (isDeepStrictEqual(findChange(), before)) break;
-    // The change may have been recorded after the lookup.
+    // A change was recorded meanwhile, and the lookup may show the state before it: look up again.
     outcome = await options.lookUp(attempt, id);
   }
   const comparison = await compareAttempt(attempt, outcome, options);

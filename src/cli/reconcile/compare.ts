@@ -7,8 +7,8 @@ import { normalizeDecimal } from '../../schema/scalars';
 /**
  * `agrees`: the present state at the service fits the record. `missing`: recorded as succeeded, but the service does
  * not find the transaction. `amount_differs`, `status_differs`: the service shows another amount or status.
- * `unexpected`: recorded as not sent or rejected, but the service has a transaction. `unknown`: the outcome is unknown,
- * or the lookup failed.
+ * `unexpected`: recorded as not sent or rejected, but the service has a transaction. `unknown`: the lookup failed, or
+ * the outcome of the attempt, or of another attempt that may have created the transaction, is unknown or in progress.
  */
 export const RESULTS = [
   'agrees',
@@ -27,12 +27,12 @@ export interface ServiceTransaction {
   status: string;
   /** The status as the service sent it, redacted. */
   rawStatus: string;
-  /** Currency of the amount; null if the service sends none, as with payouts. */
+  /** Currency and value of the amount; null if the response has no amount, as with payouts. */
   currency: string | null;
   value: string | null;
-  /** Amount actually paid by a MISPAID payment; otherwise null. */
+  /** For a MISPAID payment, the amount that the payer actually paid; otherwise null. */
   received: string | null;
-  /** In ms since 1970, by the service's clock; null if the response lacks it. */
+  /** In ms since 1970, by the service's clock; null for payouts, and if the response lacks it. */
   createdAt: number | null;
 }
 
@@ -44,7 +44,7 @@ export interface LatestChange {
 
 export interface Comparison {
   result: Result;
-  /** Reason of the result, as a constant word; empty if the result needs none. */
+  /** Reasons for the result: fixed words, separated by a space; empty if the result needs no reason. */
   detail: string;
 }
 
@@ -109,9 +109,9 @@ function findAmountDifference(
 }
 
 /**
- * Returns why the status at the service differs from the record; null if they agree. With a recorded change, only its
- * status agrees, because consumers of changes rely on it. Without one, every status that can follow the status of the
- * create agrees. A final status never changes.
+ * Returns why the status at the service differs from the record; null if they agree. If a change is recorded, the
+ * service must show its status, because consumers of changes rely on it. If no change is recorded, every status that
+ * can follow the status in the response to the create agrees. A final status never changes.
  */
 function findStatusDifference(
   attempt: Attempt,
@@ -126,7 +126,7 @@ function findStatusDifference(
   return change === null ? null : CHANGE_NOT_RECORDED;
 }
 
-/** Compares an attempt recorded as not sent or rejected. `transaction`: the transaction with the same external id. */
+/** Compares an attempt recorded as not sent or rejected with the transaction that has its external id, if any. */
 export function compareUnsent(
   attempt: Attempt,
   transaction: ServiceTransaction | null,

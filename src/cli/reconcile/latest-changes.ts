@@ -23,8 +23,8 @@ interface LatestChangesOptions {
 }
 
 /**
- * The latest change of each transaction: a copy in a temporary file, because the journal has no index of changes by
- * transaction. Needs little memory, however many changes there are.
+ * The latest recorded change of each transaction (status, amount received): a copy in a temporary file, because the
+ * journal has no index of changes by transaction. Needs little memory, however many changes there are.
  */
 export class LatestChanges implements Disposable {
   // SQLite keeps a database without a name in a temporary file, and deletes this file when the database is closed.
@@ -48,7 +48,7 @@ export class LatestChanges implements Disposable {
     return this.#lastUpdate;
   }
 
-  /** Returns the latest change of a transaction as of the last `update`; null if none is kept. */
+  /** Returns the latest change of a transaction as of the last `update`; null if the copy has none. */
   find(kind: AttemptKind, transactionId: string): LatestChange | null {
     const row = this.#findStatement.get(kind, transactionId);
     if (!row) return null;
@@ -63,7 +63,7 @@ export class LatestChanges implements Disposable {
       for await (const page of changePages(journal, range, () => PAGE_SIZE)) this.#store(page);
     } catch (error) {
       if (!(error instanceof PositionExpired)) throw error;
-      // Skip deleted changes: they are older than every attempt of this run.
+      // The next changes were deleted meanwhile (CHANGES_RETENTION_DAYS): continue with the oldest stored change.
       this.#position = error.oldest;
       await this.#readNew();
     }

@@ -32,7 +32,7 @@ const MAX_DELAY_MS = 30_000;
 interface LookupOptions {
   limiter: RateLimiter;
   clock: WaitingClock;
-  /** Aborts waiting lookups. */
+  /** Aborts lookups that wait for the rate limit or for a retry. */
   signal: AbortSignal;
 }
 
@@ -66,16 +66,16 @@ export class ServiceLookups implements AsyncDisposable {
     };
   }
 
-  /** Looks up the transaction of an attempt. Rejects only if the signal is aborted. */
+  /** Looks up an attempt's transaction. Resolves with `failed` on a ServiceError; rejects if the signal is aborted. */
   async lookUp({ kind, channel }: Attempt, id: LookupId): Promise<LookupOutcome> {
     const { limiter, clock, signal } = this.options;
     for (let tries = 1; ; tries += 1) {
       await limiter.turn(signal);
       try {
         const service = kind === 'payment' ? this.#payments : this.#payouts;
-        const { found, isOwn } = await service.search({ channel, ...id });
+        const { found, isFromService } = await service.search({ channel, ...id });
         if (found) return { kind: 'found', transaction: toServiceTransaction(found) };
-        return { kind: isOwn ? 'not_found' : 'not_found_by_proxy' };
+        return { kind: isFromService ? 'not_found' : 'not_found_by_proxy' };
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         if (tries >= MAX_TRIES || !RETRYABLE_ERRORS.has(error.kind))

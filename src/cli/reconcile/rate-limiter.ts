@@ -19,7 +19,7 @@ const MAX_LAG_MS = 100;
 /** Spaces requests evenly, in the order in which they ask for their turn. */
 export class RateLimiter {
   readonly #intervalMs: number;
-  /** Time of the next free turn according to the monotonic clock. */
+  /** Time of the next free turn in ms, by the monotonic clock. */
   #nextTurnAt = -Infinity;
 
   constructor(
@@ -36,7 +36,7 @@ export class RateLimiter {
     if (turnAt > now) await this.clock.wait(turnAt - now, signal);
   }
 
-  /** Delays the next turn, because a request has been sent without waiting for a turn. */
+  /** Counts a request that was sent without waiting for its turn: delays the next turn. */
   charge(): void {
     this.#take(this.clock.monotonic());
   }

@@ -14,7 +14,7 @@ import { causeCode } from '../../shared/error-code';
 import { replaceFile } from '../options';
 import { RESULTS, type Result } from './compare';
 
-/** The attempts that a run compares. An interrupted run can only be continued with the same selection. */
+/** The attempts that a run of `reconcile` compares. --resume continues a run only with the same selection. */
 export interface AttemptSelection {
   service: string;
   /** Start times in ms since 1970: `from` is inclusive, `to` exclusive. */
@@ -32,7 +32,7 @@ interface Progress {
   selection: AttemptSelection;
   /** Position of the last attempt whose result was added; null at the start. */
   position: AttemptPosition | null;
-  /** Length of the file in bytes up to the last saved result. Resuming a run truncates the file to this length. */
+  /** Length of the file in bytes up to the last saved result. Each save first truncates the file to this length. */
   bytes: number;
   counts: ResultCounts;
 }
@@ -44,7 +44,7 @@ const progressFileOf = (file: string): string => `${file}.progress`;
 
 /**
  * The CSV file of a run, with a progress file beside it. After Ctrl+C or a crash a resumed run continues after the last
- * saved result, so the file contains each attempt once.
+ * saved result, so the file contains no attempt twice.
  */
 export class ReportFile implements Disposable {
   /** Results that were added after the last `save`. */
@@ -85,7 +85,7 @@ export class ReportFile implements Disposable {
     return this.progress.counts;
   }
 
-  /** Position of the last attempt that was added. */
+  /** Position of the last attempt whose result was added; null at the start. */
   get position(): AttemptPosition | null {
     return this.progress.position;
   }

@@ -3,9 +3,9 @@ import { checkAttempt, type CheckedAttempt, type CheckOptions } from './check-at
 import { reportRecord } from './report';
 import type { ReportFile, AttemptSelection } from './report-file';
 
-/** Maximum number of checks that are in progress or whose results are not added yet. Limits the memory of a run. */
+/** Maximum number of checks that are in progress or wait for the results of earlier checks. Limits memory. */
 const MAX_IN_FLIGHT = 64;
-/** Number of failed lookups in a row after which a run ends, to be continued later. */
+/** A run ends after this many attempts in a row whose lookups failed in an outage; --resume continues the run. */
 const MAX_FAILED_IN_A_ROW = 20;
 const SAVE_INTERVAL_MS = 1000;
 
@@ -31,7 +31,7 @@ export async function checkAttempts({
   onProgress,
 }: RunOptions): Promise<void> {
   const inFlight: Promise<CheckedAttempt>[] = [];
-  /** Results that wait because their lookups failed. Added after a success or at the end; discarded if the run fails. */
+  /** Results of lookups that failed in an outage. Added after a success or at the end; discarded if the run fails. */
   let failed: CheckedAttempt[] = [];
   let savedAt = performance.now();
   const add = (checked: CheckedAttempt): void => {

@@ -28,7 +28,7 @@ const LOOKUP_INTERVAL_MS = 1000;
 const BURST_TOLERANCE_MS = 3 * LOOKUP_INTERVAL_MS;
 /** Maximum number of token buckets. While all are in use, callbacks for attempts without a bucket are dropped. */
 const MAX_BUCKETS = 1000;
-/** Maximum number of concurrent lookups for callbacks. The rest of the capacity is for callers' requests. */
+/** Maximum number of concurrent lookups for callbacks, so that slots stay free for callers' lookups. */
 const MAX_CONCURRENT_LOOKUPS = 16;
 
 /** Handles callbacks (spec 6). They are not signed, so a callback only triggers a signed lookup. */
@@ -41,7 +41,7 @@ export class CallbackHandler {
     this.#clock = options.session.clock;
   }
 
-  /** Returns the callback URL for a create: the caller's if given, otherwise this gateway's if PUBLIC_URL is set. */
+  /** Returns the caller's callback URL; if none is given, this gateway's (without PUBLIC_URL: null or undefined). */
   callbackUrlFor(attemptId: string, callersUrl: string | null | undefined): string | null | undefined {
     const { publicUrl, tokens } = this.options;
     if (publicUrl === null || (callersUrl !== null && callersUrl !== undefined)) return callersUrl;

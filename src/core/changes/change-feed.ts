@@ -39,7 +39,7 @@ export interface ChangeReader {
 
 export interface ChangePage {
   changes: RecordedChange[];
-  /** Position after which the next read starts: that of the last change, or where the read ended if the page is empty. */
+  /** Position after which the next read starts: that of the last change; for an empty page, where the read ended. */
   end: ChangePosition;
   hasMore: boolean;
 }
@@ -59,7 +59,7 @@ export class ChangeFeed {
   readonly #reads = new Map<string, Promise<ReadChanges>>();
   /** Runs reads outside the async context of the request that started the watcher. */
   readonly #runOutsideRequests = AsyncLocalStorage.snapshot();
-  /** Times of the first and the last of consecutive reads from which newer changes were hidden; monotonic clock. */
+  /** Monotonic times of the first and last of consecutive stalled reads; undefined if the last read was not stalled. */
   #behind: { since: number; until: number } | undefined;
 
   constructor(private readonly options: ChangeFeedOptions) {}
@@ -73,7 +73,7 @@ export class ChangeFeed {
   /**
    * Returns up to `limit` changes, oldest first.
    * @param after position of the last change that the reader has; null: start with the oldest stored change
-   * @throws CursorExpired; UNAVAILABLE if the journal cannot be read
+   * @throws CursorExpired; ServiceError (UNAVAILABLE) if the journal cannot be read
    */
   async read(reader: ChangeReader, after: ChangePosition | null, limit: number): Promise<ChangePage> {
     const { runtime } = this.options;
@@ -83,13 +83,13 @@ export class ChangeFeed {
       const reading = this.#readPage(reader, readFrom, limit);
       const leftMs = deadline - runtime.monotonic();
       const page = await withTimeout(leftMs, reading, runtime).catch((error: unknown) => {
-        // After progress, the reader continues with another query.
+        // If earlier reads made progress, return an empty page: the caller continues from its `end` with another query.
         if (error instanceof CursorExpired || readFrom === null || readFrom === after)
           throw error instanceof CursorExpired ? error : unreadableError();
         return { changes: [], hasMore: true, readUntil: readFrom };
       });
       const { changes, hasMore, readUntil } = page;
-      // A page is empty if the reader may see none of its changes. More changes may follow.
+      // An empty page with `hasMore` contained only changes that the reader may not see: read the next page.
       if (changes.length > 0 || !hasMore || readUntil === readFrom)
         return { changes, end: changes.at(-1)?.position ?? readUntil, hasMore };
       readFrom = readUntil;
@@ -181,13 +181,13 @@ export class ChangeFeed {
       throw error instanceof PositionExpired ? new CursorExpired(encodeCursor(error.oldest)) : error;
     });
     const now = clock.monotonic();
-    // A busy journal always has an open database transaction, so readers that still receive changes are not stalled.
+    // A busy journal always has an open database transaction, so a reader that gets the last changes is not stalled.
     const isStalled = page.isBehind && (page.changes.length === 0 || page.hasMore);
     this.#behind = isStalled ? { since: this.#behind?.since ?? now, until: now } : undefined;
     return page;
   }
 
-  /** Repeats a read with exponential backoff until it succeeds. Returns undefined if the watcher was stopped. */
+  /** Retries a read until it succeeds. Returns undefined if the watcher was stopped. Throws CursorExpired at once. */
   async #retry<T>(watcher: Watcher, read: () => Promise<T>): Promise<T | undefined> {
     for (let failureCount = 0; !watcher.isStopped; failureCount += 1) {
       try {

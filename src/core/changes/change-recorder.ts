@@ -23,7 +23,7 @@ export interface KnownState {
 
 const MAX_KNOWN_STATES = 20_000;
 
-/** Records new statuses and states of followed transactions in the journal. Never throws and never blocks. */
+/** Records new statuses and states of followed transactions (docs/changes.md). Never throws and never blocks. */
 export class ChangeRecorder {
   readonly #knownStates: Record<AttemptKind, LRUCache<string, KnownState>> = {
     payment: growingCache(MAX_KNOWN_STATES),
@@ -83,7 +83,7 @@ export class ChangeRecorder {
     return this.#toObservedState(seen);
   }
 
-  /** Returns the known state if the journal has the same one; otherwise forgets it and returns undefined. */
+  /** Returns the known state if it agrees with the journal's row; otherwise forgets it and returns undefined. */
   revalidateKnownState({
     kind,
     transactionId,
@@ -103,7 +103,7 @@ export class ChangeRecorder {
     return this.#knownStates[kind].peek(transactionId);
   }
 
-  /** Must be called when the outcome of a create and its first change were recorded. */
+  /** Must be called when the journal has recorded the outcome of a create and, with it, the first change. */
   onCreateRecorded(snapshot: Snapshot): void {
     const lastState = this.#knownStates[snapshot.kind].peek(snapshot.transactionId);
     if (lastState) lastState.confirmedAt ??= this.session.clock.now();

@@ -114,7 +114,7 @@ interface ChangeSignalsOptions {
   clock: Clock;
   notifier: ChangeNotifier;
   runtime: Pick<Runtime, 'random'>;
-  /** Identifies the payment service and its credentials. */
+  /** Name of the payment service in the journal. */
   service: string;
 }
 

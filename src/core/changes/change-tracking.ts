@@ -29,7 +29,7 @@ interface StartOptions {
   background: BackgroundRunner;
 }
 
-/** This instance's parts of the record of changes: recorder, feed for readers, signals, lookups of transactions. */
+/** Connects the parts of the record of changes (docs/changes.md): recorder, feed for readers, signals and follower. */
 export class ChangeTracking {
   readonly recorder: ChangeRecorder;
   readonly feed: ChangeFeed;

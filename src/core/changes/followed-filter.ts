@@ -5,7 +5,7 @@ import type { AttemptKind } from '../../datasources/journal/journal';
 import type { JournalSession } from '../journal-session';
 import type { PollPhase } from '../polling/poll-schedule';
 
-/** The state of a transaction in a response. Does not refer to the response, because many are queued in memory. */
+/** The state of a transaction in a response. Holds no reference to the response: many states are queued in memory. */
 export interface SeenTransaction {
   kind: AttemptKind;
   channel: string;
@@ -22,14 +22,14 @@ export interface SeenTransaction {
   observedAt: number;
 }
 
-/** Minimum time in ms between queries. Each checks many transactions, because waking the journal thread is slow. */
+/** Minimum time in ms between queries. A query checks many transactions, because waking the journal thread is slow. */
 const CHECK_EVERY_MS = 100;
 const MAX_QUEUED = 10_000;
 const MAX_NOT_FOLLOWED = 20_000;
-/** Time in ms after which a transaction that was not followed is checked again: its create may be recorded now. */
+/** Time in ms after which a transaction that was not followed is checked again: its create may be recorded by then. */
 const RECHECK_MS = 5 * 60_000;
 
-/** Passes on the transactions in responses that may be followed: asks the journal in batches. */
+/** Asks the journal, in batches, which transactions may be followed (docs/changes.md), and passes only these on. */
 export class FollowedFilter {
   #queued: SeenTransaction[] = [];
   #timer: Timer | undefined;
@@ -85,7 +85,7 @@ export class FollowedFilter {
     this.#notFollowed.set(transactionId, true);
   }
 
-  /** Makes the next response with a transaction ask the journal again whether it is followed. */
+  /** Removes a transaction from the cache, so that its next response is checked against the journal again. */
   forget(transactionId: string): void {
     this.#notFollowed.delete(transactionId);
   }

@@ -8,9 +8,9 @@ import { nextFollowDelay, retryAfterOf, type PollPhase } from '../polling/poll-s
 import { pollPhase, type Snapshot } from '../polling/snapshot';
 import type { ChangeRecorder, KnownState } from './change-recorder';
 
-/** Delay in ms between two claims of due transactions. It is shorter if more are due and the rate limit allows it. */
+/** Delay in ms between two claims of due transactions; shorter, but within the rate limit, if more of them are due. */
 const RUN_DELAY_MS = 1000;
-/** Maximum number of transactions per claim, and of lookups in flight. The rest of the capacity is for callers. */
+/** Maximum number of transactions per claim, and of lookups in flight, so that slots stay free for callers. */
 const MAX_BATCH = 32;
 /** Time in ms for which a transaction is young after a change. Young transactions are likely to change again. */
 const YOUNG_MS = 15 * 60_000;
@@ -47,11 +47,11 @@ interface FollowerOptions {
   observer: Pick<BackgroundObserver, 'onFollowLookup'>;
 }
 
-/** Looks up transactions created through the gateway until they are COMPLETED or FAILED, even without subscribers. */
+/** Looks up created transactions until COMPLETED or FAILED, for at most FOLLOW_DAYS, even without subscribers. */
 export class Follower {
   readonly #job: RepeatedJob;
   readonly #lookups = new InFlightCounter();
-  /** Schedules that the journal does not have yet, by row id. Until then, leases prevent claims by other instances. */
+  /** Schedules not yet written to the journal, by row id. Meanwhile, leases prevent claims by other instances. */
   readonly #unwritten = new Map<number, FollowSchedule>();
   /** Token bucket: number of lookups that may be sent now. */
   #tokens = 0;
@@ -114,7 +114,7 @@ export class Follower {
     });
   }
 
-  /** Looks a claimed transaction up unless this is postponed or FOLLOW_DAYS are over. Schedules the next lookup. */
+  /** Looks up a claimed transaction, unless another response has just shown it or FOLLOW_DAYS have passed. */
   #follow(transaction: FollowedTransaction): void {
     const { session, config, observer, recorder, background } = this.options;
     const { clock } = session;
@@ -154,7 +154,7 @@ export class Follower {
       observer.onFollowLookup(kind, snapshot ? 'found' : 'missing');
       if (!snapshot) return this.#retryLater(transaction, 0);
       const phase = pollPhase(snapshot);
-      // A transaction is followed until its final status is recorded. Until then the lease prevents another claim.
+      // No next lookup: recording the final status ends the following. Until then, the lease prevents another claim.
       if (phase === 'done') return;
       const { state = null } = recorder.lastKnownState(kind, transactionId) ?? {};
       const isChanged = snapshot.status !== status || (lastState !== undefined && lastState.state !== state);

@@ -39,14 +39,14 @@ export class ObservationQueue {
     return this.#size;
   }
 
-  /** Time of the oldest observation that is not recorded yet, in journal time; undefined if all are recorded. */
+  /** Journal time of the first queued observation, usually the oldest; undefined if all observations are recorded. */
   get oldestAt(): number | undefined {
     const [first] = this.#inFlight.values();
     const [next] = this.#waiting.values();
     return (first?.[0] ?? next?.[0])?.observation.observedAt;
   }
 
-  /** Queues an observation. Drops the oldest observation if too many are queued. */
+  /** Queues an observation. If too many are queued, drops the first one that is not being written. */
   add(observation: Observation, onEnd: QueuedObservation['onEnd']): void {
     this.#size += 1;
     if (this.#size > MAX_QUEUED) this.#dropOldest();

@@ -24,7 +24,7 @@ export class ConfirmClaims {
     private readonly warn: (facts: object, message: string) => void,
   ) {}
 
-  /** Claims a payment. Returns null if a confirm of it is in progress. Throws UNAVAILABLE if the journal fails. */
+  /** Claims a payment; null if another confirm of it runs. Throws a ServiceError (UNAVAILABLE) if the journal fails. */
   async begin(claim: ConfirmClaim): Promise<ConfirmBeginResult | null> {
     const beginning = this.session.journal.beginConfirm(claim);
     try {
@@ -33,7 +33,7 @@ export class ConfirmClaims {
       // The journal may have recorded the claim despite the error, so the claim must be ended.
       void beginning.then(
         (lateResult) => lateResult && this.end(claim.id, notCarriedOutResult(lateResult)),
-        // `not_carried_out` changes nothing about an earlier confirm, whose result may be unknown.
+        // `not_carried_out` is always safe: an unknown result of an earlier confirm stays unknown.
         () => this.#recordLater(claim.id, { outcome: 'not_carried_out', confirmed: [] }),
       );
       throw error;

@@ -60,7 +60,7 @@ interface ConfirmCompletion {
 
 const replay = (found: PaymentResource): ConfirmOutcome => ({ kind: 'success', found, replayed: true });
 
-/** Sends one confirm at a time per payment, and none again that may have been carried out. See docs/exactly-once.md. */
+/** Sends one confirm at a time per payment. Looks up the payment before it repeats a confirm of unknown result. */
 export class ConfirmService {
   readonly #claims: ConfirmClaims;
   readonly #inFlight = new InFlightCounter();
@@ -97,7 +97,7 @@ export class ConfirmService {
       if (!repeated) {
         if (!begun) return { kind: 'in_progress' };
         const isComparable = (hash: string): boolean => hashes.isComparable(hash);
-        // The fence may have been raised since this instance last read it.
+        // A failover of the journal may have raised the fence (docs/exactly-once.md) since this instance last read it.
         await session.refreshFence();
         const comparison = compareHistory(inputHash, begun, confirmed, isComparable);
         // While the fence is up, the journal may have lost an earlier confirm with any input.
@@ -132,7 +132,7 @@ export class ConfirmService {
     };
   }
 
-  /** Sends the confirm, unless the state of the payment shows that a confirm with this input was carried out before. */
+  /** Sends the confirm, unless the payment has moved on and an earlier confirm with this input may be the cause. */
   async #confirm(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
     const { payments } = this.options;
@@ -149,7 +149,7 @@ export class ConfirmService {
         return { outcome: { kind: 'unknown' }, result: notCarriedOutResult(begun) };
       return { outcome: replay(movedOnPayment), result: this.#resultOfMovedOn(call, movedOnPayment) };
     }
-    // If the payment has moved on, the earlier unresolved inputs count as carried out. This input is sent as well.
+    // If the payment has moved on, the earlier unresolved inputs count as carried out; this input differs and is sent.
     const earlierInputs = movedOnPayment
       ? this.#confirmedInputs(call, begun.unresolvedInputHashes, movedOnPayment)
       : [];
@@ -173,7 +173,7 @@ export class ConfirmService {
     return outcome.kind === 'refused' ? this.#onRejected(call, outcome) : this.#recoverLostResponse(call);
   }
 
-  /** Handles a rejected confirm: looks up whether another confirm caused it, even one not sent by this gateway. */
+  /** Handles a rejected confirm: looks up whether the payment was confirmed before, perhaps not by this gateway. */
   async #onRejected(call: ConfirmCall, rejection: ConfirmOutcome): Promise<ConfirmCompletion> {
     const { request, begun, history } = call;
     const found = await this.#lookUpWithin(this.options.timeoutMs * 0.9, request);
@@ -187,8 +187,8 @@ export class ConfirmService {
   }
 
   /**
-   * Handles a lost response by lookups: if the payment has moved on, the confirm counts as carried out, unless an earlier
-   * confirm with another input may be the cause.
+   * Handles a lost response. If lookups show that the payment has moved on, the confirm counts as carried out. If an
+   * earlier confirm with another input may be the cause, no lookup is made, and the result is unknown.
    */
   async #recoverLostResponse(call: ConfirmCall): Promise<ConfirmCompletion> {
     const { request, claim, history } = call;

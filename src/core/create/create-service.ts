@@ -52,7 +52,7 @@ export class CreateService {
 /** One call of a create. A method returns undefined if run() must try again, for example after the key became free. */
 class CreateCall<T extends Transaction> {
   #isLastTry = false;
-  /** `fence.since` when the current try began; 0 if the fence was never raised. */
+  /** `since` of the journal fence (docs/exactly-once.md) when the current try began; 0 if it was never raised. */
   #fenceSince = 0;
 
   constructor(
@@ -96,7 +96,7 @@ class CreateCall<T extends Transaction> {
       const existing = await this.#findActive();
       if (existing) return this.#replay(existing);
     }
-    // Records the attempt only when it has a slot, because after a crash a recorded attempt counts as possibly sent.
+    // Reserve the slot before the attempt is recorded: after a crash, a recorded attempt counts as possibly sent.
     const slot = await queue.reserve(input.channel);
     let attempt: NewAttempt;
     let begun: BeginResult;
@@ -143,12 +143,12 @@ class CreateCall<T extends Transaction> {
     return undefined;
   }
 
-  /** Replays the attempt that took the external id, if it has the same key. */
+  /** Handles a taken external id: replays the attempt with this key, if any, because that attempt may hold the id. */
   async #onExternalIdTaken(): Promise<CreateResult<T> | undefined> {
     const attempt = await this.#find();
     if (attempt && !isKeyReleased(attempt)) return this.#replay(attempt);
     if (attempt && !this.#isLastTry) return undefined;
-    // The journal may just have lost the attempt that holds the external id.
+    // If the fence was raised meanwhile, the journal may have lost the attempt that holds the external id: try again.
     const { session } = this.options;
     await session.refreshFence();
     return session.fence.since === this.#fenceSince ? { kind: 'external_id_taken' } : undefined;
@@ -229,7 +229,7 @@ class CreateCall<T extends Transaction> {
     return this.#recoverLostResponse(attempt);
   }
 
-  /** Handles a lost or unreadable response by lookups for a short time. Then leaves it to the background recovery. */
+  /** Handles a lost or unreadable response by lookups for a short time, then leaves the attempt to the reconciler. */
   async #recoverLostResponse(attempt: NewAttempt): Promise<CreateResult<T>> {
     const { recovery, timeoutMs, session } = this.options;
     const { runtime } = session;

@@ -48,7 +48,7 @@ export class KeyedHashes {
     this.#externalIdKey = createSecretKey(deriveKey(secret, 'paygraph external id'));
   }
 
-  /** Returns the fingerprint of the input of a create: a UUID, which the journal stores in 16 bytes. */
+  /** Returns the fingerprint of the input of a create, in UUID format, which the journal stores in 16 bytes. */
   ofCreate(input: CanonicalInput): string {
     const [, ...groups] = /^(.{4})(.{4})(.{4})(.{12})/.exec(this.#hmac(canonicalText(input))) ?? [];
     return [this.#keyId, ...groups].join('-');

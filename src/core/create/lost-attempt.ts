@@ -6,12 +6,12 @@ import type { CreatePlan } from './create-plan';
 const NOT_PROVEN_MESSAGE =
   'The journal may have lost a create with this key, and a lookup at the payment service could not rule that out; this call sent nothing. Repeat it unchanged.';
 
-/** Throws UNAVAILABLE, or the service's own error if there is one. */
+/** Throws `error` if it is a ServiceError; otherwise a ServiceError (UNAVAILABLE). */
 function failNotProven(error?: unknown): never {
   throw error instanceof ServiceError ? error : notTriedError(NOT_PROVEN_MESSAGE);
 }
 
-/** Returns a new attempt in the form in which the journal returns it. */
+/** Returns the attempt as the journal stores it at first: in progress, without a transaction. */
 export const asInProgress = (attempt: NewAttempt): Attempt => ({
   ...attempt,
   seq: 0,
@@ -25,10 +25,10 @@ export const asInProgress = (attempt: NewAttempt): Attempt => ({
 });
 
 /**
- * Looks up the transaction that a lost attempt with this key or external id may have created. Called while the fence is
- * up. `none`: there is none, so the create can be sent. `conflict`: a transaction with the external id differs from the
- * input, so the key may have been used with another input. `external_id_taken`: a payout that is not this one has the
- * external id. Throws UNAVAILABLE if the lookups prove nothing.
+ * Looks up the transaction of an attempt with this key or external id that the journal may have lost in a failover.
+ * `none`: there is no such transaction, so the create can be sent. `conflict`: a transaction with the external id does
+ * not match this create, so the key may have been used with another input. `external_id_taken`: with the preflight,
+ * another payout has the external id. Throws a ServiceError if a lookup fails or the lookups prove nothing.
  * @param lostSince earliest creation time of a transaction that a lost attempt may have created
  */
 export async function findCreateOfLostAttempt<T extends Transaction>(
@@ -43,7 +43,7 @@ export async function findCreateOfLostAttempt<T extends Transaction>(
   if (match.kind === 'found') return { found: match.found };
   if (match.kind === 'nothing') {
     const isTrusted =
-      match.isOwn && (await matcher.findsKnownTransaction(possibleAttempt).catch(failNotProven));
+      match.isFromService && (await matcher.findsKnownTransaction(possibleAttempt).catch(failNotProven));
     return isTrusted ? 'none' : failNotProven();
   }
   if (match.why === 'rival') failNotProven();

@@ -16,7 +16,7 @@ const withJitter = (ms: number, random: number): number => Math.round(ms * (0.85
 /**
  * Returns the delay before the next poll in milliseconds, with jitter.
  * @param sinceChangeMs time since the last change of the transaction
- * @param failures number of consecutive failed polls; each doubles the minimum delay, up to MAX_BACKOFF_MS
+ * @param failures number of consecutive failed polls: minimum delay 1 s after the first, doubled up to MAX_BACKOFF_MS
  * @param random number from 0 (inclusive) to 1 (exclusive), for the jitter
  */
 export function nextPollDelay(

@@ -60,7 +60,7 @@ export const transactionHash = (scope: string, channel: string, transactionId: s
 export const channelHash = (service: string, channel: string): string =>
   hash(`changes ${service} ${channel}`, 16);
 
-/** Returns `after`, completed from `before`: the external id and, for a partial payout, all details. */
+/** Returns `after` with what it lacks taken from `before`: the external id and, for a partial payout, all details. */
 export function mergeSnapshot<T extends Snapshot>(before: T, after: T): T {
   const { status, rawStatus, error } = after;
   const empty = Object.create(Object.getPrototypeOf(before) as object) as T;

@@ -23,7 +23,7 @@ export interface PollingOptions {
   recorder: { onSnapshot(found: Snapshot, requestedAt: number): void };
 }
 
-/** Maximum number of concurrent polls. The rest of the capacity is for callers' requests. */
+/** Maximum number of concurrent polls, so that slots stay free for callers' lookups. */
 const MAX_CONCURRENT_POLLS = 32;
 /** Maximum number of transactions whose last state hashes are stored. */
 const MAX_STORED_HASHES = 20_000;
@@ -79,7 +79,7 @@ export class TransactionFeed<T extends Snapshot> {
     this.#lookups.invalidateChannel(channel);
   }
 
-  /** Handles the result of a mutation. A replayed result may come from the journal, so it triggers a poll instead. */
+  /** Publishes the result of a mutation. A replayed result may come from the journal: it only triggers a poll. */
   onMutationResult({ found, replayed }: { found: T; replayed: boolean }, requestedAt: number): void {
     this.invalidate(found.channel);
     if (replayed) this.#pollSoon(found.channel, found.transactionId);
@@ -93,7 +93,7 @@ export class TransactionFeed<T extends Snapshot> {
   }
 
   /**
-   * Passes a snapshot to subscribers on all instances.
+   * Passes a snapshot to the recorder and to subscribers here. Notifies other instances if its state is new.
    * @param requestedAt start of the request, by `Runtime.monotonic()`
    */
   onSnapshot(snapshot: T, requestedAt: number): void {

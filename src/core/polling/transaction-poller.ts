@@ -89,8 +89,8 @@ export class TransactionPoller<T extends Snapshot> {
   }
 
   /**
-   * Handles a response with this transaction. If its request began before the latest response was received, it may be
-   * the older of the two. It is then not published, but triggers a poll if it differs.
+   * Handles a response with this transaction. A response may be older than the latest one if its request began before
+   * the latest one was received. It is then not published, but triggers a poll if its content differs.
    * @param requestedAt start of the request, by `Runtime.monotonic()`
    */
   onSnapshot(snapshot: T, requestedAt: number): void {

@@ -45,13 +45,13 @@ const MAX_COUNTED_ATTEMPTS = 10_000;
 export class OutcomeRecovery {
   /** This instance's recoveries in flight, by attempt id. Concurrent callers share a recovery. */
   readonly #inFlight = new Map<string, Promise<RecoveryResult<Transaction>>>();
-  /** When this instance's last lookup that counted as evidence of absence began, by attempt id; monotonic clock. */
+  /** By attempt id: monotonic start time of this instance's last lookup that counted as evidence of absence. */
   readonly #countedAt = growingCache<string, number>(MAX_COUNTED_ATTEMPTS);
   readonly #reportsInFlight = new InFlightCounter();
 
   constructor(private readonly options: OutcomeRecoveryOptions) {}
 
-  /** Recovers an attempt, or joins this instance's recovery of it. Returns null if another owner holds its lease. */
+  /** Recovers an attempt, or joins a recovery in flight. Returns null if the attempt is settled or still leased. */
   async claimAndRecover<T extends Transaction>(
     attempt: Attempt,
     matcher: TransactionMatcher<T>,
@@ -95,7 +95,7 @@ export class OutcomeRecovery {
   ): Promise<RecoveryResult<T>> {
     const { session, timeoutMs, settleMs } = this.options;
     const startedAt = session.clock.monotonic();
-    // A payout with an unknown outcome is never sent again, so evidence of its absence would have no use.
+    // Only an operator can release the key of a payout of unknown outcome, so evidence of absence would have no use.
     const mayCount = attempt.kind === 'payment' && session.clock.now() > attempt.sendUntil;
     const match = await withTimeout(timeoutMs, matcher.find(attempt), session.runtime).catch(() => undefined);
     if (match?.kind === 'found' && (await this.#recordRecovered(attempt, match.found))) return match;
@@ -117,9 +117,9 @@ export class OutcomeRecovery {
   ): Promise<Absence> {
     const { session, clockGuard, timeoutMs, settleMs } = this.options;
     const { absence } = attempt;
-    // The transaction found may hide another one with the same external id, so lookups without a result prove nothing.
+    // This transaction may hide another with the same external id, so earlier lookups without a result prove nothing.
     if (match.kind !== 'nothing') return NO_ABSENCE;
-    if (!match.isOwn || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
+    if (!match.isFromService || !clockGuard.isSteady() || this.#isObservedElsewhere(attempt)) return absence;
     const isFound = await withTimeout(
       timeoutMs,
       matcher.findsKnownTransaction(attempt),

@@ -14,10 +14,10 @@ export type Transaction = PaymentResource | PayoutResource;
 /** Result of a lookup by external id. A `mismatch` proves nothing: it may hide the transaction of the attempt. */
 export type LookupMatch<T> =
   | { kind: 'found'; found: T }
-  /** `why`: undefined if the transaction has another input; `rival` if another open attempt may have created it. */
+  /** `rival`: another open attempt may be the creator. No `why`: another input, or the payout of another attempt. */
   | { kind: 'mismatch'; why?: 'older' | 'created_by_another' | 'rival' }
-  /** `isOwn`: whether the response comes from the service itself, and not from a proxy. */
-  | { kind: 'nothing'; isOwn: boolean };
+  /** `isFromService`: whether the response comes from the service itself, and not from a proxy. */
+  | { kind: 'nothing'; isFromService: boolean };
 
 /** Finds the transaction that an attempt created. */
 export interface TransactionMatcher<T extends Transaction> {
@@ -29,7 +29,7 @@ export interface TransactionMatcher<T extends Transaction> {
    * @param createdFrom earliest creation time; only given if the journal may have lost the attempt
    */
   find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<T>>;
-  /** Whether the service finds a transaction that certainly exists on this channel; true if the journal knows none. */
+  /** Whether lookups find a transaction that certainly exists on this channel; true if the journal knows none. */
   findsKnownTransaction(attempt: Attempt): Promise<boolean>;
   /** Returns the transaction of a succeeded attempt in its current state, or as recorded if the lookup fails. */
   current(attempt: Attempt): Promise<T>;
@@ -66,8 +66,12 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
   async find(attempt: Attempt, createdFrom?: number): Promise<LookupMatch<PaymentResource>> {
     const { channel, externalId } = attempt;
     const { journal, service } = this.session;
-    const { found, isOwn } = await this.payments.search({ channel, externalId, secrets: this.secrets });
-    if (!found) return { kind: 'nothing', isOwn };
+    const { found, isFromService } = await this.payments.search({
+      channel,
+      externalId,
+      secrets: this.secrets,
+    });
+    if (!found) return { kind: 'nothing', isFromService };
     const isRecent =
       createdFrom === undefined
         ? this.#createdSince(found, attempt)
@@ -103,7 +107,7 @@ export class PaymentMatcher implements TransactionMatcher<PaymentResource> {
     });
   }
 
-  /** Whether this attempt is so old that the journal may have purged a later one that created the payment. */
+  /** Whether this attempt is so old that the journal may have purged a later attempt that created the payment. */
   #mayHavePurgedCreator({ startedAt }: Attempt): boolean {
     return this.session.clock.now() - startedAt > this.keepMs;
   }
@@ -141,8 +145,8 @@ export const knownPayoutFromJournal = (attempt: Attempt): KnownPayout => ({
 });
 
 /**
- * Finds payouts by external id and method, because the service returns neither amount nor time. The preflight has
- * excluded older payouts with this external id.
+ * Finds payouts by external id and method, because the service returns neither amount nor time. Unless PAYOUT_PREFLIGHT
+ * is off, the preflight lookup has excluded older payouts with this external id.
  */
 export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
   readonly kind = 'payout';
@@ -161,8 +165,8 @@ export class PayoutMatcher implements TransactionMatcher<PayoutResource> {
     const { channel, externalId } = attempt;
     const details = { ...knownPayoutFromJournal(attempt), isUnproven: true };
     const key = { channel, externalId, amount: attempt, secrets: this.secrets };
-    const { found, isOwn } = await this.payouts.search(key, () => details);
-    if (!found) return { kind: 'nothing', isOwn };
+    const { found, isFromService } = await this.payouts.search(key, () => details);
+    if (!found) return { kind: 'nothing', isFromService };
     if (found.wireType !== attempt.method) return { kind: 'mismatch' };
     const { journal, service } = this.session;
     const holder = await journal.findByTransaction(service, 'payout', found.transactionId);

@@ -62,8 +62,8 @@ const containsSecret = (text: string, secret: string): boolean =>
   }).length > 0;
 
 /**
- * Returns an error for each field that is stored in clear text and contains a secret: one of the selected method, a
- * token, or a number that a card scheme issues. Other long numbers, such as order numbers, are accepted.
+ * Returns an error for each field that is stored in clear text and contains a secret: a secret of the selected method,
+ * a token, or a number that a card scheme issues. Other long numbers, such as order numbers, are accepted.
  * @param errors errors of other rules; fields with errors are skipped, because they may have any length
  */
 export function findMisplacedSecrets(

@@ -3,9 +3,9 @@ import type { Clock, Timer } from '../../shared/clock';
 import { PostgresHosts } from '../journal/postgres/hosts';
 import { ListenConnection } from './postgres-listener';
 
-/** A change that an instance has observed. Hashes, so that the database does not reveal which transactions exist. */
+/** A change that an instance has observed. Contains hashes, so that database users do not learn transaction ids. */
 export interface StateChange {
-  /** Hash of what has changed, a transaction or the changes of a channel: 22 characters of base64url. */
+  /** Hash that identifies a changed transaction, or a channel with a new change: 22 characters of base64url. */
   name: string;
   /** Hash of the new state of the transaction, or a constant for a channel: 8 characters of base64url. */
   state: string;
@@ -192,7 +192,7 @@ export class PostgresNotifier implements ChangeNotifier {
   }
 }
 
-/** Notifier for a journal in SQLite. */
+/** Notifier for a journal in SQLite. It does nothing, because such a journal is for one instance only. */
 const SINGLE_INSTANCE_NOTIFIER: ChangeNotifier = {
   hasPeers: false,
   publish: () => undefined,
@@ -203,7 +203,7 @@ const SINGLE_INSTANCE_NOTIFIER: ChangeNotifier = {
 interface NotifierOptions {
   databaseUrl: string;
   clock: Clock;
-  /** Called with `false` when the connection is lost, and with `true` when it is restored. */
+  /** Called with `false` when the connection is lost or the first attempt fails, and with `true` once restored. */
   onConnectionChange?: ((isConnected: boolean) => void) | undefined;
 }
 

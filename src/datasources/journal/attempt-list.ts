@@ -9,9 +9,9 @@ const ORDER_AND_LIMIT = 'ORDER BY started_at DESC, seq DESC LIMIT ?';
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
 /**
- * Returns the SELECT for a page of a client's attempts, newest first. It reads one index range of at most `limit` rows
- * for each kind and outcome, so that it does not search all attempts for a rare outcome. With an external id, it reads
- * all attempts of the client with this id, which are few.
+ * Returns the SELECT for a page of a client's attempts, newest first. The SELECT reads one index range of at most
+ * `limit` rows for each kind and outcome, so that it does not search all attempts for a rare outcome. With an external
+ * id, it reads all attempts of the client with this id, which are few.
  * @param table returns the table of attempts; in SQLite with a hint for the index to read
  */
 export function listStatement(page: AttemptQuery, table: (index: string) => string) {
@@ -23,7 +23,7 @@ export function listStatement(page: AttemptQuery, table: (index: string) => stri
   const selectRows = `SELECT id, started_at, seq FROM ${from} WHERE group_id = ${GROUP_ID_SUBQUERY} ${outcomeCondition}
     AND started_at >= ? AND started_at <= ? AND (started_at, seq) < (?, ?)`;
   const selectRange = hasExternalId
-    ? // The LIMIT keeps PostgreSQL from reading all attempts of the group in the order of the page.
+    ? // Without this LIMIT, PostgreSQL may read the whole group in list order instead of searching by external id.
       `SELECT * FROM (${selectRows} AND external_id_hash = ? AND external_id = ? LIMIT ${MAX_INTEGER}) AS found`
     : `SELECT * FROM (${selectRows} ${ORDER_AND_LIMIT}) AS found`;
   const lastValues = hasExternalId ? [shortHash(externalId), toStoredText(externalId)] : [limit];

@@ -11,7 +11,7 @@ export const STATE_OF = {
   unknown: 'u',
 } as const;
 
-/** Returns the SQL expression for the key hash with which an attempt id begins. Its index also finds an id. */
+/** Returns the SQL expression for the beginning of an attempt id: the hash of the idempotency key, which is indexed. */
 export const keyHashOf = (id: string): string => `substr(${id}, 1, ${KEY_HASH_BYTES})`;
 
 const SEQ_COLUMN_TYPES = {
@@ -23,7 +23,7 @@ const ATTEMPT_INDEXES = [
   `CREATE UNIQUE INDEX stored_attempts_by_key ON stored_attempts (${keyHashOf('id')})`,
   `CREATE INDEX stored_attempts_open ON stored_attempts (state, lease_until) WHERE state IN ('p', 'u')`,
   'CREATE INDEX stored_attempts_settled ON stored_attempts (settled_at) WHERE settled_at IS NOT NULL',
-  // These indexes include the group, so that a query reads no row of another client.
+  // These two indexes include the group (service, client, channel, kind), so that no row of another client is read.
   'CREATE INDEX stored_attempts_by_transaction ON stored_attempts (transaction_hash, group_id) WHERE transaction_hash IS NOT NULL',
   'CREATE INDEX stored_attempts_by_external_id ON stored_attempts (external_id_hash, group_id)',
   // This index ends with the sort column of lists, so that a page is an index range.
@@ -85,7 +85,7 @@ export function attemptTables(dialect: Dialect): string[] {
   ];
 }
 
-/** SELECT expressions for the columns of the group of a row in `stored_attempts`. */
+/** SELECT expressions that read the columns of `attempt_groups` for a row of `stored_attempts`. */
 const GROUP_COLUMNS = ['service', 'client', 'channel', 'kind'].map(
   (name) => `(SELECT ${name} FROM attempt_groups WHERE attempt_groups.id = group_id) AS ${name}`,
 );
@@ -113,7 +113,7 @@ const readableColumns = (dialect: Dialect): string =>
 /** The columns of the view `attempts`, which UPDATE statements also return. */
 export const READABLE_COLUMNS = { sqlite: readableColumns('sqlite'), postgres: readableColumns('postgres') };
 
-/** Returns the statement that creates the view `attempts`. Its last columns are stored values, for index searches. */
+/** Returns the statement that creates the view `attempts`. The view's last columns are unconverted, to use indexes. */
 export const attemptsView = (dialect: Dialect): string =>
   `CREATE VIEW attempts AS SELECT ${READABLE_COLUMNS[dialect]},
      id AS stored_id, group_id, state, transaction_hash, external_id_hash FROM stored_attempts`;

@@ -18,7 +18,7 @@ export interface StartRange {
   after: AttemptPosition | null;
 }
 
-/** Reads attempts for operators, on a connection that disposing closes. */
+/** Reads attempts for operators over its own database connection. Disposing this object closes the connection. */
 export interface AttemptsByStart extends AsyncDisposable {
   /** Yields pages of attempts, ordered by start time and then by `seq`. Rejects with JournalUnavailable. */
   pages(range: StartRange): AsyncIterableIterator<Attempt[], undefined>;
@@ -40,8 +40,8 @@ const FIRST_OF_PAGE = `ORDER BY started_at, seq LIMIT ${PAGE}`;
 
 /**
  * SELECT of the attempts in a time window. It reads one range of the index stored_attempts_by_start for each group and
- * state, and only the rows in the window. The inner LIMIT keeps PostgreSQL from joining with the whole table; SQLite
- * joins in the written order.
+ * state, and only the rows in the window. In PostgreSQL, the inner LIMIT keeps the planner from joining with the whole
+ * table. SQLite needs no LIMIT, because CROSS JOIN fixes its join order.
  */
 const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
   postgres: (
@@ -59,14 +59,14 @@ const SELECT_WINDOW: Record<Dialect, (groupCondition: string) => string> = {
     WHERE stored.group_id = attempt_group.group_id AND state = of_attempt AND ${IS_IN_WINDOW}`,
 };
 
-/** Returns the SELECT for a page. Parameters: service, channel if `hasChannel`, time window, position. */
+/** Returns the SELECT for a page. Parameters: service, channel if `hasChannel`, window start and end, position. */
 export const pageStatement = (dialect: Dialect, hasChannel: boolean): string =>
   `SELECT attempts.* FROM (${SELECT_WINDOW[dialect](hasChannel ? 'service = ? AND channel = ?' : 'service = ?')}
      ${FIRST_OF_PAGE}) AS found
    JOIN attempts ON ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}
    ORDER BY attempts.started_at, attempts.seq`;
 
-/** Connects to a journal that already has its tables. Uses a separate connection, which does not delay creates. */
+/** Connects to a journal (see connectToStore). The connection is separate, so that reads do not delay creates. */
 export async function openAttemptsByStart(url: string, timeLimitMs: number): Promise<AttemptsByStart> {
   const options = { timeLimitMs: Math.max(timeLimitMs, BACKGROUND_READ_TIME_LIMIT_MS), readOnly: true };
   const { dialect, execute, close } = await connectToStore(url, options);

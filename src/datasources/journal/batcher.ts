@@ -23,7 +23,7 @@ interface BatcherOptions<Op, Result> {
   concurrency: number;
   /** Time limit of an operation in ms, including its time in the queue. */
   timeLimitMs: number;
-  /** Operations with the same key and different owners never share a batch. Null if an operation can join any batch. */
+  /** Operations with the same `key` and different owners never share a batch. Returns null if `op` fits any batch. */
   batchExclusion?(op: Op): { key: string; owner: unknown } | null;
 }
 
@@ -45,16 +45,16 @@ export class Batcher<Op, Result> {
       const until = monotonicMs() + timeLimitMs;
       const queued = { op, priority, until, isTimedOut: false, resolve, reject };
       this.#queue.push(queued);
-      // Operations of the same event loop turn share the batch.
+      // setImmediate lets operations of the same event loop turn share a batch.
       if (this.#queue.length === 1) setImmediate(() => this.#startBatches());
-      // In a busy process, the result may have arrived before the timeout; setImmediate lets it be read first.
+      // In a busy process, the timer may run before an arrived result is read; setImmediate lets it be read first.
       const timer = setTimeout(() => setImmediate(() => this.#timeOut(queued)), timeLimitMs);
       queued.resolve = (result) => (clearTimeout(timer), resolve(result));
       queued.reject = (error) => (clearTimeout(timer), reject(error));
     });
   }
 
-  /** Makes `add` reject from now on. Resolves when all earlier operations have ended. */
+  /** Makes later calls of `add` reject with JournalUnavailable. Resolves when all earlier operations have ended. */
   close(): Promise<void> {
     this.#closing ??= Promise.withResolvers();
     this.#startBatches();

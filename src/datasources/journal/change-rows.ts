@@ -12,8 +12,9 @@ import { textOrNull, type Row, type SqlValue } from './rows';
 /** Statements that read changes, and the conversion of their rows. */
 
 /**
- * SELECT of the current epoch and the horizon: changes of the epoch with an `xid` below the horizon are readable.
- * `is_current` is false if the epoch was begun in another database. Parameter: a lower bound of the horizon, or 0.
+ * Selects the current epoch and the horizon: changes of this epoch are readable if their `xid` is below the horizon,
+ * and changes of earlier epochs always. `is_current` is false if the epoch was begun in another database. Parameter: a
+ * lower bound for the horizon; 0 for none.
  */
 const SELECT_EPOCH = {
   sqlite: 'SELECT epoch, max(1, ?) AS horizon, TRUE AS is_current FROM change_epoch',
@@ -28,14 +29,14 @@ const POSITION_COLUMNS = ['epoch', 'xid', 'seq'];
 const POSITION_ORDER = POSITION_COLUMNS.join(', ');
 const NEWEST_FIRST = POSITION_COLUMNS.map((name) => `${name} DESC`).join(', ');
 
-/** Columns that both readChangesStatement and newestChangeStatement return, and their FROM clause. */
+/** Columns that readChangesStatement and newestChangeStatement both return, and the FROM clause for these columns. */
 const SELECTED_POSITIONS = `state.is_current, purged_epoch, purged_xid, purged_seq,
   page_end.epoch AS last_epoch, page_end.xid AS last_xid, page_end.seq AS last_seq`;
 const POSITION_SOURCES = 'state LEFT JOIN feed ON TRUE LEFT JOIN page_end ON TRUE';
 
 const CHANGE_COLUMNS = `method, currency, value, status, changes.state, previous_status, received, recorded_at`;
 
-/** Maximum number of changes that one read examines if the reader may not see all changes of the channel. */
+/** How many changes one read examines if it filters them by service or creator; `limit + 1` if that is more. */
 const MAX_EXAMINED = 1000;
 
 export interface SqlWithValues {
@@ -56,7 +57,7 @@ function creatorsCondition({ creators }: ChangeRange): SqlWithValues {
   return { text: conditions.length > 0 ? `(${conditions.join(' OR ')})` : 'FALSE', values };
 }
 
-/** Returns the maximum number of changes that a read of a range examines. */
+/** Returns how many changes a read examines at most. One more than `limit` shows whether more changes follow. */
 const examinedLimit = ({ channel, creators, limit }: ChangeRange): number =>
   channel !== null && ATTEMPT_KINDS.every((kind) => creators[kind] === null)
     ? limit + 1
@@ -68,9 +69,9 @@ const feedQuery = (channel: string | null): string =>
     ${channel === null ? `ORDER BY purged_epoch DESC, purged_xid DESC, purged_seq DESC LIMIT 1` : 'AND channel = ?'}`;
 
 /**
- * Returns the statement that reads a range of changes, one per row. If there are none, it returns one row in which the
- * columns of the change are null. Every row also has the horizon and the positions of the last purged change and of the
- * last examined change.
+ * Returns the statement that reads a range of changes, one per row. If there are no changes, the statement returns one
+ * row in which the columns of the change are null. Every row also has the horizon, the position of the last purged
+ * change and that of the last examined change.
  */
 export function readChangesStatement(dialect: Dialect, range: ChangeRange, horizon = 0): SqlWithValues {
   const { service, channel, after, limit } = range;

@@ -6,7 +6,7 @@ import { COLUMN_TYPES, type Dialect } from './stored-values';
 const ID_COLUMN_TYPES = {
   sqlite: {
     followed: 'INTEGER PRIMARY KEY AUTOINCREMENT',
-    // A copy of `id`: SQLite cannot search for a range in an index that ends with the primary key itself.
+    // `seq` copies `id`, because SQLite cannot search a range in an index that ends with the primary key itself.
     change: 'INTEGER NOT NULL GENERATED ALWAYS AS (id) VIRTUAL, id INTEGER PRIMARY KEY AUTOINCREMENT',
   },
   postgres: {
@@ -75,13 +75,13 @@ export function changeTables(dialect: Dialect): string[] {
        status TEXT,
        state TEXT
      )`,
-    // One row. Separate from journal_state, because gateways of the previous version also write that table.
+    // This table has one row. It is not part of journal_state, because gateways of the previous version write that.
     `CREATE TABLE change_epoch (
        id INTEGER PRIMARY KEY,
        identity TEXT NOT NULL,
        epoch BIGINT NOT NULL
      )`,
-    // The number of an epoch is its start time, so a new journal does not accept cursors of an earlier, deleted one.
+    // The first epoch is the current time, so that cursors of a deleted, earlier journal precede all changes here.
     `INSERT INTO change_epoch (id, identity, epoch) VALUES (1, ${FIRST_IDENTITY[dialect]}, ${NOW[dialect]})`,
     ...CHANGE_INDEXES,
     ...FUNCTIONS[dialect],
@@ -95,15 +95,15 @@ export const NOW = {
   postgres: 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
 };
 
-/** SQL expression for the `identity` of a new journal in change_epoch and journal_state. Empty: not known yet. */
+/** SQL for the first `identity` in change_epoch and journal_state. SQLite: empty; open() sets that of journal_state. */
 export const FIRST_IDENTITY = { sqlite: "''", postgres: 'journal_identity()' };
 
 /**
  * A trigger creates the feed of a channel together with the channel's first group of attempts. In PostgreSQL one
  * statement creates the feeds of all new groups in a fixed order, so that instances do not deadlock.
  *
- * `raise_change_epoch` begins a new epoch. Its lock waits for transactions that are writing changes, and makes later
- * ones wait, which then read the new epoch. So no change of an earlier epoch is committed after it.
+ * `raise_change_epoch` begins a new epoch. Its lock waits for database transactions that are writing changes. Later
+ * writers wait for the lock and then read the new epoch. So no change of an earlier epoch is committed afterwards.
  */
 const FUNCTIONS: Record<Dialect, string[]> = {
   sqlite: [
@@ -137,9 +137,9 @@ export const FEED_OF_GROUP = `(SELECT feeds.id FROM attempt_groups AS own_group
   JOIN change_feeds AS feeds USING (service, channel) WHERE own_group.id = group_id)`;
 
 /**
- * Returns the statement that begins to follow the transactions of attempts settled since a time, oldest first. They are
- * due at once, because their status is unknown. Parameters: the time, and the maximum number of transactions. The
- * statement returns when each attempt was settled.
+ * Returns the statement that begins to follow the transactions of attempts that succeeded since a time, oldest first.
+ * Their first lookup is due at once, because their status is unknown. Parameters: the time, and the maximum number of
+ * transactions. Each returned row has the time at which its attempt was settled.
  */
 export const followSettledStatement = (dialect: Dialect): string => `INSERT INTO followed_transactions
     (created_at, changed_at, observed_at, next_lookup_at, transaction_hash, ${COPIED_COLUMNS})

@@ -1,18 +1,18 @@
 /**
  * The record of changes: a row for each new status or state of a transaction in a response of the service. Also the
- * transactions that are followed until they are completed or failed. Times are in milliseconds since 1970, by the clock
- * of the journal.
+ * transactions that the gateway follows, that is looks up until they are completed or failed. Times are in milliseconds
+ * since 1970, by the clock of the journal.
  */
 
 import type { AttemptKind } from './attempt-kind';
 
 /** Position in the record of changes. Changes become readable in the order of their positions. */
 export interface ChangePosition {
-  /** Increases when the journal moves to another database, for example after a failover or a restore. */
+  /** Increases when the journal moves to another database (failover, restore), and when the fence is raised. */
   epoch: number;
   /** PostgreSQL: id of the database transaction that recorded the change. SQLite: 0. */
   transaction: number;
-  /** Sequence number. */
+  /** Sequence number of the row in the table `changes`. */
   seq: number;
 }
 
@@ -47,9 +47,9 @@ export interface Observation extends ObservedState {
 
 /**
  * `recorded`: the status or state is new; a change was recorded. `unchanged`: status and state are already recorded.
- * `outdated`: the request was sent before the recorded state was received, so the observation may be older than it.
- * Nothing was recorded, and a new lookup is due; a final status is never outdated. `not_followed`: the transaction was
- * not created through the gateway, or its final status is already recorded.
+ * `outdated`: the request was sent before the recorded state was received, so the observation may be older. Nothing was
+ * recorded, and a new lookup is due unless `nextLookupAt` is null; a final status is never outdated. `not_followed`:
+ * the transaction was not created through the gateway, its final status is already recorded, or it was purged.
  */
 export type ObservationResult = 'recorded' | 'unchanged' | 'outdated' | 'not_followed';
 
@@ -62,7 +62,7 @@ export interface FollowedTransaction {
   transactionId: string;
   /** The recorded status; null if none is recorded yet. */
   status: string | null;
-  /** When the create was recorded. */
+  /** When the success of the create was recorded. */
   createdAt: number;
   /** When the recorded state was first observed; `createdAt` if none is recorded. */
   changedAt: number;
@@ -76,7 +76,7 @@ export interface ClaimDueRequest {
   now: number;
   /** After this time, any instance can claim the transactions again. */
   leaseUntil: number;
-  /** A transaction that changed after this time is young. */
+  /** A transaction whose last change is later than this time counts as young. */
   youngSince: number;
   /** Maximum number of transactions to claim. */
   limit: number;
@@ -135,7 +135,7 @@ export interface ChangeRange {
   limit: number;
 }
 
-/** Result of one read. */
+/** Result of readChanges(). */
 export interface ReadChanges {
   changes: RecordedChange[];
   /** Whether more changes of this range may follow. */
@@ -159,13 +159,13 @@ export class PositionExpired extends Error {
 export interface ChangeJournal {
   /** Records an observation if its status or state is new; only once if several instances observe it. */
   recordObservation(observation: Observation): Promise<ObservationResult>;
-  /** Returns for each transaction whether it may be followed. Cheaper than recordObservation(). */
+  /** Returns one value per transaction: false if it is certainly not followed. Cheaper than recordObservation(). */
   mayBeFollowed(transactionIds: readonly string[]): Promise<boolean[]>;
   claimFollowed(claim: ClaimDueRequest): Promise<FollowedTransaction[]>;
   scheduleFollowed(schedules: readonly FollowSchedule[]): Promise<void>;
   countFollowed(service: string): Promise<FollowedCounts>;
   /** Reads durable changes only. Rejects with PositionExpired if changes after `after` were deleted. */
   readChanges(range: ChangeRange): Promise<ReadChanges>;
-  /** Returns the position of the newest readable change of a channel. Readers of new changes start there. */
+  /** Returns the position of a channel's newest readable change. Readers that want only later changes start there. */
   newestChange(service: string, channel: string): Promise<ChangePosition>;
 }

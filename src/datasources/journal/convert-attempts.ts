@@ -55,13 +55,13 @@ function upsertFromJson(dialect: Dialect, table: string, columns: readonly strin
     ON CONFLICT (${unique}) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 }
 
-/** Converts a fingerprint to the shorter form of this version. */
+/** Converts a fingerprint (keyed hash of the input) to this version's shorter form. Keeps a text in another form. */
 const shortenFingerprint = (fingerprint: string): string =>
   /^[0-9a-f]{8}\.[0-9a-f]{24,}$/.test(fingerprint)
     ? hexToUuid(fingerprint.replace('.', '').slice(0, 32))
     : fingerprint;
 
-/** Converts a row of the table `attempts` to a row for `insertFromJson`. */
+/** Converts a row of the table `attempts` to a row for `upsertFromJson`. */
 function convertRow(row: Row, groupId: number): Record<string, SqlValue> {
   const oldAttempt = attemptFromRow({ ...row, public_details: row['shown'] });
   const fingerprint = shortenFingerprint(oldAttempt.fingerprint);
@@ -135,7 +135,7 @@ const SELECT_NEXT_ROWS = `SELECT attempts.*, ${RESERVED_COLUMN} FROM attempts WH
 const SELECT_OPEN_ROWS = `SELECT attempts.*, ${RESERVED_COLUMN} FROM attempts
   WHERE seq IN (SELECT seq FROM stored_attempts WHERE ${IS_OPEN})`;
 
-/** Statements of the final step. Its locks make gateways of the previous version wait; their queries then fail. */
+/** Statements of the final step. Queries of the previous version wait for its locks, then fail: the tables are gone. */
 const FINAL_STEP_STATEMENTS = {
   sqlite: { before: [], after: [] },
   postgres: {

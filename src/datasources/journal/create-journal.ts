@@ -7,10 +7,10 @@ import { SqliteJournal } from './sqlite/journal';
 import { singleConnectionPool, sqliteFileOf } from './store-connection';
 
 /**
- * Opens the journal at `file:<path>` or `postgres://…`. Resolves even if PostgreSQL is unreachable: the gateway then
- * starts, and rejects creates until the journal is available.
- * @param timeLimitMs time limit of a call in ms
- * @throws JournalOpenError if a SQLite file cannot be opened, or if PostgreSQL reports a permanent error
+ * Opens the journal at `file:<path>` or `postgres://…`, with a time limit in ms for each call. Resolves even if
+ * PostgreSQL is unreachable: the gateway then starts, and rejects creates until the journal is available.
+ * @throws JournalOpenError if a SQLite file cannot be opened, or if PostgreSQL reports an error that lasts until an
+ *   operator corrects it (see isPermanent)
  */
 export async function openJournal(url: string, timeLimitMs = TIME_LIMIT_MS): Promise<Journal> {
   const file = sqliteFileOf(url);

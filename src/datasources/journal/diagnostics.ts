@@ -15,7 +15,7 @@ export interface JournalFacts {
   unknownMigrations: string[];
   /** Whether the current user can write the journal. */
   isWritable: boolean;
-  /** Attempts with an unknown outcome, of all payment services. */
+  /** Unknown outcomes at all services; 0 and null if there are none or migrations are pending. Time: ms since 1970. */
   unknown: { count: number; oldestStartedAt: number | null };
 }
 
@@ -30,7 +30,7 @@ export interface PostgresFacts extends JournalFacts {
   hasOnlyAsynchronousStandbys: boolean;
   /** Whether the database user may read pg_control_system, which shows that a failover has happened. */
   canNoticeFailover: boolean;
-  /** Difference in ms between the server's clock and that of this machine. */
+  /** Time of the server's clock minus that of this machine's clock, in ms. */
   clockDifferenceMs: number;
 }
 
@@ -111,7 +111,7 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
     connectionTimeoutMillis: timeLimitMs,
     query_timeout: timeLimitMs,
     application_name: 'paygraph doctor',
-    // Uses the options of the gateway, because a pooler may reject them.
+    // Uses the gateway's options, so that this check fails too if a connection pooler rejects them.
     options: CONNECTION_OPTIONS,
   });
   const query = async (sql: string): Promise<Rows> => (await client.query<Rows[number]>(sql)).rows;
@@ -147,7 +147,7 @@ export async function inspectPostgres(url: string, timeLimitMs: number): Promise
 
 const NOTIFY_TIMEOUT_MS = 3_000;
 
-/** Whether this connection receives a notification; false behind a pooler that changes connections. */
+/** Whether this connection receives its own notification; false behind a pooler that switches server connections. */
 async function canReceiveNotify(client: Client): Promise<boolean> {
   const channel = `paygraph_doctor_${randomBytes(6).toString('hex')}`;
   const received = new Promise<void>((resolve) => {

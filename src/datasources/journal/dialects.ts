@@ -4,10 +4,10 @@ export const DIALECTS = {
     /** Returns the table of attempts with a hint for the index to read. */
     attemptsTable: (index: string): string => `stored_attempts INDEXED BY stored_${index}`,
     followedByDueTime: 'followed_transactions INDEXED BY followed_due',
-    /** Clause with which a SELECT locks its rows. `skipLocked` omits rows that another transaction has locked. */
+    /** Clauses that lock the rows of a SELECT; `skipLocked` omits locked rows. SQLite has one writer and needs none. */
     lock: '',
     skipLocked: '',
-    /** Returns the part of a condition that follows a value: whether a SELECT returns this value. */
+    /** Returns the end of a condition, to be written after a value: true if the SELECT returns this value. */
     isIn: (select: string): string => `IN (${select})`,
     /** FROM item with a row for each element of a JSON array, in the column `value`. Parameter: the array. */
     jsonElements: 'json_each(?)',

@@ -16,7 +16,7 @@ export interface Fence {
 export interface JournalState {
   /** The latest fence, even if it was raised long ago; null if none was raised or an operator lowered it. */
   fence: Fence | null;
-  /** Sequence number of the latest attempt. If it falls, an older copy has replaced the journal. */
+  /** Sequence number of the latest attempt. If it is lower than before, an older copy has replaced the journal. */
   lastSequence: number;
 }
 

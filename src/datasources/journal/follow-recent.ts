@@ -3,12 +3,12 @@ import type { RunMigrationStep, MigrationStore } from './convert-attempts';
 
 /** Transactions are followed if their attempt succeeded within this time in ms before the migration. */
 const RECENT_MS = 7 * 24 * 60 * 60 * 1000;
-/** The last step reads this time in ms before the migration again, because outcomes can be committed out of order. */
+/** The last step reads this many ms before the migration again, because outcomes can be committed out of order. */
 const OVERLAP_MS = 10 * 60 * 1000;
-/** Maximum number of transactions that a step follows. */
+/** Maximum number of transactions that a step other than the last begins to follow. */
 const STEP_ROWS = 10_000;
 
-/** Settings of a step. Without them a planner without statistics could sort a table instead of reading its index. */
+/** Settings of a step. They keep a planner that has no statistics from sorting a table instead of reading its index. */
 const STEP_SETTINGS = {
   sqlite: [],
   postgres: ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map(
@@ -17,8 +17,9 @@ const STEP_SETTINGS = {
 };
 
 /**
- * Follows the transactions that were created before the record of changes existed. Gateways of the previous version can
- * use the journal meanwhile. After an interruption, the next call begins again and skips what is already followed.
+ * Begins to follow the transactions created in the 7 days before this migration, when the record of changes did not
+ * exist yet. Gateways of the previous version can use the journal meanwhile. After an interruption, the next call
+ * begins again and skips what is already followed.
  * @param complete marks the migration as applied
  */
 export async function followRecentTransactions(

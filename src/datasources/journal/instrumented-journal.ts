@@ -1,8 +1,9 @@
 import { PositionExpired } from './changes';
+import { AttemptMissing } from './fence';
 import { JournalBusy, type Journal } from './journal';
 import { describeJournalError, type JournalErrorInfo } from './journal-error';
 
-/** Called after each call, with its duration. `fault`: null if the journal works, even if it refused the call. */
+/** Receives each call's name and duration in ms. `fault` is null if the call succeeded or was refused (isRefusal). */
 export type JournalCallListener = (call: string, fault: JournalErrorInfo | null, ms: number) => void;
 
 /** Wraps a journal and reports the duration and result of every call except `close`. */
@@ -27,6 +28,6 @@ export const instrumentJournal = (journal: Journal, onCall: JournalCallListener)
     },
   });
 
-/** Whether the journal works but refused a call: too many lists are queued, or a position has expired. */
+/** Whether the journal works but refused a call: too many lists are queued, or it lacks a position or an attempt. */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof JournalBusy || error instanceof PositionExpired;
+  error instanceof JournalBusy || error instanceof PositionExpired || error instanceof AttemptMissing;

@@ -152,7 +152,7 @@ const SQLITE_CODES: Readonly<Record<number, string>> = {
 /** SQLite codes with many possible causes, which diagnoseSqliteError narrows down by checks of the file system. */
 const VAGUE_CODES = new Set(['SQLITE_READONLY', 'SQLITE_IOERR', 'SQLITE_CANTOPEN']);
 
-/** Returns an error with a code: of the file system if SQLite's code is vague and a check fails, otherwise SQLite's. */
+/** Returns an error with SQLite's code or, if that is vague and a check of the file finds the cause, a system code. */
 export function diagnoseSqliteError(message: string, errcode: number | undefined, file: string): Error {
   // `errcode` is an extended result code of SQLite; its low byte is the primary result code.
   const sqliteCode = errcode === undefined ? undefined : (SQLITE_CODES[errcode & 0xff] ?? 'SQLITE_ERROR');
@@ -175,7 +175,7 @@ export function accessErrorCode(file: string): string | undefined {
 function isDiskFull(file: string): boolean {
   try {
     const { bavail, bfree, blocks } = statfsSync(path.dirname(file));
-    // Only root can use the reserved blocks in `bfree`. Virtual file systems have no blocks.
+    // `bfree` includes reserved blocks, which only root can use. Virtual file systems report 0 blocks.
     return blocks > 0 && (process.geteuid?.() === 0 ? bfree : bavail) === 0;
   } catch {
     return false;

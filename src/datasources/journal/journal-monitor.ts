@@ -39,7 +39,7 @@ interface JournalMonitorOptions {
 export class JournalMonitor {
   readonly #options: JournalMonitorOptions;
   #fault: JournalErrorInfo | null = null;
-  /** Number of consecutive failed checks. Starts at 1, so that the journal counts as unavailable if the first fails. */
+  /** Number of consecutive failed checks. Starts at 1: if the first check fails, the journal counts as unavailable. */
   #failureCount = 1;
   #failingSince = 0;
   #loggedAt = 0;
@@ -86,7 +86,7 @@ export class JournalMonitor {
       this.#options.log.warn(facts, `journal operation failed: ${message}`);
     }
     if (fault.reason === 'disk_full') this.#lastLargeCheckAt = -Infinity;
-    // The next check determines whether all writes fail.
+    // Keeps the next check from being skipped, because it must find out whether all writes fail.
     this.#lastInsertAt = -Infinity;
     if (!this.#currentCheck) this.#schedule(Math.max(0, this.#lastCheckAt + RETRY_INTERVAL_MS - now));
   }
@@ -158,5 +158,7 @@ export class JournalMonitor {
 function remedyOf(fault: JournalErrorInfo): string {
   if (fault.reason === 'file_replaced')
     return 'restore the original file, or stop the gateway and restore the journal';
-  return isPermanent(fault) ? 'correct DATABASE_URL or the privileges of its user' : 'retrying every second';
+  return isPermanent(fault)
+    ? 'correct DATABASE_URL, or the privileges on the database or file'
+    : 'retrying every second';
 }

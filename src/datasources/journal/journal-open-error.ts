@@ -17,7 +17,7 @@ export const fileOpenError = (file: string, error: unknown): JournalOpenError =>
     error,
   );
 
-/** Returns why a file cannot be written or created, without a full stop; undefined if it can. */
+/** Returns why a file cannot be written or created, without a full stop; undefined if it can or for other causes. */
 export function describePathError(file: string): string | undefined {
   const folder = path.dirname(file);
   const parent = path.dirname(folder);

@@ -14,8 +14,8 @@ export const MAX_LEASE_MS = 60 * 60 * 1000;
 
 export const ATTEMPT_OUTCOMES = ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'] as const;
 /**
- * `rejected`: the service refused the input. `not_sent`: the service certainly created nothing, because no request was
- * sent, or because lookups proved it. After these two outcomes, the idempotency key can be used again.
+ * `rejected`: the service refused the input. `not_sent`: certainly nothing was created, because no request was executed
+ * or because lookups or an operator proved it. After these two outcomes, the idempotency key can be used again.
  */
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
@@ -41,22 +41,22 @@ export interface NewAttempt extends AttemptKey {
   value: string;
   /** Method details that are safe to show to callers, as JSON. */
   publicDetails: string;
-  /** Whether the external id must be unique on its channel. */
+  /** Whether to reserve the external id on its channel: then another reservation of it fails with `reserved`. */
   reserve: boolean;
   /** Id of the instance that sends the request. */
   owner: string;
-  /** End of the lease. Unless the owner has renewed it by then, the owner is treated as dead. */
+  /** End of the lease. An owner that has not renewed it by then is treated as dead. */
   leaseUntil: number;
   startedAt: number;
   /** `startedAt` by the payment service's clock; null if that clock is unknown. */
   serviceStartedAt: number | null;
   /** Latest time at which the request can be sent. */
   sendUntil: number;
-  /** `since` of the fence that the owner knew when it decided to send; 0 if there was no fence. */
+  /** `since` of the fence (fence.ts) that the owner knew when it decided to send; 0 if there was no fence. */
   fenceSince: number;
 }
 
-/** Time in ms after a recheck became due in which only the instance `absence.observer` makes it. */
+/** Time in ms for which a due recheck is left to the instance `absence.observer`. Then any instance may make it. */
 export const OBSERVER_GRACE_MS = 5000;
 
 /** Evidence from lookups that the service has no transaction for an attempt with an unknown outcome. */
@@ -65,7 +65,7 @@ export interface Absence {
   lookups: number;
   /** Time in ms between the first and the last of these lookups, as far as monotonic clocks have measured it. */
   spanMs: number;
-  /** Id of the instance that made the last of these lookups, and can measure the time since; empty if none. */
+  /** Id of the instance that made the last of these lookups and measures the time since; empty if there were none. */
   observer: string;
 }
 
@@ -74,11 +74,12 @@ export const NO_ABSENCE: Absence = { lookups: 0, spanMs: 0, observer: '' };
 /** A new attempt without the properties that only its insert uses. */
 export type SentAttempt = Omit<NewAttempt, 'reserve' | 'fenceSince'>;
 
-/** A stored attempt. */
+/** A stored attempt. Null: `settledAt` while open; `nextRecheckAt` if settled, or if no recheck is scheduled. */
 export interface Attempt extends SentAttempt {
   /** Sequence number; increases from attempt to attempt. */
   seq: number;
   outcome: AttemptOutcome;
+  /** Null unless the attempt succeeded. */
   transactionId: string | null;
   /** Status of the transaction when the outcome was recorded; null unless the attempt succeeded. */
   status: string | null;
@@ -133,7 +134,7 @@ export interface ConfirmClaim extends ConfirmedPayment {
 export interface ConfirmBeginResult {
   /** Whether the result of an earlier confirm of this payment is unknown. */
   previousOutcomeUnknown: boolean;
-  /** Input hashes of confirms with unknown results; only the text `unknown` instead if they became too many. */
+  /** Input hashes of confirms with unknown results. If there were too many, `unknown` replaces the earlier ones. */
   unresolvedInputHashes: string[];
 }
 
@@ -212,8 +213,8 @@ export interface Journal extends ChangeJournal {
   /** Returns the attempt that created a transaction; null if the journal has none. */
   findByTransaction(service: string, kind: AttemptKind, transactionId: string): Promise<Attempt | null>;
   /**
-   * Whether another open attempt has the same external id, method and, for payments, amount: lookups, which show no
-   * amount of a payout, cannot tell them apart.
+   * Whether lookups cannot tell this attempt from another open one: both have the same channel, external id, method
+   * and, for payments, amount. Lookups show no amount of a payout.
    */
   hasRival(attempt: Attempt): Promise<boolean>;
   /**
@@ -229,7 +230,7 @@ export interface Journal extends ChangeJournal {
   findCreated(creator: Creator, refs: readonly TransactionRef[]): Promise<(Attempt | null)[]>;
   /** Returns a page of attempts, newest first. Rejects with JournalBusy if too many lists are queued. */
   list(page: AttemptQuery): Promise<Attempt[]>;
-  /** Extends every lease of an attempt or confirm that the owner holds. */
+  /** Extends the owner's leases of attempts in progress and of confirms, but not of attempts that it claimed. */
   renew(owner: string, leaseUntil: number): Promise<void>;
   /** Takes over an open attempt whose lease has ended; marks it as `unknown`. Null if it is settled or still leased. */
   claim(id: string, claim: Claim): Promise<Attempt | null>;
@@ -255,7 +256,7 @@ export interface Journal extends ChangeJournal {
    * @param bytes size of a filler in the row: a small row may still fit on a full disk
    */
   checkWrite(bytes: number): Promise<void>;
-  /** Reads the state. Raises the fence if the journal moved to another database, for example in a failover. */
+  /** Reads the state. PostgreSQL: first raises the fence if the database was replaced, for example in a failover. */
   readState(): Promise<JournalState>;
   /** Raises the fence; lowers it if `reason` is null. */
   setFence(reason: FenceReason | null): Promise<void>;

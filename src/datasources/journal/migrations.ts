@@ -65,8 +65,9 @@ const insertFirstState = (dialect: Dialect): string =>
   `INSERT INTO journal_state (id, identity, fence_since, fence_reason) VALUES (1, ${FIRST_IDENTITY[dialect]}, 0, '')`;
 
 /**
- * Returns `server/timeline/table`. The timeline changes when a standby is promoted or a backup is restored; the id of
- * the table changes when a dump is restored. Server and timeline are empty if the database user cannot read them.
+ * Function that returns the identity of the database: `server/timeline/table`. The timeline changes when a standby is
+ * promoted or a backup is restored; the id of the table changes when a dump is restored. Server and timeline are empty
+ * if the database user cannot read them.
  */
 const POSTGRES_IDENTITY = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGUAGE plpgsql STABLE AS $$
      BEGIN
@@ -78,14 +79,14 @@ const POSTGRES_IDENTITY = `CREATE FUNCTION journal_identity() RETURNS TEXT LANGU
 
 /**
  * Functions that SQLite does not need, because it has one writer at a time. A PostgreSQL statement does not see what
- * was committed after its start, but a volatile function in it does. So `attempt_is_open` sees what other instances
- * committed while the statement waited for their locks.
+ * was committed after its start, but a volatile function in it does. So `attempt_is_open`, which is also true for
+ * succeeded attempts, sees what other instances committed while the statement waited for their locks.
  *
- * `attempts_created_by_another` returns the ids of candidates whose transaction was created by another attempt. If
- * several candidates have the same transaction, its creator is the candidate that is already recorded with it, or the
- * oldest open candidate if there is none. The function locks transactions before it reads, so that no transaction gets
- * two creators. Callers hold no row locks while they wait for these locks. OFFSET 0 keeps a planner without statistics
- * from reading all attempts of the service.
+ * `attempts_created_by_another` returns the ids of candidates (attempts to be recorded as succeeded) whose transaction
+ * was created by another attempt. If several candidates have the same transaction, its creator is the candidate that is
+ * already recorded with it, or else the oldest open candidate. The function locks transactions before it reads, so that
+ * no transaction gets two creators. Callers hold no row locks while they wait for these locks. OFFSET 0 keeps a planner
+ * without statistics from reading all attempts of the service.
  */
 const POSTGRES_ONLY = [
   POSTGRES_IDENTITY,
@@ -116,7 +117,7 @@ const POSTGRES_ONLY = [
        LIMIT 1) AS holder ON TRUE
      WHERE mine.place > 1 OR holder.id IS NOT NULL;
    END $$`,
-  // Stores the filler uncompressed, because it needs almost no space when compressed.
+  // Stores the filler uncompressed. Compressed, even a large filler would fit on a full disk.
   'ALTER TABLE write_checks ALTER COLUMN filler SET STORAGE EXTERNAL',
 ];
 

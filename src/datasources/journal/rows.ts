@@ -78,18 +78,18 @@ export const insertColumnsInJson = (attempt: SentAttempt): Record<string, SqlVal
     Object.entries(VALUE_BY_COLUMN).map(([name, valueOf]) => [name, toJsonValue(valueOf(attempt))]),
   );
 
-/** Columns that are null until the create was sent. */
+/** Columns that an INSERT leaves null: they are set when an outcome is recorded. */
 export const COLUMNS_NULL_AT_INSERT =
   `settled_at next_check_at transaction_hash transaction_id status checks absent_ms absent_lookups
   absent_observer`.split(/\s+/);
 
-/** ON CONFLICT clause that replaces the attempt that has the key, if that key can be used again. */
+/** ON CONFLICT clause that replaces a rejected or not sent attempt with the same idempotency key. */
 export const UPSERT_RELEASED_KEY = `ON CONFLICT (${keyHashOf('id')}) DO UPDATE SET
   ${['seq', 'group_id', 'state', ...INSERT_COLUMNS].map((name) => `${name} = excluded.${name}`).join(', ')},
   ${COLUMNS_NULL_AT_INSERT.map((name) => `${name} = NULL`).join(', ')}
   WHERE stored_attempts.state IN ('${STATE_OF.rejected}', '${STATE_OF.not_sent}') AND stored_attempts.id <> excluded.id`;
 
-/** Returns the ON CONFLICT clause that takes over a reservation if the condition `isFree` is true. */
+/** Returns the ON CONFLICT clause that takes over a reserved external id if the SQL condition `isFree` is true. */
 export const upsertReservationClause = (isFree: string): string =>
   `ON CONFLICT (service, channel, external_id) DO UPDATE SET attempt_id = excluded.attempt_id WHERE ${isFree}`;
 
@@ -111,5 +111,5 @@ export const idValues = (id: string): [Uint8Array, Uint8Array] => {
 export const GROUP_ID_SUBQUERY =
   '(SELECT id FROM attempt_groups WHERE service = ? AND client = ? AND channel = ? AND kind = ?)';
 
-/** Finds the attempt that has a key. Parameter: the result of `keyHash`. */
+/** Finds the attempt with an idempotency key. Parameter: the result of `keyHash`. */
 export const FIND_BY_KEY = `SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ?`;

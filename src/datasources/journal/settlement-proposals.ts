@@ -14,9 +14,9 @@ export interface ProposedOutcome {
   reason: string;
   /** Operating system user of the proposer. */
   proposedBy: string;
-  /** The proposer's SUDO_USER. */
+  /** The proposer's environment variable SUDO_USER; null if it is not set. */
   sudoUser: string | null;
-  /** Name that the proposer has given. */
+  /** Name that the proposer gave with `--by`; null if none. */
   givenName: string | null;
   proposedAt: number;
   expiresAt: number;
@@ -48,7 +48,7 @@ const proposalFromRow = (row: Row): ProposedOutcome => ({
   expiresAt: Number(row['expires_at']),
 });
 
-/** Opens the proposals over a separate connection to the journal's database, which must already have its tables. */
+/** Opens the proposals over a separate connection to the journal's database (see connectToStore). */
 export async function openProposals(url: string, timeLimitMs: number): Promise<SettlementProposals> {
   const { execute, close } = await connectToStore(url, { timeLimitMs, readOnly: false });
   return {

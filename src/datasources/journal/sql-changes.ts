@@ -104,8 +104,8 @@ export abstract class SqlChanges implements Omit<ChangeJournal, 'recordObservati
   /** Begins a new epoch if the current one was begun in another database. */
   protected abstract correctEpoch(): Promise<void>;
   /**
-   * Returns a horizon that only transactions that write changes hold back: the id below which all of them have ended.
-   * Absent if the store does not delay readers.
+   * Returns the database transaction id below which all transactions that write changes have ended. Other transactions,
+   * however long, do not lower it. Absent in SQLite, where each committed change is readable at once.
    */
   protected readWritersHorizon?(): Promise<number>;
 

@@ -60,7 +60,7 @@ const SELECT_NEWEST_ON_CHANNEL = `SELECT transaction_id FROM attempts WHERE ${ke
 /** Length in characters beyond which the stored hashes are replaced by `unknown`: about 55 hashes. */
 const MAX_SUSPECT_HASHES_LENGTH = 4000;
 
-/** Claims a payment. Replaces an earlier confirm that died or has an unknown result, but keeps its input hashes. */
+/** Claims a payment for a confirm. Replaces an earlier confirm whose lease has ended, but keeps its input hashes. */
 const BEGIN_CONFIRM = `INSERT INTO confirms (service, channel, transaction_id, id, owner, lease_until, input_hash)
   VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (service, channel, transaction_id) DO UPDATE SET

@@ -25,7 +25,7 @@ export const singleConnectionPool = (url: string, timeLimitMs: number): Postgres
     connectionOptions: INDEX_ORDER_OPTIONS,
   });
 
-/** Connects to a journal that already has its tables. */
+/** Connects to a journal. SQLite: its tables must exist. PostgreSQL: applies pending migrations, ignores `readOnly`. */
 export async function connectToStore(
   url: string,
   { timeLimitMs, readOnly }: { timeLimitMs: number; readOnly: boolean },

@@ -26,7 +26,7 @@ export const toStorableText = (text: string): string => text.toWellFormed().repl
 // With 'hex', Node.js computes a hash several times faster than with 'buffer'.
 const sha256 = (data: string | Uint8Array): string => hash('sha256', data, 'hex');
 
-/** Returns a copy outside the buffer pool, which would be copied as a whole when a message has a view of it. */
+/** Returns a plain Uint8Array that is not a view of the shared buffer pool of Node.js. */
 const bytesOfHex = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
 
 /**

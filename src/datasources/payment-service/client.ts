@@ -1,7 +1,7 @@
 import type { SensitiveValues } from '../../redaction/service-response';
 import type { WireObject } from '../../shared/wire-object';
 import {
-  isOwnNotFound,
+  isNotFoundOfService,
   notRespondingError,
   parseMutationResponse,
   readLookupResponse,
@@ -24,7 +24,7 @@ import {
 import type { RawResponse } from './http/http-exchange';
 import { serviceTime, type Call, type SendOptions, type ServiceTransport } from './http/transport';
 
-/** Identifies a transaction by one or both of its ids (spec 4.1, 4.3). `amount` and `secrets` are for the response. */
+/** One or both ids of a transaction (spec 4.1, 4.3). The response must match `amount`; `secrets` are redacted in it. */
 export type LookupKey = { channel: string } & Pick<
   ExpectedFields,
   'transactionId' | 'externalId' | 'amount' | 'secrets'
@@ -34,24 +34,24 @@ interface LookupResponse {
   /** The transaction in the response; null if the service has no such transaction. */
   transaction: WireObject | null;
   /** Whether the response is certainly from the service, and not from a proxy; true if a transaction was found. */
-  isOwn: boolean;
+  isFromService: boolean;
   /** Time of the response by the service's clock in milliseconds since 1970; undefined if unknown. */
   serviceTime: number | undefined;
 }
 
-/** A slot for a create, reserved before its attempt is recorded in the journal. */
+/** A slot in a bulkhead (concurrency limit), reserved for a create before the journal records its attempt. */
 export interface ReservedSlot {
   release(): void;
-  /** Latest time for the response, by the monotonic clock. */
+  /** Latest time for the response, in ms by the monotonic clock. */
   deadline: number;
-  /** Time to sign with, by the wall clock: when the slot was reserved. */
+  /** Time for the signature: when the slot was reserved, in milliseconds since 1970. */
   signAt: number;
 }
 
-/** The limit of concurrent requests for creates of payments, or of payouts. */
+/** Reserves slots for creates in the bulkhead (concurrency limit) of payments, or of payouts. */
 export interface SendQueue {
   hasFreeSlot(): boolean;
-  /** Waits for a free slot. Throws a ServiceError if there is none in time. */
+  /** Waits for a free slot. Throws a ServiceError (`UNAVAILABLE`) if it cannot reserve one in time. */
   reserve(channel: string): Promise<ReservedSlot>;
   /** Lower bound of the service's time in milliseconds since 1970; null if unknown. */
   serviceNow(): number | null;
@@ -86,8 +86,8 @@ export class ServiceClient {
     const read = (raw: RawResponse): LookupResponse => {
       const json = readLookupResponse(raw, { ...key, ...this.gatewaySecrets() }, this.notFound.status);
       if (json) this.transport.recordServiceTime(raw);
-      const isOwn = json !== null || isOwnNotFound(raw, this.notFound);
-      return { transaction: json, isOwn, serviceTime: serviceTime(raw) };
+      const isFromService = json !== null || isNotFoundOfService(raw, this.notFound);
+      return { transaction: json, isFromService, serviceTime: serviceTime(raw) };
     };
     return this.#retries.run(this.transport.timeoutMs, (timeoutMs) =>
       this.#send(call, { lane: 'lookups', timeoutMs }).then(read, (failure: unknown) => {
@@ -96,7 +96,7 @@ export class ServiceClient {
     );
   }
 
-  /** Sends a create or confirm. Repeats it only after a 401. Throws only if the service certainly did nothing. */
+  /** Sends a create or confirm. Repeats it only after a 401. Throws a ServiceError only if the service did nothing. */
   postOnce(
     lane: BulkheadName,
     call: { channel: string; path: string; body: string },

@@ -28,7 +28,7 @@ const ENTRY_FIELDS = ['apiKey', 'apiKeyFile', 'secretKeys', 'secretKeyFiles'];
 const CREDENTIAL_PATTERN = /^[\x21-\x7e]{1,1024}$/;
 const CREDENTIAL_RULE = '1 to 1024 printable ASCII characters without spaces';
 
-/** A field of an entry. Its value is a credential or a list of them; with `readFile`, the path of a file or a list. */
+/** A field of an entry: a credential or a list of credentials. With `readFile`: a file path or a list of file paths. */
 interface CredentialField {
   name: string;
   value: unknown;
@@ -93,7 +93,7 @@ function readChannels(channels: unknown, readFile: ReadFile): Map<string, Creden
   return entries;
 }
 
-/** Parses SERVICE_CREDENTIALS_FILE. Throws a SyntaxError, or an Error that names entry and rule, never a value. */
+/** Parses SERVICE_CREDENTIALS_FILE. Throws a SyntaxError, which may quote the text, or an Error without credentials. */
 export function readCredentialsFile(text: string, readFile: ReadFile): CredentialTable {
   const file = parseJson(text);
   if (!isObject(file)) throw new Error('expected a JSON object with default and channels');

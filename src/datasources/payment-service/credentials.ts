@@ -13,7 +13,7 @@ class Signers {
   readonly #signers: readonly Signer[];
   #preferredIndex: number;
 
-  /** @param previous signers of the entry before a reload; if their preferred key is still there, it stays preferred */
+  /** @param previous signers used before a reload; their preferred key stays preferred if the new entry contains it */
   constructor(name: string, { apiKey, secretKeys }: CredentialEntry, previous?: Signers) {
     this.name = name;
     this.#secretKeys = secretKeys.map((secretKey) => secretKey.reveal());

@@ -35,10 +35,10 @@ export interface ConfirmRequest {
 export interface LookupResult<T> {
   found: T | null;
   /** Whether the response is certainly from the service. A "not found" of a proxy proves nothing. */
-  isOwn: boolean;
+  isFromService: boolean;
 }
 
-/** Receives every transaction that a lookup finds. @param requestedAt start of the lookup by the monotonic clock */
+/** Called with every transaction that a lookup finds. @param requestedAt lookup start, in ms by the monotonic clock */
 export type FoundListener<T> = (transaction: T, requestedAt: number) => void;
 
 /** Creates, confirms and looks up payments of the service (spec 4.3 to 4.5). */
@@ -87,15 +87,15 @@ export class PaymentService {
   /** As `lookUp`, but also returns whether the response is certainly from the service. */
   async search(key: LookupKey): Promise<LookupResult<PaymentResource>> {
     const requestedAt = this.client.runtime.monotonic();
-    const { transaction: json, serviceTime, isOwn } = await this.client.lookUp('payment/', key);
-    if (!json) return { found: null, isOwn };
+    const { transaction: json, serviceTime, isFromService } = await this.client.lookUp('payment/', key);
+    if (!json) return { found: null, isFromService };
     const payment = Object.assign(readPayment(json, key, this.pollAfter), { serviceTime });
     // The listener must not get an external id that is only in the lookup key, and not in the response.
     const { externalId, ...keyWithoutExternalId } = key;
     const paymentForListener =
       externalId === undefined ? payment : readPayment(json, keyWithoutExternalId, this.pollAfter);
     this.onFound(paymentForListener, requestedAt);
-    return { found: payment, isOwn };
+    return { found: payment, isFromService };
   }
 
   /** Builds a payment from journal data. Other fields are looked up when they are read. */

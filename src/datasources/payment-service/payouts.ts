@@ -27,7 +27,7 @@ export interface KnownPayout {
   publicDetails?: object;
   /** Whether details are missing because the journal was not or could not be read. */
   isPartial?: boolean;
-  /** Whether the details come from an attempt of which it is not yet certain that it created the payout. */
+  /** Whether the details come from an attempt that may not have created this payout. */
   isUnproven?: boolean;
 }
 
@@ -57,7 +57,7 @@ export class PayoutService {
     return mapAccepted(outcome, (json) => readPayout(json, request));
   }
 
-  /** GET payout/ (spec 4.1). Returns null if there is no such payout. @param findKnown default: what is in the key */
+  /** GET payout/ (spec 4.1). Null if there is none. @param findKnown finds missing details; default: those of `key` */
   async lookUp(key: LookupKey, findKnown?: FindKnownPayout): Promise<PayoutResource | null> {
     return (await this.search(key, findKnown)).found;
   }
@@ -68,8 +68,8 @@ export class PayoutService {
     findKnown: FindKnownPayout = () => key,
   ): Promise<LookupResult<PayoutResource>> {
     const requestedAt = this.client.runtime.monotonic();
-    const { transaction: json, isOwn } = await this.client.lookUp('payout/', key);
-    if (!json) return { found: null, isOwn };
+    const { transaction: json, isFromService } = await this.client.lookUp('payout/', key);
+    if (!json) return { found: null, isFromService };
     const transactionId = String(json['transaction_id']).toLowerCase();
     const known = await findKnown(transactionId);
     const payout = readPayout(json, known);
@@ -78,7 +78,7 @@ export class PayoutService {
       ? readPayout(json, { channel: known.channel, isPartial: true })
       : payout;
     this.onFound(payoutForListener, requestedAt);
-    return { found: payout, isOwn };
+    return { found: payout, isFromService };
   }
 
   /** Builds a payout from journal data. */

@@ -11,9 +11,9 @@ import type { RateLimit } from '../limits/rate-limit';
 import { PreparedOperation } from './prepared-operation';
 
 const MAX_COMPILED_OPERATIONS = 1000;
-/** Maximum total length of the compiled documents. Compiled operations take about 100 times as much memory. */
+/** Maximum total length of the compiled documents. Their compiled form takes about 100 times as much memory. */
 const MAX_DOCUMENT_CHARACTERS = 500_000;
-/** Maximum number of operations that are remembered because Apollo has validated them once. */
+/** Maximum number of operations that are remembered because Apollo has validated them at least once. */
 const MAX_VALIDATED_ONCE = 5000;
 const MAX_ACCEPT_HEADERS = 100;
 const MAX_ACCEPT_LENGTH = 300;
@@ -62,7 +62,7 @@ export class CompiledOperationCache {
 
   /**
    * Executes a compiled operation. The response has status 200. Returns null, without executing anything, if
-   * Apollo has to execute the operation.
+   * Apollo has to execute or reject the request.
    */
   async tryExecute({ params, digest, accept, context }: OperationRequest) {
     const contentType = this.#contentTypeByAccept.get(accept ?? '');

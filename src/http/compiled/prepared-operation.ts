@@ -26,11 +26,11 @@ interface ValidatedOperation {
 interface CompiledExecutor {
   /** Calls the resolver of the root field, if there is one. Throws before the call if an argument is invalid. */
   callResolver(context: OperationContext, variables: Variables): unknown;
-  /** Selects the response data from the resolved value. Throws a FallbackError if graphql-js has to do it. */
+  /** Selects the response data from the resolved value. Throws a FallbackError if graphql-js must run the operation. */
   selectData: (value: unknown) => Variables;
 }
 
-/** A query or mutation with everything computed in advance that is the same for all callers and variables. */
+/** A query or mutation. Its constructor computes everything that depends on neither the caller nor the variables. */
 export class PreparedOperation {
   readonly type: OperationDefinitionNode['operation'];
   readonly name: string | null;
@@ -70,8 +70,8 @@ export class PreparedOperation {
         if (error instanceof FallbackError) this.#compiled = null;
       }
     }
-    // Execute the operation again with graphql-js, which reports errors with locations. Lookups are not sent again,
-    // because the context caches them. A mutation is not repeated: its resolver returns the result in the root value.
+    // Without compiled code, or after it failed, graphql-js executes the operation and reports errors with locations.
+    // Nothing is sent twice: the context caches lookups, and a mutation's resolver returns the result in `rootValue`.
     const { schema, document, operation } = this.validated;
     return execute({
       schema,
@@ -85,8 +85,8 @@ export class PreparedOperation {
 }
 
 /**
- * Compiles an operation. Returns null if graphql-js has to execute it, because it has introspection, several root
- * fields (whose errors have an order), directives or a very large selection.
+ * Compiles an operation. Returns null if graphql-js has to execute the operation: it has introspection, directives, a
+ * very large selection, or several root fields, for which graphql-js determines the order of the errors.
  */
 function compileOperation(validated: ValidatedOperation): CompiledExecutor | null {
   try {

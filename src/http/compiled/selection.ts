@@ -40,7 +40,7 @@ const needsGraphqlJs = (value: unknown): boolean =>
   value instanceof Error ||
   (typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function');
 
-/** Maximum number of fields. A fragment counts once per object type. All fields of all payment types are about 300. */
+/** Maximum number of fields. Fragment fields count once per object type. All fields of all payment types: about 300. */
 const MAX_FIELDS = 1000;
 
 /** Compiles the selections of one operation to functions that read resolved values. */
@@ -111,7 +111,7 @@ export class SelectionCompiler {
       : this.#objectReader(type as GraphQLObjectType, sets);
   }
 
-  /** Returns a reader for an interface or union. An object's class has the name of its type (build-schema.ts). */
+  /** Returns a reader for an interface or union. Its resolveType returns the object's class name (build-schema.ts). */
   #abstractReader(type: GraphQLAbstractType, sets: readonly SelectionSetNode[]): ValueReader {
     const readers = new Map<string, ValueReader>();
     const { resolveType } = type;

@@ -18,7 +18,7 @@ export class Admission {
     private readonly checks: { limits: DocumentLimits; persisted: PersistedOperations; rate: RateLimit },
   ) {}
 
-  /** Consumes the points of a lookup that is not part of the cost of an admitted request. Rejects with RATE_LIMITED. */
+  /** Consumes one rate limit point for a lookup during a subscription. Rejects with RATE_LIMITED if none is left. */
   chargeLookup(caller: Caller): Promise<void> {
     return this.checks.rate.consume(caller, 1);
   }
@@ -26,7 +26,7 @@ export class Admission {
   /** Admits a request. Throws a RequestError if the request is rejected. */
   async admit(params: GraphQLRequestParams, caller: Caller): Promise<AdmittedRequest> {
     const { limits, persisted, rate } = this.checks;
-    // The costLimitPlugin consumes the other points of the operation, after its document has been parsed.
+    // costLimitPlugin or CompiledOperationCache consumes the other points, once the operation's cost is known.
     await rate.consume(caller, 1);
     const resolved = persisted.resolve(params, caller.kind);
     if (typeof resolved.query !== 'string') return { params: resolved, digest: null };

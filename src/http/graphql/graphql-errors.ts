@@ -30,7 +30,7 @@ const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
     'The gateway does not accept this HTTP request: send a POST with a JSON body and content-type application/json. A GET needs the header apollo-require-preflight.',
 } satisfies Partial<Record<PublicCode, string>>;
 
-/** Message of INTERNAL_SERVER_ERROR. It tells the caller to keep the idempotency key: a new key may pay twice. */
+/** Message of INTERNAL_SERVER_ERROR. Says to repeat with the same idempotency key: a new key could pay twice. */
 export const INTERNAL_ERROR =
   'Internal error in the gateway; a create or confirm may have been executed. Repeat a create with the same key only, and look a payment up before confirming it again.';
 

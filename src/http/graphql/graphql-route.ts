@@ -96,7 +96,7 @@ const FORBIDDEN_HOST_ERROR = new RequestError(
   'Authentication is off, so the Host header must name this machine, such as localhost.',
 );
 
-/** Whether a header occurs twice. headersDistinct would stay in memory as long as the stream of a request lasts. */
+/** Whether a header is repeated. Node's headersDistinct would stay in memory with the request while a stream lasts. */
 const isRepeated = (name: string, rawHeaders: readonly string[]): boolean =>
   rawHeaders.filter(
     (raw, index) => index % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name,

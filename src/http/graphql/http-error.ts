@@ -54,7 +54,7 @@ export function toRequestError({ kind, message }: AccessError): RequestError {
   return new RequestError(status, code, message, details);
 }
 
-/** Error for an unauthenticated request whose Accept header allows the landing page. */
+/** Error for a request that skipped authentication, because it looked like one for the landing page, but is not. */
 export const CREDENTIALS_REQUIRED_ERROR = toRequestError(
   new AccessError('NO_CREDENTIALS', 'Credentials are required: Authorization: Bearer <key or token>.'),
 );

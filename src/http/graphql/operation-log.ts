@@ -23,7 +23,7 @@ export type LogOperation = (ended: {
   errors: readonly GraphQLFormattedError[] | undefined;
 }) => void;
 
-/** Counts an ended operation in the metrics. `seconds` is its duration; undefined if it is not measured. */
+/** Counts an ended operation in the metrics. `code` is its first error code, `seconds` its duration if measured. */
 export type CountOperation = (
   operation: string | undefined,
   name: string | undefined,

@@ -64,7 +64,7 @@ function locationsOf(source: Source): readonly ValueLocation[] {
   return locations;
 }
 
-/** Returns the path for the caller, with redacted names. Omits the argument `input`, but names any other argument. */
+/** Returns the path for the caller, with redacted names. Omits a leading `input`, unless it is the whole path. */
 const publicPath = (path: readonly string[]): string[] =>
   (path[0] === 'input' && path.length > 1 ? path.slice(1) : path).map((name) =>
     /^\d{1,4}$/.test(name) ? name : redactGraphqlName(name),
@@ -74,7 +74,7 @@ const publicPath = (path: readonly string[]): string[] =>
 const fieldNameIn = (reason: string): string | undefined =>
   /^Field "(?:[^".]*\.)?([^".]*)" (?:of required|is not defined|must be non-null)/.exec(reason)?.[1];
 
-/** Returns the path below a variable, without the variable. graphql-js reports it only in the message. */
+/** Returns the path below a variable, without the variable. Reads the message: graphql-js has no property for it. */
 function pathInVariable(message: string, reason: string): string[] {
   const beforeReason = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
   const [, path = ''] = / at "([^"\\]*)"; $/.exec(beforeReason) ?? [];
@@ -85,7 +85,7 @@ function pathInVariable(message: string, reason: string): string[] {
 function pathsOfVariable(variable: string, error: GraphQLError, reason: string): (readonly string[])[] {
   const field = /must be non-null/.test(reason) ? undefined : fieldNameIn(reason);
   const pathInValue = pathInVariable(error.message, reason);
-  // Redacts the field: it is a key of the caller's JSON, which may be anything, such as a security code.
+  // Redact the field name: it comes from the caller's JSON and may be any text, such as a security code.
   if (field !== undefined) pathInValue.push(redactGraphqlName(field));
   const locations = error.source ? locationsOf(error.source) : [];
   const uses = locations.filter((location) => location.variable === variable).map(({ path }) => path);

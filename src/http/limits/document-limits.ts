@@ -124,7 +124,7 @@ function checkRootFields(
     // Mutations are counted before merging: the number of payments must not depend on how fields are merged.
     assertLimit('mutations', fields.filter(({ name }) => name.value !== '__typename').length);
   }
-  // The field _service of a subgraph returns the schema as a text.
+  // In Apollo Federation, the field _service of a subgraph returns the whole schema as text.
   const introspectionFields = fields.filter(({ name }) => /^(__schema|__type|_service)$/.test(name.value));
   assertLimit('introspections', introspectionFields.length);
   const size = sizes.sizeOf({
@@ -143,12 +143,12 @@ function checkRootFields(
 class FieldPairCounter {
   #pairCount = 0;
   readonly #ids = new Map<FieldNode, number>();
-  /** Keys of the groups of fields counted so far. A group counts once, because the rule caches compared fragments. */
+  /** Keys of counted groups (fields with one response name). Each counts once: the rule caches compared fragments. */
   readonly #countedGroupKeys = new Set<string>();
 
   constructor(private readonly fragments: Fragments) {}
 
-  /** Counts the pairs in selection sets that the rule merges. Throws a LimitExceededError if there are too many. */
+  /** Counts the pairs in selection sets that the rule merges into one. Throws a LimitExceededError above the limit. */
   add(...sets: SelectionSetNode[]): void {
     const spreadNames = new Set<string>();
     const fields = sets.flatMap((set) => [...fieldsIn(set, this.fragments, spreadNames)]);

@@ -27,7 +27,7 @@ export const DOCUMENT_LIMITS = {
   mutations: { limit: 1, unit: 'mutation in one operation' },
   // Writing the whole schema to a response takes 20 ms.
   introspections: { limit: 2, unit: 'introspection fields in one operation' },
-  // Each selection is resolved for every type or field of the schema. The standard introspection query has 240.
+  // Each selection is resolved for every type or field. The standard introspection query has 240 selections.
   introspected: {
     limit: 300,
     unit: 'selections in introspection, counting a fragment as often as it is spread',

@@ -17,7 +17,7 @@ interface PersistedOptions {
     modeForServices: PersistedMode;
   };
   schema: GraphQLSchema;
-  /** In mode `warn`, called for each operation that is not in the manifest. `name` is null if it must not be logged. */
+  /** In mode `warn`, called for each operation outside the manifest. `name` is null if absent or unsafe to log. */
   onUnlisted(name: string | null): void;
 }
 
@@ -57,7 +57,7 @@ export class PersistedOperations {
     return resolved;
   }
 
-  /** Returns the operation of the manifest; undefined if the manifest lacks it but the request is allowed anyway. */
+  /** Returns the manifest's operation that replaces the request's document; undefined to leave the request as it is. */
   #find(params: GraphQLRequestParams, mode: PersistedMode): ManifestOperation | undefined {
     const { query, documentId, extensions } = params;
     const ids = [documentId, persistedQueryHash(extensions)].filter((id) => typeof id === 'string');
@@ -82,7 +82,7 @@ export class PersistedOperations {
     return this.#byText.get(query) ?? this.#byNormalizedText.get(normalizeDocument(query));
   }
 
-  /** Adds an operation. Returns an error message in a list if another document has its id, otherwise an empty list. */
+  /** Adds an operation. Returns error messages: one if a different document has the same id, otherwise none. */
   #add(operation: ManifestOperation): string[] {
     const { body } = operation;
     const id = removeHashPrefix(operation.id);
@@ -131,8 +131,8 @@ function normalizeDocument(text: string): string {
 }
 
 /**
- * Throws for a request that has neither a document nor an id of the manifest. Except in mode `require`, lets the hash
- * of a persisted query pass, because Apollo may know it as an automatic persisted query.
+ * Handles a request without a document and without an id of the manifest. Throws a RequestError if the request has a
+ * documentId, or in mode `require`. Otherwise does nothing: Apollo may know the hash (automatic persisted query).
  */
 function throwUnlessKnownToApollo(
   { documentId, extensions }: GraphQLRequestParams,

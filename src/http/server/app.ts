@@ -17,7 +17,7 @@ import { requestContext } from './request-context';
 import { DEFAULT_HEADERS } from './security-headers';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
-/** How long an idle connection stays open: longer than the idle timeout of common proxies. */
+/** How long an idle connection stays open: longer than in common proxies, so that the proxy closes it first. */
 const KEEP_ALIVE_MS = 72_000;
 
 interface AppOptions {

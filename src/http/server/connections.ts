@@ -6,7 +6,7 @@ import { ConnectionRefuser } from './connection-refuser';
 /** `dropped`: refused without a response. `accept_failed`: accept() failed, e.g. because no file descriptor is free. */
 type RefusalReason = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
 
-/** `evicted`: closed while idle, at a limit. `write_timeout`, `unread_limit`: the client did not read responses. */
+/** `evicted`: idle, closed to admit a new connection. `write_timeout`, `unread_limit`: responses were not read. */
 type CloseReason = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
 
 export interface ClientConnection {
@@ -111,7 +111,7 @@ export class Connections {
     });
   }
 
-  /** Returns the open connection of a socket. */
+  /** Returns the open connection of a socket; undefined if it was refused or is closed. */
   find(socket: Socket): ClientConnection | undefined {
     return this.#open.get(socket);
   }
@@ -171,7 +171,7 @@ export class Connections {
 
   #evict(connection: ClientConnection | undefined): boolean {
     if (!connection) return false;
-    // Loses nothing: the kernel still delivers the end of the latest response.
+    // destroy() loses no data: the kernel still delivers the end of the latest response.
     connection.socket.destroy();
     this.#remove(connection);
     this.observer.connectionClosed('evicted');

@@ -49,8 +49,8 @@ export class GracefulShutdown {
   }
 
   /**
-   * Closes the listener and idle connections. Waits up to `maxWaitMs` for a quiet moment to close the listener, then up
-   * to 1 s until every accepted connection has sent its request. These requests are still served.
+   * Waits up to `maxWaitMs` for a quiet moment (see MAX_QUIET_MS), then closes the listener and idle connections. Waits
+   * again, up to `maxWaitMs` and at most 1 s, until each open connection has sent its request, which is still served.
    */
   async stopAccepting(maxWaitMs: number): Promise<void> {
     const quietDeadline = performance.now() + maxWaitMs;

@@ -7,8 +7,8 @@ export interface HealthSources {
   /** False for some time after a clock jump. Does not affect readiness. */
   isClockSteady(): boolean;
   /**
-   * Returns why the fence is up, and until when in ms since 1970; null if it is down. While it is up, the journal may
-   * lack recent attempts, and every create is looked up before it is sent.
+   * Returns why the journal's fence is up, and until when in ms since 1970; null if the fence is down. While it is up,
+   * the journal may lack recent attempts, and every create is looked up before it is sent (docs/exactly-once.md).
    */
   fence(): { reason: string; until: number } | null;
   isDraining(): boolean;

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../shared/loopback';
 
-/** Whether a Host header names this machine. With DNS rebinding, a foreign page reaches it under another name. */
+/** Whether a Host header names this machine. A page that attacks by DNS rebinding sends another name. */
 export const isLoopbackHost = (host: string | undefined): boolean =>
   host !== undefined && URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname);
 

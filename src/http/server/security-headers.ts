@@ -4,7 +4,7 @@ import helmet, { type HelmetOptions } from 'helmet';
 
 type Directives = NonNullable<Exclude<HelmetOptions['contentSecurityPolicy'], boolean>>['directives'];
 
-/** Returns the headers that helmet sets for a content security policy. Call it once per policy. */
+/** Returns the headers that helmet sets for a content security policy: the same for every request, so computed once. */
 function helmetHeaders(directives: Directives, options: object = {}): Record<string, string> {
   const none = ["'none'"];
   const lockedDirectives = { baseUri: none, formAction: none, frameAncestors: none, objectSrc: none };

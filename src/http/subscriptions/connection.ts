@@ -14,12 +14,12 @@ export class WebSocketConnection implements Transport {
   /** The TCP connection below the WebSocket. */
   readonly tcpSocket: Socket;
   readonly ip: string;
-  /** The Authorization header of the upgrade request; undefined after authentication. */
+  /** The Authorization header of the upgrade request; undefined if absent, and after authentication. */
   authorization: string | undefined;
   /** The authenticated caller; undefined before authentication. */
   caller?: Caller;
   releaseQuota?: () => void;
-  /** The open subscriptions. releaseResources() ends them, because graphql-ws does not end one whose id was reused. */
+  /** The open subscriptions. releaseResources() ends all: graphql-ws does not end a subscription with a reused id. */
   readonly streams = new Set<ResultStream>();
   #isAlive = true;
 

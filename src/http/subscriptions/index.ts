@@ -16,7 +16,7 @@ interface SubscriptionServerOptions extends Omit<SubscriptionOptions, 'documents
   maxSubscriptionsPerClient: number;
   heartbeatMs: number;
   onUnauthenticated(): void;
-  /** Called when a limit of subscriptions or connections is reached. */
+  /** Called for each subscription or WebSocket connection that is rejected at a limit. */
   onLimitReached(): void;
   connections: Connections;
 }

@@ -26,8 +26,8 @@ type Step = IteratorResult<ExecutionResult, undefined>;
 const DONE: Step = { done: true, value: undefined };
 
 /**
- * The results of a subscription, without consecutive duplicates of the same event. The first next() subscribes.
- * return() ends the subscription at once, even while next() waits for a result.
+ * The results of a subscription. Skips a result that equals the previous one, event id included. The first next()
+ * subscribes. return() ends the subscription at once, even while next() waits for a result.
  */
 export class ResultStream implements AsyncIterableIterator<ExecutionResult, undefined, void> {
   #source: AsyncIterator<ExecutionResult> | undefined;
@@ -70,7 +70,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
     return DONE;
   }
 
-  /** Ends the subscription with an error. A pending next() rejects with it, formatted as a SubscriptionError. */
+  /** Ends the subscription with an error. The pending or next call of next() rejects with a SubscriptionError. */
   fail(error: unknown): void {
     if (this.#isDone) return;
     this.#cause = error;

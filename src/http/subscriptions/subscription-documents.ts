@@ -26,7 +26,7 @@ function withCode(error: GraphQLError, code: PublicCode): GraphQLError {
   return error;
 }
 
-/** Forbids @skip and @include at the root of a subscription, as the next edition of the GraphQL specification does. */
+/** Forbids @skip and @include at the root of a subscription (GraphQL specification, edition of September 2025). */
 const noConditionalRootField: ValidationRule = (context) => ({
   OperationDefinition({ operation, selectionSet }) {
     if (operation !== OperationTypeNode.SUBSCRIPTION) return;
@@ -98,7 +98,7 @@ export class SubscriptionDocuments {
   }
 }
 
-/** Returns the error if it is unclear which operation to execute. Its messages are those of Apollo Server. */
+/** Returns the error for a request whose operation is ambiguous or missing, with the message of Apollo Server. */
 const missingOperationError = (name: string | undefined): GraphQLError =>
   new GraphQLError(
     name === undefined

@@ -113,7 +113,7 @@ export class SubscriptionService {
           releaseQuota = this.options.quota.acquire(caller.id);
           stopChecks = this.#credentialsChecks.addCallback(() => {
             if (!this.options.authenticator.areCredentialsStillValid(caller))
-              stream.fail(credentialsExpired());
+              stream.fail(invalidCredentialsError());
           });
           return trace.runInSpan(() => subscribe(prepared));
         }),
@@ -143,7 +143,7 @@ export class SubscriptionService {
   }
 
   #requireCurrentCredentials(caller: Caller): void {
-    if (!this.options.authenticator.areCredentialsStillValid(caller)) throw credentialsExpired();
+    if (!this.options.authenticator.areCredentialsStillValid(caller)) throw invalidCredentialsError();
   }
 
   /** Formats an error for the caller, or all errors of an AggregateError. */
@@ -189,7 +189,7 @@ interface EndedSubscription {
 /** Message for callers whose connection or subscription is ended because their credentials are no longer valid. */
 export const CREDENTIALS_EXPIRED_MESSAGE = 'The credentials have expired or were revoked.';
 
-export const credentialsExpired = (): AccessError =>
+export const invalidCredentialsError = (): AccessError =>
   new AccessError('BAD_CREDENTIALS', CREDENTIALS_EXPIRED_MESSAGE);
 
 const NO_QUERY_ERROR = new GraphQLError('The request has no query.', { extensions: { code: 'BAD_REQUEST' } });

@@ -16,7 +16,7 @@ import { SubscriptionError } from './result-stream';
 import type { SharedInterval } from './shared-interval';
 import {
   CREDENTIALS_EXPIRED_MESSAGE,
-  credentialsExpired,
+  invalidCredentialsError,
   type PreparedSubscription,
   type SubscriptionService,
 } from './subscription-service';
@@ -160,7 +160,7 @@ export class WebSocketHandler {
     });
   }
 
-  /** Authenticates a connection. If that fails, closes the connection and returns false. */
+  /** Authenticates a connection. If it is rejected, closes it and returns false. Rethrows unexpected errors. */
   async #authenticate(context: Context<Record<string, unknown>, WebSocketConnection>): Promise<boolean> {
     const { connectionParams, extra } = context;
     const { authenticator, quota } = this.options;
@@ -168,7 +168,7 @@ export class WebSocketHandler {
       const authorization = authorizationOf(connectionParams) ?? extra.authorization;
       const caller = await authenticator.authenticate(authorization);
       // Unlike a single request, a connection has no leeway after its token has expired.
-      if (!authenticator.areCredentialsStillValid(caller)) throw credentialsExpired();
+      if (!authenticator.areCredentialsStillValid(caller)) throw invalidCredentialsError();
       if (extra.socket.readyState !== extra.socket.OPEN) return false;
       extra.releaseQuota = quota.acquire(caller.id);
       extra.caller = caller;

@@ -11,7 +11,7 @@ const LOCK_TIMEOUT_MS = 2000;
 /** Users that may create the file: any user, or only the owner of its folder. */
 export type FileCreator = 'anybody' | 'folder owner';
 
-/** Creates an error with this code as its message, too. The code is for operators and must not contain the path. */
+/** Creates an error whose `code` and message are this text. Operators read the text; it must not contain the path. */
 export const errorWithCode = (code: string): Error => Object.assign(new Error(code), { code });
 
 /** Creates the folder of a file if needed. Throws if the folder above it is missing: the path is probably wrong. */

@@ -133,7 +133,7 @@ export class AuditLog {
     this.#recordOrReport(entry.event, () => redactOutcomeEntry(entry));
   }
 
-  /** Records an operator action in advance. @throws AuditLogError if that fails; then the action must not be done */
+  /** Records an operator action before it is done. @throws AuditLogError on failure: then do not do the action */
   recordOperatorAction(entry: OutcomeEntry): void {
     try {
       this.#write(entry.event, redactOutcomeEntry(entry));
@@ -203,7 +203,7 @@ export class AuditLog {
       .split('\n')
       .filter((text) => text !== '')
       .map(readLine);
-    // If the last line of this process is gone, the chain continues from that line: verification then finds the gap.
+    // If the last line that this process wrote is gone, the chain still continues from it, so verification finds a gap.
     if (isIntact) this.#last = lines.findLast((line) => line !== undefined) ?? this.#last;
     return size > 0 && (!tail.endsWith('\n') || lines.at(-1) === undefined);
   }

@@ -5,14 +5,14 @@ export interface AuditEntry {
   /** The caller's id. */
   who: string;
   operation: 'createPayment' | 'confirmPayment' | 'createPayout';
-  /** The idempotency key. */
+  /** The idempotency key; null for confirmPayment, and for an invalid or unchecked key, which may contain a secret. */
   key: string | null;
   channel: string;
   method: string;
   amount: { currency: string; value: string } | null;
-  /** The name of the result's type, or the code of the GraphQL error. */
+  /** The result's type; for an error: FORBIDDEN, the kind of the ServiceError, or the name of the error. */
   outcome: string;
-  /** Whether nothing was sent, because an earlier call had used the key for the same input. */
+  /** Whether the result is that of an earlier call, or a lost response was recovered by a lookup. Absent on failure. */
   replayed?: boolean;
   transactionId: string | null;
   requestId: string;

@@ -26,7 +26,7 @@ export interface AuditLine {
   hash: string;
 }
 
-/** The previous hash of the first line of a chain. */
+/** Stands for the hash of the previous line when the first line of a chain is hashed. */
 export const NO_HASH = '';
 
 /** Returns the hash of a line: HMAC-SHA256 if there is a key, otherwise SHA-256. `previous`: hash of the line before. */

@@ -62,7 +62,7 @@ export class Verifier {
   #last: Pick<AuditLine, 'seq' | 'hash'> | undefined;
   /** Hash of the last line of the previous file. */
   #previousFileHash: string | undefined;
-  /** Hashes of the last lines of files that a verified file continues, but that were not verified before it. */
+  /** Hashes at which older, not yet verified files end, according to the verified files that continue them. */
   readonly #continuedFileHashes = new Set<string>();
   /** Line numbers of partial lines after the last complete one. */
   #partialLineNumbers: number[] = [];

@@ -32,7 +32,7 @@ const MONEY_MUTATIONS = ['createPayment', 'confirmPayment', 'createPayout'];
 export function paymentMetrics(registry: Registry) {
   const mutationCounter = new Counter({
     name: 'paygraph_mutations_total',
-    help: 'Mutations that move money, by outcome. replayed: the result is that of an earlier call with the same key.',
+    help: 'Mutations that move money, by outcome. replayed: an earlier call did it, or a lost response was recovered.',
     labelNames: ['call', 'outcome', 'replayed'],
     registers: [registry],
   });
@@ -52,7 +52,7 @@ export function paymentMetrics(registry: Registry) {
     initial: ['done', 'failed'],
   });
   return {
-    /** Counts a mutation that has ended. `outcome` is the name of the result's type, or the code of the error. */
+    /** Counts a mutation that has ended. `outcome` is that of its audit entry (AuditEntry). */
     mutationEnded: (call: string, outcome: string, replayed: boolean): void =>
       mutationCounter.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
     /** Counts a lookup for an unknown outcome. */
@@ -86,7 +86,7 @@ function journalCallMetrics(registry: Registry) {
   });
   const countFailure = registerLabelledCounter<string>(registry, {
     name: 'paygraph_journal_failures_total',
-    help: 'The same failed journal calls, by reason.',
+    help: 'Failed journal calls, by reason. The same calls as in paygraph_journal_errors_total.',
     label: 'reason',
   });
   /** @param failure code of the failure, used as a label; null on success */

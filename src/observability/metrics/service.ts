@@ -3,7 +3,7 @@ import { cachedSeries, registerScrapedMetrics } from './register';
 
 /** State of the connection to the payment service. */
 interface ServiceState {
-  /** Returns for each circuit breaker, by its name, whether it is open. */
+  /** Returns for each circuit breaker, by its name, whether it is open or half open. */
   breakers(): Readonly<Record<string, boolean>>;
   /** Returns for each bulkhead, by its name, the numbers of requests in flight (`inFlight`) and queued (`waiting`). */
   bulkheads(): Readonly<Record<string, { inFlight: number; waiting: number }>>;
@@ -23,7 +23,7 @@ export function serviceMetrics(registry: Registry) {
   });
   const unauthorizedCounter = new Counter({
     name: 'paygraph_service_unauthorized_total',
-    help: 'Requests that the payment service rejected with status 401, also when they were signed with its own time and with the other secret key.',
+    help: 'Requests that the payment service rejected with status 401, even after repetitions with its own time and the other secret key where possible.',
     registers,
   });
   const retryCounter = new Counter({

@@ -29,13 +29,13 @@ export class RequestSpans {
 
   constructor(private readonly spans: Spans) {}
 
-  /** Creates a span for each authenticated request, as a child of its traceparent. Call it before routes are added. */
+  /** Traces authenticated requests as children of their traceparent header. Must be called before routes are added. */
   instrument(app: FastifyInstance): void {
     app.addHook('preHandler', (request, _reply, done) => {
       const { caller, headers, method, routeOptions } = request;
       if (!caller) return done();
       const parent = this.#propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-      // Subscriptions use other routes, and their spans end before the response: see startSubscriptionSpan().
+      // Other routes get no span here. Those of subscriptions get one from startSubscriptionSpan().
       if (routeOptions.url !== '/graphql') return this.spans.withContext(parent, done);
       const attributes = { 'http.request.method': method, 'http.route': routeOptions.url };
       const span = this.spans.startSpan('GraphQL Operation', { attributes }, parent);

@@ -65,7 +65,7 @@ export class Spans {
     return this.#active.run(trace.setSpan(ROOT_CONTEXT, span), work);
   }
 
-  /** Runs a function in a client span below the active span; without a span if the active span is not recorded. */
+  /** Runs a function in a client span, a child of the active span; in no new span if the active one is not recorded. */
   async runAsClientSpan<T>(
     name: string,
     attributes: () => Attributes,

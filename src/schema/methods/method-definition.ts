@@ -48,7 +48,7 @@ export interface CommonDefinition {
 
 export interface PaymentMethodDefinition extends CommonDefinition {
   payment: new (definition: PaymentMethodDefinition) => PaymentResource;
-  /** Description in the enum RedirectPaymentMethod. Absent without a redirect flow, or if this flow needs fields. */
+  /** Description of the value in the enum RedirectPaymentMethod; absent if this enum does not offer the method. */
   redirect?: string;
   /** How payments of the method are confirmed; absent if they cannot be confirmed. */
   confirmation?: ConfirmationInputDefinition;
@@ -102,7 +102,7 @@ export function defineMethod(type: string, { payment, payout }: UnnamedMethod): 
   };
 }
 
-/** Returns four asterisks and the last four characters; only asterisks if the text has eight characters or fewer. */
+/** Returns `****` and the last four characters, or only `****` if there are at most eight. Drops spaces and dashes. */
 export function maskAllButLastFour(text: string): string {
   const bare = text.replace(/[\s-]/g, '');
   return bare.length > 8 ? `****${bare.slice(-4)}` : '****';

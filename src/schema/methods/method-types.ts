@@ -11,7 +11,7 @@ import type { ConfirmationInputDefinition } from './method-definition';
 
 /** The GraphQL types that list the methods: enums, unions and @oneOf inputs, all built from the registry. */
 
-/** Registers an enum with a value for each definition that has `property`. Its text describes the value. */
+/** Registers an enum with a value for each definition that has `property`, whose text becomes the description. */
 function registerMethodEnum<K extends string>(
   name: string,
   description: string,

@@ -27,8 +27,8 @@ export interface SandboxPaymentMethod {
   currency?: string;
   /**
    * Fields required besides `type` in the redirect flow; absent if the method has no such flow. A request with only
-   * these fields starts this flow. If `direct` has exactly these fields, the redirect
-   * flow starts, and the response also contains the fields of `adds`.
+   * these fields starts this flow. If `direct` has exactly the same fields, the redirect flow starts, and the response
+   * also contains the fields that `adds` returns.
    */
   redirect?: readonly string[];
   /** Fields of the server-to-server flow; absent if the method has no such flow. */
@@ -38,13 +38,13 @@ export interface SandboxPaymentMethod {
     /** Sub-state after the create; absent if the payment has none. */
     state?: WireState;
   };
-  /** True if `payment_method` may have any fields, because spec 2.5 defines none for this method (`havale`, `other`). */
+  /** True if `payment_method` may have any fields, because spec 2.5 names none for this method (`havale`, `other`). */
   anyFields?: true;
   /** Field of the confirm body besides `id` (spec 4.5), null if there is none. Absent if confirms are rejected. */
   confirmField?: 'utr' | 'code' | 'transaction_id' | null;
   /** Fields of the request that the service returns in `payment_method`. */
   echo: readonly string[];
-  /** Returns fields that the service adds to `payment_method` in a server-to-server create (spec 2.5). */
+  /** Fields that a server-to-server create adds to `payment_method`, or any create if both flows have equal fields. */
   adds?(transaction: SandboxTransaction): WireObject;
   /** Returns fields that the service adds to `payment_method` when a payment in the redirect flow ends. */
   fieldsAfterPayment?(transaction: SandboxTransaction): WireObject;

@@ -17,7 +17,7 @@ export interface SelectedMethod<D> {
   type: string;
   /** Fields besides `type`, with wire names. */
   fields: WireObject;
-  /** Type and fields that are part of the input's fingerprint, without fields that are never stored (CVC). */
+  /** Type and fields for the input's fingerprint (hash in the journal), without fields that are never stored (CVC). */
   fingerprintFields: WireObject;
   /** Values that must never be returned to a caller. */
   secrets: readonly string[];
@@ -67,7 +67,7 @@ export function selectedPayoutMethod(
   return { ...selected, publicDetails: details || {} };
 }
 
-/** Fields of the @oneOf inputs whose methods take a full card number. */
+/** Names of the @oneOf input fields whose methods take a full card number. */
 const CARD_NUMBER_FIELDS = [...paymentMethods, ...payoutMethods]
   .filter(({ input }) => input?.sensitiveFields?.includes('pan'))
   .map(({ input }) => input?.field);

@@ -9,8 +9,8 @@ export const OBSERVED_INPUT =
 
 /**
  * Part of the statement RECORD_OUTCOMES. Records the first change of each transaction in `settled`, and follows the
- * transaction unless its status is final. Records no change if there is no current epoch, or if the outcome has no
- * observed state. The first lookup of the followed transaction then records it.
+ * transaction unless its recorded status is final. Records no change if there is no current epoch, or if the outcome
+ * has no observed state: the first lookup of the transaction, which is due at once, then records the change.
  */
 export const RECORD_FIRST_CHANGES = `current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   created AS MATERIALIZED (
@@ -35,8 +35,8 @@ export const SETTLED_COLUMNS = `own.group_id, own.transaction_id, own.external_i
 /**
  * Records a batch of observations of different transactions, given as JSON. Locks rows in the order of their ids, as
  * scheduleFollowed does, which prevents deadlocks. After waiting for a row lock, reads the row as it was committed.
- * Returns the result of each observation and its index in the batch (`place`). If there is no current epoch, records
- * nothing and returns one row whose `place` is null.
+ * For each followed transaction, returns the result and the index of the observation in the batch (`place`). If there
+ * is no current epoch, records nothing and returns one row whose `place` is null.
  */
 export const RECORD_OBSERVATIONS = `WITH current_epoch AS MATERIALIZED (${CURRENT_EPOCH}),
   input AS MATERIALIZED (

@@ -34,7 +34,7 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
       maxBatch: MAX_BATCH,
       concurrency: 1,
       timeLimitMs,
-      // One statement cannot write a row twice.
+      // One statement cannot write a row twice, so a batch has one observation per transaction.
       batchExclusion: (observation) => ({ key: transactionKey(observation), owner: observation }),
     });
     this.#syncs = new Batcher({

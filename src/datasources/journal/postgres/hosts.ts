@@ -15,7 +15,7 @@ export class PostgresHosts {
   #current: PostgresHost | undefined;
   #search: Promise<PostgresHost> | undefined;
 
-  /** Throws a PostgresUrlError if the connection string is invalid. */
+  /** @throws PostgresUrlError if the connection string is invalid */
   constructor(url: string) {
     this.#url = readPostgresUrl(url);
     this.#searchOrder = this.#url.hosts;
@@ -41,7 +41,7 @@ export class PostgresHosts {
     };
   }
 
-  /** Finds the host to use; undefined if the connection string has only one host. Rejects if no host is suitable. */
+  /** Finds the host to use; undefined if there is only one. Rejects with a DescribedError if no host is suitable. */
   chooseHost(): Promise<PostgresHost | undefined> {
     if (this.#current || this.#searchOrder.length === 0) return Promise.resolve(this.#current);
     this.#search ??= this.#searchHost().finally(() => {
@@ -50,7 +50,7 @@ export class PostgresHosts {
     return this.#search;
   }
 
-  /** Rejects if a client's session lacks the attributes that the connection string requires. */
+  /** Rejects with a DescribedError if a client's session lacks the attributes that the connection string requires. */
   async checkSession(client: ClientBase): Promise<void> {
     const { targetSessionAttributes: attributes } = this.#url;
     if (attributes === 'any') return;
@@ -59,7 +59,7 @@ export class PostgresHosts {
     if (isUnsuitable) throw new DescribedError(READ_ONLY_ERROR);
   }
 
-  /** Must be called when a host has failed or is read-only. It is then not used any more, and is searched last. */
+  /** Must be called when a host has failed or is read-only. The next search tries this host last. */
   reportFailure({ host, port }: PostgresHost): void {
     const current = this.#current;
     // Ignores a failure of a host that is no longer in use.

@@ -52,7 +52,7 @@ const MAX_BATCH = 256;
 const MAX_CONNECTIONS = 8;
 /** Maximum number of connections for lists, changes, operator commands and the purge. They do not delay creates. */
 const MAX_BACKGROUND_CONNECTIONS = 4;
-/** Option of connections for the purge and for outcomes. If a crash loses their writes, they are made again. */
+/** Option of connections for the purge and for outcomes. The gateway repeats the writes that a crash has lost. */
 const WITHOUT_SYNC = '-c synchronous_commit=off';
 const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${WITHOUT_SYNC}`;
 /** Maximum number of connections that record outcomes and observations: one batch of each at a time. */
@@ -69,7 +69,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
   protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: PostgresChanges;
   readonly #inserts: Batcher<NewAttempt, BeginResult | null>;
-  /** Keys of attempt groups that are in the database, so that they are not created again. A failover may lose one. */
+  /** Keys of attempt groups that were seen in the database, to not create them again. A failover may lose a group. */
   readonly #groupKeys = new Set<string>();
   readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
@@ -126,11 +126,11 @@ export class PostgresJournal extends SqlJournal implements Journal {
     if (result) return result;
     const { fence } = await this.readState(until);
     if ((fence?.since ?? 0) !== attempt.fenceSince) return { kind: 'fence_changed' };
-    // Otherwise another instance took or released the key while the statement ran.
+    // Another instance may have taken or released the idempotency key while the statement ran.
     const [row] = await this.#pool.query(FIND_BY_KEY, [keyHash(attempt)], until);
     const holder = row && attemptFromRow(row);
     if (holder && !isKeyReleased(holder)) return { kind: 'exists', attempt: holder };
-    // A failover may have lost the group.
+    // A failover may have lost a group that #groupKeys contains.
     const wasGroupMissing = await this.#createGroups([attempt], until);
     if (wasGroupMissing) return this.insertAttempt(attempt);
     return attempt.reserve ? { kind: 'reserved' } : this.insertAttempt(attempt);
@@ -142,7 +142,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return result;
   }
 
-  /** Rejects if commits are not durable. */
+  /** Rejects with JournalUnavailable if commits are not durable. */
   async readState(until?: number): Promise<JournalState> {
     const [row = {}] = await this.#pool.query(READ_STATE, [], until);
     if (row['is_durable'] !== true) throw new JournalUnavailable(notDurableError());
@@ -207,7 +207,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     return this.#backgroundPool.query(text, values, until);
   }
 
-  /** Inserts a batch of attempts. A result is null if the statement alone does not show it. */
+  /** Inserts a batch of attempts. Null: not inserted, and the statement does not show why. */
   async #insertAll(attempts: readonly NewAttempt[], until: number): Promise<(BeginResult | null)[]> {
     // One statement cannot write a row twice, so it inserts only the first of several attempts with the same key.
     const byKey = new Map(attempts.toReversed().map((attempt) => [keyOf(attempt), attempt]));

@@ -70,7 +70,7 @@ export class PostgresPool {
     this.#pool.on('error', () => undefined);
   }
 
-  /** @param text with `?` or `$n` for each value  @param until end of the time limit, by `monotonicMs` */
+  /** Runs a statement with `?` or `$n` for each value. @param until end of the time limit, by `monotonicMs` */
   query(
     text: string,
     values: readonly unknown[],
@@ -80,8 +80,8 @@ export class PostgresPool {
   }
 
   /**
-   * As `query`, for a write that must survive a failover. Rejects if PostgreSQL warns that the synchronous standby did
-   * not acknowledge the commit; then the write was committed only on the primary.
+   * As `query`, for a write that must survive a failover. Also rejects with JournalUnavailable if PostgreSQL warns that
+   * the synchronous standby did not acknowledge the commit, so that only the primary has the write.
    */
   queryDurably(text: string, values: readonly unknown[], until: number): Promise<Row[]> {
     return this.#track({ text, values, isDurable: true }, until);
@@ -127,7 +127,7 @@ export class PostgresPool {
       client.release();
       return rows;
     } catch (error) {
-      // After a failover another host is the primary.
+      // After a failover, another host may be the primary.
       if (client && describeJournalError(error).reason === 'read_only') this.#hosts.reportFailure(client);
       // Discards the connection, because it may still be busy with the query.
       client?.release(true);
@@ -169,7 +169,7 @@ export class PostgresPool {
       });
     } finally {
       this.#migrationClient = undefined;
-      // Closing rolls back an uncommitted migration. It can take long, so this does not wait for it.
+      // Closing rolls back an uncommitted migration. Does not wait, because closing can take long.
       void client.end().catch(() => undefined);
     }
   }

@@ -5,7 +5,7 @@ import type { PostgresPool } from './pool';
 /** Key of the advisory lock of the purge: one instance at a time purges. */
 const PURGE_LOCK = 7_215_045;
 
-/** CTE that tries to take the purge lock. Steps cannot deadlock: they never wait for a lock, and skip locked rows. */
+/** CTE that takes the purge lock if it is free. A step never waits for a row lock either, so it cannot deadlock. */
 const TRY_PURGE_LOCK = `turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${PURGE_LOCK}) AS mine)`;
 
 /**
@@ -32,7 +32,7 @@ export const PURGE_ATTEMPTS = `WITH ${TRY_PURGE_LOCK},
     DELETE FROM stored_attempts WHERE ctid = ANY (ARRAY (SELECT ctid FROM expired)) RETURNING settled_at)
   ${selectProgress('expired', 'SELECT max(settled_at)::text FROM deleted')}`;
 
-/** Does not delete a reservation that another attempt takes over meanwhile: it is locked, or has another attempt id. */
+/** Keeps a reservation that another attempt is taking over: its row is locked, or already has another attempt id. */
 export const PURGE_RESERVATIONS = `WITH ${TRY_PURGE_LOCK},
   page AS MATERIALIZED (
     SELECT service, channel, external_id, attempt_id FROM reserved_external_ids

@@ -12,10 +12,10 @@ export const IS_DURABLE = `(current_setting('fsync') = 'on' AND current_setting(
     OR current_setting('synchronous_commit') <> 'off' AND current_setting('synchronous_standby_names') = ''))`;
 
 /**
- * Inserts the attempts of a batch, except those whose group is missing, or whose instance has read another fence.
- * Inserts none if the database was replaced or its commits are not durable. Returns the ids that were inserted and, for
- * the other attempts, the attempt that has the same key. Every instance locks in the same order, which prevents
- * deadlocks.
+ * Inserts the attempts of a batch, except those whose group is missing, whose key or external id is taken, or whose
+ * instance has read another fence. Inserts none if the database was replaced or its commits are not durable. Returns
+ * the ids that were inserted and, for each other attempt, the stored attempt with the same key. Every instance locks in
+ * the same order, which prevents deadlocks.
  */
 export const INSERT_ATTEMPTS = `WITH state AS MATERIALIZED (
     SELECT fence_since FROM journal_state WHERE identity = journal_identity() AND ${IS_DURABLE}),
@@ -50,7 +50,7 @@ export const CREATE_GROUPS = `INSERT INTO attempt_groups (service, client, chann
   ORDER BY service, client, channel, kind
   ON CONFLICT DO NOTHING RETURNING id`;
 
-/** Raises the fence if the identity of the database differs from the last one. Returns the state of the journal. */
+/** Raises the fence if the identity of the database differs from the stored one. Returns the state of the journal. */
 export const READ_STATE = `WITH raised AS (
     UPDATE journal_state SET identity = journal_identity(), fence_since = ${NOW.postgres},
       fence_reason = CASE WHEN split_part(identity, '/', 1) = split_part(journal_identity(), '/', 1)
@@ -70,7 +70,7 @@ export const RAISE_FENCE = `WITH raised AS (
 export const LOWER_FENCE = "UPDATE journal_state SET fence_reason = '', fence_since = 0";
 
 /**
- * Records a batch of outcomes, and the first changes of the transactions created. Returns the ids of attempts whose
+ * Records a batch of outcomes, and the first changes of the created transactions. Returns the ids of attempts whose
  * transaction was created by another attempt, and of attempts that are missing (`is_missing`).
  */
 export const RECORD_OUTCOMES = `WITH input AS MATERIALIZED (
@@ -136,7 +136,7 @@ export const FIND_BY_TRANSACTION = `SELECT input.place - 1 AS place, attempts.*
   CROSS JOIN LATERAL (
     SELECT * FROM attempts WHERE ${keyHashOf('stored_id')} = ${keyHashOf('found.id')}) AS attempts`;
 
-/** Begins a statement that END_CONFIRM completes, so that both are atomic. Parameter: the confirmed inputs as JSON. */
+/** WITH clause before END_CONFIRM, so that both are one atomic statement. Parameter: the confirmed inputs as JSON. */
 export const RECORD_CONFIRMED = `WITH recorded AS (
   INSERT INTO confirmed (service, channel, transaction_id, input_hash, status, confirmed_at)
   SELECT service, channel, transaction_id, input_hash, status, confirmed_at FROM jsonb_to_recordset(?::jsonb)

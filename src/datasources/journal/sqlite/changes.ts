@@ -35,7 +35,7 @@ export function firstChangeStatements(
     : [change, sql(FOLLOW_TRANSACTION, settledAt, nextLookupAt, status, state, ...attempt)];
 }
 
-/** Parameters: hash and id of the transaction, service, kind, channel. */
+/** Subquery for the id of the row. Parameters: hash and id of the transaction, service, kind, channel. */
 const FOLLOWED_ID = `(SELECT f.id FROM followed_transactions AS f INDEXED BY followed_by_transaction
   JOIN attempt_groups AS own ON own.id = f.group_id
   WHERE f.transaction_hash = ? AND f.transaction_id = ? AND own.service = ? AND own.kind = ? AND own.channel = ?)`;
@@ -76,7 +76,7 @@ function observationStatements(observation: Observation): Statement[] {
   ];
 }
 
-/** Writes something, because SQLite syncs only if a value has changed. */
+/** Makes all earlier commits durable. Changes a value, because without a change SQLite does not sync. */
 const SYNC = `INSERT INTO write_checks (id, checked_at, filler) VALUES (2, 0, zeroblob(0))
   ON CONFLICT (id) DO UPDATE SET checked_at = checked_at + 1`;
 

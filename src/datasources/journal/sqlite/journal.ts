@@ -80,7 +80,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     this.changes = new SqliteChanges(thread, backgroundThread);
   }
 
-  /** Opens the file and applies pending migrations. */
+  /** Opens the file and applies pending migrations. Rejects with a JournalOpenError. */
   static async open(file: string, timeLimitMs: number): Promise<SqliteJournal> {
     const thread = await SqliteThread.open(file, timeLimitMs);
     const execute = (text: string, values?: readonly SqlValue[]): Promise<Row[]> =>

@@ -18,7 +18,7 @@ export interface Job {
 /** A parameter in JSON. Bytes are an array with their hexadecimal digits. */
 export type JsonParameter = string | number | null | [hex: string];
 
-/** A job in JSON, with statements by their number in the order in which they were first sent. */
+/** A job in JSON. A number replaces each SQL text: its index among all texts that were sent to the thread. */
 export interface NumberedJob {
   write: boolean;
   isUnsynced?: boolean;
@@ -43,6 +43,6 @@ export type BatchResult =
       error: string;
       /** Result code of SQLite; undefined for other errors. */
       errcode: number | undefined;
-      /** Code of an error that is not from SQLite; FILE_REPLACED if the path no longer has the open file. */
+      /** Code of an error that is not from SQLite; FILE_REPLACED if the open file is no longer at its path. */
       code: string | undefined;
     };

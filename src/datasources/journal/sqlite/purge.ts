@@ -53,7 +53,7 @@ const PURGE_STATEMENTS = {
   followed: [PURGE_FOLLOWED],
 };
 
-/** Deletes at most `limit` expired rows. Its writes wait for those of creates. */
+/** Deletes at most `limit` expired rows. Has low priority: queued creates are executed first. */
 export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<PurgeProgress> {
   const { target, settledBefore, limit, after } = step;
   const deleteRows = (statements: Statement[]) => thread.run({ write: true, statements }, 'low');

@@ -25,7 +25,7 @@ export const INSERT = `INSERT INTO stored_attempts (${INSERT_COLUMNS.join(', ')}
     WHERE service = ? AND channel = ? AND external_id = ? AND attempt_id = ?))
   ${UPSERT_RELEASED_KEY} RETURNING 1 AS is_started`;
 
-/** Returns a row if the fence has another `since`. Parameter: `fenceSince`. */
+/** Returns a row if the fence was raised or lowered since `fenceSince` was read. Parameter: `fenceSince`. */
 export const SELECT_IF_FENCE_CHANGED =
   'SELECT fence_since AS changed_fence FROM journal_state WHERE fence_since <> ?';
 

@@ -72,7 +72,7 @@ export class SqliteThread {
     }
   }
 
-  /** Runs a job. A write is durable when it resolves, unless `isUnsynced`. After a timeout it may still complete. */
+  /** Runs a job. A write that resolves is durable, unless `isUnsynced`. A job that timed out may still be executed. */
   run(job: Job, priority?: Priority): Promise<Row[]> {
     return this.#batcher.add(job, priority);
   }

@@ -25,7 +25,7 @@ const openedIdentity = identityAtPath();
 if (!readOnly) {
   setWalMode(monotonicMs() + busyTimeoutMs);
   database.exec('PRAGMA synchronous = FULL');
-  // In pages; the log grows to 16 MB. Most pages are rewritten often, so fewer checkpoints than by default write less.
+  // Checkpoints after 4000 pages (16 MB; default: 1000). Most pages are rewritten often: fewer checkpoints write less.
   database.exec('PRAGMA wal_autocheckpoint = 4000');
 }
 

@@ -6,7 +6,7 @@ const MAX_BREAK_MS = 30_000;
 
 type State =
   | { kind: 'closed'; failures: number }
-  /** `until`: end of the break by the monotonic clock. */
+  /** `until`: end of the break, in ms by the monotonic clock. `failedProbes`: number since the breaker was closed. */
   | { kind: 'open'; until: number; failedProbes: number }
   /** One request probes the service. `probeEnd` resolves when that request has ended. */
   | { kind: 'half_open'; probeEnd: Promise<undefined>; failedProbes: number };
@@ -19,7 +19,7 @@ interface CircuitBreakerOptions {
   runtime: Pick<Runtime, 'monotonic' | 'random'>;
 }
 
-/** Circuit breaker that opens for about a second after consecutive failures. Each failed probe doubles this time. */
+/** Opens for up to 1 s after consecutive failures. Each failed probe doubles this time, to at most 30 s. */
 export class CircuitBreaker {
   #state: State = { kind: 'closed', failures: 0 };
 

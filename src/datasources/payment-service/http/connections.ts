@@ -25,7 +25,7 @@ export interface Connections {
 
 const MAX_LOOKUP_CONNECTIONS = 256;
 
-/** HTTP/1.1 connections. Creates and confirms use PostAgent, which avoids connections that the service may close. */
+/** HTTP/1.1 connections. PostAgent, for creates and confirms, reuses a connection for at most 1 s after a response. */
 export class HttpConnections implements Connections {
   readonly #lookupPool: Pool;
   readonly #postAgent: PostAgent;

@@ -29,7 +29,7 @@ export function readJsonObject(raw: RawResponse): WireObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** Error of a request that ended without a response. */
+/** Error of a request that ended without a complete response. */
 export class RequestFailure extends Error {
   constructor(
     /** `refused`: the gateway did not send the request. `broken`: the connection failed. */
@@ -56,7 +56,7 @@ export type Controller = Pick<Dispatcher.DispatchController, 'abort'>;
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #deferredResponse = Promise.withResolvers<RawResponse>();
   readonly #timer: Timer;
-  /** Latest time to start the request, by the monotonic clock. */
+  /** Latest time to start the request, in ms by the monotonic clock. */
   readonly #startUntil: number;
   readonly #chunks: Buffer[] = [];
   #controller: Controller | undefined;

@@ -6,12 +6,12 @@ import { StandbyConnections } from './standby-connections';
 /** Time in ms after which an idle connection is closed. Most services keep idle connections for several seconds. */
 const MAX_IDLE_MS = 1000;
 
-/** Time in ms after a response before its connection is reused: the service may be closing it. */
+/** Minimum idle time in ms before a connection is reused: the service may close it right after a response. */
 const MIN_IDLE_MS = 5;
 
 type OnSocket = (error: Error | null, socket: Duplex) => void;
 
-/** Connections for creates and confirms: a recently used one if there is one, or a standby, or a new one (ADR 19). */
+/** Gives a create or confirm a recently used connection, else one opened in advance, else a new one (ADR 19). */
 export class PostAgent extends Agent {
   readonly #connect: (callback: buildConnector.Callback) => void;
   readonly #standby: StandbyConnections;

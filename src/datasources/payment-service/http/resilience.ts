@@ -9,7 +9,7 @@ export type BulkheadName = 'lookups' | 'payments' | 'payouts';
 const MAX_IN_FLIGHT: Record<BulkheadName, number> = { lookups: 128, payments: 96, payouts: 32 };
 const MAX_QUEUED = 2000;
 
-/** Number of consecutive timeouts that open a circuit breaker. It is low, because callers wait for each one. */
+/** Number of consecutive timeouts that open a circuit breaker. Low, because callers wait for the whole time limit. */
 const TIMEOUT_THRESHOLD = 10;
 /** Number of consecutive failures other than timeouts that open a circuit breaker. */
 const FAILURE_THRESHOLD = 50;
@@ -41,7 +41,7 @@ export class ResiliencePolicy {
   }
 
   /**
-   * Runs `send` in a slot of the bulkhead `lane`; at once if it is null, because the request already holds a slot.
+   * Runs `send` in a slot of the bulkhead `lane`. A null `lane` means that the request already holds a slot.
    * Rejects without running `send` if a breaker is open or the queue is full.
    */
   run(lane: BulkheadName | null, send: () => Promise<RawResponse>): Promise<RawResponse> {
@@ -58,7 +58,7 @@ export class ResiliencePolicy {
    * half open, if the queue is full, or if no slot becomes free in time.
    */
   reserve(lane: BulkheadName, timeoutMs: number): Promise<() => void> {
-    // A request would have to wait for the probe, while its attempt is already recorded in the journal.
+    // Otherwise the journal would record the attempt, and its request would then wait for the probe of the breaker.
     if ([this.#timeoutBreaker, this.#failureBreaker].some(({ state }) => state === 'half_open'))
       return Promise.reject(new RequestFailure('refused', true, 'HALF_OPEN'));
     const reserved = Promise.withResolvers<() => void>();

@@ -9,7 +9,7 @@ const BUDGET_PER_LOOKUP = 0.1;
 /** Initial and maximum budget, in retries. */
 const MAX_BUDGET = 10;
 
-/** Fraction of the time limit that must be left for a retry. A shorter one could time out and hide the first error. */
+/** Fraction of the time limit that a retry needs. With less, it could time out and hide the first error. */
 const MIN_REMAINING_RATIO = 0.25;
 
 const hasRetryAfter = (error: unknown): boolean =>

@@ -17,7 +17,7 @@ function destroy(this: Socket): void {
   this.destroy();
 }
 
-/** Connections opened in advance: as many as were taken in the last five seconds. */
+/** Connections opened in advance: as many as there were calls of take() in the last five seconds, at most 16. */
 export class StandbyConnections {
   #ready: Standby[] = [];
   /** Times of the last calls of take(), oldest first; at most MAX_STANDBY. */

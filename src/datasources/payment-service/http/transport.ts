@@ -14,7 +14,7 @@ export interface SendOptions {
   lane: BulkheadName | null;
   /** Time limit of the request in ms; by default that of the transport. */
   timeoutMs?: number | undefined;
-  /** Time of the first signature; default: now. The service rejects a request that arrives long after it. */
+  /** Time of the first signature in ms since 1970; default: now. The service rejects requests with old signatures. */
   signAt?: number | undefined;
   /** Resolves to whether the request may be sent again after a 401. Default: true. */
   mayRepeat?: (() => Promise<boolean>) | undefined;
@@ -37,13 +37,13 @@ interface TransportOptions {
   connections?: Connections;
 }
 
-/** A 401 may be due to the clock if the skew has changed by more than this since the signature. */
+/** A wrong clock may have caused a 401 if the measured skew differs by more than this from the skew that was used. */
 const MIN_SKEW_CHANGE_MS = 60_000;
 /** Maximum clock skew. A Date header with a larger skew is ignored. */
 const MAX_SKEW_MS = 7 * 24 * 60 * 60 * 1000;
-/** The service's time is not extrapolated from a Date header that is older than this. */
+/** Maximum age of a Date header from which the service's time is extrapolated. */
 const MAX_DATE_AGE_MS = 24 * 60 * 60 * 1000;
-/** Maximum difference that latency and rounding can cause between Date headers and the monotonic clock. */
+/** Tolerated difference between elapsed time by Date headers and by the monotonic clock, for latency and rounding. */
 const MAX_DATE_ERROR_MS = 60_000;
 /** Maximum drift between the monotonic clocks of two machines, as a ratio. */
 const MAX_DRIFT = 0.0002;
@@ -61,7 +61,7 @@ export class ServiceTransport {
   readonly #connections: Connections;
   readonly #pathPrefix: string;
   #skewMs = 0;
-  /** Date header of the last response that certainly came from the service, and its monotonic arrival time. */
+  /** Date header of the last response that certainly came from the service, and its arrival by the monotonic clock. */
   #lastDate: { header: unknown; arrivedAt: number } | undefined;
 
   constructor(private readonly options: TransportOptions) {
@@ -85,14 +85,14 @@ export class ServiceTransport {
     return this.options.now();
   }
 
-  /** Lower bound of the service's time, extrapolated from the last Date header; undefined if unknown. */
+  /** Lower bound of the service's time in ms since 1970, extrapolated from a Date header; undefined if unknown. */
   serviceNow(): number | undefined {
     const age = this.runtime.monotonic() - (this.#lastDate?.arrivedAt ?? -Infinity);
     const time = age < MAX_DATE_AGE_MS ? Date.parse(String(this.#lastDate?.header ?? '')) : NaN;
     return Number.isNaN(time) ? undefined : Math.floor(time + age * (1 - MAX_DRIFT));
   }
 
-  /** Stores the Date header of a response from the service; stores none if it contradicts the previous header. */
+  /** Stores the Date header of a response from the service. If it contradicts the previous header, stores neither. */
   recordServiceTime({ headers }: RawResponse): void {
     const arrivedAt = this.runtime.monotonic();
     const previous = this.#lastDate;
@@ -104,7 +104,7 @@ export class ServiceTransport {
       this.#lastDate = undefined;
   }
 
-  /** Waits for a slot and returns a function that frees it. Throws a RequestFailure (`refused`) if there is none. */
+  /** Waits for a slot and returns a function that frees it. Throws a RequestFailure (`refused`) if none is granted. */
   reserve(lane: BulkheadName): Promise<() => void> {
     return this.policy.reserve(lane, this.timeoutMs - minRemainingMs(this.timeoutMs));
   }
@@ -124,7 +124,7 @@ export class ServiceTransport {
     const deadline = this.runtime.monotonic() + timeoutMs;
     const exchange = (signing: Signing) => this.#exchange(call, options, deadline, signing);
     // Returns the signature time for a repetition; undefined if the request must not be repeated. Reads the time before
-    // it calls mayRepeat(), so that the service rejects a repetition that is sent late.
+    // the call of mayRepeat(): if that takes long, the service rejects the repetition for its old signature.
     const repeatAt = async (): Promise<number | undefined> => {
       const now = this.options.now();
       if (deadline - this.runtime.monotonic() < minRemainingMs(timeoutMs)) return undefined;
@@ -162,7 +162,7 @@ export class ServiceTransport {
     return this.options.interceptor ? this.options.interceptor(call, run) : run();
   }
 
-  /** Returns the measured clock skew if a wrong skew may have caused the 401 (and resets it); otherwise undefined. */
+  /** Returns the measured skew in ms if a retry with it may help, else undefined. Resets #skewMs if it may be wrong. */
   #newSkew(response: RawResponse, usedSkewMs: number): number | undefined {
     const skewMs = (serviceTime(response) ?? NaN) - this.options.now();
     if (Math.abs(skewMs - usedSkewMs) <= MIN_SKEW_CHANGE_MS) return undefined;

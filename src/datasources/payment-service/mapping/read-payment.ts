@@ -33,7 +33,7 @@ export interface KnownPayment {
 
 const MAX_URL_LENGTH = 8192;
 
-/** Reads a payment from a response. Fields that it lacks come from `known`, or stay undefined. */
+/** Reads a payment from a response. Fields that the response lacks come from `known`, or stay undefined. */
 export function readPayment(
   json: WireObject,
   known: KnownPayment,
@@ -100,7 +100,7 @@ export const isPartialResponse = (json: WireObject): boolean =>
 /** Fields that payments of all methods have, and that a partial response may lack. */
 const COMMON_FIELDS = ['amount', 'redirectUrl', 'createDate', 'error'];
 
-/** Defines getters for missing fields. The first one used looks the payment up. If that fails, the fields are null. */
+/** Adds getters for missing fields. The first access starts one lookup for all of them; they are null if it fails. */
 export function addLazyFields(payment: PaymentResource, lookUp: () => Promise<PaymentResource | null>): void {
   let lookup: Promise<PaymentResource | null> | undefined;
   const complete = (): Promise<PaymentResource | null> => (lookup ??= lookUp().catch(() => null));

@@ -36,7 +36,7 @@ function amountMatchesOrIsMissing(actual: unknown, expected: ExpectedFields['amo
   );
 }
 
-/** Whether a response has a status and a valid or the expected transaction id, and contradicts no other expected field. */
+/** Whether a response has a status and a transaction id (a UUID), and none of its fields contradicts `expected`. */
 function matchesRequest(json: WireObject, expected: ExpectedFields): boolean {
   const id = json['transaction_id'];
   const status = json['status'];
@@ -125,7 +125,7 @@ export interface NotFoundResponse {
 }
 
 /** Whether a response is the service's own "not found". A "not found" from a proxy proves nothing. */
-export function isOwnNotFound(raw: RawResponse, { status, fields }: NotFoundResponse): boolean {
+export function isNotFoundOfService(raw: RawResponse, { status, fields }: NotFoundResponse): boolean {
   if (raw.status !== status) return false;
   const json = readJsonObject(raw);
   return json !== undefined && fields.every((name) => Object.hasOwn(json, name));

@@ -19,7 +19,7 @@ function textsIn(value: unknown, depth = 0): string[] {
     const moreTexts = mainValue === value['errors'] ? [] : textsIn(value['errors'], depth + 1);
     return [...textsIn(mainValue, depth + 1), ...moreTexts];
   }
-  // Otherwise the keys are the names of invalid fields, and the values their messages.
+  // An object without these fields maps the names of invalid fields to their messages.
   return Object.entries(value).flatMap(([name, inner]) =>
     textsIn(inner, depth + 1).map((text) => `${name}: ${text}`),
   );
@@ -37,9 +37,9 @@ const plainTexts = ({ headers, body }: RawResponse): string[] =>
   String(headers['content-type'] ?? '').startsWith('text/plain') ? [body.toString('utf8')] : [];
 
 /**
- * Returns the message of a 4xx response, or a default message if none is safe for the caller. The format is not
- * documented (spec 7.1), so it reads plain text and the usual JSON fields. Ignores texts with HTML, card numbers or
- * `sensitive` values.
+ * Returns the message of a 4xx response, or a default message if none is safe for the caller. The service does not
+ * document the format (spec 7.1), so plain text and the usual JSON fields are read. Texts with HTML, card numbers,
+ * tokens or `sensitive` values are ignored.
  */
 export function extractErrorMessage(raw: RawResponse, sensitive: SensitiveValues): string {
   const remove = createRedactor(sensitive);
