@@ -38,7 +38,7 @@ export const AMOUNT_RULES: readonly (readonly [cents: string, outcome: string])[
   ['75', 'never ends by itself'],
 ];
 
-const ONCE = 'Run it again: the same key creates no second one.';
+const ONCE = 'Run it again: with the same key, the gateway creates nothing again.';
 
 interface Payment {
   name: string;
@@ -223,7 +223,7 @@ subscription WatchChanges($channel: UUID!, $after: String) {
   variables: { channel, after: null },
 });
 
-const FOLLOW = 'Then run WatchPayment: the end comes within 5 seconds.';
+const FOLLOW = 'Then run WatchPayment: the status changes within 5 seconds.';
 
 /** Returns all examples, with new idempotency keys. `tour` has the initial tabs, in the order in which to run them. */
 export function createExamples(context: ExampleContext) {
@@ -254,7 +254,7 @@ export function createExamples(context: ExampleContext) {
       createPayment(context, {
         name: 'Mispaid',
         title: 'A mispaid payment',
-        comment: `In the sandbox cents choose the outcome: with .70 half the amount arrives; amount.received says how much. ${FOLLOW}`,
+        comment: `In the sandbox cents choose the outcome: with .70 half the amount arrives; amount.received is what arrived. ${FOLLOW}`,
         amount: { currency: 'KZT', value: '100.70' },
         method: { redirect: 'C2C' },
       }),

@@ -8,8 +8,8 @@ const DEFAULT_WIDTHS: Readonly<Record<string, string>> = {
 const PERSISTENT = /^graphiql:(theme|visiblePlugin|\w+Flex)$/;
 
 /**
- * The storage of GraphiQL. Tabs and history are kept in memory only, because variables may contain card numbers and headers
- * contain keys.
+ * The storage of GraphiQL. Tabs and history are kept in memory only, because variables may contain card numbers and
+ * headers contain keys.
  */
 export function createStorage(browser: Storage) {
   const memory = new Map<string, string>();
