@@ -18,8 +18,6 @@ import { CLIENT_KEY } from '../support/credentials';
 import { testGateway, testSandbox } from '../support/gateway';
 import { findTypeFaults } from '../support/type-check';
 
-jest.setTimeout(120_000);
-
 class App {
   readonly folder = temporaryFolder();
 

@@ -115,7 +115,7 @@ test('Every program sample of the docs type-checks', () => {
   const checked = programs.filter((sample) => sample.language === 'js' || !isOfTutorial(sample));
   // The invalid sample shows that errors are found with their line.
   expect(typeFaults([...checked, wrong])).toEqual([expect.stringMatching(/^x\.md:3 /)]);
-}, 120_000);
+});
 
 describe('The commands in the docs', () => {
   const { scripts } = JSON.parse(readFileSync(path.join(TOP, 'package.json'), 'utf8')) as {

@@ -8,8 +8,6 @@ import { describeStores, newKey } from '../support/harness';
 import { openStore, type Store } from '../support/stores';
 import { KINDS, SUCCESS, sent, untilSent } from './support/creates';
 
-jest.setTimeout(120_000);
-
 /** Longest wait after a process was killed: lease, request timeout, settling time, and slack. */
 const TAKE_OVER_MS = 60_000;
 

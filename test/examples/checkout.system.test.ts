@@ -14,8 +14,6 @@ import { until } from '../support/latch';
 import { CHANNEL, closeAfterTests, temporaryDatabase, testSandbox } from '../support/gateway';
 import { serveCheckout } from './support';
 
-jest.setTimeout(120_000);
-
 /** Longer than any real wait: only advancing the sandbox's clock lets it pass. */
 const HOUR_MS = 3_600_000;
 

@@ -11,8 +11,6 @@ import { reset } from '../support/payment-service/faults';
 import { EXAMPLES, newFolder, runWithKey, startLossyProxy, type Loss, type Run } from './support';
 import { serverOf } from '../support/http-server';
 
-jest.setTimeout(120_000);
-
 const SAMPLE = path.join(EXAMPLES, 'payouts/payouts.csv');
 const PYTHON = path.join(EXAMPLES, 'python');
 const hasPython = spawnSync('python3', ['--version']).status === 0;

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const env = { SUBGRAPH: 'on', INTROSPECTION: 'off', CLIENT_KEYS_FILE: clientKeysFile(ELSEWHERE) };
   [payments, orders] = await Promise.all([testGateway(service.url, { env, logLines }), ordersSubgraph()]);
   router = await startRouter({ payments: payments.url, orders: orders.url });
-}, 120_000);
+});
 
 const ask = (
   query: string,

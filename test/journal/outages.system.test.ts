@@ -195,7 +195,7 @@ if (!noCluster)
   beforeAll(async () => {
     primary = await privateCluster();
     standby = await privateCluster(primary);
-  }, 60_000);
+  });
 
 afterAll(() => {
   for (const cluster of [standby, primary]) cluster?.drop();

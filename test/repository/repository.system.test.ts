@@ -5,8 +5,6 @@ import { temporaryFolder } from '../support/cleanup';
 import { serverOf } from '../support/http-server';
 import { TSC } from '../support/type-check';
 
-jest.setTimeout(120_000);
-
 const ROOT = path.resolve(__dirname, '../..');
 const read = (file: string, root = ROOT): string => readFileSync(path.join(root, file), 'utf8');
 

@@ -28,7 +28,7 @@ const LONGEST_PAUSE_MS = 100;
 export async function until<T>(
   read: () => T | Promise<T>,
   isGood: (value: T) => boolean = Boolean,
-  ms = 25_000,
+  ms = 40_000,
 ): Promise<T> {
   const deadline = performance.now() + ms;
   for (;;) {
