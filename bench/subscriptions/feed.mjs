@@ -29,6 +29,7 @@ async function subscribe(url) {
     const at = now();
     const { type, payload } = JSON.parse(data.toString());
     if (type === 'connection_ack') acknowledged.resolve();
+    if (type === 'error') throw new Error(JSON.stringify(payload));
     if (type !== 'next') return;
     const { transactionId, status } = payload.data.changes;
     if (status !== 'COMPLETED') return;
@@ -61,9 +62,9 @@ export async function measureFeed(service, { subscribers: subscriberCount, chang
   const database = await freshDatabase();
   if (database === null) return null;
   const settings = { DATABASE_URL: database.url, ...constantPace('1h') };
-  const gateways = [];
-  for (const name of ['first', 'second']) gateways.push(await startGateway(service, name, settings));
-  const [first, second] = gateways;
+  // Both with the same URL of the service, which is part of the identity of a payment in the journal.
+  const first = await startGateway(service, 'feed', settings);
+  const second = await startGateway(service, 'feed', settings);
   const caller = new Caller(first.url, CONNECTIONS);
   const complete = async (id) => {
     const { version } = await service.ask({ command: 'change', id, status: 'completed' });
@@ -90,7 +91,8 @@ export async function measureFeed(service, { subscribers: subscriberCount, chang
   } finally {
     for (const subscriber of subscribers) subscriber.close();
     await caller.close();
-    for (const gateway of gateways) await gateway.stop();
+    await first.stop();
+    await second.stop();
     await database.drop();
   }
 }

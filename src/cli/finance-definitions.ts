@@ -5,9 +5,10 @@ import { parseTime, parseUuid } from './options';
 /** Maximum of --rate, in lookups per second. */
 const MAX_RATE = 1000;
 
-function parseRate(text: string): number {
-  const rate = Number(text);
-  if (/^\d{1,4}(\.\d{1,3})?$/.test(text) && rate > 0 && rate <= MAX_RATE) return rate;
+function parseLookupsPerSecond(text: string): number {
+  const lookupsPerSecond = Number(text);
+  const isInRange = lookupsPerSecond > 0 && lookupsPerSecond <= MAX_RATE;
+  if (/^\d{1,4}(\.\d{1,3})?$/.test(text) && isInRange) return lookupsPerSecond;
   throw new InvalidArgumentError(`Expected a number of lookups per second up to ${MAX_RATE}.`);
 }
 
@@ -31,7 +32,7 @@ after the cursor have been deleted (CHANGES_RETENTION_DAYS), the error message c
       'paygraph changes --after <cursor> --format jsonl | head -n 100',
     ],
   })
-    .option('--after <cursor>', 'cursor after which to begin; the oldest stored change if omitted')
+    .option('--after <cursor>', 'begin after this cursor; if omitted, begin with the oldest stored change')
     .option('--channel <uuid>', 'only changes of this merchant channel; all if omitted', parseUuid)
     .addOption(
       choiceOption('--format <format>', 'jsonl uses the names of the GraphQL schema', ['csv', 'jsonl']),
@@ -60,7 +61,7 @@ repeat the command with --resume. Exit code: 0 all attempts agree, 1 some differ
     )
     .requiredOption('--to <time>', 'end of the time range, exclusive; must be in the past', parseTime)
     .option('--channel <uuid>', 'only attempts of this merchant channel; all if omitted', parseUuid)
-    .option('--rate <number>', `lookups per second, at most ${MAX_RATE}`, parseRate, 10)
+    .option('--rate <number>', `lookups per second, at most ${MAX_RATE}`, parseLookupsPerSecond, 10)
     .option('--out <file.csv>', 'the CSV file to write; it must not exist', 'reconcile.csv')
     .option('--all', 'also write the attempts without differences')
     .option('--resume', 'continue an interrupted run; requires the same options')

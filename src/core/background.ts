@@ -10,7 +10,7 @@ export type BackgroundRunner = <T>(
 
 /**
  * Result of one recovery of an unknown outcome. `not_sent`: nothing was created; the idempotency key can be used again.
- * `missing`: the lookup found no transaction, and the outcome stays unknown.
+ * `missing`: still unknown, because the lookup failed or showed no transaction that certainly belongs to the attempt.
  */
 export type RecoveryResultKind = 'found' | 'not_sent' | 'missing';
 

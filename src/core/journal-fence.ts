@@ -114,7 +114,7 @@ export class JournalFence {
     );
   }
 
-  /** Raises the fence unless it is up. Rejects if the journal cannot be written. */
+  /** Raises the fence unless it is up. Rejects if the journal cannot be written or read. */
   async raise(): Promise<void> {
     if (!this.active) await this.options.journal.setFence('attempt_missing');
     await this.refresh();

@@ -143,7 +143,7 @@ export class JournalSession {
     if (!this.fence.isKnown) await this.refreshFence();
   }
 
-  /** Throws a ServiceError (UNAVAILABLE) if the fence was raised so recently that other instances may not know it. */
+  /** Throws a ServiceError (UNAVAILABLE) if other instances may not know yet that the fence is up. */
   requireSettledFence(): void {
     if (this.fence.isSettling) throw notTriedError(FENCE_SETTLING_MESSAGE);
   }

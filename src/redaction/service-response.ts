@@ -89,7 +89,7 @@ const unionFinder =
 
 const CALLBACK_TOKEN_LENGTH = 43;
 
-/** Returns a finder of the tokens of callback URLs. It tests every possible token, because there is no list of them. */
+/** Returns a finder of callback tokens. There is no list of tokens: it tests both ends of each long enough run. */
 function tokenFinder(isToken: (text: string) => boolean): Finder {
   // In an encoded URL, characters may directly precede the token, so the end of a run is checked first.
   const spanIn = (run: string, start: number): readonly Span[] => {

@@ -66,9 +66,10 @@ function readAmount(reader: ObjectReader, requiredCurrency: string | undefined) 
 }
 
 /**
- * Returns the flow of a payment request: `direct` if the method has this flow, and either has no redirect flow or the
- * request has a field that the redirect flow lacks; otherwise `redirect`. `hasDirectFlowFields`: whether the response
- * has the fields of `adds`, which is also the case if both flows have the same fields (spec 2.5 note 1).
+ * Selects the flow of a payment request: `direct` if the method has this flow and the request has a field that the
+ * redirect flow lacks, or the method has no redirect flow; otherwise `redirect`. `hasDirectFlowFields`: whether the
+ * response has the fields that `adds()` of the method returns: in the direct flow, and if both flows have the same
+ * fields (spec 2.5 note 1).
  */
 function selectFlow({ redirect, direct }: SandboxPaymentMethod, names: readonly string[]) {
   if (direct && (!redirect || names.some((name) => !redirect.includes(name)))) {

@@ -124,7 +124,7 @@ describe('Full card numbers', () => {
     call,
   ]);
 
-  test('are in two of the tested calls', () => expect(CARDS).toHaveLength(2));
+  test('can be sent in two of the tested calls', () => expect(CARDS).toHaveLength(2));
 
   test.each(CARDS)('in %s require cards:direct in addition to the other scope', async (_field, id, call) => {
     await expectAllowed(id, call);

@@ -52,7 +52,7 @@ describeSqlite('Following transactions', (harnesses) => {
     await recorded.advanceUntil('COMPLETED');
   });
 
-  test('is off with FOLLOW_DAYS=0, but changes that lookups of callers show are recorded', async () => {
+  test('is off with FOLLOW_DAYS=0, but a change that a lookup of a caller shows is recorded', async () => {
     const recorded = await Recorded.start(harnesses);
     recorded.harness.service.takeRequests();
     await advance(recorded.harness, 60_000);

@@ -148,7 +148,7 @@ describe('The setting EXPLORER', () => {
     (await get(base, '/explorer/licences.txt')).status,
   ];
 
-  test('removes the explorer if it is off, even with the sandbox, or with a real service if it is not set', async () => {
+  test('removes the explorer if it is `off`, even with the sandbox; with a real service, also if it is not set', async () => {
     expect(await statusOf(await open({ EXPLORER: 'off' }))).toEqual([404, 404]);
     expect(await statusOf((await testGateway(sandboxUrl)).gateway.url)).toEqual([404, 404]);
   });

@@ -174,7 +174,7 @@ describe('An operation outside the manifest', () => {
     expectErrors(response, REQUIRED);
   });
 
-  test('is refused in the mode require by GET, too, in any notation of the URL', async () => {
+  test('is refused by GET, too, in the mode `require`, also if a parameter is repeated or malformed', async () => {
     const [free, listed] = [FREE, LISTED].map(encodeURIComponent);
     const refusals: [search: string, code: string][] = [
       [`query=${free}`, REQUIRED],

@@ -212,7 +212,7 @@ describe('A gateway process with failing lookups', () => {
     },
   );
 
-  test('survives the lookup of an attempt while the circuit breaker is open, and exits with 0', async () => {
+  test('still serves requests after it looked up an attempt while the circuit breaker was open, and exits with 0 on SIGTERM', async () => {
     service.respond(() => ({ status: 200, json: { status: 'pending', transaction_id: TRANSACTION_ID } }));
     const CREATE = 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }';
     const input = { ...redirectCall('CARD').input, idempotencyKey: 'key-1' };

@@ -265,7 +265,7 @@ describe('A card number in a valid call', () => {
     expect(sent.join()).toContain(`"pan":"${PAID_PAN}"`);
   });
 
-  test('of a card-to-card recipient is shown to an authenticated caller only', async () => {
+  test('of the recipient of a card-to-card payment, which the service returns, is shown to authenticated callers only', async () => {
     const payment_method = { type: 'c2c', card_number: C2C_PAN, state: 'waiting_for_confirm' };
     replyToGet = openPayment('c2c', { payment_method });
     const request = graphql('c2c', lookUpPayment(), IDS);

@@ -395,7 +395,7 @@ describeJournals('Reading attempts by start time', (fixture) => {
 });
 
 describePostgresJournal('Reading attempts by start time', (fixture) => {
-  test('reads the rows of the window by an index, also with statistics of an empty table', async () => {
+  test('uses an index, even if the statistics of the planner are from when the table was empty', async () => {
     const { service } = newAttempt();
     await fixture.store.rows('ANALYZE stored_attempts');
     await generateAttempts(fixture.store, { service, count: 20_000, settledFrom: 0 });

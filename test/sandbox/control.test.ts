@@ -226,7 +226,7 @@ describe('The protection of the control plane', () => {
     expect((await call('reset', headers as Record<string, string>, '')).status).toBe(403);
   });
 
-  test('refuses plain text, which any page may send', async () => {
+  test('refuses the content type text/plain, which a page of any site may send without a CORS preflight', async () => {
     expect((await call('reset', { 'content-type': 'text/plain' }, '{}')).status).toBe(400);
   });
 

@@ -74,7 +74,7 @@ type ProblemCode = keyof typeof REMEDIES;
 
 /** Result of a check. The texts are for the operator and never contain the value of a secret. */
 export interface Finding {
-  /** `skipped`: the check does not apply to these settings. */
+  /** `skipped`: the check does not apply to these settings, or is impossible (LISTEN on a standby). */
   status: 'ok' | 'warning' | 'failed' | 'skipped';
   code: ProblemCode | 'ok' | 'skipped';
   message: string;

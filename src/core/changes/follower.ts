@@ -21,8 +21,8 @@ const PROBE_EVERY_MS = 5000;
 /** Time in ms by which the lease of a claim exceeds the time limit of a lookup. */
 const LEASE_MARGIN_MS = 15_000;
 /**
- * A lookup is postponed if another response showed the transaction within this fraction of its delay. It is less than
- * the smallest jitter factor (0.85), so that the follower's previous lookup does not postpone the next.
+ * A due lookup is postponed if a response showed the transaction less than this fraction of the current delay ago. It
+ * is less than 0.85 / 1.15, the ratio of the extreme jitter factors: the follower's own last lookup must not count.
  */
 const FRESHNESS_FRACTION = 0.7;
 

@@ -7,7 +7,7 @@ import type { JournalSession } from '../journal-session';
 const RECORD_TIMEOUT_MS = 250;
 const RETRY_EVERY_MS = 1000;
 
-/** Returns the result to record for a confirm that was not carried out. */
+/** Returns the result to record for a confirm not carried out: `known` if no earlier confirm's result is unknown. */
 export const notCarriedOutResult = ({ previousOutcomeUnknown }: ConfirmBeginResult): ConfirmResult => ({
   outcome: previousOutcomeUnknown ? 'not_carried_out' : 'known',
   confirmed: [],

@@ -26,7 +26,7 @@ const ATTEMPT_INDEXES = [
   // These two indexes include the group (service, client, channel, kind), so that no row of another client is read.
   'CREATE INDEX stored_attempts_by_transaction ON stored_attempts (transaction_hash, group_id) WHERE transaction_hash IS NOT NULL',
   'CREATE INDEX stored_attempts_by_external_id ON stored_attempts (external_id_hash, group_id)',
-  // This index ends with the sort column of lists, so that a page is an index range.
+  // Ends with the sort column of lists, so that a page reads one short index range for each kind and outcome.
   'CREATE INDEX stored_attempts_by_start ON stored_attempts (group_id, state, started_at)',
 ];
 
@@ -110,7 +110,7 @@ const readableColumns = (dialect: Dialect): string =>
     "COALESCE(absent_ms, 0) AS absent_ms, COALESCE(absent_observer, '') AS absent_observer",
   ].join(', ');
 
-/** The columns of the view `attempts`, which UPDATE statements also return. */
+/** The converted columns of the view `attempts`, which UPDATE statements also return. */
 export const READABLE_COLUMNS = { sqlite: readableColumns('sqlite'), postgres: readableColumns('postgres') };
 
 /** Returns the statement that creates the view `attempts`. The view's last columns are unconverted, to use indexes. */

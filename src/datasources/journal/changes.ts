@@ -1,7 +1,7 @@
 /**
- * The record of changes: a row for each new status or state of a transaction in a response of the service. Also the
- * transactions that the gateway follows, that is looks up until they are completed or failed. Times are in milliseconds
- * since 1970, by the clock of the journal.
+ * The record of changes: a row for each new status or state of a transaction in a response of the service. This file
+ * also defines followed transactions: the gateway looks them up until they are completed or failed. Times are in
+ * milliseconds since 1970, by the clock of the journal.
  */
 
 import type { AttemptKind } from './attempt-kind';

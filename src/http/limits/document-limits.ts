@@ -148,7 +148,7 @@ class FieldPairCounter {
 
   constructor(private readonly fragments: Fragments) {}
 
-  /** Counts the pairs in selection sets that the rule merges into one. Throws a LimitExceededError above the limit. */
+  /** Counts the pairs in selection sets, taken as one, and below them. Throws a LimitExceededError above the limit. */
   add(...sets: SelectionSetNode[]): void {
     const spreadNames = new Set<string>();
     const fields = sets.flatMap((set) => [...fieldsIn(set, this.fragments, spreadNames)]);

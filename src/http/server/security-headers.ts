@@ -20,7 +20,7 @@ function helmetHeaders(directives: Directives, options: object = {}): Record<str
   return { ...response.getHeaders() } as Record<string, string>;
 }
 
-/** Headers of every response, unless a page replaces them. Headers that only concern pages are left out. */
+/** Headers of every response, unless a page replaces them. Those set to false below concern only pages. */
 export const DEFAULT_HEADERS = helmetHeaders(
   { defaultSrc: ["'none'"] },
   {

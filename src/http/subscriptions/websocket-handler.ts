@@ -181,7 +181,10 @@ export class WebSocketHandler {
       if (error instanceof AccessError) this.options.onUnauthenticated();
       const rejection = error instanceof AccessError ? toRequestError(error) : error;
       if (!(rejection instanceof RequestError)) {
-        this.options.log.error(errorNameAndFrames(error), 'unexpected error at connection_init');
+        this.options.log.error(
+          errorNameAndFrames(error),
+          'unexpected error in the authentication of a WebSocket',
+        );
         throw error;
       }
       const { code, message, publicExtensions } = rejection;

@@ -41,7 +41,7 @@ export function paymentMetrics(registry: Registry) {
   const outcomeLabel = boundedLabel(MAX_OUTCOME_LABELS);
   const recoveryCounter = new Counter({
     name: 'paygraph_reconciliations_total',
-    help: 'Lookups for unknown outcomes, by result.',
+    help: 'Recoveries of unknown outcomes by lookups. found: it was created. not_sent: nothing was created. missing: still unknown, because the lookup failed or showed no transaction that certainly belongs to the attempt.',
     labelNames: ['kind', 'result'],
     registers: [registry],
   });

@@ -53,7 +53,7 @@ export function registerServiceGauges(registry: Registry, state: ServiceState): 
       read: () => mapValues(state.breakers(), Number),
     },
     paygraph_service_requests_in_flight: {
-      help: 'Requests to the payment service in flight, by bulkhead.',
+      help: 'Requests to the payment service in flight, by lane (lookups, payments, payouts).',
       label: 'lane',
       read: () => mapValues(state.bulkheads(), ({ inFlight }) => inFlight),
     },

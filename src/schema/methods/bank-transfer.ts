@@ -5,7 +5,7 @@ import { defineMethod, maskAllButLastFour } from './method-definition';
 import { AccountMaskField, PayoutDetailField } from './wallets';
 
 const IsIban = (): PropertyDecorator =>
-  TextRule('iban', 'must be an IBAN: two letters, two digits, then up to 30 letters and digits.', (text) =>
+  TextRule('iban', 'must be an IBAN: two letters, two digits, then 8 to 30 letters and digits.', (text) =>
     /^[A-Z]{2}\d{2}[A-Z0-9]{8,30}$/i.test(text.replaceAll(' ', '')),
   );
 

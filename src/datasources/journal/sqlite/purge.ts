@@ -66,9 +66,9 @@ export async function purgeStep(thread: SqliteThread, step: PurgeStep): Promise<
     return { deleted: rows.length, after: page.length < limit ? null : String(page.at(-1)?.['place']) };
   }
   // Each step reads changes and followed transactions from the oldest row on.
-  const values =
+  const parameters =
     target === 'attempts' || target === 'confirmed' ? [start, settledBefore, limit] : [limit, settledBefore];
-  const rows = await deleteRows(PURGE_STATEMENTS[target].map((text) => sql(text, ...values)));
+  const rows = await deleteRows(PURGE_STATEMENTS[target].map((text) => sql(text, ...parameters)));
   const lastTime = Math.max(...rows.map((row) => Number(row['time'] ?? 0)));
   return { deleted: rows.length, after: rows.length < limit ? null : String(lastTime) };
 }
