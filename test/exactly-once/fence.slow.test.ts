@@ -224,10 +224,7 @@ describeStores('When an instance notices that the journal has lost attempts', (h
     release();
     expect(await creating).toMatchObject(CREATED);
     // The response does not wait longer than RECORD_TIMEOUT_MS for the journal.
-    await until(
-      () => harness.attempt(key),
-      (attempt) => attempt?.outcome === 'SUCCEEDED',
-    );
+    await untilOutcome(harness, key, 'SUCCEEDED');
   }
 
   test('a create in flight is written again, and its outcome is recorded', async () => {

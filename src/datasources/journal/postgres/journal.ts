@@ -15,6 +15,7 @@ import {
   type PurgeProgress,
   type PurgeStep,
 } from '../journal';
+import { KnownGroups } from '../known-groups';
 import {
   FIND_BY_KEY,
   attemptFromRow,
@@ -58,9 +59,6 @@ const BACKGROUND_OPTIONS = `${INDEX_ORDER_OPTIONS} ${WITHOUT_SYNC}`;
 /** Maximum number of connections that record outcomes and observations: one batch of each at a time. */
 const MAX_OUTCOME_CONNECTIONS = 2;
 
-/** Maximum number of attempt groups that are cached as existing. */
-const MAX_CACHED_GROUP_KEYS = 10_000;
-
 /** The journal in PostgreSQL, for gateways on several machines. */
 export class PostgresJournal extends SqlJournal implements Journal {
   readonly #pool: PostgresPool;
@@ -69,8 +67,8 @@ export class PostgresJournal extends SqlJournal implements Journal {
   protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: PostgresChanges;
   readonly #inserts: Batcher<NewAttempt, BeginResult | null>;
-  /** Keys of attempt groups that were seen in the database, to not create them again. A failover may lose a group. */
-  readonly #groupKeys = new Set<string>();
+  /** A failover may lose a group that is known. */
+  readonly #knownGroups = new KnownGroups();
   readonly #outcomes: Batcher<{ id: string; outcome: Outcome }, boolean | 'missing'>;
 
   constructor(url: string, timeLimitMs = TIME_LIMIT_MS) {
@@ -130,7 +128,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const [row] = await this.#pool.query(FIND_BY_KEY, [keyHash(attempt)], until);
     const holder = row && attemptFromRow(row);
     if (holder && !isKeyReleased(holder)) return { kind: 'exists', attempt: holder };
-    // A failover may have lost a group that #groupKeys contains.
+    // A failover may have lost a group that #knownGroups contains.
     const wasGroupMissing = await this.#createGroups([attempt], until);
     if (wasGroupMissing) return this.insertAttempt(attempt);
     return attempt.reserve ? { kind: 'reserved' } : this.insertAttempt(attempt);
@@ -216,7 +214,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
       const group = { service, client, channel, kind };
       return { ...insertColumnsInJson(attempt), ...group, reserve, fence_since: fenceSince };
     });
-    const uncached = attempts.filter((attempt) => !this.#groupKeys.has(groupKeyOf(attempt)));
+    const uncached = attempts.filter((attempt) => !this.#knownGroups.has(attempt));
     if (uncached.length > 0) await this.#createGroups(uncached, until);
     const rows = await this.#pool.queryDurably(INSERT_ATTEMPTS, [JSON.stringify(records)], until);
     const insertedIds = rows.flatMap(({ begun_id: id }) => (id === null ? [] : [bytesToUuid(id as Buffer)]));
@@ -236,8 +234,7 @@ export class PostgresJournal extends SqlJournal implements Journal {
     const groups = attempts.map(({ service, client, channel, kind }) => ({ service, client, channel, kind }));
     // Needs no sync: the sync of the attempt that is inserted next includes its group.
     const newGroups = await this.#outcomePool.query(CREATE_GROUPS, [JSON.stringify(groups)], until);
-    if (this.#groupKeys.size > MAX_CACHED_GROUP_KEYS) this.#groupKeys.clear();
-    for (const attempt of attempts) this.#groupKeys.add(groupKeyOf(attempt));
+    for (const attempt of attempts) this.#knownGroups.add(attempt);
     return newGroups.length > 0;
   }
 
@@ -274,8 +271,5 @@ export class PostgresJournal extends SqlJournal implements Journal {
     });
   }
 }
-
-const groupKeyOf = ({ service, client, channel, kind }: NewAttempt): string =>
-  JSON.stringify([service, client, channel, kind]);
 
 const keyOf = ({ service, client, key }: AttemptKey): string => JSON.stringify([service, client, key]);

@@ -12,6 +12,7 @@ import type {
   PurgeStep,
 } from '../journal';
 import { fileOpenError, JournalOpenError } from '../journal-open-error';
+import { KnownGroups } from '../known-groups';
 import { migrate } from '../migrations';
 import {
   FIND_BY_KEY,
@@ -44,9 +45,6 @@ import {
 } from './statements';
 import { sql, SqliteThread } from './thread';
 
-/** Maximum number of attempt groups that are cached as existing. */
-const MAX_CACHED_GROUP_KEYS = 10_000;
-
 /**
  * Returns the statements that raise the fence and begin a new epoch of changes if this is not the file of the last
  * start, for example after a backup was restored.
@@ -67,8 +65,7 @@ function replacedFileStatements(file: string): string[] {
 export class SqliteJournal extends SqlJournal implements Journal {
   protected readonly findByTransactionStatement = FIND_BY_TRANSACTION;
   protected readonly changes: SqliteChanges;
-  /** Keys of attempt groups that have an attempt in the file, so that they are not created again. */
-  readonly #groupKeys = new Set<string>();
+  readonly #knownGroups = new KnownGroups();
 
   private constructor(
     private readonly thread: SqliteThread,
@@ -114,11 +111,10 @@ export class SqliteJournal extends SqlJournal implements Journal {
     const [idHash, idBytes] = idValues(id);
     const reservation = [service, channel, toStoredText(externalId), idBytes];
     const group = [service, client, channel, kind];
-    const groupKey = JSON.stringify(group);
     const selectIfFenceChanged = sql(SELECT_IF_FENCE_CHANGED, attempt.fenceSince);
     const [row] = await this.#writeAll(
       ...(reserve ? [selectIfFenceChanged, sql(RESERVE, ...reservation)] : []),
-      ...(this.#groupKeys.has(groupKey) ? [] : [sql(CREATE_GROUP, ...group)]),
+      ...(this.#knownGroups.has(attempt) ? [] : [sql(CREATE_GROUP, ...group)]),
       sql(
         INSERT,
         ...insertColumnValues(attempt),
@@ -133,8 +129,7 @@ export class SqliteJournal extends SqlJournal implements Journal {
     if (!row) return { kind: 'reserved' };
     if ('changed_fence' in row) return { kind: 'fence_changed' };
     if ('is_started' in row) {
-      if (this.#groupKeys.size >= MAX_CACHED_GROUP_KEYS) this.#groupKeys.clear();
-      this.#groupKeys.add(groupKey);
+      this.#knownGroups.add(attempt);
       return { kind: 'started' };
     }
     if (row['id'] === id) return { kind: 'started' };

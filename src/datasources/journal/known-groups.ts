@@ -1,0 +1,20 @@
+import { LRUCache } from 'lru-cache';
+import type { NewAttempt } from './journal';
+
+type GroupOfAttempt = Pick<NewAttempt, 'service' | 'client' | 'channel' | 'kind'>;
+
+const keyOf = ({ service, client, channel, kind }: GroupOfAttempt): string =>
+  JSON.stringify([service, client, channel, kind]);
+
+/** Attempt groups that are stored, so that they are not created again. */
+export class KnownGroups {
+  readonly #keys = new LRUCache<string, true>({ max: 10_000 });
+
+  has(attempt: GroupOfAttempt): boolean {
+    return this.#keys.has(keyOf(attempt));
+  }
+
+  add(attempt: GroupOfAttempt): void {
+    this.#keys.set(keyOf(attempt), true);
+  }
+}
