@@ -9,7 +9,7 @@ import { testGateway, testSandbox, type LoggedGateway } from '../support/gateway
 import { fakeClock } from '../support/fake-clock';
 import { describeSqlite, newKey } from '../support/harness';
 import { expectSigned } from '../support/signatures';
-import { NO_POLLING, callbackUrlOf } from './support/harness';
+import { CALLBACKS_ONLY, callbackUrlOf } from './support/harness';
 
 const CREATES = [validCall('createPayment', 'upi'), validCall('createPayout', 'imps')];
 const OWN = 'https://shop.example/hooks/1?from=service&order=%C3%A9';
@@ -93,7 +93,7 @@ test('The sandbox calls back when the payer pays on the hosted page, and one loo
   const clock = fakeClock(Date.now());
   const PORT = String(await freePort());
   const sandbox = await testSandbox();
-  const env = { ...NO_POLLING, PORT, PUBLIC_URL: `http://127.0.0.1:${PORT}` };
+  const env = { ...CALLBACKS_ONLY, PORT, PUBLIC_URL: `http://127.0.0.1:${PORT}` };
   const client = await testGateway(sandbox.url, { env, clock, inSandbox: true });
   const { data } = await client.request<{ done: { payment: Record<string, string> } }>(
     `mutation ($input: CreatePaymentInput!) { done: createPayment(input: $input) {

@@ -169,7 +169,7 @@ describe('A client that does not read', () => {
 
   test('is disconnected from a stream at the second heartbeat, and frees its subscription quota', async () => {
     const limited = await startHarness({
-      env: { ...HEARTBEAT, ...NO_POLLING, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
+      env: { ...NO_POLLING, ...HEARTBEAT, MAX_SUBSCRIPTIONS_PER_CLIENT: '1' },
     });
     const id = limited.addPayment(withAddress(0));
     const url = `${limited.url}/stream`;

@@ -3,6 +3,7 @@ import { until } from '../../support/latch';
 import { newKey, type Harness } from '../../support/harness';
 import { reset } from '../../support/payment-service/faults';
 import type { Entry } from '../../support/payment-service/ledger';
+import { NO_POLLING } from '../../subscriptions/support/harness';
 import {
   watchPayment,
   watchPayout,
@@ -12,14 +13,6 @@ import {
 
 /** The public URL that callback URLs begin with. */
 export const PUBLIC_URL = 'https://gateway.example/pay';
-
-/** Poll intervals longer than any test. */
-export const NO_POLLING = {
-  POLL_INTERVALS_PAYER: '24h',
-  POLL_INTERVALS_PROVIDER: '24h',
-  POLL_INTERVALS_MISPAID: '24h',
-  SUBSCRIPTION_PING_SECONDS: '3600',
-};
 
 /** Settings of a gateway that learns of changes by callbacks only. */
 export const CALLBACKS_ONLY = { PUBLIC_URL, ...NO_POLLING };
@@ -76,11 +69,9 @@ export async function watch(
   return subscribeTo(webSocketClient(harness), entry.transactionId).received(1);
 }
 
-export const outcome = ({ statuses, errors, completed }: Watching) => ({ statuses, errors, completed });
+export const ongoingWith = (...statuses: string[]) => ({ statuses, completed: false, codes: [] });
 
-export const ongoingWith = (...statuses: string[]) => ({ statuses, errors: undefined, completed: false });
-
-export const completedWith = (...statuses: string[]) => ({ statuses, errors: undefined, completed: true });
+export const completedWith = (...statuses: string[]) => ({ statuses, completed: true, codes: [] });
 
 export async function shown(harness: Harness, { kind, entry }: Created): Promise<unknown> {
   const resource = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
