@@ -51,7 +51,7 @@ const REFUSED: [string, () => Promise<{ authorization?: string }>][] = [
   ['an expired token that queries accept within the leeway', () => token(seconds(-5))],
 ];
 
-describe.each(TRANSPORTS)('Over %s', (_name, connect) => {
+describe.each(TRANSPORTS)('Over %s', (name, connect) => {
   test.each(REFUSED)('a client with %s is refused, and no credentials are logged', async (_what, forged) => {
     const [credentials, id] = [await forged(), harness.addPayment()];
     const { refusedWith, codes, data } = await watchStatus(connect(harness, credentials), id);
@@ -59,6 +59,14 @@ describe.each(TRANSPORTS)('Over %s', (_name, connect) => {
     expect([data, harness.lookups(id)]).toEqual([[], 0]);
     for (const part of (credentials.authorization ?? '').split('.').filter(({ length }) => length > 8))
       expect(harness.logLines.join('')).not.toContain(part);
+  });
+
+  test('a token is refused as unavailable while the keys of its issuer cannot be loaded', async () => {
+    const down = await Issuer.start(key);
+    await down.down();
+    const lone = await startHarnessOn(harness.clock, { env: down.settings });
+    const { refusedWith, data } = await watchStatus(connect(lone, await token()), lone.addPayment());
+    expect([refusedWith, data]).toEqual([name === 'WebSocket' ? 1013 : 503, []]);
   });
 
   test("a client gets the same error for another merchant's channel as for a query", async () => {

@@ -11,11 +11,8 @@ import {
   type Watching,
 } from '../../subscriptions/support/subscriptions';
 
-/** The public URL that callback URLs begin with. */
-export const PUBLIC_URL = 'https://gateway.example/pay';
-
 /** Settings of a gateway that learns of changes by callbacks only. */
-export const CALLBACKS_ONLY = { PUBLIC_URL, ...NO_POLLING };
+export const CALLBACKS_ONLY = { PUBLIC_URL: 'https://gateway.example/pay', ...NO_POLLING };
 
 /** CALLBACKS_ONLY for tests that wait for the timeout of a lost create. */
 export const LOSING_CREATES = { ...CALLBACKS_ONLY, SERVICE_TIMEOUT_MS: '600' };
@@ -97,10 +94,10 @@ export const untilLookedUp = (harness: Harness, created: Created, times: number)
   );
 
 /** Creates a transaction whose response is lost, and which lookups do not find. */
-export async function loseCreate(harness: Harness, kind: Kind, reply = reset): Promise<Created> {
+export async function loseCreate(harness: Harness, kind: Kind): Promise<Created> {
   const key = newKey();
   harness.service.ledger.lag = { ms: 0, lookups: 1000 };
-  harness.service.next(`create-${kind}`, { acts: true, reply });
+  harness.service.next(`create-${kind}`, { acts: true, reply: reset });
   expect(await harness.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
   harness.service.ledger.lag = { ms: 0, lookups: 0 };
   const [entry] = harness.service.created(key);
