@@ -1,21 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { CallbackTokens } from '../../src/core/callbacks/callback-tokens';
 import { startRuleHarness } from '../gateway/fixtures/rig';
-import {
-  watchPayment,
-  watchPayout,
-  webSocketClient,
-  type Watching,
-} from '../subscriptions/support/subscriptions';
+import { watchPayment, webSocketClient } from '../subscriptions/support/subscriptions';
 import { sendCall, redirectCall, newIds, validCall, type Json, type MutationCall } from '../support/calls';
 import { freePort } from '../support/free-port';
 import { until } from '../support/latch';
-import { testGateway, testSandbox, type TestClient, type LoggedGateway } from '../support/gateway';
+import { testGateway, testSandbox, type LoggedGateway } from '../support/gateway';
 import { fakeClock } from '../support/fake-clock';
 import { describeSqlite, newKey } from '../support/harness';
 import { expectSigned } from '../support/signatures';
-import { NO_POLLING, callbackUrlOf, completedWith, outcome } from './support/harness';
+import { CALLBACKS_ONLY, callbackUrlOf } from './support/harness';
 
 const CREATES = [validCall('createPayment', 'upi'), validCall('createPayout', 'imps')];
 const OWN = 'https://shop.example/hooks/1?from=service&order=%C3%A9';
@@ -32,37 +26,23 @@ async function requestsOf({ client, service }: LoggedGateway, calls: readonly Mu
   return service.requests.slice(before);
 }
 
-test.each([
-  ['https://gateway.example:8443/', 'https://gateway.example:8443'],
-  ['HTTPS://Gateway.Example/Money/in/', 'https://gateway.example/Money/in'],
-])('A create sends a callback URL below PUBLIC_URL %s, in the signed body', async (PUBLIC_URL, base) => {
-  const calls = CREATES.map((call) => again(call));
-  const sent = await requestsOf(await startRuleHarness({ PUBLIC_URL }), calls);
-  expect(sent).toHaveLength(2);
-  for (const request of sent) {
-    const address = String(request.json['callback_url']);
-    expect(address.slice(0, base.length)).toBe(base);
-    expect(address.slice(base.length)).toMatch(/^\/callbacks\/[\w-]{43}$/);
-    expect(request.body.split('callback_url')).toHaveLength(2);
-    expectSigned(request);
-  }
-});
-
 describe('The callback URL of a create', () => {
   let harness: LoggedGateway;
 
   beforeAll(async () => {
     harness = await startRuleHarness({
-      PUBLIC_URL: 'https://gateway.example/pay',
+      PUBLIC_URL: 'https://Gateway.Example/pay/',
       ALLOWED_URL_HOSTS: 'shop.example',
     });
   });
 
-  test('is new for each create, also with callbackUrl null, and need not match ALLOWED_URL_HOSTS', async () => {
+  test('is new for each create, also with callbackUrl null, in the signed body, and need not match ALLOWED_URL_HOSTS', async () => {
     const calls = CREATES.flatMap((call) => [again(call), again(call), again(call, { callbackUrl: null })]);
-    const addresses = (await requestsOf(harness, calls)).map(({ json }) => json['callback_url']);
+    const sent = await requestsOf(harness, calls);
+    const addresses = sent.map(({ json }) => json['callback_url']);
     expect(new Set(addresses).size).toBe(calls.length);
     for (const address of addresses) expect(address).toMatch(ADDRESS);
+    sent.forEach(expectSigned);
   });
 
   test('is the callbackUrl of the caller, unchanged, with and without PUBLIC_URL', async () => {
@@ -109,72 +89,28 @@ describeSqlite('A retry with the same key', (harnesses) => {
   });
 });
 
-describe('The callbacks of the sandbox', () => {
+test('The sandbox calls back when the payer pays on the hosted page, and one lookup updates the subscriber', async () => {
   const clock = fakeClock(Date.now());
-  let client: TestClient;
-  let sandbox: Awaited<ReturnType<typeof testSandbox>>;
-
-  beforeAll(async () => {
-    const PORT = String(await freePort());
-    sandbox = await testSandbox();
-    const env = { ...NO_POLLING, PORT, PUBLIC_URL: `http://127.0.0.1:${PORT}` };
-    client = await testGateway(sandbox.url, { env, clock, inSandbox: true });
-  });
-
-  type Created = Record<string, Record<string, { transactionId: string; redirectUrl?: string }>>;
-  const CREATE = {
-    payment: `mutation ($input: CreatePaymentInput!) { done: createPayment(input: $input) {
+  const PORT = String(await freePort());
+  const sandbox = await testSandbox();
+  const env = { ...CALLBACKS_ONLY, PORT, PUBLIC_URL: `http://127.0.0.1:${PORT}` };
+  const client = await testGateway(sandbox.url, { env, clock, inSandbox: true });
+  const { data } = await client.request<{ done: { payment: Record<string, string> } }>(
+    `mutation ($input: CreatePaymentInput!) { done: createPayment(input: $input) {
       ... on PaymentSuccess { payment { ... on PaymentResource { transactionId redirectUrl } } } } }`,
-    payout: `mutation ($input: CreatePayoutInput!) { done: createPayout(input: $input) {
-      ... on PayoutSuccess { payout { ... on PayoutResource { transactionId } } } } }`,
-  };
-
-  async function create(kind: keyof typeof CREATE) {
-    const { input } = kind === 'payment' ? redirectCall('CARD') : validCall('createPayout', 'bankTransfer');
-    const { data } = await client.request<Created>(CREATE[kind], { input });
-    return data['done']![kind]!;
-  }
-
-  /** Runs `act` and waits until the subscription has ended. Resolves with the number of lookups meanwhile. */
-  async function endedAfter(watching: Watching, act: () => Promise<unknown>) {
-    clock.advance(1000);
-    const [before, now] = [sandbox.control.counts().payment.lookups, clock.now()];
-    await act();
-    await until(() => {
-      clock.advance(0);
-      return watching.completed || watching.errors;
-    });
-    expect(clock.now()).toBe(now);
-    return sandbox.control.counts().payment.lookups - before;
-  }
-
-  const wsClient = () => webSocketClient(client);
-
-  test.each([
-    ['pay', 'COMPLETED'],
-    ['decline', 'FAILED'],
-  ])(
-    'update a subscriber by one lookup when the payer chooses %s on the hosted page',
-    async (choice, status) => {
-      const { transactionId, redirectUrl } = await create('payment');
-      const watching = watchPayment(wsClient(), transactionId);
-      await watching.received(1);
-      const cost = await endedAfter(watching, async () => {
-        const response = await fetch(`${redirectUrl}/${choice}`, { method: 'POST', redirect: 'manual' });
-        expect(response.status).toBe(303);
-      });
-      expect(outcome(watching)).toEqual(completedWith('PENDING', status));
-      expect(cost).toBe(1);
-    },
+    { input: redirectCall('CARD').input },
   );
-
-  test('update a subscriber when a payout is settled', async () => {
-    const { transactionId } = await create('payout');
-    const watching = watchPayout(wsClient(), transactionId);
-    await watching.received(1);
-    await endedAfter(watching, async () => sandbox.control.settle(transactionId));
-    expect(watching.last).toEqual({ status: 'COMPLETED' });
+  const { transactionId = '', redirectUrl } = data.done.payment;
+  const watching = await watchPayment(webSocketClient(client), transactionId).received(1);
+  clock.advance(1000);
+  const before = sandbox.control.counts().payment.lookups;
+  await fetch(`${redirectUrl}/pay`, { method: 'POST', redirect: 'manual' });
+  await until(() => {
+    clock.advance(0);
+    return watching.completed;
   });
+  expect(watching.statuses).toEqual(['PENDING', 'COMPLETED']);
+  expect(sandbox.control.counts().payment.lookups).toBe(before + 1);
 });
 
 const SECRET = 'a secret that all instances share';
@@ -182,10 +118,10 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 const tokens = new CallbackTokens(SECRET);
 
-const hex = (length: number) =>
-  fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length });
-
-const attemptId = fc.tuple(hex(8), hex(4), hex(4), hex(4), hex(12)).map((parts) => parts.join('-'));
+const idOf = (digits: string): string => digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+const attemptId = fc
+  .uint8Array({ minLength: 16, maxLength: 16 })
+  .map((bytes) => idOf(Buffer.from(bytes).toString('hex')));
 const token = attemptId.map((id) => tokens.of(id));
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'base64url');
@@ -211,16 +147,11 @@ describe('The token of an attempt', () => {
   });
 
   test('shares neither half with the token of an id that differs in one digit, and no part with the id', () => {
-    const ids = Array.from({ length: 2000 }, () => randomUUID());
-    expect(new Set(ids.map((id) => tokens.of(id))).size).toBe(ids.length);
     fc.assert(
       fc.property(attemptId, fc.nat(31), fc.integer({ min: 1, max: 15 }), (id, place, change) => {
         const digits = id.replaceAll('-', '');
         const digit = (Number.parseInt(digits[place] ?? '', 16) ^ change).toString(16);
-        const near = withCharacter(digits, place, digit).replace(
-          /^(.{8})(.{4})(.{4})(.{4})(.{12})$/,
-          '$1-$2-$3-$4-$5',
-        );
+        const near = idOf(withCharacter(digits, place, digit));
         const [one, other] = [bytesOf(tokens.of(id)), bytesOf(tokens.of(near))];
         expect(one.subarray(0, 16)).not.toEqual(other.subarray(0, 16));
         expect(one.subarray(16)).not.toEqual(other.subarray(16));

@@ -9,15 +9,7 @@ import {
   refusalsWith,
 } from '../gateway/fixtures/echoing-service';
 import { spellingsOf } from '../gateway/fixtures/spellings';
-import { Watching, webSocketClient } from '../subscriptions/support/subscriptions';
-import {
-  WHOLE_PAYMENT,
-  confirmPayment,
-  createPayment,
-  createPayout,
-  lookUpPayment,
-  lookUpPayout,
-} from '../methods/selection';
+import { createPayment, createPayout, lookUpPayment, lookUpPayout } from '../methods/selection';
 import { newIds, validCall, type Json } from '../support/calls';
 import { until } from '../support/latch';
 import { CHANNEL, temporaryDatabase, testGateway, testService, type TestClient } from '../support/gateway';
@@ -112,13 +104,6 @@ async function ask(query: string, variables: object): Promise<string> {
   return text;
 }
 
-async function paid(): Promise<{ input: Json; ids: { channel: string; transactionId: string } }> {
-  const [input, transactionId] = [newPayment(), randomUUID()];
-  onPost = about({ status: 'processing' }, transactionId);
-  await ask(createPayment('{ __typename }'), { input });
-  return { input, ids: { channel: CHANNEL, transactionId } };
-}
-
 describe.each<[string, (address: string) => string]>([
   ['the callback URL within a sentence', (address) => `Calling ${address}, please wait.`],
   ['the callback URL, percent-encoded', encodeURIComponent],
@@ -177,47 +162,16 @@ describe.each<[string, (address: string) => string]>([
     expect(await ask(createPayment(), { input: newPayment() })).toContain('"replayed":true');
   });
 
-  test('in a replay, a lookup and an attempt', async () => {
-    const { input, ids } = await paid();
-    for (const type of TYPES) {
-      onGet = (request) => about(echoOf(type, written()))(request);
-      expect(await ask(createPayment(), { input })).toContain('"replayed":true');
-      expect(await ask(lookUpPayment(), ids)).toContain(ids.transactionId);
-    }
-    const attempt = `query ($key: ID!) { attempt(idempotencyKey: $key) { payment ${WHOLE_PAYMENT} } }`;
-    expect(await ask(attempt, { key: input['idempotencyKey'] })).toContain(ids.transactionId);
-  });
-
-  test('in a lookup of a payout', async () => {
-    const transactionId = randomUUID();
+  test('in a replay, and in a lookup of a payment or a payout', async () => {
+    const [input, transactionId] = [newPayment(), randomUUID()];
+    const ids = { channel: CHANNEL, transactionId };
     onPost = about({ status: 'processing' }, transactionId);
-    await ask(createPayout('{ __typename }'), { input: newPayout() });
-    for (const json of [echoOf('imps', written()), declineWith(written())]) {
-      onGet = about(json);
-      expect(await ask(lookUpPayout(), { channel: CHANNEL, transactionId })).toContain(transactionId);
-    }
-  });
-
-  test('in the response to a confirm', async () => {
-    const { ids } = await paid();
-    for (const json of [echoOf('upi', written()), declineWith(written())]) {
-      onPost = about(json);
-      const input = { ...ids, confirmation: { upi: { utr: '123456789012' } } };
-      expect(await ask(confirmPayment(), { input })).toContain('"PaymentSuccess"');
-    }
-  });
-
-  test('in a live update', async () => {
-    const { ids } = await paid();
-    onGet = about({ ...echoOf('upi', written()), status: 'processing' });
-    const query = `subscription { paymentUpdated(channel: "${CHANNEL}", transactionId: "${ids.transactionId}") ${WHOLE_PAYMENT} }`;
-    const watching = new Watching(webSocketClient(client), query);
-    await watching.received(1);
-    onGet = about({ ...echoOf('upi', written()), status: 'failed' });
-    await callBack(client, lastAddress());
-    await watching.ended();
-    expect(watching.values).toHaveLength(2);
-    expect(spellingsIn(JSON.stringify(watching.values))).toEqual([]);
+    await ask(createPayment('{ __typename }'), { input });
+    onGet = (request) => about(echoOf('upi', written()))(request);
+    expect(await ask(createPayment(), { input })).toContain('"replayed":true');
+    expect(await ask(lookUpPayment(), ids)).toContain(transactionId);
+    onGet = (request) => about(declineWith(written()))(request);
+    expect(await ask(lookUpPayout(), ids)).toContain(transactionId);
   });
 });
 

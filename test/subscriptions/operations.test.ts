@@ -51,16 +51,6 @@ const WRONG: [what: string, code: string, payload: SubscribePayload][] = [
     { query: `subscription { paymentUpdated(channel: "${PAN}x", transactionId: "${PAN}") { __typename } }` },
   ],
   [
-    'with two root fields',
-    'GRAPHQL_VALIDATION_FAILED',
-    { query: `subscription S { a: ${FIELD} { __typename } b: ${FIELD} { __typename } }` },
-  ],
-  [
-    'with a card number as its name',
-    'GRAPHQL_VALIDATION_FAILED',
-    { query: `subscription Q_${PAN} { ${FIELD} { __typename } }`, operationName: `Q_${PAN}` },
-  ],
-  [
     'that is one of two, without a name',
     'OPERATION_RESOLUTION_FAILURE',
     { query: `subscription S { ${FIELD} { __typename } } subscription T { ${FIELD} { __typename } }` },
@@ -105,7 +95,6 @@ describe.each(TRANSPORTS)('An operation over %s', (_name, connect) => {
   const { input } = validCall('createPayment', 'upi');
   const OTHERS: [string, string, SubscribePayload][] = [
     ['is a query', 'BAD_REQUEST', { query: '{ __typename }' }],
-    ['is a mutation', 'BAD_REQUEST', { query: DOCUMENTS.createPayment, variables: { input } }],
     [
       'is a mutation beside a subscription',
       'BAD_REQUEST',
@@ -144,86 +133,46 @@ test('A subscription by POST to /graphql is refused, and the error names the URL
 });
 
 describe('With PERSISTED_OPERATIONS,', () => {
-  const FREE = WATCH.replace('Watch', 'Free');
   const MUTATION = 'mutation Pay { __typename }';
   const MANIFEST = fileOf(apolloManifest(...[WATCH, MUTATION].map((body) => ({ body, name: 'Watch' }))));
-  const hash = (text: string) => ({
-    extensions: { persistedQuery: { version: 1, sha256Hash: sha256(text) } },
-  });
-  const byId = (documentId: string): SubscribePayload => ({ query: '', ...{ documentId } });
+  const persistedQuery = { version: 1, sha256Hash: sha256(WATCH) };
+  const byId = (text: string): SubscribePayload => ({ query: '', ...{ documentId: sha256(text) } });
 
-  /** A harness in each mode for internal services. */
-  let [allow, warn, required]: SubscriptionHarness[] = [];
+  let persisted: SubscriptionHarness;
+  let frontend: { authorization: string };
 
   beforeAll(async () => {
-    const start = (PERSISTED_OPERATIONS_SERVICES: string): Promise<SubscriptionHarness> =>
-      startHarness({ env: { PERSISTED_OPERATIONS: MANIFEST, PERSISTED_OPERATIONS_SERVICES } });
-    [allow, warn, required] = await Promise.all(['allow', 'warn', 'require'].map(start));
-  });
-
-  const withVariables = (of: SubscriptionHarness, payload: SubscribePayload): SubscribePayload => ({
-    ...payload,
-    variables: subscription(of.addPayment()).variables,
+    const key = await newKey('ES256');
+    const issuer = await Issuer.start(key);
+    persisted = await startHarness({ env: { ...issuer.settings, PERSISTED_OPERATIONS: MANIFEST } });
+    const claims = { ...goodClaims(persisted.clock.now()), channels: [CHANNEL] };
+    frontend = bearer(await tokenBy(key, { claims }));
   });
 
   describe.each(TRANSPORTS)('operations over %s', (_name, connect) => {
-    const send = (of: SubscriptionHarness, payload: SubscribePayload): Promise<Watching> =>
-      firstOf(connect(of), withVariables(of, payload));
+    const send = (payload: SubscribePayload, credentials?: typeof frontend): Promise<Watching> => {
+      const { variables } = subscription(persisted.addPayment());
+      return firstOf(connect(persisted, credentials), { ...payload, variables });
+    };
 
     test.each<[string, SubscribePayload]>([
-      ['a hash', { query: '', ...hash(WATCH) }],
-      ['a documentId', byId(sha256(WATCH))],
-      ['a documentId with its prefix', byId(`sha256:${sha256(WATCH)}`)],
+      ['a hash', { query: '', extensions: { persistedQuery } }],
+      ['a documentId', byId(WATCH)],
       ['text without an id', { query: WATCH }],
     ])('of the manifest are executed when they are sent as %s', async (_how, payload) => {
-      expect((await send(required!, payload)).outcome).toMatchObject({ statuses: ['PENDING'], codes: [] });
+      expect((await send(payload, frontend)).statuses).toEqual(['PENDING']);
     });
 
-    test.each<[string, SubscribePayload]>([
-      ['an unknown documentId', byId('nosuch')],
-      ['the hash of one operation with the text of another', { query: FREE, ...hash(WATCH) }],
-      ['the id of a mutation', byId(sha256(MUTATION))],
-    ])('are refused when they are sent as %s', async (_what, payload) => {
-      const { codes } = await send(allow!, payload);
-      expect(codes.join()).toMatch(/^(PERSISTED_QUERY_NOT_FOUND|BAD_REQUEST)$/);
+    test('outside the manifest are executed for internal services, and refused to frontends', async () => {
+      const free = { query: WATCH.replace('Watch', 'Free') };
+      expect((await send(free)).statuses).toEqual(['PENDING']);
+      expect((await send(free, frontend)).codes).toEqual(['PERSISTED_OPERATION_REQUIRED']);
+      const withHash = { ...free, extensions: { persistedQuery } };
+      expect((await send(withHash, frontend)).codes).toEqual(['BAD_REQUEST']);
     });
 
-    test('outside the manifest are executed in the mode allow', async () => {
-      expect((await send(allow!, { query: FREE })).statuses).toEqual(['PENDING']);
-      expect(allow!.logLines.join('')).not.toContain('PERSISTED_OPERATIONS');
-    });
-
-    test('outside the manifest are executed and logged by name in the mode warn', async () => {
-      const before = warn!.logLines.length;
-      expect((await send(warn!, { query: FREE, operationName: 'Free' })).statuses).toEqual(['PENDING']);
-      const lines = warn!.logLines.slice(before).filter((line) => line.includes('PERSISTED_OPERATIONS'));
-      expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([{ level: 40, name: 'Free' }]);
-      expect(lines.join('')).not.toContain('paymentUpdated');
-    });
-
-    test.each([
-      ['another text', { query: FREE }],
-      ['a listed operation beside another one', { query: `${WATCH} ${FREE}`, operationName: 'Watch' }],
-      ['a text with its hash', { query: FREE, ...hash(FREE) }],
-    ])('outside the manifest are refused in the mode require: %s', async (_what, payload) => {
-      const before = required!.service.requests.length;
-      const { codes, errors } = await send(required!, payload);
-      expect(codes).toEqual(['PERSISTED_OPERATION_REQUIRED']);
-      expect(required!.service.requests.length).toBe(before);
-      expect(known(errors)).toEqual(await byPost(withVariables(required!, payload), required!.url));
-    });
-
-    test('of frontends only are restricted to the manifest by default', async () => {
-      const key = await newKey('ES256');
-      const issuer = await Issuer.start(key);
-      const persisted = await startHarness({ env: { ...issuer.settings, PERSISTED_OPERATIONS: MANIFEST } });
-      const claims = { ...goodClaims(persisted.clock.now()), channels: [CHANNEL] };
-      const frontend = connect(persisted, bearer(await tokenBy(key, { claims })));
-      const free = withVariables(persisted, { query: FREE });
-      expect((await firstOf(connect(persisted), free)).statuses).toEqual(['PENDING']);
-      expect((await firstOf(frontend, free)).codes).toEqual(['PERSISTED_OPERATION_REQUIRED']);
-      const listed = withVariables(persisted, byId(sha256(WATCH)));
-      expect((await firstOf(frontend, listed)).statuses).toEqual(['PENDING']);
+    test('that are mutations are refused, although they are in the manifest', async () => {
+      expect((await send(byId(MUTATION), frontend)).codes).toEqual(['BAD_REQUEST']);
     });
   });
 });

@@ -89,7 +89,6 @@ describe.each(METHODS)('A request %s /graphql/stream', (method) => {
     ['text/event-stream', 200],
     ['application/json, text/event-stream', 200],
     ['application/json', 406],
-    ['application/graphql-response+json, application/json;q=0.9', 406],
   ])('with the header accept: %s gets %i', async (accept, status) => {
     const stream = await open(subscription(id), { accept }).catch(() => undefined);
     expect(stream?.status).toBe(status);
@@ -103,10 +102,8 @@ describe('A request that is refused before the stream begins', () => {
     ['an unknown key', 401, body, bearer('nobody')],
     ['a body that is no JSON', 400, '{"query":'],
     ['a list', 400, `[${body}]`],
-    ['an empty body', 400, ''],
     ['a number as query', 400, '{"query":5}'],
     ['a text as variables', 400, '{"query":"{ a }","variables":"x"}'],
-    ['plain text', 400, body, { 'content-type': 'text/plain' }],
     ['a form', 415, 'query=x', { 'content-type': 'application/x-www-form-urlencoded' }],
     ['a body that is too large', 413, JSON.stringify({ query: 'x'.repeat(200_000) })],
   ];
@@ -130,20 +127,15 @@ describe('A request that is refused before the stream begins', () => {
       expect(stream.headers.get(name)).toBe(value);
   });
 
-  test.each([
-    ['variables that are not JSON', { variables: '{' }],
-    ['variables that are a list', { variables: '[]' }],
-  ])('by GET with %s gets 400, as a query does', async (_what, changed) => {
-    const tail = new URLSearchParams({ query: subscription(id).query, ...changed }).toString();
-    const stream = await raw(`${url}?${tail}`, { headers: EVENTS });
-    const query = await raw(`${harness.url}?${tail}`, { headers: { 'apollo-require-preflight': '1' } });
-    for (const { errors } of [stream, query])
-      expect(errors).toMatchObject([{ extensions: { code: 'BAD_REQUEST' } }]);
-    expect(stream.status).toBe(400);
-  });
-
-  test('by PUT, as in the single connection mode of graphql-sse, gets 404', async () => {
-    expect((await raw(url, { method: 'PUT', headers: EVENTS })).status).toBe(404);
+  test('by GET with variables that are no object gets 400', async () => {
+    for (const variables of ['{', '[]']) {
+      const tail = new URLSearchParams({ query: subscription(id).query, variables }).toString();
+      const { status, errors } = await raw(`${url}?${tail}`, { headers: EVENTS });
+      expect({ status, errors }).toMatchObject({
+        status: 400,
+        errors: [{ extensions: { code: 'BAD_REQUEST' } }],
+      });
+    }
   });
 
   test('with a token in its URL gets 401', async () => {

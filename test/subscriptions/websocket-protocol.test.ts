@@ -1,8 +1,5 @@
-import { startOpenGateway } from '../http/support/open-gateway';
 import { AUTHORIZED } from '../support/credentials';
-import { until } from '../support/latch';
-import { closeAfterTests } from '../support/gateway';
-import { Wire, exchange, requestText } from '../support/wire';
+import { exchange } from '../support/wire';
 import { startHarness, statusResult, subscription, type SubscriptionHarness } from './support/harness';
 import { upgradeLines } from './support/upgrade';
 import { WireClient } from './support/wire-client';
@@ -43,28 +40,12 @@ describe('The upgrade to a WebSocket', () => {
     expect(await statusOf({ Origin })).toBe(403);
   });
 
-  test.each([
-    'https://evil.example',
-    'null',
-    '',
-    `${SHOP}.evil.example`,
-    'http://shop.example',
-    `${SHOP}:444`,
-    `${SHOP}, ${SHOP}`,
-  ])('is refused from the origin %j', async (Origin) => {
-    for (const at of [url, listed]) expect(await statusOf({ Origin }, at)).toBe(403);
-  });
-
-  test("is accepted from Apollo's explorers with the embedded sandbox only", async () => {
-    const open = closeAfterTests(await startOpenGateway(harness.service.url));
-    const at = `${open.url}/graphql`;
-    for (const Origin of ['https://studio.apollographql.com', 'https://sandbox.embed.apollographql.com']) {
-      expect(await statusOf({ Origin }, at)).toBe(101);
-      expect(await statusOf({ Origin })).toBe(403);
-    }
-    for (const Origin of [SHOP, 'null', 'https://apollographql.com'])
-      expect(await statusOf({ Origin }, at)).toBe(403);
-  });
+  test.each(['null', '', `${SHOP}.evil.example`, 'http://shop.example', `${SHOP}:444`])(
+    'is refused from the origin %j',
+    async (Origin) => {
+      for (const at of [url, listed]) expect(await statusOf({ Origin }, at)).toBe(403);
+    },
+  );
 
   test('is accepted at /graphql, also with query parameters, and at no other path', async () => {
     expect(await statusOf({ path: '/graphql?x=1' })).toBe(101);
@@ -78,14 +59,9 @@ describe('The upgrade to a WebSocket', () => {
     expect([status, headers['sec-websocket-extensions']]).toEqual([101, undefined]);
   });
 
-  test.each(['graphql-ws', undefined])('is closed with 4406 for the subprotocol %s', async (protocol) => {
-    const wire = await Wire.open(url);
-    const [line = '', ...headers] = upgradeLines(url, { 'Sec-WebSocket-Protocol': protocol });
-    wire.write(requestText(line, headers));
-    const frame = (): Buffer => Buffer.from(wire.received.split('\r\n\r\n')[1] ?? '', 'latin1');
-    await until(() => frame().length >= 4);
-    expect([frame()[0], frame().readUInt16BE(2)]).toEqual([0x88, 4406]);
-    wire.close();
+  test('is closed with 4406 without a subprotocol', async () => {
+    const client = await WireClient.open(url, { protocols: [] });
+    expect((await client.closed).code).toBe(4406);
   });
 });
 
@@ -113,12 +89,6 @@ describe('A WebSocket', () => {
     expect(await client.settled()).toEqual([]);
   });
 
-  test('returns the payload of a ping', async () => {
-    const client = await ready();
-    client.say({ type: 'ping', payload: { round: 1 } });
-    expect(await client.next()).toEqual({ type: 'pong', payload: { round: 1 } });
-  });
-
   test('accepts any id of up to 256 characters, and messages of 100 KB', async () => {
     const client = await ready();
     const { query, variables } = subscription(payment);
@@ -135,24 +105,6 @@ describe('A WebSocket', () => {
     client.subscribe('a', subscription(payment));
     expect((await client.closed).code).toBe(4401);
     expect(client.messages).toEqual([]);
-    const both = await WireClient.open(url);
-    both.say(INIT);
-    both.subscribe('a', subscription(payment));
-    // An acknowledgement comes only if the credentials are verified before the second message is read.
-    const first = await both.next().catch(() => undefined);
-    if (first) expect(both.messages.map(({ type }) => type)).toEqual(['connection_ack']);
-    else expect((await both.closed).code).toBe(4401);
-  });
-
-  test('is closed with 4429 if it initialises twice', async () => {
-    const client = await ready();
-    client.say(INIT);
-    expect((await client.closed).code).toBe(4429);
-    const both = await WireClient.open(url);
-    both.say({ ...INIT, payload: { authorization: 'Bearer nobody' } });
-    both.say(INIT);
-    expect([4401, 4429]).toContain((await both.closed).code);
-    expect(both.messages).toEqual([]);
   });
 
   test('is closed with 4409 if it uses one id for two subscriptions at a time, and its subscriptions end', async () => {
@@ -178,38 +130,25 @@ describe('A WebSocket', () => {
     timers.mockRestore();
   });
 
-  const subscribe = (fields: string): string => `{"type":"subscribe",${fields}}`;
-  const INVALID: [string, string][] = [
-    ['that is not JSON', CANARY],
-    ['that is empty', ''],
-    ['that is a list', `["${CANARY}"]`],
-    ['of an unknown type', `{"type":"${CANARY}"}`],
-    ['of another protocol', '{"type":"start","id":"1","payload":{"query":"{ a }"}}'],
-    ['without an id', subscribe(`"payload":{"query":"${CANARY}"}`)],
-    ['with a list as query', subscribe(`"id":"1","payload":{"query":["${CANARY}"]}`)],
-    ['with a list as variables', subscribe('"id":"1","payload":{"query":"{ a }","variables":[1]}')],
+  const INVALID: [code: number, what: string, message: string | Buffer][] = [
+    [4400, 'that is not JSON', CANARY],
+    [4400, 'of an unknown type', `{"type":"${CANARY}"}`],
+    [4400, 'without an id', `{"type":"subscribe","payload":{"query":"${CANARY}"}}`],
+    [4400, 'of binary data', Buffer.from([0xff, 0xfe, 0xc0, 0x80])],
+    [4429, 'that initialises it again', JSON.stringify(INIT)],
   ];
 
   test.each(INVALID)(
-    'is closed with 4400 by a message %s; neither the close reason nor the log quotes it',
-    async (_what, text) => {
+    'is closed with %i by a message %s; neither the close reason nor the log quotes it',
+    async (code, _what, message) => {
       const client = await ready();
-      client.say(text);
-      const { code, reason } = await client.closed;
-      expect(code).toBe(4400);
-      expect(reason + harness.logLines.join('')).not.toMatch(/CANARY|4111/);
+      client.socket.send(message);
+      const closed = await client.closed;
+      expect(closed.code).toBe(code);
+      expect(closed.reason + harness.logLines.join('')).not.toMatch(/CANARY|4111/);
       expect(client.messages).toHaveLength(1);
     },
   );
-
-  test.each([
-    ['4400 by binary data', 4400, { binary: true }],
-    ['1007 by text that is not UTF-8', 1007, { binary: false }],
-  ])('is closed with %s', async (_what, code, options) => {
-    const client = await ready();
-    client.socket.send(Buffer.from([0xff, 0xfe, 0xc0, 0x80]), options);
-    expect((await client.closed).code).toBe(code);
-  });
 
   test.each([true, false])('is closed with 1009 by more than 100 KB (initialised: %s)', async (isReady) => {
     const [whole, parts] = [1, 2].map(() => (isReady ? ready() : WireClient.open(url)));

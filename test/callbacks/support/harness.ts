@@ -3,6 +3,7 @@ import { until } from '../../support/latch';
 import { newKey, type Harness } from '../../support/harness';
 import { reset } from '../../support/payment-service/faults';
 import type { Entry } from '../../support/payment-service/ledger';
+import { NO_POLLING } from '../../subscriptions/support/harness';
 import {
   watchPayment,
   watchPayout,
@@ -10,19 +11,8 @@ import {
   type Watching,
 } from '../../subscriptions/support/subscriptions';
 
-/** The public URL that callback URLs begin with. */
-export const PUBLIC_URL = 'https://gateway.example/pay';
-
-/** Poll intervals longer than any test. */
-export const NO_POLLING = {
-  POLL_INTERVALS_PAYER: '24h',
-  POLL_INTERVALS_PROVIDER: '24h',
-  POLL_INTERVALS_MISPAID: '24h',
-  SUBSCRIPTION_PING_SECONDS: '3600',
-};
-
 /** Settings of a gateway that learns of changes by callbacks only. */
-export const CALLBACKS_ONLY = { PUBLIC_URL, ...NO_POLLING };
+export const CALLBACKS_ONLY = { PUBLIC_URL: 'https://gateway.example/pay', ...NO_POLLING };
 
 /** CALLBACKS_ONLY for tests that wait for the timeout of a lost create. */
 export const LOSING_CREATES = { ...CALLBACKS_ONLY, SERVICE_TIMEOUT_MS: '600' };
@@ -76,11 +66,9 @@ export async function watch(
   return subscribeTo(webSocketClient(harness), entry.transactionId).received(1);
 }
 
-export const outcome = ({ statuses, errors, completed }: Watching) => ({ statuses, errors, completed });
+export const ongoingWith = (...statuses: string[]) => ({ statuses, completed: false, codes: [] });
 
-export const ongoingWith = (...statuses: string[]) => ({ statuses, errors: undefined, completed: false });
-
-export const completedWith = (...statuses: string[]) => ({ statuses, errors: undefined, completed: true });
+export const completedWith = (...statuses: string[]) => ({ statuses, completed: true, codes: [] });
 
 export async function shown(harness: Harness, { kind, entry }: Created): Promise<unknown> {
   const resource = kind === 'payment' ? 'PaymentResource' : 'PayoutResource';
@@ -106,10 +94,10 @@ export const untilLookedUp = (harness: Harness, created: Created, times: number)
   );
 
 /** Creates a transaction whose response is lost, and which lookups do not find. */
-export async function loseCreate(harness: Harness, kind: Kind, reply = reset): Promise<Created> {
+export async function loseCreate(harness: Harness, kind: Kind): Promise<Created> {
   const key = newKey();
   harness.service.ledger.lag = { ms: 0, lookups: 1000 };
-  harness.service.next(`create-${kind}`, { acts: true, reply });
+  harness.service.next(`create-${kind}`, { acts: true, reply: reset });
   expect(await harness.create(kind, key)).toMatchObject({ result: 'OutcomeUnknownError' });
   harness.service.ledger.lag = { ms: 0, lookups: 0 };
   const [entry] = harness.service.created(key);

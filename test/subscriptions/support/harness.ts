@@ -145,12 +145,12 @@ interface LiveOptions {
 /** Long ping interval, because clients cannot answer pings while a test advances the clock by minutes. */
 const NO_HEARTBEAT = { SUBSCRIPTION_PING_SECONDS: '3600' };
 
-/** Poll intervals of an hour. */
+/** Intervals of polls and pings longer than any test. */
 export const NO_POLLING = {
-  POLL_INTERVALS_PAYER: '1h',
-  POLL_INTERVALS_PROVIDER: '1h',
-  POLL_INTERVALS_MISPAID: '1h',
-  PAYOUT_PREFLIGHT: 'off',
+  POLL_INTERVALS_PAYER: '24h',
+  POLL_INTERVALS_PROVIDER: '24h',
+  POLL_INTERVALS_MISPAID: '24h',
+  ...NO_HEARTBEAT,
 };
 
 export async function startHarnessOn<C extends Clock>(
