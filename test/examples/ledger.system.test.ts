@@ -2,7 +2,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { readAllPages } from '../changes/support/requests';
 import type { Sandbox } from '../../src/sandbox/server';
-import { paymentInput, payoutInput } from '../clients/samples';
+import { paymentInput, payoutInput } from '../client-kit/samples';
 import { until } from '../support/latch';
 import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/gateway';
 import { newFolder, runWithKey, type Run } from './support';
