@@ -392,7 +392,7 @@ test('The cache of Apollo Client keeps a known externalId if a later response ha
 });
 
 test.each(SENDERS)('gatewayError reads code and retry of each kind of error from %s', async (_name, to) => {
-  const errorOf = async (at: string, where = somewhere(), headers = AUTHORIZED) =>
+  const errorOf = async (at: string, where = somewhere(), headers: Record<string, string> = AUTHORIZED) =>
     (await to(at, headers)(PaymentDocument, where)).error;
 
   sandbox.control.inject({ operation: 'lookup', fault: 'status', status: 503, times: 9 });

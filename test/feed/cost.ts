@@ -7,12 +7,11 @@ import { CHANNEL } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { Program } from '../support/program';
-import type { Store } from '../support/stores';
+import { openStore } from '../support/stores';
 import { Consumer, TRANSPORTS } from './consumers';
 import { FINAL, endedIn, move, type Transitions } from './feed';
 
-export interface Cost {
-  payments: number;
+interface Cost {
   /** Number of lookups at the service. */
   lookups: number;
   cpuSeconds: number;
@@ -46,13 +45,15 @@ const bySubscriptions: Method = ({ url }) => {
   });
   return {
     watch: (id) => {
-      const next = ({ data }: { data?: { paymentUpdated: { status: string } } | null }): void => {
-        if (FINAL.includes(data?.paymentUpdated.status ?? '')) ended.add(id);
-      };
-      const sink = { next, error: () => undefined, complete: () => undefined };
       client.subscribe<{ paymentUpdated: { status: string } }>(
         { query: WATCH, variables: { channel: CHANNEL, id } },
-        sink,
+        {
+          next: ({ data }) => {
+            if (FINAL.includes(data?.paymentUpdated.status ?? '')) ended.add(id);
+          },
+          error: () => undefined,
+          complete: () => undefined,
+        },
       );
     },
     ended: () => ended,
@@ -79,15 +80,17 @@ const byChanges: Method = async ({ url }) => {
 /** Returns the processor time that a running program has used. */
 function cpuSecondsOf({ pid }: Program): number {
   const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-  const fields = rest.split(' ').map(Number);
-  return ((fields[11] ?? 0) + (fields[12] ?? 0)) / 100;
+  const [user = 0, system = 0] = rest.split(' ').slice(11).map(Number);
+  return (user + system) / 100;
 }
 
 async function measure(
   method: Method,
   env: Record<string, string>,
-  { store, payments, durationMs }: { store: Store; payments: number; durationMs: number },
+  payments: number,
+  durationMs: number,
 ): Promise<Cost> {
+  const store = await openStore('SQLite');
   const random = new Random(1);
   const service = await FakePaymentService.start();
   const gateway = await Program.start({
@@ -111,26 +114,22 @@ async function measure(
     const deadline = performance.now() + CATCH_UP_MS;
     while (reader.ended().size < payments && performance.now() < deadline) await pause(100);
     const lookups = service.requests.filter(({ method: verb }) => verb === 'GET').length;
-    return { payments, lookups, cpuSeconds: cpuSecondsOf(gateway), ended: reader.ended().size };
+    return { lookups, cpuSeconds: cpuSecondsOf(gateway), ended: reader.ended().size };
   } finally {
     reader.stop();
     await gateway.kill();
     await service.close();
+    await store.drop();
   }
 }
 
 /** Measures the cost of following payments by one subscription to all changes, and by one for each payment. */
-export async function compareCosts(
-  openStore: () => Promise<Store>,
-  payments: number,
-  durationMs: number,
-): Promise<Record<'subscriptions' | 'changes', Cost>> {
-  const run = async (method: Method, env: Record<string, string>): Promise<Cost> => {
-    const store = await openStore();
-    return measure(method, env, { store, payments, durationMs }).finally(() => store.drop());
-  };
-  return {
-    subscriptions: await run(bySubscriptions, { FOLLOW_DAYS: '0' }),
-    changes: await run(byChanges, { FOLLOW_DAYS: '7', FOLLOW_LOOKUPS_PER_SECOND: '500' }),
-  };
-}
+export const compareCosts = async (payments: number, durationMs: number): Promise<Record<string, Cost>> => ({
+  subscriptions: await measure(bySubscriptions, { FOLLOW_DAYS: '0' }, payments, durationMs),
+  changes: await measure(
+    byChanges,
+    { FOLLOW_DAYS: '7', FOLLOW_LOOKUPS_PER_SECOND: '500' },
+    payments,
+    durationMs,
+  ),
+});
