@@ -1,4 +1,4 @@
-import { EventStream } from '../subscriptions/support/event-stream';
+import { EventStream, type SeenResult } from '../subscriptions/support/event-stream';
 import {
   eventStreamClient,
   webSocketClient,
@@ -141,34 +141,27 @@ const MOVES = 14;
 /** Number of changes: their results exceed the buffers of a connection that the client does not read. */
 const CHANGES = PAYMENTS * MOVES;
 
-/** A client that does not read at first. */
-interface SlowClient {
-  /** Cursors that were received. */
-  seen: string[];
-  resume(): void;
-  leave(): void;
-}
-
-async function slowWebSocket(url: string, payload: object): Promise<SlowClient> {
-  const { socket } = await WireClient.ready(url, AUTHORIZED);
-  const seen: string[] = [];
-  socket.on('message', (data: Buffer) => seen.push(/"cursor":"([\w-]+)"/.exec(data.toString())?.[1] ?? ''));
-  socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload }));
-  socket.pause();
-  return { seen, resume: () => socket.resume(), leave: () => socket.terminate() };
-}
-
-async function slowStream(url: string, payload: object): Promise<SlowClient> {
-  const stream = await EventStream.open(`${url}/stream`, payload);
-  stream.pause();
-  const seen: string[] = [];
-  const resume = async (): Promise<void> => {
-    stream.resume();
-    for (let event = await stream.next(); event.event === 'next'; event = await stream.next())
-      seen.push(event.id ?? '');
-  };
-  return { seen, resume: () => void resume(), leave: () => stream.disconnect() };
-}
+/** Clients that do not read at first. `seen` returns the cursors that they have received. */
+const SLOW_CLIENTS = {
+  WebSocket: async (url: string, request: object) => {
+    const wire = await WireClient.ready(url, AUTHORIZED);
+    wire.subscribe('1', request);
+    wire.socket.pause();
+    const results = () => wire.messages.filter(({ type }) => type === 'next');
+    return {
+      resume: () => wire.socket.resume(),
+      seen: () => results().map(({ payload }) => (payload as SeenResult).data?.['changes']?.['cursor']),
+    };
+  },
+  'server-sent events': async (url: string, request: object) => {
+    const stream = await EventStream.open(`${url}/stream`, request);
+    stream.pause();
+    return {
+      resume: () => stream.resume(),
+      seen: () => Array.from(stream.text.matchAll(/^id: (.+)$/gm), ([, id]) => id),
+    };
+  },
+};
 
 describeSqlite('A client that does not read its changes', (harnesses) => {
   /** Returns the number of changes that the gateway has read for subscribers. */
@@ -177,30 +170,29 @@ describeSqlite('A client that does not read its changes', (harnesses) => {
     return Number(/^paygraph_change_delivery_seconds_count (\d+)$/m.exec(text)?.[1] ?? 0);
   }
 
-  test.each([
-    ['WebSocket', slowWebSocket],
-    ['server-sent events', slowStream],
-  ])('over %s leaves them in the journal, not in memory, and gets all later', async (_name, open) => {
-    const harness = await harnesses.start({ env: { FOLLOW_DAYS: '0', RATE_LIMIT_PER_MINUTE: '0' } });
-    const { url } = harness;
-    await Created.by(harness, 'payment');
-    const after = await newestCursor({ url });
-    const slow = await open(url, { query: LARGE, variables: { channel: CHANNEL, after } });
-    const payments = await Promise.all(
-      Array.from({ length: PAYMENTS }, () =>
-        Created.by(harness, 'payment', AUTHORIZED, { externalId: newKey().padEnd(255, '€') }),
-      ),
-    );
-    for (let move = 1; move < MOVES; move += 1)
-      await Promise.all(payments.map((payment) => payment.move(move % 2 === 0 ? 'processing' : 'mispaid')));
-    const all = await until(
-      () => readAllPages({ url, after }),
-      ({ length }) => length === CHANGES,
-    );
-    expect(await delivered(url)).toBeLessThan(CHANGES / 2);
-    slow.resume();
-    await until(() => slow.seen.length >= CHANGES);
-    expect(slow.seen).toEqual(all.map(({ cursor }) => cursor));
-    slow.leave();
-  });
+  test.each(Object.entries(SLOW_CLIENTS))(
+    'over %s leaves them in the journal, not in memory, and gets all later',
+    async (_name, open) => {
+      const harness = await harnesses.start({ env: { FOLLOW_DAYS: '0', RATE_LIMIT_PER_MINUTE: '0' } });
+      const { url } = harness;
+      await Created.by(harness, 'payment');
+      const after = await newestCursor({ url });
+      const slow = await open(url, { query: LARGE, variables: { channel: CHANNEL, after } });
+      const payments = await Promise.all(
+        Array.from({ length: PAYMENTS }, () =>
+          Created.by(harness, 'payment', AUTHORIZED, { externalId: newKey().padEnd(255, '€') }),
+        ),
+      );
+      for (let move = 1; move < MOVES; move += 1)
+        await Promise.all(payments.map((payment) => payment.move(move % 2 === 0 ? 'processing' : 'mispaid')));
+      const all = await until(
+        () => readAllPages({ url, after }),
+        ({ length }) => length === CHANGES,
+      );
+      expect(await delivered(url)).toBeLessThan(CHANGES / 2);
+      slow.resume();
+      await until(() => slow.seen().length >= CHANGES);
+      expect(slow.seen()).toEqual(all.map(({ cursor }) => cursor));
+    },
+  );
 });

@@ -109,20 +109,14 @@ describeSqlite('Changes', (harnesses) => {
         acts: true,
         reply: (connection) => connection.send({ status: 403, json: {} }),
       });
-      const results: unknown[] = [];
-      const leave = connect(harness).subscribe(
-        { query: subscriptionQuery(WITH_PAYMENT), variables: { channel: CHANNEL, after: start } },
-        { next: (result) => results.push(result), error: (error) => results.push(error), complete: () => {} },
-      );
-      await until(() => results.length === 1);
-      expect(results[0]).toMatchObject({
-        data: { changes: { cursor: expect.any(String) as unknown, payment: null } },
-        errors: [{ path: ['changes', 'payment'] }],
-      });
+      const watching = watchBy(start, subscriptionQuery(WITH_PAYMENT));
+      await watching.received(1);
+      expect(watching.last).toMatchObject({ cursor: expect.any(String) as unknown, payment: null });
+      expect(watching.errors).toMatchObject([{ path: ['changes', 'payment'] }]);
       await Created.by(harness, 'payment');
-      await until(() => results.length === 2);
-      expect(results[1]).toMatchObject({ data: { changes: { payment: { status: 'PROCESSING' } } } });
-      leave();
+      await watching.received(2);
+      expect(watching.last).toMatchObject({ payment: { status: 'PROCESSING' } });
+      watching.leave();
     });
 
     test('of other clients are not sent to a client with an :own scope', async () => {

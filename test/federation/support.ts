@@ -16,34 +16,27 @@ export const sample = (name: string): string => SAMPLES.find(({ words }) => word
 
 export const subgraphText = (): string => readFileSync(path.join(TOP, 'subgraph.graphql'), 'utf8');
 
-interface Order {
+export interface Order {
   id: string;
   paymentId: string | null;
 }
 
-/** A shop's own subgraph: orders that refer to payments by their ids. */
-export interface OrdersSubgraph {
-  url: string;
-  /** The orders that the subgraph returns; set by tests. */
-  orders: Order[];
-}
-
-export async function ordersSubgraph(): Promise<OrdersSubgraph> {
-  const data: { orders: Order[] } = { orders: [] };
+/** Starts a shop's own subgraph, with orders that refer to payments by their ids. Returns its URL. */
+export async function ordersSubgraph(orders: () => readonly Order[]): Promise<string> {
   const schema = buildSubgraphSchema({
     typeDefs: parse(sample('orders.graphql')),
     resolvers: {
-      Query: { orders: () => data.orders },
+      Query: { orders },
       Order: { payment: ({ paymentId }: Order) => paymentId && { id: paymentId } },
       PaymentResource: {
         __resolveReference: ({ id }: { id: string }) => ({ id }),
-        order: ({ id }: { id: string }) => data.orders.find(({ paymentId }) => paymentId === id),
+        order: ({ id }: { id: string }) => orders().find(({ paymentId }) => paymentId === id),
       },
     },
   });
   const server = new ApolloServer({ schema, plugins: [ApolloServerPluginInlineTraceDisabled()] });
-  const { url } = await startStandaloneServer(server, { listen: { host: '127.0.0.1', port: 0 } });
-  return closeAfterTests(Object.assign(data, { url, close: () => server.stop() }));
+  closeAfterTests({ close: () => server.stop() });
+  return (await startStandaloneServer(server, { listen: { host: '127.0.0.1', port: 0 } })).url;
 }
 
 /** Composes the supergraph and starts the router with the samples of docs/federation.md. Returns its URL. */

@@ -47,7 +47,7 @@ export async function main(args: string[]): Promise<number> {
 
 /** Compares the cost of one subscription to all changes with that of a subscription for each payment. */
 async function printCosts(payments: number, durationMs: number): Promise<number> {
-  const costs = await compareCosts(payments, durationMs);
+  const costs = await compareCosts({ payments, durationMs });
   for (const [name, { lookups, cpuSeconds, ended }] of Object.entries(costs))
     writeLine(
       `${name.padEnd(14)} ${(lookups / payments).toFixed(1)} lookups per payment, ${cpuSeconds.toFixed(1)} s of CPU, ${ended} of ${payments} ended`,

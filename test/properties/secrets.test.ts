@@ -111,7 +111,6 @@ type Encode = (character: string) => string;
 
 const hex = (character: string): string => character.charCodeAt(0).toString(16);
 const percent: Encode = (character) => `%${hex(character)}`;
-const escaped = (text: string): string => [...text].map(percent).join('');
 
 /** Returns the encoding that writes digits in the script with this zero. */
 const digitsFrom =
@@ -123,7 +122,6 @@ const ENCODINGS: Record<string, Encode> = {
   plain: (character) => character,
   percent,
   'percent twice': (character) => percent(character).replace('%', '%25'),
-  'percent of percent': (character) => escaped(percent(character)),
   'an entity': (character) => `&#${character.charCodeAt(0)};`,
   'an entity in hex': (character) => `&#x${hex(character)};`,
   'an entity of an entity': (character) => `&amp;#${character.charCodeAt(0)};`,
@@ -141,7 +139,6 @@ const DIGITS: Record<string, Encode> = {
   Thai: digitsFrom(0xe50),
   'bold mathematical': digitsFrom(0x1d7ce),
   circled: (digit) => (digit === '0' ? '\u24ea' : String.fromCodePoint(0x245f + Number(digit))),
-  superscript: (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)] ?? digit,
   'with a keycap': (digit) => `${digit}\ufe0f\u20e3`,
 };
 
