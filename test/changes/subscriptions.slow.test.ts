@@ -82,7 +82,7 @@ describeSqlite('A cursor older than CHANGES_RETENTION_DAYS', (harnesses) => {
   const from = (after?: string) => ({ url: harness.url, after });
 
   beforeAll(async () => {
-    harness = await harnesses.start({ env: { CHANGES_RETENTION_DAYS: '2', FOLLOW_DAYS: '0' } });
+    harness = await harnesses.start({ env: { CHANGES_RETENTION_DAYS: '2' } });
     await Created.by(harness, 'payment');
     expired = await newestCursor(from());
     await Created.by(harness, 'payment');
@@ -173,7 +173,7 @@ describeSqlite('A client that does not read its changes', (harnesses) => {
   test.each(Object.entries(SLOW_CLIENTS))(
     'over %s leaves them in the journal, not in memory, and gets all later',
     async (_name, open) => {
-      const harness = await harnesses.start({ env: { FOLLOW_DAYS: '0', RATE_LIMIT_PER_MINUTE: '0' } });
+      const harness = await harnesses.start({ env: { RATE_LIMIT_PER_MINUTE: '0' } });
       const { url } = harness;
       await Created.by(harness, 'payment');
       const after = await newestCursor({ url });

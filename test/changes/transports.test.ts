@@ -38,8 +38,6 @@ describeSqlite('Changes', (harnesses) => {
   beforeAll(async () => {
     harness = await harnesses.start({
       env: {
-        // The gateway looks nothing up on its own.
-        FOLLOW_DAYS: '0',
         SERVICE_TIMEOUT_MS: '20000',
         CLIENT_KEYS_FILE: clientKeysFile(
           clientOf('owner', { scopes: ['payments:read:own', 'payments:create'] }),

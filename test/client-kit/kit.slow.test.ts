@@ -407,10 +407,8 @@ test.each(SENDERS)('gatewayError reads code and retry of each kind of error from
   expect(later?.retryAfterMs).toBeGreaterThan(0);
 });
 
-/** Subscribes to an unknown payment. Resolves with the error that ends the subscription. */
-type Watch = (headers: Record<string, string>) => Promise<unknown>;
-
-const WATCHERS: [name: string, watch: Watch][] = [
+/** Subscribe to an unknown payment. Resolve with the error that ends the subscription. */
+const WATCHERS: [name: string, watch: (headers: Record<string, string>) => Promise<unknown>][] = [
   [
     'graphql-ws',
     (connectionParams) =>

@@ -11,7 +11,7 @@ import {
   type CreatePaymentMutation,
   type PaymentFieldsFragment,
 } from '@paygraph/client';
-import type { ResultOf, TypedDocumentNode, VariablesOf } from '@graphql-typed-document-node/core';
+import type { ResultOf, TypedDocumentNode } from '@graphql-typed-document-node/core';
 
 declare function ask<D, V>(document: TypedDocumentNode<D, V>, variables: V): D;
 
@@ -57,10 +57,8 @@ export function fieldsOf(payment: PaymentFieldsFragment): unknown[] {
   return [code, payment.status === 'PAID', payment.amount && formatMoney(payment.amount, 'en')];
 }
 
-type Many = typeof PaymentsDocument;
-export const several: VariablesOf<Many> = { channel, transactionIds: [channel] };
 // @ts-expect-error A payment that was not found is null.
-export const first = (result: ResultOf<Many>): string => result.payments[0].status;
+export const first = (result: ResultOf<typeof PaymentsDocument>): string => result.payments[0].status;
 
 export function isWorthRetrying(error: unknown): boolean {
   const ours = gatewayError(error);
