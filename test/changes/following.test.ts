@@ -15,7 +15,6 @@ describeSqlite('Following transactions', (harnesses) => {
     'records each status of a %s that nobody watches, until it is completed',
     async (kind, states) => {
       const recorded = await Recorded.start(harnesses, FOLLOW, kind);
-      const { harness } = recorded;
       await expect(recorded.states()).resolves.toEqual(states.slice(0, 1));
       if (kind === 'payment') {
         recorded.move({ state: 'waiting_for_provider' });
@@ -24,8 +23,8 @@ describeSqlite('Following transactions', (harnesses) => {
       recorded.move(COMPLETED);
       expect(await recorded.advanceUntil('COMPLETED')).toEqual(states);
       await expect(recorded.followed()).resolves.toBe(0);
-      harness.service.takeRequests();
-      await advance(harness, 120_000, 2000);
+      recorded.harness.service.takeRequests();
+      await advance(recorded.harness, 120_000, 2000);
       expect(recorded.lookups).toBe(0);
     },
   );
@@ -77,21 +76,21 @@ describeSqlite('Following transactions', (harnesses) => {
 
 describeSqlite('The record of changes', (harnesses) => {
   test.each(['payment', 'payout'] as const)(
-    'has the state of a %s that the gateway looked up after a callback',
+    'has the state of a %s that was looked up after a callback',
     async (kind) => {
       const harness = await harnesses.start({ env: CALLBACKS_ONLY });
       const { entry, callbackUrl } = await createTransaction(harness, kind);
       const recorded = await Recorded.of(harnesses, harness, entry);
       recorded.move(COMPLETED);
       await callBack(harness, callbackUrl);
-      expect(await recorded.statesUntil('COMPLETED')).toHaveLength(2);
+      expect(await recorded.advanceUntil('COMPLETED')).toHaveLength(2);
     },
   );
 
   test('has the state that a confirm changed', async () => {
     const recorded = await Recorded.start(harnesses);
     await recorded.harness.confirm(recorded.entry.transactionId);
-    expect(await recorded.statesUntil(CONFIRMED)).toEqual([WAITING, CONFIRMED]);
+    expect(await recorded.advanceUntil(CONFIRMED)).toEqual([WAITING, CONFIRMED]);
   });
 
   test('gets no entry from a response without a state, which also triggers no lookup', async () => {
@@ -106,7 +105,7 @@ describeSqlite('The record of changes', (harnesses) => {
     harness.service.respond(() => undefined);
     recorded.move(FAILED);
     await recorded.lookUp();
-    expect(await recorded.statesUntil('FAILED')).toEqual([WAITING, 'FAILED']);
+    expect(await recorded.advanceUntil('FAILED')).toEqual([WAITING, 'FAILED']);
   });
 
   test('begins with what a lookup found, if the response to the create was lost', async () => {

@@ -9,10 +9,9 @@ import {
   gatewayError,
   type ConfirmationInput,
   type CreatePaymentMutation,
-  type NextActionFieldsFragment,
   type PaymentFieldsFragment,
 } from '@paygraph/client';
-import type { ResultOf, TypedDocumentNode, VariablesOf } from '@graphql-typed-document-node/core';
+import type { ResultOf, TypedDocumentNode } from '@graphql-typed-document-node/core';
 
 declare function ask<D, V>(document: TypedDocumentNode<D, V>, variables: V): D;
 
@@ -51,47 +50,21 @@ export function textOf(result: CreatePaymentMutation['createPayment']): string {
   }
 }
 
-/** The same for the next actions. */
-export function whatToDo(action: NextActionFieldsFragment): string {
-  switch (action.__typename) {
-    case 'RedirectAction':
-      return action.url;
-    case 'ProvideUtrAction':
-      return action.upiId ?? '';
-    case 'ConfirmTransferAction':
-      return action.cardNumber ?? '';
-    case 'PayVirtualAccountAction':
-      return action.virtualAccount;
-    case 'ScanQrCodeAction':
-      return action.qrCodeImage;
-    case 'ProvideCodeAction':
-    case 'AwaitProviderAction':
-      return '';
-    default:
-      return action satisfies never;
-  }
-}
-
 export function fieldsOf(payment: PaymentFieldsFragment): unknown[] {
   // @ts-expect-error The error is null unless the payment failed.
   const code = payment.error.code;
   // @ts-expect-error PAID is not a status of the schema.
-  const paid = payment.status === 'PAID';
-  return [code, paid, payment.amount?.received, payment.nextAction?.__typename];
+  return [code, payment.status === 'PAID', payment.amount && formatMoney(payment.amount, 'en')];
 }
 
-type Many = typeof PaymentsDocument;
-export const several: VariablesOf<Many> = { channel, transactionIds: [channel] };
 // @ts-expect-error A payment that was not found is null.
-export const first = (result: ResultOf<Many>): string => result.payments[0].status;
+export const first = (result: ResultOf<typeof PaymentsDocument>): string => result.payments[0].status;
 
-export function branchOf(error: unknown): 'again' | 'sign in' | 'give up' {
+export function isWorthRetrying(error: unknown): boolean {
   const ours = gatewayError(error);
-  if (!ours) return 'give up';
   // @ts-expect-error No error code has this name.
-  if (ours.code === 'NOT_PAID') return 'again';
-  if (ours.code === 'UNAUTHENTICATED') return 'sign in';
-  return ours.retryable ? 'again' : 'give up';
+  if (ours?.code === 'NOT_PAID') return true;
+  return ours?.code !== 'UNAUTHENTICATED' && ours?.retryable === true;
 }
 
 export function confirmed(payment: PaymentFieldsFragment, typed: string): ConfirmationInput | null {
@@ -104,8 +77,6 @@ export function confirmed(payment: PaymentFieldsFragment, typed: string): Confir
 // @ts-expect-error A RedirectAction cannot be confirmed.
 confirmationFor({ __typename: 'RedirectAction', url: '' });
 
-export const money = (payment: PaymentFieldsFragment): string =>
-  payment.amount ? formatMoney(payment.amount, 'en') : '';
 // @ts-expect-error An amount is text, never a number.
 formatMoney({ currency: 'EUR', value: 9.9 });
 

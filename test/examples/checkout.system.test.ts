@@ -1,7 +1,5 @@
-import path from 'node:path';
 import type { Page, Request } from 'playwright-core';
-import { PaymentDocument } from '@paygraph/client';
-import { isUnionType, print } from 'graphql';
+import { isUnionType } from 'graphql';
 import { SANDBOX_CREDENTIALS } from '../../src/config';
 import type { Gateway } from '../../src/app/gateway';
 import { PUBLIC_CODES } from '../../src/http/graphql/error-codes';
@@ -11,7 +9,7 @@ import { describeInBrowser, lowContrastTexts } from '../browser/chromium';
 import { startOpenGateway } from '../http/support/open-gateway';
 import { freePort } from '../support/free-port';
 import { until } from '../support/latch';
-import { CHANNEL, closeAfterTests, temporaryDatabase, testSandbox } from '../support/gateway';
+import { closeAfterTests, temporaryDatabase, testSandbox } from '../support/gateway';
 import { serveCheckout } from './support';
 
 /** Longer than any real wait: only advancing the sandbox's clock lets it pass. */
@@ -28,13 +26,16 @@ interface Texts {
   declineText(error: { reason: string | null }): string;
 }
 // Compiled with the example's TypeScript settings, which differ from those of the tests.
-const texts = jest.requireActual<Texts>('../../examples/checkout/src/texts.ts');
+const { CHECKED_TEXT, MONEY_TAKEN_TEXT, outageText, troubleText, declineText } = jest.requireActual<Texts>(
+  '../../examples/checkout/src/texts.ts',
+);
 
 const thrownWith = (code: string) => ({
   errors: [{ message: 'm', extensions: { code, retryable: false, requestId: 'request-1' } }],
 });
-const UNAVAILABLE = { thrown: thrownWith('SERVICE_UNAVAILABLE') };
-const failure = (__typename: string) => ({ failure: { __typename } });
+const unavailable = (operation: string) =>
+  troubleText({ operation, thrown: thrownWith('SERVICE_UNAVAILABLE') });
+const failed = (operation: string, __typename: string) => troubleText({ operation, failure: { __typename } });
 
 const inputOf = (request: Request) =>
   (request.postDataJSON() as { variables: { input: { idempotencyKey: string } } }).variables.input;
@@ -72,19 +73,18 @@ describeInBrowser('The checkout', (browser) => {
     return { page, problems, creates };
   }
 
+  const press = (page: Page, name: string): Promise<void> =>
+    page.getByRole('button', { name, exact: true }).click();
   async function order(page: Page, way: string, amount: string, phone?: string): Promise<void> {
     await page.getByRole('radio', { name: way }).check();
     await page.getByLabel('Amount in').fill(amount);
     if (phone !== undefined) await page.getByLabel('Your phone number').fill(phone);
     await press(page, 'Pay');
   }
-
-  const press = (page: Page, name: string): Promise<void> =>
-    page.getByRole('button', { name, exact: true }).click();
-  const confirm = async (page: Page, utr: string): Promise<void> => {
+  async function confirm(page: Page, utr: string): Promise<void> {
     await page.getByLabel(/^UTR/).fill(utr);
     await press(page, 'I have paid');
-  };
+  }
   const shows = (page: Page, text: string | RegExp): Promise<void> =>
     page.getByRole('status').getByText(text).waitFor();
   const showsPaid = (page: Page, amount: string): Promise<void> =>
@@ -93,15 +93,6 @@ describeInBrowser('The checkout', (browser) => {
     page.getByRole('alert').getByText(text).waitFor();
   const created = (): number => sandbox.control.counts().payment.created;
   const createRequests = (): number => sandbox.control.counts().payment.creates;
-  const lookUp = (): Promise<Response> =>
-    fetch(`${gateway.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        query: print(PaymentDocument),
-        variables: { channel: CHANNEL, transactionId: newest() },
-      }),
-    });
   const newest = (): string => sandbox.control.transactions(1)[0]!.transactionId;
 
   test('shows a card payment as paid after the hosted page', async () => {
@@ -116,22 +107,20 @@ describeInBrowser('The checkout', (browser) => {
     expect(problems).toEqual([]);
   });
 
-  test('shows a QR code, and the payment as paid without a reload', async () => {
+  test('shows a QR code, and the payment as paid when it is', async () => {
     const { page, problems } = await openPage();
     await order(page, 'QRIS', '50000.00');
     await page.getByRole('img', { name: /QR code/ }).waitFor();
     await page.waitForFunction('document.querySelector("img").naturalWidth > 0');
-    await page.evaluate('globalThis.isSamePage = true');
     sandbox.control.settle(newest());
     await showsPaid(page, '50,000.00');
-    expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
     expect(problems).toEqual([]);
   });
 
   test('marks an invalid field, and accepts a UTR again after a rejected and a failed confirm', async () => {
     const { page, creates } = await openPage();
     await order(page, 'UPI', '499.00', '12');
-    await alerts(page, texts.troubleText({ operation: 'create', ...failure('InvalidInputError') }));
+    await alerts(page, failed('create', 'InvalidInputError'));
     const phone = page.getByLabel('Your phone number');
     expect(await phone.getAttribute('aria-invalid')).toBe('true');
     const described = await phone.getAttribute('aria-describedby');
@@ -141,34 +130,19 @@ describeInBrowser('The checkout', (browser) => {
     await page.getByText(/Pay to .*@/).waitFor();
     // The sandbox refuses this code.
     await confirm(page, '000000');
-    await alerts(page, texts.troubleText({ operation: 'confirm', ...failure('RejectedByServiceError') }));
+    await alerts(page, failed('confirm', 'RejectedByServiceError'));
     sandbox.control.inject({ operation: 'confirm', fault: 'status', status: 429, times: 1 });
     await confirm(page, '412345678901');
-    await alerts(page, texts.troubleText({ operation: 'confirm', ...UNAVAILABLE }));
+    await alerts(page, unavailable('confirm'));
     await press(page, 'I have paid');
     await showsPaid(page, '₹499.00');
     expect(new Set(creates.map((request) => inputOf(request).idempotencyKey)).size).toBe(1);
   });
 
-  test('shows no status of a paid payment while lookups fail', async () => {
-    const { page } = await openPage();
-    await order(page, 'UPI', '78.00', '+919876543210');
-    // With this code the sandbox lets the payment wait for the provider.
-    await confirm(page, '111111');
-    await shows(page, '₹78.00: being checked');
-    sandbox.control.inject({ operation: 'lookup', fault: 'status', status: 429, times: 20 });
-    sandbox.control.settle(newest());
-    await page.reload();
-    await alerts(page, texts.troubleText({ operation: 'watch', ...UNAVAILABLE }));
-    while (sandbox.control.faults().length > 0) await lookUp();
-    await press(page, 'Look again');
-    await showsPaid(page, '₹78.00');
-  });
-
   test('shows the reason of a decline, and sends another payment method as a new order', async () => {
     const { page, creates } = await openPage();
     await order(page, 'Card', '25.51');
-    await shows(page, texts.declineText({ reason: 'INSUFFICIENT_FUNDS' }));
+    await shows(page, declineText({ reason: 'INSUFFICIENT_FUNDS' }));
     await press(page, 'Try another way');
     await order(page, 'QRIS', '25.00');
     await shows(page, /25\.00 to pay/);
@@ -182,13 +156,12 @@ describeInBrowser('The checkout', (browser) => {
     await order(page, 'Card', '11.00');
     await until(createRequests, (count) => count > sent);
     await page.reload();
-    await alerts(page, texts.troubleText({ operation: 'create', ...failure('RequestInProgressError') }));
+    await alerts(page, failed('create', 'RequestInProgressError'));
     sandbox.control.advance(HOUR_MS);
     await shows(page, '€11.00 to pay');
     expect(created()).toBe(before + 1);
-    const inputs = creates.map(inputOf);
-    expect(inputs.length).toBeGreaterThan(1);
-    for (const input of inputs) expect(input).toEqual(inputs[0]);
+    expect(creates.length).toBeGreaterThan(1);
+    expect(new Set(creates.map((request) => JSON.stringify(inputOf(request)))).size).toBe(1);
   });
 
   test('retries with the same key when the service is unavailable and when no response arrives', async () => {
@@ -196,7 +169,7 @@ describeInBrowser('The checkout', (browser) => {
     const before = created();
     sandbox.control.inject({ operation: 'create', fault: 'status', status: 429, times: 1 });
     await order(page, 'Card', '12.00');
-    await alerts(page, texts.troubleText({ operation: 'create', ...UNAVAILABLE }));
+    await alerts(page, unavailable('create'));
     expect(await page.getByLabel('Amount in').isDisabled()).toBe(true);
     // The gateway carries it out, but its response does not arrive.
     await page.route('**/graphql', async (route) => {
@@ -205,7 +178,7 @@ describeInBrowser('The checkout', (browser) => {
       await page.unroute('**/graphql');
     });
     await press(page, 'Try again');
-    await alerts(page, texts.troubleText({ operation: 'create', thrown: new TypeError('fetch failed') }));
+    await alerts(page, troubleText({ operation: 'create', thrown: new TypeError('fetch failed') }));
     await press(page, 'Try again');
     await shows(page, '€12.00 to pay');
     expect(created()).toBe(before + 1);
@@ -220,7 +193,7 @@ describeInBrowser('The checkout', (browser) => {
     sandbox.control.inject({ operation: 'create', fault: 'cut_after', times: 1 });
     sandbox.control.inject({ operation: 'lookup', fault: 'delay', ms: HOUR_MS, times: 1 });
     await order(page, 'Card', '13.83');
-    await alerts(page, texts.troubleText({ operation: 'create', ...failure('OutcomeUnknownError') }));
+    await alerts(page, failed('create', 'OutcomeUnknownError'));
     sandbox.control.advance(HOUR_MS);
     await shows(page, '€13.83 to pay');
     expect(created()).toBe(before + 1);
@@ -230,7 +203,7 @@ describeInBrowser('The checkout', (browser) => {
     const { page } = await openPage();
     // With these cents the service shows a status that the gateway does not know.
     await order(page, 'Card', '25.85');
-    await shows(page, texts.CHECKED_TEXT);
+    await shows(page, CHECKED_TEXT);
     expect(await page.getByRole('status').textContent()).not.toMatch(/to pay/);
   });
 
@@ -238,7 +211,7 @@ describeInBrowser('The checkout', (browser) => {
     const { page } = await openPage();
     await order(page, 'UPI', '499.51', '+919876543210');
     await confirm(page, '412345678901');
-    await shows(page, texts.MONEY_TAKEN_TEXT);
+    await shows(page, MONEY_TAKEN_TEXT);
   });
 
   test('shows an outage of the gateway, also after a reload, and recovers', async () => {
@@ -247,9 +220,9 @@ describeInBrowser('The checkout', (browser) => {
     await shows(page, '₹25.00 to pay');
     expect(await page.getByRole('alert').count()).toBe(0);
     await gateway.close();
-    await alerts(page, texts.outageText(true));
+    await alerts(page, outageText(true));
     await page.reload();
-    await alerts(page, texts.outageText(false));
+    await alerts(page, outageText(false));
     gateway = await start();
     await shows(page, '₹25.00 to pay');
     expect(await page.getByRole('alert').count()).toBe(0);
@@ -257,13 +230,9 @@ describeInBrowser('The checkout', (browser) => {
 });
 
 test('The checkout starts a gateway that accepts its origin if no gateway is set', async () => {
-  const database = temporaryDatabase();
-  const folder = path.dirname(database.slice('file:'.length));
-  const { url, gateway } = await serveCheckout({
-    PORT: '0',
-    DATABASE_URL: database,
-    AUDIT_LOG_FILE: path.join(folder, 'audit.log'),
-  });
+  const DATABASE_URL = temporaryDatabase();
+  const AUDIT_LOG_FILE = `${DATABASE_URL.slice('file:'.length)}.audit`;
+  const { url, gateway } = await serveCheckout({ PORT: '0', DATABASE_URL, AUDIT_LOG_FILE });
   const page = await fetch(url);
   expect(page.headers.get('content-security-policy')).toContain(`connect-src ${gateway} `);
   const { origin } = new URL(url);
@@ -275,10 +244,8 @@ test('The checkout starts a gateway that accepts its origin if no gateway is set
 });
 
 describe('The texts of the checkout', () => {
-  const { troubleText, declineText } = texts;
-  const schema = gatewaySchema();
   const failuresOf = (union: string): string[] => {
-    const type = schema.getType(union);
+    const type = gatewaySchema().getType(union);
     const members = isUnionType(type) ? type.getTypes().map(({ name }) => name) : [];
     return members.filter((name) => name !== 'PaymentSuccess');
   };

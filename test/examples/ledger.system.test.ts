@@ -2,8 +2,9 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { readAllPages } from '../changes/support/requests';
 import type { Sandbox } from '../../src/sandbox/server';
-import { paymentInput, payoutInput } from '../clients/samples';
+import { paymentInput, payoutInput } from '../client-kit/samples';
 import { until } from '../support/latch';
+import { sendCall, type Mutation } from '../support/calls';
 import { CHANNEL, testGateway, testSandbox, type TestClient } from '../support/gateway';
 import { newFolder, runWithKey, type Run } from './support';
 import { serverOf } from '../support/http-server';
@@ -14,12 +15,6 @@ const KILLS = 40;
 
 type Booked = [transactionId: string, previousStatus: string | null, status: string];
 
-const PAY = `mutation ($input: CreatePaymentInput!) {
-  createPayment(input: $input) { ... on PaymentSuccess { payment { ... on PaymentResource { transactionId } } } }
-}`;
-const PAY_OUT = `mutation ($input: CreatePayoutInput!) {
-  createPayout(input: $input) { ... on PayoutSuccess { payout { ... on PayoutResource { transactionId } } } }
-}`;
 const LOOK_UP = `query ($channel: UUID!, $transactionId: UUID!) {
   payment(channel: $channel, transactionId: $transactionId) { ... on PaymentResource { status } }
   payout(channel: $channel, transactionId: $transactionId) { ... on PayoutResource { status } }
@@ -34,55 +29,56 @@ const bookedLines = ({ output }: Run): number => output().split(' -> ').length -
 
 /** Reads the books of the example, in the order of booking. */
 function booksIn(file: string): { entries: Booked[]; totals: Record<string, number> } {
-  const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
-  try {
-    const rows = db.prepare('SELECT * FROM entries ORDER BY number').all();
-    const totals = db.prepare('SELECT * FROM totals').all();
-    return {
-      entries: rows.map((row) => [row['transaction_id'], row['previous_status'], row['status']] as Booked),
-      totals: Object.fromEntries(
-        totals.map((row) => [`${String(row['kind'])} ${String(row['currency'])}`, Number(row['hundredths'])]),
-      ),
-    };
-  } finally {
-    db.close();
-  }
+  using db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+  const rows = db.prepare('SELECT * FROM entries ORDER BY number').all();
+  const totals = db.prepare('SELECT * FROM totals').all();
+  return {
+    entries: rows.map((row) => [row['transaction_id'], row['previous_status'], row['status']] as Booked),
+    totals: Object.fromEntries(
+      totals.map((row) => [`${String(row['kind'])} ${String(row['currency'])}`, Number(row['hundredths'])]),
+    ),
+  };
 }
 
 /** Reads the whole feed of a gateway. */
-const feedOf = async ({ url }: TestClient): Promise<Booked[]> =>
+const feedOf = async (url: string): Promise<Booked[]> =>
   (await readAllPages({ url })).map(({ transactionId, previousStatus, status }) => [
     transactionId,
     previousStatus,
     status,
   ]);
 
-/** Creates payments and payouts, and moves them to their ends. */
+/** A gateway whose payments and payouts move to their ends. */
 class Traffic {
   /** The final status of each transaction. */
   readonly ended = new Map<string, string>();
 
-  constructor(
+  private constructor(
     private readonly sandbox: Sandbox,
-    private readonly gateway: TestClient,
+    readonly gateway: TestClient,
   ) {}
 
+  static async start(): Promise<Traffic> {
+    const sandbox = await testSandbox({ settleAfterMs: 3_600_000 });
+    return new Traffic(sandbox, await testGateway(sandbox.url));
+  }
+
   async payment(value: string): Promise<void> {
-    const id = await this.#create(PAY, paymentInput({ amount: { currency: 'EUR', value } }));
+    const id = await this.#create('createPayment', paymentInput({ amount: { currency: 'EUR', value } }));
     await fetch(`${this.sandbox.url}pay/${id}`);
     await this.#lookUp(id);
     await this.#end(id);
   }
 
   async payout(): Promise<void> {
-    await this.#end(await this.#create(PAY_OUT, payoutInput()));
+    await this.#end(await this.#create('createPayout', payoutInput()));
   }
 
-  async #create(mutation: string, input: object): Promise<string> {
-    const { text } = await this.gateway.request(mutation, { input });
-    const [id] = /[0-9a-f-]{36}/.exec(text) ?? [];
-    if (id === undefined || text.includes('"errors"')) throw new Error(text);
-    return id;
+  async #create(mutation: Mutation, input: object): Promise<string> {
+    const { result, text } = await sendCall(this.gateway, { mutation, input: { ...input } });
+    const created = result?.payment ?? result?.payout;
+    if (!created) throw new Error(text);
+    return created.transactionId;
   }
 
   async #end(transactionId: string): Promise<void> {
@@ -96,60 +92,53 @@ class Traffic {
 }
 
 describe('The ledger example', () => {
-  const start = async () => {
-    const sandbox = await testSandbox({ settleAfterMs: 3_600_000 });
-    const gateway = await testGateway(sandbox.url);
-    return { gateway, traffic: new Traffic(sandbox, gateway) };
-  };
-
   test('books every change once when it is killed at random', async () => {
-    const { gateway, traffic } = await start();
+    const traffic = await Traffic.start();
+    const { url } = traffic.gateway;
     const file = path.join(folder, 'killed.db');
     let isMoving = true;
     const moving = (async () => {
-      while (isMoving) {
+      while (isMoving)
         await Promise.all([traffic.payment('25.00'), traffic.payment('10.51'), traffic.payout()]);
-      }
     })();
     let booked = 0;
     for (let kill = 0; kill < KILLS; kill += 1) {
-      const ledger = runLedger(gateway.url, file);
+      const ledger = runLedger(url, file);
       const lines = Math.floor(Math.random() * 20);
       await until(() => bookedLines(ledger) >= lines, Boolean, 60_000);
-      await ledger.kill();
+      await ledger.end('SIGKILL');
       booked += bookedLines(ledger);
     }
     isMoving = false;
     await moving;
     expect(booked).toBeGreaterThan(KILLS);
 
-    const feed = await feedOf(gateway);
-    const ledger = runLedger(gateway.url, file);
+    const feed = await feedOf(url);
+    const ledger = runLedger(url, file);
     await until(() => booksIn(file).entries.length >= feed.length, Boolean, 60_000);
-    await ledger.stop();
+    await ledger.end('SIGTERM');
     expect(await ledger.exited).toBe(0);
     const { entries, totals } = booksIn(file);
     expect(entries).toEqual(feed);
-    expect(Object.fromEntries(entries.map(([id, , status]) => [id, status]))).toEqual(
-      Object.fromEntries(traffic.ended),
-    );
+    expect(new Map(entries.map(([id, , status]) => [id, status]))).toEqual(traffic.ended);
     const completed = entries.filter(([, , status]) => status === 'COMPLETED').length;
     expect(totals).toEqual({ 'payment EUR': (completed / 2) * 2500, 'payout USD': (completed / 2) * 2500 });
   });
 
   test('books nothing twice when two processes use one file', async () => {
-    const { gateway, traffic } = await start();
+    const traffic = await Traffic.start();
+    const { url } = traffic.gateway;
     const file = path.join(folder, 'shared.db');
-    const ledgers = [runLedger(gateway.url, file), runLedger(gateway.url, file)];
+    const ledgers = [runLedger(url, file), runLedger(url, file)];
     for (const ledger of ledgers) await until(() => ledger.output().includes('Booking'), Boolean, 60_000);
     let first: number | null | undefined;
-    for (const { exited } of ledgers) void exited.then((code) => (first ??= code));
+    void Promise.race(ledgers.map(({ exited }) => exited)).then((code) => (first = code));
     await until(async () => {
       await traffic.payment('25.00');
       return first !== undefined;
     });
     expect(first).toBe(1);
-    const feed = await feedOf(gateway);
+    const feed = await feedOf(url);
     await until(() => booksIn(file).entries.length >= feed.length, Boolean, 60_000);
     expect(booksIn(file).entries).toEqual(feed);
   });
@@ -157,13 +146,11 @@ describe('The ledger example', () => {
   test('ends if unread changes were deleted, and continues after the cursor of --after', async () => {
     const cursors: unknown[] = [];
     const extensions = { code: 'CURSOR_EXPIRED', retryable: false, requestId: 'r', oldestCursor: 'oldest' };
-    const url = await serverOf((request, response) => {
-      void request.toArray().then((chunks: Buffer[]) => {
-        const body = JSON.parse(Buffer.concat(chunks).toString()) as { variables: { after: unknown } };
-        cursors.push(body.variables.after);
-        response.setHeader('content-type', 'application/json');
-        response.end(JSON.stringify({ errors: [{ message: 'm', extensions }] }));
-      });
+    const url = await serverOf(async (request, response) => {
+      const body = Buffer.concat(await request.toArray()).toString();
+      cursors.push((JSON.parse(body) as { variables: { after: unknown } }).variables.after);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ errors: [{ message: 'm', extensions }] }));
     });
     const file = path.join(folder, 'expired.db');
     const ledger = runLedger(url, file);

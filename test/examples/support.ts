@@ -14,9 +14,7 @@ export interface Run {
   output(): string;
   /** Resolves with the exit code when all output has been read; null when it was killed. */
   exited: Promise<number | null>;
-  kill(): Promise<void>;
-  /** Ends the program with SIGTERM. */
-  stop(): Promise<void>;
+  end(signal: NodeJS.Signals): Promise<void>;
 }
 
 /** Starts a program of the examples. `args` are the arguments of Node.js. */
@@ -37,7 +35,7 @@ function run(args: readonly string[], env: Record<string, string>, cwd = EXAMPLE
   };
   // On SIGTERM, the checkout ends the gateway that it has started.
   closeAfterTests({ close: () => end('SIGTERM') });
-  return { output: () => text, exited, kill: () => end('SIGKILL'), stop: () => end('SIGTERM') };
+  return { output: () => text, exited, end };
 }
 
 /** Starts a program of the examples for a gateway, with the key of a folder of newFolder(). */

@@ -1,27 +1,27 @@
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
-import { DOCUMENTS, redirectCall, validCall, type Json } from '../support/calls';
+import { DOCUMENTS, validCall, type Json } from '../support/calls';
 import { encodeNodeId } from '../../src/schema/node';
 import { THEIRS, bearer, clientOf, keyOf } from '../auth/support/harness';
 import { codesOf } from '../auth/support/responses';
 import { AUTHORIZED, clientKeysFile } from '../support/credentials';
-import { CHANNEL, closeAfterTests, testGateway, type TestClient } from '../support/gateway';
+import { CHANNEL, closeAfterTests, testGateway } from '../support/gateway';
 import { post, type RawResult } from '../support/raw';
-import { ordersSubgraph, type OrdersSubgraph } from './support/orders-subgraph';
-import { startRouter } from './support/router';
-
-const ELSEWHERE = clientOf('elsewhere', { channels: [THEIRS] });
+import { ordersSubgraph, startRouter, type Order } from './support';
 
 let service: FakePaymentService;
-let payments: TestClient;
-let orders: OrdersSubgraph;
+let orders: Order[];
 let router: string;
 const logLines: string[] = [];
 
 beforeAll(async () => {
   service = closeAfterTests(await FakePaymentService.start());
-  const env = { SUBGRAPH: 'on', INTROSPECTION: 'off', CLIENT_KEYS_FILE: clientKeysFile(ELSEWHERE) };
-  [payments, orders] = await Promise.all([testGateway(service.url, { env, logLines }), ordersSubgraph()]);
-  router = await startRouter({ payments: payments.url, orders: orders.url });
+  const env = {
+    SUBGRAPH: 'on',
+    INTROSPECTION: 'off',
+    CLIENT_KEYS_FILE: clientKeysFile(clientOf('elsewhere', { channels: [THEIRS] })),
+  };
+  const payments = await testGateway(service.url, { env, logLines });
+  router = await startRouter(payments.url, await ordersSubgraph(() => orders));
 });
 
 const ask = (
@@ -36,15 +36,9 @@ function payment(method: Json = { type: 'card' }): string {
   return encodeNodeId({ kind: 'payment', channel: CHANNEL, transactionId });
 }
 
-const order = (id: string, paymentId: string | null) => ({ id, paymentId });
-
-/** Returns the gateway's `operation` lines after the first `lines` log lines. */
-const operationsSince = (lines: number): string[] =>
-  logLines.slice(lines).filter((line) => line.includes('"msg":"operation"'));
-
 test('Orders of another subgraph show their payments of any method, with one gateway operation and one lookup per payment', async () => {
   const [card, upi] = [payment(), payment({ type: 'upi', email: 'ann@example.com' })];
-  orders.orders = [order('1', card), order('2', upi), order('3', card), order('4', null), order('5', upi)];
+  orders = [card, upi, card, null, upi].map((paymentId, place) => ({ id: `${place}`, paymentId }));
   const [lines, lookups] = [logLines.length, service.requestsTo('look-up-payment').length];
 
   const { data, errors } = await ask(
@@ -55,21 +49,15 @@ test('Orders of another subgraph show their payments of any method, with one gat
   const ofCard = { status: 'PENDING', amount: { currency: 'EUR', value: '10.00' } };
   const ofUpi = { ...ofCard, status: 'PROCESSING', upiLink: null };
   expect(data).toEqual({
-    orders: [
-      { id: '1', payment: ofCard },
-      { id: '2', payment: ofUpi },
-      { id: '3', payment: ofCard },
-      { id: '4', payment: null },
-      { id: '5', payment: ofUpi },
-    ],
+    orders: [ofCard, ofUpi, ofCard, null, ofUpi].map((payment, place) => ({ id: `${place}`, payment })),
   });
-  expect(operationsSince(lines)).toHaveLength(1);
+  expect(logLines.slice(lines).filter((line) => line.includes('"msg":"operation"'))).toHaveLength(1);
   expect(service.requestsTo('look-up-payment').length - lookups).toBe(2);
 });
 
 test('A payment shows the fields that another subgraph adds', async () => {
   const id = payment();
-  orders.orders = [order('order 8731', id)];
+  orders = [{ id: 'order 8731', paymentId: id }];
   const { data, errors } = await ask(
     'query Q($id: ID!) { node(id: $id) { __typename ... on PaymentResource { status order { id } } } }',
     { id },
@@ -94,19 +82,9 @@ test('A create sent twice with one key creates one payment, and can select a fie
   expect(first.text + logLines.join('')).not.toContain('4111111111111111');
 });
 
-test('A @oneOf input with two fields is refused through a router too, and nothing is sent to the service', async () => {
-  const { input } = redirectCall('CARD');
-  const creates = service.requestsTo('create-payment').length;
-  const both = { ...input, method: { redirect: 'CARD', upi: { email: 'ann@example.com' } } };
-  const response = await ask(DOCUMENTS.createPayment, { input: both });
-  expect(codesOf(response)).toEqual(['BAD_USER_INPUT']);
-  expect(response.text).not.toMatch(/ann@example\.com|127\.0\.0\.1/);
-  expect(service.requestsTo('create-payment')).toHaveLength(creates);
-});
-
 test('A payment whose lookup fails is null, its error keeps its code, and other payments are returned', async () => {
   const [good, bad] = [payment(), payment()];
-  orders.orders = [order('1', good), order('2', bad)];
+  orders = [good, bad].map((paymentId) => ({ id: paymentId, paymentId }));
   const failing = service.ledger.entries.at(-1)?.transactionId ?? '';
   service.plan((_purpose, { parameters }) =>
     parameters.get('transaction_id') === failing
@@ -124,14 +102,11 @@ test('A payment whose lookup fails is null, its error keeps its code, and other 
 });
 
 test('The Authorization header that the router forwards determines the caller', async () => {
-  orders.orders = [order('1', payment())];
+  orders = [{ id: '1', paymentId: payment() }];
   const lookups = service.requestsTo('look-up-payment').length;
   const question = '{ orders { payment { status } } }';
 
   expect(codesOf(await ask(question, {}, { authorization: '' }))).toEqual(['UNAUTHENTICATED']);
-  expect(codesOf(await ask(question, {}, bearer('pgk_nobody-0123456789abcdef')))).toEqual([
-    'UNAUTHENTICATED',
-  ]);
   expect(codesOf(await ask(question, {}, bearer(keyOf('elsewhere'))))).toEqual(['FORBIDDEN']);
   expect(service.requestsTo('look-up-payment')).toHaveLength(lookups);
   expect(codesOf(await ask(question))).toEqual([]);

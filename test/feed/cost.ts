@@ -2,17 +2,15 @@ import { readFileSync } from 'node:fs';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { Random, pause } from '../chaos/random';
-import { newestCursor } from '../changes/support/requests';
-import { CHANNEL } from '../support/caller';
+import { newestCursor, subscriptionQuery, unaliased } from '../changes/support/requests';
+import { CHANNEL, type Json } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { Program } from '../support/program';
-import type { Store } from '../support/stores';
-import { Consumer, TRANSPORTS } from './consumers';
-import { FINAL, endedIn, move, type Transitions } from './feed';
+import { openStore } from '../support/stores';
+import { FINAL, move } from './feed';
 
-export interface Cost {
-  payments: number;
+interface Cost {
   /** Number of lookups at the service. */
   lookups: number;
   cpuSeconds: number;
@@ -21,73 +19,29 @@ export interface Cost {
 }
 
 const WATCH = `subscription ($channel: UUID!, $id: UUID!) {
-  paymentUpdated(channel: $channel, transactionId: $id) { ... on PaymentResource { status } } }`;
+  paymentUpdated(channel: $channel, transactionId: $id) { ... on PaymentResource { transactionId status } } }`;
 /** Maximum time in ms until every last status has been delivered. */
 const CATCH_UP_MS = 60_000;
-
-/** Reads the statuses of payments. */
-type Method = (gateway: Program) => Reader | Promise<Reader>;
-
-interface Reader {
-  watch(transactionId: string): void;
-  /** Returns the ids of the payments whose last status was delivered. */
-  ended(): ReadonlySet<string>;
-  stop(): void;
-}
-
-/** One connection with a subscription for each payment. */
-const bySubscriptions: Method = ({ url }) => {
-  const ended = new Set<string>();
-  const client = createClient({
-    url: url.replace('http', 'ws'),
-    webSocketImpl: WebSocket,
-    connectionParams: AUTHORIZED,
-    lazy: false,
-  });
-  return {
-    watch: (id) => {
-      const next = ({ data }: { data?: { paymentUpdated: { status: string } } | null }): void => {
-        if (FINAL.includes(data?.paymentUpdated.status ?? '')) ended.add(id);
-      };
-      const sink = { next, error: () => undefined, complete: () => undefined };
-      client.subscribe<{ paymentUpdated: { status: string } }>(
-        { query: WATCH, variables: { channel: CHANNEL, id } },
-        sink,
-      );
-    },
-    ended: () => ended,
-    stop: () => void client.dispose(),
-  };
-};
-
-/** One subscription to all changes. */
-const byChanges: Method = async ({ url }) => {
-  const consumer = new Consumer({
-    transport: TRANSPORTS['WebSocket']!,
-    after: await newestCursor({ url }),
-    nextUrl: () => url,
-    nextLifetimeMs: () => 3_600_000,
-  });
-  void consumer.run();
-  return {
-    watch: () => undefined,
-    ended: () => endedIn(consumer.seen),
-    stop: () => consumer.stop(),
-  };
-};
 
 /** Returns the processor time that a running program has used. */
 function cpuSecondsOf({ pid }: Program): number {
   const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-  const fields = rest.split(' ').map(Number);
-  return ((fields[11] ?? 0) + (fields[12] ?? 0)) / 100;
+  const [user = 0, system = 0] = rest.split(' ').slice(11).map(Number);
+  return (user + system) / 100;
 }
 
+interface Load {
+  payments: number;
+  durationMs: number;
+}
+
+/** Creates payments, and reads their statuses by `watched`: a subscription for each payment, or one to all changes. */
 async function measure(
-  method: Method,
+  watched: 'each payment' | 'changes',
   env: Record<string, string>,
-  { store, payments, durationMs }: { store: Store; payments: number; durationMs: number },
+  { payments, durationMs }: Load,
 ): Promise<Cost> {
+  const store = await openStore('SQLite');
   const random = new Random(1);
   const service = await FakePaymentService.start();
   const gateway = await Program.start({
@@ -95,42 +49,51 @@ async function measure(
     databaseUrl: store.url,
     env: { RATE_LIMIT_PER_MINUTE: '0', ...env },
   });
-  const transitions: Transitions = new Map();
-  const reader = await method(gateway);
+  const { url } = gateway;
+  const client = createClient({
+    url: url.replace('http', 'ws'),
+    webSocketImpl: WebSocket,
+    connectionParams: AUTHORIZED,
+  });
+  const ended = new Set<string>();
+  const watch = (query: string, variables: Json): unknown =>
+    client.subscribe<Record<string, Json>>(
+      { query, variables: { channel: CHANNEL, ...variables } },
+      {
+        next: ({ data }) => {
+          const { transactionId, status } = unaliased(Object.values(data ?? {})[0] ?? {});
+          if (FINAL.includes(status)) ended.add(transactionId);
+        },
+        error: () => undefined,
+        complete: () => undefined,
+      },
+    );
   try {
+    if (watched === 'changes') watch(subscriptionQuery(), { after: await newestCursor({ url }) });
     await Promise.all(
       Array.from({ length: payments }, async (_, index) => {
         await pause((durationMs * index) / payments);
-        const { transactionId } = await gateway.create('payment', `cost-${method.name}-${index}`);
-        const entry = service.ledger.byId('payment', transactionId ?? '');
+        const { transactionId: id } = await gateway.create('payment', `cost-${index}`);
+        const entry = service.ledger.byId('payment', id ?? '');
         if (!entry) throw new Error('A payment was not created.');
-        reader.watch(entry.transactionId);
-        await move(entry, random, { transitions, maxStepMs: 20_000 });
+        if (watched === 'each payment') watch(WATCH, { id });
+        await move(entry, random, { transitions: new Map(), maxStepMs: 20_000 });
       }),
     );
     const deadline = performance.now() + CATCH_UP_MS;
-    while (reader.ended().size < payments && performance.now() < deadline) await pause(100);
-    const lookups = service.requests.filter(({ method: verb }) => verb === 'GET').length;
-    return { payments, lookups, cpuSeconds: cpuSecondsOf(gateway), ended: reader.ended().size };
+    while (ended.size < payments && performance.now() < deadline) await pause(100);
+    const lookups = service.requests.filter(({ method }) => method === 'GET').length;
+    return { lookups, cpuSeconds: cpuSecondsOf(gateway), ended: ended.size };
   } finally {
-    reader.stop();
+    void client.dispose();
     await gateway.kill();
     await service.close();
+    await store.drop();
   }
 }
 
 /** Measures the cost of following payments by one subscription to all changes, and by one for each payment. */
-export async function compareCosts(
-  openStore: () => Promise<Store>,
-  payments: number,
-  durationMs: number,
-): Promise<Record<'subscriptions' | 'changes', Cost>> {
-  const run = async (method: Method, env: Record<string, string>): Promise<Cost> => {
-    const store = await openStore();
-    return measure(method, env, { store, payments, durationMs }).finally(() => store.drop());
-  };
-  return {
-    subscriptions: await run(bySubscriptions, { FOLLOW_DAYS: '0' }),
-    changes: await run(byChanges, { FOLLOW_DAYS: '7', FOLLOW_LOOKUPS_PER_SECOND: '500' }),
-  };
-}
+export const compareCosts = async (load: Load): Promise<Record<string, Cost>> => ({
+  subscriptions: await measure('each payment', { FOLLOW_DAYS: '0' }, load),
+  changes: await measure('changes', { FOLLOW_DAYS: '7', FOLLOW_LOOKUPS_PER_SECOND: '500' }, load),
+});

@@ -13,7 +13,6 @@ describeStores('The record of changes', ({ kind, closeAtEnd }) => {
       store,
       payments: 60,
       durationMs: 6000,
-      gateways: kind === 'SQLite' ? 1 : 2,
       consumers: 1,
       killEveryMs: 4000,
     });

@@ -1,4 +1,3 @@
-import type { RecordedChange } from '../../../src/datasources/journal/changes';
 import type { Journal } from '../../../src/datasources/journal/journal';
 import { CHANNEL, type Kind } from '../../support/caller';
 import { openWithLongTimeout } from '../../support/gateway';
@@ -38,8 +37,7 @@ export class Recorded {
     const harness = await harnesses.start(options);
     const key = newKey();
     await harness.create(kind, key);
-    const [entry] = harness.service.created(key);
-    return Recorded.of(harnesses, harness, entry!);
+    return Recorded.of(harnesses, harness, harness.service.created(key)[0]!);
   }
 
   move(to: Partial<Entry>): void {
@@ -59,19 +57,12 @@ export class Recorded {
       after: null,
       limit: 500,
     });
-    const isOwn = ({ transactionId }: RecordedChange): boolean => transactionId === this.entry.transactionId;
-    return changes.filter(isOwn).map(({ status, state }) => (state === null ? status : `${status} ${state}`));
+    return changes
+      .filter(({ transactionId }) => transactionId === this.entry.transactionId)
+      .map(({ status, state }) => (state === null ? status : `${status} ${state}`));
   }
 
-  /** Waits until this state is the last one. Returns all states. */
-  statesUntil(last: string): Promise<string[]> {
-    return until(
-      () => this.states(),
-      (states) => states.at(-1) === last,
-    );
-  }
-
-  /** Like `statesUntil`, but advances the clock in steps while it waits. */
+  /** Advances the clock in steps until this state is the last one. Returns all states. */
   advanceUntil(last: string): Promise<string[]> {
     return advanceUntil(
       this.harness,

@@ -1,6 +1,7 @@
 import { EventStream, type StreamEvent } from '../../subscriptions/support/event-stream';
 import { CHANNEL, type Json } from '../../support/caller';
 import { AUTHORIZED } from '../../support/credentials';
+import { post } from '../../support/raw';
 
 /** A change as the tests select it. */
 export interface SeenChange extends Json {
@@ -39,30 +40,22 @@ export interface ReaderOptions {
   url: string;
   after?: string | undefined;
   credentials?: { authorization: string };
-  channel?: string;
 }
 
-export interface Page {
+interface Page {
   changes: Json[];
   endCursor: string;
   hasMore: boolean;
 }
 
 export async function readPage(
-  { url, after, credentials = AUTHORIZED, channel = CHANNEL }: ReaderOptions,
+  { url, after, credentials = AUTHORIZED }: ReaderOptions,
   first?: number,
   query = pageQuery(),
 ) {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...credentials },
-    body: JSON.stringify({ query, variables: { channel, after, first } }),
-  });
-  const { data, errors } = (await response.json()) as {
-    data?: { changes: Page } | null;
-    errors?: { message: string; extensions: Json }[];
-  };
-  const page = data?.changes;
+  const variables = { channel: CHANNEL, after, first };
+  const { data, errors } = await post(url, JSON.stringify({ query, variables }), credentials);
+  const page = (data as { changes: Page } | null | undefined)?.changes;
   return { page: page && { ...page, changes: page.changes.map(unaliased) }, errors };
 }
 
@@ -87,12 +80,12 @@ export async function newestCursor(options: ReaderOptions): Promise<string> {
 
 /** Opens a stream of server-sent events. Sends the header Last-Event-ID if `lastEventId` is given. */
 export const openStream = (
-  { url, after, credentials = AUTHORIZED, channel = CHANNEL }: ReaderOptions,
+  { url, after, credentials = AUTHORIZED }: ReaderOptions,
   { method = 'GET', lastEventId, query = subscriptionQuery() }: StreamOptions = {},
 ): Promise<EventStream> =>
   EventStream.open(
     `${url}/stream`,
-    { query, variables: { channel, after } },
+    { query, variables: { channel: CHANNEL, after } },
     {
       method,
       headers: { ...credentials, ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) },

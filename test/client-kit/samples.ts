@@ -16,12 +16,6 @@ export const upiInput = (): CreatePaymentInput =>
     method: { upi: { firstName: 'Asha', phone: '919876543210' } },
   });
 
-export const cardInput = (pan: string, value = '10.00'): CreatePaymentInput =>
-  paymentInput({
-    amount: { currency: 'EUR', value },
-    method: { card: { pan, expiryMonth: '12', expiryYear: '2099', cvc: '123', cardholder: 'A PAYER' } },
-  });
-
 export const payoutInput = (changed: Partial<CreatePayoutInput> = {}): CreatePayoutInput => ({
   idempotencyKey: randomUUID(),
   channel: CHANNEL,
