@@ -80,6 +80,6 @@ export const bugs = [
     file: 'src/datasources/journal/sql-journal.ts',
     find: ', this.write(confirms, leaseUntil, owner)]);',
     replace: ']);\n    void confirms;',
-    tests: ['test/journal/confirms.system.test.ts'],
+    tests: ['test/simulation/journal-model.system.test.ts'],
   },
 ];

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { openJournal } from '../../src/datasources/journal/create-journal';
-import type { BeginResult, Journal, NewAttempt } from '../../src/datasources/journal/journal';
+import type { Journal, NewAttempt } from '../../src/datasources/journal/journal';
 import { AdvancingClock } from '../../src/sandbox/clock';
 import { systemClock } from '../../src/shared/clock';
 import { scrape } from '../metrics/support/scrape';
@@ -11,21 +11,20 @@ import { describeSmallDisk } from '../support/small-disk';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
 import { ENDED, begunAs, newAttempt, newConfirm, newPayout, OUTCOMES, tally } from './support/samples';
-import { UNAVAILABLE } from './support/unavailable';
+import { EVERYTHING, UNAVAILABLE } from './support/unavailable';
 
 const fresh = (count: number, service = newAttempt().service) =>
   Array.from({ length: count }, () => newAttempt({ service }));
 
 describeJournals('A journal', (fixture) => {
-  test.each([1, 60])('keeps recorded attempts when the process is killed after %i of them', async (count) => {
+  test('keeps recorded attempts when the process is killed', async () => {
     const child = await fixture.startChild();
     const ending = child.call('beginOneByOne', fresh(2_000));
-    await until(() => child.events.length >= count);
+    await until(() => child.events.length >= 60);
     await child.kill();
     await expect(ending).rejects.toThrow();
     const found = await fixture.store.rows(`SELECT id FROM attempts WHERE outcome = 'in_progress'`);
     const kept = new Set(found.map(({ id }) => id));
-    expect(child.events.length).toBeGreaterThanOrEqual(count);
     expect(child.events.filter((id) => !kept.has(id))).toEqual([]);
     await begunAs(fixture.journal, 'succeeded', newAttempt());
   });
@@ -33,13 +32,13 @@ describeJournals('A journal', (fixture) => {
   test('completes its writes when it is closed', async () => {
     const journal = await fixture.open();
     const settled = await begunAs(journal, 'in_progress', newAttempt());
-    const confirms = Array.from({ length: 40 }, () => newConfirm());
-    await Promise.all(confirms.map((confirm) => journal.beginConfirm(confirm)));
+    const confirm = newConfirm();
+    await journal.beginConfirm(confirm);
     const attempts = fresh(1_000);
     const begins = attempts.map((attempt) => journal.insertAttempt(attempt));
     const others = [
       journal.recordOutcome(settled.id, OUTCOMES.succeeded),
-      ...confirms.map(({ id }) => journal.endConfirm(id, ENDED.known)),
+      journal.endConfirm(confirm.id, ENDED.known),
     ];
     await journal.close();
     expect(tally(await Promise.all(begins))).toEqual({ started: 1_000 });
@@ -48,19 +47,15 @@ describeJournals('A journal', (fixture) => {
     const kept = await fixture.store.rows(`SELECT 1 FROM attempts WHERE service = '${service}'`);
     expect(kept).toHaveLength(1_000);
     await expect(fixture.journal.find(settled)).resolves.toMatchObject({ outcome: 'succeeded' });
-    const next = confirms.map((confirm) => fixture.journal.beginConfirm({ ...confirm, id: newConfirm().id }));
-    for (const started of await Promise.all(next))
-      expect(started).toMatchObject({ previousOutcomeUnknown: false });
+    const next = fixture.journal.beginConfirm({ ...confirm, id: newConfirm().id });
+    await expect(next).resolves.toMatchObject({ previousOutcomeUnknown: false });
   });
 
   test('refuses everything once it is closed, and can be closed again', async () => {
     const journal = await fixture.open();
     await Promise.all([journal.close(), journal.close()]);
     await journal.close();
-    await expect(journal.insertAttempt(newAttempt())).rejects.toMatchObject(UNAVAILABLE);
-    await expect(journal.recordOutcome('id', OUTCOMES.rejected)).rejects.toMatchObject(UNAVAILABLE);
-    await expect(journal.find(newAttempt())).rejects.toMatchObject(UNAVAILABLE);
-    await expect(journal.ping()).rejects.toMatchObject(UNAVAILABLE);
+    for (const call of EVERYTHING) await expect(call(journal)).rejects.toMatchObject(UNAVAILABLE);
   });
 });
 
@@ -109,14 +104,11 @@ async function beginUntilRefused(
 ): Promise<{ started: NewAttempt[]; refused: NewAttempt[] }> {
   const started: NewAttempt[] = [];
   for (;;) {
-    const batch = Array.from({ length: 20 }, () =>
-      newPayout({ service: 'full', publicDetails: 'x'.repeat(500) }),
-    );
+    const given = { service: 'full', publicDetails: 'x'.repeat(500) };
+    const batch = Array.from({ length: 20 }, () => newPayout(given));
     const responses = await Promise.allSettled(batch.map((attempt) => journal.insertAttempt(attempt)));
-    const failures = responses.filter((response) => response.status === 'rejected');
-    if (failures.length > 0) {
-      for (const { reason } of failures) expect(reason).toMatchObject(UNAVAILABLE);
-      expect(failures).toHaveLength(batch.length);
+    if (responses.some(({ status }) => status === 'rejected')) {
+      expect(responses).toMatchObject(batch.map(() => ({ reason: UNAVAILABLE })));
       return { started, refused: batch };
     }
     started.push(...batch);
@@ -141,7 +133,7 @@ describeSmallDisk('A disk', '1m', (disk) => {
 
     rmSync(disk.filler);
     const again = await Promise.all(refused.map((attempt) => journal.insertAttempt(attempt)));
-    expect(again).toEqual(refused.map((): BeginResult => ({ kind: 'started' })));
+    expect(tally(again)).toEqual({ started: refused.length });
     await journal.recordOutcome(before.id, { outcome: 'rejected', settledAt: 1 });
     await journal.close();
 
@@ -188,7 +180,6 @@ describeSmallDisk('A disk', '1m', (disk) => {
     const error = await opened.catch((fault: Error) => fault);
     disk.remount('rw');
     expect(error).toMatchObject({ name: 'JournalOpenError' });
-    expect((error as Error).message).toContain(disk.folder);
-    expect((error as Error).message).toContain('EROFS');
+    for (const text of [disk.folder, 'EROFS']) expect((error as Error).message).toContain(text);
   });
 });
