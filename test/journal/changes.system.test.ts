@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { Client } from 'pg';
 import {
   PositionExpired,
   type ChangePosition,
   type RecordedChange,
 } from '../../src/datasources/journal/changes';
 import { until } from '../support/latch';
+import { connected } from './support/connected';
 import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
 import {
   claimOf,
@@ -20,13 +20,6 @@ import {
   statusesOf,
 } from './support/observations';
 import { newAttempt, OUTCOMES, purgeAll } from './support/samples';
-
-/** Opens a connection that closes at the end of its block, also after a failure: open transactions delay others. */
-async function connected(url: string): Promise<Client & AsyncDisposable> {
-  const client = new Client(url);
-  await client.connect();
-  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
-}
 
 describeJournals('The record of changes', (fixture) => {
   test('has the status of a create, and each later status or state once', async () => {

@@ -83,7 +83,8 @@ export const firstAttempt = (key: string, given: Record<string, Column> = {}): F
 export const firstUnknown = (key: string, given: Record<string, Column> = {}): FirstAttempt =>
   firstAttempt(key, { outcome: 'unknown', transaction_id: null, status: null, settled_at: null, ...given });
 
-const literal = (value: Column): string => (typeof value === 'string' ? `'${value}'` : String(value));
+/** Returns a value as SQL. */
+export const literal = (value: Column): string => (typeof value === 'string' ? `'${value}'` : String(value));
 
 /** Writes attempts as a gateway of that time does. Payouts reserve their external ids. */
 export async function insertFirst(store: Store, attempts: readonly FirstAttempt[]): Promise<void> {

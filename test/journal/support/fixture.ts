@@ -17,22 +17,18 @@ export interface JournalFixture {
   /** A journal with a long timeout, for busy machines. */
   journal: Journal;
   open(): Promise<Journal>;
-  /** Opens a journal with the production timeout. */
-  openWithShortTimeout(): Promise<Journal>;
   startChild(): Promise<JournalChild>;
 }
 
 function useFixture(kind: StoreKind): JournalFixture {
   const journals: Journal[] = [];
   const children: JournalChild[] = [];
-  const open = async (timeLimitMs?: number): Promise<Journal> => {
-    const journal = await openJournal(fixture.store.url, timeLimitMs);
-    journals.push(journal);
-    return journal;
-  };
   const fixture = {
-    open: () => open(JOURNAL_TIMEOUT_MS),
-    openWithShortTimeout: () => open(),
+    open: async () => {
+      const journal = await openJournal(fixture.store.url, JOURNAL_TIMEOUT_MS);
+      journals.push(journal);
+      return journal;
+    },
     startChild: async () => {
       const child = await startChild(fixture.store.url);
       children.push(child);
