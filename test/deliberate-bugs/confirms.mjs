@@ -15,7 +15,7 @@ export const bugs = [
     find: 'if (mustLookUp && !before) throw',
     replace: 'if (mustLookUp && !request) throw',
     tests: ['test/exactly-once/confirm.test.ts'],
-    name: 'proxy answers',
+    name: '404 of a proxy',
   },
   {
     id: 'confirm-repeated-input-sent',
@@ -80,6 +80,6 @@ export const bugs = [
     file: 'src/datasources/journal/sql-journal.ts',
     find: ', this.write(confirms, leaseUntil, owner)]);',
     replace: ']);\n    void confirms;',
-    tests: ['test/simulation/journal-model.system.test.ts'],
+    tests: ['test/journal/confirms.system.test.ts'],
   },
 ];

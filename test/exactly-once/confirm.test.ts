@@ -122,24 +122,17 @@ describeSqlite('A confirm', (harnesses) => {
       expect(sentAndCarriedOut()).toEqual([2, 1]);
     });
 
-    test('is not sent while the payment cannot be looked up, nor if the payment no longer waits for a confirm', async () => {
-      harness.service.plan(lookupsDown);
-      expect(await first()).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
-      expect(sent()).toBe(1);
-      harness.service.plan(() => undefined);
+    test.each([
+      ['fails', status(503)],
+      ['gets a 404 of a proxy', html(404)],
+    ])('is not sent while the lookup %s, nor if the payment no longer waits for it', async (_how, reply) => {
       harness.service.ledger.confirm({ id });
-      expect(await other.confirm(id, utr(UTR))).toMatchObject(success(true));
-      expect(await first()).toMatchObject(success(true));
-      expect(sent()).toBe(1);
-    });
-
-    test('is not sent while a proxy answers the lookup with 404', async () => {
-      harness.service.ledger.confirm({ id });
-      harness.service.plan(failing('look-up-payment', html(404)));
+      harness.service.plan(failing('look-up-payment', reply));
       expect(await first()).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
-      expect(sent()).toBe(1);
       harness.service.plan(() => undefined);
-      expect(await first()).toMatchObject(success(true));
+      for (const gateway of [other, harness])
+        expect(await gateway.confirm(id, utr(UTR))).toMatchObject(success(true));
+      expect(sent()).toBe(1);
     });
 
     test('has an unknown outcome if it has another input and loses its response: either input may be the cause', async () => {
@@ -275,42 +268,4 @@ describeSqlite('A confirm', (harnesses) => {
     expect(await changed.confirm(id, utr(UTR))).toMatchObject(success(false));
     expect(sent()).toBe(2);
   });
-
-  test.each([false, true])(
-    'is carried out once and never refused in a storm of retries (service accepts repeats: %s)',
-    async (acceptsRepeats) => {
-      harness.service.ledger.acceptsRepeats = acceptsRepeats;
-      const payments = harness.service.ledger.entries.length;
-      const retries = await storm([harness, other], 24);
-      expect(retries.filter(({ result }) => result === 'RejectedByServiceError')).toEqual([]);
-      const confirms = harness.service.ledger.entries.slice(payments).map((entry) => entry.confirms);
-      expect(Math.max(...confirms)).toBe(1);
-    },
-  );
 });
-
-/** Confirms each payment four times: twice concurrently, where some callers disconnect, then twice more. */
-async function storm(gateways: readonly [Harness, Harness], payments: number): Promise<CallResult[]> {
-  const [{ service }] = gateways;
-  let count = 0;
-  service.plan((endpoint) =>
-    endpoint === 'confirm' && (count += 1) % 3 === 0 ? { acts: true, reply: reset } : undefined,
-  );
-  const pay = async (_: unknown, place: number): Promise<CallResult[]> => {
-    const gateway = (turn: number): Harness => gateways[(place + turn) % 2]!;
-    const { transactionId } = await until(
-      () => gateway(0).create('payment', newKey()),
-      ({ result }) => result === 'PaymentSuccess',
-    );
-    const confirmation = utr(String(100_000_000_000 + place));
-    const call = (turn: number, signal?: AbortSignal): Promise<CallResult> =>
-      gateway(turn)
-        .call(CONFIRM, { channel: CHANNEL, transactionId, confirmation }, signal)
-        .catch((): CallResult => ({ result: 'disconnected' }));
-    const leaving = new AbortController();
-    if (place % 2) setImmediate(() => leaving.abort());
-    await Promise.all([call(0, leaving.signal), call(1)]);
-    return [await untilDone(() => call(0)), await untilDone(() => call(1))];
-  };
-  return (await Promise.all(Array.from({ length: payments }, pay))).flat();
-}

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { latch, until } from '../support/latch';
+import { latch } from '../support/latch';
 import type { Fault } from '../support/payment-service/fake-payment-service';
 import { reset } from '../support/payment-service/faults';
 import { describeSqlite, newKey, type Harness } from '../support/harness';
@@ -12,7 +12,6 @@ import {
   SETTLE,
   failing,
   loseResponse,
-  loseHiddenResponse,
   paidBefore,
   repeatFor,
   replacing,
@@ -48,31 +47,6 @@ describeSqlite('A payment of unknown outcome', (harnesses) => {
     await untilOutcome(harness, key, 'NOT_SENT', MINUTE);
     expect(await harness.create('payment', key, OTHER_AMOUNT)).toMatchObject({ replayed: false });
     expect(harness.service.created(key)).toMatchObject([OTHER_AMOUNT]);
-  });
-
-  test('is recovered as soon as another recovery ends, even if many are due', async () => {
-    harness.service.ledger.lag = { ms: 0, lookups: 1_000_000 };
-    harness.service.plan((endpoint) =>
-      endpoint === 'create-payment' ? { acts: true, reply: reset } : undefined,
-    );
-    const keys: string[] = [];
-    // More than are recovered concurrently.
-    while (keys.length < 20) {
-      const tried = Array.from({ length: 10 }, newKey);
-      const ends = await Promise.all(tried.map((key) => harness.create('payment', key)));
-      keys.push(...tried.filter((_, place) => ends[place]?.result === 'OutcomeUnknownError'));
-    }
-    for (const entry of harness.service.ledger.entries) entry.hiddenLookups = 0;
-    harness.service.plan(() => undefined);
-    harness.clock.advance(MINUTE);
-    for (let succeeded = 0; succeeded < keys.length; harness.clock.advance(SECOND / 5))
-      succeeded = await until(
-        async () => {
-          const attempts = await Promise.all(keys.map((key) => harness.attempt(key)));
-          return attempts.filter((attempt) => attempt?.outcome === 'SUCCEEDED').length;
-        },
-        (count) => count > succeeded,
-      );
   });
 
   test('is not created again while lookups fail, however long that takes', async () => {
@@ -117,15 +91,6 @@ describeSqlite('A payment of unknown outcome', (harnesses) => {
     await loseResponse(harness, 'payment', key, true);
     await repeatFor(harness, key, 2 * SETTLE);
     expect(harness.service.created(key)).toHaveLength(1);
-  });
-
-  test('is recovered by another instance after its own instance has stopped', async () => {
-    const key = newKey();
-    const other = await harnesses.start({ service: harness.service, clock: harness.clock });
-    const show = await loseHiddenResponse(harness, 'payment', key);
-    await harness.close();
-    const transactionId = show();
-    expect(await untilOutcome(other, key, 'SUCCEEDED')).toMatchObject({ payment: { transactionId } });
   });
 
   test('is looked up by only one instance at a time', async () => {

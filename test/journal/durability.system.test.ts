@@ -2,16 +2,12 @@ import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import type { Journal, NewAttempt } from '../../src/datasources/journal/journal';
-import { AdvancingClock } from '../../src/sandbox/clock';
-import { systemClock } from '../../src/shared/clock';
-import { scrape } from '../metrics/support/scrape';
-import { testGateway } from '../support/gateway';
 import { until } from '../support/latch';
 import { describeSmallDisk } from '../support/small-disk';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
 import { ENDED, begunAs, newAttempt, newConfirm, newPayout, OUTCOMES, tally } from './support/samples';
-import { EVERYTHING, UNAVAILABLE } from './support/unavailable';
+import { EVERYTHING, reasonOf, UNAVAILABLE, WRITES } from './support/unavailable';
 
 const fresh = (count: number, service = newAttempt().service) =>
   Array.from({ length: count }, () => newAttempt({ service }));
@@ -122,9 +118,8 @@ describeSmallDisk('A disk', '1m', (disk) => {
     const before = await begunAs(journal, 'in_progress', newAttempt({ service: 'full' }));
     disk.fill();
     const { started, refused } = await beginUntilRefused(journal);
-    await expect(
-      journal.insertAttempt(newAttempt({ publicDetails: 'x'.repeat(50_000) })),
-    ).rejects.toMatchObject(UNAVAILABLE);
+    for (const write of [WRITES['begin']!, WRITES['checkWrite']!])
+      await expect(reasonOf(write(journal))).resolves.toBe('disk_full');
 
     // Reads still work, and show exactly the accepted attempts.
     const page = { service: 'full', client: 'shop', channel: 'channel-1', limit: 10_000 };
@@ -141,37 +136,6 @@ describeSmallDisk('A disk', '1m', (disk) => {
     await expect(reopened.list(page)).resolves.toHaveLength(kept.length + refused.length);
     await expect(reopened.find(before)).resolves.toMatchObject({ outcome: 'rejected' });
     await reopened.close();
-  });
-
-  test('that is full makes the gateway unready, with the reason in its log and metrics, until there is space', async () => {
-    const clock = new AdvancingClock(systemClock);
-    const logLines: string[] = [];
-    const env = { DATABASE_URL: `file:${path.join(disk.folder, 'gateway.db')}` };
-    const { gateway } = await testGateway('http://127.0.0.1:1/', { env, clock, logLines });
-    const logged = (event: string): unknown[] =>
-      logLines
-        .map((line) => JSON.parse(line) as object)
-        .filter((line) => 'event' in line && line.event === event);
-    const readiness = async () => {
-      clock.advance(5_000);
-      const response = await fetch(`${gateway.url}/readyz`);
-      return { code: response.status, ...((await response.json()) as { checks: object }) };
-    };
-    await until(readiness, ({ code }) => code === 200);
-
-    disk.fill();
-    const full = await until(readiness, ({ code }) => code === 503);
-    expect(full.checks).toMatchObject({ journal: 'down', journalReason: 'disk_full' });
-    const metrics = await scrape(gateway.url);
-    expect(metrics.sum('paygraph_journal_up')).toBe(0);
-    expect(metrics.sum('paygraph_journal_failures_total', { reason: 'disk_full' })).toBeGreaterThan(0);
-    const facts = { reason: 'disk_full', code: expect.stringMatching(/^(SQLITE_FULL|ENOSPC)$/) as string };
-    expect(logged('journal_unavailable')).toEqual([expect.objectContaining(facts)]);
-    rmSync(disk.filler);
-    await until(readiness, ({ code }) => code === 200);
-    expect((await scrape(gateway.url)).sum('paygraph_journal_up')).toBe(1);
-    expect(logged('journal_available')).toEqual([expect.objectContaining({ reason: 'disk_full' })]);
-    await gateway.close();
   });
 
   test('that is read-only makes opening the journal fail with a JournalOpenError that names the folder and EROFS', async () => {

@@ -326,25 +326,6 @@ async function readAll({ store }: JournalFixture, given: Partial<StartRange> & {
 }
 
 describeJournals('Reading attempts by start time', (fixture) => {
-  test('returns those of all clients, channels, kinds and outcomes in a time window, oldest first', async () => {
-    const service = randomUUID();
-    const started: { id: string; startedAt: number }[] = [];
-    for (const [index, outcome] of OUTCOMES.entries())
-      for (const kind of ['payment', 'payout'] as const) {
-        const startedAt = 10 * DAY_MS - index * DAY_MS;
-        const given = { service, kind, startedAt, client: `c${index}`, channel: `channel ${index}` };
-        const attempt = newAttempt(given);
-        started.push(await begunAs(fixture.journal, outcome, attempt, { transactionId: randomUUID() }));
-      }
-    await begunAs(fixture.journal, 'in_progress', newAttempt({ startedAt: 9 * DAY_MS }));
-    const inOrder = started.toSorted((one, other) => one.startedAt - other.startedAt).map(({ id }) => id);
-    expect((await readAll(fixture, { service })).ids).toEqual(inOrder);
-    // `from` is inclusive and `to` exclusive.
-    const middle = { from: 7 * DAY_MS, to: 9 * DAY_MS };
-    expect((await readAll(fixture, { service, ...middle })).ids).toEqual(inOrder.slice(2, 6));
-    expect((await readAll(fixture, { service, channel: 'channel 4' })).ids).toEqual(inOrder.slice(0, 2));
-  });
-
   test('returns each attempt once, however many started in one millisecond, and continues after a position', async () => {
     const service = randomUUID();
     await generateAttempts(fixture.store, { service, count: 3000, settledFrom: DAY_MS });
