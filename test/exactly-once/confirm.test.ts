@@ -210,11 +210,6 @@ describeSqlite('A confirm', (harnesses) => {
   describe('with an input other than that of a successful confirm', () => {
     beforeEach(first);
 
-    test('is sent, and a refusal of the service is returned', async () => {
-      expect(await second()).toMatchObject(refused);
-      expect(sentAndCarriedOut()).toEqual([2, 1]);
-    });
-
     test('is sent; if the service accepts it, a repeat of either input returns its success without a request', async () => {
       harness.service.ledger.acceptsRepeats = true;
       expect(await second()).toMatchObject(success(false));

@@ -171,7 +171,6 @@ const card = (over: Json = {}): Json => ({
 });
 
 const OTHER_INPUTS: [string, Json, Json][] = [
-  ['another amount', {}, { amount: { currency: 'INR', value: '10.01' } }],
   ['an external id, where there was none', { externalId: undefined }, { externalId: 'order 1' }],
   ['no external id, where there was one', {}, { externalId: undefined }],
   ['another channel', {}, { channel: '7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b11' }],

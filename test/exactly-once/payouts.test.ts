@@ -68,14 +68,6 @@ describeSqlite('The external id of a payout', (harnesses) => {
     expect(sent(harness.service, 'payout', other)).toBe(0);
   });
 
-  test('of a payout that the service refused is free for another key', async () => {
-    const [key, other] = [newKey(), newKey()];
-    harness.service.next('create-payout', { acts: false, reply: status(400) });
-    expect(await harness.create('payout', key)).toMatchObject({ result: 'RejectedByServiceError' });
-    const end = await harness.create('payout', other, { externalId: `order ${key}` });
-    expect(end).toMatchObject(CREATED);
-  });
-
   test('is used by only one of 20 concurrent creates with different keys', async () => {
     const externalId = newKey();
     const keys = Array.from({ length: 20 }, newKey);

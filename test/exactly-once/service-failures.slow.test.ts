@@ -33,10 +33,10 @@ describeSqlite('A lookup', (harnesses) => {
 
   const lookups = (): number => harness.service.requestsTo('look-up-payment').length;
 
-  test.each<[times: number, what: string, replies: FaultReply[], code?: string]>([
+  test.each<[times: number, what: string, replies: FaultReply[], code: string | undefined]>([
     [3, 'is 503', [status(503), status(503), status(503)], 'SERVICE_UNAVAILABLE'],
     [3, 'is 429', [status(429), status(429), status(429)], 'SERVICE_UNAVAILABLE'],
-    [3, 'is lost, and then 502', [reset, status(502)]],
+    [3, 'is lost, and then 502', [reset, status(502)], undefined],
     [1, 'is 400', [status(400)], 'BAD_USER_INPUT'],
     [1, 'is 401', [status(401)], 'SERVICE_AUTH_FAILED'],
   ])('is sent %i times if the response %s', async (times, _what, replies, code) => {

@@ -175,21 +175,6 @@ describeSqlite('A create', (harnesses) => {
     expect(harness.service.requestsTo('create-payment')).toHaveLength(1);
   });
 
-  test('that was refused for its timestamp is refused again if its second request is delayed', async () => {
-    const harness = await harnesses.start({
-      wrap: replacing('findById', (find) => async (...args) => {
-        const found = await find(...args);
-        harness.clock.advance(30 * MINUTE);
-        return found;
-      }),
-    });
-    harness.service.clockOffsetMs = 10 * MINUTE;
-    const key = newKey();
-    expect(await harness.create('payment', key)).toMatchObject({ error: 'SERVICE_AUTH_FAILED' });
-    expect(sent(harness.service, 'payment', key)).toBe(2);
-    expect(harness.service.created(key)).toHaveLength(0);
-  });
-
   test('of unknown outcome matches no payment after JOURNAL_RETENTION_DAYS: a purged attempt may own it', async () => {
     const harness = await harnesses.start({ env: { JOURNAL_RETENTION_DAYS: '30' } });
     const [kept, expired] = [newKey(), newKey()];

@@ -37,18 +37,9 @@ describeJournals('The record of changes', (fixture) => {
     await expect(observe(COMPLETED)).resolves.toBe('recorded');
     await expect(observe(COMPLETED)).resolves.toBe('not_followed');
     const { changes, hasMore, readUntil, isBehind } = await readPage(fixture.journal, rangeOf(payment));
-    const common = {
-      kind: 'payment',
-      client: 'shop',
-      channel: payment.channel,
-      transactionId: payment.transactionId,
-      externalId: payment.externalId,
-      method: 'upi',
-      currency: 'INR',
-      value: '12.50',
-      position: expect.any(Object) as object,
-    };
-    expect(changes).toEqual(
+    const { transactionId, externalId } = payment;
+    const common = { transactionId, externalId, method: 'upi', currency: 'INR', value: '12.50' };
+    expect(changes).toMatchObject(
       [
         { previousStatus: null, status: 'PENDING', state: 'WAITING_FOR_CODE', recordedAt: 3_000 },
         { previousStatus: 'PENDING', status: 'PROCESSING', recordedAt: 4_015 },

@@ -3,7 +3,6 @@ import type { Store } from '../../support/stores';
 /** The tables of a journal from before the first release. */
 const tables = (isSqlite: boolean): string[] => {
   const sequence = isSqlite ? 'INTEGER PRIMARY KEY AUTOINCREMENT' : 'BIGSERIAL PRIMARY KEY';
-  const open = "outcome IN ('in_progress', 'unknown')";
   return [
     'CREATE TABLE applied_migrations (name TEXT PRIMARY KEY)',
     "INSERT INTO applied_migrations VALUES ('0009-write-checks')",
@@ -15,8 +14,6 @@ const tables = (isSqlite: boolean): string[] => {
        next_check_at BIGINT, checks INTEGER NOT NULL DEFAULT 0, absent_lookups INTEGER NOT NULL DEFAULT 0,
        absent_ms BIGINT NOT NULL DEFAULT 0, absent_observer TEXT NOT NULL DEFAULT '',
        UNIQUE (service, client, key))`,
-    `CREATE INDEX attempts_open ON attempts (outcome, lease_until) WHERE ${open}`,
-    'CREATE INDEX attempts_settled ON attempts (settled_at) WHERE settled_at IS NOT NULL',
     `CREATE TABLE reservations (service TEXT NOT NULL, channel TEXT NOT NULL, external_id TEXT NOT NULL,
        attempt_id TEXT NOT NULL, PRIMARY KEY (service, channel, external_id))`,
     `CREATE TABLE confirms (service TEXT NOT NULL, channel TEXT NOT NULL, transaction_id TEXT NOT NULL,
