@@ -127,42 +127,6 @@ describeSqlite('A key', (harnesses) => {
   });
 });
 
-describeSqlite('One transaction in the responses to several creates', (harnesses) => {
-  let harness: Harness;
-  beforeAll(async () => {
-    harness = await harnesses.start({ env: { PAYOUT_PREFLIGHT: 'off', SERVICE_TIMEOUT_MS: '2000' } });
-  });
-
-  test.each(KINDS)('counts as success of one key, and leaves the other keys unknown: %s', async (kind) => {
-    const externalId = newKey();
-    const keys = [1, 2, 3].map(() => newKey());
-    const arrived = latch();
-    harness.service.plan((endpoint) => {
-      if (endpoint !== `create-${kind}`) return undefined;
-      const isFirst = harness.service.requestsTo(`create-${kind}`).length === 1;
-      if (harness.service.requestsTo(`create-${kind}`).length === keys.length) arrived.open();
-      // The service behaves as if it deduplicated by external id.
-      return {
-        acts: isFirst,
-        first: arrived.opened,
-        reply: (connection, { json, ...response }) => {
-          const transactionId = harness.service.created(externalId)[0]?.transactionId;
-          connection.send({ ...response, json: { ...(json as object), transaction_id: transactionId } });
-        },
-      };
-    });
-    harness.service.requests.length = 0;
-    const ends = await Promise.all(keys.map((key) => harness.create(kind, key, { externalId })));
-    harness.service.plan(() => undefined);
-    expect(ends.map(({ result }) => result).sort()).toEqual(
-      ['OutcomeUnknownError', 'OutcomeUnknownError', SUCCESS[kind]].sort(),
-    );
-    const attempts = await Promise.all(keys.map((key) => harness.attempt(key)));
-    expect(attempts.filter((attempt) => attempt?.transactionId !== null)).toHaveLength(1);
-    expect(harness.service.created(externalId)).toHaveLength(1);
-  });
-});
-
 const { input: CARD_PAYMENT } = validCall('createPayment', 'card');
 const { card: CARD } = CARD_PAYMENT['method'] as { card: Json };
 const card = (over: Json = {}): Json => ({

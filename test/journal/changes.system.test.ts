@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import {
-  PositionExpired,
-  type ChangePosition,
-  type RecordedChange,
-} from '../../src/datasources/journal/changes';
+import { PositionExpired } from '../../src/datasources/journal/changes';
 import { until } from '../support/latch';
-import { connected } from './support/connected';
+import { withClient } from '../support/stores';
 import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
 import {
   claimOf,
@@ -153,36 +149,6 @@ describeJournals('The record of changes', (fixture) => {
 });
 
 describeJournals('The order of changes', (fixture) => {
-  test('is the same for a reader during concurrent writes and afterwards, without a gap', async () => {
-    const first = await created(fixture.journal);
-    const { service, channel } = first;
-    const payments = await Promise.all(
-      Array.from({ length: 60 }, () => created(fixture.journal, { service, channel })),
-    );
-    const instances = [fixture.journal, await fixture.open(), await fixture.open()];
-    let isOver = false;
-    const recording = Promise.all(
-      payments.map(async (payment, index) => {
-        const journal = instances[index % instances.length]!;
-        await journal.recordObservation(observationOf(payment));
-        await journal.recordObservation(observationOf(payment, { ...COMPLETED, requestedAt: 4_200 }));
-      }),
-    ).finally(() => (isOver = true));
-    const read: RecordedChange[] = [];
-    let after: ChangePosition | null = null;
-    const readOn = async (): Promise<boolean> => {
-      const page = await fixture.journal.readChanges(rangeOf(first, { after, limit: 7 }));
-      read.push(...page.changes);
-      after = page.readUntil;
-      return page.hasMore || page.isBehind;
-    };
-    while (!isOver) await readOn();
-    await recording;
-    await until(async () => !(await readOn()));
-    expect(read).toHaveLength(1 + 3 * payments.length);
-    expect(read).toEqual(await readAll(fixture.journal, rangeOf(first)));
-  });
-
   test('continues after the fence was raised, with a later epoch', async () => {
     const payment = await created(fixture.journal);
     await fixture.journal.setFence('operator');
@@ -217,27 +183,31 @@ describePostgresJournal('The order of changes', (fixture) => {
     const other = await fixture.open();
     await readPage(other, rangeOf(late));
     // Locks the second row of a batch, so that the batch waits when it already has a database transaction id.
-    await using holder = await connected(fixture.store.url);
-    await holder.query('BEGIN');
-    await holder.query(
-      `SELECT 1 FROM followed_transactions WHERE id = (SELECT max(id) - 1 FROM followed_transactions) FOR UPDATE`,
-    );
-    const recording = Promise.all(
-      [early, waiting].map((payment) => fixture.journal.recordObservation(observationOf(payment, COMPLETED))),
-    );
-    const isWaiting =
-      "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
-    await until(async () => (await fixture.store.rows(isWaiting)).length > 0);
-    await expect(other.recordObservation(observationOf(late, COMPLETED))).resolves.toBe('recorded');
-    const behind = await other.readChanges(rangeOf(late));
-    expect(statusesOf(behind)).toEqual(['PENDING']);
-    expect(behind.isBehind).toBe(true);
-    // Also when the reader examines the transaction that delays it.
-    const endsAt = performance.now() + 200;
-    while (performance.now() < endsAt)
-      expect(statusesOf(await other.readChanges(rangeOf(late)))).toEqual(['PENDING']);
-    await holder.query('COMMIT');
-    await expect(recording).resolves.toEqual(['recorded', 'recorded']);
+    const behind = await withClient(fixture.store.url, async (holder) => {
+      await holder.query('BEGIN');
+      await holder.query(
+        `SELECT 1 FROM followed_transactions WHERE id = (SELECT max(id) - 1 FROM followed_transactions) FOR UPDATE`,
+      );
+      const recording = Promise.all(
+        [early, waiting].map((payment) =>
+          fixture.journal.recordObservation(observationOf(payment, COMPLETED)),
+        ),
+      );
+      const isWaiting =
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+      await until(async () => (await fixture.store.rows(isWaiting)).length > 0);
+      await expect(other.recordObservation(observationOf(late, COMPLETED))).resolves.toBe('recorded');
+      const behind = await other.readChanges(rangeOf(late));
+      expect(statusesOf(behind)).toEqual(['PENDING']);
+      expect(behind.isBehind).toBe(true);
+      // Also when the reader examines the transaction that delays it.
+      const endsAt = performance.now() + 200;
+      while (performance.now() < endsAt)
+        expect(statusesOf(await other.readChanges(rangeOf(late)))).toEqual(['PENDING']);
+      await holder.query('COMMIT');
+      await expect(recording).resolves.toEqual(['recorded', 'recorded']);
+      return behind;
+    });
     const rest = await until(
       () => other.readChanges({ ...rangeOf(late), after: behind.readUntil }),
       ({ changes }) => changes.length > 0,
@@ -249,14 +219,14 @@ describePostgresJournal('The order of changes', (fixture) => {
   });
 
   test('is not delayed by transactions that write no changes', async () => {
-    await using client = await connected(fixture.store.url);
-    await client.query('BEGIN; CREATE TABLE others (id INTEGER)');
-    const payment = await created(fixture.journal);
-    const page = await readPage(fixture.journal, rangeOf(payment));
-    expect(statusesOf(page)).toEqual(['PENDING']);
-    const newest = await fixture.journal.newestChange(payment.service, payment.channel);
-    expect(newest).toEqual(page.readUntil);
-    await client.query('ROLLBACK');
+    await withClient(fixture.store.url, async (client) => {
+      await client.query('BEGIN; CREATE TABLE others (id INTEGER)');
+      const payment = await created(fixture.journal);
+      const page = await readPage(fixture.journal, rangeOf(payment));
+      expect(statusesOf(page)).toEqual(['PENDING']);
+      const newest = await fixture.journal.newestChange(payment.service, payment.channel);
+      expect(newest).toEqual(page.readUntil);
+    });
   });
 
   test('has a later epoch when the journal was last written to another database', async () => {

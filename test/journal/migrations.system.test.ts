@@ -6,8 +6,14 @@ import type { Journal, NewAttempt } from '../../src/datasources/journal/journal'
 import type { MigrationStore } from '../../src/datasources/journal/convert-attempts';
 import { migrate } from '../../src/datasources/journal/migrations';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
-import { describePostgres, emptyPostgres, openStore, type Row, type Store } from '../support/stores';
-import { connected } from './support/connected';
+import {
+  describePostgres,
+  emptyPostgres,
+  openStore,
+  withClient,
+  type Row,
+  type Store,
+} from '../support/stores';
 import {
   createFirstJournal,
   firstAttempt,
@@ -129,28 +135,29 @@ describePostgres('A journal from before the first release', () => {
     await store.rows(`INSERT INTO attempts (id, key, external_id, transaction_id, ${Object.keys(rest).join(', ')})
       SELECT 'many ' || n, 'many ' || n, 'order ' || n, 'tx ' || n, ${Object.values(rest).map(literal).join(', ')}
       FROM generate_series(1, 2500) AS n`);
-    await using client = await connected(store.url);
     let isLate = false;
-    const execute: MigrationStore['execute'] = async (text, values = []) => {
-      let count = 0;
-      const numbered = text.replaceAll('?', () => `$${(count += 1)}`);
-      const { rows } = await client.query<Row>(numbered, [...values]);
-      // After the first batch was read, before it is written.
-      if (text.includes('seq > ?') && !isLate) {
-        isLate = true;
-        const settled = "outcome = 'succeeded', transaction_id = 'tx late', settled_at = 5";
-        await store.rows(`UPDATE attempts SET ${settled} WHERE key = 'open 1'`);
-        await insertFirst(store, [firstUnknown('late')]);
-      }
-      return rows;
-    };
-    const transaction: MigrationStore['transaction'] = async (work) => {
-      await execute('BEGIN');
-      const result = await work();
-      await execute('COMMIT');
-      return result;
-    };
-    await migrate({ dialect: 'postgres', execute, transaction });
+    await withClient(store.url, async (client) => {
+      const execute: MigrationStore['execute'] = async (text, values = []) => {
+        let count = 0;
+        const numbered = text.replaceAll('?', () => `$${(count += 1)}`);
+        const { rows } = await client.query<Row>(numbered, [...values]);
+        // After the first batch was read, before it is written.
+        if (text.includes('seq > ?') && !isLate) {
+          isLate = true;
+          const settled = "outcome = 'succeeded', transaction_id = 'tx late', settled_at = 5";
+          await store.rows(`UPDATE attempts SET ${settled} WHERE key = 'open 1'`);
+          await insertFirst(store, [firstUnknown('late')]);
+        }
+        return rows;
+      };
+      const transaction: MigrationStore['transaction'] = async (work) => {
+        await execute('BEGIN');
+        const result = await work();
+        await execute('COMMIT');
+        return result;
+      };
+      await migrate({ dialect: 'postgres', execute, transaction });
+    });
     const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
     for (const [key, expected] of [
       ['late', { outcome: 'unknown' }],
