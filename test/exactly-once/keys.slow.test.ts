@@ -198,34 +198,22 @@ describeSqlite('A key that is used again', (harnesses) => {
 });
 
 describeSqlite('An input that was accepted, but breaks a rule after a change of settings,', (harnesses) => {
-  let before: Harness;
-  let now: Harness;
-
-  beforeAll(async () => {
-    before = await harnesses.start();
+  test.each(KINDS)('still returns the %s that it created, and is refused under a free key', async (kind) => {
+    const before = await harnesses.start();
     const { clock, service } = before;
     const env = { ALLOWED_URL_HOSTS: 'other.example' };
-    now = await harnesses.start({ clock, service, env });
-  });
-
-  test.each(KINDS)('still returns the %s that it created', async (kind) => {
+    const now = await harnesses.start({ clock, service, env });
     const input = { callbackUrl: 'https://shop.example/called' };
-    const key = newKey();
+    const [key, rejected] = [newKey(), newKey()];
     const { transactionId } = await before.create(kind, key, input);
     const again = await now.create(kind, key, input);
     expect(again).toMatchObject({ result: SUCCESS[kind], replayed: true, transactionId });
-    const other = await now.create(kind, key, { ...input, ...OTHER_AMOUNT });
-    expect(other).toMatchObject(CONFLICT);
-    expect(before.service.created(key)).toHaveLength(1);
-  });
-
-  test('is refused and not sent with a key that was rejected before', async () => {
-    const key = newKey();
-    before.service.next('create-payment', { acts: false, reply: status(400) });
-    const input = { returnUrl: 'https://shop.example/back' };
-    expect((await before.create('payment', key, input)).result).toBe('RejectedByServiceError');
-    const fields = [{ path: ['returnUrl'], rule: 'allowedHost' }];
-    expect(await now.create('payment', key, input)).toMatchObject({ result: 'InvalidInputError', fields });
-    expect(sent(before.service, 'payment', key)).toBe(1);
+    expect(await now.create(kind, key, { ...input, ...OTHER_AMOUNT })).toMatchObject(CONFLICT);
+    expect(service.created(key)).toHaveLength(1);
+    service.next(`create-${kind}`, { acts: false, reply: status(400) });
+    expect((await before.create(kind, rejected, input)).result).toBe('RejectedByServiceError');
+    const fields = [{ path: ['callbackUrl'], rule: 'allowedHost' }];
+    expect(await now.create(kind, rejected, input)).toMatchObject({ result: 'InvalidInputError', fields });
+    expect(sent(service, kind, rejected)).toBe(1);
   });
 });

@@ -16,7 +16,7 @@ import {
 } from './support/creates';
 
 /** Number of faults that are checked at once. With more, a slow machine exceeds the time in which a call recovers. */
-const AT_ONCE = 16;
+const AT_ONCE = 8;
 const TIMEOUT_MS = 4000;
 /** Allowance for a busy machine. */
 const SLACK_MS = 5000;
@@ -46,7 +46,7 @@ describeSqlite('When the response of the service is lost in any way', (harnesses
     };
     const [left, failed] = [Object.entries(LOST_RESPONSES), new Map<string, unknown>()];
     const checkNext = async (): Promise<void> => {
-      for (let next = left.pop(); next; next = left.pop()) {
+      for (let next = left.shift(); next; next = left.shift()) {
         const [name, reply] = next;
         await check(reply).catch((error: unknown) => failed.set(name, error));
       }

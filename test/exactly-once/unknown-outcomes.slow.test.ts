@@ -63,17 +63,8 @@ describeSqlite('A payment of unknown outcome', (harnesses) => {
     expect(await untilCreated(harness, 'payment', key)).toMatchObject({ replayed: true, transactionId });
   });
 
-  test('is found although the service creates it only after the request timed out', async () => {
-    const key = newKey();
-    await loseResponse(harness, 'payment', key);
-    const [request] = harness.service.requestsTo('create-payment');
-    const { transactionId } = harness.service.ledger.create('payment', request!.json, harness.service.now());
-    expect(await untilCreated(harness, 'payment', key)).toMatchObject({ replayed: true, transactionId });
-  });
-
   test.each([
     ['only seconds older', 5 * SECOND, {}],
-    ['of another amount', 0, { amount: { currency: 'INR', value: '10.01' } }],
     ['of another currency', 0, { amount: { currency: 'EUR', value: '10.00' } }],
     ['by another method', 0, { payment_method: { type: 'card' } }],
   ])('is not matched with a payment of the same external id that is %s', async (_name, ago, over) => {
@@ -97,25 +88,22 @@ describeSqlite('A payment of unknown outcome', (harnesses) => {
     const key = newKey();
     const other = await harnesses.start({ service: harness.service, clock: harness.clock });
     await loseResponse(harness, 'payment', key);
-    for (let round = 0; round < 3; round += 1) {
-      const hold = latch();
-      let inFlight = 0;
-      let most = 0;
-      harness.service.plan((endpoint, { parameters }) => {
-        if (endpoint !== 'look-up-payment' || parameters.get('external_id') !== `order ${key}`)
-          return undefined;
-        inFlight += 1;
-        most = Math.max(most, inFlight);
-        return { acts: true, first: hold.opened.then(() => (inFlight -= 1)) };
-      });
-      // Advances by less than a lease, which is renewed during a lookup.
-      harness.clock.advance(SECOND);
-      const calls = [harness, other].map((gateway) => gateway.create('payment', key));
-      await Promise.race(calls);
-      hold.open();
-      for (const { result } of await Promise.all(calls)) expect(result).toMatch(UNKNOWN_RESULT);
-      expect(most).toBe(1);
-    }
+    const hold = latch();
+    let inFlight = 0;
+    let most = 0;
+    harness.service.plan((endpoint, { parameters }) => {
+      if (endpoint !== 'look-up-payment' || parameters.get('external_id') !== `order ${key}`)
+        return undefined;
+      most = Math.max(most, (inFlight += 1));
+      return { acts: true, first: hold.opened.then(() => (inFlight -= 1)) };
+    });
+    // Advances by less than a lease, which is renewed during a lookup.
+    harness.clock.advance(SECOND);
+    const calls = [harness, other].map((gateway) => gateway.create('payment', key));
+    await Promise.race(calls);
+    hold.open();
+    for (const { result } of await Promise.all(calls)) expect(result).toMatch(UNKNOWN_RESULT);
+    expect(most).toBe(1);
   });
 });
 

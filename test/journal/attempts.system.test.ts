@@ -145,8 +145,6 @@ describeJournals('Recording an outcome', (fixture) => {
   });
 });
 
-const OPEN = ['unknown', 'in_progress'] as const;
-
 describeJournals('A claim', (fixture) => {
   test('gets attempts of dead owners first, then those due for longest, up to the limit', async () => {
     const [left, late, early] = several(3) as [NewAttempt, NewAttempt, NewAttempt];
@@ -161,16 +159,19 @@ describeJournals('A claim', (fixture) => {
     await expect(fixture.journal.claimDue(newClaim(left.service), 1)).resolves.toEqual([]);
   });
 
-  test.each(OPEN)('is granted to one of 20 claimants at once, if the attempt is %s', async (outcome) => {
-    const two = [fixture.journal, await fixture.open()];
-    const attempt = await begunAs(fixture.journal, outcome, newAttempt());
-    const claims = Array.from({ length: 20 }, (_, place) =>
-      two[place % 2]!.claim(attempt.id, newClaim(attempt.service, { owner: `instance-${place}` })),
-    );
-    const got = (await Promise.all(claims)).filter((claimed) => claimed !== null);
-    expect(got).toHaveLength(1);
-    await expect(fixture.journal.find(attempt)).resolves.toEqual(got[0]);
-  });
+  test.each(['unknown', 'in_progress'] as const)(
+    'is granted to one of 20 claimants at once, if the attempt is %s',
+    async (outcome) => {
+      const two = [fixture.journal, await fixture.open()];
+      const attempt = await begunAs(fixture.journal, outcome, newAttempt());
+      const claims = Array.from({ length: 20 }, (_, place) =>
+        two[place % 2]!.claim(attempt.id, newClaim(attempt.service, { owner: `instance-${place}` })),
+      );
+      const got = (await Promise.all(claims)).filter((claimed) => claimed !== null);
+      expect(got).toHaveLength(1);
+      await expect(fixture.journal.find(attempt)).resolves.toEqual(got[0]);
+    },
+  );
 
   test('gives each due attempt to one of two instances', async () => {
     const two = [fixture.journal, await fixture.open()];

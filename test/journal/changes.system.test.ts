@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { PositionExpired } from '../../src/datasources/journal/changes';
+import { PositionExpired, type ChangeRange } from '../../src/datasources/journal/changes';
 import { until } from '../support/latch';
 import { withClient } from '../support/stores';
 import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
@@ -12,7 +12,6 @@ import {
   observationOf,
   rangeOf,
   readPage,
-  readAll,
   statusesOf,
 } from './support/observations';
 import { newAttempt, OUTCOMES, purgeAll } from './support/samples';
@@ -104,9 +103,14 @@ describeJournals('The record of changes', (fixture) => {
     const payout = await created(fixture.journal, { service, channel, client, kind: 'payout' });
     const elsewhere = await created(fixture.journal, { service, client });
     await created(fixture.journal, { channel });
-    const read = async (given: object): Promise<string[]> => {
-      const changes = await readAll(fixture.journal, rangeOf(first, { limit: 1, ...given }));
-      return changes.map(({ transactionId }) => transactionId);
+    const read = async (given: Partial<ChangeRange>): Promise<string[]> => {
+      const ids: string[] = [];
+      for (let after = given.after ?? null, hasMore = true; hasMore;) {
+        const page = await readPage(fixture.journal, rangeOf(first, { limit: 1, ...given, after }));
+        ids.push(...page.changes.map(({ transactionId }) => transactionId));
+        ({ readUntil: after, hasMore } = page);
+      }
+      return ids;
     };
     const ids = [first, second, payout, elsewhere].map(({ transactionId }) => transactionId);
     await expect(read({})).resolves.toEqual(ids.slice(0, 3));

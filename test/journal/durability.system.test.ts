@@ -4,7 +4,12 @@ import { openJournal } from '../../src/datasources/journal/create-journal';
 import { until } from '../support/latch';
 import { describeSmallDisk } from '../support/small-disk';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
-import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
+import {
+  describeJournals,
+  describePostgresJournal,
+  describeSqliteJournal,
+  startChild,
+} from './support/fixture';
 import { ENDED, begunAs, newAttempt, newConfirm, newPayout, OUTCOMES, tally } from './support/samples';
 import { EVERYTHING, reasonOf, UNAVAILABLE, WRITES } from './support/unavailable';
 
@@ -13,7 +18,7 @@ const fresh = (count: number, service = newAttempt().service) =>
 
 describeJournals('A journal', (fixture) => {
   test('keeps recorded attempts when the process is killed', async () => {
-    const child = await fixture.startChild();
+    const child = await startChild(fixture.store.url);
     const ending = child.call('beginOneByOne', fresh(2_000));
     await until(() => child.events.length >= 60);
     await child.kill();

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { ClaimDueRequest, ObservedState } from '../../src/datasources/journal/changes';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import type { Journal } from '../../src/datasources/journal/journal';
-import { describePostgres, emptyPostgres, openStore, type Store } from '../support/stores';
+import type { Store } from '../support/stores';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
-import { describeJournals } from './support/fixture';
+import { describeEmptyStores, describeJournals } from './support/fixture';
 import {
   claimOf,
   COMPLETED,
@@ -160,59 +160,46 @@ async function removeChanges(store: Store): Promise<void> {
   for (const statement of statements) await store.rows(statement);
 }
 
-function describeUpgrades(kind: Store['kind'], define: (store: () => Store) => void): void {
-  let store: Store;
-  const block = kind === 'SQLite' ? describe : describePostgres;
-  block(`A journal without the record of changes (${kind})`, () => {
-    beforeEach(async () => {
-      store = await (kind === 'SQLite' ? openStore('SQLite') : emptyPostgres());
-    });
-    afterEach(() => store.drop());
-    define(() => store);
-  });
-}
-
 const open = (store: Store): Promise<Journal> => openJournal(store.url, JOURNAL_TIMEOUT_MS);
 
-for (const kind of ['SQLite', 'PostgreSQL'] as const)
-  describeUpgrades(kind, (store) => {
-    test('follows once what it created in the 7 days before its upgrade, even if that is interrupted', async () => {
-      const service = 'service-1';
-      const before = await open(store());
-      const succeeded = async (settledAt: number): Promise<Created> => {
-        const transactionId = `transaction ${settledAt}`;
-        const attempt = newAttempt({ service, channel: 'channel-1' });
-        await begunAs(before, 'in_progress', attempt);
-        await before.recordOutcome(attempt.id, { ...OUTCOMES.succeeded, transactionId, settledAt });
-        return { ...attempt, transactionId };
-      };
-      const now = Date.now();
-      const recent = [];
-      for (const age of [6 * DAY_MS, HOUR_MS, 0]) recent.push(await succeeded(now - age));
-      await succeeded(now - 8 * DAY_MS);
-      await begunAs(before, 'rejected', newAttempt({ service }));
-      await begunAs(before, 'unknown', newAttempt({ service }));
-      await before.close();
-      await removeChanges(store());
-      const interrupted = await open(store());
-      await interrupted.ping();
-      await interrupted.close();
-      await store().rows("DELETE FROM applied_migrations WHERE name > '0011-changes'");
-      await store().rows('DELETE FROM followed_transactions WHERE id > 1');
-      const [after, ...others] = [await open(store()), await open(store()), await open(store())];
-      await Promise.all([after, ...others].map((journal) => journal.ping()));
-      await Promise.all(others.map((journal) => journal.close()));
-      const found = await after.claimFollowed(claimOf(recent[0]!, { now: now + 1, youngLimit: 0 }));
-      expect(found.map(({ transactionId }) => transactionId).sort()).toEqual(idsOf(recent));
-      for (const { transactionId, status, createdAt } of found)
-        expect({ status, transactionId }).toEqual({
-          status: null,
-          transactionId: `transaction ${createdAt}`,
-        });
-      for (const payment of recent)
-        await expect(after.recordObservation(observationOf(payment, COMPLETED))).resolves.toBe('recorded');
-      const { changes } = await readPage(after, rangeOf(recent[0]!));
-      expect(changes).toHaveLength(3);
-      await after.close();
-    });
+describeEmptyStores('A journal without the record of changes', (store) => {
+  test('follows once what it created in the 7 days before its upgrade, even if that is interrupted', async () => {
+    const service = 'service-1';
+    const before = await open(store());
+    const succeeded = async (settledAt: number): Promise<Created> => {
+      const transactionId = `transaction ${settledAt}`;
+      const attempt = newAttempt({ service, channel: 'channel-1' });
+      await begunAs(before, 'in_progress', attempt);
+      await before.recordOutcome(attempt.id, { ...OUTCOMES.succeeded, transactionId, settledAt });
+      return { ...attempt, transactionId };
+    };
+    const now = Date.now();
+    const recent = [];
+    for (const age of [6 * DAY_MS, HOUR_MS, 0]) recent.push(await succeeded(now - age));
+    await succeeded(now - 8 * DAY_MS);
+    await begunAs(before, 'rejected', newAttempt({ service }));
+    await begunAs(before, 'unknown', newAttempt({ service }));
+    await before.close();
+    await removeChanges(store());
+    const interrupted = await open(store());
+    await interrupted.ping();
+    await interrupted.close();
+    await store().rows("DELETE FROM applied_migrations WHERE name > '0011-changes'");
+    await store().rows('DELETE FROM followed_transactions WHERE id > 1');
+    const [after, ...others] = [await open(store()), await open(store()), await open(store())];
+    await Promise.all([after, ...others].map((journal) => journal.ping()));
+    await Promise.all(others.map((journal) => journal.close()));
+    const found = await after.claimFollowed(claimOf(recent[0]!, { now: now + 1, youngLimit: 0 }));
+    expect(found.map(({ transactionId }) => transactionId).sort()).toEqual(idsOf(recent));
+    for (const { transactionId, status, createdAt } of found)
+      expect({ status, transactionId }).toEqual({
+        status: null,
+        transactionId: `transaction ${createdAt}`,
+      });
+    for (const payment of recent)
+      await expect(after.recordObservation(observationOf(payment, COMPLETED))).resolves.toBe('recorded');
+    const { changes } = await readPage(after, rangeOf(recent[0]!));
+    expect(changes).toHaveLength(3);
+    await after.close();
   });
+});

@@ -21,45 +21,32 @@ import {
   insertFirst,
   literal,
 } from './support/first-journal';
-import { startChild } from './support/fixture';
+import { describeEmptyStores, startChild } from './support/fixture';
 import { newAttempt, newClaim, OUTCOMES } from './support/samples';
 
 const STEPS = 'SELECT name FROM applied_migrations ORDER BY name';
 const STARTED = { kind: 'started' };
-
-/** `describe` for each kind of store, with a function that creates an empty one. */
-function describeStoresWithout(title: string, define: (empty: () => Promise<Store>) => void): void {
-  describe(`${title} (SQLite)`, () => define(() => openStore('SQLite')));
-  describePostgres(`${title} (PostgreSQL)`, () => define(emptyPostgres));
-}
 
 const service = 'service-1';
 const find = (journal: Journal, key: string) => journal.find({ service, client: 'shop', key });
 
 const fileOf = ({ url }: Store): string => url.slice('file:'.length);
 
-async function expectOneMigration(store: Store): Promise<void> {
-  const children = await Promise.all([1, 2, 3].map(() => startChild(store.url)));
-  const responses = await Promise.all(children.map((child) => child.call('begin', [newAttempt()])));
-  expect(responses.flat()).toEqual(children.map(() => STARTED));
-  const steps = await store.rows(STEPS);
-  expect(steps.length).toBeGreaterThan(0);
-  expect(new Set(steps.map(({ name }) => name)).size).toBe(steps.length);
-  await Promise.all(children.map((child) => child.kill()));
-}
+describeEmptyStores('Migrations', (store) => {
+  test('are applied once among concurrent processes', async () => {
+    const children = await Promise.all([1, 2, 3].map(() => startChild(store().url)));
+    const responses = await Promise.all(children.map((child) => child.call('begin', [newAttempt()])));
+    expect(responses.flat()).toEqual(children.map(() => STARTED));
+    const steps = (await store().rows(STEPS)).map(({ name }) => name);
+    expect(steps.length).toBeGreaterThan(0);
+    expect(new Set(steps).size).toBe(steps.length);
+    await Promise.all(children.map((child) => child.kill()));
+  });
+});
 
 describePostgres('Migrations (PostgreSQL)', () => {
-  let store: Store;
-
-  beforeEach(async () => {
-    store = await emptyPostgres();
-  });
-
-  afterEach(() => store.drop());
-
-  test('are applied once among concurrent processes', () => expectOneMigration(store));
-
   test('roll back a failed step, and are retried', async () => {
+    const store = await emptyPostgres();
     await store.rows('CREATE TABLE confirms (in_the_way TEXT)');
     const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
     await expect(journal.insertAttempt(newAttempt())).rejects.toMatchObject({ name: 'JournalUnavailable' });
@@ -67,30 +54,23 @@ describePostgres('Migrations (PostgreSQL)', () => {
     await store.rows('DROP TABLE confirms');
     await expect(journal.insertAttempt(newAttempt())).resolves.toEqual(STARTED);
     await journal.close();
+    await store.drop();
   });
 });
 
-describeStoresWithout('A journal from before the first release', (empty) => {
-  let store: Store;
-
-  beforeEach(async () => {
-    store = await empty();
-    await createFirstJournal(store);
-  });
-
-  afterEach(() => store.drop());
-
+describeEmptyStores('A journal from before the first release', (store) => {
   test('keeps its attempts, with outcomes and reserved external ids', async () => {
+    await createFirstJournal(store());
     const uuid = '01234567-89ab-4def-8123-456789abcdef';
     const absence = { absent_lookups: 2, absent_ms: 70, absent_observer: 'a' };
-    await insertFirst(store, [
+    await insertFirst(store(), [
       firstAttempt('paid'),
       firstAttempt('uuids', { external_id: uuid, transaction_id: uuid, client: 'another client' }),
       firstAttempt('refused', { outcome: 'rejected', transaction_id: null, status: null }),
       firstUnknown('lost', { kind: 'payout', checks: 3, ...absence }),
       firstAttempt('payout', { kind: 'payout' }),
     ]);
-    const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
+    const journal = await openJournal(store().url, JOURNAL_TIMEOUT_MS);
     await expect(find(journal, 'paid')).resolves.toMatchObject({
       fingerprint: '0a1b2c3d-0123-4567-89ab-cdef01234567',
       externalId: 'order paid',
@@ -190,8 +170,6 @@ describe('A SQLite file', () => {
     await journal.close();
     return found;
   };
-
-  test('is migrated once among concurrent processes', () => expectOneMigration(store));
 
   test('is readable by its owner only, whatever the umask', async () => {
     const before = process.umask(0o000);

@@ -23,7 +23,7 @@ describeJournals('A purge', (fixture) => {
   test('deletes the oldest attempts up to the limit of a step, with their reservations', async () => {
     await purge(fixture.journal, 1e13);
     const { service } = newPayout();
-    await generateAttempts(fixture.store, { count: 25, service, settledFrom: 10_000, reserve: true });
+    await generateAttempts(fixture.store, { count: 25, service, settledFrom: 10_000 });
     const step = { target: 'attempts', settledBefore: 20_000, limit: 10, after: null } as const;
     await expect(fixture.journal.purgeStep(step)).resolves.toMatchObject({ deleted: 10 });
     await expect(idsOf(service)).resolves.toHaveLength(15);
@@ -52,7 +52,7 @@ describeJournals('A purge', (fixture) => {
     const held = await begunAs(fixture.journal, 'in_progress', newPayout());
     await fixture.journal.insertAttempt(newPayout({ service: held.service, key: held.key }));
     const { service } = newPayout();
-    await generateAttempts(fixture.store, { count: 250, service, settledFrom: 10_000, reserve: true });
+    await generateAttempts(fixture.store, { count: 250, service, settledFrom: 10_000 });
     await fixture.store.rows(`DELETE FROM stored_attempts
       WHERE group_id IN (SELECT id FROM attempt_groups WHERE service = '${service}')`);
     await expect(fixture.store.rows(LEFT_OVER)).resolves.toHaveLength(251);
@@ -67,7 +67,7 @@ describeJournals('A purge', (fixture) => {
   test('deletes each attempt once when two instances purge during creates', async () => {
     await purge(fixture.journal, 1e13);
     const { service } = newPayout();
-    await generateAttempts(fixture.store, { count: 1_000, service, settledFrom: 10_000, reserve: true });
+    await generateAttempts(fixture.store, { count: 1_000, service, settledFrom: 10_000 });
     const other = await fixture.open();
     let isOver = false;
     const purges = Promise.all([purge(fixture.journal, 1e13), purge(other, 1e13)]).finally(

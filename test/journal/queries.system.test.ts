@@ -221,7 +221,7 @@ describePostgresJournal('Query plans', (fixture) => {
   beforeAll(async () => {
     // Statistics from before the rows were inserted are the worst case.
     await fixture.store.rows('ALTER TABLE stored_attempts SET (autovacuum_enabled = false)');
-    const generated = { count: COUNT, service: PAGE.service, settledFrom: 0, reserve: true };
+    const generated = { count: COUNT, service: PAGE.service, settledFrom: 0 };
     await generateAttempts(fixture.store, generated);
     await begunAs(fixture.journal, 'succeeded', newAttempt({ ...PAGE, externalId: 'order 100' }));
   });

@@ -42,15 +42,10 @@ export async function createFirstJournal(store: Store): Promise<void> {
   for (const statement of tables(store.kind === 'SQLite')) await store.rows(statement);
 }
 
-type Column = string | number | null;
-
-export interface FirstAttempt extends Record<string, Column> {
-  id: string;
-  key: string;
-}
+type FirstAttempt = Record<string, string | number | null>;
 
 /** A settled payment, except for the given columns. */
-export const firstAttempt = (key: string, given: Record<string, Column> = {}): FirstAttempt => ({
+export const firstAttempt = (key: string, given: FirstAttempt = {}): FirstAttempt => ({
   id: `old-${key}`,
   service: 'service-1',
   client: 'shop',
@@ -77,11 +72,12 @@ export const firstAttempt = (key: string, given: Record<string, Column> = {}): F
 });
 
 /** An attempt without an outcome, whose lease has expired. */
-export const firstUnknown = (key: string, given: Record<string, Column> = {}): FirstAttempt =>
+export const firstUnknown = (key: string, given: FirstAttempt = {}): FirstAttempt =>
   firstAttempt(key, { outcome: 'unknown', transaction_id: null, status: null, settled_at: null, ...given });
 
 /** Returns a value as SQL. */
-export const literal = (value: Column): string => (typeof value === 'string' ? `'${value}'` : String(value));
+export const literal = (value: string | number | null): string =>
+  typeof value === 'string' ? `'${value}'` : String(value);
 
 /** Writes attempts as a gateway of that time does. Payouts reserve their external ids. */
 export async function insertFirst(store: Store, attempts: readonly FirstAttempt[]): Promise<void> {
@@ -90,6 +86,6 @@ export async function insertFirst(store: Store, attempts: readonly FirstAttempt[
     await store.rows(`INSERT INTO attempts (${Object.keys(attempt).join(', ')}) VALUES (${row})`);
     if (attempt['kind'] === 'payout')
       await store.rows(`INSERT INTO reservations SELECT service, channel, external_id, id FROM attempts
-        WHERE id = '${attempt.id}'`);
+        WHERE id = '${attempt['id']}'`);
   }
 }
