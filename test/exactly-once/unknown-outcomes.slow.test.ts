@@ -7,7 +7,6 @@ import {
   DAY,
   MINUTE,
   UNKNOWN_RESULT,
-  OTHER_AMOUNT,
   SECOND,
   SETTLE,
   failing,
@@ -39,14 +38,6 @@ describeSqlite('A payment of unknown outcome', (harnesses) => {
     expect(harness.service.created(key)).toHaveLength(1);
     const { transactionId } = harness.service.created(key)[0]!;
     expect(await harness.create('payment', key)).toMatchObject({ replayed: true, transactionId });
-  });
-
-  test('can be created with another input once its key is free', async () => {
-    const key = newKey();
-    await loseResponse(harness, 'payment', key);
-    await untilOutcome(harness, key, 'NOT_SENT', MINUTE);
-    expect(await harness.create('payment', key, OTHER_AMOUNT)).toMatchObject({ replayed: false });
-    expect(harness.service.created(key)).toMatchObject([OTHER_AMOUNT]);
   });
 
   test('is not created again while lookups fail, however long that takes', async () => {

@@ -24,7 +24,6 @@ import {
 import { describeEmptyStores, startChild } from './support/fixture';
 import { newAttempt, newClaim, OUTCOMES } from './support/samples';
 
-const STEPS = 'SELECT name FROM applied_migrations ORDER BY name';
 const STARTED = { kind: 'started' };
 
 const service = 'service-1';
@@ -37,7 +36,7 @@ describeEmptyStores('Migrations', (store) => {
     const children = await Promise.all([1, 2, 3].map(() => startChild(store().url)));
     const responses = await Promise.all(children.map((child) => child.call('begin', [newAttempt()])));
     expect(responses.flat()).toEqual(children.map(() => STARTED));
-    const steps = (await store().rows(STEPS)).map(({ name }) => name);
+    const steps = (await store().rows('SELECT name FROM applied_migrations')).map(({ name }) => name);
     expect(steps.length).toBeGreaterThan(0);
     expect(new Set(steps).size).toBe(steps.length);
     await Promise.all(children.map((child) => child.kill()));

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { openAttemptsByStart, type StartRange } from '../../src/datasources/journal/attempts-by-start';
+import {
+  openAttemptsByStart,
+  pageStatement,
+  type StartRange,
+} from '../../src/datasources/journal/attempts-by-start';
 import { listStatement } from '../../src/datasources/journal/attempt-list';
 import type {
   AttemptQuery,
@@ -247,6 +251,14 @@ describePostgresJournal('Query plans', (fixture) => {
     expect(reservations).toMatchObject({ sequentialScans: 0 });
     expect(reservations.rows).toBeLessThanOrEqual(500);
   });
+
+  test('for a page by start time have no sequential scan', async () => {
+    const values = [PAGE.service, 1000, 2000, 1000, 0];
+    const page = await rowsRead(fixture.store, pageStatement('postgres', false), values);
+    expect(page).toMatchObject({ sequentialScans: 0 });
+    // For each of the 500 attempts of the page: its place in the order, its columns, and four columns of its group.
+    expect(page.rows).toBeLessThan(3100);
+  });
 });
 
 describeSqliteJournal('Query plans', (fixture) => {
@@ -267,9 +279,13 @@ describeSqliteJournal('Query plans', (fixture) => {
     }
   });
 
-  test('read an index range for a purge step', async () => {
+  test('read an index range for a purge step and for a page by start time', async () => {
     const purge = await stepsOf(`SELECT seq ${FROM_EXPIRED}`);
     expect(purge).toEqual([expect.stringMatching(/^SEARCH .*stored_attempts_settled .*settled_at/)]);
+    const page = await stepsOf(pageStatement('sqlite', true));
+    const search = /stored_attempts_by_start \(group_id=\? AND state=\? AND started_at>\?/;
+    expect(page).toContainEqual(expect.stringMatching(search));
+    expect(page.filter((step) => step.startsWith('SCAN') && step.includes('stored'))).toEqual([]);
   });
 });
 
