@@ -15,7 +15,7 @@ export const bugs = [
     find: 'if (mustLookUp && !before) throw',
     replace: 'if (mustLookUp && !request) throw',
     tests: ['test/exactly-once/confirm.test.ts'],
-    name: 'proxy answers',
+    name: '404 of a proxy',
   },
   {
     id: 'confirm-repeated-input-sent',

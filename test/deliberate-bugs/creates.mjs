@@ -38,7 +38,8 @@ export const bugs = [
     file: 'src/core/create/create-service.ts',
     find: '(await recovery.record(attempt, outcome.response))',
     replace: '(await recovery.record(attempt, outcome.response)) !== undefined',
-    tests: ['test/exactly-once/keys.slow.test.ts'],
+    tests: ['test/exactly-once/lost-responses.slow.test.ts'],
+    name: 'id of another transaction',
   },
   {
     id: 'create-preflight-skipped',

@@ -92,17 +92,13 @@ describeSqlite('The list of attempts', (harnesses) => {
 
   test('is sorted newest first, and read page by page with any filters', async () => {
     const all = (await page()).edges.map(({ node }) => node);
-    const [, notSent, rejected, , paid] = all as [SeenAttempt, ...SeenAttempt[]];
-    const after = { startedAfter: rejected!.startedAt };
+    const [, notSent, rejected, , paid] = all;
     const cases: [object, string[]][] = [
       [{}, ['unknown', 'notSent', 'rejected', 'paidOut', 'paid']],
-      [{ outcome: 'IN_PROGRESS' }, []],
       [{ outcome: 'REJECTED' }, ['rejected']],
-      [{ operation: 'CREATE_PAYMENT' }, ['notSent', 'rejected', 'paid']],
       [{ operation: 'CREATE_PAYOUT', outcome: 'SUCCEEDED' }, ['paidOut']],
       [{ externalId: paid!.externalId }, ['paid']],
-      [{ ...after, operation: 'CREATE_PAYMENT' }, ['notSent', 'rejected']],
-      [{ ...after, startedBefore: notSent!.startedAt }, ['rejected']],
+      [{ startedAfter: rejected!.startedAt, startedBefore: notSent!.startedAt }, ['rejected']],
       [{ startedBefore: rejected!.startedAt, outcome: 'SUCCEEDED' }, ['paidOut', 'paid']],
     ];
     for (const [filters, names] of cases) {
@@ -129,15 +125,11 @@ describeSqlite('The list of attempts', (harnesses) => {
 
   test.each([
     ['startedAfter', { startedAfter: '2026-02-30T00:00:00Z' }],
-    ['startedBefore', { startedBefore: '2026-01-01T00:00:60+99:00' }],
     ['startedAfter', { startedAfter: '2026-01-01T00:00:00Z', startedBefore: '2026-01-01T01:00:00+01:00' }],
     ['externalId', { externalId: '' }],
-    ['externalId', { externalId: 'a\u0000b' }],
-    ['externalId', { externalId: 'a'.repeat(256) }],
     ['first', { first: 0 }],
     ['first', { first: 101 }],
     ['after', { after: 'nonsense' }],
-    ['after', { after: '' }],
   ])('names the invalid argument %s in its error: %o', async (name, variables) => {
     const { errors } = await harness.request(ATTEMPTS, { channel: CHANNEL, ...variables });
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
@@ -160,18 +152,17 @@ describeSqlite('An unexpected error', (harnesses) => {
     const logLines: string[] = [];
     const rig = await harnesses.start({
       logLines,
-      wrap: replacing('find', (find) => async (key) => {
-        const attempt = await find(key);
-        return attempt && Object.defineProperty({ ...attempt }, 'method', { get: fail });
-      }),
+      wrap: replacing(
+        'find',
+        (find) => async (key) => Object.defineProperty({ ...(await find(key))! }, 'method', { get: fail }),
+      ),
     });
     const key = newKey();
     await rig.create('payment', key);
     const query = 'query ($key: ID!) { attempt(idempotencyKey: $key) { payment { __typename } } }';
     const response = await rig.request(query, { key });
-    expect(response.errors).toMatchObject([
-      { extensions: { code: 'INTERNAL_SERVER_ERROR', retryable: false } },
-    ]);
+    const extensions = { code: 'INTERNAL_SERVER_ERROR', retryable: false };
+    expect(response.errors).toMatchObject([{ extensions }]);
     expect(JSON.stringify(response) + logLines.join('')).not.toContain(message);
     const requestId = response.errors?.[0]?.extensions.requestId;
     const logged = logLines.map((line) => JSON.parse(line) as object);

@@ -1,15 +1,12 @@
-import { copyFileSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, renameSync } from 'node:fs';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { JOURNAL_TIMEOUT_MS } from '../support/timeouts';
 import { describeJournals, describePostgresJournal, describeSqliteJournal } from './support/fixture';
+import { COMPLETED, created, observationOf, rangeOf, readPage } from './support/observations';
 import { begunAs, newAttempt } from './support/samples';
 import { reasonOf } from './support/unavailable';
 
 describeJournals('The fence of a journal', (fixture) => {
-  test('is down in a new journal', async () => {
-    await expect(fixture.journal.readState()).resolves.toMatchObject({ fence: null });
-  });
-
   test('is seen by other instances when it is raised and lowered', async () => {
     const other = await fixture.open();
     const before = Math.floor(await fixture.journal.time());
@@ -50,20 +47,26 @@ describeJournals('The fence of a journal', (fixture) => {
 });
 
 describeSqliteJournal('The fence of a journal', (fixture) => {
-  test('is raised when a backup replaces the file, and not when the same file is opened again', async () => {
+  test('is raised, and changes get a later epoch, when a backup replaces the file, not when it is opened again', async () => {
     const file = fixture.store.url.slice('file:'.length).replace(/[^/]+$/, 'restored.db');
     const open = () => openJournal(`file:${file}`, JOURNAL_TIMEOUT_MS);
     const first = await open();
+    const payment = await created(first);
     await first.close();
     const again = await open();
     await expect(again.readState()).resolves.toMatchObject({ fence: null });
+    await again.recordObservation(observationOf(payment));
     await again.close();
     copyFileSync(file, `${file}.backup`);
-    rmSync(file);
     renameSync(`${file}.backup`, file);
     const restored = await open();
     await expect(restored.readState()).resolves.toMatchObject({ fence: { reason: 'restored' } });
+    await restored.recordObservation(observationOf(payment, COMPLETED));
+    const { changes } = await readPage(restored, rangeOf(payment));
     await restored.close();
+    const [pending, processing, completed] = changes.map(({ position }) => position.epoch);
+    expect(processing).toBe(pending);
+    expect(completed).toBeGreaterThan(processing!);
   });
 });
 

@@ -1,13 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { PostgresNotifier } from '../../src/datasources/change-notifier/change-notifier';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { inspectPostgres } from '../../src/datasources/journal/diagnostics';
-import { JournalUnavailable, type Journal } from '../../src/datasources/journal/journal';
+import type { Journal } from '../../src/datasources/journal/journal';
 import { describeJournalError } from '../../src/datasources/journal/journal-error';
-import { PostgresHosts } from '../../src/datasources/journal/postgres/hosts';
-import { PostgresPool } from '../../src/datasources/journal/postgres/pool';
-import { newAttemptId } from '../../src/datasources/journal/stored-values';
 import { systemClock } from '../../src/shared/clock';
 import { until } from '../support/latch';
 import { POSTGRES_URL, withClient } from '../support/stores';
@@ -33,8 +28,10 @@ describeJournals('A locked journal', (fixture) => {
   let journal: Journal;
 
   beforeAll(async () => {
-    journal = await fixture.openWithShortTimeout();
+    journal = await openJournal(fixture.store.url);
   });
+
+  afterAll(() => journal.close());
 
   test('refuses every write in time, and accepts writes again when it is unlocked', async () => {
     const unlock = await fixture.store.hold();
@@ -54,8 +51,8 @@ describeJournals('A locked journal', (fixture) => {
     await Promise.allSettled(attempts.map((attempt) => journal.insertAttempt(attempt))).finally(unlock);
     await recovered(journal);
     await Promise.all(attempts.map(({ id }) => fixture.journal.recordOutcome(id, OUTCOMES.not_sent)));
-    const again = attempts.map((attempt) =>
-      fixture.journal.insertAttempt({ ...attempt, id: newAttempt().id }),
+    const again = attempts.map(({ key, service }) =>
+      fixture.journal.insertAttempt(newAttempt({ key, service })),
     );
     expect(tally(await Promise.all(again))).toEqual({ started: 50 });
   });
@@ -158,33 +155,6 @@ describePostgresJournal('A network that holds back all packets', (fixture) => {
     await Promise.all([started, journal.close()]);
     expect(performance.now() - startedAt).toBeLessThan(2 * LIMIT_MS);
   });
-});
-
-/** Returns a message of the PostgreSQL protocol: type, length, body. */
-function message(type: string, body: Buffer): Buffer {
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(4 + body.length);
-  return Buffer.concat([Buffer.from(type), length, body]);
-}
-
-test('A server that ends new connections makes the journal unavailable, and does not crash the process', async () => {
-  const fatal = ['SFATAL', 'C57P01', 'Mterminating connection', ''].map((field) => `${field}\0`).join('');
-  const ready = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))];
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.once('data', () => socket.end(Buffer.concat([...ready, message('E', Buffer.from(fatal))])));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const pool = new PostgresPool(new PostgresHosts(`postgres://user@127.0.0.1:${port}/database`), {
-    timeLimitMs: JOURNAL_TIMEOUT_MS,
-    maxConnections: 1,
-    connectionOptions: '',
-    migrate: () => Promise.resolve([]),
-  });
-  await expect(pool.query('SELECT 1', [])).rejects.toBeInstanceOf(JournalUnavailable);
-  await pool.close();
-  server.close();
 });
 
 /** A server that the tests stop, and its standby, which is promoted at the end. */
@@ -338,35 +308,5 @@ describeCluster('A connection string with two hosts', () => {
     });
     expect(received[0]).toEqual(change);
     await Promise.all([listener!.close(), sender!.close()]);
-  });
-
-  test('causes an error with the reason for each host, without the password, if neither host is usable', async () => {
-    const journal = await openJournal(`postgres://postgres:hunter2@${standby.host},127.0.0.1:1/postgres`);
-    const refused = await journal.insertAttempt(newAttempt()).catch((error: Error) => error);
-    await journal.close();
-    const { message } = (refused as Error).cause as Error;
-    expect(message).toMatch(/\bread_only\b.*\bconnection_refused\b/);
-    expect(message).not.toMatch(/hunter2|127/);
-  });
-
-  test('connects to the standby once it is promoted and the primary has stopped', async () => {
-    const url = urlOf([primary, standby]);
-    const journal = await openJournal(url);
-    await recovered(journal);
-    const before = await begunAs(journal, 'in_progress', newAttempt());
-    // Replication is asynchronous.
-    const found = `SELECT FROM attempts WHERE id = '${before.id}'`;
-    await until(() =>
-      withClient(standby.url, (client) => client.query(found)).then(
-        ({ rowCount }) => rowCount === 1,
-        () => false,
-      ),
-    );
-    standby.promote();
-    primary.stop();
-    await recovered(journal);
-    const again = await journal.insertAttempt({ ...before, id: newAttemptId(before) });
-    expect(again).toMatchObject({ kind: 'exists', attempt: { id: before.id } });
-    await journal.close();
   });
 });

@@ -1,7 +1,7 @@
 import type { Journal } from '../../src/datasources/journal/journal';
 import { describeJournals } from './support/fixture';
 import { generateAttempts } from './support/generated';
-import { begunAs, newPayout, purgeAll } from './support/samples';
+import { begunAs, confirmedBy, newConfirm, newPayout, purgeAll } from './support/samples';
 
 /** Purges attempts and their reservations. Returns the number of deleted rows of each step. */
 const purge = async (journal: Journal, settledBefore: number): Promise<number[]> => [
@@ -23,28 +23,36 @@ describeJournals('A purge', (fixture) => {
   test('deletes the oldest attempts up to the limit of a step, with their reservations', async () => {
     await purge(fixture.journal, 1e13);
     const { service } = newPayout();
-    await generateAttempts(fixture.store, { count: 25, service, settledFrom: 10_000, reserve: true });
-    const step = { target: 'attempts', settledBefore: 20_000, limit: 10 } as const;
-    const first = await fixture.journal.purgeStep({ ...step, after: null });
-    expect(first).toMatchObject({ deleted: 10 });
+    await generateAttempts(fixture.store, { count: 25, service, settledFrom: 10_000 });
+    const step = { target: 'attempts', settledBefore: 20_000, limit: 10, after: null } as const;
+    await expect(fixture.journal.purgeStep(step)).resolves.toMatchObject({ deleted: 10 });
     await expect(idsOf(service)).resolves.toHaveLength(15);
     const [oldest] = await fixture.store.rows('SELECT min(settled_at) AS settled_at FROM attempts');
     expect(Number(oldest?.['settled_at'])).toBe(10_011);
     const held = await fixture.store.rows(`SELECT 1 FROM reserved_external_ids WHERE service = '${service}'`);
     expect(held).toHaveLength(15);
-    const second = await fixture.journal.purgeStep({ ...step, after: first!.after });
-    expect(second).toMatchObject({ deleted: 10 });
-    const third = await fixture.journal.purgeStep({ ...step, after: second!.after });
-    expect(third).toEqual({ deleted: 5, after: null });
+    await expect(purgeAll(fixture.journal, 'attempts', 20_000, 10)).resolves.toEqual([10, 5]);
     await expect(idsOf(service)).resolves.toEqual([]);
     await expect(fixture.store.rows(LEFT_OVER)).resolves.toEqual([]);
+  });
+
+  test('deletes the oldest inputs of confirms up to the limit of a step', async () => {
+    await purgeAll(fixture.journal, 'confirmed', 1e13);
+    const payment = newConfirm();
+    const confirmed = Array.from({ length: 21 }, (_, place) =>
+      confirmedBy({ ...payment, inputHash: `hash ${place}` }, { confirmedAt: 10_000 + place }),
+    );
+    await fixture.journal.endConfirm(payment.id, { outcome: 'known', confirmed });
+    await expect(purgeAll(fixture.journal, 'confirmed', 10_000)).resolves.toEqual([0]);
+    await expect(purgeAll(fixture.journal, 'confirmed', 10_020, 8)).resolves.toEqual([8, 8, 4]);
+    await expect(fixture.journal.confirmedInputs(payment)).resolves.toEqual(confirmed.slice(20));
   });
 
   test('deletes reservations whose attempt is gone, and no others', async () => {
     const held = await begunAs(fixture.journal, 'in_progress', newPayout());
     await fixture.journal.insertAttempt(newPayout({ service: held.service, key: held.key }));
     const { service } = newPayout();
-    await generateAttempts(fixture.store, { count: 250, service, settledFrom: 10_000, reserve: true });
+    await generateAttempts(fixture.store, { count: 250, service, settledFrom: 10_000 });
     await fixture.store.rows(`DELETE FROM stored_attempts
       WHERE group_id IN (SELECT id FROM attempt_groups WHERE service = '${service}')`);
     await expect(fixture.store.rows(LEFT_OVER)).resolves.toHaveLength(251);
@@ -59,7 +67,7 @@ describeJournals('A purge', (fixture) => {
   test('deletes each attempt once when two instances purge during creates', async () => {
     await purge(fixture.journal, 1e13);
     const { service } = newPayout();
-    await generateAttempts(fixture.store, { count: 1_000, service, settledFrom: 10_000, reserve: true });
+    await generateAttempts(fixture.store, { count: 1_000, service, settledFrom: 10_000 });
     const other = await fixture.open();
     let isOver = false;
     const purges = Promise.all([purge(fixture.journal, 1e13), purge(other, 1e13)]).finally(

@@ -132,22 +132,3 @@ export async function repeatFor(
     await harness.create('payment', key);
   }
 }
-
-/** Number of faults that are checked at once. With more, a slow machine exceeds the time in which a call recovers. */
-const FAULTS_AT_ONCE = 16;
-
-/** Runs a check with every fault. Fails with the names of the faults whose check failed. */
-export async function forEveryFault(
-  faults: [string, FaultReply][],
-  check: (reply: FaultReply) => Promise<void>,
-): Promise<void> {
-  const failed: string[] = [];
-  for (let from = 0; from < faults.length; from += FAULTS_AT_ONCE) {
-    const group = faults.slice(from, from + FAULTS_AT_ONCE);
-    const ends = await Promise.allSettled(group.map(([, reply]) => check(reply)));
-    ends.forEach((end, place) => {
-      if (end.status === 'rejected') failed.push(`${group[place]?.[0]}: ${String(end.reason)}`);
-    });
-  }
-  expect(failed).toEqual([]);
-}

@@ -3,7 +3,6 @@ import type { Store } from '../../support/stores';
 /** The tables of a journal from before the first release. */
 const tables = (isSqlite: boolean): string[] => {
   const sequence = isSqlite ? 'INTEGER PRIMARY KEY AUTOINCREMENT' : 'BIGSERIAL PRIMARY KEY';
-  const open = "outcome IN ('in_progress', 'unknown')";
   return [
     'CREATE TABLE applied_migrations (name TEXT PRIMARY KEY)',
     "INSERT INTO applied_migrations VALUES ('0009-write-checks')",
@@ -15,8 +14,6 @@ const tables = (isSqlite: boolean): string[] => {
        next_check_at BIGINT, checks INTEGER NOT NULL DEFAULT 0, absent_lookups INTEGER NOT NULL DEFAULT 0,
        absent_ms BIGINT NOT NULL DEFAULT 0, absent_observer TEXT NOT NULL DEFAULT '',
        UNIQUE (service, client, key))`,
-    `CREATE INDEX attempts_open ON attempts (outcome, lease_until) WHERE ${open}`,
-    'CREATE INDEX attempts_settled ON attempts (settled_at) WHERE settled_at IS NOT NULL',
     `CREATE TABLE reservations (service TEXT NOT NULL, channel TEXT NOT NULL, external_id TEXT NOT NULL,
        attempt_id TEXT NOT NULL, PRIMARY KEY (service, channel, external_id))`,
     `CREATE TABLE confirms (service TEXT NOT NULL, channel TEXT NOT NULL, transaction_id TEXT NOT NULL,
@@ -45,15 +42,10 @@ export async function createFirstJournal(store: Store): Promise<void> {
   for (const statement of tables(store.kind === 'SQLite')) await store.rows(statement);
 }
 
-type Column = string | number | null;
-
-export interface FirstAttempt extends Record<string, Column> {
-  id: string;
-  key: string;
-}
+type FirstAttempt = Record<string, string | number | null>;
 
 /** A settled payment, except for the given columns. */
-export const firstAttempt = (key: string, given: Record<string, Column> = {}): FirstAttempt => ({
+export const firstAttempt = (key: string, given: FirstAttempt = {}): FirstAttempt => ({
   id: `old-${key}`,
   service: 'service-1',
   client: 'shop',
@@ -80,10 +72,12 @@ export const firstAttempt = (key: string, given: Record<string, Column> = {}): F
 });
 
 /** An attempt without an outcome, whose lease has expired. */
-export const firstUnknown = (key: string, given: Record<string, Column> = {}): FirstAttempt =>
+export const firstUnknown = (key: string, given: FirstAttempt = {}): FirstAttempt =>
   firstAttempt(key, { outcome: 'unknown', transaction_id: null, status: null, settled_at: null, ...given });
 
-const literal = (value: Column): string => (typeof value === 'string' ? `'${value}'` : String(value));
+/** Returns a value as SQL. */
+export const literal = (value: string | number | null): string =>
+  typeof value === 'string' ? `'${value}'` : String(value);
 
 /** Writes attempts as a gateway of that time does. Payouts reserve their external ids. */
 export async function insertFirst(store: Store, attempts: readonly FirstAttempt[]): Promise<void> {
@@ -92,6 +86,6 @@ export async function insertFirst(store: Store, attempts: readonly FirstAttempt[
     await store.rows(`INSERT INTO attempts (${Object.keys(attempt).join(', ')}) VALUES (${row})`);
     if (attempt['kind'] === 'payout')
       await store.rows(`INSERT INTO reservations SELECT service, channel, external_id, id FROM attempts
-        WHERE id = '${attempt.id}'`);
+        WHERE id = '${attempt['id']}'`);
   }
 }

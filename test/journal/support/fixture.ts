@@ -3,12 +3,10 @@ import type { Journal } from '../../../src/datasources/journal/journal';
 import { openJournal } from '../../../src/datasources/journal/create-journal';
 import { ChildProcess } from '../../support/child-process';
 import { JOURNAL_TIMEOUT_MS } from '../../support/timeouts';
-import { describePostgres, openStore, type Store, type StoreKind } from '../../support/stores';
+import { describePostgres, emptyPostgres, openStore, type Store, type StoreKind } from '../../support/stores';
 import type { JournalHandlers } from './journal-child';
 
-export type JournalChild = ChildProcess<JournalHandlers>;
-
-export const startChild = (url: string): Promise<JournalChild> =>
+export const startChild = (url: string): Promise<ChildProcess<JournalHandlers>> =>
   ChildProcess.start<JournalHandlers>(path.join(__dirname, 'journal-child.ts'), { args: [url] });
 
 /** A store and its journals, closed after the last test of the block. */
@@ -17,26 +15,15 @@ export interface JournalFixture {
   /** A journal with a long timeout, for busy machines. */
   journal: Journal;
   open(): Promise<Journal>;
-  /** Opens a journal with the production timeout. */
-  openWithShortTimeout(): Promise<Journal>;
-  startChild(): Promise<JournalChild>;
 }
 
 function useFixture(kind: StoreKind): JournalFixture {
   const journals: Journal[] = [];
-  const children: JournalChild[] = [];
-  const open = async (timeLimitMs?: number): Promise<Journal> => {
-    const journal = await openJournal(fixture.store.url, timeLimitMs);
-    journals.push(journal);
-    return journal;
-  };
   const fixture = {
-    open: () => open(JOURNAL_TIMEOUT_MS),
-    openWithShortTimeout: () => open(),
-    startChild: async () => {
-      const child = await startChild(fixture.store.url);
-      children.push(child);
-      return child;
+    open: async () => {
+      const journal = await openJournal(fixture.store.url, JOURNAL_TIMEOUT_MS);
+      journals.push(journal);
+      return journal;
     },
   } as JournalFixture;
   beforeAll(async () => {
@@ -45,7 +32,6 @@ function useFixture(kind: StoreKind): JournalFixture {
     await fixture.journal.ping();
   });
   afterAll(async () => {
-    await Promise.all(children.map((child) => child.kill()));
     await Promise.all(journals.map((journal) => journal.close()));
     await fixture.store.drop();
   });
@@ -63,4 +49,21 @@ export const describePostgresJournal = (subject: string, define: Define): void =
 export function describeJournals(subject: string, define: Define): void {
   describeSqliteJournal(subject, define);
   describePostgresJournal(subject, define);
+}
+
+/** `describe` for each kind of store, with a function that returns the store of a test, which is empty at first. */
+export function describeEmptyStores(subject: string, define: (store: () => Store) => void): void {
+  const defineOn = (open: () => Promise<Store>) => (): void => {
+    let store: Store;
+    beforeEach(async () => {
+      store = await open();
+    });
+    afterEach(() => store.drop());
+    define(() => store);
+  };
+  describe(
+    `${subject} (SQLite)`,
+    defineOn(() => openStore('SQLite')),
+  );
+  describePostgres(`${subject} (PostgreSQL)`, defineOn(emptyPostgres));
 }

@@ -4,21 +4,19 @@ import { withClient, type Store } from '../../support/stores';
 interface Generated {
   count: number;
   service: string;
-  /** Time in ms from which the attempts (succeeded payments of one client and channel) are settled, one per ms. */
+  /** Time in ms from which the attempts are settled, one per ms. */
   settledFrom: number;
-  /** Whether each attempt has a reservation. */
-  reserve?: boolean;
 }
 
 const COLUMNS = `id, group_id, key, fingerprint, method, external_id, external_id_hash, currency, value, state,
   transaction_id, transaction_hash, status, started_at, settled_at`;
 
 /**
- * Writes settled attempts directly to the store, because the journal would take minutes. Their keys are numbers, and
- * their ids begin with numbers instead of hashes.
+ * Writes succeeded payments of one client and channel, with reservations, directly to the store, because the journal
+ * would take minutes. Their keys are numbers, and their ids begin with numbers instead of hashes.
  */
 export async function generateAttempts(place: Store, generated: Generated): Promise<void> {
-  const { count, service, settledFrom, reserve = false } = generated;
+  const { count, service, settledFrom } = generated;
   const isSqlite = place.url.startsWith('file:');
   const numbers = isSqlite
     ? `(WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count}) SELECT n FROM numbers)`
@@ -27,13 +25,11 @@ export async function generateAttempts(place: Store, generated: Generated): Prom
   const id = isSqlite
     ? "unhex(printf('%024d00000000', n))"
     : "decode(lpad(n::text, 24, '0') || '00000000', 'hex')";
-  const offset = settledFrom;
   await place.rows(`INSERT INTO attempt_groups (service, client, channel, kind)
     VALUES ('${service}', 'shop', 'channel-1', 'payment')`);
   await place.rows(`INSERT INTO stored_attempts (${COLUMNS})
     SELECT ${id}, (SELECT id FROM attempt_groups WHERE service = '${service}'), ${id}, ${id}, 'bank_card', ${id}, n,
-      'EUR', '10.00', 's', ${id}, n, 'CHECKOUT', ${offset} + n, ${offset} + n FROM ${numbers} AS numbers`);
-  if (!reserve) return;
+      'EUR', '10.00', 's', ${id}, n, 'CHECKOUT', ${settledFrom} + n, ${settledFrom} + n FROM ${numbers} AS numbers`);
   await place.rows(`INSERT INTO reserved_external_ids (service, channel, external_id, attempt_id)
     SELECT '${service}', 'channel-1', ${id}, ${id} FROM ${numbers} AS numbers`);
 }

@@ -1,4 +1,4 @@
-import type { Claim, ConfirmClaim, NewAttempt } from '../../../src/datasources/journal/journal';
+import type { NewAttempt } from '../../../src/datasources/journal/journal';
 import { openJournal } from '../../../src/datasources/journal/create-journal';
 import { emit, serve } from '../../support/child-handlers';
 import { JOURNAL_TIMEOUT_MS } from '../../support/timeouts';
@@ -19,11 +19,6 @@ const handlers = {
       await journal.insertAttempt(attempt);
       emit(attempt.id);
     }
-  },
-  claimDue: async (claim: Claim, limit: number) => (await opening).claimDue(claim, limit),
-  beginConfirms: async (claims: ConfirmClaim[]) => {
-    const journal = await opening;
-    return Promise.all(claims.map((claim) => journal.beginConfirm(claim)));
   },
 };
 

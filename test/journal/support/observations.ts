@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type {
-  ChangePosition,
   ChangeRange,
   ClaimDueRequest,
   Observation,
   ObservedState,
   ReadChanges,
-  RecordedChange,
 } from '../../../src/datasources/journal/changes';
 import type { Journal, NewAttempt } from '../../../src/datasources/journal/journal';
 import { until } from '../../support/latch';
@@ -84,22 +82,6 @@ export const readPage = (journal: Journal, range: ChangeRange): Promise<ReadChan
     () => journal.readChanges(range),
     ({ isBehind }) => !isBehind,
   );
-
-/** More than any test records. */
-const MOST_CHANGES = 10_000;
-
-/** Reads page by page to the end of a range. */
-export async function readAll(journal: Journal, range: ChangeRange): Promise<RecordedChange[]> {
-  const changes: RecordedChange[] = [];
-  let after: ChangePosition | null = range.after;
-  while (changes.length < MOST_CHANGES) {
-    const page = await readPage(journal, { ...range, after });
-    changes.push(...page.changes);
-    after = page.readUntil;
-    if (!page.hasMore) return changes;
-  }
-  throw new Error('the pages of changes do not end');
-}
 
 export const claimOf = ({ service }: NewAttempt, given: Partial<ClaimDueRequest> = {}): ClaimDueRequest => ({
   service,

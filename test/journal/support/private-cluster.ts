@@ -25,29 +25,24 @@ function commandOf(program: string, args: readonly string[]): [program: string, 
   return isRoot ? ['runuser', '-u', 'postgres', '--', path, ...args] : [path, ...args];
 }
 
-// No pipe for pg_ctl: the server inherits its streams, so that the pipe would not end.
-const streamsOf = (program: string): ['ignore', 'ignore', 'ignore' | 'pipe'] => [
-  'ignore',
-  'ignore',
-  program === 'pg_ctl' ? 'ignore' : 'pipe',
-];
+/** No pipes: a server inherits the streams of pg_ctl. Its messages are in its log. */
+const OPTIONS = { cwd: tmpdir(), stdio: 'ignore' } as const;
+
+function expectSuccess(status: number | null, program: string, args: readonly string[]): void {
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')} exited with ${status}`);
+}
 
 /** Runs a PostgreSQL program. */
 function run(program: string, ...args: string[]): void {
   const [command, ...rest] = commandOf(program, args);
-  const options = { cwd: tmpdir(), encoding: 'utf8', stdio: streamsOf(program) } as const;
-  const { status, stderr } = spawnSync(command, rest, options);
-  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}`);
+  expectSuccess(spawnSync(command, rest, OPTIONS).status, program, args);
 }
 
 /** Runs a PostgreSQL program without blocking the event loop. */
 async function runInBackground(program: string, ...args: string[]): Promise<void> {
   const [command, ...rest] = commandOf(program, args);
-  const child = spawn(command, rest, { cwd: tmpdir(), stdio: streamsOf(program) });
-  let errors = '';
-  child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-  const [status] = (await once(child, 'close')) as [number | null];
-  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${errors}`);
+  const [status] = (await once(spawn(command, rest, OPTIONS), 'close')) as [number | null];
+  expectSuccess(status, program, args);
 }
 
 export interface Cluster {

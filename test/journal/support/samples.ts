@@ -65,7 +65,6 @@ export const newConfirm = (given: Partial<ConfirmClaim> = {}): ConfirmClaim => (
 export const ENDED = {
   known: { outcome: 'known', confirmed: [] },
   unknown: { outcome: 'unknown', confirmed: [] },
-  notCarriedOut: { outcome: 'not_carried_out', confirmed: [] },
 } satisfies Record<string, ConfirmResult>;
 
 export const confirmedBy = (
