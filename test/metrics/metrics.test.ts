@@ -90,7 +90,7 @@ describe('Access to /metrics', () => {
     expect(response.status).toBe(401);
   });
 
-  test.each([{}, { authorization: `Bearer ${TOKEN}x` }, { authorization: TOKEN }])(
+  test.each<Record<string, string>>([{}, { authorization: `Bearer ${TOKEN}x` }, { authorization: TOKEN }])(
     'with METRICS_TOKEN is refused even on this machine with the headers %j',
     async (headers) => {
       const { status: code, text } = await ask(guarded, headers);
