@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { bundled } from '../subscriptions/support/doc-samples';
 import { CLIENT_KEY } from '../support/credentials';
 import { CHANNEL, testService } from '../support/gateway';
@@ -17,9 +16,6 @@ const page = (sample: string): string => `<!doctype html>
 </script>
 <script type="module" src="/script/${sample}"></script>`;
 
-/** Placeholders in the bundles, replaced when a script is requested. */
-const PLACEHOLDER = { origin: '//gateway.invalid', transactionId: randomUUID() };
-
 export interface Watched {
   url: string;
   transactionId: string;
@@ -29,42 +25,28 @@ export interface Watched {
 export interface LivePages {
   origin: string;
   /** Returns the URL of a page that from now on runs the sample for this payment. */
-  urlOf(sample: string, watched: Watched): string;
+  urlOf(sample: string, watched: Watched): Promise<string>;
 }
 
-const SURROUNDINGS = {
-  url: `http:${PLACEHOLDER.origin}/graphql`,
-  channel: CHANNEL,
-  transactionId: PLACEHOLDER.transactionId,
-  tokenUrl: '/token',
-};
-
-const scripts = new Map<string, string>();
-
-export async function livePages(samples: readonly string[]): Promise<LivePages> {
-  const watchedBy = new Map<string, Watched>();
+export async function livePages(): Promise<LivePages> {
+  const scripts = new Map<string, string>();
   const { url } = await testService(({ path }) => {
     const [, place = '', sample = ''] = path.split('/');
-    if (place === 'script') return javascript(scripts.get(sample) ?? '', watchedBy.get(sample));
-    if (place === 'token')
-      return { status: 200, body: CLIENT_KEY, headers: { 'content-type': 'text/plain' } };
-    return { status: 200, body: page(place), headers: { 'content-type': 'text/html' } };
+    const respond = (body: string, type: string) => ({
+      status: 200,
+      body,
+      headers: { 'content-type': type },
+    });
+    if (place === 'script') return respond(scripts.get(sample) ?? '', 'text/javascript');
+    if (place === 'token') return respond(CLIENT_KEY, 'text/plain');
+    return respond(page(place), 'text/html');
   });
-  for (const sample of samples)
-    if (!scripts.has(sample)) scripts.set(sample, await bundled(sample, SURROUNDINGS, 'browser'));
   return {
     origin: new URL(url).origin,
-    urlOf: (sample, watched) => {
-      watchedBy.set(sample, watched);
+    urlOf: async (sample, watched) => {
+      const surroundings = { ...watched, channel: CHANNEL, tokenUrl: '/token' };
+      scripts.set(sample, await bundled(sample, surroundings, 'browser'));
       return `${url}${sample}`;
     },
   };
 }
-
-const javascript = (bundle: string, watched: Watched | undefined) => ({
-  status: 200,
-  body: bundle
-    .replaceAll(PLACEHOLDER.origin, `//${new URL(watched?.url ?? '').host}`)
-    .replaceAll(PLACEHOLDER.transactionId, watched?.transactionId ?? ''),
-  headers: { 'content-type': 'text/javascript' },
-});

@@ -10,7 +10,7 @@ import { TOP } from '../docs/support/markdown';
 import { CLIENT_KEY } from '../support/credentials';
 import { until } from '../support/latch';
 import { CHANNEL, TestClient, closeAfterTests, testSandbox } from '../support/gateway';
-import { describeInBrowser, overflowPx, type Opened, type TestBrowser } from './chromium';
+import { describeInBrowser, type Opened, type TestBrowser } from './chromium';
 import { livePages, type LivePages, type Watched } from './live-page';
 import { Shop } from './shop';
 
@@ -24,14 +24,12 @@ describeInBrowser('In a browser,', (browser) => {
   let shop: Shop;
   let open: Gateway;
   let openSandbox: Sandbox;
-  let ownPages: LivePages;
-  let foreignPages: LivePages;
+  let pages: LivePages;
   let settings: Record<string, string>;
 
   beforeAll(async () => {
-    const samples = [...WITH_TOKEN, WITHOUT_TOKEN];
-    [ownPages, foreignPages] = [await livePages(samples), await livePages(samples)];
-    settings = { CORS_ORIGINS: ownPages.origin };
+    pages = await livePages();
+    settings = { CORS_ORIGINS: pages.origin };
     const { apiKey, secretKey } = SANDBOX_CREDENTIALS;
     openSandbox = await testSandbox({ apiKey: apiKey.reveal(), secretKey: secretKey.reveal() });
     open = closeAfterTests(await startOpenGateway(openSandbox.url, settings));
@@ -76,19 +74,6 @@ describeInBrowser('In a browser,', (browser) => {
       expect(page.url()).toBe(redirectUrl);
       expect(await shop.lookUp(transactionId)).toMatchObject({ status: 'COMPLETED' });
       expect(problems).toEqual([]);
-    });
-
-    test('fits a small phone with long ids, large amounts and several methods', async () => {
-      const { page } = await browser.open({ viewport: { width: 320, height: 640 }, isMobile: true });
-      for (const order of [
-        { externalId: 'W'.repeat(255) },
-        { amount: { currency: 'EUR', value: '999999999999999.99' } },
-        { method: { redirect: 'QRIS' }, amount: { currency: 'IDR', value: '150000.00' } },
-        { method: { upi: { phone: '919876543210' } }, amount: { currency: 'INR', value: '1.00' } },
-      ]) {
-        await page.goto((await shop.sell(order)).redirectUrl);
-        expect({ order, overflowPx: await overflowPx(page) }).toEqual({ order, overflowPx: 0 });
-      }
     });
   });
 
@@ -178,20 +163,6 @@ describeInBrowser('In a browser,', (browser) => {
       expect(errorsOf(opened)).toEqual([]);
     });
 
-    test('keeps a half-typed value and the cursor when a row is added', async () => {
-      const { page } = await openConsole();
-      await shows(page, 'Live.');
-      await page.getByLabel('Fault').selectOption('delay');
-      const delay = page.getByLabel('Delay in ms');
-      await delay.fill('');
-      await delay.pressSequentially('12');
-      const { transactionId } = await shop.sell();
-      await rowOf(page, transactionId).waitFor();
-      await page.keyboard.type('34');
-      expect(await delay.inputValue()).toBe('1234');
-      expect(await page.getByLabel('Fault').inputValue()).toBe('delay');
-    });
-
     test('reconnects when the sandbox is restarted, and keeps what was typed', async () => {
       const own = await Shop.open({ control: true });
       const before = await own.sell();
@@ -219,20 +190,13 @@ describeInBrowser('In a browser,', (browser) => {
       expect(problems).toEqual([]);
     });
 
-    test('fits its window, scrolls only its table on a phone, and shows markup as text', async () => {
+    test('shows markup as text', async () => {
       const hostile = '<img src=x onerror=alert(1)>';
-      await shop.sell({ externalId: hostile });
-      await shop.sell({ amount: { currency: 'EUR', value: '10.51' } });
+      const { transactionId } = await shop.sell({ externalId: hostile });
       const opened = await openConsole();
-      const { page: wide } = opened;
-      await shows(wide, 'Live.');
-      shop.sandbox.control.advance(5000);
-      await wide.getByText('PROVIDER_PROCESSING_FAILED').waitFor();
-      expect(await wide.locator('main').innerText()).toContain(hostile);
-      expect(await wide.locator('img').count()).toBe(0);
-      expect(await overflowPx(wide, '.scroll')).toBe(0);
-      const { page: phone } = await openConsole({ viewport: { width: 360, height: 640 }, isMobile: true });
-      expect(await overflowPx(phone)).toBe(0);
+      await shows(opened.page, 'Live.');
+      expect(await rowOf(opened.page, transactionId).innerText()).toContain(hostile);
+      expect(await opened.page.locator('img').count()).toBe(0);
       expect(errorsOf(opened)).toEqual([]);
     });
   });
@@ -316,8 +280,8 @@ describeInBrowser('In a browser,', (browser) => {
 
     const status = (word: string): RegExp => new RegExp(`"status":\\s"${word}"`);
 
-    async function explore(base: string, width = 1440): Promise<Opened & { requested: string[] }> {
-      const opened = await browser.open({ viewport: { width, height: 900 } });
+    async function explore(base: string): Promise<Opened & { requested: string[] }> {
+      const opened = await browser.open({ viewport: { width: 1440, height: 900 } });
       const { page } = opened;
       const requested: string[] = [];
       page.on('request', (request) => requested.push(request.url()));
@@ -327,9 +291,6 @@ describeInBrowser('In a browser,', (browser) => {
       await shows(page, 'CreateRedirect');
       return { ...opened, requested };
     }
-
-    const editorWidth = async (page: Page): Promise<number> =>
-      (await page.locator('.graphiql-query-editor > .graphiql-editor').boundingBox())?.width ?? 0;
 
     describe('without credentials', () => {
       let opened: Awaited<ReturnType<typeof explore>>;
@@ -393,25 +354,6 @@ describeInBrowser('In a browser,', (browser) => {
       });
     });
 
-    test('runs an operation from the list on a phone, with the response below the editor', async () => {
-      const { page, problems } = await explore(open.url, 390);
-      expect(await overflowPx(page)).toBe(0);
-      expect(await editorWidth(page)).toBeGreaterThanOrEqual(350);
-      await page.getByRole('button', { name: 'Show Ready operations' }).click();
-      await page.locator('.tour').getByRole('button', { name: 'Create UPI' }).click();
-      await shows(page, 'CreateUpi');
-      await run(page);
-      await responded(page, /"replayed":\sfalse/);
-      expect(await overflowPx(page)).toBe(0);
-      const [editor, response] = await Promise.all(
-        ['.graphiql-query-editor', '.result-window'].map((part) => page.locator(part).boundingBox()),
-      );
-      expect(response?.y).toBeGreaterThanOrEqual((editor?.y ?? Infinity) + (editor?.height ?? 0));
-      expect(response?.height).toBeGreaterThan(200);
-      expect(problems).toEqual([]);
-      await browser.closePages();
-    });
-
     test('sends a header typed in a tab from that tab only, sends the typed key from all tabs, and stores neither', async () => {
       const { page } = await explore(shop.gateway.gateway.url);
       const stored = (): Promise<string> =>
@@ -464,43 +406,26 @@ describeInBrowser('In a browser,', (browser) => {
     const showing = (page: Page, word: string): Promise<void> =>
       page.locator('output', { hasText: word }).waitFor();
 
-    async function openSample(pages: LivePages, sample: string, watched: Watched): Promise<Opened> {
+    async function openSample(sample: string, watched: Watched): Promise<Opened> {
       const opened = await browser.open();
-      await opened.page.goto(pages.urlOf(sample, watched));
+      await opened.page.goto(await pages.urlOf(sample, watched));
       return opened;
     }
 
-    /** Opens a page for each sample: with a token at the shop's gateway, without one at the open gateway. */
-    async function openAll(pages: LivePages) {
+    // With a token at the shop's gateway, without one at the open gateway.
+    test('show the states of a payment until it is completed', async () => {
       const [guarded, unguarded] = [await shop.sell(), await shop.sell({}, new TestClient(open))];
       const opened: Opened[] = [];
       for (const sample of WITH_TOKEN)
-        opened.push(await openSample(pages, sample, { ...guarded, url: shop.gateway.url }));
-      opened.push(await openSample(pages, WITHOUT_TOKEN, { ...unguarded, url: `${open.url}/graphql` }));
-      const settle = (): void => {
-        shop.sandbox.control.settle(guarded.transactionId);
-        openSandbox.control.settle(unguarded.transactionId);
-      };
-      return { opened, settle };
-    }
-
-    test('show the states of a payment until it is completed', async () => {
-      const { opened, settle } = await openAll(ownPages);
+        opened.push(await openSample(sample, { ...guarded, url: shop.gateway.url }));
+      opened.push(await openSample(WITHOUT_TOKEN, { ...unguarded, url: `${open.url}/graphql` }));
       for (const { page } of opened) await showing(page, 'PENDING');
-      settle();
+      shop.sandbox.control.settle(guarded.transactionId);
+      openSandbox.control.settle(unguarded.transactionId);
       for (const { page, problems } of opened) {
         await showing(page, 'COMPLETED');
         expect(await states(page)).toEqual(['PENDING', 'COMPLETED']);
         expect(problems.filter((fault) => !LEFT.test(fault))).toEqual([]);
-      }
-    });
-
-    test('are refused and get no data on a page of a foreign origin', async () => {
-      const { opened } = await openAll(foreignPages);
-      for (const { page, problems } of opened) {
-        const refusal = /Unexpected response code: 403|blocked by CORS policy/;
-        await until(() => refusal.test(problems.join('\n')));
-        expect(await states(page)).toEqual([]);
       }
     });
 
@@ -510,7 +435,7 @@ describeInBrowser('In a browser,', (browser) => {
       const first = await start();
       const { transactionId } = await shop.sell({}, new TestClient(first));
       const watched = { transactionId, url: `${first.url}/graphql` };
-      const { page } = await openSample(ownPages, WITHOUT_TOKEN, watched);
+      const { page } = await openSample(WITHOUT_TOKEN, watched);
       await showing(page, 'PENDING');
       await first.close();
       openSandbox.control.settle(transactionId);
@@ -522,7 +447,7 @@ describeInBrowser('In a browser,', (browser) => {
 
   test('The client kit yields the changes of a channel on a page of an allowed origin', async () => {
     const { page } = await browser.open();
-    await page.goto(`${ownPages.origin}/token`);
+    await page.goto(`${pages.origin}/token`);
     const kit = JSON.stringify(readFileSync(path.join(TOP, 'client/index.mjs'), 'utf8'));
     const headers = { authorization: `Bearer ${CLIENT_KEY}` };
     const options = JSON.stringify({ url: shop.gateway.url, channel: CHANNEL, headers });

@@ -19,13 +19,6 @@ interface Created {
   redirectUrl: string;
 }
 
-export const cardInput = (): Record<string, unknown> => ({
-  idempotencyKey: randomUUID(),
-  channel: CHANNEL,
-  amount: { currency: 'EUR', value: '10.00' },
-  method: { redirect: 'CARD' },
-});
-
 /** A merchant with a sandbox, a gateway, and a page to which payers return. */
 export class Shop {
   private constructor(
@@ -47,7 +40,14 @@ export class Shop {
 
   /** Creates a payment. Resolves with the HTTP status if the service refuses the payment. */
   async trySell(over: object = {}, gateway = this.gateway): Promise<Created | { httpStatus: number }> {
-    const input = { ...cardInput(), returnUrl: this.returnUrl, ...over };
+    const input = {
+      idempotencyKey: randomUUID(),
+      channel: CHANNEL,
+      amount: { currency: 'EUR', value: '10.00' },
+      method: { redirect: 'CARD' },
+      returnUrl: this.returnUrl,
+      ...over,
+    };
     const { data, text } = await gateway.request<{
       createPayment: { payment?: Created; httpStatus?: number };
     } | null>(CREATE, { input });
