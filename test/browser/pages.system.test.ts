@@ -9,9 +9,10 @@ import { startOpenGateway } from '../http/support/open-gateway';
 import { TOP } from '../docs/support/markdown';
 import { CLIENT_KEY } from '../support/credentials';
 import { until } from '../support/latch';
-import { CHANNEL, TestClient, closeAfterTests, testSandbox } from '../support/gateway';
+import { bundled } from '../subscriptions/support/doc-samples';
+import { CHANNEL, TestClient, closeAfterTests, testSandbox, testService } from '../support/gateway';
+import { post } from '../support/raw';
 import { describeInBrowser, type Opened, type TestBrowser } from './chromium';
-import { livePages, type LivePages, type Watched } from './live-page';
 import { Shop } from './shop';
 
 jest.setTimeout(240_000);
@@ -24,12 +25,20 @@ describeInBrowser('In a browser,', (browser) => {
   let shop: Shop;
   let open: Gateway;
   let openSandbox: Sandbox;
-  let pages: LivePages;
+  /** The origin of a shop with these pages, by their paths. */
+  let shopOrigin: string;
+  const pages = new Map([['/token', CLIENT_KEY]]);
   let settings: Record<string, string>;
 
   beforeAll(async () => {
-    pages = await livePages();
-    settings = { CORS_ORIGINS: pages.origin };
+    const headers = { 'content-type': 'text/html' };
+    const server = await testService(({ path: place }) => ({
+      status: 200,
+      body: pages.get(place) ?? '',
+      headers,
+    }));
+    shopOrigin = new URL(server.url).origin;
+    settings = { CORS_ORIGINS: shopOrigin };
     const { apiKey, secretKey } = SANDBOX_CREDENTIALS;
     openSandbox = await testSandbox({ apiKey: apiKey.reveal(), secretKey: secretKey.reveal() });
     open = closeAfterTests(await startOpenGateway(openSandbox.url, settings));
@@ -132,7 +141,7 @@ describeInBrowser('In a browser,', (browser) => {
       await page.getByLabel('HTTP status').fill('422');
       await press(page, 'Inject');
       expect(shop.sandbox.control.faults()).toHaveLength(1);
-      expect(await shop.trySell()).toEqual({ httpStatus: 422 });
+      await expect(shop.sell()).rejects.toThrow('"httpStatus":422');
       await shop.sell();
       await press(page, 'Remove transactions and faults');
       expect(await rowOf(page, transactionId).count()).toBe(0);
@@ -208,7 +217,7 @@ describeInBrowser('In a browser,', (browser) => {
     /** Replaces the script of Apollo Sandbox and records its options. */
     const RECORDER = 'window.EmbeddedSandbox = class { constructor(given) { window.given = given; } };';
 
-    test('starts Apollo Sandbox with the starter document, which runs from the page', async () => {
+    test('starts Apollo Sandbox with the starter document, which runs', async () => {
       const { page, problems } = await browser.open();
       await page.route(CDN, (route) =>
         route.request().resourceType() === 'script'
@@ -220,20 +229,14 @@ describeInBrowser('In a browser,', (browser) => {
         initialEndpoint: `${open.url}/graphql`,
         initialState: { document: STARTER_DOCUMENT, variables: STARTER_VARIABLES },
       });
-      const responses = await page.evaluate(`(async () => {
-        const { document: query, variables } = window.given.initialState;
-        const ask = async (operationName) => {
-          const body = JSON.stringify({ query, variables, operationName });
-          const headers = { 'content-type': 'application/json' };
-          return (await fetch(window.given.initialEndpoint, { method: 'POST', headers, body })).json();
-        };
-        return [await ask('CreatePayment'), await ask('Payment')];
-      })()`);
       const amount = { currency: 'EUR', value: '10.00' };
-      expect(responses).toMatchObject([
-        { data: { createPayment: { payment: { status: 'PENDING', amount } } } },
-        { data: { payment: { method: 'CARD', status: 'PENDING' } } },
-      ]);
+      for (const [operationName, data] of [
+        ['CreatePayment', { createPayment: { payment: { status: 'PENDING', amount } } }],
+        ['Payment', { payment: { method: 'CARD', status: 'PENDING' } }],
+      ] as const) {
+        const body = { query: STARTER_DOCUMENT, variables: STARTER_VARIABLES, operationName };
+        expect(await post(`${open.url}/graphql`, JSON.stringify(body))).toMatchObject({ data });
+      }
       expect(problems).toEqual([]);
     });
 
@@ -403,12 +406,24 @@ describeInBrowser('In a browser,', (browser) => {
       return shown.filter((state, place) => state !== shown[place - 1]);
     };
 
-    const showing = (page: Page, word: string): Promise<void> =>
-      page.locator('output', { hasText: word }).waitFor();
+    const showing = (page: Page, state: string) => until(async () => (await states(page)).includes(state));
 
-    async function openSample(sample: string, watched: Watched): Promise<Opened> {
+    /** Opens a page that runs the sample for a payment. */
+    async function openSample(
+      sample: string,
+      payment: { url: string; transactionId: string },
+    ): Promise<Opened> {
+      const { url, transactionId } = payment;
+      const surroundings = { url, transactionId, channel: CHANNEL, tokenUrl: '/token' };
+      const script = await bundled(sample, surroundings, 'browser');
+      pages.set(
+        `/${sample}`,
+        `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
+        <script>globalThis.states = []; globalThis.shown = ({ status }) => states.push(status);</script>
+        <script type="module">${script}</script>`,
+      );
       const opened = await browser.open();
-      await opened.page.goto(await pages.urlOf(sample, watched));
+      await opened.page.goto(`${shopOrigin}/${sample}`);
       return opened;
     }
 
@@ -447,7 +462,7 @@ describeInBrowser('In a browser,', (browser) => {
 
   test('The client kit yields the changes of a channel on a page of an allowed origin', async () => {
     const { page } = await browser.open();
-    await page.goto(`${pages.origin}/token`);
+    await page.goto(`${shopOrigin}/token`);
     const kit = JSON.stringify(readFileSync(path.join(TOP, 'client/index.mjs'), 'utf8'));
     const headers = { authorization: `Bearer ${CLIENT_KEY}` };
     const options = JSON.stringify({ url: shop.gateway.url, channel: CHANNEL, headers });

@@ -201,12 +201,6 @@ describe('The systemd unit', () => {
     const named = values('Environment').map((line) => /^[A-Z_]+_FILE=%d\/(.+)$/.exec(line)?.[1]);
     expect(named).toEqual(loaded);
   });
-
-  test('starts the same command as the image', () => {
-    const [node = '', ...words] = (values('ExecStart')[0] ?? '').split(' ');
-    const image = [...lastInstruction('ENTRYPOINT').words, ...lastInstruction('CMD').words];
-    expect([path.basename(node), ...words.map((word) => word.replace('/opt/paygraph/', ''))]).toEqual(image);
-  });
 });
 
 /** Settings of the gateway and its kill timeout in seconds, in each deployment. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { Caller, createInput, type Json } from '../support/caller';
+import { createInput, type Json } from '../support/caller';
 import { freePort } from '../support/free-port';
 import { until } from '../support/latch';
 import { Program } from '../support/program';
@@ -43,7 +43,6 @@ describeWhere(
     const gateways: Program[] = [];
     let start: (port: number) => Promise<Program>;
     let nginx: Nginx;
-    let caller: Caller;
     let auditFile: string;
 
     beforeAll(async () => {
@@ -73,7 +72,6 @@ describeWhere(
       const [first, second] = await Promise.all([start(await freePort()), start(await freePort())]);
       gateways.push(first, second);
       nginx = await startNginx([first.url, second.url], ROUNDS > 0 ? undefined : 1);
-      caller = new Caller(nginx.url);
     });
 
     const statusOf = async (place: string): Promise<number> => (await fetch(`${nginx.url}${place}`)).status;
@@ -149,24 +147,8 @@ describeWhere(
       expect(load.failed.length).toBeLessThanOrEqual(Math.max(ROUNDS / 10, 1));
     });
 
-    test('replay a create after the gateway that executed it was stopped', async () => {
-      const [first, second] = gateways as [Program, Program];
-      const key = newKey();
-      const created = await first.create('payment', key);
-      expect(created).toMatchObject({ result: 'PaymentSuccess', replayed: false });
-      first.signal('SIGTERM');
-      expect(await first.exited).toBe(0);
-      // nginx notices here that its connections to the stopped gateway are closed.
-      expect(await statusOf('/healthz')).toBe(200);
-      for (const _ of gateways) {
-        const again = await caller.create('payment', key);
-        expect(again).toMatchObject({ replayed: true, transactionId: created.transactionId });
-      }
-      await second.kill();
-      expect(await statusOf('/healthz')).toBe(502);
-    });
-
     test('cause a retryable GraphQL error when both are stopped, and leave no variables or tokens in the log of nginx', async () => {
+      for (const gateway of gateways) await gateway.kill();
       const { status, errors } = await exchange(postText('{"query":"{ __typename }"}', HOST));
       expect([status, errors]).toEqual([502, errorOf('SERVICE_UNAVAILABLE', true)]);
       const secret = 'order-of-somebody';

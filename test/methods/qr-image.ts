@@ -31,14 +31,7 @@ export function readQrImage(dataUri: string): string {
 }
 
 /** Returns the data with every QR code image replaced by "(drawn) " and its decoded text. */
-export function readDrawings(data: unknown): unknown {
-  if (Array.isArray(data)) return data.map(readDrawings);
-  if (typeof data !== 'object' || data === null) return data;
-  return Object.fromEntries(
-    Object.entries(data).map(([name, value]: [string, unknown]) =>
-      name === 'qrCodeImage' && typeof value === 'string'
-        ? [name, `(drawn) ${readQrImage(value)}`]
-        : [name, readDrawings(value)],
-    ),
+export const readDrawings = (data: unknown): unknown =>
+  JSON.parse(JSON.stringify(data), (name, value: unknown) =>
+    name === 'qrCodeImage' && typeof value === 'string' ? `(drawn) ${readQrImage(value)}` : value,
   );
-}

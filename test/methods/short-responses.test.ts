@@ -111,14 +111,6 @@ describe('A create with a response of status and transaction_id only', () => {
     },
   );
 
-  test('returns the account of bkash, which is outside payment_method, without a lookup', async () => {
-    const golden = named(creates, 'bkash, server-to-server, account beside payment_method only');
-    const post = { ...shortestResponse(golden.answer), account: golden.answer['account'] };
-    const selection = '{ ... on BkashPayment { account } }';
-    expect(await create(golden, { selection, post })).toEqual({ account: golden.data['account'] });
-    expect(lookups()).toEqual([]);
-  });
-
   test('returns the error of a failed payment with one lookup', async () => {
     const golden = named(creates, 'card, redirect flow');
     const error = { code: 'DECLINED_GENERIC', message: 'No' };
@@ -163,9 +155,6 @@ describe('A lookup after a create or confirm', () => {
   const golden = named(creates, 'upi, server-to-server');
   const failures: [string, Reply][] = [
     ['answers 500', { status: 500, body: 'oops' }],
-    ['answers 404', { status: 404, json: {} }],
-    ['answers 400', { status: 400, json: { message: 'no' } }],
-    ['truncates its response', { status: 200, body: '{"status":"processing","transac' }],
     [
       'answers with another payment',
       { status: 200, json: { ...golden.answer, transaction_id: 'b1a9e0c4-52d7-4c36-8a1f-0c9d2e7b6f02' } },

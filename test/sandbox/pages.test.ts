@@ -1,56 +1,6 @@
 import { createHash } from 'node:crypto';
-import { until } from '../support/latch';
 import { eachTest } from './fixtures/running';
 import { redirect } from './fixtures/requests';
-
-describe('The event stream of the console', () => {
-  const running = eachTest({ control: true });
-  const HEARTBEAT_MS = 15_000;
-
-  /** Opens the stream. The returned function waits for a heartbeat, and returns the number of events before it. */
-  async function listen(): Promise<() => Promise<number>> {
-    let text = '';
-    const countOf = (line: string) => text.split(`${line}\n\n`).length - 1;
-    const { body } = await fetch(`${running.url}_sandbox/events`);
-    const collect = async () => {
-      for await (const part of body!.pipeThrough(new TextDecoderStream())) text += part;
-    };
-    // The sandbox closes before the stream has ended.
-    collect().catch(() => undefined);
-    return async () => {
-      const before = countOf(': heartbeat');
-      running.clock.advance(HEARTBEAT_MS);
-      await until(() => countOf(': heartbeat') > before);
-      return countOf('data: changed');
-    };
-  }
-
-  const pay = () => running.created(redirect());
-
-  test.each<[string, (id: string) => unknown]>([
-    ['a new payment', () => pay()],
-    ['a lookup', (id) => running.payment(id)],
-    ['a payer who opens the hosted page', (id) => running.fetch(`pay/${id}`)],
-    ['a payment that is settled by hand', (id) => running.control(`transactions/${id}/settle`)],
-    ['an advance of the clock', () => running.control('clock/advance', { ms: 1 })],
-    ['a fault', () => running.control('faults', { operation: 'create', fault: 'cut_after' })],
-    ['a reset', () => running.control('reset')],
-  ])('sends an event for %s', async (_name, change) => {
-    const id = await pay();
-    const countEvents = await listen();
-    await change(id);
-    expect(await countEvents()).toBe(1);
-  });
-
-  test('combines simultaneous changes into one event for every listener', async () => {
-    const listeners = [await listen(), await listen()];
-    const ids = await Promise.all(Array.from({ length: 20 }, () => pay()));
-    for (const id of ids) running.sandbox.control.settle(id);
-    for (const countEvents of listeners) expect(await countEvents()).toBe(1);
-    await pay();
-    for (const countEvents of listeners) expect(await countEvents()).toBe(2);
-  });
-});
 
 describe('The hosted page', () => {
   const running = eachTest();

@@ -4,8 +4,6 @@ import { CHANNEL } from '../support/caller';
 import { API_KEY, SECRET_KEY } from '../support/gateway';
 import { eachTest, Running } from './fixtures/running';
 import { direct, PAN, payoutTo, redirect } from './fixtures/requests';
-import { AdvancingClock } from '../../src/sandbox/clock';
-import { frozenClock } from '../support/fake-clock';
 
 describe('The server of the sandbox', () => {
   const lines: string[] = [];
@@ -103,24 +101,5 @@ describe('The store of the sandbox', () => {
       expect(running.sandbox.control.transactions().map(({ externalId }) => externalId)).toEqual(names);
     }
     expect((await running.paymentNamed('a')).status).toBe(404);
-  });
-});
-
-describe('The clock of the sandbox', () => {
-  test('follows its base clock, can be advanced beyond it and reset to it, and timers keep their due times', () => {
-    const below = new AdvancingClock(frozenClock(0));
-    const above = new AdvancingClock(below);
-    const seen: number[] = [];
-    above.after(100, () => void seen.push(above.now()));
-    above.after(200, () => void seen.push(above.now()));
-    expect(above.advance(60)).toBe(0);
-    below.advance(40);
-    expect(seen).toEqual([100]);
-    above.resetOffset();
-    expect(above.now()).toBe(40);
-    below.advance(159);
-    expect(seen).toEqual([100]);
-    below.advance(1);
-    expect(seen).toEqual([100, 200]);
   });
 });

@@ -330,7 +330,6 @@ describe('OTEL_TRACES_SAMPLER', () => {
     ['always_on', undefined, UNSAMPLED, true],
     ['always_off', undefined, SAMPLED, false],
     ['parentbased_always_off', undefined, undefined, false],
-    ['traceidratio', '0', SAMPLED, false],
     ['traceidratio', '0.5', UNSAMPLED, true],
     ['parentbased_traceidratio', '0', undefined, false],
     ['parentbased_traceidratio', '0', SAMPLED, true],

@@ -59,9 +59,9 @@ function executeInstruction(instruction: Instruction, root: string, stages: stri
     if (!run) throw new Error(`No replacement for this Dockerfile command: ${instruction.text}`);
     run(root);
   } else if (instruction.name === 'COPY') {
-    const { from } = instruction.flags;
-    const to = path.resolve(app, instruction.words.at(-1) ?? '');
-    for (const source of instruction.words.slice(0, -1)) {
+    const { from, words } = instruction;
+    const to = path.resolve(app, words.at(-1) ?? '');
+    for (const source of words.slice(0, -1)) {
       if (from) copy('/', ['-T', path.join(stages, from, source), to]);
       else if (source === '.') take(CHECKOUT, buildContext(), to);
       else take(CHECKOUT, [source], app);
@@ -119,8 +119,7 @@ export function runInImage(
   });
   let [output, info] = ['', ''];
   const [, stdout, stderr, facts] = child.stdio;
-  stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  for (const stream of [stdout, stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   facts?.on('data', (chunk: Buffer) => (info += chunk.toString()));
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
   closeAfterTests({

@@ -55,14 +55,10 @@ export async function startNginx(
 ): Promise<Nginx> {
   const folder = openFolder();
   const port = await freePort();
-  const conf = gateways.reduce(
-    (text, gateway, at) => text.replace(`gateway-${at + 1}:4000`, new URL(gateway).host),
-    textOf(CONFIGURATION)
-      .replace('listen 8080;', `listen 127.0.0.1:${port};`)
-      .replace(UPSTREAM_KEEPALIVE, (line, seconds) =>
-        line.replace(seconds, `${keepaliveSeconds ?? seconds}`),
-      ),
-  );
+  const conf = textOf(CONFIGURATION)
+    .replace('listen 8080;', `listen 127.0.0.1:${port};`)
+    .replace(UPSTREAM_KEEPALIVE, (line, seconds) => line.replace(seconds, `${keepaliveSeconds ?? seconds}`))
+    .replace(/gateway-(\d):4000/g, (_, number) => new URL(gateways[Number(number) - 1]!).host);
   mkdirSync(path.join(folder, 'logs'));
   const logFile = path.join(folder, 'logs/out');
   // A file, because nginx opens /dev/stdout by name, which fails for a socket.
