@@ -188,17 +188,6 @@ describeInBrowser('In a browser,', (browser) => {
       expect(await page.getByLabel('Delay in ms').inputValue()).toBe('77');
     });
 
-    test('works without scripts, and shows changes after a refresh', async () => {
-      const { page, problems } = await openConsole({ javaScriptEnabled: false });
-      const { transactionId } = await shop.sell();
-      await page.getByRole('link', { name: 'Refresh' }).click();
-      await rowOf(page, transactionId).waitFor();
-      expect(await rowOf(page, transactionId, 'transitions').innerText()).toContain('pending');
-      await press(page, 'Remove transactions and faults');
-      expect(await page.getByText(transactionId).count()).toBe(0);
-      expect(problems).toEqual([]);
-    });
-
     test('shows markup as text', async () => {
       const hostile = '<img src=x onerror=alert(1)>';
       const { transactionId } = await shop.sell({ externalId: hostile });

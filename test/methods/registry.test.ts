@@ -10,18 +10,6 @@ test('Each wire type has a golden file with its kinds (payment, payout)', () => 
   expect(golden.sort()).toEqual(registered.sort());
 });
 
-test.each([
-  ['payments', paymentMethods],
-  ['payouts', payoutMethods],
-])('No two methods of %s share a wire type, a name or an input field', (_side, all) => {
-  for (const words of [
-    all.map(({ type }) => type),
-    all.map(({ name }) => name),
-    all.flatMap(({ input }) => input?.field ?? []),
-  ])
-    expect(words).toEqual([...new Set(words)]);
-});
-
 const sorted = (words: readonly string[]): string[] => [...new Set(words)].sort();
 
 /** Returns the methods that golden creates choose: "redirect CARD", or a field of the @oneOf input. */

@@ -227,10 +227,8 @@ describe('npm run schema-check', () => {
     ['major', ['first: Int = 20', 'first: Int = 50'] as const],
   ])('records a %s release', (kind, change) => {
     const current = altered(change);
-    expect(check(current, '--release')).toMatchObject({
-      status: 0,
-      output: expect.stringContaining(kind) as unknown,
-      recorded: current,
-    });
+    const { output, ...result } = check(current, '--release');
+    expect(result).toEqual({ status: 0, recorded: current });
+    expect(output).toContain(kind);
   });
 });

@@ -350,25 +350,9 @@ describe('OTEL_TRACES_SAMPLER', () => {
 
 describe('A collector', () => {
   let service: FakePaymentService;
-  const timers: NodeJS.Timeout[] = [];
-  let isOver = false;
 
   beforeAll(async () => {
     service = closeAfterTests(await FakePaymentService.start());
-    const { setTimeout: original } = globalThis;
-    const recorded = (run: () => void, ms?: number): NodeJS.Timeout => {
-      const timer = original(run, ms);
-      timers.push(timer);
-      return isOver ? timer.unref() : timer;
-    };
-    // Not a jest mock, because jest would restore it before the exporter's last retries.
-    Object.assign(globalThis, { setTimeout: recorded });
-  });
-
-  // The exporter retries for seconds after its gateway has closed.
-  afterAll(() => {
-    isOver = true;
-    timers.forEach((timer) => timer.unref());
   });
 
   test('receives protobuf at the configured endpoint, with headers and resource, whatever the environment contains', async () => {
