@@ -1,8 +1,7 @@
-import { drawQrCode } from '../../src/schema/qr-code';
 import { testGateway } from '../support/gateway';
 import { openHarness, type MethodHarness } from './harness';
 import type { Json } from './golden-bodies';
-import { readDrawings, readQrImage } from './qr-image';
+import { readDrawings } from './qr-image';
 import { NEXT_ACTION, lookUpPayment } from './selection';
 
 /** The next action of the payer or the client, for every status and state of the service (spec 3.1, 3.3). */
@@ -123,11 +122,4 @@ test('pollAfterMs follows POLL_INTERVALS_PAYER and POLL_INTERVALS_PROVIDER', asy
     const { data } = await slow.request(LOOKUP, { channel, transactionId });
     expect(data).toMatchObject({ payment: { nextAction: action } });
   }
-});
-
-test('The QR code of a long payload can be decoded, and has fewer than 6000 characters', () => {
-  const payload = `https://pay.example/${'Aa0'.repeat(60)}`;
-  const picture = drawQrCode(payload) ?? '';
-  expect(readQrImage(picture)).toBe(payload);
-  expect(picture.length).toBeLessThan(6000);
 });

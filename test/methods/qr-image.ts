@@ -14,7 +14,7 @@ function darkModules(path: string): [number, number][] {
 }
 
 /** Decodes the QR code of an SVG data URI. */
-export function readQrImage(dataUri: string): string {
+function readQrImage(dataUri: string): string {
   const [, encoded] = /^data:image\/svg\+xml,([^\s"'<>#]+)$/.exec(dataUri) ?? [];
   const svg = decodeURIComponent(encoded ?? '');
   const size = Number(/viewBox="0 -.5 (\d+) \1"/.exec(svg)?.[1]);

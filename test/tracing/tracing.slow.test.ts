@@ -331,7 +331,6 @@ describe('OTEL_TRACES_SAMPLER', () => {
     ['always_off', undefined, SAMPLED, false],
     ['parentbased_always_off', undefined, undefined, false],
     ['traceidratio', '0.5', UNSAMPLED, true],
-    ['parentbased_traceidratio', '0', undefined, false],
     ['parentbased_traceidratio', '0', SAMPLED, true],
   ])(
     'with the value %s (argument %s) and a parent with flags %s records spans: %s',

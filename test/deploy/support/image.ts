@@ -13,10 +13,6 @@ import {
 } from './dockerfile';
 import { openFolder } from './files';
 
-interface LockFile {
-  packages: Record<string, { dev?: boolean }>;
-}
-
 function copy(from: string, words: readonly string[]): void {
   const done = ['-al', '-af'].some((how) => spawnSync('cp', [how, ...words], { cwd: from }).status === 0);
   if (!done) throw new Error(`cp ${words.join(' ')}: failed in ${from}`);
@@ -27,7 +23,9 @@ const take = (from: string, names: readonly string[], to: string): void =>
 
 /** Copies the production packages of the lock file from the installed ones. */
 function installProductionPackages(app: string): void {
-  const { packages } = JSON.parse(readFileSync(path.join(app, 'package-lock.json'), 'utf8')) as LockFile;
+  const { packages } = JSON.parse(readFileSync(path.join(app, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>;
+  };
   const names = Object.entries(packages)
     .filter(([name, { dev }]) => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(name) && !dev)
     .map(([name]) => name)

@@ -42,17 +42,11 @@ export function testTlsConfiguration(): number | null {
   return spawnSync('nginx', ['-t', '-p', folder, '-c', writeConf(folder, conf)], { stdio: 'ignore' }).status;
 }
 
-/** A running nginx. */
-export interface Nginx {
-  url: string;
-  log(): string;
-}
-
 /** Starts nginx with the project's configuration, but other addresses, and `keepaliveSeconds` if given. */
 export async function startNginx(
   gateways: readonly [string, string],
   keepaliveSeconds?: number,
-): Promise<Nginx> {
+): Promise<{ url: string; log(): string }> {
   const folder = openFolder();
   const port = await freePort();
   const conf = textOf(CONFIGURATION)
