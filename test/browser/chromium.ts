@@ -40,8 +40,7 @@ export class TestBrowser {
   }
 
   async open(options: BrowserContextOptions = {}): Promise<Opened> {
-    if (!this.#browser) throw new Error('The browser has not been started.');
-    const context = await this.#browser.newContext(options);
+    const context = await this.#browser!.newContext(options);
     this.#contexts.push(context);
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
@@ -74,12 +73,6 @@ export function describeInBrowser(title: string, tests: (browser: TestBrowser) =
     tests(browser);
   });
 }
-
-/** Returns the horizontal overflow of an element, or of the page, in pixels. */
-export const overflowPx = (page: Page, selector = 'html'): Promise<number> =>
-  page.evaluate(
-    `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('${selector}'))`,
-  );
 
 /** Script that returns the texts with a contrast below 4.5 to 1 (WCAG 2.2, success criterion 1.4.3). */
 const LOW_CONTRAST_SCRIPT = `(() => {

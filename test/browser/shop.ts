@@ -19,13 +19,6 @@ interface Created {
   redirectUrl: string;
 }
 
-export const cardInput = (): Record<string, unknown> => ({
-  idempotencyKey: randomUUID(),
-  channel: CHANNEL,
-  amount: { currency: 'EUR', value: '10.00' },
-  method: { redirect: 'CARD' },
-});
-
 /** A merchant with a sandbox, a gateway, and a page to which payers return. */
 export class Shop {
   private constructor(
@@ -45,22 +38,21 @@ export class Shop {
     return new Shop(sandbox, gateway, `${page.url}thanks?order=1&from=pay`);
   }
 
-  /** Creates a payment. Resolves with the HTTP status if the service refuses the payment. */
-  async trySell(over: object = {}, gateway = this.gateway): Promise<Created | { httpStatus: number }> {
-    const input = { ...cardInput(), returnUrl: this.returnUrl, ...over };
-    const { data, text } = await gateway.request<{
-      createPayment: { payment?: Created; httpStatus?: number };
-    } | null>(CREATE, { input });
-    const { payment, httpStatus } = data?.createPayment ?? {};
-    if (httpStatus !== undefined) return { httpStatus };
-    if (!payment) throw new Error(text);
-    return payment;
-  }
-
+  /** Creates a payment. Throws the response if the service refuses the payment. */
   async sell(over: object = {}, gateway = this.gateway): Promise<Created> {
-    const sold = await this.trySell(over, gateway);
-    if ('httpStatus' in sold) throw new Error(`Refused with ${sold.httpStatus}.`);
-    return sold;
+    const input = {
+      idempotencyKey: randomUUID(),
+      channel: CHANNEL,
+      amount: { currency: 'EUR', value: '10.00' },
+      method: { redirect: 'CARD' },
+      returnUrl: this.returnUrl,
+      ...over,
+    };
+    const { data, text } = await gateway.request<{ createPayment: { payment?: Created } } | null>(CREATE, {
+      input,
+    });
+    if (!data?.createPayment.payment) throw new Error(text);
+    return data.createPayment.payment;
   }
 
   async lookUp(transactionId: string): Promise<unknown> {

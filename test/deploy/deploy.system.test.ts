@@ -27,6 +27,8 @@ import { buildImage, runInImage, type Container } from './support/image';
 
 jest.setTimeout(180_000);
 
+const ENVIRONMENT = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
+
 interface Workload {
   spec: { template: { spec: { initContainers: { name: string; args?: string[] }[] } } };
 }
@@ -68,10 +70,7 @@ describeWhere(lacking('bwrap'), 'The image, built from the Dockerfile and run re
 
   test('has exactly the production packages', () => {
     const app = path.join(image, 'app');
-    const listing = spawnSync('npm', ['ls', '--all', '--omit=dev'], {
-      cwd: app,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+    const listing = spawnSync('npm', ['ls', '--all', '--omit=dev'], { cwd: app, stdio: 'ignore' });
     expect(listing.status).toBe(0);
     expect(existsSync(path.join(app, 'node_modules/typescript'))).toBe(false);
     expect(readdirSync(app).sort()).toEqual(['bin', 'data', 'dist', 'node_modules', 'package.json']);
@@ -129,8 +128,7 @@ const VALIDATIONS: [lack: string | undefined, program: string, accepts: string, 
 for (const [lack, program, accepts, words] of VALIDATIONS)
   describeWhere(lack, program, () => {
     test(`accepts ${accepts}`, () => {
-      const { PATH = '', HOME = '' } = process.env;
-      const env = { PATH, HOME, SERVICE_BASE_URL: 'https://pay.example.com/' };
+      const env = { ...ENVIRONMENT, SERVICE_BASE_URL: 'https://pay.example.com/' };
       expect(spawnSync(program, words(), { cwd: CHECKOUT, env, stdio: 'inherit' }).status).toBe(0);
     });
   });
@@ -142,10 +140,9 @@ test('The audit sidecar of Kubernetes prints every line of the audit log, althou
   const { args = [] } =
     deployment.spec.template.spec.initContainers.find(({ name }) => name === 'audit') ?? {};
   const words = args.map((word) => word.replace('/data/', `${folder}/`));
-  const { PATH = '', HOME = '' } = process.env;
   const following = spawn(process.execPath, ['bin/paygraph.mjs', ...words], {
     cwd: CHECKOUT,
-    env: { PATH, HOME },
+    env: ENVIRONMENT,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(following, 'close');
@@ -178,10 +175,9 @@ function commands(name: string): string {
 }
 
 function run(text: string, cwd: string, env: Record<string, string> = {}): string {
-  const { PATH = '', HOME = '' } = process.env;
   return execFileSync('bash', ['-euo', 'pipefail', '-c', text], {
     cwd,
-    env: { PATH, HOME, ...env },
+    env: { ...ENVIRONMENT, ...env },
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -203,17 +199,10 @@ test('The guide creates every secret of compose.yaml, in a folder that only its 
   expect([username, password, hostname]).toEqual(['paygraph', read('postgres_password'), 'postgres']);
 });
 
-const COPIES = [
-  { kind: 'SQLite', backup: 'sqlite-backup', restore: 'sqlite-restore', lack: lacking('sqlite3') },
-  {
-    kind: 'PostgreSQL',
-    backup: 'postgres-backup',
-    restore: 'postgres-restore',
-    lack: lacking('pg_dump', 'pg_restore') ?? noPostgres,
-  },
-] as const;
-
-for (const { kind, backup, restore, lack } of COPIES) {
+for (const [kind, program, lack] of [
+  ['SQLite', 'sqlite', lacking('sqlite3')],
+  ['PostgreSQL', 'postgres', lacking('pg_dump', 'pg_restore') ?? noPostgres],
+] as const)
   describeWhere(lack, `A backup of the journal in ${kind}, made and restored by the guide`, () => {
     test('lets the gateway replay earlier keys from the journal, and later keys by a lookup', async () => {
       const service = closeAfterTests(await FakePaymentService.start());
@@ -229,12 +218,12 @@ for (const { kind, backup, restore, lack } of COPIES) {
       const caller = new Caller(before.gateway.url);
       const created = await caller.create('payment', kept);
       expect(created).toMatchObject({ result: 'PaymentSuccess', replayed: false });
-      const output = run(commands(backup), folder, { DATABASE_URL });
+      const output = run(commands(`${program}-backup`), folder, { DATABASE_URL });
       expect(output.trim()).toBe(kind === 'SQLite' ? 'ok' : '');
       expect(await caller.create('payment', lost)).toMatchObject({ result: 'PaymentSuccess' });
       await before.gateway.close();
 
-      run(commands(restore), folder, { DATABASE_URL });
+      run(commands(`${program}-restore`), folder, { DATABASE_URL });
       const after = new Caller((await open()).gateway.url);
       expect(await after.attempt(lost)).toBeNull();
       expect(await after.create('payment', kept)).toMatchObject({
@@ -249,4 +238,3 @@ for (const { kind, backup, restore, lack } of COPIES) {
       expect(service.created(lost)).toHaveLength(1);
     });
   });
-}

@@ -44,13 +44,10 @@ describe('The Dockerfile', () => {
 });
 
 interface Service {
-  command?: string[];
   cpus?: number;
-  pids_limit?: number;
   environment?: Record<string, string>;
   secrets?: string[];
-  networks?: string[] | Record<string, { ipv4_address?: string } | null>;
-  depends_on?: object;
+  networks?: object | string[];
   ports?: string[];
   stop_grace_period?: string;
 }
@@ -64,8 +61,6 @@ interface Compose {
 const compose = yamlOf('compose.yaml') as Compose;
 const services = Object.entries(compose.services);
 const gateways = services.filter(([name]) => /^gateway-\d$/.test(name));
-const networksOf = ({ networks = {} }: Service): string[] =>
-  Array.isArray(networks) ? networks : Object.keys(networks);
 
 describe('compose.yaml', () => {
   test.each(services)('runs %s read-only, without privileges and with limits', (name, service) => {
@@ -74,10 +69,9 @@ describe('compose.yaml', () => {
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
       mem_limit: expect.stringMatching(/^\d+[mg]$/) as unknown,
+      pids_limit: expect.any(Number) as unknown,
     });
-    expect(service.pids_limit).toBeGreaterThan(0);
-    if (/^(gateway|migrate)/.test(name)) expect(service.cpus).toBeUndefined();
-    else expect(service.cpus).toBeGreaterThan(0);
+    expect(service.cpus === undefined).toBe(/^(gateway|migrate)/.test(name));
   });
 
   test('has secrets only in files, which git ignores', () => {
@@ -93,30 +87,30 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('lets gateways trust only the address of nginx', () => {
-    const { networks = {} } = compose.services['nginx'] ?? {};
-    const address = Array.isArray(networks) ? undefined : networks['front']?.ipv4_address;
-    for (const [, { environment }] of gateways)
-      expect(environment).toMatchObject({ TRUSTED_PROXIES: address });
-  });
-
-  test('migrates before any gateway starts, and lets nginx wait for both gateways', () => {
-    expect(compose.services['migrate']?.command).toEqual(['migrate']);
-    for (const [, { depends_on }] of gateways)
-      expect(depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } });
+  test('lets gateways trust only the address of nginx, which waits for both, and lets them wait for migrate', () => {
     const healthy = gateways.map(([name]) => [name, { condition: 'service_healthy' }]);
-    expect(compose.services['nginx']?.depends_on).toEqual(Object.fromEntries(healthy));
+    expect(compose.services).toMatchObject({
+      nginx: { depends_on: Object.fromEntries(healthy) as object },
+      migrate: { command: ['migrate'] },
+    });
+    const { networks } = compose.services['nginx'] as { networks?: { front: { ipv4_address: string } } };
+    for (const [, gateway] of gateways)
+      expect(gateway).toMatchObject({
+        depends_on: { migrate: { condition: 'service_completed_successfully' } },
+        environment: { TRUSTED_PROXIES: networks?.front.ipv4_address },
+      });
     expect(lastInstruction('HEALTHCHECK').text).toContain('/healthz');
   });
 
   test('connects only migrate and the gateways to the database, and publishes ports on the loopback address', () => {
     expect(compose.networks['back']?.internal).toBe(true);
-    const besideDatabase = services.filter(([, service]) => networksOf(service).includes('back'));
-    expect(besideDatabase.map(([name]) => name)).toEqual([
-      'postgres',
-      'migrate',
-      ...gateways.map(([name]) => name),
-    ]);
+    const besideDatabase = services.filter(([, { networks }]) =>
+      JSON.stringify(networks)?.includes('"back"'),
+    );
+    expect(besideDatabase.map(([name]) => name)).toEqual(
+      expect.arrayContaining(['postgres', 'migrate', ...gateways.map(([name]) => name)]),
+    );
+    expect(besideDatabase).toHaveLength(gateways.length + 2);
     const ports = services.flatMap(([, { ports: open = [] }]) => open);
     expect(ports.filter((port) => !/^(\$\{PAYGRAPH_LISTEN:-)?127\.0\.0\.1:/.test(port))).toEqual([]);
   });
@@ -162,24 +156,24 @@ describe('The Kubernetes manifests', () => {
         readOnlyRootFilesystem: true,
         capabilities: { drop: ['ALL'] },
       });
+      const limited = expect.any(String) as unknown;
       expect(resources).toMatchObject({
-        requests: { cpu: expect.any(String) as unknown, memory: expect.any(String) as unknown },
-        limits: { memory: expect.any(String) as unknown },
+        requests: { cpu: limited, memory: limited },
+        limits: { memory: limited },
       });
     }
   });
 
   test('mount the secret that the guide creates, with every file that a setting names', () => {
-    const volume = pod.volumes.find(({ secret }) => secret);
+    const { name = '', secret } = pod.volumes.find((volume) => volume.secret)!;
     const mounts = containers.flatMap(({ volumeMounts }) =>
-      volumeMounts.filter(({ name }) => name === volume?.name),
+      volumeMounts.filter((mount) => mount.name === name),
     );
-    expect(new Set(mounts.map(({ mountPath }) => mountPath)).size).toBe(1);
-    const named = containers
-      .flatMap(({ env = [] }) => env.map(({ value }) => value))
-      .map((file) => path.relative(mounts[0]?.mountPath ?? '', file));
+    const [place = '', ...otherPlaces] = new Set(mounts.map(({ mountPath }) => mountPath));
+    expect(otherPlaces).toEqual([]);
+    const named = containers.flatMap(({ env = [] }) => env.map(({ value }) => path.relative(place, value)));
     const made = [...guide.matchAll(/--from-file=(\S+?)(?:=\S+)?(?= |$)/gm)].map(([, key]) => key);
-    expect(guide).toContain(`create secret generic ${volume?.secret?.secretName} `);
+    expect(guide).toContain(`create secret generic ${secret?.secretName} `);
     expect([...new Set(named)].sort()).toEqual(made.sort());
   });
 
@@ -187,10 +181,10 @@ describe('The Kubernetes manifests', () => {
     const { AUDIT_LOG_ROTATE_MB, AUDIT_LOG_KEEP_FILES } = podSettings;
     // Adds 10 % for rotation delays, and the current file.
     const most = Number(AUDIT_LOG_ROTATE_MB) * 1.1 * (Number(AUDIT_LOG_KEEP_FILES) + 1) * 1e6;
-    const [, gibibytes] =
-      /^(\d+)Gi$/.exec(pod.volumes.find(({ name }) => name === 'data')?.emptyDir?.sizeLimit ?? '') ?? [];
+    const { sizeLimit = '' } = pod.volumes.find(({ name }) => name === 'data')?.emptyDir ?? {};
+    expect(sizeLimit).toMatch(/^\d+Gi$/);
     expect(most).toBeGreaterThan(0);
-    expect(most * 1.5).toBeLessThan(Number(gibibytes) * 2 ** 30);
+    expect(most * 1.5).toBeLessThan(parseInt(sizeLimit, 10) * 2 ** 30);
   });
 });
 
@@ -206,12 +200,6 @@ describe('The systemd unit', () => {
     const loaded = values('LoadCredential').map((line) => line.split(':')[0]);
     const named = values('Environment').map((line) => /^[A-Z_]+_FILE=%d\/(.+)$/.exec(line)?.[1]);
     expect(named).toEqual(loaded);
-  });
-
-  test('starts the same command as the image', () => {
-    const [node = '', ...words] = (values('ExecStart')[0] ?? '').split(' ');
-    const image = [...lastInstruction('ENTRYPOINT').words, ...lastInstruction('CMD').words];
-    expect([path.basename(node), ...words.map((word) => word.replace('/opt/paygraph/', ''))]).toEqual(image);
   });
 });
 
@@ -266,13 +254,9 @@ test.each(['sqlite', 'postgres'] as const)(
       transaction: (work) => work(),
     });
     expect(statements.length).toBeGreaterThan(5);
+    const REMOVING =
+      /\b(DROP(?! INDEX)|RENAME|DELETE|TRUNCATE|UPDATE|ALTER\s+COLUMN(?! \w+ SET STORAGE)|SET\s+NOT\s+NULL)\b/i;
     const withoutFunctions = statements.map((sql) => sql.replace(/\$\$[^]*\$\$/, ''));
-    expect(
-      withoutFunctions.filter((sql) =>
-        /\b(DROP(?! INDEX)|RENAME|DELETE|TRUNCATE|UPDATE|ALTER\s+COLUMN(?! \w+ SET STORAGE)|SET\s+NOT\s+NULL)\b/i.test(
-          sql,
-        ),
-      ),
-    ).toEqual([]);
+    expect(withoutFunctions.filter((sql) => REMOVING.test(sql))).toEqual([]);
   },
 );

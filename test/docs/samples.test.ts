@@ -1,15 +1,15 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import {
-  Kind,
   NoUnusedFragmentsRule,
+  OperationTypeNode,
+  getOperationAST,
+  isEnumType,
   isExecutableDefinitionNode,
+  isUnionType,
   parse,
   specifiedRules,
   validate,
-  isEnumType,
-  isUnionType,
-  type DocumentNode,
 } from 'graphql';
 import { parseAllDocuments } from 'yaml';
 import { PUBLIC_CODES } from '../../src/http/graphql/error-codes';
@@ -17,14 +17,9 @@ import { STARTER_VARIABLES } from '../../src/http/server/starter-document';
 import { gatewaySchema } from '../../src/resolvers';
 import { INPUT_RULES } from '../../src/schema/input-rules';
 import { VALUE_RULES } from '../../src/schema/value-rules';
-import { SETTINGS } from '../../src/config/env-vars';
 import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
 import { TOP, codesIn, exists, readPage, readPages, type Fence } from './support/markdown';
 import { isProgram, typeFaults } from './support/type-check';
-
-/** Languages of code blocks that are not checked. */
-const UNCHECKED = ['text', 'mermaid', 'nginx', 'ini', 'dockerfile', 'promql', 'http', 'diff'];
-const CHECKED = ['graphql', 'json', 'yaml', 'sh', 'ts', 'tsx', 'js'];
 
 /** Pages whose samples have tests of their own. */
 const RUN_ELSEWHERE = ['docs/clients.md', 'docs/federation.md'];
@@ -47,22 +42,18 @@ const faultsOf = (samples: readonly Fence[], check: (code: string) => unknown): 
       check(sample.code);
       return [];
     } catch (error) {
-      return [`${where(sample)} ${(error as Error).message}`];
+      return [`${where(sample)} ${String(error)}`];
     }
   });
-
-test('Every code block of the docs has a language that is checked, or that is listed as not checked', () => {
-  const others = fences.filter(({ language }) => ![...UNCHECKED, ...CHECKED].includes(language));
-  expect(others.map((fence) => `${where(fence)} ${fence.language}`)).toEqual([]);
-});
 
 describe('The GraphQL samples of the docs', () => {
   /** Validates a sample, which may be an unused fragment. Ignores parts of schemas. */
   function check(code: string): void {
     const document = parse(code);
     if (!document.definitions.every(isExecutableDefinitionNode)) return;
-    const isFragment = document.definitions.every(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
-    const rules = specifiedRules.filter((rule) => !isFragment || rule !== NoUnusedFragmentsRule);
+    const rules = specifiedRules.filter(
+      (rule) => getOperationAST(document) || rule !== NoUnusedFragmentsRule,
+    );
     const [error] = validate(schema, document, rules);
     if (error) throw error;
   }
@@ -73,13 +64,10 @@ describe('The GraphQL samples of the docs', () => {
   });
 
   const KNOWN: Readonly<Record<string, unknown>> = { ...STARTER_VARIABLES, channel: CHANNEL };
+  /** Returns whether a sample is one query or mutation whose variables are known. */
   function canRun({ code }: Fence): boolean {
-    const document: DocumentNode = parse(code);
-    const operations = document.definitions.flatMap((node) =>
-      node.kind === Kind.OPERATION_DEFINITION ? [node] : [],
-    );
-    const [operation] = operations;
-    if (!operation || operations.length > 1 || operation.operation === 'subscription') return false;
+    const operation = getOperationAST(parse(code));
+    if (!operation || operation.operation === OperationTypeNode.SUBSCRIPTION) return false;
     return (operation.variableDefinitions ?? []).every(({ variable }) => variable.name.value in KNOWN);
   }
 
@@ -121,23 +109,18 @@ describe('The commands in the docs', () => {
   const { scripts } = JSON.parse(readFileSync(path.join(TOP, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
-  const hasScript = (name: string): boolean => Object.hasOwn(scripts, name);
 
   test('use existing npm scripts', () => {
-    const texts = pages.flatMap(({ file, inline, fences: blocks }) =>
-      [...inline, ...blocks.map(({ code }) => code)].map((text) => [file, text] as const),
+    const used = pages.flatMap(({ file, inline, fences: blocks }) =>
+      [...inline, ...blocks.map(({ code }) => code)]
+        .flatMap((text) => [...text.matchAll(/\bnpm (?:run (?:-s |--silent )?([\w:-]+)|(start|test)\b)/g)])
+        .map(([, script, short]) => [file, script ?? short ?? ''] as const),
     );
-    const named = texts.flatMap(([file, text]) =>
-      [...text.matchAll(/\bnpm (?:run (?:-s |--silent )?([\w:-]+)|(start|test)\b)/g)].map(
-        ([, run, short]) => [file, run ?? short ?? ''] as const,
-      ),
-    );
-    expect(named.length).toBeGreaterThan(20);
-    expect(named.filter(([, name]) => !hasScript(name))).toEqual([]);
+    expect(used.length).toBeGreaterThan(20);
+    expect(used.filter(([, name]) => !Object.hasOwn(scripts, name))).toEqual([]);
   });
 
   test('set existing settings, or variables that the project reads elsewhere', () => {
-    const settings = new Set(Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]));
     const sources = ['src', 'test', 'scripts', 'bench']
       .flatMap((folder) =>
         readdirSync(path.join(TOP, folder), { recursive: true, encoding: 'utf8' })
@@ -145,33 +128,31 @@ describe('The commands in the docs', () => {
           .map((name) => readFileSync(path.join(TOP, folder, name), 'utf8')),
       )
       .join('\n');
-    const isUsed = (file: string, name: string): boolean =>
-      of('sh').some((other) => other.file === file && new RegExp(`\\$\\{?${name}\\b`).test(other.code));
+    const isRead = (name: string): boolean =>
+      new RegExp(`\\b${name.replace(/_FILE$/, '(_FILE)?')}\\b`).test(sources);
+    // A variable of the shell is used by a later command of the page.
+    const isUsed = (page: string, name: string): boolean =>
+      of('sh').some(({ file, code }) => file === page && new RegExp(`\\$\\{?${name}\\b`).test(code));
     const unknown = of('sh').flatMap((sample) =>
       [...sample.code.matchAll(/(?<![\w$-])([A-Z][A-Z0-9_]+)=/g)]
-        .map(([, name = '']) => name)
-        // Skips variables of the shell that a later command of the page uses.
-        .filter((name) => !isUsed(sample.file, name))
-        .filter((name) => !settings.has(name) && !new RegExp(`\\b${name}\\b`).test(sources))
-        .map((name) => `${where(sample)} ${name}`),
+        .filter(([, name = '']) => !isUsed(sample.file, name) && !isRead(name))
+        .map(([, name]) => `${where(sample)} ${name}`),
     );
     expect(unknown).toEqual([]);
   });
 });
 
 test('Every file whose path is in the docs exists in the repository', () => {
-  // docs/testing.md names files relative to test/: links.test.ts checks them.
-  const others = pages.filter(({ file }) => file !== 'docs/testing.md');
-  const named = others.flatMap(({ file, inline }) =>
-    inline
-      .filter((text) => /^(src|test|scripts|bench|docs|deploy|client|explorer)\/[\w./*-]*$/.test(text))
-      .map((text) => [file, text] as const),
-  );
+  const named = pages
+    // docs/testing.md names files relative to test/: links.test.ts checks them.
+    .filter(({ file }) => file !== 'docs/testing.md')
+    .flatMap(({ inline }) => inline)
+    .filter((text) => /^(src|test|scripts|bench|docs|deploy|client|explorer)\/[\w./*-]*$/.test(text));
+  expect(named.length).toBeGreaterThan(20);
   // For a pattern with *, only the folder is checked.
   const isReal = (text: string): boolean =>
     MADE_BY_READERS.includes(text) || exists(text.replace(/\/[^/]*\*.*$/, ''));
-  expect(named.length).toBeGreaterThan(20);
-  expect(named.filter(([, text]) => !isReal(text))).toEqual([]);
+  expect(named.filter((text) => !isReal(text))).toEqual([]);
 });
 
 describe('docs/results.md', () => {

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { closeAfterTests } from '../support/cleanup';
 import { freePort } from '../support/free-port';
-import { emptyPostgres, noPostgres, type Store } from '../support/stores';
+import { emptyPostgres, noPostgres } from '../support/stores';
 import type { Terminal } from './support/terminal';
 import { Tutorial } from './support/tutorial';
 
@@ -14,43 +15,31 @@ async function pay(terminal: Terminal): Promise<void> {
   await fetch(`${page}/pay`, { method: 'POST', redirect: 'manual', headers: { origin } });
 }
 
-describe.each([
+test.each([
   ['docs/start-frontend.md', { payer: pay }],
   ['docs/start-service.md', {}],
   ['docs/start-changes.md', {}],
-])('The tutorial %s, followed literally,', (file, people) => {
+])('The tutorial %s, followed literally, has the results that it describes', (file, people) => {
   const env = { PORT: '0', SANDBOX_PORT: '0', MAX_EVENT_LOOP_LAG_MS: '0' };
-  const tutorial = new Tutorial(file, { env, people });
-  afterAll(() => tutorial.close());
-
-  test('has the results that it describes', () => tutorial.follow());
+  return new Tutorial(file, { env, people }).follow();
 });
 
 const noNginx = spawnSync('which', ['nginx']).status === 0 ? undefined : 'SKIPPED: there is no nginx';
 const skipped = noPostgres ?? noNginx;
 if (skipped) console.warn(`${skipped}: docs/start-operator.md`);
 
-(skipped ? describe.skip : describe)('docs/start-operator.md, followed literally', () => {
-  const here: Record<string, string> = {};
-  const tutorial = new Tutorial('docs/start-operator.md', {
-    env: { MAX_EVENT_LOOP_LAG_MS: '0', LANG: 'C' },
-    here,
-  });
-  let store: Store;
-
-  beforeAll(async () => {
-    store = await emptyPostgres();
-    here['postgres://postgres@127.0.0.1:5432/test'] = store.url;
+(skipped ? test.skip : test)(
+  'The tutorial docs/start-operator.md, followed literally, has the results that it describes',
+  async () => {
+    const store = await emptyPostgres();
+    closeAfterTests({ close: () => store.drop() });
+    const here: Record<string, string> = { 'postgres://postgres@127.0.0.1:5432/test': store.url };
     for (const port of [4001, 4011, 4012, 8080]) {
       const free = await freePort();
       here[`127.0.0.1:${port}`] = `127.0.0.1:${free}`;
       here[`PORT=${port} `] = `PORT=${free} `;
     }
-  });
-  afterAll(async () => {
-    await tutorial.close();
-    await store.drop();
-  });
-
-  test('has the results that it describes', () => tutorial.follow());
-});
+    const env = { MAX_EVENT_LOOP_LAG_MS: '0', LANG: 'C' };
+    await new Tutorial('docs/start-operator.md', { env, here }).follow();
+  },
+);

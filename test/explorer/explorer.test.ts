@@ -1,19 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { once } from 'node:events';
-import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import path from 'node:path';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { text as readText } from 'node:stream/consumers';
 import { getVariableValues } from 'graphql/execution/values';
-import {
-  isEnumType,
-  isInputObjectType,
-  Kind,
-  parse,
-  validate,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
-} from 'graphql';
+import { getOperationAST, isEnumType, isInputObjectType, parse, validate, type GraphQLSchema } from 'graphql';
 import { KnownIds } from '../../explorer/known-ids';
 import { createExamples, type Example } from '../../explorer/operations';
 import { createStorage } from '../../explorer/storage';
@@ -27,18 +19,13 @@ import { fakeClock } from '../support/fake-clock';
 
 const BUILT = path.resolve(__dirname, '../../dist/explorer');
 
-interface RawResponse {
-  status: number | undefined;
-  headers: IncomingHttpHeaders;
-  body: Buffer;
-}
-
-/** Requests exactly this path, which fetch would normalise, and returns the raw bytes. */
-async function get(base: string, path: string, sent = {}, method = 'GET'): Promise<RawResponse> {
-  const asking = request(base, { path, headers: sent, method, agent: false }).end();
-  const [response] = (await once(asking, 'response')) as [IncomingMessage];
+/** Requests exactly this path, which fetch would normalise. */
+async function get(base: string, path: string) {
+  const [response] = (await once(request(base, { path, agent: false }).end(), 'response')) as [
+    IncomingMessage,
+  ];
   const { statusCode: status, headers } = response;
-  return { status, headers, body: Buffer.concat((await response.toArray()) as Buffer[]) };
+  return { status, headers, text: await readText(response) };
 }
 
 let sandboxUrl: string;
@@ -56,10 +43,9 @@ beforeAll(async () => {
 
 describe('The page of the explorer', () => {
   test('exists without configuration, and names the sandbox as its service', async () => {
-    const { status, headers, body } = await get(url, '/explorer');
-    expect(status).toBe(200);
-    expect(headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(String(body)).toContain('data-service="sandbox" data-callers="anybody"');
+    const { status, headers, text } = await get(url, '/explorer');
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(text).toContain('data-service="sandbox" data-callers="anybody"');
   });
 
   test('has a content security policy that allows only this gateway, and no eval', async () => {
@@ -85,50 +71,22 @@ describe('The assets of the explorer', () => {
     expect(assets.filter((name) => /^(editor|json|graphql)\.worker-\w+\.js$/.test(name))).toHaveLength(3);
     for (const name of assets) {
       const { status, headers } = await get(url, `/explorer/${name}`);
-      const hashed = name !== 'licences.txt';
+      const type = /^((text|application)\/(javascript|css|plain)|image\/svg\+xml)/;
       expect({ name, status, ...headers }).toMatchObject({
         status: 200,
-        'cache-control': hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
-        'content-type': expect.stringMatching(
-          /^((text|application)\/(javascript|css|plain)|image\/svg\+xml)/,
-        ) as unknown,
+        'cache-control': name === 'licences.txt' ? 'no-cache' : 'public, max-age=31536000, immutable',
+        'content-type': expect.stringMatching(type) as unknown,
         'x-content-type-options': 'nosniff',
-        vary: 'accept-encoding',
-        etag: expect.stringMatching(/^W\/"[^"]+"$/) as unknown,
       });
     }
   });
 
-  test.each([
-    ['br, gzip', 'br'],
-    ['br;q=0, gzip;q=0.5', 'gzip'],
-    ['identity', undefined],
-  ])('for Accept-Encoding "%s" have the encoding %s and the same content', async (accepted, encoding) => {
-    const name = assets.find((one) => one.startsWith('main-') && one.endsWith('.js'));
-    const plain = await get(url, `/explorer/${name}`);
-    const { headers, body } = await get(url, `/explorer/${name}`, { 'accept-encoding': accepted });
-    expect(headers['content-encoding']).toBe(encoding);
-    const decoded = encoding === 'br' ? brotliDecompressSync(body) : encoding ? gunzipSync(body) : body;
-    expect(decoded.equals(plain.body)).toBe(true);
-    expect(headers.etag === plain.headers.etag).toBe(encoding === undefined);
-  });
-
   test('include the licences of the bundle', async () => {
-    const { body } = await get(url, '/explorer/licences.txt');
+    const { text } = await get(url, '/explorer/licences.txt');
     for (const name of ['graphiql', 'monaco-editor', 'react', 'graphql', 'graphql-ws'])
-      expect(String(body)).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)$`, 'm'));
+      expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)$`, 'm'));
   });
 });
-
-test.each(['/explorer', '/explorer/licences.txt'])(
-  'A HEAD request for %s gets the headers of GET and no body',
-  async (path) => {
-    const [whole, head] = [await get(url, path), await get(url, path, {}, 'HEAD')];
-    expect([head.status, head.body.length]).toEqual([200, 0]);
-    for (const name of ['content-length', 'content-type', 'etag', 'cache-control'])
-      expect([name, head.headers[name]]).toEqual([name, whole.headers[name]]);
-  },
-);
 
 test.each([
   '/explorer/',
@@ -143,54 +101,42 @@ test.each([
 });
 
 describe('The setting EXPLORER', () => {
-  const statusOf = async (base: string) => [
-    (await get(base, '/explorer')).status,
-    (await get(base, '/explorer/licences.txt')).status,
-  ];
-
   test('removes the explorer if it is `off`, even with the sandbox; with a real service, also if it is not set', async () => {
-    expect(await statusOf(await open({ EXPLORER: 'off' }))).toEqual([404, 404]);
-    expect(await statusOf((await testGateway(sandboxUrl)).gateway.url)).toEqual([404, 404]);
+    for (const base of [await open({ EXPLORER: 'off' }), (await testGateway(sandboxUrl)).gateway.url])
+      for (const path of ['/explorer', '/explorer/licences.txt'])
+        expect((await get(base, path)).status).toBe(404);
   });
 
   test('adds an explorer, which asks for credentials, with a real service if it is on', async () => {
     const { gateway } = await testGateway(sandboxUrl, { env: { EXPLORER: 'on' } });
-    const { status, body } = await get(gateway.url, '/explorer');
-    expect(status).toBe(200);
-    expect(String(body)).toContain('data-service="real" data-callers="known"');
+    const { text } = await get(gateway.url, '/explorer');
+    expect(text).toContain('data-service="real" data-callers="known"');
   });
 });
 
 describe('The storage of the explorer', () => {
-  function browserStorage() {
+  test.each([
+    ['tabState', false],
+    ['variables', false],
+    ['headers', false],
+    ['queries', false],
+    ['theme', true],
+    ['visiblePlugin', true],
+    ['historyFlex', true],
+  ])('holds %s until it is removed (in the browser: %s)', (name, isInBrowser) => {
     const kept: Record<string, string> = {};
     const methods = {
       getItem: (key: string) => kept[key] ?? null,
       setItem: (key: string, value: string) => void (kept[key] = value),
       removeItem: (key: string) => void Reflect.deleteProperty(kept, key),
     };
-    return { kept, storage: createStorage(Object.assign(Object.create(methods), kept) as Storage) };
-  }
-
-  test.each(['tabState', 'variables', 'headers', 'queries'])(
-    'keeps %s in memory and not in the browser',
-    (name) => {
-      const { kept, storage } = browserStorage();
-      storage.setItem(`graphiql:${name}`, 'Bearer pgk_key');
-      expect(storage.getItem(`graphiql:${name}`)).toBe('Bearer pgk_key');
-      expect(kept).toEqual({});
-      storage.removeItem(`graphiql:${name}`);
-      expect(storage.getItem(`graphiql:${name}`)).toBeNull();
-    },
-  );
-
-  test.each(['theme', 'visiblePlugin', 'editorFlex'])('keeps %s in the browser', (name) => {
-    const { kept, storage } = browserStorage();
-    storage.setItem(`graphiql:${name}`, '1');
-    expect(kept).toEqual({ [`graphiql:${name}`]: '1' });
-    expect(storage.getItem(`graphiql:${name}`)).toBe('1');
-    storage.removeItem(`graphiql:${name}`);
-    expect(kept).toEqual({});
+    const storage = createStorage(Object.assign(Object.create(methods), kept) as Storage);
+    const key = `graphiql:${name}`;
+    storage.setItem(key, 'Bearer pgk_key');
+    expect(storage.getItem(key)).toBe('Bearer pgk_key');
+    expect(kept).toEqual(isInBrowser ? { [key]: 'Bearer pgk_key' } : {});
+    storage.removeItem(key);
+    expect([storage.getItem(key), kept]).toEqual([null, {}]);
   });
 });
 
@@ -199,7 +145,6 @@ const load = () =>
 
 /** The input of an operation that creates or confirms. */
 interface Input {
-  idempotencyKey?: string;
   method?: Record<string, unknown>;
   confirmation?: Record<string, unknown>;
 }
@@ -207,14 +152,6 @@ const inputOf = ({ variables }: Example): Input => (variables as { input?: Input
 
 const { tour, more, payments, payouts } = load();
 const all = [...tour, ...more, ...[...payments, ...payouts].flatMap(({ operations }) => operations)];
-const named = (operations: readonly Example[]): [string, Example][] =>
-  operations.map((operation) => [operation.name, operation]);
-
-const definitionOf = ({ query }: Example): OperationDefinitionNode => {
-  const found = parse(query).definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-  return found as OperationDefinitionNode;
-};
-
 /** Returns the fields of a @oneOf input, or the values of an enum. */
 function variants(schema: GraphQLSchema, name: string): string[] {
   const type = schema.getType(name);
@@ -229,21 +166,21 @@ const chosen = (name: 'method' | 'confirmation'): Record<string, unknown> =>
 describe('The example operations', () => {
   const schema = gatewaySchema();
 
-  test.each(named(all))(
+  test.each(all.map((operation) => [operation.name, operation] as const))(
     'include %s, which is valid and has a valid name and valid variables',
-    (name, operation) => {
-      expect(validate(schema, parse(operation.query))).toEqual([]);
-      const definition = definitionOf(operation);
+    (name, { query, variables }) => {
+      const document = parse(query);
+      expect(validate(schema, document)).toEqual([]);
+      const definition = getOperationAST(document)!;
       expect(definition.name?.value).toBe(name);
       const ids = new KnownIds();
       const created = { transactionId: randomUUID() };
       for (const other of all) ids.learn(other.name, { any: { payment: created, payout: created } });
-      const variables = ids.fillIn(operation.variables) as Record<string, unknown>;
-      expect(getVariableValues(schema, definition.variableDefinitions ?? [], variables)).toHaveProperty(
-        'coerced',
-      );
+      const filled = ids.fillIn(variables) as Record<string, unknown>;
+      const read = getVariableValues(schema, definition.variableDefinitions ?? [], filled);
+      expect(read).toHaveProperty('coerced');
       // The gateway refuses card numbers in documents.
-      expect(operation.query).not.toMatch(/\d{8}/);
+      expect(query).not.toMatch(/\d{8}/);
     },
   );
 
@@ -255,16 +192,6 @@ describe('The example operations', () => {
     expect(Object.keys(chosen('confirmation')).sort()).toEqual(variants(schema, 'ConfirmationInput').sort());
     const redirects = all.flatMap((operation) => inputOf(operation).method?.['redirect'] ?? []);
     expect([...new Set(redirects)].sort()).toEqual(variants(schema, 'RedirectPaymentMethod').sort());
-  });
-
-  test('have new idempotency keys each time they are loaded', () => {
-    const keys = [load(), load()].flatMap(({ tour: tabs, payments: methods }) =>
-      [...tabs, ...methods.flatMap(({ operations }) => operations)].flatMap(
-        (operation) => inputOf(operation).idempotencyKey ?? [],
-      ),
-    );
-    // The tour and the list of methods share the UPI create.
-    expect(new Set(keys).size).toBeGreaterThanOrEqual(keys.length - 2);
   });
 });
 
@@ -316,19 +243,13 @@ describe('The example operations, run against the sandbox,', () => {
     throw new Error(`The subscription ended before ${status}.`);
   }
 
-  const byName = (operations: readonly Example[], name: string): Example => {
-    const found = operations.find((operation) => operation.name === name);
-    if (!found) throw new Error(`There is no ${name}.`);
-    return found;
-  };
-
   test('succeed one after the other in their tabs, although no ids are copied', async () => {
     const ids = new KnownIds();
-    const tabs = load().tour;
     const used = new Set<string>();
+    const { tour: tabs } = load();
     const tab = (name: string): Example => {
       used.add(name);
-      return byName(tabs, name);
+      return [...tabs, ...more].find((operation) => operation.name === name)!;
     };
 
     const redirect = await shownBy(tab('CreateRedirect'), ids);
@@ -355,7 +276,7 @@ describe('The example operations, run against the sandbox,', () => {
     expect(await run(tab('LookUp'), ids)).toMatchObject(completed);
     const payout = await shownBy(tab('CreateBkashPayout'), ids);
     sandbox.control.settle(payout.transactionId);
-    const paidOut = await watch(byName(more, 'WatchPayout'), ids, 'COMPLETED');
+    const paidOut = await watch(tab('WatchPayout'), ids, 'COMPLETED');
     expect(paidOut.transactionId).toBe(payout.transactionId);
     const feed = await run(tab('Changes'), ids);
     expect(feed['changes']).toEqual(
@@ -369,29 +290,27 @@ describe('The example operations, run against the sandbox,', () => {
     const fromFirst = { ...tab('WatchChanges'), variables: { channel: CHANNEL, after: first?.cursor } };
     expect(first?.transactionId).toBe(redirect.transactionId);
     expect(await watch(fromFirst, ids, 'COMPLETED')).toMatchObject(completed);
+    used.delete('WatchPayout');
     expect([...used]).toEqual(tabs.map(({ name }) => name));
   });
 
-  test.each(payments.map((method) => [method.type, method] as const))(
-    'create a payment with the method %s in each way, and confirm it if necessary',
-    async (_type, { operations }) => {
+  test.each(payments)(
+    'create a payment with the method $type in each way, and confirm it if necessary',
+    async ({ operations }) => {
       const ids = new KnownIds();
       for (const operation of operations) {
         const { status, nextAction } = await shownBy(operation, ids);
         const isConfirm = operation.name.startsWith('Confirm');
-        expect(`${operation.name} ${status}`).toMatch(
-          isConfirm ? /COMPLETED|PROCESSING/ : /PENDING|PROCESSING/,
-        );
+        expect(status).toMatch(isConfirm ? /COMPLETED|PROCESSING/ : /PENDING|PROCESSING/);
         if (nextAction) expect(nextAction).not.toEqual({ __typename: nextAction.__typename });
       }
     },
   );
 
-  test.each(payouts.map((method) => [method.type, method] as const))(
-    'create a payout with the method %s',
-    async (_type, { operations }) => {
-      for (const operation of operations)
-        expect(await shownBy(operation, new KnownIds())).toMatchObject({ status: 'PROCESSING' });
+  test.each(payouts.flatMap(({ operations }) => operations))(
+    'create a payout with $name',
+    async (operation) => {
+      expect(await shownBy(operation, new KnownIds())).toMatchObject({ status: 'PROCESSING' });
     },
   );
 });

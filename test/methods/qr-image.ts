@@ -14,7 +14,7 @@ function darkModules(path: string): [number, number][] {
 }
 
 /** Decodes the QR code of an SVG data URI. */
-export function readQrImage(dataUri: string): string {
+function readQrImage(dataUri: string): string {
   const [, encoded] = /^data:image\/svg\+xml,([^\s"'<>#]+)$/.exec(dataUri) ?? [];
   const svg = decodeURIComponent(encoded ?? '');
   const size = Number(/viewBox="0 -.5 (\d+) \1"/.exec(svg)?.[1]);
@@ -31,14 +31,7 @@ export function readQrImage(dataUri: string): string {
 }
 
 /** Returns the data with every QR code image replaced by "(drawn) " and its decoded text. */
-export function readDrawings(data: unknown): unknown {
-  if (Array.isArray(data)) return data.map(readDrawings);
-  if (typeof data !== 'object' || data === null) return data;
-  return Object.fromEntries(
-    Object.entries(data).map(([name, value]: [string, unknown]) =>
-      name === 'qrCodeImage' && typeof value === 'string'
-        ? [name, `(drawn) ${readQrImage(value)}`]
-        : [name, readDrawings(value)],
-    ),
+export const readDrawings = (data: unknown): unknown =>
+  JSON.parse(JSON.stringify(data), (name, value: unknown) =>
+    name === 'qrCodeImage' && typeof value === 'string' ? `(drawn) ${readQrImage(value)}` : value,
   );
-}

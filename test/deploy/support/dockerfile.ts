@@ -2,8 +2,8 @@ import { textOf } from './files';
 
 export interface Instruction {
   name: string;
-  /** Values of the flags, by name without the dashes. */
-  flags: Record<string, string>;
+  /** The stage that `COPY --from` names. */
+  from: string | undefined;
   text: string;
   /** The words of `text`: items of a JSON array, or separated by spaces. */
   words: string[];
@@ -20,25 +20,17 @@ const wordsOf = (text: string): string[] =>
   text.startsWith('[') ? (JSON.parse(text) as string[]) : text.split(/\s+/).filter((word) => word !== '');
 
 function instructionOf(line: string): Instruction {
-  const [, name = '', rest = ''] = /^([A-Z]+)\s+(.*)$/s.exec(line) ?? [];
+  const [, name = '', flags = '', text = ''] = /^([A-Z]+)\s+((?:--\S+\s+)*)(.*)$/.exec(line) ?? [];
   if (name === '') throw new Error(`Not an instruction: ${line}`);
-  const flags: Record<string, string> = {};
-  const text = rest.replace(/^(?:--([a-z-]+)=(\S+)\s+)+/, (all) => {
-    for (const [, flag = '', value = ''] of all.matchAll(/--([a-z-]+)=(\S+)/g)) flags[flag] = value;
-    return '';
-  });
-  return { name, flags, text, words: wordsOf(text) };
+  return { name, from: /--from=(\S+)/.exec(flags)?.[1], text, words: wordsOf(text) };
 }
 
 export function dockerfileStages(): Stage[] {
   const lines = textOf('Dockerfile')
-    .split('\n')
-    .filter((line) => !/^\s*(#|$)/.test(line))
-    .join('\n')
-    .replaceAll(/\\\n\s*/g, '')
-    .split('\n');
+    .replaceAll(/^\s*(#.*)?\n/gm, '')
+    .replaceAll(/\\\n\s*/g, '');
   const stages: Stage[] = [];
-  for (const instruction of lines.map(instructionOf)) {
+  for (const instruction of lines.trim().split('\n').map(instructionOf)) {
     const [from = '', , name = ''] = instruction.words;
     if (instruction.name === 'FROM') stages.push({ name, from, instructions: [] });
     else stages.at(-1)?.instructions.push(instruction);

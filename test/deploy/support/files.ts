@@ -19,10 +19,7 @@ export const yamlOf = (file: string): unknown => parse(textOf(file), { merge: tr
 
 export const envOf = (file: string): Record<string, string> =>
   Object.fromEntries(
-    textOf(file)
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('#'))
-      .map((line): [string, string] => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+    [...textOf(file).matchAll(/^([^#=\n]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
   );
 
 const KNOWN = new Set(
@@ -35,12 +32,10 @@ export const unknownSettings = (names: readonly string[]): string[] =>
   names.filter((name) => !KNOWN.has(name));
 
 /** Returns the names of settings with invalid values. Paths of secrets are not checked. */
-export function invalidSettings(settings: Readonly<Record<string, string>>): string[] {
-  const table: Readonly<Record<string, { parser: { parse(text: string): unknown } }>> = SETTINGS;
-  return Object.entries(settings)
-    .filter(([name, value]) => table[name] && value !== '' && table[name].parser.parse(value) === undefined)
+export const invalidSettings = (settings: Readonly<Record<string, string>>): string[] =>
+  Object.entries<{ parser: { parse(text: string): unknown } }>(SETTINGS)
+    .filter(([name, { parser }]) => settings[name] && parser.parse(settings[name]) === undefined)
     .map(([name]) => name);
-}
 
 /** Returns the seconds after SHUTDOWN_DELAY_MS in which requests in flight may complete. */
 export const graceSeconds = (settings: Readonly<Record<string, string>>): number =>

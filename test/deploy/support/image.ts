@@ -13,10 +13,6 @@ import {
 } from './dockerfile';
 import { openFolder } from './files';
 
-interface LockFile {
-  packages: Record<string, { dev?: boolean }>;
-}
-
 function copy(from: string, words: readonly string[]): void {
   const done = ['-al', '-af'].some((how) => spawnSync('cp', [how, ...words], { cwd: from }).status === 0);
   if (!done) throw new Error(`cp ${words.join(' ')}: failed in ${from}`);
@@ -27,7 +23,9 @@ const take = (from: string, names: readonly string[], to: string): void =>
 
 /** Copies the production packages of the lock file from the installed ones. */
 function installProductionPackages(app: string): void {
-  const { packages } = JSON.parse(readFileSync(path.join(app, 'package-lock.json'), 'utf8')) as LockFile;
+  const { packages } = JSON.parse(readFileSync(path.join(app, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>;
+  };
   const names = Object.entries(packages)
     .filter(([name, { dev }]) => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(name) && !dev)
     .map(([name]) => name)
@@ -59,9 +57,9 @@ function executeInstruction(instruction: Instruction, root: string, stages: stri
     if (!run) throw new Error(`No replacement for this Dockerfile command: ${instruction.text}`);
     run(root);
   } else if (instruction.name === 'COPY') {
-    const { from } = instruction.flags;
-    const to = path.resolve(app, instruction.words.at(-1) ?? '');
-    for (const source of instruction.words.slice(0, -1)) {
+    const { from, words } = instruction;
+    const to = path.resolve(app, words.at(-1) ?? '');
+    for (const source of words.slice(0, -1)) {
       if (from) copy('/', ['-T', path.join(stages, from, source), to]);
       else if (source === '.') take(CHECKOUT, buildContext(), to);
       else take(CHECKOUT, [source], app);
@@ -119,8 +117,7 @@ export function runInImage(
   });
   let [output, info] = ['', ''];
   const [, stdout, stderr, facts] = child.stdio;
-  stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  for (const stream of [stdout, stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   facts?.on('data', (chunk: Buffer) => (info += chunk.toString()));
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
   closeAfterTests({

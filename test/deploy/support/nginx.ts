@@ -42,27 +42,17 @@ export function testTlsConfiguration(): number | null {
   return spawnSync('nginx', ['-t', '-p', folder, '-c', writeConf(folder, conf)], { stdio: 'ignore' }).status;
 }
 
-/** A running nginx. */
-export interface Nginx {
-  url: string;
-  log(): string;
-}
-
 /** Starts nginx with the project's configuration, but other addresses, and `keepaliveSeconds` if given. */
 export async function startNginx(
   gateways: readonly [string, string],
   keepaliveSeconds?: number,
-): Promise<Nginx> {
+): Promise<{ url: string; log(): string }> {
   const folder = openFolder();
   const port = await freePort();
-  const conf = gateways.reduce(
-    (text, gateway, at) => text.replace(`gateway-${at + 1}:4000`, new URL(gateway).host),
-    textOf(CONFIGURATION)
-      .replace('listen 8080;', `listen 127.0.0.1:${port};`)
-      .replace(UPSTREAM_KEEPALIVE, (line, seconds) =>
-        line.replace(seconds, `${keepaliveSeconds ?? seconds}`),
-      ),
-  );
+  const conf = textOf(CONFIGURATION)
+    .replace('listen 8080;', `listen 127.0.0.1:${port};`)
+    .replace(UPSTREAM_KEEPALIVE, (line, seconds) => line.replace(seconds, `${keepaliveSeconds ?? seconds}`))
+    .replace(/gateway-(\d):4000/g, (_, number) => new URL(gateways[Number(number) - 1]!).host);
   mkdirSync(path.join(folder, 'logs'));
   const logFile = path.join(folder, 'logs/out');
   // A file, because nginx opens /dev/stdout by name, which fails for a socket.

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { until } from '../../support/latch';
 
-const TIMEOUT_MS = 120_000;
+export const TIMEOUT_MS = 120_000;
 
 /** Evaluates each received command like an interactive shell: with job control, and without stdin for its programs. */
 const SHELL = 'set -m; exec 3<&0 </dev/null; while IFS= read -r -d "" -u 3 typed; do eval "$typed"; done';
@@ -12,7 +12,7 @@ const SHELL = 'set -m; exec 3<&0 </dev/null; while IFS= read -r -d "" -u 3 typed
 export class Terminal {
   readonly #shell: ChildProcessWithoutNullStreams;
   readonly #exited: Promise<unknown>;
-  #output = '';
+  output = '';
   #typed = 0;
 
   constructor(cwd: string, env: Readonly<Record<string, string>>) {
@@ -26,11 +26,7 @@ export class Terminal {
     this.#exited = once(this.#shell, 'close');
     this.#shell.stdin.on('error', () => undefined);
     for (const stream of [this.#shell.stdout, this.#shell.stderr])
-      stream.on('data', (chunk: Buffer) => (this.#output += chunk.toString('utf8')));
-  }
-
-  get output(): string {
-    return this.#output;
+      stream.on('data', (chunk: Buffer) => (this.output += chunk.toString('utf8')));
   }
 
   start(command: string): void {
@@ -40,11 +36,11 @@ export class Terminal {
   /** Runs commands and returns their output. Throws if the last one fails. */
   async run(commands: string): Promise<string> {
     this.#typed += 1;
-    const before = this.#output.length;
+    const before = this.output.length;
     const ended = new RegExp(`<<${this.#typed} ended with (\\d+)>>`);
     this.start(`${commands}\necho "<<${this.#typed} ended with $?>>"`);
     const text = await until(
-      () => this.#output.slice(before),
+      () => this.output.slice(before),
       (output) => ended.test(output) || this.#shell.exitCode !== null,
       TIMEOUT_MS,
     );
@@ -52,23 +48,22 @@ export class Terminal {
     return text.replace(ended, '');
   }
 
-  async printed(isSo: (output: string) => boolean): Promise<void> {
-    await until(() => this.#output, isSo, TIMEOUT_MS);
-  }
-
   async close(): Promise<void> {
-    const { pid, exitCode } = this.#shell;
-    if (pid === undefined) return;
-    for (const member of membersOf(pid)) kill(member);
-    if (exitCode === null) kill(pid);
+    killSession(this.#shell.pid!);
     await this.#exited;
   }
 }
 
-/** Returns the processes of a session; none on systems without /proc. */
-function membersOf(session: number): number[] {
+/** Kills the processes of a session; only its leader on systems without /proc. */
+function killSession(leader: number): void {
   const processes = existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
-  return processes.filter((name) => sessionOf(name) === session).map(Number);
+  for (const target of [...processes.filter((name) => sessionOf(name) === leader), leader]) {
+    try {
+      process.kill(Number(target), 'SIGKILL');
+    } catch {
+      // The process has ended.
+    }
+  }
 }
 
 function sessionOf(name: string): number | undefined {
@@ -77,13 +72,5 @@ function sessionOf(name: string): number | undefined {
     return Number(stat.replace(/^.*\) \S /s, '').split(' ')[2]);
   } catch {
     return undefined;
-  }
-}
-
-function kill(target: number): void {
-  try {
-    process.kill(target, 'SIGKILL');
-  } catch {
-    // The process has ended.
   }
 }

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { closeAfterTests, temporaryFolder } from '../../support/cleanup';
+import { until } from '../../support/latch';
 import { TOP, readPage, type Fence } from './markdown';
-import { Terminal } from './terminal';
+import { TIMEOUT_MS, Terminal } from './terminal';
 
 /** Folders that a clone lacks or tutorials do not need. */
 const LEFT_OUT = new Set(['node_modules', '.git', 'data', 'coverage', 'test', 'bench', 'docs']);
@@ -25,7 +26,7 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 interface TutorialOptions {
   /** Settings that avoid conflicts with other programs of this machine, such as free ports. */
   env: Readonly<Record<string, string>>;
-  /** Replacements of the tutorial's addresses, by their text; read before each command. */
+  /** Replacements of the tutorial's addresses, by their text. */
   here?: Readonly<Record<string, string>>;
   /** Actions of people between commands, by the word `by=…` of the block with their result. */
   people?: Readonly<Record<string, (terminal: Terminal) => Promise<void>>>;
@@ -40,20 +41,17 @@ interface TutorialOptions {
  * - `text` has lines that the last command prints, in this order; each id stands for one printed id
  */
 export class Tutorial {
-  readonly folder = clone();
+  readonly #folder = clone();
   readonly #options: TutorialOptions;
   readonly #fences: readonly Fence[];
   readonly #terminals = new Map<string, Terminal>();
-  readonly #here = new Map<string, string>();
+  readonly #here: Map<string, string>;
   #last: { terminal: Terminal; text: string | undefined } | undefined;
 
   constructor(file: string, options: TutorialOptions) {
     this.#options = options;
     this.#fences = readPage(file).fences;
-  }
-
-  async close(): Promise<void> {
-    for (const terminal of this.#terminals.values()) await terminal.close();
+    this.#here = new Map(Object.entries(options.here ?? {}));
   }
 
   async follow(): Promise<void> {
@@ -70,23 +68,14 @@ export class Tutorial {
     if (language === 'text') return this.#shows(fence.code, value);
     if (language === 'sh' && name === 'before') return;
     if (language !== 'sh') throw new Error('A code block of this kind is not supported in tutorials.');
-    await this.#type(fence.code, name === 'in' ? value : '');
-  }
-
-  async #type(code: string, name: string): Promise<void> {
-    const command = this.#translated(code);
-    if (name !== '') {
-      const terminal = this.#terminal(name);
-      terminal.start(command);
-      this.#last = { terminal, text: undefined };
-      return;
-    }
-    const terminal = this.#terminal('first');
-    this.#last = { terminal, text: await terminal.run(command) };
+    const command = this.#translated(fence.code);
+    const terminal = this.#terminal(name === 'in' ? value : 'first');
+    if (name === 'in') terminal.start(command);
+    this.#last = { terminal, text: name === 'in' ? undefined : await terminal.run(command) };
   }
 
   #save(file: string, code: string): void {
-    const place = path.join(this.folder, file);
+    const place = path.join(this.#folder, file);
     mkdirSync(path.dirname(place), { recursive: true });
     writeFileSync(place, this.#translated(code));
   }
@@ -95,24 +84,24 @@ export class Tutorial {
     if (!this.#last) throw new Error('There is no command before this output.');
     const { terminal, text } = this.#last;
     await this.#options.people?.[by]?.(terminal);
-    if (text === undefined) await terminal.printed((output) => this.#isIn(code, output));
-    if (!this.#isIn(code, text ?? terminal.output))
-      throw new Error(`Expected output:\n${code}\nActual output:\n${text}`);
+    if (text === undefined)
+      await until(
+        () => terminal.output,
+        (output) => this.#isIn(code, output),
+        TIMEOUT_MS,
+      );
+    else if (!this.#isIn(code, text)) throw new Error(`Expected output:\n${code}\nActual output:\n${text}`);
     this.#learnAddresses(terminal.output);
   }
 
   #learnAddresses(output: string): void {
-    const [, gateway] = /GraphQL +http:\/\/127\.0\.0\.1:(\d+)/.exec(output) ?? [];
-    const [, sandbox] = /sandbox +http:\/\/127\.0\.0\.1:(\d+)/.exec(output) ?? [];
-    if (gateway) this.#here.set('127.0.0.1:4000', `127.0.0.1:${gateway}`);
-    if (sandbox) this.#here.set('127.0.0.1:4001', `127.0.0.1:${sandbox}`);
+    const printed = /(GraphQL|sandbox) +http:\/\/127\.0\.0\.1:(\d+)/g;
+    for (const [, name, port] of output.matchAll(printed))
+      this.#here.set(`127.0.0.1:${name === 'GraphQL' ? 4000 : 4001}`, `127.0.0.1:${port}`);
   }
 
   #translated(text: string): string {
-    let here = text;
-    const known = [...Object.entries(this.#options.here ?? {}), ...this.#here];
-    for (const [there, stands] of known) here = here.replaceAll(there, stands);
-    return here;
+    return [...this.#here].reduce((here, [there, stands]) => here.replaceAll(there, stands), text);
   }
 
   #isIn(code: string, output: string): boolean {
@@ -138,7 +127,7 @@ export class Tutorial {
   #terminal(name: string): Terminal {
     const open = this.#terminals.get(name);
     if (open) return open;
-    const terminal = closeAfterTests(new Terminal(this.folder, this.#options.env));
+    const terminal = closeAfterTests(new Terminal(this.#folder, this.#options.env));
     this.#terminals.set(name, terminal);
     return terminal;
   }

@@ -27,13 +27,13 @@ const OPTIONS = {
   paths: { '@paygraph/client': [path.join(TOP, 'client/index.d.ts')] },
 };
 
-const ENDINGS: Readonly<Record<string, string>> = { ts: 'ts', tsx: 'tsx', js: 'js' };
+const PROGRAMS = ['ts', 'tsx', 'js'];
 
 /** Returns the name of a sample's file: the word after its language if that is a module that other samples import. */
 const nameOf = ({ language, words: [word = ''] }: Fence, place: number): string =>
-  word.endsWith('.ts') && !word.includes('=') ? word : `sample-${place}.${ENDINGS[language]}`;
+  word.endsWith('.ts') && !word.includes('=') ? word : `sample-${place}.${language}`;
 
-export const isProgram = ({ language }: Fence): boolean => Object.hasOwn(ENDINGS, language);
+export const isProgram = ({ language }: Fence): boolean => PROGRAMS.includes(language);
 
 /** Returns the compiler errors of samples, which are compiled like files next to schema.graphql. */
 export function typeFaults(samples: readonly Fence[]): string[] {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 
@@ -39,22 +40,14 @@ export class Scrape {
         sample.name === name && Object.entries(labels).every(([key, text]) => sample.labels[key] === text),
     );
   }
-
-  values(name: string, label: string): Set<string | undefined> {
-    return new Set(this.find(name).map(({ labels }) => labels[label]));
-  }
 }
 
 export async function ask(
   base: string,
   headers: Record<string, string> = {},
 ): Promise<{ status: number; text: string; type: string }> {
-  const asking = request(`${base}/metrics`, { headers, agent: false });
-  const answer = new Promise<IncomingMessage>((resolve, reject) =>
-    asking.once('response', resolve).once('error', reject),
-  );
-  asking.end();
-  const response = await answer;
+  const asking = request(`${base}/metrics`, { headers, agent: false }).end();
+  const [response] = (await once(asking, 'response')) as [IncomingMessage];
   return {
     status: response.statusCode ?? 0,
     text: await readText(response),

@@ -1,10 +1,9 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { closeAfterTests } from '../../support/gateway';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { serverOf } from '../../support/http-server';
 import { spansIn, type SeenSpan } from './otlp';
 
 /** An export as the collector received it. */
-export interface SeenExport {
+interface SeenExport {
   url: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
@@ -17,32 +16,22 @@ export interface Collector {
   exports: SeenExport[];
   /** Returns all received spans. */
   spans(): SeenSpan[];
-  /** Sets the response to later exports; by default they are accepted. */
-  answer(reply: (response: ServerResponse) => void): void;
-  close(): Promise<void>;
+  /** Responds to an export; by default with 200. */
+  answer: (response: ServerResponse) => void;
 }
 
 export async function startCollector(): Promise<Collector> {
   const exports: SeenExport[] = [];
-  let reply = (response: ServerResponse): void => void response.end();
-  const server = createServer((request, response) => {
-    void request.toArray().then((chunks: Buffer[]) => {
-      exports.push({ url: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) });
-      reply(response);
-    });
+  const url = await serverOf(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    exports.push({ url: request.url ?? '', headers: request.headers, body });
+    collector.answer(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return closeAfterTests({
-    url: `http://127.0.0.1:${port}`,
+  const collector: Collector = {
+    url,
     exports,
     spans: () => exports.flatMap(({ body }) => spansIn(body)),
-    answer: (next) => {
-      reply = next;
-    },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  });
+    answer: (response) => void response.end(),
+  };
+  return collector;
 }

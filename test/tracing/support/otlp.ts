@@ -17,42 +17,27 @@ export interface SeenSpan {
   resource: Record<string, unknown>;
 }
 
-type Value = bigint | Buffer;
+type Fields = Map<number, (bigint | Buffer)[]>;
 
 /** Returns the values of each field of a message by field number, in their order. */
-function fieldsOf(message: Buffer): Map<number, Value[]> {
-  const fields = new Map<number, Value[]>();
+function fieldsOf(message: Buffer): Fields {
+  const fields: Fields = new Map();
   let at = 0;
   const varint = (): bigint => {
-    let value = 0n;
-    for (let shift = 0n; ; shift += 7n) {
-      const byte = message.readUInt8(at);
-      at += 1;
-      value |= BigInt(byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
+    const byte = BigInt(message.readUInt8(at));
+    at += 1;
+    return byte < 0x80n ? byte : (byte & 0x7fn) | (varint() << 7n);
   };
-  const bytes = (length: number): Buffer => {
-    if (at + length > message.length) throw new Error('The message ends within a field.');
-    at += length;
-    return message.subarray(at - length, at);
-  };
-  const valueOf = (wireType: number): Value => {
-    if (wireType === 0) return varint();
-    if (wireType === 1) return bytes(8);
-    if (wireType === 2) return bytes(Number(varint()));
-    if (wireType === 5) return bytes(4);
-    throw new Error(`No wire type: ${wireType}`);
-  };
+  const bytes = (length: number): Buffer => message.subarray(at, (at += length));
+  /** Readers of the wire types varint, 64 bits, bytes with their length, and 32 bits. */
+  const readers = { 0: varint, 1: () => bytes(8), 2: () => bytes(Number(varint())), 5: () => bytes(4) };
   while (at < message.length) {
     const key = Number(varint());
     const values = fields.get(key >> 3) ?? [];
-    fields.set(key >> 3, [...values, valueOf(key & 7)]);
+    fields.set(key >> 3, [...values, readers[(key & 7) as keyof typeof readers]()]);
   }
   return fields;
 }
-
-type Fields = ReturnType<typeof fieldsOf>;
 
 const messages = (fields: Fields, number: number): Fields[] =>
   (fields.get(number) ?? []).map((value) => fieldsOf(value as Buffer));
@@ -74,10 +59,9 @@ const attributesOf = (fields: Fields, number: number): Record<string, unknown> =
   );
 
 const KINDS = ['internal', 'internal', 'server', 'client'] as const;
-const STATUS_ERROR = 2;
 
 function spanOf(span: Fields, resource: Record<string, unknown>): SeenSpan {
-  const [status] = messages(span, 15);
+  const [status = new Map()] = messages(span, 15);
   return {
     traceId: hexOf(span, 1),
     spanId: hexOf(span, 2),
@@ -88,10 +72,8 @@ function spanOf(span: Fields, resource: Record<string, unknown>): SeenSpan {
     attributes: attributesOf(span, 9),
     events: (span.get(11) ?? []).length,
     links: messages(span, 13).map((link) => ({ traceId: hexOf(link, 1), spanId: hexOf(link, 2) })),
-    status: {
-      isError: status !== undefined && numberOf(status, 3) === STATUS_ERROR,
-      message: status ? textOf(status, 2) : '',
-    },
+    // 2 is STATUS_CODE_ERROR.
+    status: { isError: numberOf(status, 3) === 2, message: textOf(status, 2) },
     resource,
   };
 }

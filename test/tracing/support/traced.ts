@@ -19,36 +19,29 @@ interface TracedOptions {
 }
 
 /** Starts a collector, unless given, and a gateway in front of the service at that URL. */
-export async function traced(serviceUrl: string, options: TracedOptions = {}): Promise<Traced> {
-  const collector = options.collector ?? (await startCollector());
+export async function traced(serviceUrl: string, { env, clock, ...given }: TracedOptions): Promise<Traced> {
+  const collector = given.collector ?? (await startCollector());
   const logLines: string[] = [];
-  const env = {
+  const settings = {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     // Long, because the last export takes part of the grace period, and machines may be busy.
     SHUTDOWN_GRACE_MS: '120000',
     PAYOUT_PREFLIGHT: 'off',
-    ...options.env,
+    ...env,
   };
-  const client = await testGateway(serviceUrl, { env, logLines, clock: options.clock });
-  return {
-    client,
-    collector,
-    logLines,
-    spans: async () => {
-      await client.gateway.close();
-      return collector.spans();
-    },
+  const client = await testGateway(serviceUrl, { env: settings, logLines, clock });
+  const spans = async () => {
+    await client.gateway.close();
+    return collector.spans();
   };
+  return { client, collector, logLines, spans };
 }
 
-/** Returns the only span with this name. Throws if there is none or more than one. */
+/** Returns the only span with this name, and expects that there is one. */
 export function only(spans: readonly SeenSpan[], name: string): SeenSpan {
-  const [span, ...others] = spans.filter((one) => one.name === name);
-  if (!span || others.length > 0)
-    throw new Error(
-      `${others.length + (span ? 1 : 0)} spans ${name}: ${spans.map((one) => one.name).join()}`,
-    );
-  return span;
+  const named = spans.filter((span) => span.name === name);
+  expect(named.map((span) => span.name)).toEqual([name]);
+  return named[0]!;
 }
 
 /** Returns the child spans of a span, in the order in which they ended. */
