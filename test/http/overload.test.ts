@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { bearer, clientOf } from '../auth/support/harness';
 import { codesOf } from '../auth/support/responses';
-import { lookUpPayment } from '../methods/selection';
 import { Caller, createInput } from '../support/caller';
 import { clientKeysFile } from '../support/credentials';
 import { until } from '../support/latch';
 import { CHANNEL, type GraphqlResult } from '../support/gateway';
 import { expectErrors, post, raw, type RawResult } from '../support/raw';
 import { newKey } from '../support/harness';
-import { holdNext } from './support/held';
 import { startServer, type Server } from './support/servers';
 
 const LOOKUP = `query ($c: UUID!, $e: String!) { payment(channel: $c, externalId: $e) { __typename } }`;
@@ -59,44 +57,29 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
 
   const newClient = (): Record<string, string> => bearer(unused.pop()?.key ?? '');
 
-  describe('A client that has no points left', () => {
-    let limited: Record<string, string>;
-
-    beforeAll(async () => {
-      limited = newClient();
-      expect(isLimited(await aliased(POINTS)(server, limited))).toBe(false);
-      server.service.requests.length = 0;
-    });
-
-    test('gets status 429 with Retry-After', async () => {
-      const response = await lookUp(server, limited);
+  test('refuses a client without points with 429 and Retry-After, by POST and GET, without a request to the service', async () => {
+    const limited = newClient();
+    expect(isLimited(await aliased(POINTS)(server, limited))).toBe(false);
+    server.service.requests.length = 0;
+    const { client, base } = server;
+    const search = `?query=${encodeURIComponent('{ __typename }')}`;
+    const responses = [
+      ...(await Promise.all([lookUp, create, batch(idsOf(2))].map((one) => one(server, limited)))),
+      await raw(client.url + search, { headers: { 'apollo-require-preflight': '1', ...limited } }),
+    ];
+    for (const response of responses) {
       const { status, data, errors, headers } = response;
       expect([status, data, errors?.length]).toEqual([429, undefined, 1]);
       expectErrors(response, 'RATE_LIMITED');
-      const { extensions } = errors![0]!;
-      expect(extensions['retryable']).toBe(true);
-      const wait = Number(extensions['retryAfterMs']);
-      expect(wait).toBeGreaterThan(0);
-      expect(wait).toBeLessThanOrEqual(60_000);
-      expect(headers.get('retry-after')).toBe(String(Math.ceil(wait / 1000)));
-    });
-
-    test('is refused lookups, creates and GET requests, and the service gets no request', async () => {
-      for (const one of [create, batch(idsOf(2))]) expect(isLimited(await one(server, limited))).toBe(true);
-      const byGet = await raw(`${server.client.url}?query=${encodeURIComponent('{ __typename }')}`, {
-        headers: { 'apollo-require-preflight': '1', ...limited },
-      });
-      expect([byGet.status, codesOf(byGet)]).toEqual([429, ['RATE_LIMITED']]);
-      expect(server.service.requests).toHaveLength(0);
-    });
-
-    test('does not affect other clients, unknown callers or health checks', async () => {
-      expect((await lookUp(server, newClient())).status).toBe(200);
-      expect((await lookUp(server, bearer('nobody'))).status).toBe(401);
-      for (let count = 0; count < POINTS; count += 1)
-        for (const path of ['/healthz', '/readyz'])
-          expect((await raw(server.base + path, { headers: limited })).status).toBe(200);
-    });
+      const { retryable, retryAfterMs: wait } = errors![0]!.extensions;
+      expect([retryable, Number(wait) > 0, Number(wait) <= 60_000]).toEqual([true, true, true]);
+      expect(headers.get('retry-after')).toBe(String(Math.ceil(Number(wait) / 1000)));
+    }
+    expect(server.service.requests).toHaveLength(0);
+    expect((await lookUp(server, newClient())).status).toBe(200);
+    expect((await lookUp(server, bearer('nobody'))).status).toBe(401);
+    for (let count = 0; count < POINTS; count += 1)
+      expect((await raw(`${base}/readyz`, { headers: limited })).status).toBe(200);
   });
 
   test('admits no more concurrent requests than points are left', async () => {
@@ -115,7 +98,6 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
   test.each<[number, string, Send]>([
     [1, 'a lookup', lookUp],
     [1, 'an operation without lookups', send('{ __typename }')],
-    [1, 'an empty batch', batch([])],
     [5, 'a create', create],
     [8, 'a batch of eight times the same transaction', batch(Array<string>(8).fill(id))],
     [4, 'four aliases', aliased(4)],
@@ -137,7 +119,6 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
     [4, 'a page of 4 changes with payments', send(`{ ${changes('payment { __typename }', '4')} }`)],
     [1, 'a page of 500 changes without payments', send(`{ ${changes('cursor status')} }`)],
     [1, 'a document that does not parse', send('{')],
-    [1, 'a document that is too large', send(`{ ${times(200, (n) => `a${n}: __typename`)} }`)],
     [1, 'a missing variable', send('query ($c: UUID!) { payment(channel: $c) { __typename } }')],
   ])(
     'charges %d points for %s, also when it is compiled from the third time on',
@@ -150,12 +131,6 @@ describe('RATE_LIMIT_PER_MINUTE=24', () => {
   );
 });
 
-test('RATE_LIMIT_PER_MINUTE=0 disables the limit', async () => {
-  const server = await startServer({ RATE_LIMIT_PER_MINUTE: '0' });
-  const responses = await Promise.all(Array.from({ length: 50 }, () => send('{ __typename }')(server)));
-  expect(responses.filter(isLimited)).toHaveLength(0);
-});
-
 describe('With default limits', () => {
   let server: Server;
 
@@ -163,15 +138,11 @@ describe('With default limits', () => {
     server = await startServer();
   });
 
-  const lookUpEverything: Send = ({ client }) =>
-    client.request(lookUpPayment(), { channel: CHANNEL, externalId: newKey() });
-
   test.each<[string, number, Send]>([
     ['concurrent lookups', 50, lookUp],
     ['concurrent creates', 50, create],
     ['full batches', 20, batch(Array<string>(100).fill(randomUUID()))],
     ['operations with 20 aliases', 5, aliased(20)],
-    ['lookups of every field of every type', 5, lookUpEverything],
   ])('a client is never refused: %s', async (_what, count, one) => {
     const responses = await Promise.all(Array.from({ length: count }, () => one(server)));
     for (const { status, errors } of responses) expect([status, errors]).toEqual([200, undefined]);
@@ -222,19 +193,11 @@ describe('With default limits', () => {
 });
 
 describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
-  function blockEventLoop(ms: number): { stop(): void } {
-    const timer = setInterval(() => {
-      const end = performance.now() + ms;
-      while (performance.now() < end);
-    }, 0);
-    return { stop: () => clearInterval(timer) };
-  }
-
   const ask = ({ base }: Server): Promise<RawResult> => post(`${base}/graphql`, '{"query":"{ __typename }"}');
 
   let server: Server;
   let unlimited: Server;
-  let block: { stop(): void };
+  let block: NodeJS.Timeout;
   let refused: RawResult;
   let created: Promise<unknown>;
   const key = newKey();
@@ -243,18 +206,21 @@ describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
     unlimited = await startServer({ MAX_EVENT_LOOP_LAG_MS: '0' });
     server = await startServer({ MAX_EVENT_LOOP_LAG_MS: '40', SERVICE_TIMEOUT_MS: '60000' });
     expect((await ask(server)).status).toBe(200);
-    const held = holdNext(server.service, 'create-payment');
+    const { arrived, release } = server.service.hold();
     created = new Caller(server.base).create('payment', key);
-    await held.arrived();
-    block = blockEventLoop(150);
+    await arrived;
+    block = setInterval(() => {
+      const end = performance.now() + 150;
+      while (performance.now() < end);
+    }, 0);
     refused = await until(
       () => ask(server),
       ({ status }) => status !== 200,
     );
-    held.release();
+    release();
   });
 
-  afterAll(() => block.stop());
+  afterAll(() => clearInterval(block));
 
   test('refuses new operations with 503 and Retry-After', () => {
     expect([refused.status, refused.data, refused.headers.get('retry-after')]).toEqual([503, undefined, '1']);
@@ -272,10 +238,8 @@ describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
   test('refuses a create before it has any effect', async () => {
     const before = server.service.requests.length;
     const other = newKey();
-    expect(await new Caller(server.base).create('payment', other)).toMatchObject({
-      error: 'SERVICE_UNAVAILABLE',
-      retryable: true,
-    });
+    const response = await new Caller(server.base).create('payment', other);
+    expect(response).toMatchObject({ error: 'SERVICE_UNAVAILABLE', retryable: true });
     expect(server.service.requests).toHaveLength(before);
     expect(server.auditText()).not.toContain(other);
   });
@@ -292,14 +256,9 @@ describe('A gateway above MAX_EVENT_LOOP_LAG_MS', () => {
   });
 
   test('serves again when the event loop is free', async () => {
-    block.stop();
-    const response = await until(
-      () => ask(server),
-      ({ status }) => status !== 503,
-    );
-    expect(response.status).toBe(200);
-    expect(await new Caller(server.base).create('payment', newKey())).toMatchObject({
-      result: 'PaymentSuccess',
-    });
+    clearInterval(block);
+    await until(async () => (await ask(server)).status === 200);
+    const { result } = await new Caller(server.base).create('payment', newKey());
+    expect(result).toBe('PaymentSuccess');
   });
 });
