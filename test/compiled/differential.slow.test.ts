@@ -99,7 +99,7 @@ describe('An HTTP request for a compiled operation', () => {
   const given = (more: object): TestRequest => ({ body: { ...BODY, variables: { ...variables, ...more } } });
   const withBody = (more: object): TestRequest => ({ body: { ...BODY, ...more } });
 
-  const CASES: [what: string, request: TestRequest, isPrepared?: true][] = [
+  const CASES: [what: string, request: TestRequest, isPrepared?: boolean][] = [
     ['two weighted types in Accept', headed({ accept: 'application/json;q=0.5, text/html;q=0.1' }), true],
     ['two Accept headers', headed({ accept: ['text/html', 'application/json'] }), true],
     ['a content type with a charset', headed({ 'content-type': 'application/json; charset=utf-8' }), true],

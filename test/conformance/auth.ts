@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { created, paymentRequest, payoutRequest } from './samples';
-import { each, ENDPOINTS, queryString, RESOURCES, signature } from './service';
-import type { Obligations, Run, Service, Signing } from './service';
-import { isWireObject } from './wire';
+import { each, ENDPOINTS, isWireObject, queryString, RESOURCES, signature } from './service';
+import type { Endpoint, Obligations, Run, Service, Signing, WireRequest } from './service';
 
 /** Returns valid data for each endpoint, to which the endpoint does not respond with 401. */
 function goodData(service: Service): Record<keyof typeof ENDPOINTS, string> {
@@ -25,33 +24,29 @@ const accepts =
     assert(status !== 401 && status < 500, `${requestLine} responded with ${status}`);
   };
 
-const refusesSigned =
-  (signing: (service: Service, data: string) => Partial<Signing>): Run =>
+/** Expects 401 on every endpoint. */
+const refuses =
+  (write: (service: Service, endpoint: Endpoint, data: string) => WireRequest): Run =>
   async (service) => {
-    for (const [name, data] of Object.entries(goodData(service))) {
-      const endpoint = ENDPOINTS[name as keyof typeof ENDPOINTS];
-      (await service.call(endpoint, data, signing(service, data))).having(401);
-    }
+    for (const [name, data] of Object.entries(goodData(service)))
+      (await service.send(write(service, ENDPOINTS[name as keyof typeof ENDPOINTS], data))).having(401);
   };
 
-interface SignedRequest extends Signing {
-  /** The valid value of the header. */
-  value: string;
-}
+const refusesSigned = (signing: (service: Service, data: string) => Partial<Signing>): Run =>
+  refuses((service, endpoint, data) => service.signed(endpoint, data, signing(service, data)));
 
-/** Expects 401 on every endpoint if a header is changed after signing, or removed if `change` returns undefined. */
-const refusesHeader =
-  (header: string, change: (request: SignedRequest) => string | undefined): Run =>
-  async (service) => {
-    for (const [name, data] of Object.entries(goodData(service))) {
-      const request = service.signed(ENDPOINTS[name as keyof typeof ENDPOINTS], data);
-      const { [header]: value = '', ...others } = request.headers;
-      const { secretKey } = service.access;
-      const changed = change({ value, data, secretKey, timestamp: request.headers['X-Timestamp'] ?? '' });
-      const headers = changed === undefined ? others : { ...others, [header]: changed };
-      (await service.send({ ...request, headers })).having(401);
-    }
-  };
+/** Expects 401 if a header is changed after signing, or removed if `change` returns undefined. `value` is valid. */
+const refusesHeader = (
+  header: string,
+  change: (request: Signing & { value: string }) => string | undefined,
+): Run =>
+  refuses((service, endpoint, data) => {
+    const request = service.signed(endpoint, data);
+    const { [header]: value = '', ...headers } = request.headers;
+    const { secretKey } = service.access;
+    const changed = change({ value, data, secretKey, timestamp: request.headers['X-Timestamp'] ?? '' });
+    return { ...request, headers: changed === undefined ? headers : { ...headers, [header]: changed } };
+  });
 
 const empty = () => '';
 const otherDigit = (digit = ''): string => (digit === '0' ? '1' : '0');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isWireObject, type WireObject } from './wire';
+import { isWireObject, type WireObject } from './service';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const CREATE_DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d\d:\d\d$/;

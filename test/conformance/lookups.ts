@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { expectFullPayment, expectAbsent, objectIn, PAYOUT_STATUSES, statusIn, textIn } from './expectations';
-import { created, createdPayment, named, payoutRequest, type PaymentType } from './samples';
-import { each, queryString, RESOURCES, type Obligations, type Resource, type Run } from './service';
+import { createsAt } from './auth';
+import {
+  PAYOUT_STATUSES,
+  createDateIn,
+  expectAbsent,
+  expectAmount,
+  expectFullPayment,
+  objectIn,
+  statusIn,
+  textIn,
+} from './expectations';
+import { changed, created, createdPayment, named, PAYMENTS, paymentRequest, payoutRequest } from './samples';
+import type { PaymentSample, PaymentType, PayoutType } from './samples';
+import { each, ENDPOINTS, queryString, RESOURCES } from './service';
+import type { Obligations, Resource, Run, Service, WireObject } from './service';
 
 type Id = 'transaction_id' | 'external_id';
 
@@ -63,18 +75,10 @@ export const lookupObligations: Obligations = {
   'LOOK-004': findsBy('payout', 'transaction_id'),
   'LOOK-005': findsBy('payout', 'external_id'),
   'LOOK-006': findsBy('payout', 'transaction_id', 'external_id'),
-  'LOOK-010': findsExternalId('order 5 of 7'),
-  'LOOK-011': findsExternalId('a&b=c&channel=1'),
-  'LOOK-012': findsExternalId('1+1'),
-  'LOOK-013': findsExternalId('100%'),
-  'LOOK-014': findsExternalId('%20%2B%26'),
-  'LOOK-015': findsExternalId('#7?x'),
-  'LOOK-016': findsExternalId('заказ №5'),
-  'LOOK-017': findsExternalId('🧾👩‍👩‍👧'),
-  'LOOK-018': findsExternalId('"\\"\'`'),
-  'LOOK-019': findsExternalId('../a/b;c,d'),
-  'LOOK-020': findsExternalId('طلب 订单'),
-  'LOOK-021': findsExternalId('cafe\u0301'),
+  ...each({ 'order 5 of 7': 'LOOK-010', 'a&b=c&channel=1': 'LOOK-011', '1+1': 'LOOK-012' }, findsExternalId),
+  ...each({ '100%': 'LOOK-013', '%20%2B%26': 'LOOK-014', '#7?x': 'LOOK-015' }, findsExternalId),
+  ...each({ 'заказ №5': 'LOOK-016', '🧾👩‍👩‍👧': 'LOOK-017', '"\\"\'`': 'LOOK-018' }, findsExternalId),
+  ...each({ '../a/b;c,d': 'LOOK-019', 'طلب 订单': 'LOOK-020', 'cafe\u0301': 'LOOK-021' }, findsExternalId),
   'LOOK-030': refuses(({ transaction_id }) => ({ transaction_id })),
   'LOOK-031': refuses(({ external_id }) => ({ external_id })),
   'LOOK-032': refuses(({ channel }) => ({ channel })),
@@ -122,5 +126,73 @@ export const lookupObligations: Obligations = {
     const found = await service.found('payment', id);
     expectAbsent(objectIn(found, 'payment_method'), 'state');
     expectAbsent(found, 'error');
+  },
+};
+
+/** A currency that spec section 8 lists for no method. */
+const FOREIGN = 'USD';
+
+async function takesOnly(service: Service, resource: Resource, currency: string, request: WireObject) {
+  const good = changed(request, 'amount.currency', currency);
+  await created(service, resource, good);
+  (await service.create(resource, changed(good, 'amount.currency', FOREIGN))).having(400);
+}
+
+const paymentIn =
+  (currency: string) =>
+  (type: PaymentType): Run =>
+  async (service) => {
+    const sample: PaymentSample = PAYMENTS[type];
+    for (const flow of sample.direct ? (['redirect', 'direct'] as const) : (['redirect'] as const))
+      await takesOnly(service, 'payment', currency, paymentRequest(service, type, { flow }));
+  };
+
+const payoutIn =
+  (currency: string) =>
+  (type: PayoutType): Run =>
+  (service) =>
+    takesOnly(service, 'payout', currency, payoutRequest(service, type));
+
+const keepsAmounts =
+  (...values: string[]): Run =>
+  async (service) => {
+    for (const value of values) {
+      const { request, payment } = await createdPayment(service, 'card', { value });
+      expectAmount(payment, request);
+    }
+  };
+
+/** Requirements of spec 2.1, 2.2, 5 rule 1, 8 and 9. */
+export const limitObligations: Obligations = {
+  'LIM-001': paymentIn('EUR')('card'),
+  'LIM-002': paymentIn('INR')('upi'),
+  ...each({ jazz_cash: 'LIM-003', easy_paisa: 'LIM-004' }, paymentIn('PKR')),
+  ...each({ virtual_account: 'LIM-005', qris: 'LIM-006', ewallet: 'LIM-007' }, paymentIn('IDR')),
+  'LIM-008': paymentIn('KZT')('c2c'),
+  'LIM-020': payoutIn('INR')('imps'),
+  ...each({ easy_paisa: 'LIM-021', jazz_cash: 'LIM-022' }, payoutIn('PKR')),
+  ...each({ dcb: 'LIM-023', card: 'LIM-024' }, payoutIn('KZT')),
+  ...each({ bkash: 'LIM-025', nagad: 'LIM-026', rocket: 'LIM-027' }, payoutIn('BDT')),
+  'LIM-040': async (service) => {
+    for (const type of ['dcb', 'bkash', 'nagad', 'rocket'] as const)
+      await created(service, 'payment', changed(paymentRequest(service, type), 'amount.currency', FOREIGN));
+  },
+  'LIM-041': async (service) => {
+    await createsAt(-285, 201)(service);
+    await createsAt(-315, 401)(service);
+  },
+  'LIM-042': keepsAmounts('25.10', '26.90', '130.00'),
+  'LIM-043': async (service) => {
+    const { payment } = await createdPayment(service, 'card');
+    const age = Math.abs(service.now() - Date.parse(createDateIn(payment)));
+    assert(age < 300_000, `create_date is ${age} ms away`);
+    expectAbsent(objectIn(payment, 'amount'), 'received');
+  },
+  'LIM-044': keepsAmounts('9007199254740993.00'),
+  'LIM-050': async (service) => {
+    const body = JSON.stringify(paymentRequest(service, 'card'));
+    const endpoint = ENDPOINTS.createPayment;
+    for (const path of ['api/v2/payment/', 'api/payment/'])
+      (await service.call({ ...endpoint, path }, body)).refused();
   },
 };

@@ -4,7 +4,7 @@ import { decimalIn, expectFullPayment, expectAbsent, objectIn, expectAmount, tex
 import { created, createdPayment, PAYMENTS, PAYOUTS, payoutRequest } from './samples';
 import type { Flow, PaymentSample, PaymentType, PayoutType } from './samples';
 import type { Obligations, Resource, Run, Service } from './service';
-import type { WireObject } from './wire';
+import type { WireObject } from './service';
 
 /** Expects a declined resource (spec 7.2). `text` is the provider's text, for codes that pass it on. */
 function expectDeclined(resource: WireObject, code?: string, text?: string): void {

@@ -1,10 +1,60 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { request as plainRequest, type IncomingMessage } from 'node:http';
+import { request as tlsRequest } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
-import { send, type ServiceResponse, type WireObject, type WireRequest } from './wire';
 
+const TIMEOUT_MS = 20_000;
 const OUTCOME_TIMEOUT_MS = 60_000;
 const POLL_INTERVAL_MS = 1_000;
+
+export type WireObject = Record<string, unknown>;
+
+export function isWireObject(value: unknown): value is WireObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A request byte for byte: nothing is escaped, sorted or re-serialised. */
+export interface WireRequest {
+  method: 'GET' | 'POST';
+  path: string;
+  query?: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export class ServiceResponse {
+  constructor(
+    readonly requestLine: string,
+    readonly status: number,
+    readonly contentType: string,
+    readonly text: string,
+  ) {}
+
+  body(): WireObject {
+    const value: unknown = JSON.parse(this.text);
+    assert(isWireObject(value), `${this.requestLine} responded with JSON that is not an object`);
+    return value;
+  }
+
+  /** Throws unless the response has one of these status codes. */
+  having(...statuses: number[]): this {
+    return this.#expect(statuses.includes(this.status), statuses.join(' or '));
+  }
+
+  /** Throws unless the response reports a client error other than 401. */
+  refused(): this {
+    const isRefusal = this.status >= 400 && this.status < 500 && this.status !== 401;
+    return this.#expect(isRefusal, 'a refusal (4xx, not 401)');
+  }
+
+  #expect(condition: boolean, expected: string): this {
+    const heading = `${this.requestLine} responded with ${this.status}, expected ${expected}`;
+    assert(condition, `${heading}: ${this.text.slice(0, 300)}`);
+    return this;
+  }
+}
 
 /** Address and credentials of a service. */
 export interface ServiceAccess {
@@ -134,4 +184,24 @@ export function queryString(parameters: Record<string, string>): string {
   return Object.entries(parameters)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&');
+}
+
+/** Sends a request by `node:http` instead of `fetch`, because a URL object would re-encode the query string. */
+async function send(baseUrl: string, request: WireRequest): Promise<ServiceResponse> {
+  const { protocol, hostname, port, pathname } = new URL(baseUrl);
+  const { method, path, query, body, headers } = request;
+  const outgoing = (protocol === 'https:' ? tlsRequest : plainRequest)({
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port,
+    method,
+    path: pathname + path + (query === undefined ? '' : `?${query}`),
+    headers: body === undefined ? headers : { ...headers, 'Content-Length': String(Buffer.byteLength(body)) },
+    agent: false,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  outgoing.end(body);
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+  const text = (await incoming.setEncoding('utf8').toArray()).join('');
+  const { statusCode = 0, headers: received } = incoming;
+  return new ServiceResponse(`${method} ${path}`, statusCode, received['content-type'] ?? '', text);
 }

@@ -133,7 +133,11 @@ describe('CORS', () => {
   test('in sandbox mode allows Apollo’s explorers only, or CORS_ORIGINS in their place', async () => {
     const { url } = await testSandbox();
     const own = closeAfterTests(await startOpenGateway(url, { CORS_ORIGINS: SHOP }));
-    for (const [base, allowed] of [[sandboxMode, APOLLO] as const, [own.url, [SHOP]] as const])
+    const bases: [string, string[]][] = [
+      [sandboxMode, APOLLO],
+      [own.url, [SHOP]],
+    ];
+    for (const [base, allowed] of bases)
       for (const origin of [...APOLLO, SHOP, 'https://apollographql.com'])
         for (const { headers } of await both(base, origin))
           expect(headers.get('access-control-allow-origin')).toBe(allowed.includes(origin) ? origin : null);

@@ -68,7 +68,7 @@ export class DifferentialHarness {
     readonly client: TestClient,
     readonly service: FakePaymentService,
     private readonly auditFile: string,
-    private readonly logLines: string[],
+    readonly logLines: string[],
   ) {}
 
   /** Starts a gateway, and a service with the transactions of transactions.ts. */
