@@ -15,7 +15,7 @@ import { AUTHORIZED } from '../support/credentials';
 import { CHANNEL } from '../support/gateway';
 import { expectErrors, raw, type RawResult } from '../support/raw';
 import { newKey } from '../support/harness';
-import { Wire, exchange, postText, requestText } from '../support/wire';
+import { Wire, postText, requestText } from '../support/wire';
 import { heapInUse } from './support/resources';
 import { startServer, type Server } from './support/servers';
 
@@ -84,7 +84,9 @@ describe('A malformed request', () => {
     const [first, second, ...more] = responses;
     expect(malformed.statuses).toContain(first?.status ?? 0);
     expect(httpProblems(first ?? { status: 0, body: '' })).toEqual([]);
-    expect(JSON.stringify(responses)).not.toMatch(/\b(fastify|node|express|apollo(?!-require)|llhttp|HPE_|server":)/i);
+    expect(JSON.stringify(responses)).not.toMatch(
+      /\b(fastify|node|express|apollo(?!-require)|llhttp|HPE_|server":)/i,
+    );
     if (malformed.followed) {
       // The bytes that follow are a separate request; the connection may have ended before it.
       if (second) expect(JSON.parse(second.body)).toEqual({ data: { payment: null } });
@@ -103,7 +105,6 @@ describe('A malformed request', () => {
 });
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
-const utf8 = (text: string): Buffer => Buffer.from(text, 'utf8');
 
 function expectRefused(result: RawResult, status = 400): void {
   expect(result.status).toBe(status);
@@ -117,27 +118,20 @@ const createText = (externalId = 'order-1', value = '"value": "5.00"'): string =
     "idempotencyKey": "${randomUUID()}", "externalId": "${externalId}", "channel": "${CHANNEL}",
     "amount": {"currency": "EUR", ${value}}, "method": {"redirect": "CARD"}}}}`;
 
-describe.each([
-  ['a new operation', 0],
-  ['a compiled operation', 3],
-])('A body of %s', (_which, times) => {
-  beforeAll(async () => {
-    for (let count = 0; count < times; count += 1) await send(createText());
-  });
+describe('A body', () => {
+  const withExtensions = (extensions: string): string =>
+    createText().replace('{', `{"extensions": ${extensions}, `);
 
   test.each([
     ['Latin-1', latin1(createText('Müller'))],
-    ['a cut character', Buffer.concat([utf8(createText()), Buffer.from([0xc3])])],
+    ['a cut character', Buffer.concat([Buffer.from(createText()), Buffer.from([0xc3])])],
     ['an overlong form', latin1(createText('\u00c0\u00af'))],
     ['an encoded surrogate', latin1(createText('\u00ed\u00a0\u0080'))],
     ['UTF-16', Buffer.from(createText(), 'utf16le')],
     ['a duplicate name at the top level', `{"query": "{ a }", ${createText().slice(1)}`],
     ['a duplicate name in a variable', createText('order-1', '"value": "5.00", "value": "9.00"')],
     ['a duplicate name as an escape', createText('order-1', '"value": "5.00", "\\u0076alue": "9.00"')],
-    [
-      'a duplicate name in its extensions',
-      createText().replace('{', '{"extensions": {"a": [{"b": 1, "b": 2}]}, '),
-    ],
+    ['a duplicate name in its extensions', withExtensions('{"a": [{"b": 1, "b": 2}]}')],
   ])('is refused when it is ambiguous: %s', async (_how, body) => expectRefused(await send(body)));
 
   test.each(['iso-8859-1', 'utf-16', 'utf-8; charset=latin1', ''])(
@@ -147,19 +141,19 @@ describe.each([
 
   test('is accepted when it is unusual but unambiguous', async () => {
     const bodies = [
-      utf8(createText('Müller-日本-🙂')),
+      createText('Müller-日本-🙂'),
       // A byte order mark is not a part of the body.
-      utf8(`\ufeff${createText()}`),
-      createText().replace('{', '{"extensions": {"query": {"query": 1}}, '),
-      createText('a\\":\\"a\\":', '"value": "5.00"'),
-      createText().replace('{', '{"extensions": {"toString": 1, "valueOf": 2}, '),
+      `\ufeff${createText()}`,
+      withExtensions('{"query": {"query": 1}}'),
+      withExtensions('{"toString": 1, "valueOf": 2}'),
+      createText('a\\":\\"a\\":'),
     ];
-    const responses = await Promise.all(bodies.map((body) => send(body)));
     const types = ['charset=UTF-8', 'charset="utf-8"', 'charset=utf8'];
-    for (const type of types) responses.push(await send(createText(), `application/json; ${type}`));
-    expect(responses.map(({ status, errors }) => ({ status, errors }))).toEqual(
-      responses.map(() => ({ status: 200, errors: undefined })),
-    );
+    for (const { status, errors } of await Promise.all([
+      ...bodies.map((body) => send(body)),
+      ...types.map((type) => send(createText(), `application/json; ${type}`)),
+    ]))
+      expect({ status, errors }).toEqual({ status: 200, errors: undefined });
   });
 });
 
@@ -190,21 +184,9 @@ describe('Ambiguity', () => {
     for (const parameters of bad) expectRefused(await get(parameters, path));
   });
 
-  test('from bytes in the URL of a GET that are not percent-encoded is refused', async () => {
-    const line = `GET /graphql?${query}&variables={"c":"${CHANNEL}","e":"M\u00fcller"} HTTP/1.1`;
-    const lines = [line.replaceAll('"', '%22'), host, authorization, 'apollo-require-preflight: 1'];
-    expect((await exchange(server.base, lines)).status).toBe(400);
-    expect(server.service.requests).toHaveLength(0);
-  });
-
   test('is not assumed in a GET with spaces and escapes, which is accepted', async () => {
-    expect(await get(`${query}&${variables('Müller %2B +')}`)).toMatchObject({
-      status: 200,
-      data: { payment: null },
-    });
-    expect(server.service.requests.map(({ parameters }) => parameters.get('external_id'))).toEqual([
-      'Müller %2B +',
-    ]);
+    expect((await get(`${query}&${variables('Müller %2B +')}`)).data).toEqual({ payment: null });
+    expect(server.service.requests[0]?.parameters.get('external_id')).toBe('Müller %2B +');
   });
 
   test('in the encoding of a GET does not bypass the document limits', async () => {
@@ -212,28 +194,16 @@ describe('Ambiguity', () => {
     const escaped = encodeURIComponent(document);
     for (const query of [`query=${escaped}`, `query=${escaped.replaceAll('%20', '+')}`, `%71uery=${escaped}`])
       expectErrors(await get(query), 'OPERATION_TOO_LARGE');
-    for (const target of [`/graphql?query=${escaped}#%0A"`, `/graphql??query=${escaped}`]) {
-      const lines = [`GET ${target} HTTP/1.1`, host, authorization, 'apollo-require-preflight: 1'];
-      const { status, body } = await exchange(server.base, lines);
-      expect(status).toBe(400);
-      expect(body).not.toContain('"data":{"a0"');
-    }
+    expectRefused(await get(`?query=${escaped}`));
   });
 
-  const init = JSON.stringify({ type: 'connection_init', payload: AUTHORIZED });
+  const initWith = (payload: object): string => JSON.stringify({ type: 'connection_init', payload });
+  const init = initWith(AUTHORIZED);
 
   test.each([
     ['a duplicate name', 4400, [init.replace('{', '{"type": "ping", ')]],
-    [
-      'duplicate credentials as an escape',
-      4400,
-      [init.replace('"authorization"', '"authorization": "x", "\\u0061uthorization"')],
-    ],
-    [
-      'credentials in capital and small letters',
-      4401,
-      [JSON.stringify({ type: 'connection_init', payload: { Authorization: 'Bearer x', ...AUTHORIZED } })],
-    ],
+    ['duplicate credentials', 4400, [init.replace('"auth', '"authorization": "x", "\\u0061uth')]],
+    ['credentials in two cases', 4401, [initWith({ Authorization: 'Bearer x', ...AUTHORIZED })]],
     [
       'a duplicate variable of a subscription',
       4400,
@@ -244,18 +214,6 @@ describe('Ambiguity', () => {
     for (const message of messages) client.say(message);
     expect((await client.closed).code).toBe(code);
     expect(client.messages.filter(({ type }) => type !== 'connection_ack')).toEqual([]);
-  });
-
-  test('in a document (duplicate names) is refused', async () => {
-    for (const query of [
-      `{ payment(channel: "${CHANNEL}", externalId: "a", externalId: "b") { __typename } }`,
-      `mutation { createPayment(input: { idempotencyKey: "k", channel: "${CHANNEL}", method: { redirect: CARD },
-        amount: { currency: "EUR", value: "5.00", value: "9.00" } }) { __typename } }`,
-      `mutation { createPayment(input: { idempotencyKey: "k", channel: "${CHANNEL}", amount: { currency: "EUR", value: "5.00" },
-        method: { other: { fields: { a: 1, a: 2 } } } }) { __typename } }`,
-    ])
-      expectErrors(await send(JSON.stringify({ query })), 'GRAPHQL_VALIDATION_FAILED');
-    expect(server.service.requests).toHaveLength(0);
   });
 
   test('by half of a surrogate pair in a lookup is refused', async () => {
