@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createDateIn, expectAbsent, objectIn, expectAmount } from './expectations';
 import { created, createdPayment, payoutRequest, type PaymentType } from './samples';
-import { each, type Obligations, type Run, type Service } from './service';
-import type { ServiceResponse, WireObject } from './service';
+import { each, type Obligations, type Run, type Service, type ServiceResponse } from './service';
+import type { WireObject } from './service';
 
 const UTR = '412345678901';
 /** A confirmation value that the sandbox approves later. */

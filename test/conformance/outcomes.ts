@@ -3,8 +3,7 @@ import { confirmBody, isConfirmable } from './confirm';
 import { decimalIn, expectFullPayment, expectAbsent, objectIn, expectAmount, textIn } from './expectations';
 import { created, createdPayment, PAYMENTS, PAYOUTS, payoutRequest } from './samples';
 import type { Flow, PaymentSample, PaymentType, PayoutType } from './samples';
-import type { Obligations, Resource, Run, Service } from './service';
-import type { WireObject } from './service';
+import type { Obligations, Resource, Run, Service, WireObject } from './service';
 
 /** Expects a declined resource (spec 7.2). `text` is the provider's text, for codes that pass it on. */
 function expectDeclined(resource: WireObject, code?: string, text?: string): void {

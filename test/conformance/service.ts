@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { request as plainRequest, type IncomingMessage } from 'node:http';
 import { request as tlsRequest } from 'node:https';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const TIMEOUT_MS = 20_000;
@@ -18,8 +19,8 @@ export function isWireObject(value: unknown): value is WireObject {
 /** A request byte for byte: nothing is escaped, sorted or re-serialised. */
 export interface WireRequest {
   method: 'GET' | 'POST';
+  /** Relative to the base address, with the query string. */
   path: string;
-  query?: string;
   headers: Record<string, string>;
   body?: string;
 }
@@ -135,12 +136,26 @@ export class Service {
       'X-Timestamp': timestamp,
       'X-Signature': signature({ secretKey, data, ...signing, timestamp }),
     };
-    if (endpoint.method === 'GET') return { ...endpoint, query: data, headers };
-    return { ...endpoint, body: data, headers: { ...headers, 'Content-Type': 'application/json' } };
+    const { method, path } = endpoint;
+    if (method === 'GET') return { method, path: `${path}?${data}`, headers };
+    return { method, path, body: data, headers: { ...headers, 'Content-Type': 'application/json' } };
   }
 
-  send(request: WireRequest): Promise<ServiceResponse> {
-    return send(this.access.baseUrl, request);
+  /** Sends a request by `node:http` instead of `fetch`, because a URL object would re-encode the query string. */
+  async send({ method, path, body = '', headers }: WireRequest): Promise<ServiceResponse> {
+    const { protocol, hostname, port, pathname } = new URL(this.access.baseUrl);
+    const length = method === 'POST' && { 'Content-Length': String(Buffer.byteLength(body)) };
+    const outgoing = (protocol === 'https:' ? tlsRequest : plainRequest)({
+      ...{ host: hostname.replace(/^\[|\]$/g, ''), port, method, path: pathname + path },
+      headers: { ...headers, ...length },
+      agent: false,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    outgoing.end(body);
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const { statusCode = 0, headers: received } = incoming;
+    const type = received['content-type'] ?? '';
+    return new ServiceResponse(`${method} ${path}`, statusCode, type, await text(incoming));
   }
 
   call(endpoint: Endpoint, data: string, signing?: Partial<Signing>): Promise<ServiceResponse> {
@@ -184,24 +199,4 @@ export function queryString(parameters: Record<string, string>): string {
   return Object.entries(parameters)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&');
-}
-
-/** Sends a request by `node:http` instead of `fetch`, because a URL object would re-encode the query string. */
-async function send(baseUrl: string, request: WireRequest): Promise<ServiceResponse> {
-  const { protocol, hostname, port, pathname } = new URL(baseUrl);
-  const { method, path, query, body, headers } = request;
-  const outgoing = (protocol === 'https:' ? tlsRequest : plainRequest)({
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port,
-    method,
-    path: pathname + path + (query === undefined ? '' : `?${query}`),
-    headers: body === undefined ? headers : { ...headers, 'Content-Length': String(Buffer.byteLength(body)) },
-    agent: false,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  outgoing.end(body);
-  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
-  const text = (await incoming.setEncoding('utf8').toArray()).join('');
-  const { statusCode = 0, headers: received } = incoming;
-  return new ServiceResponse(`${method} ${path}`, statusCode, received['content-type'] ?? '', text);
 }
