@@ -5,7 +5,7 @@ import { bearer, clientOf, keyOf } from '../auth/support/harness';
 import { WHOLE_PAYMENT, WHOLE_PAYOUT } from '../methods/selection';
 import { createInput } from '../support/caller';
 import { DOCUMENTS, accepted, validCall, type Json, type Mutation } from '../support/calls';
-import { AUTHORIZED, clientKeysFile } from '../support/credentials';
+import { clientKeysFile } from '../support/credentials';
 import { CHANNEL } from '../support/gateway';
 import { newKey } from '../support/harness';
 import { Issuer, newKey as newSigningKey, tokenBy } from '../support/issuer';
@@ -94,7 +94,6 @@ describe('An HTTP request for a compiled operation', () => {
 
   const search = `?${new URLSearchParams({ query: UNNAMED })}`;
   const unpreflighted = { 'content-type': undefined };
-  const preflighted = { ...unpreflighted, 'apollo-require-preflight': '1' };
   const headed = (headers: TestRequest['headers']): TestRequest => ({ headers, body: BODY });
   const given = (more: object): TestRequest => ({ body: { ...BODY, variables: { ...variables, ...more } } });
   const withBody = (more: object): TestRequest => ({ body: { ...BODY, ...more } });
@@ -184,33 +183,6 @@ describe('A compiled operation in mode require', () => {
       expect(effects.body).not.toContain('data');
     }
   });
-
-  test('is served to a frontend if it is listed, in whatever form it is sent', async () => {
-    for (const body of [
-      { documentId: sha256(LISTED) },
-      { extensions: hash(LISTED) },
-      { query: LISTED },
-      { query: `# a comment\n${LISTED.replaceAll(' ', '  ')}` },
-    ]) {
-      const byApollo = await required.sendToApollo({ headers: frontend, body });
-      await required.send({ headers: AUTHORIZED, body });
-      const { effects, isPrepared } = await required.send({ headers: frontend, body });
-      expect(isPrepared).toBe(true);
-      expect(effects).toEqual(byApollo);
-      expect(JSON.parse(effects.body)).toEqual({ data: { listed: 'Query' } });
-    }
-  });
-});
-
-test('A compiled operation that is not listed is logged each time in mode warn', async () => {
-  const preferred = await startWith('warn');
-  const request = { headers: frontend, body: { query: '{ __typename }' } };
-  const byApollo = await preferred.sendToApollo(request);
-  await preferred.send(request);
-  const { effects, isPrepared } = await preferred.send(request);
-  expect(isPrepared).toBe(true);
-  expect(effects).toEqual(byApollo);
-  expect(effects.log).toContainEqual(expect.objectContaining({ level: 40 }));
 });
 
 describe('A random operation', () => {

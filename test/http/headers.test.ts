@@ -69,12 +69,12 @@ describe('A response', () => {
 
 /** Sends a preflight and an operation, neither of which may allow every origin, cookies or private networks. */
 async function both(base: string, origin: string): Promise<RawResult[]> {
-  const asked = {
+  const preflight = {
     'access-control-request-method': 'POST',
     'access-control-request-headers': 'authorization',
   };
   const responses = await Promise.all([
-    raw(`${base}/graphql`, { method: 'OPTIONS', headers: { origin, ...asked } }),
+    raw(`${base}/graphql`, { method: 'OPTIONS', headers: { origin, ...preflight } }),
     post(`${base}/graphql`, HELLO, { origin }),
   ]);
   for (const { headers } of responses) {
@@ -223,12 +223,4 @@ describe('X-Forwarded-For', () => {
   ])('of a trusted proxy %s', async (_what, header, ip) => {
     expect(await addressOf(listed, header)).toBe(ip);
   });
-
-  test.each(['<script>', 'a'.repeat(4000), '\x9b2J\x85', ' , ,'])(
-    'of a trusted proxy is harmless when it is %j',
-    async (header) => {
-      expect((await addressOf(listed, header))?.length ?? 0).toBeLessThan(100);
-      expect(listed.auditText()).toMatch(/^[\x20-\x7e\n]*$/);
-    },
-  );
 });

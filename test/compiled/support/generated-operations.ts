@@ -3,14 +3,10 @@ import {
   doTypesOverlap,
   getNamedType,
   isCompositeType,
-  isLeafType,
-  isRequiredArgument,
   isUnionType,
   parse,
   validate,
-  type GraphQLArgument,
   type GraphQLCompositeType,
-  type GraphQLField,
   type GraphQLSchema,
 } from 'graphql';
 import { CHANNEL, type Kind } from '../../support/caller';
@@ -31,178 +27,95 @@ const MAX_DEPTH = 6;
 /** Idempotency keys. No attempt has the last key. */
 export const ATTEMPT_KEYS = ['key-1', 'key-2', 'key-3'];
 
-/** Values of arguments by name. */
-const VALUES: Record<string, readonly unknown[]> = {
-  channel: [CHANNEL],
-  idempotencyKey: ATTEMPT_KEYS,
-  externalId: ['order-1', 'order-2'],
-  first: [1, 2, 100, null],
-  startedAfter: ['2020-01-01T00:00:00Z', null],
-  startedBefore: ['2099-01-01T00:00:00Z', null],
+const BY_ID = ['$c: UUID!, $id: UUID', 'channel: $c, transactionId: $id'] as const;
+const BY_IDS = ['$c: UUID!, $ids: [UUID!]!', 'channel: $c, transactionIds: $ids'] as const;
+const PAGE = ['$c: UUID!, $first: Int = 2', 'channel: $c, first: $first'] as const;
+
+/** The variables and arguments of each root field. */
+const ROOTS: Record<string, readonly [variables: string, given: string]> = {
+  ...{ payment: BY_ID, payout: BY_ID, payments: BY_IDS, payouts: BY_IDS, attempts: PAGE, changes: PAGE },
+  ...{ node: ['$node: ID!', 'id: $node'], attempt: ['$key: ID!', 'idempotencyKey: $key'] },
 };
-
-/** Values of arguments with which a field fails. */
-const INVALID: Record<string, readonly unknown[]> = {
-  after: ['no-cursor'],
-  first: [0],
-  startedBefore: ['2019-01-01T00:00:00Z'],
-};
-
-/** Writes one random operation. */
-class Writer {
-  readonly #fragments: { name: string; on: GraphQLCompositeType; text: string }[] = [];
-  readonly #variables: string[] = [];
-  readonly #roots: { head: string; field: GraphQLField<unknown, unknown> }[] = [];
-  readonly #values: Record<string, unknown> = {};
-
-  constructor(
-    private readonly schema: GraphQLSchema,
-    private readonly g: GeneratorValue,
-    private readonly options: Options,
-  ) {}
-
-  write() {
-    const set = this.#set(this.schema.getQueryType()!, 0);
-    const head = this.#variables.length > 0 ? `(${this.#variables.join(' ')})` : '';
-    const others = [
-      ...this.#fragments.map(({ name, on, text }) => `fragment ${name} on ${on.name} ${text}`),
-      ...(this.#isOneOf(4) ? ['query Other { other: __typename }'] : []),
-    ];
-    const own = `query Asked${head} ${set}`;
-    const query = (this.#isOneOf(2) ? [own, ...others] : [...others, own]).join('\n');
-    const isNameSent = query.includes('query Other') || this.#isOneOf(2);
-    return { query, variables: this.#values, ...(isNameSent && { operationName: 'Asked' }) };
-  }
-
-  #pick<T>(items: readonly T[]): T {
-    return items[this.g(fc.nat, { max: items.length - 1 })] as T;
-  }
-
-  #isOneOf(count: number): boolean {
-    // Small numbers are drawn more often than others.
-    return this.g(fc.nat, { max: count - 1 }) === Math.floor(count / 2);
-  }
-
-  #set(type: GraphQLCompositeType, depth: number): string {
-    const count = this.g(fc.integer, { min: 1, max: depth === 0 ? 3 : 5 });
-    return `{ ${Array.from({ length: count }, () => this.#selection(type, depth)).join(' ')} }`;
-  }
-
-  #selection(type: GraphQLCompositeType, depth: number): string {
-    const kind = this.#pick(['field', 'field', 'field', 'fragment', 'fragment', '__typename']);
-    if (kind === 'fragment' && depth < MAX_DEPTH) return this.#fragment(type, depth);
-    if (kind === '__typename' || isUnionType(type)) return this.#named('__typename') + this.#directive();
-    return this.#field(type, depth);
-  }
-
-  #field(type: Exclude<GraphQLCompositeType, { getTypes: unknown }>, depth: number): string {
-    if (type === this.schema.getQueryType()) return this.#root(Object.values(type.getFields()), depth);
-    const fields = Object.values(type.getFields()).filter(
-      (field) => depth < MAX_DEPTH || isLeafType(getNamedType(field.type)),
-    );
-    if (fields.length === 0) return '__typename';
-    const field = this.#pick(fields);
-    return this.#named(field.name) + this.#directive() + this.#below(field, depth);
-  }
-
-  #below(field: GraphQLField<unknown, unknown>, depth: number): string {
-    const type = getNamedType(field.type);
-    return isCompositeType(type) ? ` ${this.#set(type, depth + 1)}` : '';
-  }
-
-  #named(name: string): string {
-    // Always the same odd name for a field, because two fields under one alias are invalid.
-    if (this.#isOneOf(20)) return `${ODD_NAMES[name.length % ODD_NAMES.length]}: ${name}`;
-    return this.#isOneOf(5) ? `x_${name}: ${name}` : name;
-  }
-
-  #directive(): string {
-    if (!this.options.directives || !this.#isOneOf(5)) return '';
-    const condition = this.#pick(['true', 'false', 'variable']);
-    const value = condition === 'variable' ? this.#variable('Boolean!', this.#isOneOf(2)) : condition;
-    return ` @${this.#pick(['include', 'skip'])}(if: ${value})`;
-  }
-
-  /** Writes an inline fragment, or spreads an earlier or a new fragment. */
-  #fragment(type: GraphQLCompositeType, depth: number): string {
-    const conditions = Object.values(this.schema.getTypeMap())
-      .filter(isCompositeType)
-      .filter((other) => doTypesOverlap(this.schema, type, other));
-    if (this.#isOneOf(2)) {
-      const on = this.#pick([null, ...conditions]);
-      return `...${on ? ` on ${on.name}` : ''}${this.#directive()} ${this.#set(on ?? type, depth + 1)}`;
-    }
-    const known = this.#fragments.filter(({ on }) => conditions.includes(on));
-    if (known.length > 0 && this.#isOneOf(2)) return `...${this.#pick(known).name}${this.#directive()}`;
-    const on = this.#pick(conditions);
-    const text = this.#set(on, depth + 1);
-    const name = `F${this.#fragments.length}`;
-    this.#fragments.push({ name, on, text });
-    return `...${name}${this.#directive()}`;
-  }
-
-  /** Writes a root field: a new one, or an earlier root field and its arguments with another selection. */
-  #root(fields: readonly GraphQLField<unknown, unknown>[], depth: number): string {
-    if (this.#roots.length === 0 || !this.#isOneOf(4)) {
-      const field = this.#pick(fields);
-      const alias = this.#isOneOf(4) ? (ODD_NAMES[this.#roots.length] ?? 'odd') : `r${this.#roots.length}`;
-      this.#roots.push({ head: `${alias}: ${field.name}(${this.#argumentsOf(field)})`, field });
-      return this.#roots.at(-1)!.head + this.#directive() + this.#below(field, depth);
-    }
-    const { head, field } = this.#pick(this.#roots);
-    return head + this.#directive() + this.#below(field, depth);
-  }
-
-  #argumentsOf({ name, args }: GraphQLField<unknown, unknown>): string {
-    const kind = name.startsWith('payment') ? 'payment' : 'payout';
-    // A lookup has exactly one of both ids.
-    const omitted = this.#pick(['externalId', 'externalId', 'transactionId']);
-    const isLookup = name === kind;
-    const given = args.filter(
-      (arg) => isRequiredArgument(arg) || (isLookup ? arg.name !== omitted : this.#isOneOf(2)),
-    );
-    return given
-      .map((arg) => {
-        const value = this.#valueOf(arg, kind);
-        const type = String(arg.type);
-        return `${arg.name}: ${this.#isOneOf(2) ? JSON.stringify(value) : this.#variable(type, value)}`;
-      })
-      .join(', ');
-  }
-
-  #valueOf({ name }: GraphQLArgument, kind: Kind): unknown {
-    const { fails } = this.options;
-    if (name === 'transactionId') return this.#transactionId(kind);
-    if (name === 'transactionIds')
-      return Array.from({ length: this.g(fc.nat, { max: 4 }) }, () => this.#transactionId(kind));
-    if (name === 'id') {
-      if (fails && this.#isOneOf(6)) return 'no-node';
-      const any = this.#pick(['payment', 'payout'] as const);
-      return nodeId(any, this.#transactionId(any));
-    }
-    return this.#pick([...(VALUES[name] ?? [null]), ...(fails ? (INVALID[name] ?? []) : [])]);
-  }
-
-  #transactionId(kind: Kind): string {
-    return this.#pick(this.#isOneOf(5) ? [MISSING, ...(this.options.fails ? FAILING : [])] : FOUND[kind]);
-  }
-
-  /** Declares a variable. `value` is its value, its default, or both. */
-  #variable(type: string, value: unknown): string {
-    const name = `v${this.#variables.length}`;
-    const hasDefault = this.#isOneOf(3);
-    this.#variables.push(
-      `$${name}: ${type}${hasDefault && value !== null ? ` = ${JSON.stringify(value)}` : ''}`,
-    );
-    if (!hasDefault || this.#isOneOf(2)) this.#values[name] = value;
-    return `$${name}`;
-  }
-}
 
 /** Returns a random valid operation of the schema. Skips the run if the written document is invalid. */
-export function operationOf(schema: GraphQLSchema, g: GeneratorValue, options: Options) {
-  const operation = new Writer(schema, g, options).write();
-  // A random document may select two fields under one name.
-  fc.pre(validate(schema, parse(operation.query)).length === 0);
-  return operation;
+export function operationOf(schema: GraphQLSchema, g: GeneratorValue, { fails, directives }: Options) {
+  const pick = <T>(items: readonly T[]): T => items[g(fc.nat, { max: items.length - 1 })] as T;
+  // Small numbers are drawn more often than others.
+  const isOneOf = (count: number): boolean => g(fc.nat, { max: count - 1 }) === Math.floor(count / 2);
+  const fragments: { name: string; on: GraphQLCompositeType; text: string }[] = [];
+
+  const directive = (): string =>
+    directives && isOneOf(5) ? ` @${pick(['include', 'skip'])}(if: ${pick(['true', 'false'])})` : '';
+
+  const set = (type: GraphQLCompositeType, depth: number): string => {
+    const count = g(fc.integer, { min: 1, max: 5 });
+    return `{ ${Array.from({ length: count }, () => selection(type, depth)).join(' ')} }`;
+  };
+
+  const selection = (type: GraphQLCompositeType, depth: number): string => {
+    if (depth < MAX_DEPTH && isOneOf(3)) return fragment(type, depth);
+    const fields = isUnionType(type) ? [] : Object.values(type.getFields());
+    const possible = fields.filter(
+      (field) => depth < MAX_DEPTH || !isCompositeType(getNamedType(field.type)),
+    );
+    const field = pick([undefined, ...possible]);
+    const name = field?.name ?? '__typename';
+    // Always the same odd name for a field, because two fields under one alias are invalid.
+    const alias = isOneOf(20)
+      ? `${ODD_NAMES[name.length % ODD_NAMES.length]}: `
+      : isOneOf(5)
+        ? `x_${name}: `
+        : '';
+    const below = field && getNamedType(field.type);
+    return alias + name + directive() + (isCompositeType(below) ? ` ${set(below, depth + 1)}` : '');
+  };
+
+  /** Writes an inline fragment, or spreads an earlier or a new fragment. */
+  const fragment = (type: GraphQLCompositeType, depth: number): string => {
+    const conditions = Object.values(schema.getTypeMap())
+      .filter(isCompositeType)
+      .filter((other) => doTypesOverlap(schema, type, other));
+    const known = fragments.filter(({ on }) => conditions.includes(on));
+    if (known.length > 0 && isOneOf(3)) return `...${pick(known).name}${directive()}`;
+    const on = pick(conditions);
+    const text = set(on, depth + 1);
+    if (isOneOf(2)) return `... on ${on.name}${directive()} ${text}`;
+    const name = `F${fragments.length}`;
+    fragments.push({ name, on, text: `fragment ${name} on ${on.name} ${text}` });
+    return `...${name}${directive()}`;
+  };
+
+  const name = pick(Object.keys(ROOTS));
+  const [variables, given] = ROOTS[name]!;
+  const type = getNamedType(schema.getQueryType()!.getFields()[name]!.type) as GraphQLCompositeType;
+  const alias = isOneOf(4) ? `${pick(ODD_NAMES)}: ` : '';
+  // Two root fields under one name are merged. An operation with another root field is not compiled.
+  const roots = [
+    ...Array.from({ length: isOneOf(4) ? 2 : 1 }, () => `${alias}${name}(${given}) ${set(type, 1)}`),
+    ...(isOneOf(4) ? ['__typename'] : []),
+    ...(isOneOf(6) ? [`other: ${name}(${given}) ${set(type, 1)}`] : []),
+  ];
+  const own = `query Asked(${variables}) { ${roots.join(' ')} }`;
+  const query = [
+    own,
+    ...fragments.map(({ text }) => text),
+    ...(isOneOf(4) ? ['query Other { __typename }'] : []),
+  ];
+  fc.pre(validate(schema, parse(query.join('\n'))).length === 0);
+
+  const kind = /^(payment|payout)/.exec(name)?.[1] ?? pick(['payment', 'payout']);
+  const id = (): string =>
+    isOneOf(5) ? pick([MISSING, ...(fails ? FAILING : [])]) : pick(FOUND[kind as Kind]);
+  return {
+    query: query.join('\n'),
+    operationName: 'Asked',
+    variables: {
+      c: CHANNEL,
+      id: id(),
+      ids: Array.from({ length: g(fc.nat, { max: 4 }) }, id),
+      node: fails && isOneOf(6) ? 'no-node' : nodeId(kind as Kind, id()),
+      key: pick(ATTEMPT_KEYS),
+      first: pick([undefined, null, 1, 2, 100, ...(fails ? [0] : [])]),
+    },
+  };
 }
