@@ -1,7 +1,7 @@
 import { getOperationAST, parse, type GraphQLScalarType } from 'graphql';
 import { pino } from 'pino';
 import { errorFormatter } from '../../src/http/graphql/apollo-server';
-import { digestOf, DocumentLimits } from '../../src/http/limits/document-limits';
+import { digestOf } from '../../src/http/limits/document-limits';
 import { operationLog } from '../../src/http/graphql/operation-log';
 import { PreparedOperation } from '../../src/http/compiled/prepared-operation';
 import { CompiledOperationCache } from '../../src/http/compiled/compiled-operation-cache';
@@ -9,24 +9,8 @@ import { RateLimit } from '../../src/http/limits/rate-limit';
 import { gatewaySchema } from '../../src/resolvers';
 import type { OperationContext } from '../../src/resolvers/context';
 import { heapInUse } from '../http/support/resources';
-import { newAttempt } from '../journal/support/samples';
-import { ALL_SCOPES, CLIENT_ID } from '../support/credentials';
-import { CHANNEL } from '../support/gateway';
 
 const schema = gatewaySchema();
-
-const ATTEMPT = {
-  ...newAttempt({ channel: CHANNEL }),
-  ...{ seq: 1, outcome: 'in_progress', transactionId: null, settledAt: null },
-};
-
-/** Returns the context of one operation, with a caller that has all scopes, and one attempt. */
-const context = (): OperationContext =>
-  ({
-    requestId: 'request',
-    caller: { id: CLIENT_ID, kind: 'service', scopes: new Set(ALL_SCOPES), channels: '*' },
-    attempts: { list: () => Promise.resolve([ATTEMPT]) },
-  }) as unknown as OperationContext;
 
 function validated(query: string) {
   const document = parse(query);
@@ -61,6 +45,7 @@ describe('The cache of compiled operations', () => {
         }
       },
       has: async (query: string): Promise<boolean> => {
+        const context = () => ({ requestId: 'request', caller: { id: 'caller' } }) as OperationContext;
         const request = { params: { query }, digest: digestOf(query), accept: undefined, context };
         return (await cache.tryExecute(request)) !== null;
       },
@@ -88,26 +73,5 @@ describe('The cache of compiled operations', () => {
     for (const source of documents) await compile(source);
     const kept = await Promise.all(documents.map(has));
     expect(kept.filter(Boolean)).toHaveLength(5);
-  });
-
-  // Nested fragments multiply the selections.
-  test('takes less than 200 times the size of a document with nested fragments', async () => {
-    const times = (write: (place: number) => string): string =>
-      Array.from({ length: 22 }, (_, place) => write(place)).join(' ');
-    const query = `query ($c: UUID!) { attempts(channel: $c, first: 1) { ...C } }
-      fragment C on AttemptConnection { ${times((place) => `e${place}: edges { ...E }`)} }
-      fragment E on AttemptEdge { ${times((place) => `n${place}: node { ...N }`)} }
-      fragment N on Attempt { ${times((place) => `k${place}: channel`)} }`;
-    expect(new DocumentLimits().check(query)).toEqual({ ok: true });
-    const prepare = async (): Promise<PreparedOperation> => {
-      const operation = new PreparedOperation(validated(query));
-      expect((await operation.run(context(), { c: CHANNEL }, { c: CHANNEL })).errors).toBeUndefined();
-      return operation;
-    };
-    const operations = [await prepare()];
-    const before = heapInUse();
-    for (let count = 0; count < 8; count += 1) operations.push(await prepare());
-    const bytes = (heapInUse() - before) * 1024 * 1024;
-    expect(bytes / (8 * query.length)).toBeLessThan(200);
   });
 });

@@ -75,8 +75,8 @@ const bodiesOf = (responses: readonly { body: string }[]): unknown[] =>
   responses.map(({ body }) => JSON.parse(body) as unknown);
 
 describe('A gateway after SIGTERM', () => {
-  test('and SHUTDOWN_DELAY_MS completes work in flight, accepts no new work, and waits for no idle client', async () => {
-    const program = await start({ ...ENDLESS, SHUTDOWN_DELAY_MS: '1000' });
+  test('completes work in flight, accepts no new work, and waits for no idle client', async () => {
+    const program = await start(ENDLESS);
     expect(await statusAt(`${baseOf(program)}/readyz`)).toBe(200);
     const idle = ['', 'POST /graphql HTTP/1.1\r\nHost: ', HEALTH, createText(newKey()).slice(0, -1)];
     const wires = await Promise.all([...idle, ...idle].map(() => Wire.open(program.url)));
@@ -89,7 +89,6 @@ describe('A gateway after SIGTERM', () => {
 
     await terminate(program);
     expect([503, 'refused']).toContain(await statusAt(`${baseOf(program)}/readyz`));
-    await until(async () => (await statusAt(`${baseOf(program)}/healthz`)) === 'refused');
     const late = await program.create('payment', newKey()).catch((): CallResult => ({ error: 'CUT' }));
     expect(late.result).toBeUndefined();
     const second = newKey();
@@ -174,6 +173,20 @@ test('A gateway serves requests during SHUTDOWN_DELAY_MS, closes their connectio
 
   program.signal('SIGTERM');
   expect(await program.exited).toBe(1);
+});
+
+test('A gateway closes idle connections after SHUTDOWN_DELAY_MS, and completes requests', async () => {
+  const program = await start({ ...ENDLESS, SHUTDOWN_DELAY_MS: '1000' });
+  const hold = holdCreates();
+  const idle = await Wire.open(program.url);
+  const busy = (await Wire.open(program.url)).write(createText(newKey()));
+  await arrived(1);
+  await terminate(program);
+  await until(async () => (await statusAt(`${baseOf(program)}/healthz`)) === 'refused');
+  await idle.end();
+  hold.open();
+  expect(bodiesOf(await busy.end())).toEqual([CREATED]);
+  expect(await program.exited).toBe(0);
 });
 
 test('A gateway with 128 file descriptors serves while 160 connections send nothing, and recovers', async () => {

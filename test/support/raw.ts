@@ -1,10 +1,7 @@
 import { AUTHORIZED } from './credentials';
+import type { GraphqlResult } from './gateway';
 
-export interface RawResult {
-  status: number;
-  headers: Headers;
-  text: string;
-  errors?: { message: string; path?: (string | number)[]; extensions: Record<string, unknown> }[];
+export interface RawResult extends Omit<GraphqlResult<unknown>, 'data'> {
   data?: unknown;
 }
 
