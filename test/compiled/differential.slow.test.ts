@@ -102,7 +102,6 @@ describe('An HTTP request for a compiled operation', () => {
     ['two weighted types in Accept', headed({ accept: 'application/json;q=0.5, text/html;q=0.1' }), true],
     ['two Accept headers', headed({ accept: ['text/html', 'application/json'] }), true],
     ['a content type with a charset', headed({ 'content-type': 'application/json; charset=utf-8' }), true],
-    ['a content type in capitals', headed({ 'content-type': 'APPLICATION/JSON' }), true],
     ['the operationName of one of two operations', { body: { query: TWO, operationName: 'A' } }, true],
     ['variables null', { body: { query: UNNAMED, variables: null } }, true],
     ['unknown variables', given({ more: { a: [1] }, toString: 1 }), true],
@@ -111,7 +110,6 @@ describe('An HTTP request for a compiled operation', () => {
     ['unknown keys', withBody({ more: 1, id: 'x', documentId: 'x' }), true],
     ['the maximum number of lookups', given({ ids: missing(498) }), true],
     ['an allowed origin', headed({ origin: ORIGIN }), true],
-    ['another origin', headed({ origin: 'https://evil.example' }), true],
     ['a key without the scope', headed(keyed('payouts-reader')), true],
     ['a key of another channel', headed(keyed('elsewhere')), true],
     ['HTML in Accept', headed({ accept: 'text/html' })],
@@ -120,7 +118,6 @@ describe('An HTTP request for a compiled operation', () => {
     ['another operationName', withBody({ operationName: 'Payout' })],
     ['no operationName for two operations', { body: { query: TWO } }],
     ['variables null where some are required', withBody({ variables: null })],
-    ['variables as a list', withBody({ variables: [] })],
     ['a number for a UUID', given({ id: 5 })],
     ['extensions as text', withBody({ extensions: '{}' })],
     ['a persisted query of version 2', withBody(hash(QUERY, 2))],
@@ -128,13 +125,11 @@ describe('An HTTP request for a compiled operation', () => {
     ['the hash of a persisted query', { body: { variables, ...hash(QUERY) } }],
     ['a persisted query with a wrong hash', withBody(hash('x'))],
     ['a list of operations', { body: [BODY, BODY] }],
-    ['an empty object', { body: {} }],
     ['a subscription', { body: { query: `subscription { paymentUpdated(channel: "${CHANNEL}") { id } }` } }],
     ['too many lookups', given({ ids: missing(499) })],
     ['an incomplete JSON object', { body: '{' }],
     ['a repeated JSON name', { body: '{"query":"{ __typename }","query":"{ nosuch }"}' }],
     ['GET', { method: 'GET', search, headers: { ...unpreflighted, 'apollo-require-preflight': '1' } }],
-    ['GET without apollo-require-preflight', { method: 'GET', search, headers: unpreflighted }],
     ['unknown credentials', headed({ authorization: 'Bearer nobody' })],
     ['no credentials', headed({ authorization: undefined })],
     ['two Authorization headers', headed({ authorization: ['Bearer a', 'Bearer b'] })],
@@ -281,19 +276,6 @@ describe('A failing lookup', () => {
   });
 });
 
-test('The rate limit admits no more concurrent compiled operations than points are left', async () => {
-  const limited = await DifferentialHarness.start({ RATE_LIMIT_PER_MINUTE: '44' });
-  const query =
-    'query ($c: UUID!, $ids: [UUID!]!) { payments(channel: $c, transactionIds: $ids) { __typename } }';
-  const idsOf = (count: number) => ({ c: CHANNEL, ids: Array<string>(count).fill(MISSING) });
-  await limited.prepare({ query, variables: idsOf(2) });
-  const responses = await Promise.all(
-    Array.from({ length: 40 }, () => limited.client.request(query, idsOf(4))),
-  );
-  expect(responses.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(10);
-  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 429]));
-});
-
 describe('Mutations', () => {
   const CREATES = ['createPayment', 'createPayout'] as const;
   const MUTATIONS = [...CREATES, 'confirmPayment'] as const;
@@ -412,23 +394,6 @@ describe('Mutations', () => {
     for (let count = 0; count < 4; count += 1) {
       const { effects, isPrepared } = await ways.send({ body: { query, variables } });
       expect([isPrepared, effects.status, effects.calls, effects.audit]).toEqual([false, 400, [], []]);
-    }
-  });
-
-  test('are executed only if operationName selects them, if their document contains several', async () => {
-    const query = `mutation Pay($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }
-      mutation Confirm($confirm: ConfirmPaymentInput!) { confirmPayment(input: $confirm) { __typename } }`;
-    ways.service.respond(repliesTo(accepted));
-    const ask = (operationName: string, variables: object) =>
-      ways.send({ body: { query, variables, operationName } });
-    for (let count = 0; count < 3; count += 1) {
-      const pay = await ask('Pay', { input: createInput('payment', newKey()) });
-      const confirm = await ask('Confirm', { confirm: inputOf('confirmPayment') });
-      expect([pay.isPrepared, confirm.isPrepared]).toEqual([count === 2, count === 2]);
-      const paths = [pay, confirm].map(({ effects }) =>
-        posts(effects.calls).map((call) => call.split(' ')[1]),
-      );
-      expect(paths).toEqual([['/api/v1/payment/'], ['/api/v1/payment/confirm/']]);
     }
   });
 });

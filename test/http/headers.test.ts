@@ -158,18 +158,13 @@ test('Without credentials the sandbox mode responds only to host names of this m
 describe('Headers of a caller', () => {
   /** Headers that proxies and frameworks interpret. */
   const STRANGE: Record<string, string> = {
-    accept: 'text/evil',
-    'accept-encoding': 'gzip, evil',
     cookie: 'session=evil',
-    forwarded: 'for=1.2.3.4;host=evil.example;proto=https',
     'idempotency-key': 'evil',
     origin: 'https://evil.example',
     traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
     'user-agent': 'evil/1.0',
     'x-api-key': 'evil',
     'x-forwarded-for': '1.2.3.4',
-    'x-http-method-override': 'DELETE',
-    'x-original-url': '/api/v1/evil/',
     'x-request-id': 'evil',
     'x-signature': 'evil',
     'x-timestamp': '1',

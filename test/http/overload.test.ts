@@ -137,17 +137,6 @@ describe('With default limits', () => {
     server = await startServer();
   });
 
-  test.each<[string, number, () => Operation]>([
-    ['concurrent lookups', 50, lookUp],
-    ['concurrent creates', 50, create],
-    ['full batches', 20, () => batch(Array<string>(100).fill(randomUUID()))],
-    ['operations with 20 aliases', 5, () => aliased(20)],
-  ])('a client is never refused: %s', async (_what, count, one) => {
-    const responses = Array.from({ length: count }, () => server.client.request(...one()));
-    for (const { status, errors } of await Promise.all(responses))
-      expect([status, errors]).toEqual([200, undefined]);
-  });
-
   const HUNDRED = JSON.stringify(idsOf(100));
   test.each([
     [
