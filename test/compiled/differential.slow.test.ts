@@ -262,23 +262,10 @@ describe('A failing lookup', () => {
     if (new Set(byPrepared.calls).size === 1) expect(byPrepared.body).toBe(byApollo.body);
     expect(new Set(byPrepared.calls).size).toBe(byPrepared.calls.length);
   });
-
-  test('of the payment of an attempt, selected twice, is sent once, by each path', async () => {
-    const id = FOUND.payment[0];
-    failing.service.respond(() => ({ status: 201, json: { status: 'pending', transaction_id: id } }));
-    await failing.send({ body: { query: CREATE, variables: { input: createInput('payment', 'key-1') } } });
-    failing.service.respond(() => ({ status: 403, json: {} }));
-    const effects = await failing.expectSame({
-      query:
-        '{ attempt(idempotencyKey: "key-1") { payment { __typename } again: payment { ... on Node { id } } } }',
-    });
-    expect(effects.calls).toHaveLength(1);
-  });
 });
 
 describe('Mutations', () => {
-  const CREATES = ['createPayment', 'createPayout'] as const;
-  const MUTATIONS = [...CREATES, 'confirmPayment'] as const;
+  const MUTATIONS = ['createPayment', 'createPayout', 'confirmPayment'] as const;
 
   /** Responds to every transaction id with a payment that waits for its UTR, and to external ids with 404. */
   function transactionReply({ parameters }: ReceivedRequest): Reply {
