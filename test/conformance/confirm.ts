@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createDateIn, expectAbsent, objectIn, expectAmount } from './expectations';
 import { created, createdPayment, payoutRequest, type PaymentType } from './samples';
-import { each, type Obligations, type Run, type Service } from './service';
-import type { ServiceResponse, WireObject } from './wire';
+import { each, type Obligations, type Run, type Service, type ServiceResponse } from './service';
+import type { WireObject } from './service';
 
 const UTR = '412345678901';
 /** A confirmation value that the sandbox approves later. */
@@ -33,20 +33,17 @@ const waiting = (service: Service, type: PaymentType) => createdPayment(service,
 
 /** Expects the short response with status `processing` (spec 2.3, 4.5). */
 function expectProcessing(response: WireObject, id: string, type: PaymentType): void {
-  assert.equal(response.status, 'processing', 'status');
-  assert.equal(response.transaction_id, id, 'transaction_id');
-  const method = objectIn(response, 'payment_method');
-  assert.equal(method.type, type, 'payment_method.type');
-  assert.equal(method.state, 'waiting_for_provider', 'payment_method.state');
+  const payment_method = { type, state: 'waiting_for_provider' };
+  expect(response).toMatchObject({ status: 'processing', transaction_id: id, payment_method });
   expectAbsent(response, 'amount', 'error');
 }
 
 /** Expects the response for a payment that the confirm completed (spec 4.5). */
 function expectCompleted(response: WireObject, payment: WireObject, request: WireObject): void {
-  assert.equal(response.status, 'completed', 'status');
-  assert.equal(response.transaction_id, payment.transaction_id, 'transaction_id');
+  const { transaction_id, create_date } = payment;
+  expect(response).toMatchObject({ status: 'completed', transaction_id, create_date });
+  createDateIn(response);
   expectAmount(response, request);
-  assert.equal(createDateIn(response), payment.create_date, 'create_date');
   expectAbsent(response, 'payment_method', 'error');
 }
 
@@ -69,9 +66,8 @@ const staysWhilePending =
     const { id } = await waiting(service, type);
     const response = accepted(await service.confirm(confirmBody(type, id, APPROVED_LATER)));
     expectProcessing(response, id, type);
-    const found = await service.found('payment', id);
-    assert.equal(found.status, 'processing', 'status of the look-up');
-    assert.equal(objectIn(found, 'payment_method').state, 'waiting_for_provider', 'state of the look-up');
+    const waitingFor = { status: 'processing', payment_method: { state: 'waiting_for_provider' } };
+    expect(await service.found('payment', id)).toMatchObject(waitingFor);
   };
 
 const completes =
@@ -80,7 +76,7 @@ const completes =
     const { request, payment, id } = await waiting(service, type);
     expectCompleted(accepted(await service.confirm(confirmBody(type, id))), payment, request);
     const found = await service.found('payment', id);
-    assert.equal(found.status, 'completed', 'status of the look-up');
+    assert.equal(found.status, 'completed');
     expectAbsent(found, 'error');
   };
 

@@ -1,25 +1,21 @@
 import assert from 'node:assert/strict';
 import { confirmBody, isConfirmable } from './confirm';
-import { decimalIn, expectFullPayment, expectAbsent, objectIn, expectAmount, textIn } from './expectations';
+import { decimalIn, expectFullPayment, expectAbsent, objectIn, expectAmount } from './expectations';
 import { created, createdPayment, PAYMENTS, PAYOUTS, payoutRequest } from './samples';
 import type { Flow, PaymentSample, PaymentType, PayoutType } from './samples';
-import type { Obligations, Resource, Run, Service } from './service';
-import type { WireObject } from './wire';
+import type { Obligations, Resource, Run, Service, WireObject } from './service';
 
 /** Expects a declined resource (spec 7.2). `text` is the provider's text, for codes that pass it on. */
 function expectDeclined(resource: WireObject, code?: string, text?: string): void {
-  const error = objectIn(resource, 'error');
-  assert.equal(error.code, code, 'error.code');
-  const message = textIn(error, 'message');
-  if (text) assert.equal(message.toLowerCase(), text.toLowerCase(), 'error.message');
+  const message: unknown = expect.stringMatching(text ? new RegExp(`^${text}$`, 'i') : /./);
+  expect(resource).toMatchObject({ error: { code, message } });
 }
 
 async function expectDeclinedPayout(service: Service, type: PayoutType, cents: string, ...error: string[]) {
   const request = payoutRequest(service, type, `25.${cents}`);
   const { transaction_id } = await created(service, 'payout', request);
   const failed = await service.reaching('payout', transaction_id, 'failed');
-  assert.equal(failed.method, type, 'method');
-  assert.equal(failed.external_id, request.external_id, 'external_id');
+  expect(failed).toMatchObject({ method: type, external_id: request.external_id });
   expectDeclined(failed, ...error);
 }
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { objectIn, uuidIn } from './expectations';
-import type { Resource, Service } from './service';
-import type { WireObject } from './wire';
+import type { Resource, Service, WireObject } from './service';
 
 export const CALLBACK_URL = 'http://127.0.0.1:9/notify';
 export const PAN = '4111111111111111';

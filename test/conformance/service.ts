@@ -1,10 +1,61 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { request as plainRequest, type IncomingMessage } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { send, type ServiceResponse, type WireObject, type WireRequest } from './wire';
 
+const TIMEOUT_MS = 20_000;
 const OUTCOME_TIMEOUT_MS = 60_000;
 const POLL_INTERVAL_MS = 1_000;
+
+export type WireObject = Record<string, unknown>;
+
+export function isWireObject(value: unknown): value is WireObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A request byte for byte: nothing is escaped, sorted or re-serialised. */
+export interface WireRequest {
+  method: 'GET' | 'POST';
+  /** Relative to the base address, with the query string. */
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export class ServiceResponse {
+  constructor(
+    readonly requestLine: string,
+    readonly status: number,
+    readonly contentType: string,
+    readonly text: string,
+  ) {}
+
+  body(): WireObject {
+    const value: unknown = JSON.parse(this.text);
+    assert(isWireObject(value), `${this.requestLine} responded with JSON that is not an object`);
+    return value;
+  }
+
+  /** Throws unless the response has one of these status codes. */
+  having(...statuses: number[]): this {
+    return this.#expect(statuses.includes(this.status), statuses.join(' or '));
+  }
+
+  /** Throws unless the response reports a client error other than 401. */
+  refused(): this {
+    const isRefusal = this.status >= 400 && this.status < 500 && this.status !== 401;
+    return this.#expect(isRefusal, 'a refusal (4xx, not 401)');
+  }
+
+  #expect(condition: boolean, expected: string): this {
+    const heading = `${this.requestLine} responded with ${this.status}, expected ${expected}`;
+    assert(condition, `${heading}: ${this.text.slice(0, 300)}`);
+    return this;
+  }
+}
 
 /** Address and credentials of a service. */
 export interface ServiceAccess {
@@ -85,12 +136,26 @@ export class Service {
       'X-Timestamp': timestamp,
       'X-Signature': signature({ secretKey, data, ...signing, timestamp }),
     };
-    if (endpoint.method === 'GET') return { ...endpoint, query: data, headers };
-    return { ...endpoint, body: data, headers: { ...headers, 'Content-Type': 'application/json' } };
+    const { method, path } = endpoint;
+    if (method === 'GET') return { method, path: `${path}?${data}`, headers };
+    return { method, path, body: data, headers: { ...headers, 'Content-Type': 'application/json' } };
   }
 
-  send(request: WireRequest): Promise<ServiceResponse> {
-    return send(this.access.baseUrl, request);
+  /** Sends a request by `node:http` instead of `fetch`, because a URL object would re-encode the query string. */
+  async send({ method, path, body = '', headers }: WireRequest): Promise<ServiceResponse> {
+    const { protocol, hostname, port, pathname } = new URL(this.access.baseUrl);
+    const length = method === 'POST' && { 'Content-Length': String(Buffer.byteLength(body)) };
+    const outgoing = (protocol === 'https:' ? tlsRequest : plainRequest)({
+      ...{ host: hostname.replace(/^\[|\]$/g, ''), port, method, path: pathname + path },
+      headers: { ...headers, ...length },
+      agent: false,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    outgoing.end(body);
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const { statusCode = 0, headers: received } = incoming;
+    const type = received['content-type'] ?? '';
+    return new ServiceResponse(`${method} ${path}`, statusCode, type, await text(incoming));
   }
 
   call(endpoint: Endpoint, data: string, signing?: Partial<Signing>): Promise<ServiceResponse> {

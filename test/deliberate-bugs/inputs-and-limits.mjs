@@ -62,7 +62,7 @@ export const bugs = [
     file: 'src/http/limits/operation-cost.ts',
     find: 'if (points > 0) await rate.consume(contextValue.caller, points);',
     replace: '',
-    tests: ['test/compiled/differential.slow.test.ts', 'test/http/overload.test.ts'],
+    tests: ['test/http/overload.test.ts'],
   },
   {
     id: 'limit-rate-of-money',

@@ -1,168 +1,201 @@
 import { connect, type Socket } from 'node:net';
+import { pino } from 'pino';
+import { createApp } from '../../src/http/server/app';
+import { Connections, type ConnectionLimits } from '../../src/http/server/connections';
+import { UnreadResponses, type UnreadLimits } from '../../src/http/server/unread-responses';
 import {
   DISCONNECT_POINTS,
   DISCONNECTS,
   sendAndDisconnect,
   runSlowClient,
   slowClients,
-  type Disconnect,
-  type DisconnectPoint,
 } from '../adversarial/bad-clients';
 import { httpProblems } from '../adversarial/assert-safe-response';
-import { Caller, createInput } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
-import { until } from '../support/latch';
-import { CHANNEL } from '../support/gateway';
+import { latch, until } from '../support/latch';
+import { CHANNEL, clear, closeAfterTests } from '../support/gateway';
 import { newKey } from '../support/harness';
-import { Wire, postText } from '../support/wire';
-import { LARGE_BYTES, get, requested, startBareServer, type BareServer } from './support/bare-server';
+import { Wire, requestText } from '../support/wire';
 import { heapInUse, openSockets } from './support/resources';
 import { startServer, type Server } from './support/servers';
 
 const authorization = `Authorization: ${AUTHORIZED.authorization}`;
 
-async function expectServed({ base }: Pick<BareServer, 'base'>): Promise<void> {
-  const wire = (await Wire.open(base, '127.0.0.9')).write(get('/'));
+/** Size of a large response: more than the kernel buffers for both ends of a connection. */
+const LARGE_BYTES = 16 * 1024 * 1024;
+
+/** Starts the web server of a gateway with three routes: / (small), /large and /held, which responds after release(). */
+async function startBareServer(limits: Partial<ConnectionLimits & UnreadLimits> = {}) {
+  const reasons: string[] = [];
+  const record = (reason: string): void => void reasons.push(reason);
+  const all = {
+    ...{ maxConnections: 1000, maxConnectionsPerAddress: 0, trustedProxies: [], clientTimeoutMs: 60_000 },
+    ...{ maxUnreadBytes: 1e9, maxUnreadBytesPerCaller: 1e9 },
+    ...limits,
+  };
+  const connections = new Connections(all, { connectionRejected: record, connectionClosed: record });
+  const unread = new UnreadResponses(connections, all);
+  const app = createApp({ log: pino({ level: 'silent' }), ...all, trustedProxies: [], connections });
+  const { opened, open } = latch();
+  app.get('/', () => 'here');
+  app.get('/large', () => 'x'.repeat(LARGE_BYTES));
+  app.get('/held', () => opened.then(() => 'released'));
+  const base = await app.listen({ host: '127.0.0.1', port: 0 });
+  closeAfterTests({
+    close: async () => {
+      app.server.closeAllConnections();
+      await app.close();
+      unread.stop();
+    },
+  });
+  return { base, connections, unread, reasons, release: open };
+}
+
+type BareServer = Awaited<ReturnType<typeof startBareServer>>;
+
+const get = (path: string): string => requestText(`GET ${path} HTTP/1.1`, ['Host: gateway']);
+
+/** Opens a connection and sends these bytes on it. */
+const open = async ({ base }: BareServer, text = '', address?: string): Promise<Wire> =>
+  (await Wire.open(base, address)).write(text);
+
+/** Opens connections with a request that is answered after release(). */
+async function openBusy(server: BareServer, count: number): Promise<Wire[]> {
+  const wires = await Promise.all(Array.from({ length: count }, () => open(server, get('/held'))));
+  await until(
+    () =>
+      [...server.connections.all()].filter(({ latest }) => latest?.writableFinished === false).length >=
+      count,
+  );
+  return wires;
+}
+
+/** Opens idle connections one after another. */
+async function openIdle(server: BareServer, count: number): Promise<Wire[]> {
+  const wires: Wire[] = [];
+  while (wires.length < count) {
+    wires.push(await open(server));
+    await until(() => server.connections.size === wires.length);
+  }
+  return wires;
+}
+
+async function expectServed(server: BareServer): Promise<void> {
+  const wire = await open(server, get('/'), '127.0.0.9');
   expect((await wire.responses(1))[0]).toMatchObject({ status: 200, body: 'here' });
   wire.close();
 }
 
-/** Opens idle connections one after another. */
-async function silent({ base, connections }: BareServer, count: number): Promise<Wire[]> {
-  const wires: Wire[] = [];
-  for (let place = 0; place < count; place += 1) {
-    wires.push(await Wire.open(base));
-    await until(() => connections.size >= Math.min(connections.max, place + 1));
-  }
-  return wires;
+async function expectReleased(server: BareServer, busy: readonly Wire[]): Promise<void> {
+  server.release();
+  for (const wire of busy)
+    expect((await wire.responses(1))[0]).toMatchObject({ status: 200, body: 'released' });
 }
 
 describe('A server at its limit MAX_CONNECTIONS', () => {
   test('closes the oldest connection without a request, and serves a new one', async () => {
     const server = await startBareServer({ maxConnections: 3 });
-    const [oldest, next] = await silent(server, 3);
-    const [response] = await (await Wire.open(server.base)).write(get('/')).responses(1);
-    expect(response).toMatchObject({ status: 200, body: 'here' });
+    const [oldest, next] = await openIdle(server, 3);
+    await expectServed(server);
     await oldest?.closed;
-    expect(next?.isOpen).toBe(true);
-    expect(server.reasons).toEqual(['evicted']);
-    expect(server.connections.size).toBe(3);
+    expect([next?.isOpen, server.reasons]).toEqual([true, ['evicted']]);
   });
 
   test('closes an idle connection if every connection has sent a request', async () => {
     const server = await startBareServer({ maxConnections: 2 });
-    const idle = await Wire.open(server.base);
-    await idle.write(get('/')).responses(1);
-    const busy = (await Wire.open(server.base)).write(get('/held'));
-    await requested(server, 2);
+    const idle = await open(server, get('/'));
+    await idle.responses(1);
+    const busy = await openBusy(server, 1);
     await expectServed(server);
     await idle.closed;
-    server.release();
-    expect((await busy.responses(1))[0]).toMatchObject({ status: 200, body: 'released' });
+    await expectReleased(server, busy);
   });
 
   test('refuses a new connection with 503 if all others are in use', async () => {
     const server = await startBareServer({ maxConnections: 2 });
-    const busy = [await Wire.open(server.base), await Wire.open(server.base)];
-    const released = busy.map((wire) => wire.write(get('/held')).responses(1));
-    await requested(server, 2);
-    const refused = await (await Wire.open(server.base)).write(get('/')).end();
-    expect(refused).toHaveLength(1);
-    const [response] = refused;
+    const busy = await openBusy(server, 2);
+    const [response, ...others] = await (await open(server, get('/'))).end();
+    expect(others).toEqual([]);
     expect(response).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '1' } });
     expect(JSON.parse(response?.body ?? '')).toMatchObject({
       errors: [{ extensions: { code: 'SERVICE_UNAVAILABLE', retryable: true, retryAfterMs: 1000 } }],
     });
     expect(response && httpProblems(response)).toEqual([]);
     expect(server.reasons).toEqual(['limit']);
-    server.release();
-    for (const responses of await Promise.all(released)) expect(responses[0]?.status).toBe(200);
+    await expectReleased(server, busy);
     await expectServed(server);
   });
 
   test('drops new connections without a response if many refused ones are still open', async () => {
     const server = await startBareServer({ maxConnections: 1 });
-    const busy = (await Wire.open(server.base)).write(get('/held'));
-    await requested(server, 1);
-    const { port } = new URL(server.base);
+    const busy = await openBusy(server, 1);
+    const port = Number(new URL(server.base).port);
     // Half-open, like the connection of a refused client that does not close its side.
     const refused: Socket[] = Array.from({ length: 60 }, () =>
-      connect({ host: '127.0.0.1', port: Number(port), allowHalfOpen: true }).on('error', () => undefined),
+      connect({ host: '127.0.0.1', port, allowHalfOpen: true }).on('error', () => undefined),
     );
     await until(() => server.reasons.length === 60);
     expect(new Set(server.reasons)).toEqual(new Set(['limit', 'dropped']));
-    expect(server.connections.size).toBe(1);
     refused.forEach((socket) => socket.destroy());
-    server.release();
-    expect((await busy.responses(1))[0]?.status).toBe(200);
+    await expectReleased(server, busy);
   });
 });
 
-describe('MAX_CONNECTIONS_PER_ADDRESS', () => {
-  test('refuses a second connection from one address, and serves another address', async () => {
-    const server = await startBareServer({ maxConnectionsPerAddress: 1 });
-    const busy = (await Wire.open(server.base)).write(get('/held'));
-    await requested(server, 1);
-    expect((await (await Wire.open(server.base)).end())[0]?.status).toBe(503);
-    await expectServed(server);
-    expect(server.reasons).toEqual(['address_limit']);
-    server.release();
-    await busy.responses(1);
-  });
-
-  test('does not apply to trusted proxies', async () => {
-    const server = await startBareServer({ maxConnectionsPerAddress: 1, trustedProxies: ['127.0.0.0/8'] });
-    await silent(server, 5);
-    expect(server.connections.size).toBe(5);
-    expect(server.reasons).toEqual([]);
-  });
+test('MAX_CONNECTIONS_PER_ADDRESS refuses a second connection from one address, and serves another address', async () => {
+  const server = await startBareServer({ maxConnectionsPerAddress: 1 });
+  const busy = await openBusy(server, 1);
+  expect((await (await open(server)).end())[0]?.status).toBe(503);
+  await expectServed(server);
+  expect(server.reasons).toEqual(['address_limit']);
+  await expectReleased(server, busy);
 });
 
-describe('Pipelined requests', () => {
-  test('are processed one after another', async () => {
-    const server = await startBareServer({});
-    const wire = (await Wire.open(server.base)).write(get('/held') + get('/').repeat(16));
-    await requested(server, 1);
-    expect(wire.received).toBe('');
-    server.release();
-    const responses = await wire.responses(17);
-    expect(responses.map(({ body }) => body)).toEqual(['released', ...Array<string>(16).fill('here')]);
-  });
+test('MAX_CONNECTIONS_PER_ADDRESS does not apply to trusted proxies', async () => {
+  const server = await startBareServer({ maxConnectionsPerAddress: 1, trustedProxies: ['127.0.0.0/8'] });
+  await openIdle(server, 5);
+  expect(server.reasons).toEqual([]);
+});
 
-  test('end their connection when there are thousands', async () => {
-    const server = await startBareServer({});
-    const flood = (await Wire.open(server.base)).write(get('/held') + get('/').repeat(5_000));
-    await flood.closed;
-    expect(flood.received).toBe('');
-    expect(server.reasons).toEqual(['pipeline_limit']);
-    expect(server.connections.size).toBe(0);
-    await expectServed(server);
-    server.release();
-  });
+test('Pipelined requests are processed one after another', async () => {
+  const server = await startBareServer();
+  const [wire] = await openBusy(server, 1);
+  wire!.write(get('/').repeat(16));
+  await expectServed(server);
+  expect(wire!.received).toBe('');
+  server.release();
+  const bodies = (await wire!.responses(17)).map(({ body }) => body);
+  expect(bodies).toEqual(['released', ...Array<string>(16).fill('here')]);
+});
+
+test('Thousands of pipelined requests end their connection', async () => {
+  const server = await startBareServer();
+  const flood = await open(server, get('/held') + get('/').repeat(5_000));
+  await flood.closed;
+  expect([flood.received, server.reasons]).toEqual(['', ['pipeline_limit']]);
+  await expectServed(server);
+  server.release();
 });
 
 describe('Responses that a client does not read', () => {
   /** Opens a connection that requests large responses and reads none. */
-  async function unread({ base }: BareServer, requests: number, address = '127.0.0.1'): Promise<Wire> {
-    const wire = await Wire.open(base, address);
+  async function openUnread(server: BareServer, requests: number, address?: string): Promise<Wire> {
+    const wire = await open(server, '', address);
     wire.socket.pause();
     return wire.write(get('/large').repeat(requests));
   }
 
   /** Reads until that many bytes have been received. */
-  async function receives(wire: Wire, bytes: number): Promise<void> {
+  async function receives({ socket }: Wire, bytes: number): Promise<void> {
     let received = 0;
-    wire.socket.removeAllListeners('data').on('data', (chunk: Buffer) => (received += chunk.length));
-    wire.socket.resume();
+    socket.removeAllListeners('data').on('data', (chunk: Buffer) => (received += chunk.length));
+    socket.resume();
     await until(() => received > bytes);
   }
 
-  const buffered = ({ unread: responses }: BareServer): Promise<number> => until(() => responses.bytes);
-
   test('are buffered one at a time per connection, and delivered completely when the client reads', async () => {
     const server = await startBareServer();
-    const wire = await unread(server, 3);
-    await buffered(server);
+    const wire = await openUnread(server, 3);
+    await until(() => server.unread.bytes);
     await expectServed(server);
     expect(server.unread.bytes).toBeLessThanOrEqual(LARGE_BYTES + 1000);
     await receives(wire, 3 * LARGE_BYTES);
@@ -172,7 +205,7 @@ describe('Responses that a client does not read', () => {
 
   test('end their connection after CLIENT_TIMEOUT_MS', async () => {
     const server = await startBareServer({ clientTimeoutMs: 300 });
-    const wire = await unread(server, 2);
+    const wire = await openUnread(server, 2);
     await until(() => server.reasons.includes('write_timeout'));
     expect(server.unread.bytes).toBe(0);
     // The end of the connection is visible once the client reads again.
@@ -182,19 +215,23 @@ describe('Responses that a client does not read', () => {
   });
 
   test.each([
-    ['one caller, not for others', 'maxUnreadBytesPerCaller', (): string => '127.0.0.1'],
-    ['all callers together', 'maxUnreadBytes', (place: number): string => `127.0.0.${place}`],
-  ] as const)('are limited for %s: connections with most data are closed', async (_whom, limit, address) => {
-    const server = await startBareServer({ [limit]: 2 * LARGE_BYTES });
-    const other = limit === 'maxUnreadBytesPerCaller' ? await unread(server, 1, '127.0.0.2') : undefined;
-    const wires = await Promise.all([1, 2, 3, 4].map((place) => unread(server, 1, address(place))));
-    await until(() => server.reasons.length > 0);
-    expect(new Set(server.reasons)).toEqual(new Set(['unread_limit']));
-    await until(() => server.unread.bytes <= (other ? 3 : 2) * LARGE_BYTES);
-    if (other) await receives(other, LARGE_BYTES);
-    await expectServed(server);
-    for (const wire of other ? [...wires, other] : wires) wire.close();
-  });
+    ['one caller, not for others', 'maxUnreadBytesPerCaller', 3, (): string => '127.0.0.1'],
+    ['all callers together', 'maxUnreadBytes', 2, (place: number): string => `127.0.0.${place}`],
+  ] as const)(
+    'are limited for %s: connections with most data are closed',
+    async (_whom, limit, kept, address) => {
+      const server = await startBareServer({ [limit]: 2 * LARGE_BYTES });
+      const other =
+        limit === 'maxUnreadBytesPerCaller' ? await openUnread(server, 1, '127.0.0.2') : undefined;
+      const wires = await Promise.all([1, 2, 3, 4].map((place) => openUnread(server, 1, address(place))));
+      await until(() => server.reasons.length > 0);
+      expect(new Set(server.reasons)).toEqual(new Set(['unread_limit']));
+      await until(() => server.unread.bytes <= kept * LARGE_BYTES);
+      if (other) await receives(other, LARGE_BYTES);
+      await expectServed(server);
+      for (const wire of other ? [...wires, other] : wires) wire.close();
+    },
+  );
 });
 
 const serves = async ({ client }: Server): Promise<boolean> =>
@@ -216,82 +253,29 @@ test('A client that does not finish its request is disconnected after CLIENT_TIM
   await until(openSockets, (count) => count <= before + 5);
 });
 
-describe('A client that disconnects', () => {
-  let server: Server;
-  let caller: Caller;
-
-  beforeAll(async () => {
-    server = await startServer();
-    caller = new Caller(server.base);
-    // Warm-up: connections to the service, caches and compiled code remain and are not leaks.
-    await caller.create('payment', newKey());
-  });
-
-  const lookup = (): string =>
-    JSON.stringify({ query: `{ payment(channel: "${CHANNEL}", externalId: "${newKey()}") { __typename } }` });
-  const create = (key: string): string =>
-    JSON.stringify({
-      query: 'mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }',
-      variables: { input: createInput('payment', key) },
-    });
-
-  const SPARE_CONNECTIONS = 30;
-
-  /** Sends bodies on connections of their own, all at once, and disconnects each at that point. */
-  const sendAll = (bodies: readonly string[], point: DisconnectPoint, disconnect: Disconnect) => {
-    const options = { headers: [authorization], disconnect };
-    return Promise.all(bodies.map((body) => sendAndDisconnect(server.base, point, body, options)));
-  };
-
-  test.each(DISCONNECTS)('(%s) at any point of its request leaks no sockets', async (_how, disconnect) => {
-    const before = openSockets();
-    for (const departure of DISCONNECT_POINTS)
-      for (let round = 0; round < 5; round += 1)
-        await sendAll(Array.from({ length: 10 }, lookup), departure, disconnect);
-    await until(openSockets, (now) => now <= before + SPARE_CONNECTIONS);
-    expect(await serves(server)).toBe(true);
-  });
-
-  const BEFORE_ANSWER = DISCONNECT_POINTS.find(({ name }) => name === 'before the answer')!;
-
-  test('leaks no memory, even if it does so hundreds of times', async () => {
-    const [, disconnect] = DISCONNECTS[1]!;
-    const rounds = async (count: number): Promise<void> => {
-      for (let round = 0; round < count; round += 1)
-        await sendAll(Array.from({ length: 20 }, lookup), BEFORE_ANSWER, disconnect);
-      server.service.requests.length = 0;
-      server.logLines.length = 0;
+test.each(DISCONNECTS)(
+  'A client that disconnects (%s) at any point of its request leaks neither sockets nor memory',
+  async (_how, disconnect) => {
+    const server = await startServer();
+    const lookup = (): string =>
+      JSON.stringify({
+        query: `{ payment(channel: "${CHANNEL}", externalId: "${newKey()}") { __typename } }`,
+      });
+    const disconnectAll = async (rounds: number): Promise<void> => {
+      for (let round = 0; round < rounds; round += 1)
+        for (const point of DISCONNECT_POINTS) {
+          const bodies = Array.from({ length: 10 }, lookup);
+          const options = { headers: [authorization], disconnect };
+          await Promise.all(bodies.map((body) => sendAndDisconnect(server.base, point, body, options)));
+        }
+      clear(server);
     };
-    await rounds(5);
-    const before = heapInUse();
-    await rounds(15);
-    expect(heapInUse() - before).toBeLessThan(15);
-  });
-
-  test.each(DISCONNECTS)(
-    '(%s) right after sending a create, and repeats it, creates exactly once',
-    async (_how, disconnect) => {
-      const keys = Array.from({ length: 15 }, newKey);
-      await sendAll(keys.map(create), BEFORE_ANSWER, disconnect);
-      for (const key of keys) {
-        const end = await until(
-          () => caller.create('payment', key),
-          ({ result }) => result !== 'RequestInProgressError',
-        );
-        expect(end.result).toBe('PaymentSuccess');
-        expect(server.service.created(key)).toHaveLength(1);
-      }
-    },
-  );
-
-  test('before its request body is complete causes no attempt and no payment', async () => {
-    const key = newKey();
-    const wire = await Wire.open(server.base);
-    wire.write(postText(create(key), ['Host: gateway', authorization]).slice(0, -1));
-    wire.socket.end();
-    wire.socket.resume();
-    await wire.closed;
-    expect(await caller.attempt(key)).toBeNull();
-    expect(server.service.created(key)).toHaveLength(0);
-  });
-});
+    // Connections to the service, caches and compiled code remain, and are not leaks.
+    await disconnectAll(2);
+    const [sockets, heap] = [openSockets(), heapInUse()];
+    await disconnectAll(6);
+    await until(openSockets, (now) => now <= sockets + 30);
+    expect(await serves(server)).toBe(true);
+    expect(heapInUse() - heap).toBeLessThan(15);
+  },
+);

@@ -5,12 +5,11 @@ import { post, raw, type RawResult } from '../support/raw';
 import { newKey } from '../support/harness';
 import { Wire, postText } from '../support/wire';
 import { startOpenGateway } from './support/open-gateway';
-import { auditedCalls, startServer, type Server } from './support/servers';
+import { startServer, type Server } from './support/servers';
 
 const SHOP = 'https://shop.example';
 const APOLLO = ['https://studio.apollographql.com', 'https://sandbox.embed.apollographql.com'];
 const HELLO = '{"query":"{ __typename }"}';
-const QUERY = '?query=%7B__typename%7D';
 const PAGE = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' };
 const CREATE = `mutation ($input: CreatePaymentInput!) { createPayment(input: $input) { __typename } }`;
 const LOOKUP = `query ($c: UUID!) { payment(channel: $c, externalId: "order-1") { __typename } }`;
@@ -33,21 +32,14 @@ beforeAll(async () => {
 describe('A response', () => {
   const RESPONSES: [string, status: number, () => Promise<RawResult>][] = [
     ['to an operation', 200, () => post(server.client.url, HELLO)],
-    ['to a GET', 200, () => raw(server.client.url + QUERY, { headers: { 'apollo-require-preflight': '1' } })],
-    ['to an invalid operation', 400, () => post(server.client.url, '{"query":"{ nosuch }"}')],
     ['to a body that is not JSON', 400, () => post(server.client.url, '{')],
-    [
-      'to a body that is too large',
-      413,
-      () => post(server.client.url, JSON.stringify({ query: ' '.repeat(102_400) })),
-    ],
+    ['to a body that is too large', 413, () => post(server.client.url, ' '.repeat(102_401))],
     ['to an unknown caller', 401, () => post(server.client.url, HELLO, { authorization: 'Bearer nobody' })],
     ['to a browser that gets no page', 400, () => raw(server.client.url, { headers: PAGE })],
     ['to an unknown path', 404, () => raw(`${server.base}/nosuch`)],
     ['to a malformed path', 404, () => raw(`${server.base}/%`)],
     ['of the liveness check', 200, () => raw(`${server.base}/healthz`)],
     ['with the page for browsers', 200, () => raw(`${sandboxMode}/graphql`, { headers: PAGE })],
-    ['in sandbox mode', 200, () => post(`${sandboxMode}/graphql`, HELLO)],
   ];
   const match = (pattern: RegExp): unknown => expect.stringMatching(pattern) as unknown;
 
@@ -75,21 +67,16 @@ describe('A response', () => {
   });
 });
 
-const preflight = (base: string, origin: string): Promise<Response> =>
-  fetch(`${base}/graphql`, {
-    method: 'OPTIONS',
-    headers: {
-      origin,
-      'access-control-request-method': 'POST',
-      'access-control-request-headers': 'authorization,content-type',
-    },
-  });
-
-const ask = (base: string, origin: string): Promise<RawResult> => post(`${base}/graphql`, HELLO, { origin });
-
 /** Sends a preflight and an operation, neither of which may allow every origin, cookies or private networks. */
-async function both(base: string, origin: string): Promise<(Response | RawResult)[]> {
-  const responses = await Promise.all([preflight(base, origin), ask(base, origin)]);
+async function both(base: string, origin: string): Promise<RawResult[]> {
+  const preflight = {
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization',
+  };
+  const responses = await Promise.all([
+    raw(`${base}/graphql`, { method: 'OPTIONS', headers: { origin, ...preflight } }),
+    post(`${base}/graphql`, HELLO, { origin }),
+  ]);
   for (const { headers } of responses) {
     expect(headers.get('access-control-allow-origin')).not.toBe('*');
     for (const name of ['credentials', 'private-network'])
@@ -98,48 +85,36 @@ async function both(base: string, origin: string): Promise<(Response | RawResult
   return responses;
 }
 
-const corsHeaders = ({ headers }: Pick<RawResult, 'headers'>): string[] =>
+const corsHeaders = ({ headers }: RawResult): string[] =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-'));
 
-const allowedOrigins = async (base: string, origin: string): Promise<(string | null)[]> =>
-  (await both(base, origin)).map(({ headers }) => headers.get('access-control-allow-origin'));
-
 describe('CORS', () => {
-  test.each([SHOP, APOLLO[0]!, 'null', 'http://localhost:4000'])(
-    'without CORS_ORIGINS allows no origin: %s',
-    async (origin) => {
-      const responses = await both(server.base, origin);
-      expect(responses[0]?.status).toBeGreaterThanOrEqual(400);
-      expect(responses.flatMap(corsHeaders)).toEqual([]);
-    },
-  );
+  test.each([SHOP, APOLLO[0]!, 'null'])('without CORS_ORIGINS allows no origin: %s', async (origin) => {
+    const responses = await both(server.base, origin);
+    expect(responses[0]?.status).toBeGreaterThanOrEqual(400);
+    expect(responses.flatMap(corsHeaders)).toEqual([]);
+  });
 
-  test.each([SHOP, 'https://other.example:8443', `${SHOP}\t`])(
-    'allows the origin %j of CORS_ORIGINS',
-    async (sent) => {
-      // Trailing white space is not part of a header value.
-      const origin = sent.trim();
-      const [request, response] = await both(listed.base, sent);
-      expect(request?.status).toBe(204);
-      expect(Object.fromEntries(request?.headers ?? [])).toMatchObject({
-        'access-control-allow-origin': origin,
-        'access-control-allow-methods': 'GET, POST',
-        'access-control-allow-headers': 'authorization,content-type',
-        vary: expect.stringMatching(/\borigin\b/i) as unknown,
-      });
-      expect(response?.status).toBe(200);
-      expect(Object.fromEntries(response?.headers ?? [])).toMatchObject({
-        'access-control-allow-origin': origin,
-        'access-control-expose-headers': expect.stringMatching(/x-request-id/) as unknown,
-        vary: expect.stringMatching(/\borigin\b/i) as unknown,
-      });
-    },
-  );
+  test.each([SHOP, 'https://other.example:8443'])('allows the origin %s of CORS_ORIGINS', async (origin) => {
+    const [request, response] = await both(listed.base, origin);
+    const vary: unknown = expect.stringMatching(/\borigin\b/i);
+    expect([request?.status, response?.status]).toEqual([204, 200]);
+    expect(Object.fromEntries(request?.headers ?? [])).toMatchObject({
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, POST',
+      'access-control-allow-headers': 'authorization',
+      vary,
+    });
+    expect(Object.fromEntries(response?.headers ?? [])).toMatchObject({
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': expect.stringMatching(/x-request-id/) as unknown,
+      vary,
+    });
+  });
 
   test.each([
-    ...['https://shop.example.evil.example', 'https://evil-shop.example', 'http://shop.example'],
-    ...['https://shop.example:444', 'https://SHOP.example', `${SHOP}/`, `${SHOP}, https://evil.example`],
-    ...['null', '*', '', APOLLO[0]!],
+    ...['https://shop.example.evil.example', 'https://evil-shop.example', 'http://shop.example', '*', ''],
+    ...['https://shop.example:444', `${SHOP}/`, `${SHOP}, https://evil.example`, 'null', APOLLO[0]!],
   ])('does not allow the origin %j, which is not in CORS_ORIGINS', async (origin) => {
     for (const { headers } of await both(listed.base, origin)) {
       expect(headers.get('access-control-allow-origin')).toBeNull();
@@ -147,38 +122,25 @@ describe('CORS', () => {
     }
   });
 
-  test('lets a page read the reason of a refusal', async () => {
+  test('lets a page read the reason of a refusal, and not the health checks', async () => {
     const headers = { origin: SHOP, authorization: 'Bearer nobody' };
     const response = await post(listed.client.url, HELLO, headers);
     expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([401, SHOP]);
-  });
-
-  test('does not let a page read the health checks', async () => {
     for (const path of ['/healthz', '/readyz'])
-      expect(corsHeaders(await raw(listed.base + path, { headers: { origin: SHOP } }))).toEqual([]);
+      expect(corsHeaders(await raw(listed.base + path, { headers }))).toEqual([]);
   });
 
-  test.each<[string, boolean]>([
-    ...APOLLO.map((origin): [string, boolean] => [origin, true]),
-    [SHOP, false],
-    ['https://apollographql.com', false],
-  ])('in sandbox mode allows Apollo’s explorers only: %s', async (origin, isAllowed) => {
-    const allowed = isAllowed ? origin : null;
-    expect(await allowedOrigins(sandboxMode, origin)).toEqual([allowed, allowed]);
-  });
-
-  test('in sandbox mode allows CORS_ORIGINS in place of Apollo’s explorers', async () => {
+  test('in sandbox mode allows Apollo’s explorers only, or CORS_ORIGINS in their place', async () => {
     const { url } = await testSandbox();
     const own = closeAfterTests(await startOpenGateway(url, { CORS_ORIGINS: SHOP }));
-    expect(await allowedOrigins(own.url, SHOP)).toEqual([SHOP, SHOP]);
-    expect(await allowedOrigins(own.url, APOLLO[0]!)).toEqual([null, null]);
-  });
-
-  test('charges no rate limit points for a preflight request, and sends nothing to the service', async () => {
-    const strict = await startServer({ CORS_ORIGINS: SHOP, RATE_LIMIT_PER_MINUTE: '1' });
-    for (let count = 0; count < 5; count += 1) expect((await preflight(strict.base, SHOP)).status).toBe(204);
-    expect((await ask(strict.base, SHOP)).status).toBe(200);
-    expect(strict.service.requests).toHaveLength(0);
+    const bases: [string, string[]][] = [
+      [sandboxMode, APOLLO],
+      [own.url, [SHOP]],
+    ];
+    for (const [base, allowed] of bases)
+      for (const origin of [...APOLLO, SHOP, 'https://apollographql.com'])
+        for (const { headers } of await both(base, origin))
+          expect(headers.get('access-control-allow-origin')).toBe(allowed.includes(origin) ? origin : null);
   });
 });
 
@@ -196,18 +158,13 @@ test('Without credentials the sandbox mode responds only to host names of this m
 describe('Headers of a caller', () => {
   /** Headers that proxies and frameworks interpret. */
   const STRANGE: Record<string, string> = {
-    accept: 'text/evil',
-    'accept-encoding': 'gzip, evil',
     cookie: 'session=evil',
-    forwarded: 'for=1.2.3.4;host=evil.example;proto=https',
     'idempotency-key': 'evil',
     origin: 'https://evil.example',
     traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
     'user-agent': 'evil/1.0',
     'x-api-key': 'evil',
     'x-forwarded-for': '1.2.3.4',
-    'x-http-method-override': 'DELETE',
-    'x-original-url': '/api/v1/evil/',
     'x-request-id': 'evil',
     'x-signature': 'evil',
     'x-timestamp': '1',
@@ -238,13 +195,14 @@ describe('X-Forwarded-For', () => {
     const key = newKey();
     const headers = { ...AUTHORIZED, 'x-forwarded-for': forwardedFor };
     await gateway.client.request(CREATE, { input: createInput('payment', key) }, headers);
-    const calls = auditedCalls(gateway, key);
+    const lines = gateway.auditText().split('\n');
+    const calls = lines.filter((line) => line.includes('"event":"call"') && line.includes(key));
     expect(calls).toHaveLength(1);
-    return calls[0]?.ip;
+    return (JSON.parse(calls[0] ?? '') as { ip?: string }).ip;
   }
 
   test('is ignored without TRUSTED_PROXIES', async () => {
-    for (const header of ['203.0.113.7', '203.0.113.7, 127.0.0.1', '127.0.0.1, 203.0.113.7'])
+    for (const header of ['203.0.113.7', '203.0.113.7, 127.0.0.1'])
       expect(await addressOf(server, header)).toBe('127.0.0.1');
   });
 
@@ -254,19 +212,10 @@ describe('X-Forwarded-For', () => {
   });
 
   test.each([
-    ['names the caller', '203.0.113.7', '203.0.113.7'],
+    ['names the caller', '2001:db8::7', '2001:db8::7'],
     ['is read from its end, ignoring what a caller wrote', '198.51.100.1, 203.0.113.7', '203.0.113.7'],
     ['may have passed several trusted proxies', '203.0.113.7, 10.1.2.3', '203.0.113.7'],
-    ['may hold an IPv6 address', '2001:db8::7', '2001:db8::7'],
   ])('of a trusted proxy %s', async (_what, header, ip) => {
     expect(await addressOf(listed, header)).toBe(ip);
   });
-
-  test.each(['<script>', 'a'.repeat(4000), '\x9b2J\x85', ' , ,'])(
-    'of a trusted proxy is harmless when it is %j',
-    async (header) => {
-      expect((await addressOf(listed, header))?.length ?? 0).toBeLessThan(100);
-      expect(listed.auditText()).toMatch(/^[\x20-\x7e\n]*$/);
-    },
-  );
 });

@@ -1,7 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { EventStream } from '../subscriptions/support/event-stream';
-import { WireClient } from '../subscriptions/support/wire-client';
-import { Caller, CHANNEL, createInput, type CallResult } from '../support/caller';
+import { Caller, createInput, type CallResult } from '../support/caller';
 import { AUTHORIZED } from '../support/credentials';
 import { latch, until, type Latch } from '../support/latch';
 import { closeAfterTests, serviceSettings, testGateway } from '../support/gateway';
@@ -11,7 +9,6 @@ import { post, raw } from '../support/raw';
 import { newKey } from '../support/harness';
 import { openStore, type Store } from '../support/stores';
 import { Wire, postText, requestText } from '../support/wire';
-import { holdNext } from './support/held';
 
 /** Timeouts that are longer than the tests. */
 const ENDLESS = { SHUTDOWN_GRACE_MS: '600000', CLIENT_TIMEOUT_MS: '300000' };
@@ -149,83 +146,53 @@ describe('A gateway after SIGTERM', () => {
   });
 });
 
-describe('A gateway with SHUTDOWN_DELAY_MS after SIGTERM', () => {
-  test('serves requests and closes their connections, fails readiness, and ends at a second signal', async () => {
-    const program = await start({ SHUTDOWN_DELAY_MS: '300000' });
-    const idle = (await Wire.open(program.url)).write(HEALTH);
-    expect((await idle.responses(1))[0]?.headers['connection']).not.toBe('close');
-    const hold = holdCreates();
-    const busy = (await Wire.open(program.url)).write(createText(newKey()));
-    await arrived(1);
-    await terminate(program);
+test('A gateway serves requests during SHUTDOWN_DELAY_MS, closes their connections, fails readiness, and ends at a second signal', async () => {
+  const program = await start({ SHUTDOWN_DELAY_MS: '300000' });
+  const idle = (await Wire.open(program.url)).write(HEALTH);
+  expect((await idle.responses(1))[0]?.headers['connection']).not.toBe('close');
+  const hold = holdCreates();
+  const busy = (await Wire.open(program.url)).write(createText(newKey()));
+  await arrived(1);
+  await terminate(program);
 
-    const ready = await fetch(`${baseOf(program)}/readyz`);
-    expect(ready.status).toBe(503);
-    expect(await ready.json()).toMatchObject({ checks: { draining: true, journal: 'up' } });
-    expect(await statusAt(`${baseOf(program)}/healthz`)).toBe(200);
+  const ready = await fetch(`${baseOf(program)}/readyz`);
+  expect(ready.status).toBe(503);
+  expect(await ready.json()).toMatchObject({ checks: { draining: true, journal: 'up' } });
+  expect(await statusAt(`${baseOf(program)}/healthz`)).toBe(200);
 
-    const pipelined = (await Wire.open(program.url)).write(createText(newKey()) + createText(newKey()));
-    // The second pipelined create waits for the response to the first.
-    await arrived(2);
-    hold.open();
-    const [first, ...others] = await pipelined.end();
-    const [, onIdle] = await idle.write(createText(newKey())).end();
-    const onNew = await (await Wire.open(program.url)).write(createText(newKey())).end();
-    const last = [...others, ...(await busy.end()), ...(onIdle ? [onIdle] : []), ...onNew];
-    expect(bodiesOf([...(first ? [first] : []), ...last])).toEqual(Array<unknown>(5).fill(CREATED));
-    expect(last.map(({ headers }) => headers['connection'])).toEqual(Array<string>(4).fill('close'));
+  const pipelined = (await Wire.open(program.url)).write(createText(newKey()) + createText(newKey()));
+  // The second pipelined create waits for the response to the first.
+  await arrived(2);
+  hold.open();
+  const [first, ...others] = await pipelined.end();
+  const [, onIdle] = await idle.write(createText(newKey())).end();
+  const onNew = await (await Wire.open(program.url)).write(createText(newKey())).end();
+  const last = [...others, ...(await busy.end()), ...(onIdle ? [onIdle] : []), ...onNew];
+  expect(bodiesOf([...(first ? [first] : []), ...last])).toEqual(Array<unknown>(5).fill(CREATED));
+  expect(last.map(({ headers }) => headers['connection'])).toEqual(Array<string>(4).fill('close'));
 
-    program.signal('SIGTERM');
-    expect(await program.exited).toBe(1);
-  });
+  program.signal('SIGTERM');
+  expect(await program.exited).toBe(1);
+});
 
-  test('ends subscriptions and idle connections after the delay, and completes requests', async () => {
-    const program = await start({ ...ENDLESS, SHUTDOWN_DELAY_MS: '2500' });
-    const created = await program.create('payment', newKey());
-    const operation = {
-      query: `subscription ($channel: UUID!, $id: UUID!) {
-        paymentUpdated(channel: $channel, transactionId: $id) { ... on PaymentResource { status } } }`,
-      variables: { channel: CHANNEL, id: created.transactionId },
-    };
-    const before = await WireClient.ready(program.url, AUTHORIZED);
-    before.subscribe('1', operation);
-    expect(await before.next()).toMatchObject({ type: 'next' });
-    const hold = holdCreates();
-    const open = (text: string): Promise<Wire> => Wire.open(program.url).then((wire) => wire.write(text));
-    const [silent] = await Promise.all([open(''), open('POST /graphql HTTP/1.1\r\nHost: '), open(HEALTH)]);
-    const whole = createText(newKey());
-    // A create in flight followed by an incomplete request, and on another connection the beginning of a request.
-    const pipelined = await open(createText(newKey()) + createText(newKey()).slice(0, -1));
-    const started = await open(whole.slice(0, 20));
-    await arrived(2);
-
-    await terminate(program);
-    const after = await EventStream.open(`${program.url}/stream`, operation);
-    expect(after.headers['connection']).toBe('close');
-    expect(await after.nextData()).toMatchObject({ status: created.status });
-    expect(before.socket.readyState).toBe(before.socket.OPEN);
-
-    await until(async () => (await statusAt(`${baseOf(program)}/healthz`)) === 'refused');
-    // Connections that were accepted before the end of the delay may still send their request.
-    started.write(whole.slice(20));
-    await arrived(3);
-    expect((await before.closed).code).toBe(1001);
-    expect(await after.rest()).toEqual([]);
-    await silent.end();
-    hold.open();
-    expect(bodiesOf(await started.end())).toEqual([CREATED]);
-    expect(bodiesOf((await pipelined.end()).slice(0, 1))).toEqual([CREATED]);
-    expect(await program.exited).toBe(0);
-    expect(service.requestsTo('create-payment')).toHaveLength(3);
-  });
+test('A gateway closes idle connections after SHUTDOWN_DELAY_MS, and completes requests', async () => {
+  const program = await start({ ...ENDLESS, SHUTDOWN_DELAY_MS: '1000' });
+  const hold = holdCreates();
+  const idle = await Wire.open(program.url);
+  const busy = (await Wire.open(program.url)).write(createText(newKey()));
+  await arrived(1);
+  await terminate(program);
+  await until(async () => (await statusAt(`${baseOf(program)}/healthz`)) === 'refused');
+  await idle.end();
+  hold.open();
+  expect(bodiesOf(await busy.end())).toEqual([CREATED]);
+  expect(await program.exited).toBe(0);
 });
 
 test('A gateway with 128 file descriptors serves while 160 connections send nothing, and recovers', async () => {
-  const DESCRIPTORS = 128;
-  const program = startWithDescriptorLimit(DESCRIPTORS, {
+  const program = startWithDescriptorLimit(128, {
     ...serviceSettings(service.url),
     SERVICE_TIMEOUT_MS: '60000',
-    PAYOUT_PREFLIGHT: 'off',
   });
   const base = await listening(program);
 
@@ -234,17 +201,15 @@ test('A gateway with 128 file descriptors serves while 160 connections send noth
     expect((await post(`${base}/graphql`, '{"query":"{ __typename }"}')).status).toBe(200);
   }
 
-  async function timeOfGateway(): Promise<number> {
-    const { text } = await raw(`${base}/metrics`);
-    return Number(/^paygraph_time_seconds (\S+)$/m.exec(text)?.[1]);
-  }
+  const timeOfGateway = async (): Promise<number> =>
+    Number(/^paygraph_time_seconds (\S+)$/m.exec((await raw(`${base}/metrics`)).text)?.[1]);
 
   const key = newKey();
-  const held = holdNext(service, 'create-payment');
+  const held = service.hold();
   const created = new Caller(base).create('payment', key);
   // It is awaited below; an unhandled rejection before that would hide the real test failure.
   created.catch(() => undefined);
-  await held.arrived();
+  await held.arrived;
   const silent = await Promise.all(Array.from({ length: 160 }, () => Wire.open(base)));
   try {
     // All periodic work runs within three seconds.
@@ -257,7 +222,7 @@ test('A gateway with 128 file descriptors serves while 160 connections send noth
   } finally {
     silent.forEach((wire) => wire.close());
   }
-  await until(() => readdirSync(`/proc/${program.pid}/fd`).length < DESCRIPTORS / 2);
+  await until(() => readdirSync(`/proc/${program.pid}/fd`).length < 64);
   await expectServes();
   expect(await new Caller(base).create('payment', newKey())).toMatchObject({ result: 'PaymentSuccess' });
   for (const line of program.output().split('\n').filter(Boolean))

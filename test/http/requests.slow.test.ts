@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { serverAudits } from 'graphql-http';
-import { exchange } from '../support/wire';
 import { MUTATIONS, anyBody, anyDocument, brokenDocument, mutationCall } from '../adversarial/fuzz';
 import {
   LOG_BREAKS,
@@ -60,13 +59,9 @@ describe('The GraphQL endpoint', () => {
       }),
   });
 
-  test.each(audits.map(({ id, name, fn }) => [id, name, fn] as const))(
-    'passes the audit %s: %s',
-    async (_id, _name, audit) => {
-      const result = await audit();
-      expect(result.status === 'ok' ? result.status : `${result.status}: ${result.reason}`).toBe('ok');
-    },
-  );
+  test.each(audits)('passes the audit $id: $name', async ({ fn }) => {
+    expect(await fn()).toMatchObject({ status: 'ok' });
+  });
 });
 
 describe('A malformed request', () => {
@@ -84,22 +79,22 @@ describe('A malformed request', () => {
     return { responses, reached };
   }
 
-  test.each(MALFORMED.map((one) => [one.name, one] as const))(
-    'is parsed in one way or refused: %s',
-    async (_name, malformed) => {
-      const { responses, reached } = await sendMalformed(malformed);
-      const [first, second, ...more] = responses;
-      expect(malformed.statuses).toContain(first?.status ?? 0);
-      expect(httpProblems(first ?? { status: 0, body: '' })).toEqual([]);
-      if (malformed.followed) {
-        // The bytes that follow are a separate request; the connection may have ended before it.
-        if (second) expect(JSON.parse(second.body)).toEqual({ data: { payment: null } });
-        expect(more).toEqual([]);
-      } else {
-        expect([reached, second]).toEqual([false, undefined]);
-      }
-    },
-  );
+  test.each(MALFORMED)('is parsed in one way or refused: $name', async (malformed) => {
+    const { responses, reached } = await sendMalformed(malformed);
+    const [first, second, ...more] = responses;
+    expect(malformed.statuses).toContain(first?.status ?? 0);
+    expect(httpProblems(first ?? { status: 0, body: '' })).toEqual([]);
+    expect(JSON.stringify(responses)).not.toMatch(
+      /\b(fastify|node|express|apollo(?!-require)|llhttp|HPE_|server":)/i,
+    );
+    if (malformed.followed) {
+      // The bytes that follow are a separate request; the connection may have ended before it.
+      if (second) expect(JSON.parse(second.body)).toEqual({ data: { payment: null } });
+      expect(more).toEqual([]);
+    } else {
+      expect([reached, second]).toEqual([false, undefined]);
+    }
+  });
 
   test('reaches the service when its mistake is corrected', async () => {
     const { responses, reached } = await sendMalformed({
@@ -107,20 +102,9 @@ describe('A malformed request', () => {
     });
     expect([responses.map(({ status }) => status), reached]).toEqual([[200, 200], true]);
   });
-
-  test('gets a response without the name of the server', async () => {
-    const large = requestText('GET / HTTP/1.1', ['Host: a', `X: ${'a'.repeat(50_000)}`]);
-    for (const [text, status] of [['SSH-2.0-OpenSSH_9.2\r\n\r\n', 400] as const, [large, 431] as const]) {
-      const wire = await Wire.open(server.base);
-      expect((await wire.write(text).end()).map((response) => response.status)).toEqual([status]);
-      expect(wire.received.length).toBeLessThan(600);
-      expect(wire.received).not.toMatch(/\b(fastify|node|express|apollo|llhttp|HPE_|server:)/i);
-    }
-  });
 });
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
-const utf8 = (text: string): Buffer => Buffer.from(text, 'utf8');
 
 function expectRefused(result: RawResult, status = 400): void {
   expect(result.status).toBe(status);
@@ -134,27 +118,20 @@ const createText = (externalId = 'order-1', value = '"value": "5.00"'): string =
     "idempotencyKey": "${randomUUID()}", "externalId": "${externalId}", "channel": "${CHANNEL}",
     "amount": {"currency": "EUR", ${value}}, "method": {"redirect": "CARD"}}}}`;
 
-describe.each([
-  ['a new operation', 0],
-  ['a compiled operation', 3],
-])('A body of %s', (_which, times) => {
-  beforeAll(async () => {
-    for (let count = 0; count < times; count += 1) await send(createText());
-  });
+describe('A body', () => {
+  const withExtensions = (extensions: string): string =>
+    createText().replace('{', `{"extensions": ${extensions}, `);
 
   test.each([
     ['Latin-1', latin1(createText('Müller'))],
-    ['a cut character', Buffer.concat([utf8(createText()), Buffer.from([0xc3])])],
+    ['a cut character', Buffer.concat([Buffer.from(createText()), Buffer.from([0xc3])])],
     ['an overlong form', latin1(createText('\u00c0\u00af'))],
     ['an encoded surrogate', latin1(createText('\u00ed\u00a0\u0080'))],
     ['UTF-16', Buffer.from(createText(), 'utf16le')],
     ['a duplicate name at the top level', `{"query": "{ a }", ${createText().slice(1)}`],
     ['a duplicate name in a variable', createText('order-1', '"value": "5.00", "value": "9.00"')],
     ['a duplicate name as an escape', createText('order-1', '"value": "5.00", "\\u0076alue": "9.00"')],
-    [
-      'a duplicate name in its extensions',
-      createText().replace('{', '{"extensions": {"a": [{"b": 1, "b": 2}]}, '),
-    ],
+    ['a duplicate name in its extensions', withExtensions('{"a": [{"b": 1, "b": 2}]}')],
   ])('is refused when it is ambiguous: %s', async (_how, body) => expectRefused(await send(body)));
 
   test.each(['iso-8859-1', 'utf-16', 'utf-8; charset=latin1', ''])(
@@ -164,19 +141,19 @@ describe.each([
 
   test('is accepted when it is unusual but unambiguous', async () => {
     const bodies = [
-      utf8(createText('Müller-日本-🙂')),
+      createText('Müller-日本-🙂'),
       // A byte order mark is not a part of the body.
-      utf8(`\ufeff${createText()}`),
-      createText().replace('{', '{"extensions": {"query": {"query": 1}}, '),
-      createText('a\\":\\"a\\":', '"value": "5.00"'),
-      createText().replace('{', '{"extensions": {"toString": 1, "valueOf": 2}, '),
+      `\ufeff${createText()}`,
+      withExtensions('{"query": {"query": 1}}'),
+      withExtensions('{"toString": 1, "valueOf": 2}'),
+      createText('a\\":\\"a\\":'),
     ];
-    const responses = await Promise.all(bodies.map((body) => send(body)));
     const types = ['charset=UTF-8', 'charset="utf-8"', 'charset=utf8'];
-    for (const type of types) responses.push(await send(createText(), `application/json; ${type}`));
-    expect(responses.map(({ status, errors }) => ({ status, errors }))).toEqual(
-      responses.map(() => ({ status: 200, errors: undefined })),
-    );
+    for (const { status, errors } of await Promise.all([
+      ...bodies.map((body) => send(body)),
+      ...types.map((type) => send(createText(), `application/json; ${type}`)),
+    ]))
+      expect({ status, errors }).toEqual({ status: 200, errors: undefined });
   });
 });
 
@@ -207,21 +184,9 @@ describe('Ambiguity', () => {
     for (const parameters of bad) expectRefused(await get(parameters, path));
   });
 
-  test('from bytes in the URL of a GET that are not percent-encoded is refused', async () => {
-    const line = `GET /graphql?${query}&variables={"c":"${CHANNEL}","e":"M\u00fcller"} HTTP/1.1`;
-    const lines = [line.replaceAll('"', '%22'), host, authorization, 'apollo-require-preflight: 1'];
-    expect((await exchange(server.base, lines)).status).toBe(400);
-    expect(server.service.requests).toHaveLength(0);
-  });
-
   test('is not assumed in a GET with spaces and escapes, which is accepted', async () => {
-    expect(await get(`${query}&${variables('Müller %2B +')}`)).toMatchObject({
-      status: 200,
-      data: { payment: null },
-    });
-    expect(server.service.requests.map(({ parameters }) => parameters.get('external_id'))).toEqual([
-      'Müller %2B +',
-    ]);
+    expect((await get(`${query}&${variables('Müller %2B +')}`)).data).toEqual({ payment: null });
+    expect(server.service.requests[0]?.parameters.get('external_id')).toBe('Müller %2B +');
   });
 
   test('in the encoding of a GET does not bypass the document limits', async () => {
@@ -229,89 +194,26 @@ describe('Ambiguity', () => {
     const escaped = encodeURIComponent(document);
     for (const query of [`query=${escaped}`, `query=${escaped.replaceAll('%20', '+')}`, `%71uery=${escaped}`])
       expectErrors(await get(query), 'OPERATION_TOO_LARGE');
-    for (const target of [`/graphql?query=${escaped}#%0A"`, `/graphql??query=${escaped}`]) {
-      const lines = [`GET ${target} HTTP/1.1`, host, authorization, 'apollo-require-preflight: 1'];
-      const { status, body } = await exchange(server.base, lines);
-      expect(status).toBe(400);
-      expect(body).not.toContain('"data":{"a0"');
-    }
+    expectRefused(await get(`?query=${escaped}`));
   });
 
-  describe('in a WebSocket message is refused:', () => {
-    const connect = (): Promise<WireClient> => WireClient.open(server.client.url);
-    const init = JSON.stringify({ type: 'connection_init', payload: AUTHORIZED });
+  const initWith = (payload: object): string => JSON.stringify({ type: 'connection_init', payload });
+  const init = initWith(AUTHORIZED);
 
-    test.each([true, false])('text that is not UTF-8 (binary: %s)', async (binary) => {
-      const client = await connect();
-      client.socket.send(latin1(init.replace('{', '{"x": "ü", ')), { binary });
-      expect([1007, 4400]).toContain((await client.closed).code);
-      expect(client.messages).toEqual([]);
-    });
-
-    test.each([
-      ['a duplicate name', init.replace('{', '{"type": "ping", '), 4400],
-      [
-        'duplicate credentials as an escape',
-        init.replace('"authorization"', '"authorization": "x", "\\u0061uthorization"'),
-        4400,
-      ],
-      [
-        'credentials in capital and small letters',
-        JSON.stringify({ type: 'connection_init', payload: { Authorization: 'Bearer x', ...AUTHORIZED } }),
-        4401,
-      ],
-    ])('%s', async (_what, message, code) => {
-      const client = await connect();
-      client.say(message);
-      expect((await client.closed).code).toBe(code);
-      expect(client.messages).toEqual([]);
-    });
-
-    test('a duplicate variable of a subscription', async () => {
-      const client = await WireClient.ready(server.client.url, AUTHORIZED);
-      client.say(
-        '{"type": "subscribe", "id": "a", "payload": {"query": "{ a }", "variables": {"t": 1, "t": 2}}}',
-      );
-      expect((await client.closed).code).toBe(4400);
-    });
-  });
-
-  test('in a document (duplicate names) is refused', async () => {
-    const invalid = [
-      `{ payment(channel: "${CHANNEL}", externalId: "a", externalId: "b") { __typename } }`,
-      `mutation { createPayment(input: { idempotencyKey: "k", channel: "${CHANNEL}", method: { redirect: CARD },
-        amount: { currency: "EUR", value: "5.00", value: "9.00" } }) { __typename } }`,
-      `mutation { createPayment(input: { idempotencyKey: "k", channel: "${CHANNEL}", amount: { currency: "EUR", value: "5.00" },
-        method: { other: { fields: { a: 1, a: 2 } } } }) { __typename } }`,
-      `query ($a: ID!, $a: ID!) { node(id: $a) { id } }`,
-    ];
-    for (const document of invalid) {
-      const result = await send(JSON.stringify({ query: document, variables: { a: 'x' } }));
-      expectErrors(result, 'GRAPHQL_VALIDATION_FAILED');
-    }
-    const client = await WireClient.ready(server.client.url, AUTHORIZED);
-    const id = `transactionId: "${randomUUID()}"`;
-    client.subscribe('a', {
-      query: `subscription { paymentUpdated(channel: "${CHANNEL}", ${id}, ${id}) { __typename } }`,
-    });
-    expect(await client.next()).toMatchObject({
-      type: 'error',
-      payload: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
-    });
-    expect(server.service.requests).toHaveLength(0);
-  });
-
-  test('by half of a surrogate pair in a lookup is refused', async () => {
-    const half = '\ud800';
-    const request: [string, object][] = [
-      [LOOKUP, { c: CHANNEL, e: `a${half}` }],
-      ['query ($k: ID!) { attempt(idempotencyKey: $k) { operation } }', { k: `a${half}` }],
-    ];
-    for (const [document, given] of request) {
-      const { errors } = await server.client.request(document, given);
-      expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
-    }
-    expect(server.service.requests).toHaveLength(0);
+  test.each([
+    ['a duplicate name', 4400, [init.replace('{', '{"type": "ping", ')]],
+    ['duplicate credentials', 4400, [init.replace('"auth', '"authorization": "x", "\\u0061uth')]],
+    ['credentials in two cases', 4401, [initWith({ Authorization: 'Bearer x', ...AUTHORIZED })]],
+    [
+      'a duplicate variable of a subscription',
+      4400,
+      [init, '{"type":"subscribe","id":"a","payload":{"query":"{ a }","variables":{"t":1,"t":2}}}'],
+    ],
+  ])('in a WebSocket message is refused: %s', async (_what, code, messages) => {
+    const client = await WireClient.open(server.client.url);
+    for (const message of messages) client.say(message);
+    expect((await client.closed).code).toBe(code);
+    expect(client.messages.filter(({ type }) => type !== 'connection_ack')).toEqual([]);
   });
 });
 
@@ -324,74 +226,69 @@ describe('One event is one log line', () => {
     method: { other: { fields: { note: text } } },
   });
 
-  /** Places in a body for a caller's text, and the maximum number of audit lines that the request causes. */
-  const BODIES: [string, audited: number, (text: string) => string][] = [
-    ['operationName', 0, (text) => json({ query: '{ __typename }', operationName: text })],
-    ['the document', 0, (text) => json({ query: `{ __typename } ${text}` })],
-    ['a literal', 0, (text) => json({ query: `{ node(id: ${JSON.stringify(text)}) { id } }` })],
-    ['a variable', 0, (text) => json({ query: LOOKUP, variables: { c: CHANNEL, e: text } })],
-    ['the name of a variable', 0, (text) => json({ query: LOOKUP, variables: { c: CHANNEL, [text]: 1 } })],
-    ['documentId', 0, (text) => json({ documentId: text })],
-    ['the key of a create', 1, (text) => create({ idempotencyKey: text })],
-    ['the external id of a create', 1, (text) => create({ externalId: text })],
-    ['a custom field of a create', 1, (text) => create(note(text))],
+  type Place = [where: string, audited: number, (text: string) => string];
+  const inBody = (where: string, audited: number, body: (text: string) => string): Place => [
+    where,
+    audited,
+    (text) => postText(body(text), [host, authorization, 'Connection: close']),
+  ];
+  const inTarget = (where: string, targetWith: (escaped: string) => string): Place => [
+    where,
+    0,
+    (text) => {
+      const target = targetWith(encodeURIComponent(text.toWellFormed()));
+      const headers = [host, authorization, 'Apollo-Require-Preflight: 1', 'Connection: close'];
+      return requestText(`GET ${target} HTTP/1.1`, headers);
+    },
+  ];
+  const inHeader = (name: string): Place => [
+    `the header ${name}`,
+    1,
+    (text) => postText(create(), [host, authorization, `${name}: ${text}`, 'Connection: close']),
   ];
 
-  /** Sends a request, and returns the new lines of the log and the audit log. */
-  async function written(text: string): Promise<{ log: string[]; audit: string[] }> {
-    const before = server.auditText().length;
-    server.logLines.length = 0;
-    const wire = await Wire.open(server.base);
-    await wire.write(text).end();
-    const audit = server.auditText().slice(before);
-    return { log: [...server.logLines], audit: audit === '' ? [] : audit.slice(0, -1).split('\n') };
-  }
+  /** Places for a caller's text, and the maximum number of audit lines that the request causes. */
+  const PLACES: Place[] = [
+    inBody('operationName', 0, (text) => json({ query: '{ __typename }', operationName: text })),
+    inBody('the document', 0, (text) => json({ query: `{ __typename } ${text}` })),
+    inBody('a literal', 0, (text) => json({ query: `{ node(id: ${JSON.stringify(text)}) { id } }` })),
+    inBody('a variable', 0, (text) => json({ query: LOOKUP, variables: { c: CHANNEL, e: text } })),
+    inBody('the name of a variable', 0, (text) => json({ query: LOOKUP, variables: { [text]: 1 } })),
+    inBody('documentId', 0, (text) => json({ documentId: text })),
+    inBody('the key of a create', 1, (text) => create({ idempotencyKey: text })),
+    inBody('the external id of a create', 1, (text) => create({ externalId: text })),
+    inBody('a custom field of a create', 1, (text) => create(note(text))),
+    inTarget('a path', (text) => `/${text}`),
+    inTarget('a query parameter', (text) => `/graphql?query=${text}&operationName=${text}`),
+    inTarget('the name of a query parameter', (text) => `/graphql?${text}=1`),
+    ...['User-Agent', 'X-Request-Id', 'X-Forwarded-For', 'Traceparent'].map(inHeader),
+    [
+      'the header Authorization',
+      0,
+      (text) =>
+        postText(json({ query: '{ __typename }' }), [
+          host,
+          `Authorization: Bearer ${text}`,
+          'Connection: close',
+        ]),
+    ],
+  ];
 
-  /** Expects at most that many audit lines, and only whole lines, none of which the text forged. */
-  function expectNotForged({ log, audit }: Awaited<ReturnType<typeof written>>, audited = 0): void {
-    expect([...log, ...audit].flatMap((line) => logLineProblem(line) ?? [])).toEqual([]);
-    expect(log.join('')).not.toContain('FORGED');
-    expect(log.length).toBeLessThanOrEqual(2);
-    expect(audit.length).toBeLessThanOrEqual(audited);
-  }
-
-  const PLAIN = 'Connection: close';
-
-  test.each(BODIES)('despite line breaks and control characters in %s', async (_where, audited, body) => {
-    for (const text of LOG_BREAKS) {
-      expectNotForged(await written(postText(body(text), [host, authorization, PLAIN])), audited);
-    }
-  });
-
-  test('despite line breaks and control characters in a URL', async () => {
-    for (const text of LOG_BREAKS) {
-      const path = encodeURIComponent(text.toWellFormed());
-      const targets = [`/${path}`, `/graphql?query=${path}&operationName=${path}`, `/graphql?${path}=1`];
-      for (const target of targets) {
-        const headers = [host, authorization, 'Apollo-Require-Preflight: 1', PLAIN];
-        expectNotForged(await written(requestText(`GET ${target} HTTP/1.1`, headers)));
-      }
-    }
-  });
-
-  const allowed = LOG_BREAKS.filter((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text));
-
-  const NAMES = ['User-Agent', 'X-Request-Id', 'X-Forwarded-For', 'Apollographql-Client-Name', 'Traceparent'];
-
-  test.each(NAMES)('despite control characters in the header %s', async (name) => {
-    expect(allowed.length).toBeGreaterThan(2);
-    for (const text of [...allowed, 'a\tFORGED']) {
-      const headers = [host, authorization, `${name}: ${text}`, PLAIN];
-      const lines = await written(postText(create(), headers));
-      expectNotForged(lines, 1);
-      expect([lines.log.length, lines.audit.length]).toEqual([1, 1]);
-    }
-  });
-
-  test('despite control characters in Authorization', async () => {
-    for (const text of allowed) {
-      const headers = [host, `Authorization: Bearer ${text}`, PLAIN];
-      expectNotForged(await written(postText(json({ query: '{ __typename }' }), headers)));
+  test.each(PLACES)('despite line breaks and control characters in %s', async (where, audited, write) => {
+    const isHeader = where.startsWith('the header');
+    const texts = isHeader ? LOG_BREAKS.filter((text) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text)) : LOG_BREAKS;
+    expect(texts.length).toBeGreaterThan(2);
+    for (const text of texts) {
+      const before = server.auditText().length;
+      server.logLines.length = 0;
+      await (await Wire.open(server.base)).write(write(text)).end();
+      const log = [...server.logLines];
+      const audit = server.auditText().slice(before).split('\n').filter(Boolean);
+      expect([...log, ...audit].flatMap((line) => logLineProblem(line) ?? [])).toEqual([]);
+      expect(log.join('')).not.toContain('FORGED');
+      expect(log.length).toBeLessThanOrEqual(2);
+      expect(audit.length).toBeLessThanOrEqual(audited);
+      if (isHeader) expect(audit).toHaveLength(audited);
     }
   });
 });
@@ -408,8 +305,7 @@ describe('Random input', () => {
 
   const inDocument = (documents: fc.Arbitrary<string>): fc.Arbitrary<string> =>
     documents.map((query) => JSON.stringify({ query, operationName: 'Named' }));
-  const calls = (name: string): fc.Arbitrary<string> =>
-    mutationCall(name).map((body) => JSON.stringify(body));
+  const calls = (name: string) => mutationCall(name).map((body) => JSON.stringify(body));
 
   test.each<[string, fc.Arbitrary<string>, number]>([
     ['inputs of mutations', fc.oneof(...MUTATIONS.map(calls)), 120],
@@ -439,15 +335,5 @@ describe('Random input', () => {
     await sendAll();
     // Each run sends more than a megabyte of text.
     expect(heapInUse() - before).toBeLessThan(20);
-  });
-
-  test('includes operations that are valid and are executed', async () => {
-    const documents = fc.sample(anyDocument, { seed: SEED, numRuns: 50 });
-    const responses = await Promise.all(documents.map((query) => server.client.request(query)));
-    expect(responses.filter(({ data }) => data).length).toBeGreaterThan(5);
-    const created = server.service.ledger.entries.length;
-    const creates = fc.sample(mutationCall('createPayment'), { seed: SEED + 1, numRuns: 50 });
-    for (const { query, variables } of creates) await server.client.request(query, variables);
-    expect(server.service.ledger.entries.length - created).toBeGreaterThan(1);
   });
 });

@@ -66,18 +66,11 @@ interface GraphqlBody {
   }[];
 }
 
+const PAYEE = { bankCode: 'BANK01', accountNumber: '000123456789', firstName: 'Ann', lastName: 'Payee' };
+
 const METHODS: Record<Kind, Json> = {
   payment: { upi: { email: 'ann@example.com' } },
-  payout: {
-    imps: {
-      bankCode: 'BANK01',
-      accountNumber: '000123456789',
-      firstName: 'Ann',
-      lastName: 'Payee',
-      phone: '+919876543210',
-      email: 'ann@example.com',
-    },
-  },
+  payout: { imps: { ...PAYEE, phone: '+919876543210', email: 'ann@example.com' } },
 };
 
 /** Returns the input of a valid create whose external id and description contain its key. */

@@ -44,12 +44,8 @@ export async function sendCall(
   client: TestClient,
   { mutation, input }: MutationCall,
 ): Promise<MutationResponse> {
-  const response = await client.request<Partial<Record<Mutation, MutationResult>> | null>(
-    DOCUMENTS[mutation],
-    {
-      input,
-    },
-  );
+  type Data = Partial<Record<Mutation, MutationResult>> | null;
+  const response = await client.request<Data>(DOCUMENTS[mutation], { input });
   return { ...response, result: response.data?.[mutation] ?? undefined };
 }
 
@@ -83,13 +79,8 @@ const base = (currency: string, method: Json): Json => ({
   method,
 });
 
-const CARD = {
-  pan: '4111111111111111',
-  expiryMonth: '12',
-  expiryYear: '2099',
-  cvc: '737',
-  cardholder: 'Ann Payer',
-};
+const EXPIRY = { expiryMonth: '12', expiryYear: '2099' };
+const CARD = { pan: '4111111111111111', ...EXPIRY, cvc: '737', cardholder: 'Ann Payer' };
 const BANGLADESH = { firstName: 'Ann', surname: 'Payer', phone: '+8801711111111', email: 'ann@example.com' };
 const NAMES = { firstName: 'Ann', lastName: 'Payer' };
 const BANK = { bankCode: 'BANK01', accountNumber: '00012345', ...NAMES };

@@ -1,15 +1,7 @@
-import { spawn, type ChildProcess as NodeChild } from 'node:child_process';
+import { fork, type ChildProcess as NodeChild } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import type { CallMessage, ChildMessage, Handlers } from './child-handlers';
-
-const LOADER = path.join(__dirname, 'child-loader.cjs');
-
-interface ChildOptions {
-  args?: readonly string[];
-  /** Maximum size of a file that the process writes, in blocks of the shell's `ulimit -f`. */
-  maxFileBlocks?: number;
-}
 
 /** A TypeScript module that runs in its own process and serves calls (see child-handlers.ts). */
 export class ChildProcess<H extends Handlers> {
@@ -29,15 +21,10 @@ export class ChildProcess<H extends Handlers> {
 
   static async start<H extends Handlers>(
     module: string,
-    { args = [], maxFileBlocks }: ChildOptions = {},
+    { args = [] }: { args?: readonly string[] } = {},
   ): Promise<ChildProcess<H>> {
-    const limit = maxFileBlocks === undefined ? '' : `ulimit -f ${maxFileBlocks} && `;
-    const command = [process.execPath, LOADER, module, ...args];
-    const child = new ChildProcess<H>(
-      spawn('sh', ['-c', `${limit}exec "$0" "$@"`, ...command], {
-        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      }),
-    );
+    const loader = path.join(__dirname, 'child-loader.cjs');
+    const child = new ChildProcess<H>(fork(loader, [module, ...args], { execArgv: [] }));
     try {
       await child.#register();
     } catch (error) {

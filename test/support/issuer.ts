@@ -17,8 +17,8 @@ export interface SigningKey extends PublishedKey {
 }
 
 let keys = 0;
-export async function newKey(alg: string, options: { crv?: string } = {}): Promise<SigningKey> {
-  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true, ...options });
+export async function newKey(alg: string): Promise<SigningKey> {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
   keys += 1;
   const kid = `key-${keys}`;
   return { alg, kid, privateKey, publicKey, jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig' } };

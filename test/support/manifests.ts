@@ -24,12 +24,9 @@ export const apolloManifest = (...operations: readonly Entry[]): string =>
   JSON.stringify({
     format: 'apollo-persisted-query-manifest',
     version: 1,
-    operations: operations.map(({ body, id = sha256(body), name = 'Payment' }) => ({
-      id,
-      name,
-      type: 'query',
-      body,
-    })),
+    operations: operations.map(({ body, id = sha256(body), name = 'Payment' }) => {
+      return { id, name, type: 'query', body };
+    }),
   });
 
 /** Output of @apollo/generate-persisted-query-manifest 1.4.0 for the documents in shop, plus a line break. */

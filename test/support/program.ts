@@ -60,11 +60,8 @@ function run([command = '', ...args]: string[], settings: Record<string, string>
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
-  const collect = (chunk: Buffer): void => {
-    text += chunk.toString('utf8');
-  };
-  child.stdout.on('data', collect);
-  child.stderr.on('data', collect);
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
   const exited = once(child, 'close').then(([code]: (number | null)[]) => code ?? null);
   const ended = once(child, 'exit').then(([code]: (number | null)[]) => code ?? null);
   closeAfterTests({

@@ -1,20 +1,8 @@
 import { AUTHORIZED } from './credentials';
+import type { GraphqlResult } from './gateway';
 
-export interface RawResult {
-  status: number;
-  headers: Headers;
-  text: string;
-  errors?: { message: string; path?: (string | number)[]; extensions: Record<string, unknown> }[];
+export interface RawResult extends Omit<GraphqlResult<unknown>, 'data'> {
   data?: unknown;
-}
-
-function partsOf(text: string): Pick<RawResult, 'errors' | 'data'> {
-  try {
-    const { errors, data } = Object(JSON.parse(text)) as Pick<RawResult, 'errors' | 'data'>;
-    return { ...(errors && { errors }), ...(data !== undefined && { data }) };
-  } catch {
-    return {};
-  }
 }
 
 /** Sends a request with the credentials of a client with all rights, unless others are given. */
@@ -23,7 +11,10 @@ export async function raw(url: string, init: RequestInit = {}): Promise<RawResul
   if (!headers.has('authorization')) headers.set('authorization', AUTHORIZED.authorization);
   const response = await fetch(url, { redirect: 'manual', ...init, headers });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, ...partsOf(text) };
+  const isJson = text !== '' && response.headers.get('content-type')?.includes('json');
+  const { errors, data } = (isJson ? JSON.parse(text) : {}) as Pick<RawResult, 'errors' | 'data'>;
+  const parts = { ...(errors && { errors }), ...(data !== undefined && { data }) };
+  return { status: response.status, headers: response.headers, text, ...parts };
 }
 
 export const post = (url: string, body: string, headers: Record<string, string> = {}): Promise<RawResult> =>

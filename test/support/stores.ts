@@ -82,12 +82,7 @@ function sqliteStore(): Store {
       Buffer.concat(readdirSync(journalFolder).map((name) => readFileSync(path.join(journalFolder, name)))),
     hold: async () => {
       const database = new DatabaseSync(file, { timeout: 5000 });
-      try {
-        database.exec('BEGIN IMMEDIATE');
-      } catch (error) {
-        database.close();
-        throw error;
-      }
+      database.exec('BEGIN IMMEDIATE');
       return async () => database.close();
     },
     drop: async () => rmSync(folder, { recursive: true, force: true }),

@@ -5,22 +5,14 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 export class TcpProxy {
   /** Whether all bytes in both directions are discarded. */
   discards = false;
-  #host: string;
-  #targetPort: number;
+  #host = '';
+  #targetPort = 0;
   readonly #sockets = new Set<Socket>();
   #paused = false;
   #port = 0;
-  #server: Server;
+  #server = this.#newServer();
 
-  private constructor(
-    url: string,
-    private readonly address: string,
-  ) {
-    const { hostname, port } = new URL(url);
-    this.#host = hostname;
-    this.#targetPort = Number(port || 5432);
-    this.#server = this.#newServer();
-  }
+  private constructor(private readonly address: string) {}
 
   /**
    * Starts a proxy to the host and port of a URL (default 5432).
@@ -28,7 +20,8 @@ export class TcpProxy {
    */
   static async to(url: string, own: { address?: string; port?: number } = {}): Promise<TcpProxy> {
     const { address = '127.0.0.1', port = 0 } = own;
-    const proxy = new TcpProxy(url, address);
+    const proxy = new TcpProxy(address);
+    proxy.redirect(url);
     proxy.#port = port;
     await proxy.listen();
     return proxy;
@@ -49,13 +42,12 @@ export class TcpProxy {
   redirect(url: string): void {
     const { hostname, port } = new URL(url);
     this.#host = hostname;
-    this.#targetPort = Number(port);
+    this.#targetPort = Number(port || 5432);
   }
 
   async listen(): Promise<void> {
     this.#server = this.#newServer();
-    this.#server.listen(this.#port, this.address);
-    await once(this.#server, 'listening');
+    await once(this.#server.listen(this.#port, this.address), 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 

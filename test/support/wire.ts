@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { until } from './latch';
 
 export interface WireResponse {
   status: number;
@@ -51,22 +52,14 @@ function readChunks(text: string): { body: string; rest: string } | undefined {
 export class Wire {
   readonly socket: Socket;
   readonly closed: Promise<void>;
-  #received = '';
-  #changed = Promise.withResolvers<unknown>();
+  /** All received bytes, decoded as Latin-1. */
+  received = '';
 
   private constructor(socket: Socket) {
     this.socket = socket;
-    this.closed = new Promise((resolve) => {
-      socket.once('close', () => {
-        resolve();
-        this.#wake();
-      });
-    });
+    this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
     socket.on('error', () => undefined);
-    socket.on('data', (chunk: Buffer) => {
-      this.#received += chunk.toString('latin1');
-      this.#wake();
-    });
+    socket.on('data', (chunk: Buffer) => (this.received += chunk.toString('latin1')));
   }
 
   /** Connects; `localAddress` is the client's address. */
@@ -75,11 +68,6 @@ export class Wire {
     const wire = new Wire(connect({ host: hostname, port: Number(port), noDelay: true, localAddress }));
     await once(wire.socket, 'connect');
     return wire;
-  }
-
-  /** All received bytes, decoded as Latin-1. */
-  get received(): string {
-    return this.#received;
   }
 
   get isOpen(): boolean {
@@ -95,36 +83,21 @@ export class Wire {
 
   /** Resolves when `count` responses have arrived or the connection has closed. */
   async responses(count: number): Promise<WireResponse[]> {
-    return this.#until(() => parseResponses(this.#received).length >= count);
+    await until(() => !this.isOpen || parseResponses(this.received).length >= count, Boolean, TIMEOUT_MS);
+    return parseResponses(this.received);
   }
 
-  async end(): Promise<WireResponse[]> {
-    return this.#until(() => false);
+  /** Resolves when the connection has closed. */
+  end(): Promise<WireResponse[]> {
+    return this.responses(Infinity);
   }
 
   async firstByte(): Promise<void> {
-    await this.#until(() => this.#received !== '');
+    if (this.received === '') await Promise.race([once(this.socket, 'data'), this.closed]);
   }
 
   close(): void {
     this.socket.destroy();
-  }
-
-  async #until(isEnough: () => boolean): Promise<WireResponse[]> {
-    const late = AbortSignal.timeout(TIMEOUT_MS);
-    const lateness = once(late, 'abort').then(() => {
-      const received = this.#received.slice(0, 500);
-      throw new Error(`The server neither answered nor ended the connection; it said: ${received}`);
-    });
-    // A rejection after the end of the race is ignored.
-    lateness.catch(() => undefined);
-    while (this.isOpen && !isEnough()) await Promise.race([this.#changed.promise, lateness]);
-    return parseResponses(this.#received);
-  }
-
-  #wake(): void {
-    this.#changed.resolve(undefined);
-    this.#changed = Promise.withResolvers<unknown>();
   }
 }
 

@@ -1,24 +1,38 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import path from 'node:path';
 import { CompiledOperationCache } from '../../../src/http/compiled/compiled-operation-cache';
+import { AUTHORIZED } from '../../support/credentials';
 import { until } from '../../support/latch';
 import { CHANNEL, temporaryDatabase, testGateway, type TestClient, testService } from '../../support/gateway';
-import {
-  type FakePaymentService,
-  type ReceivedRequest,
-} from '../../support/payment-service/fake-payment-service';
-import { exchange, type TestRequest, type ComparableResponse } from './exchange';
+import type { FakePaymentService, ReceivedRequest } from '../../support/payment-service/fake-payment-service';
 import { lookupReply } from './transactions';
 
-export interface Operation {
+/** A request to /graphql. */
+export interface TestRequest {
+  /** Default: POST. */
+  method?: string;
+  /** The query string, with `?`. Default: none. */
+  search?: string;
+  /** Headers added to authorization and content-type, or replacing them; an undefined header is not sent. */
+  headers?: Record<string, string | string[] | undefined>;
+  /** A string is sent as it is, any other value as JSON. */
+  body?: unknown;
+}
+
+interface Operation {
   query: string;
   variables?: unknown;
   operationName?: unknown;
-  extensions?: unknown;
 }
 
-/** All observable effects of one request. */
-export interface Effects extends ComparableResponse {
+/** All observable effects of one request, without what differs from request to request. */
+export interface Effects {
+  status: number;
+  /** Names and values in the order of arrival. */
+  headers: string[];
+  body: string;
   /** Requests to the service, sorted, because lookups run concurrently. */
   calls: string[];
   log: object[];
@@ -26,6 +40,8 @@ export interface Effects extends ComparableResponse {
 }
 
 const VARYING: ReadonlySet<string> = new Set(['time', 'ms', 'requestId', 'hash', 'prev', 'at', 'seq']);
+/** Headers of which only the presence is compared. */
+const VARYING_HEADER = /^(date|x-request-id|retry-after)$/i;
 
 /** Parses a log line, and removes the fields that differ from request to request. */
 const withoutVaryingFields = (line: string): object =>
@@ -55,37 +71,26 @@ export class DifferentialHarness {
     readonly logLines: string[],
   ) {}
 
-  /** Starts a gateway and, unless given, a service with the transactions of transactions.ts. */
-  static async start(
-    env: Record<string, string> = {},
-    service?: FakePaymentService,
-  ): Promise<DifferentialHarness> {
-    const own = service ?? (await testService(lookupReply));
+  /** Starts a gateway, and a service with the transactions of transactions.ts. */
+  static async start(env: Record<string, string> = {}): Promise<DifferentialHarness> {
+    const service = await testService(lookupReply);
     const DATABASE_URL = temporaryDatabase();
     const AUDIT_LOG_FILE = path.join(path.dirname(DATABASE_URL.slice('file:'.length)), 'audit.log');
     const logLines: string[] = [];
-    const client = await testGateway(own.url, {
-      logLines,
-      env: {
-        ...{ DATABASE_URL, AUDIT_LOG_FILE },
-        // The gateway sends no lookups on its own.
-        ...{ PAYOUT_PREFLIGHT: 'off', FOLLOW_DAYS: '0', RATE_LIMIT_PER_MINUTE: '0' },
-        ...env,
-      },
-    });
-    return new DifferentialHarness(client, own, AUDIT_LOG_FILE, logLines);
+    const files = { DATABASE_URL, AUDIT_LOG_FILE };
+    const settings = { ...files, PAYOUT_PREFLIGHT: 'off', RATE_LIMIT_PER_MINUTE: '0', ...env };
+    const client = await testGateway(service.url, { logLines, env: settings });
+    return new DifferentialHarness(client, service, AUDIT_LOG_FILE, logLines);
   }
 
-  auditLines(): string[] {
-    return readFileSync(this.auditFile, 'utf8')
-      .split('\n')
-      .filter((line) => line !== '');
+  #auditLines(): string[] {
+    return readFileSync(this.auditFile, 'utf8').split('\n').filter(Boolean);
   }
 
   /** Sends a request, and returns its effects and whether the compiled path responded. */
   async send(request: TestRequest): Promise<{ effects: Effects; isPrepared: boolean }> {
     const { service, logLines } = this;
-    const [calls, lines, audited] = [service.requests.length, logLines.length, this.auditLines().length];
+    const [calls, lines, audited] = [service.requests.length, logLines.length, this.#auditLines().length];
     responses.mockClear();
     const exchanged = await exchange(this.client.url, request);
     const given = await (responses.mock.results[0]?.value as Promise<unknown>);
@@ -101,7 +106,7 @@ export class DifferentialHarness {
         .slice(lines)
         .filter((line) => !line.includes(MARKER))
         .map(withoutVaryingFields),
-      audit: this.auditLines().slice(audited).map(withoutVaryingFields),
+      audit: this.#auditLines().slice(audited).map(withoutVaryingFields),
     };
     return { effects, isPrepared: given !== undefined && given !== null };
   }
@@ -109,18 +114,14 @@ export class DifferentialHarness {
   /** A response whose data is null may arrive before its lookups have ended, or even begun. */
   async #lookupsEnded(): Promise<void> {
     const count = (): number => this.service.requests.filter(({ query }) => !query.includes(MARKER)).length;
-    for (let before = -1; before !== count();) {
-      before = count();
-      await this.#round();
-    }
-  }
-
-  /** Sends a request through gateway, journal and service, and waits until none is in flight. */
-  async #round(): Promise<void> {
+    // A request through gateway, journal and service.
     const query = `query ${MARKER} { attempts(channel: "${CHANNEL}", first: 1) { __typename }
       payment(channel: "${CHANNEL}", externalId: "${MARKER}") { __typename } }`;
-    await exchange(this.client.url, { body: { query: asNew(query) } });
-    await until(async () => (await this.#inFlight()) === 0);
+    for (let before = -1; before !== count();) {
+      before = count();
+      await exchange(this.client.url, { body: { query: asNew(query) } });
+      await until(async () => (await this.#inFlight()) === 0);
+    }
   }
 
   /** Returns the number of requests to the service that are in flight or queued. */
@@ -142,32 +143,30 @@ export class DifferentialHarness {
   }
 
   /** Sends the operation as a new document, which Apollo serves. */
-  async byApollo(operation: Operation, headers: TestRequest['headers'] = {}): Promise<Effects> {
-    const { effects, isPrepared } = await this.send({
-      headers,
-      body: { ...operation, query: asNew(operation.query) },
-    });
+  async byApollo(operation: Operation): Promise<Effects> {
+    const body = { ...operation, query: asNew(operation.query) };
+    const { effects, isPrepared } = await this.send({ body });
     expect(isPrepared).toBe(false);
     return effects;
   }
 
   /** Sends the operation twice, after which it is compiled. */
-  async prepare(operation: Operation, headers: TestRequest['headers'] = {}): Promise<void> {
-    await this.send({ headers, body: operation });
-    await this.send({ headers, body: operation });
+  async prepare(body: Operation): Promise<void> {
+    await this.send({ body });
+    await this.send({ body });
   }
 
-  async byPrepared(operation: Operation, headers: TestRequest['headers'] = {}): Promise<Effects> {
-    const { effects, isPrepared } = await this.send({ headers, body: operation });
+  async byPrepared(body: Operation, headers: TestRequest['headers'] = {}): Promise<Effects> {
+    const { effects, isPrepared } = await this.send({ headers, body });
     expect(isPrepared).toBe(true);
     return effects;
   }
 
   /** Sends the operation by both paths, and expects the same effects. */
-  async expectSame(operation: Operation, headers: TestRequest['headers'] = {}): Promise<Effects> {
-    const byApollo = await this.byApollo(operation, headers);
-    await this.prepare(operation, headers);
-    const byPrepared = await this.byPrepared(operation, headers);
+  async expectSame(operation: Operation): Promise<Effects> {
+    const byApollo = await this.byApollo(operation);
+    await this.prepare(operation);
+    const byPrepared = await this.byPrepared(operation);
     expect(byPrepared).toEqual(byApollo);
     return byPrepared;
   }
@@ -179,4 +178,25 @@ function isOf(request: TestRequest, { method, query }: ReceivedRequest): boolean
   if (query.includes(MARKER)) return false;
   const ids = [...query.matchAll(/_id=([^&]*)/g)].map(([, id = '']) => decodeURIComponent(id).toLowerCase());
   return method === 'POST' || /\bnode\b/.test(operation) || ids.some((id) => operation.includes(id));
+}
+
+/** Sends exactly this request, and reads the raw headers. */
+async function exchange(url: string, { method = 'POST', search = '', headers, body }: TestRequest) {
+  const all = Object.entries({ ...AUTHORIZED, 'content-type': 'application/json', ...headers });
+  const sent = request(`${url}${search}`, {
+    method,
+    headers: Object.fromEntries(all.filter(([, value]) => value !== undefined)) as OutgoingHttpHeaders,
+  });
+  sent.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const text = (await response.setEncoding('utf8').toArray()).join('');
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.rawHeaders.map((part, place, parts) =>
+      place % 2 === 1 && VARYING_HEADER.test(parts[place - 1] ?? '') ? '-' : part,
+    ),
+    body: text
+      .replace(/"requestId":"[0-9a-f-]{36}"/g, '"requestId":"-"')
+      .replace(/"retryAfterMs":\d+/g, '"retryAfterMs":0'),
+  };
 }

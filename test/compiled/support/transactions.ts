@@ -1,5 +1,5 @@
 import { encodeNodeId } from '../../../src/schema/node';
-import { CHANNEL } from '../../support/gateway';
+import { CHANNEL, type Kind } from '../../support/caller';
 import type { Reply, ReceivedRequest } from '../../support/payment-service/fake-payment-service';
 import { decodeQuery } from '../../support/signatures';
 import { goldenMethods, type Json } from '../../methods/golden-bodies';
@@ -30,19 +30,20 @@ const FAILURES: readonly Reply[] = [
   { status: 400, json: { message: 'This cannot be asked.' } },
 ];
 
-type Kind = 'payment' | 'payout';
-
-/** Returns responses to lookups: every method in every state of the golden bodies, and `ODD`. */
-function responsesOf(kind: Kind): Json[] {
-  const golden = [...goldenMethods.values()].flatMap((method) => method[kind]?.lookup ?? []);
-  const created = [...goldenMethods.values()].flatMap((method) => method[kind]?.create ?? []);
-  return [...golden, ...created].map(({ answer: response }) => response as Json).concat(ODD);
+/** Returns ids and responses to lookups: every method in every state of the golden bodies, and `ODD`. */
+function responsesOf(kind: Kind): [id: string, response: Json][] {
+  const methods = [...goldenMethods.values()].map((method) => method[kind]);
+  const golden = [
+    ...methods.flatMap((method) => method?.lookup ?? []),
+    ...methods.flatMap((method) => method?.create ?? []),
+  ];
+  return [...golden.map(({ answer }) => answer as Json), ...ODD].map((response, place) => [
+    idOf(kind === 'payment' ? 1 : 2, place),
+    response,
+  ]);
 }
 
-const tables = {
-  payment: responsesOf('payment').map((response, place) => [idOf(1, place), response] as const),
-  payout: responsesOf('payout').map((response, place) => [idOf(2, place), response] as const),
-};
+const tables = { payment: responsesOf('payment'), payout: responsesOf('payout') };
 const byId = new Map<string, Json>([...tables.payment, ...tables.payout]);
 
 export const FOUND: Readonly<Record<Kind, readonly string[]>> = {
@@ -54,18 +55,14 @@ export const MISSING = idOf(3, 0);
 
 export const FAILING: readonly string[] = FAILURES.map((_, place) => idOf(9, place));
 
-const responseFor = (id: string): Json | undefined => {
-  const response = byId.get(id);
-  return response && { ...response, transaction_id: id };
-};
-
 /** Replies like a service that has only these transactions. */
 export function lookupReply({ query }: Pick<ReceivedRequest, 'query'>): Reply {
   const { transaction_id: id = '', external_id: externalId } = decodeQuery(query);
   const fault = FAILURES[FAILING.indexOf(id)];
   if (fault) return fault;
-  const found = responseFor(id) ?? (externalId === 'order-1' ? responseFor(idOf(1, 0)) : undefined);
-  return found ? { status: 200, json: found } : { status: 404, json: {} };
+  const transaction_id = byId.has(id) || externalId !== 'order-1' ? id : idOf(1, 0);
+  const found = byId.get(transaction_id);
+  return found ? { status: 200, json: { ...found, transaction_id } } : { status: 404, json: {} };
 }
 
 export const nodeId = (kind: Kind, transactionId: string): string =>

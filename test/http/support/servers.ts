@@ -16,12 +16,3 @@ export async function startServer(env: Record<string, string> = {}): Promise<Ser
   const auditText = (): string => readFileSync(AUDIT_LOG_FILE, 'utf8');
   return { ...parts, base: parts.client.gateway.url, auditText };
 }
-
-export function auditedCalls(server: Server, key: string): { ip?: string; outcome: string; who: string }[] {
-  return server
-    .auditText()
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as { event: string; key?: string; outcome: string; who: string })
-    .filter((line) => line.event === 'call' && line.key === key);
-}

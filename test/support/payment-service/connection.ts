@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 export interface ReceivedHttpRequest {
   method: string;
@@ -34,59 +36,31 @@ export function httpResponse(
   ]);
 }
 
-/** Parses the first request of the received bytes; undefined while it is incomplete. */
-function readRequest(bytes: Buffer): { request: ReceivedHttpRequest; rest: Buffer } | undefined {
-  const headEnd = bytes.indexOf('\r\n\r\n');
-  if (headEnd < 0) return undefined;
-  const [first = '', ...lines] = bytes.subarray(0, headEnd).toString('latin1').split('\r\n');
-  const headers = Object.fromEntries(
-    lines.map((line) => {
-      const colon = line.indexOf(':');
-      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
-    }),
-  );
-  const end = headEnd + 4 + Number(headers['content-length'] ?? 0);
-  if (bytes.length < end) return undefined;
-  const [method = '', target = ''] = first.split(' ');
-  const [path = '', query = ''] = target.split(/\?(.*)/s);
-  const body = bytes.subarray(headEnd + 4, end).toString('utf8');
-  const json = body === '' ? {} : (JSON.parse(body) as Record<string, unknown>);
-  const parameters = new URLSearchParams(query);
-  return { request: { method, path, query, parameters, headers, body, json }, rest: bytes.subarray(end) };
+/** Reads a request to its end. Rejects if the connection ends before. */
+export async function readRequest(incoming: IncomingMessage): Promise<ReceivedHttpRequest> {
+  const { method = '', url = '', headers } = incoming;
+  const [path = '', query = ''] = url.split(/\?(.*)/s);
+  const body = await text(incoming);
+  return {
+    ...{ method, path, query, parameters: new URLSearchParams(query) },
+    ...{ headers: headers as Record<string, string>, body },
+    json: body === '' ? {} : (JSON.parse(body) as Record<string, unknown>),
+  };
 }
 
-const BAD_REQUEST = 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n';
-
-/** A connection of the gateway to the fake service. */
+/** A connection of the gateway to the fake service, on which any bytes can be written. */
 export class ServiceConnection {
-  readonly socket: Socket;
-  readonly #date: () => string;
-  #bytes: Buffer = Buffer.alloc(0);
-  #ended = false;
+  /** Whether the service ended the connection. */
+  isEnded = false;
 
   constructor(
-    socket: Socket,
-    date: () => string,
-    receive: (request: ReceivedHttpRequest, connection: ServiceConnection) => void,
-  ) {
-    this.socket = socket;
-    this.#date = date;
-    socket.setNoDelay(true);
-    socket.on('error', () => undefined);
-    socket.on('data', (chunk) => {
-      if (this.#ended) return;
-      this.#bytes = Buffer.concat([this.#bytes, chunk]);
-      if (!/^[A-Z]/.test(this.#bytes.toString('latin1', 0, 1))) return this.end(BAD_REQUEST);
-      for (let read = readRequest(this.#bytes); read; read = readRequest(this.#bytes)) {
-        this.#bytes = read.rest;
-        receive(read.request, this);
-      }
-    });
-  }
+    readonly socket: Socket,
+    private readonly date: () => string,
+  ) {}
 
   /** Sends a response with a Date header; `body` replaces the JSON. */
   send(response: ServiceResponse, body?: string | Buffer): void {
-    this.write(httpResponse({ ...response, headers: { date: this.#date(), ...response.headers } }, body));
+    this.write(httpResponse({ ...response, headers: { date: this.date(), ...response.headers } }, body));
   }
 
   write(bytes: string | Buffer, written?: () => void): void {
@@ -100,9 +74,8 @@ export class ServiceConnection {
 
   /** Ends the connection with a FIN, after `bytes`. Later requests on it are ignored. */
   end(bytes?: string | Buffer): void {
-    this.#ended = true;
-    if (bytes === undefined) this.socket.end();
-    else this.socket.end(bytes);
+    this.isEnded = true;
+    this.socket.end(bytes ?? '');
   }
 
   every(ms: number, run: () => void): void {

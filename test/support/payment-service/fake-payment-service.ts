@@ -1,7 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
-import { ServiceConnection, type ReceivedHttpRequest, type ServiceResponse } from './connection';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { ServiceConnection, readRequest, type ReceivedHttpRequest, type ServiceResponse } from './connection';
 import { Ledger, resource, type Entry, type Kind } from './ledger';
 
 export type Endpoint = 'create-payment' | 'create-payout' | 'confirm' | 'look-up-payment' | 'look-up-payout';
@@ -58,7 +59,7 @@ export class FakePaymentService {
   /** Secret keys that `ReceivedRequest.secretKey` can name. */
   knownSecretKeys: readonly string[] = [];
   readonly #now: () => number;
-  readonly #open = new Set<ServiceConnection>();
+  readonly #open = new Map<Socket, ServiceConnection>();
   readonly #faults = new Map<Endpoint, Fault[]>();
   readonly #transactions = new Map<string, Json>();
   #server: Server;
@@ -89,18 +90,14 @@ export class FakePaymentService {
   /** Starts listening; after `close`, on the same port as before. */
   async listen(): Promise<void> {
     this.#server = this.#newServer();
-    this.#server.listen(this.#port, '127.0.0.1');
-    await once(this.#server, 'listening');
+    await once(this.#server.listen(this.#port, '127.0.0.1'), 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
   /** Stops listening and destroys all connections. */
   async close(): Promise<void> {
-    for (const { socket } of this.#open) socket.destroy();
-    if (!this.#server.listening) return;
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    await closed;
+    for (const socket of this.#open.keys()) socket.destroy();
+    if (this.#server.listening) await once(this.#server.close(), 'close');
   }
 
   respond(script: Script): void {
@@ -163,23 +160,24 @@ export class FakePaymentService {
   }
 
   #newServer(): Server {
-    return createServer({ allowHalfOpen: false }, (socket) => {
+    const date = (): string => new Date(this.now() + this.dateOffsetMs).toUTCString();
+    // Responses are written to the sockets: to Node.js, all requests are in flight.
+    const server = createServer({ headersTimeout: 0, requestTimeout: 0 }, async (incoming) => {
+      const connection = this.#open.get(incoming.socket);
+      const received = await readRequest(incoming).catch(() => undefined);
+      if (received && connection && !connection.isEnded) await this.#receive(received, connection);
+    });
+    return server.on('connection', (socket: Socket) => {
       this.connections += 1;
-      const date = (): string => new Date(this.now() + this.dateOffsetMs).toUTCString();
-      const connection = new ServiceConnection(socket, date, (...got) => void this.#receive(...got));
-      this.#open.add(connection);
-      socket.once('close', () => this.#open.delete(connection));
+      this.#open.set(socket, new ServiceConnection(socket, date));
+      socket.once('close', () => this.#open.delete(socket));
     });
   }
 
   async #receive(received: ReceivedHttpRequest, connection: ServiceConnection): Promise<void> {
     const endpoint = endpointOf(received);
-    const request: ReceivedRequest = {
-      ...received,
-      endpoint,
-      at: this.now(),
-      secretKey: this.#secretKeyOf(received),
-    };
+    const secretKey = this.#secretKeyOf(received);
+    const request: ReceivedRequest = { ...received, endpoint, at: this.now(), secretKey };
     this.requests.push(request);
     const held = this.#held;
     this.#held = undefined;
@@ -238,10 +236,10 @@ export class FakePaymentService {
   #lookUp(kind: Kind, parameters: URLSearchParams): ServiceResponse {
     const entry = this.ledger.find(kind, parameters, this.now());
     if (entry) return { status: 200, json: resource(entry, true) };
+    const byId = this.#transactions.get(parameters.get('transaction_id') ?? '');
     const externalId = parameters.get('external_id');
-    const added =
-      this.#transactions.get(parameters.get('transaction_id') ?? '') ??
-      [...this.#transactions.values()].find(({ order }) => order !== undefined && order === externalId);
+    const named = ({ order }: Json): boolean => order !== undefined && order === externalId;
+    const added = byId ?? [...this.#transactions.values()].find(named);
     if (!added) return { status: 404, json: {} };
     const { order: _order, ...json } = added;
     return { status: 200, json };

@@ -26,58 +26,38 @@ export const reset: FaultReply = (connection) => connection.reset();
 export const closeConnection: FaultReply = (connection) => connection.end();
 export const noResponse: FaultReply = () => undefined;
 
-const drip: FaultReply = (connection) => {
-  connection.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`);
-  connection.every(20, () => connection.write('1\r\n \r\n'));
-};
-
-const truncate: FaultReply = (connection, response) => {
-  connection.write(httpResponse(response).subarray(0, -20));
-  connection.end();
-};
-
-const truncatedJson: FaultReply = (connection, response) =>
-  connection.send(response, JSON.stringify(response.json).slice(0, -20));
-
-const wrongType: FaultReply = (connection, response) =>
-  connection.send({ ...response, headers: { 'content-type': 'text/plain' } });
-
-/** Sends a duplicate key. A parser that takes the last value would read a wrong transaction id. */
-const duplicateKeys: FaultReply = (connection, response) =>
-  connection.send(
-    response,
-    JSON.stringify(response.json).replace(/}$/, `,"transaction_id":"${randomUUID()}"}`),
-  );
-
-const endless: FaultReply = (connection) => {
-  connection.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`);
-  connection.every(1, () => connection.write(`10000\r\n${'x'.repeat(0x10000)}\r\n`));
-};
-
-const gzipBomb: FaultReply = ({ socket }, response) => {
-  const document = gzipSync(`${JSON.stringify(response.json)}${' '.repeat(20_000_000)}`);
-  socket.write(`${HEAD}content-encoding: gzip\r\ncontent-length: ${document.length}\r\n\r\n`);
-  socket.write(document);
-};
-
-const notHttp: FaultReply = (connection) => connection.write('SSH-2.0-OpenSSH_9.2\r\n');
-
-const stopInHead: FaultReply = (connection) => connection.write('HTTP/1.1 201 Created\r\ncontent-ty');
+/** A body that never ends, in chunks. */
+const endless =
+  (ms: number, chunk: string): FaultReply =>
+  (connection) => {
+    connection.write(`${HEAD}transfer-encoding: chunked\r\n\r\n`);
+    connection.every(ms, () => connection.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`));
+  };
 
 /** Responses and faults after which the outcome is unknown, by name. */
 export const LOST_RESPONSES: Record<string, FaultReply> = {
   'resets the connection': reset,
   'closes the connection': closeConnection,
   'says nothing': noResponse,
-  drips: drip,
-  'stops in the middle of the head': stopInHead,
-  'cuts the answer': truncate,
-  'sends half of the JSON': truncatedJson,
-  'sends JSON as text': wrongType,
-  'sends a key twice': duplicateKeys,
-  'never ends its answer': endless,
-  'sends a gzip bomb': gzipBomb,
-  'does not speak HTTP': notHttp,
+  drips: endless(20, ' '),
+  'stops in the middle of the head': (connection) => connection.write('HTTP/1.1 201 Created\r\ncontent-ty'),
+  'cuts the answer': (connection, response) => connection.end(httpResponse(response).subarray(0, -20)),
+  'sends half of the JSON': (connection, response) =>
+    connection.send(response, JSON.stringify(response.json).slice(0, -20)),
+  'sends JSON as text': (connection, response) =>
+    connection.send({ ...response, headers: { 'content-type': 'text/plain' } }),
+  // A parser that takes the last value would read a wrong transaction id.
+  'sends a key twice': (connection, response) => {
+    const json = JSON.stringify(response.json);
+    connection.send(response, json.replace(/}$/, `,"transaction_id":"${randomUUID()}"}`));
+  },
+  'never ends its answer': endless(1, 'x'.repeat(0x10000)),
+  'sends a gzip bomb': ({ socket }, response) => {
+    const document = gzipSync(`${JSON.stringify(response.json)}${' '.repeat(20_000_000)}`);
+    socket.write(`${HEAD}content-encoding: gzip\r\ncontent-length: ${document.length}\r\n\r\n`);
+    socket.write(document);
+  },
+  'does not speak HTTP': (connection) => connection.write('SSH-2.0-OpenSSH_9.2\r\n'),
   'answers 202': status(202),
   'answers 301': status(301, { location: '/elsewhere/' }),
   'answers 409': status(409),

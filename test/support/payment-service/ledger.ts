@@ -87,19 +87,16 @@ export class Ledger {
     const [channel, id, externalId] = ['channel', 'transaction_id', 'external_id'].map((name) =>
       query.get(name),
     );
-    const named =
-      typeof externalId === 'string' ? this.#byExternalId.get(externalId) : this.#byId.get(id ?? '');
-    const hits = [named ?? []]
-      .flat()
-      .filter(
-        (entry) =>
-          entry.kind === kind &&
-          entry.channel === channel &&
-          (id === null || entry.transactionId === id) &&
-          (externalId === null || entry.externalId === externalId) &&
-          entry.visibleAt <= now &&
-          (entry.hiddenLookups -= 1) < 0,
-      );
+    const byId = this.#byId.get(id ?? '');
+    const named = externalId ? (this.#byExternalId.get(externalId) ?? []) : byId ? [byId] : [];
+    const hits = named.filter(
+      (entry) =>
+        entry.kind === kind &&
+        entry.channel === channel &&
+        (!id || entry.transactionId === id) &&
+        entry.visibleAt <= now &&
+        (entry.hiddenLookups -= 1) < 0,
+    );
     return this.shows === 'newest' ? hits.at(-1) : hits[0];
   }
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import {
+  PAYMENT_STATUSES,
+  PAYOUT_STATUSES,
   expectAbsent,
   expectFullPayment,
   objectIn,
-  PAYMENT_STATUSES,
   statusIn,
   textIn,
 } from './expectations';
@@ -16,11 +17,10 @@ import {
   CVC,
   PAN,
   paymentRequest,
-  type Flow,
-  type PaymentType,
+  payoutRequest,
 } from './samples';
-import { each, ENDPOINTS, type Obligations, type Run } from './service';
-import type { WireObject } from './wire';
+import type { Flow, PaymentType, PayoutType } from './samples';
+import { each, ENDPOINTS, type Obligations, type Run, type WireObject } from './service';
 
 /** Expects 400 for an otherwise valid create with `value` at `path`; undefined removes the field. */
 const refuses =
@@ -62,12 +62,11 @@ export const paymentCreateObligations: Obligations = {
     (await service.create('payment', body)).having(400);
     (await service.lookUp('payment', { external_id })).refused();
   },
-  'PAY-010': refuses('channel'),
-  'PAY-011': refuses('amount'),
-  'PAY-012': refuses('amount.currency'),
-  'PAY-013': refuses('amount.value'),
-  'PAY-014': refuses('payment_method'),
-  'PAY-015': refuses('payment_method.type'),
+  ...each({ channel: 'PAY-010', amount: 'PAY-011', 'amount.currency': 'PAY-012' }, refuses),
+  ...each(
+    { 'amount.value': 'PAY-013', payment_method: 'PAY-014', 'payment_method.type': 'PAY-015' },
+    refuses,
+  ),
   'PAY-016': refuses('channel', 'shop'),
   'PAY-017': refuses('amount.value', 25),
   'PAY-018': refuses('amount.value', 'many'),
@@ -85,8 +84,7 @@ export const paymentCreateObligations: Obligations = {
   'PAY-032': refusesBody('[]'),
   'PAY-033': refusesBody('null'),
   'PAY-034': refusesBody('channel=1&amount=25.00'),
-  'PAY-040': accepts('external_id'),
-  'PAY-041': accepts('return_url'),
+  ...each({ external_id: 'PAY-040', return_url: 'PAY-041' }, accepts),
   'PAY-042': accepts('callback_url', CALLBACK_URL),
   'PAY-043': accepts('description', 'Order 5 · заказ'),
 };
@@ -120,6 +118,9 @@ const acceptsUnshown =
 
 const requires = (type: PaymentType, ids: Record<string, string>, flow?: Flow): Obligations =>
   each(ids, (field) => refuses(`payment_method.${field}`, undefined, type, flow));
+
+const requiresDirect = (type: PaymentType, ids: Record<string, string>): Obligations =>
+  requires(type, ids, 'direct');
 
 /** Requirements of spec 2.3 and 2.5, column "redirect flow". */
 export const paymentRedirectObligations: Obligations = {
@@ -190,29 +191,17 @@ export const paymentDirectObligations: Obligations = {
     adds: ['card_number', 'recipient'],
   }),
   ...each({ bkash: 'PAY-208', nagad: 'PAY-209', rocket: 'PAY-210' }, (type) => begins(type, WALLET)),
-  ...requires(
-    'bkash',
-    { first_name: 'PAY-220', surname: 'PAY-221', phone: 'PAY-222', email: 'PAY-223' },
-    'direct',
-  ),
-  ...requires(
-    'nagad',
-    { first_name: 'PAY-224', surname: 'PAY-225', phone: 'PAY-226', email: 'PAY-227' },
-    'direct',
-  ),
-  ...requires(
-    'rocket',
-    { first_name: 'PAY-228', surname: 'PAY-229', phone: 'PAY-230', email: 'PAY-231' },
-    'direct',
-  ),
+  ...requiresDirect('bkash', { first_name: 'PAY-220', surname: 'PAY-221' }),
+  ...requiresDirect('bkash', { phone: 'PAY-222', email: 'PAY-223' }),
+  ...requiresDirect('nagad', { first_name: 'PAY-224', surname: 'PAY-225' }),
+  ...requiresDirect('nagad', { phone: 'PAY-226', email: 'PAY-227' }),
+  ...requiresDirect('rocket', { first_name: 'PAY-228', surname: 'PAY-229' }),
+  ...requiresDirect('rocket', { phone: 'PAY-230', email: 'PAY-231' }),
   // The direct column names user_id, but only the redirect column calls it required.
-  ...requires('dcb', { user_id: 'PAY-232' }, 'direct'),
+  ...requiresDirect('dcb', { user_id: 'PAY-232' }),
   // The specification does not say which fields of a card are required. Without these, no card can be charged.
-  ...requires(
-    'card',
-    { pan: 'PAY-233', expiry_month: 'PAY-234', expiry_year: 'PAY-235', cvc: 'PAY-236' },
-    'direct',
-  ),
+  ...requiresDirect('card', { pan: 'PAY-233', expiry_month: 'PAY-234' }),
+  ...requiresDirect('card', { expiry_year: 'PAY-235', cvc: 'PAY-236' }),
   ...each({ jazz_cash: 'PAY-240', easy_paisa: 'PAY-241' }, (type) =>
     refuses('payment_method.account', 3001234567, type, 'direct'),
   ),
@@ -245,4 +234,65 @@ export const paymentDirectObligations: Obligations = {
       assert.equal(method.account, objectIn(request, 'payment_method').account, type);
     }
   },
+};
+
+/** Expects 400 for an otherwise valid payout with `value` at `path`; undefined removes the field. */
+const payoutRefuses =
+  (path: string, value?: unknown, type: PayoutType = 'bank_transfer'): Run =>
+  async (service) =>
+    void (await service.create('payout', changed(payoutRequest(service, type), path, value))).having(400);
+
+const payoutRequires = (type: PayoutType, ids: Record<string, string>): Obligations =>
+  each(ids, (field) => payoutRefuses(`payout_method.${field}`, undefined, type));
+
+/** Expects status, transaction_id, and the external_id of the request or null (spec 4.2). */
+const payoutAnswers =
+  (type: PayoutType): Run =>
+  async (service) => {
+    const request = payoutRequest(service, type);
+    const payout = await created(service, 'payout', request);
+    statusIn(payout, PAYOUT_STATUSES);
+    assert([null, request.external_id].includes(payout.external_id), String(payout.external_id));
+  };
+
+/** Requirements of spec 2.6 to 2.8 and 4.2. */
+export const payoutObligations: Obligations = {
+  ...each({ channel: 'OUT-010', amount: 'OUT-011', 'amount.currency': 'OUT-012' }, payoutRefuses),
+  ...each({ 'amount.value': 'OUT-013', external_id: 'OUT-014', payout_method: 'OUT-015' }, payoutRefuses),
+  'OUT-016': payoutRefuses('payout_method.type'),
+  'OUT-017': payoutRefuses('channel', 'shop'),
+  'OUT-018': payoutRefuses('amount.value', 25),
+  'OUT-019': payoutRefuses('amount.value', '25'),
+  'OUT-020': payoutRefuses('amount.currency', 'rupees'),
+  'OUT-021': payoutRefuses('external_id', null),
+  'OUT-022': payoutRefuses('payout_method.account_number', null),
+  ...each({ bank_transfer: 'OUT-100', imps: 'OUT-101', easy_paisa: 'OUT-102' }, payoutAnswers),
+  ...each({ dcb: 'OUT-104', bkash: 'OUT-105', nagad: 'OUT-106', rocket: 'OUT-107' }, payoutAnswers),
+  ...each({ jazz_cash: 'OUT-103', card: 'OUT-108', scheme: 'OUT-109' }, payoutAnswers),
+  'OUT-110': async (service) => {
+    const optional = { iban: 'DE89370400440532013000', branch_code: '100' };
+    const contact = { phone: '+4915112345678', email: 'jane@example.com' };
+    const { payout_method, ...request } = payoutRequest(service, 'bank_transfer');
+    const method = { ...Object(payout_method), ...optional, ...contact };
+    await created(service, 'payout', { ...request, payout_method: method });
+  },
+  'OUT-111': async (service) => {
+    const request = payoutRequest(service, 'easy_paisa');
+    await created(service, 'payout', { ...request, description: 'Prize №7', callback_url: CALLBACK_URL });
+  },
+  ...payoutRequires('bank_transfer', { bank_code: 'OUT-120', bank_name: 'OUT-121' }),
+  ...payoutRequires('bank_transfer', {
+    account_number: 'OUT-122',
+    first_name: 'OUT-123',
+    last_name: 'OUT-124',
+  }),
+  ...payoutRequires('imps', { bank_code: 'OUT-125', first_name: 'OUT-126', last_name: 'OUT-127' }),
+  ...payoutRequires('imps', { phone: 'OUT-128', email: 'OUT-129', account_number: 'OUT-130' }),
+  ...payoutRequires('easy_paisa', { account_number: 'OUT-131' }),
+  ...payoutRequires('jazz_cash', { account_number: 'OUT-132' }),
+  ...payoutRequires('dcb', { phone: 'OUT-133', first_name: 'OUT-134', last_name: 'OUT-135' }),
+  ...payoutRequires('bkash', { account_number: 'OUT-136' }),
+  ...payoutRequires('nagad', { account_number: 'OUT-137' }),
+  ...payoutRequires('rocket', { account_number: 'OUT-138' }),
+  ...payoutRequires('card', { pan: 'OUT-139' }),
 };
