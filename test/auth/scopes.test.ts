@@ -7,7 +7,7 @@ import { guardRootFields } from '../../src/resolvers/root-fields';
 import { ALL_SCOPES, OWN_SCOPES } from '../support/credentials';
 import { DOCUMENTS, validCall } from '../support/calls';
 import type { Kind } from '../support/caller';
-import { codesOf } from './support/responses';
+import { codesOf, expectForbidden } from './support/responses';
 import { OURS, startAuthHarness, bearer, clientOf, keyOf } from './support/harness';
 import { GATEWAY_CALLS, sendRootCall, byName, unusedNames, type RootCall } from './support/root-calls';
 
@@ -68,7 +68,7 @@ async function expectNothingFound(scopes: string[], call: RootCall): Promise<voi
 }
 
 async function expectRefused(scopes: string[], call: RootCall): Promise<void> {
-  (await ask(scopes, call)).expectForbidden();
+  expectForbidden(await ask(scopes, call), call.field);
   expect(harness.service.requests).toHaveLength(0);
 }
 
