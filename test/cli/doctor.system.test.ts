@@ -4,7 +4,6 @@ import { describeJournals, describePostgresJournal } from '../journal/support/fi
 import { newAttempt } from '../journal/support/samples';
 import { closeAfterTests, loggedGateway } from '../support/gateway';
 import { until } from '../support/latch';
-import { POSTGRES_URL } from '../support/stores';
 import { NOBODY, doctor, finding, goodSettings } from './support/doctor';
 
 const examine = (DATABASE_URL: string) => doctor({ ...goodSettings(NOBODY), DATABASE_URL });
@@ -100,13 +99,6 @@ describePostgresJournal('In the report of doctor, a journal', (fixture) => {
     expect(report.code).toBe(1);
     expect(report.faults('journal')).toEqual([finding('failed: ECONNREFUSED; pg_hba')]);
     expect(report.text).not.toContain('hunter2');
-  });
-
-  test('is reported as a failure with the reason for each of several hosts', async () => {
-    const standby = `${new URL(POSTGRES_URL).host}/?options=-c%20default_transaction_read_only%3Don`;
-    expect(await faultsOf(`postgres://postgres@127.0.0.1:1,${standby}`)).toEqual([
-      finding('failed: connection_refused; read_only'),
-    ]);
   });
 
   test('is reported as a warning behind a pooler that drops notifications', async () => {

@@ -77,7 +77,11 @@ const CASES: Record<string, Case[]> = {
     ['only unusable keys', () => issuer('ES384'), ['failed: ES256']],
     [
       'an issuer that is down',
-      { AUTH_JWKS_URL: NOBODY, AUTH_ISSUER: ISSUER, AUTH_AUDIENCE: AUDIENCE },
+      async () => ({
+        AUTH_JWKS_URL: `http://127.0.0.1:${await freePort()}/`,
+        AUTH_ISSUER: ISSUER,
+        AUTH_AUDIENCE: AUDIENCE,
+      }),
       ['failed: ECONNREFUSED'],
     ],
   ],

@@ -18,21 +18,10 @@ const pathsOf = (command: Command, before: string[] = []): string[][] =>
     return [here, ...pathsOf(each, here)];
   });
 const PATHS = pathsOf(program);
-const TOP = program.commands.map((command) => command.name());
 
-const { scripts, version } = JSON.parse(readFileSync(path.join(CHECKOUT, 'package.json'), 'utf8')) as {
-  scripts: Record<string, string>;
+const { version } = JSON.parse(readFileSync(path.join(CHECKOUT, 'package.json'), 'utf8')) as {
   version: string;
 };
-
-test('Every command has an npm script with its name, and every such script names a command', () => {
-  const run = Object.entries(scripts).flatMap(([name, text]) => {
-    const [, command] = /^exec node (?:--\S+ )?bin\/paygraph\.mjs(?: (\S+))?$/.exec(text) ?? [];
-    return command === undefined ? [] : [[name, command]];
-  });
-  expect(run.map(([name]) => name).sort()).toEqual([...TOP].sort());
-  for (const [name, command] of run) expect(command).toBe(name);
-});
 
 describe('--help', () => {
   test.each(PATHS.map((words) => [words.join(' '), words]))('prints the usage of %s', async (name, words) => {

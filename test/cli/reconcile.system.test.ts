@@ -192,9 +192,13 @@ describeSqliteBooks('reconcile', (books) => {
   });
 
   test('exits with 1 during an outage of the service; --resume then compares the remaining attempts', async () => {
-    for (let count = 0; count < 60; count += 1) await books().paid({ key: `${count} ${books().channel}` });
+    const ids: string[] = [];
+    for (let count = 0; count < 60; count += 1)
+      ids.push((await books().paid({ key: `${count} ${books().channel}` })).transactionId);
     const { service } = books();
-    service.respond(() => (service.requests.length > 30 ? { status: 401 } : undefined));
+    service.respond(({ parameters }) =>
+      ids.indexOf(parameters.get('transaction_id')!) >= 30 ? { status: 401 } : undefined,
+    );
     const stopped = await books().reconcile(['--all', '--rate', '500']);
     expect(stopped).toMatchObject({ code: 1, out: '' });
     expect(stopped.err).toContain('--resume');

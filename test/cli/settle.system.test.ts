@@ -85,17 +85,6 @@ describeDesks('attempts settle', (desk) => {
     },
   );
 
-  test('refuses an attempt that is in progress', async () => {
-    const { attempts, unknown, journal, outcomeOf } = desk();
-    const { id } = await unknown();
-    await desk().store.rows(
-      `UPDATE stored_attempts SET state = 'p' WHERE seq = (SELECT seq FROM attempts WHERE id = '${id}')`,
-    );
-    expect(await journal.findById(NOBODY, id)).toMatchObject({ outcome: 'in_progress' });
-    expect(await attempts(['settle', id, 'not_sent', ...BECAUSE])).toMatchObject({ code: 1 });
-    expect(await outcomeOf(id)).toBe('in_progress');
-  });
-
   test('refuses an attempt while an instance holds its lease, and settles it afterwards', async () => {
     const { attempts, unknown, journal, outcomeOf, linesAbout } = desk();
     const { id } = await unknown();
