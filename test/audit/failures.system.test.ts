@@ -23,9 +23,10 @@ import {
   temporaryLog,
   verify,
   writeLog,
+  closeAuditProcess,
+  startAuditProcess,
 } from './support/files';
 import { describeSmallDisk } from '../support/small-disk';
-import { closeAuditProcess, startAuditProcess } from './support/audit-process';
 
 const open = (file: string): AuditLog => AuditLog.open(file, () => undefined);
 

@@ -41,20 +41,12 @@ function withForgedCall(lines: string[]): string[] {
   return lines.toSpliced(3, 0, withHash(body.replace('"seq":2', '"seq":3'), hash));
 }
 
-test('Verification finds no fault in an unchanged log', async () => {
-  const { faults, notes, verifier } = await verify(await twoStarts());
-  expect([...faults, ...notes]).toEqual([]);
-  expect(verifier.files).toMatchObject([{ lines: 10, calls: 6 }]);
-  expect(verifier.writers.map(({ isClosed }) => isClosed)).toEqual([true, true]);
-});
-
 test.each<[does: string, change: (lines: string[]) => string[], firstFault: string]>([
   ['the first line of the file removed', without(1), '1 lines_missing'],
   ['a call in the middle removed', without(3), '3 lines_missing'],
   ['the lines of the older process removed', (lines) => lines.slice(5), '1 lines_missing'],
   ['the opening line of the younger process removed', without(6), '6 lines_missing'],
   ['an amount changed', rewritten(3, '"10000.00"', '"10.00"'), '3 changed'],
-  ['the hash of a line changed', rewritten(4, /"hash":"\w{6}/, '"hash":"abcdef'), '4 changed'],
   ['the end of a line changed', rewritten(4, /"\}$/, '"]'), '4 cut_off'],
   [
     'a call and its hash changed',
@@ -68,7 +60,6 @@ test.each<[does: string, change: (lines: string[]) => string[], firstFault: stri
   ],
   ['two calls swapped', swapped(2, 3), '2 lines_missing'],
   ['a line copied', (lines) => lines.toSpliced(3, 0, lines[2]!), '4 out_of_place'],
-  ['the lines of a process copied', (lines) => [...lines, ...lines.slice(0, 5)], '11 out_of_place'],
   ['a text inserted', (lines) => lines.toSpliced(3, 0, 'nothing happened'), '4 not_a_line'],
   ['a call with a matching hash inserted', withForgedCall, '5 out_of_place'],
 ])('Verification detects this change: %s', async (_does, change, firstFault) => {
@@ -150,32 +141,18 @@ test.each([null, 'another-key'])('With AUDIT_LOG_KEY, a log rewritten with %j is
   expect(faults.map(({ code }) => code)).toEqual(Array(5).fill('changed'));
 });
 
-describe('Verification with a seal', () => {
-  test('detects that the last lines were removed, and accepts lines after the seal', async () => {
-    const file = await twoStarts();
-    const { seal = '' } = (await verify(file)).verifier.files[0]!;
-    const whole = linesOf(file);
-    expect(seal).toBe(readLine(whole.at(-1)!)!.hash);
-    const seals = [seal, readLine(whole[0]!)!.hash];
-    await writeLog(file, 'g');
-    expect((await verify(file, seals)).verifier.notFound).toEqual([]);
-
-    for (let kept = 0; kept < whole.length; kept += 1) {
-      putLines(file, whole.slice(0, kept));
-      expect((await verify(file, seals)).verifier.notFound).toEqual(kept === 0 ? seals : [seal]);
-    }
-  });
-
-  test('detects that the log was rewritten with matching hashes', async () => {
-    const file = await twoStarts();
-    const { seal = '' } = (await verify(file)).verifier.files[0]!;
-    writeFileSync(file, '');
-    await writeLog(file, 'a', 'b');
-    await writeLog(file, 'd', 'e', 'f');
-    const { verifier, faults } = await verify(file, [seal]);
-    expect(faults).toEqual([]);
-    expect(verifier.notFound).toEqual([seal]);
-  });
+test('Verification with a seal detects that the last lines were removed, and accepts lines after the seal', async () => {
+  const file = await twoStarts();
+  const { seal = '' } = (await verify(file)).verifier.files[0]!;
+  const whole = linesOf(file);
+  expect(seal).toBe(readLine(whole.at(-1)!)!.hash);
+  const seals = [seal, readLine(whole[0]!)!.hash];
+  await writeLog(file, 'g');
+  expect((await verify(file, seals)).verifier.notFound).toEqual([]);
+  for (let kept = 0; kept < whole.length; kept += 1) {
+    putLines(file, whole.slice(0, kept));
+    expect((await verify(file, seals)).verifier.notFound).toEqual(kept === 0 ? seals : [seal]);
+  }
 });
 
 describe('A line whose process died while writing it', () => {

@@ -1,10 +1,17 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { hashOf } from '../../src/observability/audit/line';
 import { run, runProgram } from '../cli/support/run';
-import { entry, linesOf, openLog, putLines, temporaryFolder, temporaryLog, writeLog } from './support/files';
-import { startAuditProcess } from './support/audit-process';
+import {
+  entry,
+  linesOf,
+  openLog,
+  putLines,
+  temporaryFolder,
+  temporaryLog,
+  writeLog,
+  startAuditProcess,
+} from './support/files';
 
 interface Report {
   code: number | null;
@@ -128,22 +135,4 @@ test.each([
   const { code, out, err } = await run(['audit', 'verify', arg]);
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(err).toContain(name);
-});
-
-test('audit verify checks a log of 100 MB within 64 MB of heap', async () => {
-  const file = temporaryLog();
-  const about = '"audit":1,"time":"2026-01-01T00:00:00.000Z","writer":"0123456789abcdef"';
-  let previous = '';
-  const lines = Array.from({ length: 60_000 }, (_, seq) => {
-    const event = seq === 0 ? 'opened' : 'call';
-    const body = `{${about},"seq":${seq},"event":"${event}","key":"${'x'.repeat(1500)}"`;
-    previous = hashOf(previous, body, null);
-    return `${body},"hash":"${previous}"}`;
-  });
-  putLines(file, lines);
-  const { code, out, err } = await runProgram(['audit', 'verify', file, '--json'], {
-    nodeOptions: ['--max-old-space-size=64'],
-  });
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  expect(JSON.parse(out)).toMatchObject({ files: [{ lines: 60_000, calls: 59_999 }] });
 });

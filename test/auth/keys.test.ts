@@ -85,14 +85,9 @@ describe('The gateway responds with 401, without reading the body or calling the
     ['the user part of the address', `http://shop:${SHOP}@gateway.example/graphql`],
   ])('to a request with a key in %s', async (_where, target) => expectRefused(await post([], BODY, target)));
 
-  test('to a request with a key in the body', async () => {
-    const authorization = `Bearer ${SHOP}`;
-    const extensions = { authorization, headers: { authorization } };
-    expectRefused(await post([], JSON.stringify({ query: LOOKUP, authorization, extensions })));
-  });
-
-  test('to a request with an invalid body', async () => {
-    for (const body of ['{', '{"query":"{ nosuch }"}', '']) expectRefused(await post([], body));
+  test('to a request with an invalid body, or with a key in the body', async () => {
+    const withKey = JSON.stringify({ query: LOOKUP, authorization: `Bearer ${SHOP}` });
+    for (const body of ['{', '{"query":"{ nosuch }"}', '', withKey]) expectRefused(await post([], body));
   });
 
   test.each(['Content-Length: 90000', 'Content-Length: 1000000000', 'Transfer-Encoding: chunked'])(
@@ -105,19 +100,6 @@ describe('The gateway responds with 401, without reading the body or calling the
       wire.close();
     },
   );
-
-  test('to the second of three requests on a connection, the only one without a key', async () => {
-    const wire = await Wire.open(url);
-    const texts = [[`Authorization: Bearer ${SHOP}`], [], [`Authorization: Bearer ${SHOP}`]].map(
-      (headers) => {
-        const [line = '', ...lines] = headOf(`Content-Length: ${BODY.length}`, ...headers);
-        return requestText(line, lines, BODY);
-      },
-    );
-    const responses = await wire.write(texts.join('')).responses(3);
-    wire.close();
-    expect(responses.map(({ status }) => status)).toEqual([200, 401, 200]);
-  });
 });
 
 test.each([

@@ -50,7 +50,6 @@ describe('A token is accepted', () => {
     ['signed by EdDSA', tokenBy(ed)],
     ['without kid if one published key fits', tokenBy(rsa, {}, { kid: undefined })],
     ['with the type at+jwt', tokenBy(ec, {}, { typ: 'at+jwt' })],
-    ['with the type application/JWT', tokenBy(ec, {}, { typ: 'application/JWT' })],
     ['for several audiences, one of them ours', tokenBy(ec, { aud: ['a', AUDIENCE] })],
     ['that expired 5 seconds ago, because clocks differ', tokenBy(ec, { exp: S - 5 })],
     ['whose nbf and iat are 5 seconds in the future', tokenBy(ec, { nbf: S + 5, iat: S + 5 })],
@@ -86,14 +85,15 @@ test('A forged or invalid token is refused, not logged, and causes no request ex
 });
 
 describe('The claims of a good token', () => {
-  const OTHER_SCOPES = `payouts:read payments:create PAYMENTS:READ payments:reads payments:read:owner payments:read:
-    payments:read:own: payments:read,payouts:read * payments:* constructor __proto__ toString`;
+  const OTHER_SCOPES =
+    'payouts:read payments:create PAYMENTS:READ payments:reads payments:read: payments:read:own: ' +
+    'payments:read:owner payments:read,payouts:read * payments:* constructor __proto__ toString';
 
   test.each<[string, Json]>([
     ['no scope', { scope: undefined }],
     ['scopes as a list', { scope: ['payments:read'] }],
     ['scopes by another name', { scope: undefined, scopes: ['payments:read'], scp: 'payments:read' }],
-    ['other scopes', { scope: OTHER_SCOPES.replaceAll(/\s+/g, ' ') }],
+    ['other scopes', { scope: OTHER_SCOPES }],
     ...[[], OURS, '*', { 0: OURS, length: 1 }, [THEIRS], [[OURS]], [OURS, '*'], [OURS, 4711, null]].map(
       (channels): [string, Json] => [`channels ${JSON.stringify(channels)}`, { channels }],
     ),

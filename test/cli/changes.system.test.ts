@@ -72,6 +72,9 @@ describeBooks('changes', (books) => {
     expect(json[3]).toMatchObject({ __typename: 'PayoutChange', previousStatus: null });
     expect(json[3]).not.toHaveProperty('state');
     expect(nextCursor(csv)).toBe(rows[3]!['cursor']);
+    await books().paid({ channel: randomUUID(), changes: ['PENDING'] });
+    // By default, the changes of all channels are printed.
+    expect(readCsv((await changes(books())).out).length).toBeGreaterThan(rows.length);
   });
 
   test('continues after a cursor without a gap or a repetition, over several pages', async () => {
@@ -88,13 +91,6 @@ describeBooks('changes', (books) => {
     await books().paid({ changes: ['FAILED'] });
     const later = await changes(books(), '--channel', channel, '--after', nextCursor(empty));
     expect(readCsv(later.out)).toMatchObject([{ status: 'FAILED' }]);
-  });
-
-  test('prints the changes of all channels by default', async () => {
-    const own = await books().paid({ changes: ['PENDING'] });
-    const other = await books().paid({ channel: randomUUID(), changes: ['PENDING'] });
-    const ids = readCsv((await changes(books())).out).map(({ transactionId }) => transactionId);
-    expect(ids).toEqual(expect.arrayContaining([own.transactionId, other.transactionId]));
   });
 
   test('prints the oldest valid cursor if --after is malformed or older than the changes that are kept', async () => {
