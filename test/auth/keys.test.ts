@@ -74,7 +74,6 @@ const REFUSED: [string, string[]][] = [
   ['the key in another header', [`X-Authorization: Bearer ${SHOP}`]],
   ['the key in a cookie', [`Cookie: authorization=Bearer ${SHOP}; token=${SHOP}`]],
   ['a loopback address in a header', ['X-Forwarded-For: 127.0.0.1', 'X-Real-IP: 127.0.0.1']],
-  ['a user in a header', ['X-Forwarded-User: service:test', 'X-Remote-User: service:test']],
 ];
 
 describe('The gateway responds with 401, without reading the body or calling the service,', () => {

@@ -132,7 +132,6 @@ describeSqliteBooks('changes', (books) => {
 
   test.each([
     ['--channel', 'mine'],
-    ['--format', 'xml'],
     ['--limit', '0'],
   ])('exits with 2 if an option is wrong: %s %s', async (name, value) => {
     const { code, out, err } = await changes(books(), name, value);

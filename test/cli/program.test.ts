@@ -45,10 +45,8 @@ test('--version prints only the version', async () => {
 test.each<[args: string[], names: RegExp]>([
   [['strat'], /'strat'[^]*\bstart\?/],
   [['audit', 'verify', '--exepct', 'x'], /'--exepct'[^]*--expect\?/],
-  [['migrate', 'everything'], /'migrate'/],
   [['attempts', 'show'], /'attempt'/],
   [['client-key', 'rotate', 'shop'], /--file/],
-  [['doctor', '--channel', 'mine'], /--channel/],
 ])('A mistyped command line exits with 2 and names the mistake: %j', async (args, names) => {
   const { code, out, err } = await run(args);
   expect({ code, out }).toEqual({ code: 2, out: '' });
