@@ -41,24 +41,13 @@ function withForgedCall(lines: string[]): string[] {
   return lines.toSpliced(3, 0, withHash(body.replace('"seq":2', '"seq":3'), hash));
 }
 
-test('Verification finds no fault in an unchanged log', async () => {
-  const { faults, notes, verifier } = await verify(await twoStarts());
-  expect([...faults, ...notes]).toEqual([]);
-  expect(verifier.files).toMatchObject([{ lines: 10, calls: 6 }]);
-  expect(verifier.writers.map(({ isClosed }) => isClosed)).toEqual([true, true]);
-});
-
 test.each<[does: string, change: (lines: string[]) => string[], firstFault: string]>([
   ['the first line of the file removed', without(1), '1 lines_missing'],
   ['a call in the middle removed', without(3), '3 lines_missing'],
   ['the lines of the older process removed', (lines) => lines.slice(5), '1 lines_missing'],
   ['the opening line of the younger process removed', without(6), '6 lines_missing'],
   ['an amount changed', rewritten(3, '"10000.00"', '"10.00"'), '3 changed'],
-  ['the hash of a line changed', rewritten(4, /"hash":"\w{6}/, '"hash":"abcdef'), '4 changed'],
   ['the end of a line changed', rewritten(4, /"\}$/, '"]'), '4 cut_off'],
-  ['the end of the last line changed', rewritten(10, /"\}$/, '"]'), '10 cut_off'],
-  ['the first line changed', rewritten(1, '"pid":', '"pid":1'), '1 changed'],
-  ['a letter replaced by its escape', rewritten(3, 'shop', 'sho\\u0070'), '3 changed'],
   [
     'a call and its hash changed',
     (lines) => rehashed(3)(rewritten(3, '"10000.00"', '"10.00"')(lines)),
@@ -70,13 +59,7 @@ test.each<[does: string, change: (lines: string[]) => string[], firstFault: stri
     '5 lines_missing',
   ],
   ['two calls swapped', swapped(2, 3), '2 lines_missing'],
-  [
-    'the lines of both processes swapped',
-    (lines) => [...lines.slice(5), ...lines.slice(0, 5)],
-    '1 lines_missing',
-  ],
   ['a line copied', (lines) => lines.toSpliced(3, 0, lines[2]!), '4 out_of_place'],
-  ['the lines of a process copied', (lines) => [...lines, ...lines.slice(0, 5)], '11 out_of_place'],
   ['a text inserted', (lines) => lines.toSpliced(3, 0, 'nothing happened'), '4 not_a_line'],
   ['a call with a matching hash inserted', withForgedCall, '5 out_of_place'],
 ])('Verification detects this change: %s', async (_does, change, firstFault) => {
@@ -103,43 +86,26 @@ test('Verification detects any single changed character', async () => {
   );
 });
 
-describe('Verification of a log that two processes write to', () => {
-  async function shared(): Promise<string> {
-    const file = temporaryLog();
-    const [one, two] = [openLog(file).log, openLog(file).log];
-    for (const key of ['a', 'b']) {
-      one.record(entry({ key }));
-      two.record(entry({ key }));
-    }
-    await two.close();
-    one.record(entry({ key: 'c' }));
-    await one.close();
-    return file;
+test('Verification detects the removal of all lines, or of the last lines, of one of two processes', async () => {
+  const file = temporaryLog();
+  const [one, two] = [openLog(file).log, openLog(file).log];
+  for (const log of [one, two, one, two]) log.record(entry());
+  await two.close();
+  one.record(entry());
+  await one.close();
+  const { faults, notes } = await verify(file);
+  expect([...faults, ...notes]).toEqual([]);
+  const lines = linesOf(file);
+  const other = readLine(lines[1]!)!.writer;
+  const places = lines.flatMap((line, place) => (readLine(line)!.writer === other ? [place] : []));
+  expect(places).toHaveLength(4);
+  for (let kept = 0; kept < places.length; kept += 1) {
+    putLines(
+      file,
+      lines.filter((_line, place) => !places.slice(kept).includes(place)),
+    );
+    expect((await verify(file)).faults).not.toEqual([]);
   }
-
-  test('finds no fault in the lines, which form one hash chain', async () => {
-    const file = await shared();
-    const lines = linesOf(file).map((line) => readLine(line)!);
-    expect(new Set(lines.map(({ writer }) => writer)).size).toBe(2);
-    expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_line, place) => place));
-    const { faults, notes } = await verify(file);
-    expect([...faults, ...notes]).toEqual([]);
-  });
-
-  test('detects the removal of all lines, or of the last lines, of one process', async () => {
-    const file = await shared();
-    const lines = linesOf(file);
-    const other = readLine(lines[1]!)!.writer;
-    const isOther = (line: string): boolean => readLine(line)!.writer === other;
-    for (let kept = 0; kept < lines.filter(isOther).length; kept += 1) {
-      let seen = 0;
-      putLines(
-        file,
-        lines.filter((line) => !isOther(line) || (seen += 1) <= kept),
-      );
-      expect((await verify(file)).faults).not.toEqual([]);
-    }
-  });
 });
 
 test.each([
@@ -175,51 +141,29 @@ test.each([null, 'another-key'])('With AUDIT_LOG_KEY, a log rewritten with %j is
   expect(faults.map(({ code }) => code)).toEqual(Array(5).fill('changed'));
 });
 
-describe('Verification with a seal', () => {
-  test('detects that the last lines were removed, and accepts lines after the seal', async () => {
-    const file = await twoStarts();
-    const { seal = '' } = (await verify(file)).verifier.files[0]!;
-    const whole = linesOf(file);
-    expect(seal).toBe(readLine(whole.at(-1)!)!.hash);
-    const seals = [seal, readLine(whole[0]!)!.hash];
-    await writeLog(file, 'g');
-    expect((await verify(file, seals)).verifier.notFound).toEqual([]);
-
-    for (let kept = 0; kept < whole.length; kept += 1) {
-      putLines(file, whole.slice(0, kept));
-      expect((await verify(file, seals)).verifier.notFound).toEqual(kept === 0 ? seals : [seal]);
-    }
-  });
-
-  test('detects that the log was rewritten with matching hashes', async () => {
-    const file = await twoStarts();
-    const { seal = '' } = (await verify(file)).verifier.files[0]!;
-    writeFileSync(file, '');
-    await writeLog(file, 'a', 'b');
-    await writeLog(file, 'd', 'e', 'f');
-    const { verifier, faults } = await verify(file, [seal]);
-    expect(faults).toEqual([]);
-    expect(verifier.notFound).toEqual([seal]);
-  });
+test('Verification with a seal detects that the last lines were removed, and accepts lines after the seal', async () => {
+  const file = await twoStarts();
+  const { seal = '' } = (await verify(file)).verifier.files[0]!;
+  const whole = linesOf(file);
+  expect(seal).toBe(readLine(whole.at(-1)!)!.hash);
+  const seals = [seal, readLine(whole[0]!)!.hash];
+  await writeLog(file, 'g');
+  expect((await verify(file, seals)).verifier.notFound).toEqual([]);
+  for (let kept = 0; kept < whole.length; kept += 1) {
+    putLines(file, whole.slice(0, kept));
+    expect((await verify(file, seals)).verifier.notFound).toEqual(kept === 0 ? seals : [seal]);
+  }
 });
 
 describe('A line whose process died while writing it', () => {
-  /** Returns the log of a process that died when it had written `bytes` bytes of its last line. */
-  async function torn(bytes: number): Promise<string> {
-    const file = temporaryLog();
-    openLog(file).log.record(entry());
-    const written = linesOf(file);
-    openLog(file).log.record(entry({ key: 'the last one' }));
-    const [opening] = linesOf(file).slice(written.length);
-    const whole = [...written, opening].join('\n').length + 1;
-    truncateSync(file, whole + bytes);
-    return file;
-  }
-
   test.each([1, 100])(
     'is reported as a note, and the next process begins a new line (%i bytes)',
     async (bytes) => {
-      const file = await torn(bytes);
+      const file = temporaryLog();
+      openLog(file).log.record(entry());
+      openLog(file).log.record(entry());
+      const whole = `${linesOf(file).slice(0, 3).join('\n')}\n`;
+      truncateSync(file, whole.length + bytes);
       const { faults, notes, verifier } = await verify(file);
       expect(faults).toEqual([]);
       expect(notes).toMatchObject([{ line: 4, code: 'cut_off' }]);

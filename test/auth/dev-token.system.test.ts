@@ -1,35 +1,28 @@
-import { mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { readConfig } from '../../src/config';
 import { run, type Ran } from '../cli/support/run';
 import { CHECKOUT, listening, startProgram } from '../support/program';
+import { temporaryFolder } from '../support/cleanup';
 import { freePort } from '../support/free-port';
-import { DOCUMENTS, redirectCall, type MutationResult } from '../support/calls';
+import { DOCUMENTS, redirectCall } from '../support/calls';
 import { CHANNEL } from '../support/gateway';
 import { post, type RawResult } from '../support/raw';
 import { bearer } from './support/harness';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'paygraph-dev-token-'));
+const folder = temporaryFolder();
 symlinkSync(path.join(CHECKOUT, 'bin'), path.join(folder, 'bin'));
 
-const checkout = process.cwd();
 process.chdir(folder);
+afterAll(() => process.chdir(CHECKOUT));
 
-afterAll(() => {
-  process.chdir(checkout);
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const devToken = (args: readonly string[], settings: Record<string, string> = {}): Promise<Ran> =>
-  run(['dev-token', ...args], settings);
+const devToken = (args: readonly string[], settings: Record<string, string>): Promise<Ran> =>
+  run(['dev-token', '--sub', 'alice', ...args], settings);
 
 const settingsIn = ({ err }: Ran) =>
   Object.fromEntries(
     [...err.matchAll(/^ +(AUTH_\w+)=(\S+)$/gm)].map(([, name = '', value = '']) => [name, value] as const),
   );
-
-const LOOK = `query ($id: UUID!) { payment(channel: "${CHANNEL}", transactionId: $id) { __typename } }`;
 
 describe('dev-token', () => {
   let SANDBOX_PORT: string;
@@ -42,14 +35,14 @@ describe('dev-token', () => {
     return ran.out.trim();
   };
 
-  const ask = (credentials: string, query: string, variables: object): Promise<RawResult> =>
-    post(`${url}/graphql`, JSON.stringify({ query, variables }), bearer(credentials));
-  const create = (credentials: string): Promise<RawResult> =>
-    ask(credentials, DOCUMENTS.createPayment, { input: redirectCall('CARD').input });
+  const create = (credentials: string): Promise<RawResult> => {
+    const body = { query: DOCUMENTS.createPayment, variables: { input: redirectCall('CARD').input } };
+    return post(`${url}/graphql`, JSON.stringify(body), bearer(credentials));
+  };
 
   beforeAll(async () => {
     SANDBOX_PORT = String(await freePort());
-    auth = settingsIn(await devToken(['--sub', 'somebody'], { SANDBOX_PORT }));
+    auth = settingsIn(await devToken([], { SANDBOX_PORT }));
     url = await listening(startProgram({ PORT: '0', SANDBOX_PORT, ...auth }, folder));
   });
 
@@ -58,25 +51,16 @@ describe('dev-token', () => {
     const before = statSync(file);
     expect(before.mode & 0o777).toBe(0o600);
     expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
-    await token('--sub', 'alice');
+    await token();
     expect(statSync(file)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
     const served = await (await fetch(String(auth['AUTH_JWKS_URL']))).text();
     expect(served).toContain('"kid"');
     expect(served).not.toContain('"d"');
   });
 
-  test('issues tokens with which two callers see only their own payments', async () => {
-    const [alice, bob] = await Promise.all([token('--sub', 'alice'), token('--sub', 'bob')]);
-    const [ofAlice, ofBob] = await Promise.all(
-      [alice, bob].map(async (caller) => {
-        const { data } = (await create(caller)) as { data: { createPayment: MutationResult } };
-        return data.createPayment.payment?.transactionId;
-      }),
-    );
-    const sees = async (caller: string, id?: string): Promise<boolean> =>
-      ((await ask(caller, LOOK, { id })).data as { payment: unknown }).payment !== null;
-    expect([await sees(alice, ofAlice), await sees(alice, ofBob)]).toEqual([true, false]);
-    expect([await sees(bob, ofAlice), await sees(bob, ofBob)]).toEqual([false, true]);
+  test('issues tokens with which a caller creates payments', async () => {
+    const { data } = await create(await token());
+    expect(data).toMatchObject({ createPayment: { __typename: 'PaymentSuccess' } });
   });
 
   test.each([
@@ -84,30 +68,28 @@ describe('dev-token', () => {
     ['is for another channel', ['--channels', CHANNEL.replace('7c', '8d')], 'FORBIDDEN'],
     ['has expired', ['--expires-in', '-5m'], 'UNAUTHENTICATED'],
   ])('issues a token that is refused because it %s', async (_what, options, code) => {
-    const { errors } = await create(await token('--sub', 'alice', ...options));
+    const { errors } = await create(await token(...options));
     expect(errors).toMatchObject([{ extensions: { code } }]);
   });
 
-  test('refuses a real service; a gateway with a real service refuses the issuer of dev-token', async () => {
-    const real = {
-      SERVICE_BASE_URL: 'https://pay.example.com/',
-      SERVICE_API_KEY: 'a',
-      SERVICE_SECRET_KEY: 'b',
-    };
-    expect(await devToken(['--sub', 'alice'], real)).toMatchObject({ code: 2, out: '' });
-    expect(() => readConfig({ ...real, ...auth })).toThrow(/AUTH_ISSUER: /);
-    expect(() => readConfig({ ...real, ...auth, AUTH_ISSUER: 'https://login.example/' })).not.toThrow();
+  const REAL = {
+    SERVICE_BASE_URL: 'https://pay.example.com/',
+    SERVICE_API_KEY: 'a',
+    SERVICE_SECRET_KEY: 'b',
+  };
+
+  test('issues tokens that a gateway with a real service refuses at start', () => {
+    expect(() => readConfig({ ...REAL, ...auth })).toThrow(/AUTH_ISSUER: /);
+    expect(() => readConfig({ ...REAL, ...auth, AUTH_ISSUER: 'https://login.example/' })).not.toThrow();
   });
 
-  const REFUSED: [string, string[], RegExp, Record<string, string>?][] = [
-    ['an unknown scope', ['--sub', 'alice', '--scope', 'payments:write'], /--scope/],
-    ['a lifetime of more than a day', ['--sub', 'alice', '--expires-in', '25h'], /--expires-in/],
-    ['SANDBOX_PORT=0, which is no fixed port', ['--sub', 'alice'], /SANDBOX_PORT/, { SANDBOX_PORT: '0' }],
-  ];
-
-  test.each(REFUSED)('refuses %s', async (_what, args, pattern, settings = {}) => {
+  test.each<[string, string[], RegExp, Record<string, string>]>([
+    ['a real service', [], /SERVICE_BASE_URL/, REAL],
+    ['an unknown scope', ['--scope', 'payments:write'], /--scope/, {}],
+    ['a lifetime of more than a day', ['--expires-in', '25h'], /--expires-in/, {}],
+    ['SANDBOX_PORT=0, which is no fixed port', [], /SANDBOX_PORT/, { SANDBOX_PORT: '0' }],
+  ])('refuses %s', async (_what, args, pattern, settings) => {
     const ran = await devToken(args, settings);
-    expect(ran).toMatchObject({ code: 2, out: '' });
-    expect(ran.err).toMatch(pattern);
+    expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringMatching(pattern) });
   });
 });

@@ -1,24 +1,20 @@
 import type { ServerResponse } from 'node:http';
-import { pino } from 'pino';
 import { Authenticator } from '../../src/auth/authenticator';
 import { AccessError } from '../../src/auth/caller';
 import { readConfig } from '../../src/config';
 import type { AdvancingClock } from '../../src/sandbox/clock';
 import { clientKeysFile } from '../support/credentials';
 import { until } from '../support/latch';
-import { testGateway, testSettings } from '../support/gateway';
+import { closeAfterTests, logTo, testGateway, testSettings } from '../support/gateway';
 import { Issuer, goodClaims, newKey, tokenBy, type SigningKey } from '../support/issuer';
 import { fakeClock } from '../support/fake-clock';
 import { expectErrors } from '../support/raw';
 import { OURS, bearer, clientOf, keyOf } from './support/harness';
 
-/** Minimum time between two reloads that are caused by unknown keys. */
+// These are the limits of src/auth/token-keys.ts.
 const COOLDOWN_MS = 30_000;
-/** Minimum time between two loads while no keys have been loaded. */
 const RETRY_MS = 5_000;
-/** Keys of this age are reloaded before they are used. */
 const MAX_UNCHECKED_MS = 60_000;
-/** Maximum age of keys while they cannot be loaded. */
 const MAX_STALE_MS = 3_600_000;
 const MAX_WAIT_MS = 1000;
 
@@ -37,9 +33,6 @@ const tokenOf = (key: SigningKey, kid = key.kid): Promise<string> =>
 const unknownTokens = (count: number): Promise<string[]> =>
   Promise.all(Array.from({ length: count }, (_, place) => tokenOf(attacker, `x${place}`)));
 
-const open: Authenticator[] = [];
-afterEach(() => open.splice(0).forEach((authenticator) => authenticator.close()));
-
 /** A JWT verifier, with a fake clock. */
 class Harness {
   readonly clock: AdvancingClock = fakeClock(Date.now());
@@ -49,9 +42,9 @@ class Harness {
   constructor(readonly issuer: Issuer) {
     const CLIENT_KEYS_FILE = clientKeysFile(clientOf('shop', { channels: [OURS] }));
     const { access } = readConfig({ ...testSettings(), CLIENT_KEYS_FILE, ...issuer.settings });
-    const log = pino({ level: 'trace' }, { write: (line) => void this.logLines.push(line) });
+    const log = logTo(this.logLines);
     this.#authenticator = new Authenticator({ ...access, clock: this.clock, log });
-    open.push(this.#authenticator);
+    closeAfterTests({ close: async () => this.#authenticator.close() });
   }
 
   /** Resolves with `accepted`, or with the reason of the refusal. */
@@ -124,53 +117,30 @@ describe('The keys of an issuer', () => {
     }
     expect(await b.outcome(await tokenOf(first))).toBe('accepted');
   });
-
-  test('are reloaded after the clock was set back, and not used beyond their maximum age', async () => {
-    const b = await harnessWith(first);
-    let setBackMs = 0;
-    const { now } = b.clock;
-    jest.spyOn(b.clock, 'now').mockImplementation(() => now.call(b.clock) - setBackMs);
-    // Without iat, which would be in the future.
-    const [old, fresh] = await Promise.all(
-      [first, second].map((key) => tokenBy(key, { claims: { iat: undefined } })),
-    );
-    expect(await b.outcome(old!)).toBe('accepted');
-    b.issuer.keys = [second];
-    setBackMs = 3_600_000;
-    expect(await b.outcome(old!)).toBe('BAD_CREDENTIALS');
-    expect(await b.outcome(fresh!)).toBe('accepted');
-    await b.issuer.down();
-    b.clock.advance(2 * MAX_STALE_MS);
-    setBackMs += 2 * MAX_STALE_MS;
-    expect(await b.outcome(fresh!)).toBe('KEYS_UNAVAILABLE');
-  });
 });
 
-const status =
-  (code: number, headers: Record<string, string> = {}, body = '') =>
-  (response: ServerResponse): void => {
-    response.writeHead(code, headers).end(body);
-  };
-const json = (value: unknown) => status(200, { 'content-type': 'application/json' }, JSON.stringify(value));
-const huge = (response: ServerResponse): void =>
-  json({ filler: 'x'.repeat(2 * 1024 * 1024), keys: [first.jwk] })(response);
+type Respond = (response: ServerResponse) => void;
 
-describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
-  ['is down', 'down'],
+const status =
+  (code: number, headers: Record<string, string> = {}, body = ''): Respond =>
+  (response) =>
+    response.writeHead(code, headers).end(body);
+const json = (value: unknown) => status(200, { 'content-type': 'application/json' }, JSON.stringify(value));
+
+describe.each<[string, Respond | undefined]>([
+  ['is down', undefined],
   ['responds with 500', status(500)],
   ['responds with 200 and no body', status(200)],
-  ['responds with null', json(null)],
   ['responds with keys that are not objects', json({ keys: [1, 2] })],
-  ['responds with 2 MB', huge],
-  ['closes the connection', (response) => response.destroy()],
+  ['responds with 2 MB', json({ keys: [], filler: 'x'.repeat(2 * 1024 * 1024) })],
 ])('An issuer that %s', (_what, fault) => {
   const fail = async ({ issuer }: Harness): Promise<void> => {
-    if (fault === 'down') await issuer.down();
-    else issuer.respondWith = fault;
+    if (!fault) await issuer.down();
+    issuer.respondWith = fault;
   };
   const repair = async ({ issuer, clock }: Harness): Promise<void> => {
-    if (fault === 'down') await issuer.up();
-    else issuer.respondWith = undefined;
+    if (!fault) await issuer.up();
+    issuer.respondWith = undefined;
     clock.advance(RETRY_MS + 1);
   };
 
@@ -181,7 +151,7 @@ describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
     for (let count = 0; count < 10; count += 1) expect(await b.outcome(token)).toBe('KEYS_UNAVAILABLE');
     expect(await b.outcome(keyOf('shop'))).toBe('accepted');
     expect(b.loadFailures).toBe(1);
-    if (fault !== 'down') expect(b.issuer.requests).toBe(1);
+    if (fault) expect(b.issuer.requests).toBe(1);
     await repair(b);
     expect(await b.outcome(token)).toBe('accepted');
     expect(b.logLines.join('')).not.toContain(token);
@@ -207,20 +177,16 @@ describe.each<[string, ((response: ServerResponse) => void) | 'down']>([
 });
 
 describe('An issuer', () => {
-  test('that is down does not change the response to a token that no key makes valid', async () => {
-    const b = await harnessWith(first);
-    await b.issuer.down();
-    const [, payload = ''] = (await tokenOf(first)).split('.');
-    for (const alg of ['none', 'HS256', 'PS256']) {
-      const head = Buffer.from(JSON.stringify({ alg })).toString('base64url');
-      expect(await b.outcome(`${head}.${payload}.AAAA`)).toBe('BAD_CREDENTIALS');
-    }
-  });
+  /** Makes the issuer hold each response until the tests end. Returns the held responses. */
+  function hold({ issuer }: Harness): ServerResponse[] {
+    const held: ServerResponse[] = [];
+    issuer.respondWith = (response) => void held.push(response);
+    return held;
+  }
 
   test('that never responds delays the first requests with its tokens by a second, and no other requests', async () => {
     const b = await harnessWith(first);
-    const held: ServerResponse[] = [];
-    b.issuer.respondWith = (response) => void held.push(response);
+    const held = hold(b);
     const token = await tokenOf(first);
     const waiting = b.outcome(token);
     expect(await b.outcome(keyOf('shop'))).toBe('accepted');
@@ -233,15 +199,13 @@ describe('An issuer', () => {
     expect(await b.outcome(token)).toBe('KEYS_UNAVAILABLE');
     b.clock.advance(RETRY_MS);
     expect(await b.outcome(token)).toBe('accepted');
-    held.forEach((response) => response.destroy());
   });
 
   test('that stops responding does not delay tokens signed by known keys', async () => {
     const b = await harnessWith(first);
     const [good, bad] = [await tokenOf(first), await tokenOf(attacker)];
     expect(await b.outcome(good)).toBe('accepted');
-    const held: ServerResponse[] = [];
-    b.issuer.respondWith = (response) => void held.push(response);
+    const held = hold(b);
     b.clock.advance(COOLDOWN_MS);
     const waiting = b.outcome(bad);
     await until(() => held.length);
@@ -252,18 +216,14 @@ describe('An issuer', () => {
     b.clock.advance(MAX_UNCHECKED_MS);
     await until(() => b.loadFailures);
     expect(await b.outcome(good)).toBe('accepted');
-    held.forEach((response) => response.destroy());
   });
 
   test('that redirects the request for its keys provides no keys; the redirect is not followed', async () => {
     const elsewhere = await Issuer.start(attacker);
     const b = await harnessWith(first);
-    for (const code of [301, 302, 307]) {
-      b.issuer.respondWith = status(code, { location: elsewhere.url });
-      expect(await b.outcome(await tokenOf(attacker))).toBe('KEYS_UNAVAILABLE');
-      b.clock.advance(RETRY_MS + 1);
-    }
-    expect([b.issuer.requests, elsewhere.requests]).toEqual([3, 0]);
+    b.issuer.respondWith = status(307, { location: elsewhere.url });
+    expect(await b.outcome(await tokenOf(attacker))).toBe('KEYS_UNAVAILABLE');
+    expect([b.issuer.requests, elsewhere.requests]).toEqual([1, 0]);
   });
 });
 

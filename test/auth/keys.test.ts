@@ -1,11 +1,11 @@
 import { AUTHORIZED, CLIENT_KEY } from '../support/credentials';
 import { TRANSACTION_ID } from '../support/calls';
 import { testGateway, testSandbox, clear, type LoggedGateway, type TestClient } from '../support/gateway';
-import { fileOf, sha256 } from '../support/manifests';
-import { raw, type RawResult } from '../support/raw';
+import { sha256 } from '../support/manifests';
+import { post as sendPost, raw, type RawResult } from '../support/raw';
 import { Wire, exchange, requestText, type WireResponse } from '../support/wire';
 import { expectUnauthenticated } from './support/responses';
-import { OURS, startAuthHarness, bearer, clientOf, keyOf } from './support/harness';
+import { OURS, startAuthHarness, clientOf, keyOf } from './support/harness';
 
 const LOOKUP = `{ payment(channel: "${OURS}", transactionId: "${TRANSACTION_ID}") { __typename } }`;
 const BODY = JSON.stringify({ query: LOOKUP });
@@ -47,51 +47,33 @@ function expectRefused(response: WireResponse | undefined): void {
   expect(body + harness.logLines.join('')).not.toMatch(/CANARY|canary/);
 }
 
-describe('A client key', () => {
-  test.each([
-    ['in an Authorization header', `Authorization: Bearer ${SHOP}`],
-    ['with the scheme in lower case', `Authorization: bearer ${SHOP}`],
-    ['between blanks that HTTP removes', `Authorization:  \t Bearer ${SHOP} \t `],
-  ])('is accepted %s', async (_how, header) => {
-    const { status, body } = await post([header]);
-    expect({ status, body }).toEqual({ status: 200, body: expect.stringContaining('"data"') as unknown });
-    expect(harness.service.requests).toHaveLength(1);
-  });
-
-  test('is in no log line, but the id of its client is', async () => {
-    await harness.client.request(LOOKUP, {}, bearer(SHOP));
-    const log = harness.logLines.join('');
-    expect(log).toContain('service:shop');
-    expect(log).not.toContain('CANARY');
-  });
-
-  test('is refused if CLIENT_KEYS_FILE has no clients', async () => {
-    const env = { CLIENT_KEYS_FILE: fileOf('[]') };
-    const client = await testGateway('http://127.0.0.1:9/', { env });
-    expectUnauthenticated(await client.request(LOOKUP));
-  });
+test.each([
+  ['in an Authorization header', `Authorization: Bearer ${SHOP}`],
+  ['with the scheme in lower case', `Authorization: bearer ${SHOP}`],
+  ['between blanks that HTTP removes', `Authorization:  \t Bearer ${SHOP} \t `],
+])('A client key is accepted %s, and the id of its client is logged', async (_how, header) => {
+  const { status, body } = await post([header]);
+  expect({ status, body }).toEqual({ status: 200, body: expect.stringContaining('"data"') as unknown });
+  expect(harness.service.requests).toHaveLength(1);
+  expect(harness.logLines.join('')).toContain('service:shop');
+  expect(harness.logLines.join('')).not.toContain('CANARY');
 });
 
 const REFUSED: [string, string[]][] = [
   ['no Authorization header', []],
-  ['an empty Authorization header', ['Authorization:']],
   ['the scheme without a key', ['Authorization: Bearer ']],
   ['the key without a scheme', [`Authorization: ${SHOP}`]],
   ['another scheme', [`Authorization: Basic ${SHOP}`]],
-  ['the unknown scheme Bearers', [`Authorization: Bearers ${SHOP}`]],
   ['no blank after the scheme', [`Authorization: Bearer${SHOP}`]],
   ['a wrong key', ['Authorization: Bearer pgk_CANARY-nobody']],
-  ['the key and one letter more', [`Authorization: Bearer ${SHOP}x`]],
   ['the key in capitals', [`Authorization: Bearer ${SHOP.toUpperCase()}`]],
   ['the key and a word', [`Authorization: Bearer ${SHOP} please`]],
   ['two keys in one header', [`Authorization: Bearer ${SHOP}, Bearer ${CLIENT_KEY}`]],
   ['the SHA-256 of the key', [`Authorization: Bearer ${sha256(SHOP)}`]],
   ['a key of 9000 letters', [`Authorization: Bearer pgk_CANARY${'x'.repeat(9000)}`]],
-  ['the id of the client', ['Authorization: Bearer shop']],
   ['the key in another header', [`X-Authorization: Bearer ${SHOP}`]],
   ['the key in a cookie', [`Cookie: authorization=Bearer ${SHOP}; token=${SHOP}`]],
   ['a loopback address in a header', ['X-Forwarded-For: 127.0.0.1', 'X-Real-IP: 127.0.0.1']],
-  ['a user in a header', ['X-Forwarded-User: service:test', 'X-Remote-User: service:test']],
 ];
 
 describe('The gateway responds with 401, without reading the body or calling the service,', () => {
@@ -102,15 +84,9 @@ describe('The gateway responds with 401, without reading the body or calling the
     ['the user part of the address', `http://shop:${SHOP}@gateway.example/graphql`],
   ])('to a request with a key in %s', async (_where, target) => expectRefused(await post([], BODY, target)));
 
-  test('to a request with a key in the body', async () => {
-    const authorization = `Bearer ${SHOP}`;
-    const extensions = { authorization, headers: { authorization } };
-    expectRefused(await post([], JSON.stringify({ query: LOOKUP, authorization, extensions })));
-  });
-
-  test('to a request with an invalid body', async () => {
-    for (const body of ['{', '[]', '{"query":"{"}', '{"query":"{ nosuch }"}', ''])
-      expectRefused(await post([], body));
+  test('to a request with an invalid body, or with a key in the body', async () => {
+    const withKey = JSON.stringify({ query: LOOKUP, authorization: `Bearer ${SHOP}` });
+    for (const body of ['{', '{"query":"{ nosuch }"}', '', withKey]) expectRefused(await post([], body));
   });
 
   test.each(['Content-Length: 90000', 'Content-Length: 1000000000', 'Transfer-Encoding: chunked'])(
@@ -123,32 +99,15 @@ describe('The gateway responds with 401, without reading the body or calling the
       wire.close();
     },
   );
-
-  test('to the second of three requests on a connection, the only one without a key', async () => {
-    const wire = await Wire.open(url);
-    const texts = [[`Authorization: Bearer ${SHOP}`], [], [`Authorization: Bearer ${SHOP}`]].map(
-      (headers) => {
-        const [line = '', ...lines] = headOf(`Content-Length: ${BODY.length}`, ...headers);
-        return requestText(line, lines, BODY);
-      },
-    );
-    const responses = await wire.write(texts.join('')).responses(3);
-    wire.close();
-    expect(responses.map(({ status }) => status)).toEqual([200, 401, 200]);
-  });
 });
 
-const [GOOD, BAD] = [`Authorization: Bearer ${SHOP}`, 'Authorization: Bearer pgk_CANARY-nobody'];
-
 test.each([
-  ['two Authorization headers, the valid one last', 400, [BAD, GOOD]],
-  ['an empty Authorization header and a valid one', 400, ['Authorization:', GOOD]],
+  ['two Authorization headers', 400, ['Authorization:', `Authorization: Bearer ${SHOP}`]],
   ['a header of 20 KB', 431, [`Authorization: Bearer CANARY${'x'.repeat(20_000)}`]],
 ])('A request with %s is refused with %d', async (_what, status, headers) => {
   const response = await post(headers);
   expect(response.status).toBe(status);
-  if (status === 400)
-    expect(JSON.parse(response.body)).toMatchObject({ errors: [{ extensions: { code: 'BAD_REQUEST' } }] });
+  if (status === 400) expect(response.body).toContain('"BAD_REQUEST"');
   expect(harness.service.requests).toHaveLength(0);
   expect(response.body + harness.logLines.join('')).not.toContain('CANARY');
 });
@@ -172,45 +131,29 @@ describe('With the sandbox and client keys', () => {
     client = await sandboxGateway();
   });
 
-  test('the landing page requires no key, and is the same for any query', async () => {
-    const bare = await get(client, {}, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
-    for (const query of [LOOKUP, '{ __typename }', '{', `mutation { confirmPayment { __typename } }`]) {
-      const { status, headers, text } = await get(client, { query }, { accept: 'text/html' });
-      expect(status).toBe(200);
-      expect(headers.get('content-type')).toMatch(/^text\/html/);
-      expect(withoutNonces(text)).toBe(withoutNonces(bare.text));
-    }
-  });
-
-  // For these headers, content negotiation could select the landing page or a GraphQL response.
+  // For most of these headers, content negotiation could select the landing page or a GraphQL response.
   test.each([
-    'text/html;q=0.1, application/json',
-    'text/html; q=0.0001, */*',
-    'text/html;charset=utf-8;q=0.3, application/graphql-response+json',
-    'text/html, application/json;q=1.0',
-    'text/html,text/html;q=0.1,application/json;q=0.5',
-    'text/html-ish, application/json',
-    'application/json, text/html',
-    'TEXT/HTML;q=0.1, application/json',
-    'text/*;q=0.1, application/json',
-    '',
-  ])('a GET that accepts "%s" gets the landing page or 401', async (accept) => {
-    for (const query of [LOOKUP, '{ __typename }', '{ __schema { queryType { name } } }']) {
-      const response = await get(client, { query }, { accept });
-      const isPage = response.headers.get('content-type')?.startsWith('text/html') ?? false;
-      if (!isPage) expectUnauthenticated({ data: undefined, ...response });
-      expect(response.text).not.toMatch(/"data":|queryType/);
-    }
-  });
-
-  test.each(['POST', 'HEAD'])(
-    'a %s request without a key gets 401, even if its Accept header allows text/html',
-    async (method) => {
-      const headers = { ...BROWSER, accept: 'text/html', 'content-type': 'application/json' };
-      const body = method === 'POST' ? JSON.stringify({ query: LOOKUP }) : undefined;
-      expect((await raw(`${client.url}?query=%7B__typename%7D`, { method, headers, body })).status).toBe(401);
+    ['text/html,application/xhtml+xml,*/*;q=0.8', true],
+    ['text/html;q=0.1, application/json', false],
+    ['text/html-ish, application/json', false],
+    ['', false],
+  ])(
+    'a GET that accepts "%s" gets the landing page (%j) or 401, whatever its query is',
+    async (accept, isPage) => {
+      const bare = await get(client, {}, { accept });
+      for (const query of [LOOKUP, '{', '{ __schema { queryType { name } } }']) {
+        const response = await get(client, { query }, { accept });
+        if (!isPage) expectUnauthenticated({ data: undefined, ...response });
+        else expect(withoutNonces(response.text)).toBe(withoutNonces(bare.text));
+        expect(response.headers.get('content-type')?.startsWith('text/html')).toBe(isPage);
+      }
     },
   );
+
+  test('a POST without a key gets 401, even if it accepts text/html', async () => {
+    const headers = { ...BROWSER, accept: 'text/html' };
+    expect((await sendPost(client.url, BODY, headers)).status).toBe(401);
+  });
 
   test('a GET whose Accept header allows text/html registers no persisted query', async () => {
     const persistedQuery = { version: 1, sha256Hash: sha256(LOOKUP) };

@@ -3,8 +3,8 @@ import { testGateway } from '../support/gateway';
 import { OUTAGES } from '../support/outage';
 import { describePostgres } from '../support/stores';
 import { codesOf } from './support/responses';
-import { describeOwnership, startIsolation } from './support/isolation-harness';
-import { OURS, bearer, keyOf } from './support/harness';
+import { as, describeOwnership, startIsolation } from './support/isolation-harness';
+import { OURS } from './support/harness';
 
 describePostgres('With PostgreSQL', () => {
   describeOwnership('PostgreSQL');
@@ -15,7 +15,7 @@ describePostgres('With PostgreSQL', () => {
     const client = await testGateway(harness.service.url, {
       env: { DATABASE_URL: outage.store.url, CLIENT_KEYS_FILE: harness.keysFile },
     });
-    const user = bearer(keyOf('user-1'));
+    const user = as('user-1');
     const { transactionId } = await harness.create('payment', user);
     const lookUp = () =>
       client.request(

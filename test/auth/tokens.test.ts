@@ -1,6 +1,4 @@
 import { clear, type LoggedGateway } from '../support/gateway';
-import { createSecretKey } from 'node:crypto';
-import { SignJWT } from 'jose';
 import {
   forgedTokens,
   newForgeryKeys,
@@ -13,7 +11,7 @@ import {
 import { TRANSACTION_ID } from '../support/calls';
 import { AUDIENCE, ISSUER, Issuer, goodClaims, type PublishedKey } from '../support/issuer';
 import { codesOf, expectUnauthenticated } from './support/responses';
-import { OURS, THEIRS, startAuthHarness, bearer, clientOf, keyOf } from './support/harness';
+import { OURS, THEIRS, startAuthHarness, bearer } from './support/harness';
 
 const LOOKUP = 'query Q($c: UUID!, $t: UUID!) { payment(channel: $c, transactionId: $t) { __typename } }';
 
@@ -30,22 +28,12 @@ const published = (key: ForgeryKey): PublishedKey => ({ jwk: publishedKey(key) a
 const tokenBy = (key: ForgeryKey, more: Json = {}, header?: Json): string =>
   signed(key, { ...goodClaims(NOW), ...more }, { header });
 
-/** Returns tokens to refuse, each with the reason. Some contain `strangerUrl`, which the attacker controls. */
-const refusedTokens = (strangerUrl: string): [string, string][] => [
-  ...forgedTokens({ keys, claims: goodClaims(NOW), attackerUrl: strangerUrl }),
-  ...wrongClaims({ iss: ISSUER, aud: AUDIENCE }, S).map(([why, more]): [string, string] => [
-    why,
-    tokenBy(ec, more),
-  ]),
-];
-
 let harness: LoggedGateway;
 let issuer: Issuer;
 
 beforeAll(async () => {
   issuer = await Issuer.start(...[rsa, ec, ed, ec384].map(published));
   harness = await startAuthHarness({
-    clients: [clientOf('shop', { channels: [OURS] })],
     env: issuer.settings,
     now: () => NOW,
   });
@@ -56,80 +44,61 @@ beforeEach(() => clear(harness));
 const ask = (token: string) => harness.client.request(LOOKUP, { c: OURS, t: TRANSACTION_ID }, bearer(token));
 
 describe('A token is accepted', () => {
-  const ACCEPTED: [string, string][] = [
+  test.each([
     ['signed by RS256', tokenBy(rsa)],
     ['signed by ES256', tokenBy(ec)],
     ['signed by EdDSA', tokenBy(ed)],
     ['without kid if one published key fits', tokenBy(rsa, {}, { kid: undefined })],
     ['with the type at+jwt', tokenBy(ec, {}, { typ: 'at+jwt' })],
-    ['with the type application/JWT', tokenBy(ec, {}, { typ: 'application/JWT' })],
     ['for several audiences, one of them ours', tokenBy(ec, { aud: ['a', AUDIENCE] })],
     ['that expired 5 seconds ago, because clocks differ', tokenBy(ec, { exp: S - 5 })],
     ['whose nbf and iat are 5 seconds in the future', tokenBy(ec, { nbf: S + 5, iat: S + 5 })],
     ['with a lifetime of a day', tokenBy(ec, { iat: S, exp: S + DAY_S })],
     ['that expires in a day, without iat', tokenBy(ec, { iat: undefined, exp: S + DAY_S })],
-    ['with unknown claims', tokenBy(ec, { roles: ['admin'], azp: 'x' })],
     ['with special characters in the subject', tokenBy(ec, { sub: 'auth0|a.b-c_d@e:f/1' })],
-  ];
-
-  test.each(ACCEPTED)('%s, and no part of it is logged', async (_what, token) => {
+  ])('%s, and no part of it is logged', async (_what, token) => {
     const { errors, status, text } = await ask(token);
     expect({ status, errors }).toEqual({ status: 200, errors: undefined });
     expect(harness.service.requests).toHaveLength(1);
     for (const part of token.split('.')) expect(text + harness.logLines.join('')).not.toContain(part);
   });
-
-  test('in addition to client keys', async () => {
-    expect((await ask(keyOf('shop'))).errors).toBeUndefined();
-  });
 });
 
-describe('A forged or invalid token', () => {
-  const ROWS = refusedTokens('https://stranger.example/keys').map(([why], place) => [why, place] as const);
-  let attackersHost: Issuer;
-  let tokens: [string, string][];
-
-  beforeAll(async () => {
-    attackersHost = await Issuer.start(published(attacker));
-    tokens = refusedTokens(attackersHost.url);
-  });
-
-  test.each(ROWS)('is refused, not logged and causes no request to the service: %s', async (_why, place) => {
-    const [, token] = tokens[place]!;
+test('A forged or invalid token is refused, not logged, and causes no request except one to the issuer', async () => {
+  const attackersHost = await Issuer.start(published(attacker));
+  const refused = [
+    ...forgedTokens({ keys, claims: goodClaims(NOW), attackerUrl: attackersHost.url }),
+    ...wrongClaims({ iss: ISSUER, aud: AUDIENCE }, S).map(
+      ([why, claims]) => [why, tokenBy(ec, claims)] as const,
+    ),
+  ];
+  expect(refused.length).toBeGreaterThan(110);
+  for (const [why, token] of refused) {
     const response = await ask(token);
+    expect([why, response.status]).toEqual([why, 401]);
     expectUnauthenticated(response);
-    expect(harness.service.requests).toHaveLength(0);
     for (const part of token.split('.').filter(({ length }) => length > 8))
       expect(response.text + harness.logLines.join('')).not.toContain(part);
-  });
-
-  test('causes one request for keys to the issuer, and none to another URL', () => {
-    expect(ROWS.length).toBeGreaterThan(110);
-    expect([issuer.requests, attackersHost.requests]).toEqual([1, 0]);
-  });
+  }
+  expect(harness.service.requests).toHaveLength(0);
+  expect([issuer.requests, attackersHost.requests]).toEqual([1, 0]);
 });
 
-const GRANTS_NOTHING: [string, Json][] = [
-  ['no scope', { scope: undefined }],
-  ['scopes as a list', { scope: ['payments:read'] }],
-  ['scopes by another name', { scope: undefined, scopes: ['payments:read'], scp: 'payments:read' }],
-  ['other scopes', { scope: 'payouts:read payments:create openid' }],
-  ['a scope in capitals', { scope: 'PAYMENTS:READ' }],
-  [
-    'scopes with appended characters',
-    { scope: 'payments:reads payments:read:owner payments:read:OWN payments:read: payments:read:own:' },
-  ],
-  ['an asterisk as scope', { scope: '* payments:*' }],
-  ['scopes with commas', { scope: 'payments:read,payouts:read' }],
-  ['scopes that are names of object properties', { scope: 'constructor __proto__ toString' }],
-  ...[[], OURS, '*', { 0: OURS, length: 1 }, [THEIRS], [[OURS]], [OURS, '*'], [OURS, 4711, null]].map(
-    (channels): [string, Json] => [`channels ${JSON.stringify(channels)}`, { channels }],
-  ),
-  ['channels by another name', { channels: undefined, channel: OURS }],
-];
-
 describe('The claims of a good token', () => {
-  test.each(GRANTS_NOTHING)('with %s allow no lookup on our channel', async (_what, more) => {
+  const OTHER_SCOPES =
+    'payouts:read payments:create PAYMENTS:READ payments:reads payments:read: payments:read:own: ' +
+    'payments:read:owner payments:read,payouts:read * payments:* constructor __proto__ toString';
+
+  test.each<[string, Json]>([
+    ['no scope', { scope: undefined }],
+    ['scopes as a list', { scope: ['payments:read'] }],
+    ['scopes by another name', { scope: undefined, scopes: ['payments:read'], scp: 'payments:read' }],
+    ['other scopes', { scope: OTHER_SCOPES }],
+    ...[[], OURS, '*', { 0: OURS, length: 1 }, [THEIRS], [[OURS]], [OURS, '*'], [OURS, 4711, null]].map(
+      (channels): [string, Json] => [`channels ${JSON.stringify(channels)}`, { channels }],
+    ),
+    ['channels by another name', { channels: undefined, channel: OURS }],
+  ])('with %s allow no lookup on our channel', async (_what, more) => {
     const response = await ask(tokenBy(ec, more));
     expect([response.status, codesOf(response)]).toEqual([200, ['FORBIDDEN']]);
     expect(harness.service.requests).toHaveLength(0);
@@ -142,25 +111,6 @@ describe('The claims of a good token', () => {
   ])('with %s allow the lookup', async (_what, more) => {
     expect((await ask(tokenBy(ec, more))).errors).toBeUndefined();
     expect(harness.service.requests).toHaveLength(1);
-  });
-
-  test('are not extended by headers, the URL or the body', async () => {
-    const response = await fetch(`${harness.client.url}?channels=${OURS}`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...bearer(tokenBy(ec, { channels: [THEIRS] })),
-        channels: OURS,
-        'x-scope': 'payments:read',
-      },
-      body: JSON.stringify({
-        query: LOOKUP,
-        variables: { c: OURS, t: TRANSACTION_ID },
-        channels: [OURS],
-        extensions: { channels: [OURS], scope: 'payments:read' },
-      }),
-    });
-    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
   });
 });
 
@@ -175,19 +125,5 @@ describe('The published keys', () => {
     const status = await statusWith([published(ec), published(second)]);
     const statuses = [ec, second, attacker].map((key) => status(tokenBy(key, {}, { kid: undefined })));
     expect(await Promise.all(statuses)).toEqual([200, 200, 401]);
-  });
-
-  test('verify no token if they are symmetric or for encryption', async () => {
-    const secret = Buffer.from('a secret that everybody can read here');
-    const shared = { kty: 'oct', k: secret.toString('base64url'), kid: 'shared', alg: 'HS256' };
-    const encrypting = published(attacker);
-    encrypting.jwk.use = 'enc';
-    const status = await statusWith([{ jwk: shared }, encrypting, published(ec)]);
-    const byShared = await new SignJWT(goodClaims())
-      .setProtectedHeader({ alg: 'HS256', kid: 'shared' })
-      .sign(createSecretKey(secret));
-    expect([await status(byShared), await status(tokenBy(attacker)), await status(tokenBy(ec))]).toEqual([
-      401, 401, 200,
-    ]);
   });
 });

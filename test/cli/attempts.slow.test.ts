@@ -6,12 +6,6 @@ import { run } from './support/run';
 import { BECAUSE, describeSqliteDesk } from './support/settling';
 
 describeSqliteDesk('attempts', (desk) => {
-  test('list succeeds if no outcome is unknown, and list --json then prints an empty list', async () => {
-    const env = { ...desk().env, DATABASE_URL: temporaryDatabase() };
-    expect(await run(['attempts', 'list'], env)).toMatchObject({ code: 0, err: '' });
-    expect(await run(['attempts', 'list', '--json'], env)).toEqual({ code: 0, out: '[]\n', err: '' });
-  });
-
   test('list and show print an unknown outcome, as text and as JSON', async () => {
     const { attempts, unknown } = desk();
     const { id, key, externalId } = await unknown();
@@ -41,7 +35,6 @@ describeSqliteDesk('attempts', (desk) => {
     [['show', 'nothing'], 1, 'attempt'],
     [['settle', 'nothing', 'not_sent', ...BECAUSE], 1, 'attempt'],
     [['settle', 'nothing', 'lost', ...BECAUSE], 2, 'not_sent'],
-    [['settle', 'nothing', 'succeeded', ...BECAUSE], 2, 'transaction id'],
     [['settle', 'nothing', 'succeeded', '--transaction-id', '1', ...BECAUSE], 2, 'UUID'],
     [['settle', 'nothing', 'not_sent'], 2, '--reason'],
     [['settle', 'nothing', 'not_sent', '--reason', 'card 4111 1111 1111 1111'], 2, '--reason'],
@@ -55,23 +48,13 @@ describeSqliteDesk('attempts', (desk) => {
   ])('with the arguments %j exits with %i and names %s', async (args, code, names) => {
     expect(await desk().attempts(args)).toEqual({ code, out: '', err: expect.stringContaining(names) });
   });
-
-  test.each([
-    ['DATABASE_URL', { DATABASE_URL: 'mysql://root:hunter2@db/' }],
-    ['SERVICE_BASE_URL', { SERVICE_BASE_URL: '' }],
-  ])('exits with 2 and names %s if it is invalid', async (setting, env) => {
-    const { code, out, err } = await desk().attempts(['list'], { env });
-    expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toContain(setting);
-    expect(err).not.toContain('hunter2');
-  });
 });
 
 describe('migrate', () => {
   test('creates the tables of a new journal', async () => {
     const env = { DATABASE_URL: temporaryDatabase(), SERVICE_BASE_URL: NOBODY };
     expect(await run(['migrate'], env)).toMatchObject({ code: 0, err: '' });
-    expect(await run(['attempts', 'list'], env)).toMatchObject({ code: 0 });
+    expect(await run(['attempts', 'list', '--json'], env)).toEqual({ code: 0, out: '[]\n', err: '' });
   });
 
   test('exits with 1 and names the error code if the database refuses connections', async () => {
@@ -124,10 +107,8 @@ describeSqliteDesk('attempts settle --file', (desk) => {
       counts: { ready: 3, already_settled: 1, left_unknown: 1, refused: 5 },
       totals: [{ operation: 'createPayment', currency: 'EUR', attempts: 3, value: '6.30' }],
     });
-    for (const { id } of [sent!, lost!, byKey!]) {
-      expect(await outcomeOf(id)).toBe('unknown');
-      expect(linesAbout(id)).toEqual([]);
-    }
+    for (const { id } of [sent!, lost!, byKey!])
+      expect([await outcomeOf(id), linesAbout(id)]).toEqual(['unknown', []]);
 
     const done = await attempts([...many, '--json', '--yes']);
     expect(done.code).toBe(1);
@@ -163,13 +144,10 @@ describeSqliteDesk('attempts settle --file', (desk) => {
     expect([await outcomeOf(first.id), await outcomeOf(second.id)]).toEqual(['not_sent', 'unknown']);
 
     const transactionId = randomUUID();
-    const lines = (await attempts(['list', '--jsonl'])).out.trimEnd().split('\n');
-    const jsonl = lines
-      .map((line) => JSON.parse(line) as { id: string })
-      .map((each) => (each.id === second.id ? { ...each, outcome: 'succeeded', transactionId } : each))
-      .map((each) => JSON.stringify(each))
-      .join('\n');
-    expect(await settle('all.jsonl', jsonl)).toMatchObject({ code: 0 });
+    const lines = (await attempts(['list', '--jsonl'])).out.split('\n');
+    const line = JSON.parse(lines.find((each) => each.includes(second.id))!) as object;
+    const jsonl = JSON.stringify({ ...line, outcome: 'succeeded', transactionId });
+    expect(await settle('one.jsonl', jsonl)).toMatchObject({ code: 0 });
     expect(await outcomeOf(second.id)).toBe('succeeded');
   });
 
@@ -187,8 +165,7 @@ describeSqliteDesk('attempts settle --file', (desk) => {
     const jsonl = file('two.jsonl', lines.join('\n'));
     const refused = await attempts(['settle', '--file', jsonl, '--yes', '--json', ...BECAUSE]);
     expect(refused.code).toBe(1);
-    const states = ['refused', 'refused', 'refused', 'refused', 'refused', 'settled'];
-    expect(reportOf(refused).results.map(({ state }) => state)).toEqual(states);
+    expect(reportOf(refused).counts).toEqual({ refused: 5, settled: 1 });
     expect(await outcomeOf(first.id)).toBe('unknown');
   });
 

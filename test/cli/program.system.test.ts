@@ -1,11 +1,9 @@
 import { once } from 'node:events';
-import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import path from 'node:path';
-import { temporaryLog, verify } from '../audit/support/files';
+import { temporaryLog } from '../audit/support/files';
 import { runProgram, start } from './support/run';
-import { BECAUSE, describeSqliteDesk } from './support/settling';
+import { describeSqliteDesk } from './support/settling';
 
 test('EPIPE on stdout or stderr does not change the exit code', async () => {
   const { child, code } = start(['audit', 'verify', temporaryLog()]);
@@ -51,35 +49,4 @@ describeSqliteDesk('attempts as a process', (desk) => {
     const listed = new Set(lines.map((line) => (JSON.parse(line) as { id: string }).id));
     expect(begun.filter(({ id }) => !listed.has(id))).toEqual([]);
   });
-
-  const asRoot = process.getuid?.() === 0 ? test : test.skip;
-  asRoot(
-    'settles an attempt that one system user proposed and another approves (SKIPPED without root)',
-    async () => {
-      const { unknown, outcomeOf, env, auditFile, store } = desk();
-      const { id } = await unknown();
-      // Both users have the group of this process.
-      const journalFolder = path.dirname(store.url.slice('file:'.length));
-      writeFileSync(auditFile, '');
-      chmodSync(path.dirname(auditFile), 0o777);
-      chmodSync(path.dirname(journalFolder), 0o755);
-      chmodSync(journalFolder, 0o770);
-      for (const name of readdirSync(journalFolder)) chmodSync(path.join(journalFolder, name), 0o660);
-      chmodSync(auditFile, 0o660);
-      // The users "nobody" and "daemon" of every Linux.
-      const proposer = { uid: 65_534, env: { ...env, SETTLE_APPROVAL: 'on' } };
-      const approver = { uid: 1, env };
-      const settle = ['attempts', 'settle', id, 'not_sent', ...BECAUSE];
-      expect(await runProgram(settle, proposer)).toMatchObject({ code: 0 });
-      const { out } = await runProgram(['attempts', 'proposals', '--json'], approver);
-      const [proposal] = JSON.parse(out) as { id: string; proposedBy: string }[];
-      expect(proposal).toMatchObject({ proposedBy: 'nobody' });
-      const approve = ['attempts', 'approve', proposal!.id];
-      expect(await runProgram(approve, proposer)).toMatchObject({ code: 1 });
-      expect(await outcomeOf(id)).toBe('unknown');
-      expect(await runProgram(approve, approver)).toMatchObject({ code: 0 });
-      expect(await outcomeOf(id)).toBe('not_sent');
-      expect((await verify(auditFile)).faults).toEqual([]);
-    },
-  );
 });

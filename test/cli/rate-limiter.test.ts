@@ -17,13 +17,9 @@ function virtualClock(): WaitingClock & { advance(ms: number): void } {
 const { signal } = new AbortController();
 
 /** Takes turns one after another, with `workMs` of work after each. Returns the times of the turns. */
-async function takeTurns(
-  clock: ReturnType<typeof virtualClock>,
-  limiter: RateLimiter,
-  { count, workMs }: { count: number; workMs: number },
-): Promise<number[]> {
+async function takeTurns(clock: ReturnType<typeof virtualClock>, limiter: RateLimiter, workMs: number) {
   const times: number[] = [];
-  for (let turn = 0; turn < count; turn += 1) {
+  while (times.length < 100) {
     await limiter.turn(signal);
     times.push(clock.monotonic());
     clock.advance(workMs);
@@ -36,17 +32,11 @@ const peak = (times: readonly number[]): number =>
   Math.max(...times.map((from) => times.filter((time) => time >= from && time < from + 1000).length));
 
 describe('RateLimiter', () => {
-  test.each([
-    [10, 0],
-    [10, 99],
-    [50, 3],
-    [1000, 0.1],
-  ])('keeps a rate of %p per second with %p ms of work between turns', async (rate, workMs) => {
+  test.each([0, 40])('keeps a rate of 20 per second with %i ms of work between turns', async (workMs) => {
     const clock = virtualClock();
-    const count = rate * 5;
-    const times = await takeTurns(clock, new RateLimiter(clock, rate), { count, workMs });
+    const times = await takeTurns(clock, new RateLimiter(clock, 20), workMs);
     // Later turns catch up with a delay of up to 100 ms.
-    expect(peak(times)).toBeLessThanOrEqual(Math.ceil(rate * 1.1));
+    expect(peak(times)).toBeLessThanOrEqual(22);
     expect(times.at(-1)).toBeGreaterThanOrEqual(4800);
     expect(times.at(-1)).toBeLessThanOrEqual(5200);
   });
@@ -56,7 +46,7 @@ describe('RateLimiter', () => {
     const limiter = new RateLimiter(clock, 10);
     await limiter.turn(signal);
     clock.advance(60_000);
-    const times = await takeTurns(clock, limiter, { count: 20, workMs: 0 });
+    const times = await takeTurns(clock, limiter, 0);
     expect(peak(times)).toBeLessThanOrEqual(11);
   });
 

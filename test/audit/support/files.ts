@@ -4,7 +4,9 @@ import { AuditLog, type AuditEntry, type AuditProblem } from '../../../src/obser
 import type { Rotation } from '../../../src/observability/audit/rotation';
 import { Verifier, type Finding } from '../../../src/observability/audit/verifier';
 import { CHANNEL } from '../../support/caller';
+import { ChildProcess } from '../../support/child-process';
 import { temporaryFolder } from '../../support/manifests';
+import type { AuditHandlers } from './audit-child';
 
 export { temporaryFolder };
 
@@ -75,4 +77,18 @@ export async function verify(
     faults: findings.filter(({ isFault }) => isFault),
     notes: findings.filter(({ isFault }) => !isFault),
   };
+}
+
+/** Starts a process with an open audit log, which it rotates at `rotateBytes`; never if that is undefined. */
+export const startAuditProcess = (file: string, rotateBytes?: number): Promise<AuditProcess> =>
+  ChildProcess.start<AuditHandlers>(path.join(__dirname, 'audit-child.ts'), {
+    args: rotateBytes === undefined ? [file] : [file, String(rotateBytes)],
+  });
+
+type AuditProcess = ChildProcess<AuditHandlers>;
+
+/** Closes the log of the process. Resolves when the process has ended. */
+export async function closeAuditProcess(child: AuditProcess): Promise<void> {
+  child.call('close').catch(() => undefined);
+  await child.ended;
 }

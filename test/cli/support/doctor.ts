@@ -1,5 +1,5 @@
 import { chmodSync } from 'node:fs';
-import { API_KEY, SECRET_KEY, testSettings } from '../../support/gateway';
+import { serviceSettings } from '../../support/gateway';
 import type { NamedFinding } from '../../../src/cli/doctor/run-checks';
 import { run } from './run';
 
@@ -7,15 +7,9 @@ export type Settings = Record<string, string>;
 
 /** Returns settings in which the doctor finds no fault if the service at `serviceUrl` has none. */
 export function goodSettings(serviceUrl: string): Settings & { CLIENT_KEYS_FILE: string } {
-  const settings = testSettings() as Settings & { CLIENT_KEYS_FILE: string };
+  const settings = serviceSettings(serviceUrl) as Settings & { CLIENT_KEYS_FILE: string };
   chmodSync(settings.CLIENT_KEYS_FILE, 0o600);
-  return {
-    ...settings,
-    PORT: '0',
-    SERVICE_BASE_URL: serviceUrl,
-    SERVICE_API_KEY: API_KEY,
-    SERVICE_SECRET_KEY: SECRET_KEY,
-  };
+  return settings;
 }
 
 /** A URL where nothing listens. */

@@ -2,16 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { openJournal } from '../../../src/datasources/journal/create-journal';
 import type { Journal, NewAttempt, Outcome } from '../../../src/datasources/journal/journal';
+import { describeJournals, describeSqliteJournal, type JournalFixture } from '../../journal/support/fixture';
 import { newAttempt } from '../../journal/support/samples';
 import { temporaryFolder } from '../../support/cleanup';
-import { API_KEY, SECRET_KEY } from '../../support/gateway';
-import { FakePaymentService } from '../../support/payment-service/fake-payment-service';
+import { API_KEY, SECRET_KEY, testService } from '../../support/gateway';
+import type { FakePaymentService } from '../../support/payment-service/fake-payment-service';
 import { until } from '../../support/latch';
-import { openStore, type Store, type StoreKind } from '../../support/stores';
-import { JOURNAL_TIMEOUT_MS } from '../../support/timeouts';
-import { describeKinds } from './kinds';
+import type { Store } from '../../support/stores';
 import { run, type Ran } from './run';
 
 export type CsvRow = Record<string, string>;
@@ -41,7 +39,7 @@ type Given = Partial<NewAttempt> & {
 /** A journal, and a payment service with transactions that agree with it or differ from it. */
 export class Books {
   /** Channel of attempts for which none is given. */
-  channel: string = randomUUID();
+  readonly channel = randomUUID();
   #started = 0;
 
   constructor(
@@ -50,14 +48,8 @@ export class Books {
     readonly service: FakePaymentService,
   ) {}
 
-  /** Settings of the commands in addition to those of journal and service. */
-  settings: Record<string, string> = {};
-  /** Whether standard error is a terminal. */
-  isTTY = false;
-
   get env(): Record<string, string> {
     return {
-      ...this.settings,
       DATABASE_URL: this.store.url,
       SERVICE_BASE_URL: this.service.url,
       SERVICE_API_KEY: API_KEY,
@@ -115,20 +107,14 @@ export class Books {
   }
 
   /** Runs `paygraph reconcile` on the channel in this process. */
-  async reconcile(...args: string[]): Promise<Ran & { file: string; rows: () => CsvRow[] }> {
-    const given = args.indexOf('--out');
-    const file = given < 0 ? reportFile() : args[given + 1]!;
-    const out = given < 0 ? ['--out', file] : [];
+  async reconcile(
+    args: readonly string[] = [],
+    { file = reportFile(), env = {} }: { file?: string; env?: Record<string, string> } = {},
+  ): Promise<Ran & { file: string; rows: () => CsvRow[] }> {
     await this.changesAreReadable();
-    const all = ['reconcile', ...TIME, '--channel', this.channel, '--rate', '1000', ...out, ...args];
-    const ran = await run(all, this.env, { isTTY: this.isTTY });
+    const all = ['reconcile', ...TIME, '--channel', this.channel, '--rate', '1000', '--out', file, ...args];
+    const ran = await run(all, { ...this.env, ...env });
     return { ...ran, file, rows: () => readCsv(readFileSync(file, 'utf8')) };
-  }
-
-  async close(): Promise<void> {
-    await this.journal.close();
-    await this.service.close();
-    await this.store.drop();
   }
 }
 
@@ -142,35 +128,28 @@ export const observedAs = (status: string) => ({
   nextLookupAt: START + HOUR_MS,
 });
 
-async function openBooks(kind: StoreKind): Promise<Books> {
-  const store = await openStore(kind);
-  const journal = await openJournal(store.url, JOURNAL_TIMEOUT_MS);
-  return new Books(store, journal, await FakePaymentService.start());
-}
-
 type Define = (books: () => Books) => void;
 
-const describeOn = (name: string, kinds: readonly StoreKind[], define: Define): void =>
-  describeKinds(name, kinds, (kind) => {
+const withBooks =
+  (define: Define) =>
+  (fixture: JournalFixture): void => {
+    let service: FakePaymentService;
     let books: Books;
     beforeAll(async () => {
-      books = await openBooks(kind);
+      service = await testService();
     });
     beforeEach(() => {
-      books.channel = randomUUID();
-      books.settings = {};
-      books.isTTY = false;
-      books.service.requests.length = 0;
-      books.service.respond(() => undefined);
+      service.requests.length = 0;
+      service.respond(() => undefined);
+      books = new Books(fixture.store, fixture.journal, service);
     });
-    afterAll(() => books.close());
     define(() => books);
-  });
+  };
 
 /** Defines tests that run on both stores. `books` has a new channel in each test. */
 export const describeBooks = (name: string, define: Define): void =>
-  describeOn(name, ['SQLite', 'PostgreSQL'], define);
+  describeJournals(name, withBooks(define));
 
 /** Defines tests that do not depend on the store. */
 export const describeSqliteBooks = (name: string, define: Define): void =>
-  describeOn(name, ['SQLite'], define);
+  describeSqliteJournal(name, withBooks(define));

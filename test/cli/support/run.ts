@@ -15,19 +15,11 @@ export interface Ran {
   err: string;
 }
 
-interface TerminalOptions {
-  /** Whether standard error is a terminal. */
-  isTTY?: boolean;
-}
-
-/**
- * Runs `paygraph …` in this process, which saves the half second of a start.
- * @param env all settings of the command
- */
+/** Runs `paygraph …` with these settings in this process. `isTTY`: whether standard error is a terminal. */
 export async function run(
   args: readonly string[],
   env: Record<string, string> = {},
-  { isTTY = false }: TerminalOptions = {},
+  isTTY = false,
 ): Promise<Ran> {
   const said = { out: '', err: '' };
   const out = {
@@ -45,24 +37,20 @@ export interface ProcessOptions {
   cwd?: string;
   /** All settings of the command. */
   env?: Record<string, string>;
-  /** The user of the process; by default that of the tests. */
-  uid?: number;
-  /** Options of Node.js. */
   nodeOptions?: readonly string[];
 }
 
 /** Starts `paygraph …` in a process of its own. `code` is its exit code; null if a signal ended it. */
 export function start(
   args: readonly string[],
-  { cwd, env, uid, nodeOptions = [] }: ProcessOptions = {},
+  { cwd, env, nodeOptions = [] }: ProcessOptions = {},
 ): { child: ChildProcessByStdio<null, Readable, Readable>; code: Promise<number | null> } {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const program = path.join(CHECKOUT, 'bin/paygraph.mjs');
   const child = spawn(process.execPath, [...nodeOptions, program, ...args], {
     cwd,
-    env: { PATH, HOME, ...(uid === undefined && { NODE_COMPILE_CACHE }), ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...(uid !== undefined && { uid }),
   });
   const code = once(child, 'close').then(([exitCode]) => exitCode as number | null);
   closeAfterTests({ close: async () => void (child.kill('SIGKILL'), await code) });

@@ -1,23 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { openJournal } from '../../../src/datasources/journal/create-journal';
 import type { Journal, NewAttempt } from '../../../src/datasources/journal/journal';
 import { objectsOf, temporaryFolder } from '../../audit/support/files';
-import { openStore, type Store, type StoreKind } from '../../support/stores';
+import type { Store } from '../../support/stores';
+import { describeJournals, describeSqliteJournal, type JournalFixture } from '../../journal/support/fixture';
 import { newAttempt } from '../../journal/support/samples';
-import { JOURNAL_TIMEOUT_MS } from '../../support/timeouts';
 import { NOBODY } from './doctor';
-import { describeKinds } from './kinds';
 import { run, type Ran } from './run';
 
+export const USER = os.userInfo().username;
 export const BECAUSE = ['--reason', 'the service says so'] as const;
-
-interface RunAs {
-  env?: Record<string, string>;
-  /** The name of the user of the operating system. */
-  user?: string;
-}
 
 /** A journal with its audit log, and the operator's commands on both. Its methods can be destructured. */
 export class Desk {
@@ -42,10 +35,12 @@ export class Desk {
   readonly outcomeOf = async (id: string): Promise<string | undefined> =>
     (await this.journal.findById(NOBODY, id))?.outcome;
 
-  /** Runs `paygraph attempts …` in this process. */
-  readonly attempts = async (args: readonly string[], { env, user }: RunAs = {}): Promise<Ran> => {
-    const userInfo = jest.spyOn(os, 'userInfo');
-    if (user !== undefined) userInfo.mockReturnValue({ ...os.userInfo(), username: user });
+  /** Runs `paygraph attempts …` in this process, as a user of the operating system. */
+  readonly attempts = async (
+    args: readonly string[],
+    { env = {}, user = USER }: { env?: Record<string, string>; user?: string } = {},
+  ): Promise<Ran> => {
+    const userInfo = jest.spyOn(os, 'userInfo').mockReturnValue({ ...os.userInfo(), username: user });
     return run(['attempts', ...args], { ...this.env, ...env }).finally(() => userInfo.mockRestore());
   };
 
@@ -63,24 +58,19 @@ export class Desk {
 
 type Define = (desk: () => Desk) => void;
 
-const describeDesk = (name: string, kinds: readonly StoreKind[], define: Define): void =>
-  describeKinds(name, kinds, (kind) => {
+const withDesk =
+  (define: Define) =>
+  (fixture: JournalFixture): void => {
     let desk: Desk;
-    beforeAll(async () => {
-      const store = await openStore(kind);
-      desk = new Desk(store, await openJournal(store.url, JOURNAL_TIMEOUT_MS));
-    });
-    afterAll(async () => {
-      await desk.journal.close();
-      await desk.store.drop();
+    beforeAll(() => {
+      desk = new Desk(fixture.store, fixture.journal);
     });
     define(() => desk);
-  });
+  };
 
 /** Defines tests that do not depend on the store. */
 export const describeSqliteDesk = (name: string, define: Define): void =>
-  describeDesk(name, ['SQLite'], define);
+  describeSqliteJournal(name, withDesk(define));
 
 /** Defines tests that run on both stores. */
-export const describeDesks = (name: string, define: Define): void =>
-  describeDesk(name, ['SQLite', 'PostgreSQL'], define);
+export const describeDesks = (name: string, define: Define): void => describeJournals(name, withDesk(define));
