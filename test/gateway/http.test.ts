@@ -19,7 +19,7 @@ test('The health checks respond with 200 although the payment service is down', 
   for (const path of ['/healthz', '/readyz']) expect((await raw(client.gateway.url + path)).status).toBe(200);
 });
 
-const sent = (body: BodyInit, type?: string): RequestInit => ({
+const sent = (body: string | Blob, type?: string): RequestInit => ({
   method: 'POST',
   body,
   ...(type && { headers: { 'content-type': type } }),

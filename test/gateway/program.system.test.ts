@@ -16,42 +16,19 @@ import { post, raw } from '../support/raw';
 
 const ANY_PORTS = { PORT: '0', SANDBOX_PORT: '0' };
 
-/** Returns the settings that a failed start names, one per line of output. */
-const namedIn = (output: string): string[] =>
-  output
-    .split('\n')
-    .flatMap((line) => /^ {2}([A-Z_]+): /.exec(line)?.[1] ?? [])
-    .sort();
-
-describe('A gateway with nothing configured', () => {
-  let program: ChildProgram;
-  let url: string;
-
-  beforeAll(async () => {
-    program = startProgram(ANY_PORTS);
-    url = await listening(program);
-    await program.printed(/Ctrl\+C/);
-  });
-
-  test('listens on loopback, and prints the addresses of gateway and sandbox', async () => {
-    expect(program.output()).toContain(`${url}/graphql`);
-    const [, sandbox = ''] = await program.printed(/sandbox\s+(http:\S+)/);
-    for (const address of [url, sandbox]) expect(new URL(address).hostname).toBe('127.0.0.1');
-    expect((await raw(`${sandbox}healthz`)).status).toBe(200);
-  });
-
-  test('prints a query that works when it is pasted', async () => {
-    const [, body = ''] = await program.printed(/-d '(\{.*\})'/);
-    const { data } = await post(`${url}/graphql`, body);
-    expect(data).toMatchObject({
-      createPayment: { payment: { status: 'PENDING', nextAction: { url: expect.any(String) as unknown } } },
-    });
-  });
-
-  test('exits with 0 when it is interrupted', async () => {
-    program.signal('SIGINT');
-    expect(await program.exited).toBe(0);
-  });
+test('A gateway with nothing configured listens on loopback, prints its addresses and a query that works, and exits with 0 when it is interrupted', async () => {
+  const program = startProgram(ANY_PORTS);
+  const url = await listening(program);
+  await program.printed(/Ctrl\+C/);
+  expect(program.output()).toContain(`${url}/graphql`);
+  const [, sandbox = ''] = await program.printed(/sandbox\s+(http:\S+)/);
+  for (const address of [url, sandbox]) expect(new URL(address).hostname).toBe('127.0.0.1');
+  expect((await raw(`${sandbox}healthz`)).status).toBe(200);
+  const [, body = ''] = await program.printed(/-d '(\{.*\})'/);
+  const payment = { status: 'PENDING', nextAction: { url: expect.any(String) as unknown } };
+  expect((await post(`${url}/graphql`, body)).data).toMatchObject({ createPayment: { payment } });
+  program.signal('SIGINT');
+  expect(await program.exited).toBe(0);
 });
 
 test('A running program serves requests and exits with 0 when its standard output is closed', async () => {
@@ -87,7 +64,8 @@ describe('A program that cannot start', () => {
     const program = startProgram(settings);
     expect(await program.exited).toBe(1);
     const output = program.output();
-    expect(namedIn(output)).toEqual(Object.keys(settings));
+    const named = [...output.matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => name);
+    expect(named.sort()).toEqual(Object.keys(settings));
     expect(output).not.toMatch(/hunter2|fingerprint key|seventy|secret key|secret-path|bad host|^\s+at /m);
   });
 
