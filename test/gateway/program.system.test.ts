@@ -54,7 +54,7 @@ describe('A program that cannot start', () => {
       DATABASE_URL: 'file:/nonexistent/deeper/journal.db',
       FINGERPRINT_KEY: 'fingerprint key with blanks',
       HOST: 'bad host value',
-      PERSISTED_OPERATIONS: path.join(folder, 'canaries.ts'),
+      PERSISTED_OPERATIONS: path.join(folder, 'spellings.ts'),
       PORT: 'seventy-thousand',
       SERVICE_API_KEY_FILE: '/nonexistent/secret-path',
       SERVICE_BASE_URL: 'http://user:hunter2@payments.example/api',
