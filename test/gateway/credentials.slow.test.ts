@@ -251,15 +251,6 @@ async function expectManyAtOnce(harness: Harness, times: number): Promise<void> 
     expect(harness.service.created(String(input['externalId']))).toHaveLength(1);
 }
 
-function changeOverAfter(harness: Harness, requests: number, secretKey: string): void {
-  let arrived = 0;
-  harness.service.plan(() => {
-    arrived += 1;
-    if (arrived === requests) harness.accept([secretKey]);
-    return undefined;
-  });
-}
-
 describe('During a key rotation', () => {
   test('no call fails from the first step to the last, and the switch of keys is logged', async () => {
     const harness = await Harness.start(rotating(OLD));
@@ -272,7 +263,11 @@ describe('During a key rotation', () => {
     // The key used so far stays first while the service accepts it.
     await expectManyAtOnce(harness, 2);
     expect(harness.secretKeys()).toEqual([OLD]);
-    changeOverAfter(harness, 9, NEW);
+    let arrived = 0;
+    harness.service.plan(() => {
+      if ((arrived += 1) === 9) harness.accept([NEW]);
+      return undefined;
+    });
     await expectManyAtOnce(harness, 6);
     await expectManyAtOnce(harness, 1);
     expect(harness.logged('secret_key_switched')).toMatchObject([{ entry: 'default', secretKey: 1 }]);

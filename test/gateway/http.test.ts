@@ -50,7 +50,7 @@ const REFUSED: [string, RequestInit, number[], string, path?: string][] = [
 
 test.each(REFUSED)(
   '%s gets the documented status and code, and a request id that the caller cannot choose',
-  async (_what, init, statuses, code, path = '/graphql') => {
+  async (...[, init, statuses, code, path = '/graphql']) => {
     const headers = { ...(init.headers as Record<string, string>), 'x-request-id': 'chosen-by-the-caller' };
     const response = await raw(harness.client.gateway.url + path, { ...init, headers });
     expect(statuses).toContain(response.status);

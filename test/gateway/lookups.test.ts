@@ -204,10 +204,6 @@ describe('node', () => {
   const NODE = `query Q($id: ID!) { node(id: $id) { __typename id
     ... on PaymentResource { transactionId channel method } ... on PayoutResource { transactionId channel } } }`;
 
-  interface NodeAnswer {
-    node: { __typename: string; id: string; transactionId: string; channel: string } | null;
-  }
-
   let sandboxUrl: string;
   let sandboxClient: TestClient;
 
@@ -216,7 +212,7 @@ describe('node', () => {
     sandboxClient = await testGateway(sandboxUrl);
   });
 
-  const find = (id: string, by = sandboxClient) => by.request<NodeAnswer>(NODE, { id });
+  const find = (id: string, by = sandboxClient) => by.request<{ node: object | null }>(NODE, { id });
 
   /** Creates a transaction. Returns its ids from the result of the create. */
   async function created(kind: 'Payment' | 'Payout'): Promise<{ id: string; transactionId: string }> {

@@ -9,7 +9,7 @@ import { AUTHORIZED, clientKeysFile } from '../support/credentials';
 import { temporaryFolder } from '../support/cleanup';
 import { freePort } from '../support/free-port';
 import { until } from '../support/latch';
-import { CHANNEL, serviceSettings, temporaryDatabase, testService, testSettings } from '../support/gateway';
+import { CHANNEL, serviceSettings, testService, testSettings } from '../support/gateway';
 import type { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { CHECKOUT, listening, startProgram, type ChildProgram } from '../support/program';
 import { post, raw } from '../support/raw';
@@ -83,8 +83,7 @@ describe('A program that cannot start', () => {
 describe('Several programs started in one checkout', () => {
   test('compile at the same time', async () => {
     const checkout = temporaryFolder();
-    const FILES = ['bin', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'];
-    for (const part of FILES)
+    for (const part of ['bin', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'])
       cpSync(path.join(CHECKOUT, part), path.join(checkout, part), { recursive: true });
     symlinkSync(path.join(CHECKOUT, 'node_modules'), path.join(checkout, 'node_modules'));
     // A small program, because a build of the gateway takes seconds.
@@ -126,11 +125,11 @@ describe('The demo', () => {
 
   async function inShell(commands: string, env: Record<string, string>) {
     const { PATH = '', HOME = '' } = process.env;
-    const DATABASE_URL = temporaryDatabase();
-    const AUDIT_LOG_FILE = path.join(path.dirname(DATABASE_URL.slice('file:'.length)), 'audit.log');
+    const folder = temporaryFolder();
+    const files = { DATABASE_URL: `file:${folder}/journal.db`, AUDIT_LOG_FILE: `${folder}/audit.log` };
     const shell = spawn('bash', ['-c', commands], {
       cwd: CHECKOUT,
-      env: { PATH, HOME, DATABASE_URL, AUDIT_LOG_FILE, ...env },
+      env: { PATH, HOME, ...files, ...env },
       detached: true,
     });
     let [output, errors] = ['', ''];

@@ -77,7 +77,7 @@ const VECTORS: [what: string, query: string, variables: Json, data: string, sign
 describe('The signature', () => {
   test.each(VECTORS)(
     'of %s equals that of openssl over the bytes that were sent',
-    async (_what, query, variables, data, signature) => {
+    async (...[, query, variables, data, signature]) => {
       now = NOW;
       service.respond(accepted);
       await client.request(query, variables);

@@ -98,31 +98,17 @@ const goodFor = ({ json, parameters }: ReceivedRequest): Json => ({
   transaction_id: json['id'] ?? parameters.get('transaction_id') ?? randomUUID(),
 });
 
+const brokenUtf8: FaultReply = (connection, response) =>
+  connection.send(response, Buffer.from(JSON.stringify({ ...Object(response.json), x: '\xff' }), 'latin1'));
+const list: FaultReply = (connection, response) => connection.send({ ...response, json: [response.json] });
+const noContent: FaultReply = (connection) => connection.write('HTTP/1.1 204 No Content\r\n\r\n');
+
 /** Faults of the service, the error of a lookup, and the result or error of a create or confirm. */
 const FAULTS: [fault: string, reply: FaultReply, lookup: string, money: string][] = [
-  [
-    'sends broken UTF-8',
-    (connection, { json }) =>
-      connection.send(
-        { status: 200, json },
-        Buffer.from(JSON.stringify({ ...Object(json), x: '\xff' }), 'latin1'),
-      ),
-    INVALID,
-    UNKNOWN,
-  ],
-  [
-    'sends a list',
-    (connection, { json }) => connection.send({ status: 200, json: [json] }),
-    INVALID,
-    UNKNOWN,
-  ],
+  ['sends broken UTF-8', brokenUtf8, INVALID, UNKNOWN],
+  ['sends a list', list, INVALID, UNKNOWN],
   ['sends a status that is a number', altered({ status: 1 }), INVALID, UNKNOWN],
-  [
-    'responds with 204',
-    (connection) => connection.write('HTTP/1.1 204 No Content\r\n\r\n'),
-    INVALID,
-    UNKNOWN,
-  ],
+  ['responds with 204', noContent, INVALID, UNKNOWN],
   ['responds with 307', status(307, { location: '/elsewhere' }), INVALID, UNKNOWN],
   ['responds with 400 in HTML', html(400), REFUSED, REJECTED],
   ['responds with 401', status(401), AUTH_FAILED, AUTH_FAILED],
