@@ -65,7 +65,7 @@ export const bugs = [
     file: 'src/core/recovery/transaction-matcher.ts',
     find: 'normalizeDecimal(amount.value) === attempt.value',
     replace: 'normalizeDecimal(amount.value) !== undefined',
-    tests: ['test/gateway/service-responses.slow.test.ts'],
+    tests: ['test/exactly-once/unknown-outcomes.slow.test.ts'],
   },
   {
     id: 'match-ignores-age',

@@ -3,32 +3,17 @@ import { JSONObject, Timestamp } from '../../src/schema/scalars';
 import { VALUE_RULES } from '../../src/schema/value-rules';
 import { EventStream } from '../subscriptions/support/event-stream';
 import { WireClient, errorsIn, type WireError } from '../subscriptions/support/wire-client';
-import { asNew, DifferentialHarness } from '../compiled/support/differential';
 import { AUTHORIZED } from '../support/credentials';
-import { CHANNEL } from '../support/gateway';
-import {
-  DOCUMENTS,
-  TRANSACTION_ID,
-  sendCall,
-  validCall,
-  withValue,
-  type Json,
-  type Mutation,
-} from '../support/calls';
+import { CHANNEL, clear, type LoggedGateway } from '../support/gateway';
+import { DOCUMENTS, TRANSACTION_ID, sendCall, validCall, withValue, type Json } from '../support/calls';
+import { startRuleHarness } from './fixtures/rig';
 
 /** An error for an invalid value has the same `extensions.fields` however the value was sent. */
 
 type Fields = { path: string[]; rule: string }[];
+type Row = [title: string, query: string, variables: object, fields: Fields];
 
 const PAN = '4111111111111111';
-
-interface Row {
-  query: string;
-  variables?: object;
-  /** Valid variables, sent first so that the operation is compiled. */
-  fitting?: object;
-  fields: Fields;
-}
 
 const field = (path: string, rule: string): Fields[number] => ({ path: path.split('.'), rule });
 
@@ -45,55 +30,35 @@ const MISFITS: [path: string, rule: string, values: unknown[]][] = [
   ['method.card.cvc', 'required', [undefined]],
   ['amount.value', 'positive', ['0', '-1.00']],
   ['amount.value', 'decimalPlaces', ['1.234']],
-  [
-    'amount.value',
-    'decimal',
-    [10.25, '+1.00', '1.', '1e30', '٣٫٥٠', 'NaN', ' 1.00', '1234567890123456', '', true],
-  ],
+  ['amount.value', 'decimal', [10.25, '+1.00', '1e30', '٣٫٥٠', ' 1.00', '1234567890123456', '', true]],
   ['amount.currency', 'currencyCode', ['eur', 'EURO', 'ЕUR', '', 978978]],
   ['amount.currency', 'required', [null]],
   [
     'returnUrl',
     'url',
-    ['javascript:alert(77777)', '//host.example/path', 'https://', ' https://example.test/', '', 77777],
+    ['javascript:alert(77777)', '//host.example/path', ' https://example.test/', '', 77777],
   ],
   ['returnUrl', 'url', [`https://example.test/${'x'.repeat(2048)}`]],
   ['method.other.fields', 'jsonObject', ['{"a":1}', 12345678, true]],
   ['method.other.fields', 'required', [null]],
-  [
-    'method.other.fields',
-    'exactNumber',
-    [{ account_number: 2 ** 53 }, { list: [{ inner: -(2 ** 53) }] }, { large: 1e300 }],
-  ],
+  ['method.other.fields', 'exactNumber', [{ a: 2 ** 53 }, { list: [{ inner: -(2 ** 53) }] }, { a: 1e300 }]],
   ['method.card.pan', 'string', [{ pan: PAN }, [PAN], true]],
   ['method.card.pan', 'required', [null]],
   ['method.card.cvc', 'string', [73737, { cvc: '73737' }, ['73737']]],
 ];
 
 const MANY = `query Q($c: UUID!, $ids: [UUID!]!, $shown: Boolean!) {
-  payments(channel: $c, transactionIds: $ids) { ... on Node { id @include(if: $shown) } }
-}`;
-const MANY_FIT = { c: CHANNEL, ids: [TRANSACTION_ID], shown: true };
-const LIST =
-  'query Q($c: UUID! $n: Int, $o: AttemptOutcome, $a: String) { attempts(channel: $c, first: $n, outcome: $o, after: $a) { edges { cursor } } }';
-const LOOKUP = `query Q($c: UUID!, $t: UUID, $e: String) { payment(channel: $c, transactionId: $t, externalId: $e) { __typename } }`;
-const LOOKUP_FITS = { c: CHANNEL, t: TRANSACTION_ID };
+  payments(channel: $c, transactionIds: $ids) { ... on Node { id @include(if: $shown) } } }`;
+const LIST = `query Q($c: UUID! $n: Int, $o: AttemptOutcome, $a: String) {
+  attempts(channel: $c, first: $n, outcome: $o, after: $a) { edges { cursor } } }`;
+const LOOKUP = `query Q($c: UUID!, $t: UUID, $e: String) {
+  payment(channel: $c, transactionId: $t, externalId: $e) { __typename } }`;
 const INLINE = `mutation M($value: Decimal!) {
-  createPayment(input: { idempotencyKey: "k", channel: "${CHANNEL}", amount: { currency: "EUR", value: $value }, method: { redirect: CARD } }) { __typename }
-}`;
-const DEFAULTED = `query Q($c: UUID = "${CHANNEL}", ) { payments(channel: $c, transactionIds: []) { __typename } }`;
+  createPayment(input: { idempotencyKey: "k", channel: "${CHANNEL}", amount: { currency: "EUR", value: $value }, method: { redirect: CARD } }) { __typename } }`;
+const DEFAULTED = `query Q($c: UUID = "${CHANNEL}") { payments(channel: $c, transactionIds: []) { __typename } }`;
 
-const row = (query: string, variables: object, fields: Fields, fitting?: object): Row => ({
-  query,
-  variables,
-  fields,
-  ...(fitting && { fitting }),
-});
-const many = (over: object, ...fields: Fields): Row => row(MANY, { ...MANY_FIT, ...over }, fields, MANY_FIT);
-const list = (over: object, ...fields: Fields): Row =>
-  row(LIST, { c: CHANNEL, ...over }, fields, { c: CHANNEL });
-const lookup = (over: object, ...fields: Fields): Row =>
-  row(LOOKUP, { c: CHANNEL, ...over }, fields, LOOKUP_FITS);
+const many = (over: object): object => ({ c: CHANNEL, ids: [TRANSACTION_ID], shown: true, ...over });
+const list = (over: object): object => ({ c: CHANNEL, ...over });
 
 const TWO_FAULTS = withValue(
   withValue(validCall('createPayment', 'card').input, ['amount', 'value'], '1,50'),
@@ -101,125 +66,103 @@ const TWO_FAULTS = withValue(
   737,
 );
 
-/** Returns the GraphQL literal of a JSON value; words of more than three capitals become enum values. */
-function literalOf(value: unknown): string {
-  if (typeof value === 'string' && /^[A-Z_]{4,}$/.test(value)) return value;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const fields = Object.entries(value).map(([name, inner]) => `${name}: ${literalOf(inner)}`);
-  return `{ ${fields.join(', ')} }`;
-}
+const ONE = { other: { fields: { a: 'b' } } };
+const ANOTHER = { jazzCash: { account: '03001234567' } };
 
-const asLiteral = (mutation: Mutation, input: unknown): string =>
-  `mutation { ${mutation}(input: ${literalOf(input)}) { __typename } }`;
-
-const ONE_OF: [Mutation, name: string, variant: string, one: Json, another: Json][] = [
-  [
-    'createPayment',
-    'method',
-    'jazzCash',
-    { other: { fields: { a: 'b' } } },
-    { jazzCash: { account: '03001234567' } },
-  ],
-  [
-    'createPayout',
-    'method',
-    'jazzCash',
-    { typeOnly: 'SCHEME' },
-    { jazzCash: { accountNumber: '03001234567' } },
-  ],
-  ['confirmPayment', 'confirmation', 'upi', { c2c: 'TRANSFER_MADE' }, { upi: { utr: '123456789012' } }],
+/** Invalid values of the @oneOf input `method`, and the fields that their errors name. */
+const WRONG_METHODS: [value: Json, fields: Fields][] = [
+  [{}, [field('method', 'oneOf')]],
+  [{ ...ONE, ...ANOTHER }, [field('method', 'oneOf')]],
+  [{ ...ONE, jazzCash: null }, [field('method', 'oneOf'), field('method.jazzCash', 'required')]],
+  [{ other: null }, [field('method.other', 'required')]],
 ];
 
-/** Calls with an invalid value of a @oneOf input, and the fields that their errors name. */
-const WRONG_VARIANTS = ONE_OF.flatMap(([mutation, name, variant, one, another]) => {
-  const [chosen = '', other = ''] = [one, another].flatMap(Object.keys);
-  const cases: [value: Json, fields: Fields][] = [
-    [{}, [field(name, 'oneOf')]],
-    [{ ...one, ...another }, [field(name, 'oneOf')]],
-    [{ ...one, [other]: null }, [field(name, 'oneOf'), field(`${name}.${other}`, 'required')]],
-    [{ [chosen]: null }, [field(`${name}.${chosen}`, 'required')]],
-  ];
-  return cases.map(([value, fields]) => {
-    const input: Json = { ...validCall(mutation, variant).input, [name]: value };
-    return { title: `${mutation} with ${JSON.stringify(value)}`, mutation, input, fields };
-  });
-});
+const NO_ID = [field('transactionId', 'atLeastOne'), field('externalId', 'atLeastOne')];
 
-const CALLS: [string, Row][] = [
-  ['an argument', many({ c: 1 }, field('channel', 'uuid'))],
+const CALLS: Row[] = [
+  ['an argument', MANY, many({ c: 1 }), [field('channel', 'uuid')]],
   [
     'items of a list',
-    many(
-      { ids: ['x', TRANSACTION_ID, null] },
-      field('transactionIds.0', 'uuid'),
-      field('transactionIds.2', 'required'),
-    ),
+    MANY,
+    many({ ids: ['x', TRANSACTION_ID, null] }),
+    [field('transactionIds.0', 'uuid'), field('transactionIds.2', 'required')],
   ],
-  ['a variable that is missing', many({ c: undefined }, field('channel', 'required'))],
-  ['the argument of a directive', many({ shown: 'yes' }, field('if', 'boolean'))],
-  ...['payments', 'payouts'].map((name): [string, Row] => {
-    const variables = { ...MANY_FIT, ids: Array(101).fill(TRANSACTION_ID) };
-    const fields = [field('transactionIds', 'maxItems')];
-    return [`more than 100 ${name}`, row(MANY.replace('payments', name), variables, fields, MANY_FIT)];
+  ['a variable that is missing', MANY, many({ c: undefined }), [field('channel', 'required')]],
+  ['the argument of a directive', MANY, many({ shown: 'yes' }), [field('if', 'boolean')]],
+  ...['payments', 'payouts'].map((name): Row => {
+    const variables = many({ ids: Array(101).fill(TRANSACTION_ID) });
+    return [
+      `more than 100 ${name}`,
+      MANY.replace('payments', name),
+      variables,
+      [field('transactionIds', 'maxItems')],
+    ];
   }),
   [
     'several variables',
-    list(
-      { c: 'x', n: 1.5, o: 'NOSUCH', a: 1 },
-      field('channel', 'uuid'),
-      field('first', 'int'),
-      field('outcome', 'enum'),
-      field('after', 'string'),
-    ),
+    LIST,
+    list({ c: 'x', n: 1.5, o: 'NOSUCH', a: 1 }),
+    [field('channel', 'uuid'), field('first', 'int'), field('outcome', 'enum'), field('after', 'string')],
   ],
-  ['a page that is too large', list({ n: 101 }, field('first', 'range'))],
-  ['an invalid cursor', list({ a: 'x' }, field('after', 'cursor'))],
-  ...[
-    ['payment', {}],
-    ['payout', { t: null, e: null }],
-  ].map(([name, ids]): [string, Row] => {
-    const fields = [field('transactionId', 'atLeastOne'), field('externalId', 'atLeastOne')];
-    const query = LOOKUP.replace('payment', String(name));
-    return [
-      `a lookup of a ${String(name)} without an id`,
-      row(query, Object.assign({ c: CHANNEL }, ids), fields, LOOKUP_FITS),
-    ];
-  }),
-  ['an empty external id', lookup({ e: '' }, field('externalId', 'notBlank'))],
-  ...['lone\ud800', 'a\nb', 'a\u0000'].map((e): [string, Row] => [
-    `the external id ${JSON.stringify(e)}`,
-    lookup({ e }, field('externalId', 'printable')),
-  ]),
-  ['an external id that is too long', lookup({ e: 'x'.repeat(256) }, field('externalId', 'maxLength'))],
-  ['a card number as an external id', lookup({ e: PAN }, field('externalId', 'noCardNumber'))],
+  ['a page that is too large', LIST, list({ n: 101 }), [field('first', 'range')]],
+  ['an invalid cursor', LIST, list({ a: 'x' }), [field('after', 'cursor')]],
+  ['a lookup of a payment without an id', LOOKUP, list({}), NO_ID],
   [
-    'an id that is not a global id',
-    row('query Q($id: ID!) { node(id: $id) { id } }', { id: 'x' }, [field('id', 'nodeId')]),
+    'a lookup of a payout without an id',
+    LOOKUP.replace('payment', 'payout'),
+    list({ t: null, e: null }),
+    NO_ID,
   ],
-  ['no input at all', row(DOCUMENTS.createPayment, {}, [field('input', 'required')])],
+  ...Object.entries({
+    notBlank: '',
+    printable: 'a\u0000',
+    maxLength: 'x'.repeat(256),
+    noCardNumber: PAN,
+  }).map(([rule, e]): Row => [
+    `an external id that breaks ${rule}`,
+    LOOKUP,
+    list({ e }),
+    [field('externalId', rule)],
+  ]),
+  [
+    'an invalid global id',
+    'query Q($id: ID!) { node(id: $id) { id } }',
+    { id: 'x' },
+    [field('id', 'nodeId')],
+  ],
+  ['no input at all', DOCUMENTS.createPayment, {}, [field('input', 'required')]],
   [
     'several fields of an input',
-    row(DOCUMENTS.createPayment, { input: TWO_FAULTS }, [
-      field('amount.value', 'decimal'),
-      field('method.card.cvc', 'string'),
-    ]),
+    DOCUMENTS.createPayment,
+    { input: TWO_FAULTS },
+    [field('amount.value', 'decimal'), field('method.card.cvc', 'string')],
   ],
-  ['a variable within an input', row(INLINE, { value: '10,00' }, [field('amount.value', 'decimal')])],
-  ...WRONG_VARIANTS.map(({ title, mutation, input, fields }): [string, Row] => [
-    title,
-    row(DOCUMENTS[mutation], { input }, fields),
-  ]),
-  ['null in place of a default', row(DEFAULTED, { c: null }, [field('channel', 'required')], {})],
+  ['a variable within an input', INLINE, { value: '10,00' }, [field('amount.value', 'decimal')]],
+  ...WRONG_METHODS.map(([method, fields]): Row => {
+    const input = { ...validCall('createPayment', 'jazzCash').input, method };
+    return [`the method ${JSON.stringify(method)}`, DOCUMENTS.createPayment, { input }, fields];
+  }),
+  ['null in place of a default', DEFAULTED, { c: null }, [field('channel', 'required')]],
+  ...MISFITS.flatMap(([path, rule, values]) =>
+    values.map((value): Row => {
+      const [head, variant = 'other'] = path.split('.');
+      const { input } = validCall('createPayment', head === 'method' ? variant : 'other');
+      const variables = { input: withValue(input, path.split('.'), value) };
+      return [`${path} = ${JSON.stringify(value)}`, DOCUMENTS.createPayment, variables, [field(path, rule)]];
+    }),
+  ),
 ];
 
-const literal = (argument: string, ...fields: Fields): [string, Row] => [
+const literal = (argument: string, ...fields: Fields): Row => [
   argument,
-  { query: `mutation { createPayment(input: { idempotencyKey: "k", ${argument} }) { __typename } }`, fields },
+  `mutation { createPayment(input: { idempotencyKey: "k", ${argument} }) { __typename } }`,
+  {},
+  fields,
 ];
 const FIT = `channel: "${CHANNEL}", method: { redirect: CARD }, amount:`;
 const PAYS = `channel: "${CHANNEL}", amount: { currency: "EUR", value: "1" }, method:`;
 
-const LITERALS: [string, Row][] = [
+const LITERALS: Row[] = [
   literal(
     `${FIT} { currency: EUR, value: "0.00" }`,
     field('amount.currency', 'currencyCode'),
@@ -227,200 +170,123 @@ const LITERALS: [string, Row][] = [
   ),
   literal(`${FIT} { currency: "EUR" }`, field('amount.value', 'required')),
   literal(`${FIT} { currency: "EUR", value: null }`, field('amount.value', 'required')),
+  literal(`${FIT} { currency: "EUR", value: 7.25 }`, field('amount.value', 'decimal')),
+  literal(`${FIT} { currency: "EUR", value: "7.123" }`, field('amount.value', 'decimalPlaces')),
   literal(`${FIT} { currency: "EUR", value: "1", nosuch: 1 }`, field('amount.nosuch', 'unknownField')),
   literal(`${FIT} "10.00"`, field('amount', 'object')),
+  literal(`${PAYS.replace(CHANNEL, 'x')} { redirect: CARD }`, field('channel', 'uuid')),
   literal(`${PAYS} { redirect: NOSUCH }`, field('method.redirect', 'enum')),
+  literal(`returnUrl: "javascript:alert(1)", ${PAYS} { redirect: CARD }`, field('returnUrl', 'url')),
+  literal(`externalId: 5, ${PAYS} { redirect: CARD }`, field('externalId', 'string')),
   literal(
-    `${PAYS} { card: { pan: "4111111111111111", expiryMonth: "12", expiryYear: "2099", cvc: "737", cardholder: "A" } }`,
+    `${PAYS} { card: { pan: E4111, expiryMonth: "12", expiryYear: "2099", cvc: "737", cardholder: "A" } }`,
     field('method.card.pan', 'variableOnly'),
     field('method.card.cvc', 'variableOnly'),
   ),
-  ...WRONG_VARIANTS.map(({ title, mutation, input, fields }): [string, Row] => [
-    title,
-    // A null beside another field is named only in a variable.
-    { query: asLiteral(mutation, input), fields: fields.slice(0, 1) },
-  ]),
-  literal(`externalId: 5, ${PAYS} { redirect: CARD }`, field('externalId', 'string')),
-];
-
-/** Literals with a number that must not be repeated, and the rule that they break. */
-const SHORT_LITERALS: [argument: string, path: string, rule: string][] = [
-  ['channel: "77777-not-a-uuid"', 'channel', 'uuid'],
-  ['channel: NOT_A_UUID_77777', 'channel', 'uuid'],
-  ['amount: { currency: "EUR", value: 77777.25 }', 'amount.value', 'decimal'],
-  ['amount: { currency: "EUR", value: "77777.123" }', 'amount.value', 'decimalPlaces'],
-  ['amount: { currency: "E77777", value: "1" }', 'amount.currency', 'currencyCode'],
-  ['returnUrl: "javascript:alert(77777)"', 'returnUrl', 'url'],
-  ['method: { other: { fields: "77777" } }', 'method.other.fields', 'jsonObject'],
-  [
-    'method: { other: { fields: { l: [0.12345678901234577777] } } }',
-    'method.other.fields.l.0',
-    'exactNumber',
-  ],
-  ['method: { other: { fields: { n: 77777e400 } } }', 'method.other.fields.n', 'exactNumber'],
-  ['method: { card: { pan: "4111 1111 1111 77777" } }', 'method.card.pan', 'variableOnly'],
-  ['method: { card: { pan: E77777 } }', 'method.card.pan', 'variableOnly'],
-  ['method: { card: { cvc: "77777" } }', 'method.card.cvc', 'variableOnly'],
-];
-
-const ABSENT: [string, Row][] = (
-  [
+  literal(`${PAYS} { other: { fields: "7" } }`, field('method.other.fields', 'jsonObject')),
+  literal(
+    `${PAYS} { other: { fields: { l: [0.12345678901234577777] } } }`,
+    field('method.other.fields.l.0', 'exactNumber'),
+  ),
+  literal(`${PAYS} { other: { fields: { n: 7e400 } } }`, field('method.other.fields.n', 'exactNumber')),
+  literal(`${PAYS} {}`, field('method', 'oneOf')),
+  literal(`${PAYS} { redirect: CARD, jazzCash: { account: "1" } }`, field('method', 'oneOf')),
+  literal(`${PAYS} { redirect: null }`, field('method.redirect', 'required')),
+  ...[
     ['mutation { createPayment { __typename } }', 'input'],
     [`{ payment(transactionId: "${TRANSACTION_ID}") { __typename } }`, 'channel'],
     ['{ attempts { edges { cursor } } }', 'channel'],
-  ] as const
-).map(([query, argument]) => [query, { query, fields: [field(argument, 'required')] }]);
+  ].map(([query = '', argument = '']): Row => [query, query, {}, [field(argument, 'required')]]),
+];
 
-interface Answer {
-  errors: { extensions: Record<string, unknown> }[];
-}
+type Errors = readonly { extensions: Record<string, unknown> }[];
 
-const fieldsIn = (errors: readonly { extensions: Record<string, unknown> }[]): Fields =>
+const fieldsIn = (errors: Errors = []): Fields =>
   errors.flatMap(({ extensions }) => extensions['fields'] as Fields);
 
 const seen = new Set<string>();
-const remember = (fields: Fields): void => fields.forEach(({ rule }) => seen.add(rule));
 
-let ways: DifferentialHarness;
+let harness: LoggedGateway;
 
 beforeAll(async () => {
-  ways = await DifferentialHarness.start();
+  harness = await startRuleHarness();
 });
 
-beforeEach(() => {
-  ways.logLines.length = 0;
-  ways.service.requests.length = 0;
-});
+beforeEach(() => clear(harness));
 
+async function expectFields(code: string, ...[, query, variables, fields]: Row): Promise<void> {
+  const { errors, text } = await harness.client.request(query, variables);
+  expect(fieldsIn(errors)).toEqual(fields);
+  for (const { extensions } of errors ?? []) expect(extensions).toMatchObject({ code, retryable: false });
+  expect(text).not.toMatch(/4111111111111111|03001234567|77777/);
+  expect(harness.service.requests).toHaveLength(0);
+  fields.forEach(({ rule }) => seen.add(rule));
+}
+
+// test/properties/messages.test.ts shows that no invalid value is in a response or log.
 describe('An invalid value', () => {
-  const expectFields = (body: string, fields: Fields, code: string): void => {
-    const { errors } = JSON.parse(body) as Answer;
-    expect(fieldsIn(errors)).toEqual(fields);
-    errors.forEach(({ extensions }) => expect(extensions).toMatchObject({ code, retryable: false }));
-    expect(body).not.toMatch(/4111111111111111|03001234567|123456789012/);
-    remember(fields);
-  };
-
-  test.each(CALLS)(
-    'has the same path and rule in errors of Apollo and of a compiled operation: %s',
-    async (_, { query, variables, fitting, fields }) => {
-      const byApollo = await ways.send({ body: { query: asNew(query), variables } });
-      if (fitting) await ways.prepare({ query, variables: fitting });
-      const afterwards = await ways.send({ body: { query, variables } });
-      for (const { effects } of [byApollo, afterwards]) {
-        expectFields(effects.body, fields, 'BAD_USER_INPUT');
-        expect(effects.calls).toEqual([]);
-      }
-      expect(afterwards.effects.body).toBe(byApollo.effects.body);
-    },
+  test.each(CALLS)('has path and rule in the error when it is in a variable: %s', (...row) =>
+    expectFields('BAD_USER_INPUT', ...row),
   );
 
-  /** Returns the JSON form of a value, as responses and log lines would contain it. */
-  const written = (value: unknown): string => (JSON.stringify(value) ?? '').replace(/^"|"$/g, '');
-
-  const SENT = MISFITS.flatMap(([path, rule, values]) =>
-    values.map((value): [string, unknown, string] => [path, value, rule]),
-  );
-  test.each(SENT)(
-    'is in no response or log, and nothing is sent: %s = %j breaks the rule %s',
-    async (path, value, rule) => {
-      const [head, variant = 'other'] = path.split('.');
-      const { input } = validCall('createPayment', head === 'method' ? variant : 'other');
-      const response = await ways.client.request(DOCUMENTS.createPayment, {
-        input: withValue(input, path.split('.'), value),
-      });
-      expect(response.status).toBe(400);
-      expectFields(response.text, [field(path, rule)], 'BAD_USER_INPUT');
-      const output = (response.text + ways.logLines.join('')).replace('for example 10.00', '');
-      if (written(value).length > 4) expect(output).not.toContain(written(value));
-      expect(ways.service.requests).toHaveLength(0);
-    },
-  );
-
-  test.each(SHORT_LITERALS)('as the literal %s is in no response or log', async (argument, path, rule) => {
-    const query = `mutation { createPayment(input: { ${argument} }) { __typename } }`;
-    const response = await ways.client.request(query);
-    const faults = fieldsIn(response.errors ?? []);
-    expect(faults).toContainEqual(field(path, rule));
-    expect(response.errors?.map(({ extensions }) => extensions['code'])).toContain(
-      'GRAPHQL_VALIDATION_FAILED',
-    );
-    expect(response.text).not.toContain('77777');
-    expect(ways.logLines.join('')).not.toMatch(/[^\d]77777/);
-    expect(ways.service.requests).toHaveLength(0);
-  });
-
-  test.each([...LITERALS, ...ABSENT])(
-    'has path and rule in the error when it is a literal or a missing argument: %s',
-    async (_, { query, fields }) => {
-      const { effects } = await ways.send({ body: { query } });
-      expectFields(effects.body, fields, 'GRAPHQL_VALIDATION_FAILED');
-      expect(effects.calls).toEqual([]);
-    },
+  test.each(LITERALS)('has path and rule in the error when it is a literal or is missing: %s', (...row) =>
+    expectFields('GRAPHQL_VALIDATION_FAILED', ...row),
   );
 
   test('has `fields` in its error, unlike an unknown field of a selection', async () => {
-    const { effects } = await ways.send({ body: { query: '{ nosuch }' } });
-    expect((JSON.parse(effects.body) as Answer).errors[0]?.extensions).not.toHaveProperty('fields');
+    const { errors } = await harness.client.request('{ nosuch }');
+    expect(errors?.[0]?.extensions).not.toHaveProperty('fields');
   });
 
   test.each([PAN, '737', 'a b'])(
     'is redacted when it is an unknown field name that may be a secret: %s',
-    async (name) => {
-      const variables = { input: { ...validCall('createPayment', 'upi').input, [name]: 1 } as Json };
-      const { effects } = await ways.send({ body: { query: DOCUMENTS.createPayment, variables } });
-      expectFields(effects.body, [field('[redacted]', 'unknownField')], 'BAD_USER_INPUT');
+    (name) => {
+      const variables = { input: { ...validCall('createPayment', 'upi').input, [name]: 1 } };
+      const fields = [field('[redacted]', 'unknownField')];
+      return expectFields('BAD_USER_INPUT', name, DOCUMENTS.createPayment, variables, fields);
     },
   );
 
-  const WATCH =
-    'subscription S($c: UUID!, $t: UUID!, $b: Boolean!) { paymentUpdated(channel: $c, transactionId: $t) { ... on Node { id @include(if: $b) } } }';
-  const WATCHED: [string, Row][] = [
+  const WATCH = `subscription S($c: UUID!, $t: UUID!, $b: Boolean!) {
+    paymentUpdated(channel: $c, transactionId: $t) { ... on Node { id @include(if: $b) } } }`;
+
+  test.each<[string, variables: Json, Fields]>([
     [
       'invalid variables',
-      row(WATCH, { c: 'x', t: 5, b: 'x' }, [
-        field('channel', 'uuid'),
-        field('transactionId', 'uuid'),
-        field('if', 'boolean'),
-      ]),
+      { c: 'x', t: 5, b: 'x' },
+      [field('channel', 'uuid'), field('transactionId', 'uuid'), field('if', 'boolean')],
     ],
     [
       'null or missing variables',
-      row(WATCH, { c: null, b: true }, [field('channel', 'required'), field('transactionId', 'required')]),
+      { c: null, b: true },
+      [field('channel', 'required'), field('transactionId', 'required')],
     ],
-  ];
-
-  test.each(WATCHED)(
-    'has path and rule in the error over WebSocket and SSE: %s',
-    async (_, { query, variables = {}, fields }) => {
-      const client = await WireClient.ready(ways.client.url, AUTHORIZED);
-      client.subscribe('1', { query, variables });
-      expect(fieldsIn(errorsIn(await client.next()))).toEqual(fields);
-      const stream = await EventStream.open(`${ways.client.url}/stream`, { query, variables });
-      const event = await stream.next();
-      if (event.event !== 'next') throw new Error(stream.text);
-      expect(fieldsIn(event.data.errors as unknown as WireError[])).toEqual(fields);
-    },
-  );
+  ])('has path and rule in the error over WebSocket and SSE: %s', async (_what, variables, fields) => {
+    const { url } = harness.client;
+    const client = await WireClient.ready(url, AUTHORIZED);
+    client.subscribe('1', { query: WATCH, variables });
+    expect(fieldsIn(errorsIn(await client.next()))).toEqual(fields);
+    const stream = await EventStream.open(`${url}/stream`, { query: WATCH, variables });
+    const event = await stream.next();
+    if (event.event !== 'next') throw new Error(stream.text);
+    expect(fieldsIn(event.data.errors as unknown as WireError[])).toEqual(fields);
+  });
 });
 
 describe('A @oneOf input', () => {
-  test.each(ONE_OF)(
-    'is accepted as a literal with one field: %s.%s',
-    async (...[mutation, name, variant, one]) => {
-      const input = { ...validCall(mutation, variant).input, [name]: one };
-      expect((await ways.client.request(asLiteral(mutation, input))).errors).toBeUndefined();
-      expect(ways.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-    },
-  );
+  test('is accepted as a literal with one field', async () => {
+    const { errors } = await harness.client.request(literal(`${PAYS} { other: { fields: { a: "b" } } }`)[1]);
+    expect(errors).toBeUndefined();
+    expect(harness.service.requests).toHaveLength(1);
+  });
 
   test.each([null, undefined])('is refused when the variable of its only field is %s', async (account) => {
     const query = `mutation M($account: WalletAccountInput) { createPayment(input: { idempotencyKey: "k",
-      channel: "${CHANNEL}", amount: { currency: "PKR", value: "1" }, method: { jazzCash: $account } }) { __typename } }`;
-    const { errors, data } = await ways.client.request(query, { account });
+      ${PAYS} { jazzCash: $account } }) { __typename } }`;
+    const { errors, data } = await harness.client.request(query, { account });
     expect(errors?.[0]?.extensions['code']).toMatch(/BAD_USER_INPUT|GRAPHQL_VALIDATION_FAILED/);
     expect(data ?? null).toBeNull();
-    expect(ways.service.requests).toHaveLength(0);
+    expect(harness.service.requests).toHaveLength(0);
   });
 
   test.each(['upi', 'c2c'])(
@@ -429,10 +295,10 @@ describe('A @oneOf input', () => {
       const { mutation, input } = validCall('createPayment', variant);
       for (const empty of [{}, { email: null }, { firstName: null, email: null }]) {
         const call = { mutation, input: withValue(input, ['method', variant], empty) };
-        const { result } = await sendCall(ways.client, call);
+        const { result } = await sendCall(harness.client, call);
         expect(result?.fields).toMatchObject([{ path: ['method', variant], rule: 'notEmpty' }]);
       }
-      expect(ways.service.requests).toHaveLength(0);
+      expect(harness.service.requests).toHaveLength(0);
     },
   );
 });

@@ -8,8 +8,6 @@ import { CHANNEL, testGateway, testSandbox } from '../support/gateway';
 import { APOLLO_GENERATED, CODEGEN_GENERATED, apolloManifest, fileOf, sha256 } from '../support/manifests';
 import { expectErrors, post, raw } from '../support/raw';
 
-type Mode = 'allow' | 'warn' | 'require';
-
 const LISTED =
   'query Payment($channel: UUID!) { payment(channel: $channel, externalId: "none") { __typename } }';
 const STATUS = `query Status { payments(channel: "${CHANNEL}", transactionIds: []) { __typename } }`;
@@ -25,12 +23,12 @@ const PREFLIGHT = { 'apollo-require-preflight': 'yes' };
 const hash = (sha256Hash: string) => ({ persistedQuery: { version: 1 as const, sha256Hash } });
 
 /** Starts a gateway with this mode for internal services; frontends have the default mode. */
-async function gatewayIn(mode: Mode, manifest: string | Buffer = MANIFEST, env: Record<string, string> = {}) {
+async function gatewayIn(mode: 'allow' | 'warn' | 'require', manifest = MANIFEST) {
   const sandbox = await testSandbox();
   const logLines: string[] = [];
   const { url } = await testGateway(sandbox.url, {
     logLines,
-    env: { PERSISTED_OPERATIONS: fileOf(manifest), PERSISTED_OPERATIONS_SERVICES: mode, ...env },
+    env: { PERSISTED_OPERATIONS: fileOf(manifest), PERSISTED_OPERATIONS_SERVICES: mode },
   });
   const ask = (body: object) => post(url, JSON.stringify(body));
   return { url, ask, logLines };
@@ -43,6 +41,18 @@ const MANIFEST = apolloManifest(
   { id: '__proto__', name: 'Proto', body: 'query Proto { proto: __typename }' },
 );
 
+/** Expects that an operation runs, and is found by its hash only after its text was sent with it. */
+async function expectAutomatic(url: string): Promise<void> {
+  const ask = (body: object) => post(url, JSON.stringify(body));
+  const extensions = hash(sha256(FREE));
+  expectErrors(await ask({ extensions }), NOT_FOUND);
+  for (const body of [{ query: FREE }, { query: FREE, extensions }, { extensions }])
+    expect((await ask(body)).data).toEqual({ free: 'Query' });
+  const search = new URLSearchParams({ extensions: JSON.stringify(extensions) });
+  expect((await raw(`${url}?${search}`, { headers: PREFLIGHT })).data).toEqual({ free: 'Query' });
+  expectErrors(await ask({ query: FREE, extensions: hash(sha256('other')) }), 'BAD_REQUEST');
+}
+
 describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) => {
   let gateway: Awaited<ReturnType<typeof gatewayIn>>;
   beforeAll(async () => {
@@ -51,15 +61,10 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
 
   test.each([
     ['as the hash of a persisted query', { extensions: hash(sha256(LISTED)) }],
-    ['as a documentId', { documentId: sha256(LISTED) }],
     ['as a documentId with the prefix of GraphQL over HTTP', { documentId: `sha256:${sha256(LISTED)}` }],
     ['as text with its documentId', { query: LISTED, documentId: sha256(LISTED) }],
     ['as a documentId and as a hash', { documentId: sha256(LISTED), extensions: hash(sha256(LISTED)) }],
-    ['as text without an id', { query: LISTED }],
-    [
-      'as the text with other white space, commas and comments',
-      { query: `# hi\n${LISTED.replaceAll(' ', '\n,')}` },
-    ],
+    ['as text with other white space and comments', { query: `# hi\n${LISTED.replaceAll(' ', '\n,')}` }],
   ])('an operation of the manifest runs when it is sent %s', async (_, body) => {
     const { data, errors, status } = await gateway.ask({ ...body, variables });
     expect({ data, errors, status }).toEqual({ data: ANSWER, errors: undefined, status: 200 });
@@ -89,9 +94,8 @@ describe.each(['allow', 'warn', 'require'] as const)('In the mode %s', (mode) =>
       for (const body of [{ documentId: id }, { extensions: hash(id) }]) {
         const response = await gateway.ask(body);
         expectErrors(response, NOT_FOUND);
-        expect(response.errors).toMatchObject([
-          { message: 'PersistedQueryNotFound', extensions: { retryable: true } },
-        ]);
+        // Clients compare the message.
+        expect(response.errors).toMatchObject([{ message: 'PersistedQueryNotFound' }]);
       }
     },
   );
@@ -129,11 +133,8 @@ describe('An operation outside the manifest', () => {
   });
 
   test('runs in the mode allow, where automatic persisted queries work too', async () => {
-    const { ask, logLines } = await gatewayIn('allow');
-    expect((await ask({ query: FREE })).data).toEqual({ free: 'Query' });
-    expect((await ask({ query: FREE, extensions: hash(sha256(FREE)) })).data).toEqual({ free: 'Query' });
-    expect((await ask({ extensions: hash(sha256(FREE)) })).data).toEqual({ free: 'Query' });
-    expectErrors(await ask({ query: FREE, extensions: hash(sha256('other')) }), 'BAD_REQUEST');
+    const { url, logLines } = await gatewayIn('allow');
+    await expectAutomatic(url);
     expect(logLines.join('')).not.toContain('PERSISTED_OPERATIONS');
   });
 
@@ -158,16 +159,12 @@ describe('An operation outside the manifest', () => {
   test.each([
     ['another text', { query: FREE }],
     ['introspection', { query: INTROSPECTION }],
-    [
-      'an operation of the manifest beside another one',
-      { query: `${LISTED} ${FREE}`, operationName: 'Payment' },
-    ],
+    ['a listed operation beside another one', { query: `${LISTED} ${FREE}`, operationName: 'Payment' }],
     ['an operation of the manifest with another value', { query: LISTED.replace('none', 'some') }],
     ['text that is not GraphQL', { query: 'nonsense {"' }],
     ['a text with its hash', { query: FREE, extensions: hash(sha256(FREE)) }],
     ['an unknown id and another text', { query: FREE, documentId: 'nobody-knows' }],
     ['deep text', { query: `{${'a{'.repeat(24_000)}b${'}'.repeat(24_000)}}` }],
-    ['long text', { query: '['.repeat(90_000) }],
   ])('is refused in the mode require: %s', async (_, body) => {
     const response = await required.ask({ ...body, variables });
     expect({ status: response.status, data: response.data }).toEqual({ status: 400, data: undefined });
@@ -176,13 +173,12 @@ describe('An operation outside the manifest', () => {
 
   test('is refused by GET, too, in the mode `require`, also if a parameter is repeated or malformed', async () => {
     const [free, listed] = [FREE, LISTED].map(encodeURIComponent);
-    const refusals: [search: string, code: string][] = [
+    for (const [search, code] of [
       [`query=${free}`, REQUIRED],
       [`query=${listed}&query=${free}`, 'BAD_REQUEST'],
       [`documentId=a&documentId=b&query=${free}`, 'BAD_REQUEST'],
       ['extensions={', 'BAD_REQUEST'],
-    ];
-    for (const [search, code] of refusals) {
+    ] as const) {
       const response = await raw(`${required.url}?${search}`, { headers: PREFLIGHT });
       expect({ search, data: response.data }).toEqual({ search, data: undefined });
       expectErrors(response, code);
@@ -193,8 +189,7 @@ describe('An operation outside the manifest', () => {
 test('With only a manifest configured, frontends are restricted to it and internal services are not', async () => {
   const key = await newKey('ES256');
   const issuer = await Issuer.start(key);
-  const sandbox = await testSandbox();
-  const { url } = await testGateway(sandbox.url, {
+  const { url } = await testGateway((await testSandbox()).url, {
     env: { ...issuer.settings, PERSISTED_OPERATIONS: fileOf(MANIFEST) },
   });
   const frontend = bearer(await tokenBy(key, { claims: { channels: [CHANNEL] } }));
@@ -208,10 +203,10 @@ test('With only a manifest configured, frontends are restricted to it and intern
   expect((await ask({ documentId: sha256(LISTED), variables }, frontend)).data).toEqual(ANSWER);
 });
 
-test('Without a manifest all operations run, whatever the modes are', async () => {
+test('Without a manifest all operations and automatic persisted queries run, whatever the modes are', async () => {
   const sandbox = await testSandbox();
   const { url } = await testGateway(sandbox.url, { env: { PERSISTED_OPERATIONS_SERVICES: 'require' } });
-  expect((await post(url, JSON.stringify({ query: FREE }))).data).toEqual({ free: 'Query' });
+  await expectAutomatic(url);
 });
 
 describe('A manifest that a common tool generated', () => {
@@ -227,11 +222,7 @@ describe('A manifest that a common tool generated', () => {
       ids.flatMap((id) => [ask({ documentId: id, variables }), ask({ extensions: hash(id), variables })]),
     );
     const codes = responses.map(({ errors }) => errors?.[0]?.extensions['code']);
-    const refused = codes.filter((code) => code !== undefined);
-    expect({ answered: codes.length - refused.length, refused }).toEqual({
-      answered: 2,
-      refused: Array<string>(4).fill('BAD_USER_INPUT'),
-    });
+    expect(codes.sort()).toEqual([...Array<string>(4).fill('BAD_USER_INPUT'), undefined, undefined]);
   });
 });
 
@@ -242,11 +233,8 @@ describe('A manifest', () => {
 
   /** Returns the error lines of a manifest; empty if it is valid. */
   function faultsOf(text: string | Buffer): string[] {
-    const settings = {
-      manifest: fileOf(text),
-      modeForFrontends: 'require',
-      modeForServices: 'allow',
-    } as const;
+    const modes = { modeForFrontends: 'require', modeForServices: 'allow' } as const;
+    const settings = { manifest: fileOf(text), ...modes };
     try {
       new PersistedOperations({ settings, schema, onUnlisted: () => undefined });
       return [];
@@ -260,7 +248,6 @@ describe('A manifest', () => {
     ['text that is not JSON', 'id: abc', /^/],
     ['text in Latin-1', Buffer.from(codegen('{ __typename } # \u00fc'), 'latin1'), /^/],
     ['another format', '{"format":"other","version":1,"operations":[]}', /^/],
-    ['another version', apolloManifest({ body: LISTED }).replace('"version":1', '"version":2'), /"version"/],
     ['no operation', apolloManifest(), /^/],
     [
       'an operation without an id',
@@ -273,11 +260,6 @@ describe('A manifest', () => {
       /^operation Old \(id-1\): FieldsOnCorrectTypeRule: .*"gone"/,
     ],
     ['a document with a syntax error', codegen('{ "4111111111111111'), /^operation id-1: /],
-    [
-      'a missing fragment',
-      codegen('{ __typename ...Gone }'),
-      /^operation id-1: KnownFragmentNamesRule: .*"Gone"/,
-    ],
     [
       'two documents with one hash',
       apolloManifest({ id: sha256(''), body: LISTED }, { id: `sha256:${sha256('')}`, body: FREE }),
@@ -294,10 +276,6 @@ describe('A manifest', () => {
   test('is refused with every faulty operation named', () => {
     const faults = faultsOf(JSON.stringify({ a: '{ x }', b: '{ __typename }', c: '{ y }' }));
     expect(faults.map((fault) => fault.split(':')[0])).toEqual(['operation a', 'operation c']);
-  });
-
-  test('may contain the same operation twice', () => {
-    expect(faultsOf(apolloManifest({ body: FREE }, { body: FREE }, { id: 'b', body: FREE }))).toEqual([]);
   });
 
   test.each([fileOf('{}'), '/nowhere/manifest.json'])(

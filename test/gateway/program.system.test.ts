@@ -9,49 +9,26 @@ import { AUTHORIZED, clientKeysFile } from '../support/credentials';
 import { temporaryFolder } from '../support/cleanup';
 import { freePort } from '../support/free-port';
 import { until } from '../support/latch';
-import { CHANNEL, serviceSettings, temporaryDatabase, testService, testSettings } from '../support/gateway';
+import { CHANNEL, serviceSettings, testService, testSettings } from '../support/gateway';
 import type { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import { CHECKOUT, listening, startProgram, type ChildProgram } from '../support/program';
 import { post, raw } from '../support/raw';
 
 const ANY_PORTS = { PORT: '0', SANDBOX_PORT: '0' };
 
-/** Returns the settings that a failed start names, one per line of output. */
-const namedIn = (output: string): string[] =>
-  output
-    .split('\n')
-    .flatMap((line) => /^ {2}([A-Z_]+): /.exec(line)?.[1] ?? [])
-    .sort();
-
-describe('A gateway with nothing configured', () => {
-  let program: ChildProgram;
-  let url: string;
-
-  beforeAll(async () => {
-    program = startProgram(ANY_PORTS);
-    url = await listening(program);
-    await program.printed(/Ctrl\+C/);
-  });
-
-  test('listens on loopback, and prints the addresses of gateway and sandbox', async () => {
-    expect(program.output()).toContain(`${url}/graphql`);
-    const [, sandbox = ''] = await program.printed(/sandbox\s+(http:\S+)/);
-    for (const address of [url, sandbox]) expect(new URL(address).hostname).toBe('127.0.0.1');
-    expect((await raw(`${sandbox}healthz`)).status).toBe(200);
-  });
-
-  test('prints a query that works when it is pasted', async () => {
-    const [, body = ''] = await program.printed(/-d '(\{.*\})'/);
-    const { data } = await post(`${url}/graphql`, body);
-    expect(data).toMatchObject({
-      createPayment: { payment: { status: 'PENDING', nextAction: { url: expect.any(String) as unknown } } },
-    });
-  });
-
-  test('exits with 0 when it is interrupted', async () => {
-    program.signal('SIGINT');
-    expect(await program.exited).toBe(0);
-  });
+test('A gateway with nothing configured listens on loopback, prints its addresses and a query that works, and exits with 0 when it is interrupted', async () => {
+  const program = startProgram(ANY_PORTS);
+  const url = await listening(program);
+  await program.printed(/Ctrl\+C/);
+  expect(program.output()).toContain(`${url}/graphql`);
+  const [, sandbox = ''] = await program.printed(/sandbox\s+(http:\S+)/);
+  for (const address of [url, sandbox]) expect(new URL(address).hostname).toBe('127.0.0.1');
+  expect((await raw(`${sandbox}healthz`)).status).toBe(200);
+  const [, body = ''] = await program.printed(/-d '(\{.*\})'/);
+  const payment = { status: 'PENDING', nextAction: { url: expect.any(String) as unknown } };
+  expect((await post(`${url}/graphql`, body)).data).toMatchObject({ createPayment: { payment } });
+  program.signal('SIGINT');
+  expect(await program.exited).toBe(0);
 });
 
 test('A running program serves requests and exits with 0 when its standard output is closed', async () => {
@@ -77,7 +54,7 @@ describe('A program that cannot start', () => {
       DATABASE_URL: 'file:/nonexistent/deeper/journal.db',
       FINGERPRINT_KEY: 'fingerprint key with blanks',
       HOST: 'bad host value',
-      PERSISTED_OPERATIONS: path.join(folder, 'canaries.ts'),
+      PERSISTED_OPERATIONS: path.join(folder, 'spellings.ts'),
       PORT: 'seventy-thousand',
       SERVICE_API_KEY_FILE: '/nonexistent/secret-path',
       SERVICE_BASE_URL: 'http://user:hunter2@payments.example/api',
@@ -87,7 +64,8 @@ describe('A program that cannot start', () => {
     const program = startProgram(settings);
     expect(await program.exited).toBe(1);
     const output = program.output();
-    expect(namedIn(output)).toEqual(Object.keys(settings));
+    const named = [...output.matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => name);
+    expect(named.sort()).toEqual(Object.keys(settings));
     expect(output).not.toMatch(/hunter2|fingerprint key|seventy|secret key|secret-path|bad host|^\s+at /m);
   });
 
@@ -105,8 +83,7 @@ describe('A program that cannot start', () => {
 describe('Several programs started in one checkout', () => {
   test('compile at the same time', async () => {
     const checkout = temporaryFolder();
-    const FILES = ['bin', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'];
-    for (const part of FILES)
+    for (const part of ['bin', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'])
       cpSync(path.join(CHECKOUT, part), path.join(checkout, part), { recursive: true });
     symlinkSync(path.join(CHECKOUT, 'node_modules'), path.join(checkout, 'node_modules'));
     // A small program, because a build of the gateway takes seconds.
@@ -148,11 +125,11 @@ describe('The demo', () => {
 
   async function inShell(commands: string, env: Record<string, string>) {
     const { PATH = '', HOME = '' } = process.env;
-    const DATABASE_URL = temporaryDatabase();
-    const AUDIT_LOG_FILE = path.join(path.dirname(DATABASE_URL.slice('file:'.length)), 'audit.log');
+    const folder = temporaryFolder();
+    const files = { DATABASE_URL: `file:${folder}/journal.db`, AUDIT_LOG_FILE: `${folder}/audit.log` };
     const shell = spawn('bash', ['-c', commands], {
       cwd: CHECKOUT,
-      env: { PATH, HOME, DATABASE_URL, AUDIT_LOG_FILE, ...env },
+      env: { PATH, HOME, ...files, ...env },
       detached: true,
     });
     let [output, errors] = ['', ''];

@@ -5,10 +5,10 @@ import { temporaryFolder } from '../support/cleanup';
 import { until } from '../support/latch';
 import { CHANNEL, testService } from '../support/gateway';
 import { CLIENT_KEY as OTHER_CLIENT_KEY, clientKeysFile } from '../support/credentials';
-import {
-  type Reply,
-  type FakePaymentService,
-  type ReceivedRequest,
+import type {
+  FakePaymentService,
+  ReceivedRequest,
+  Reply,
 } from '../support/payment-service/fake-payment-service';
 import {
   confirmPayment,
@@ -18,7 +18,6 @@ import {
   lookUpPayout,
 } from '../methods/selection';
 import { TRANSACTION_ID, accepted, newIds, validCall, withValue, type Json } from '../support/calls';
-import { misplacedName, misplacedValue, type LeakCase } from './fixtures/canaries';
 import {
   ECHOED_TYPES,
   brokenWith,
@@ -44,9 +43,6 @@ const CARDHOLDER = 'CANARY HOLDERSON';
 const API_KEY = 'canary-api-key-Zw2x9Kq4';
 const SECRET_KEY = 'canary-secret-key-Rt7m1Vb6';
 
-/** Percent-encodes every character. */
-const percentEncoded = (text: string): string =>
-  [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
 // Without dashes, so that it is also a valid GraphQL name.
 const CLIENT_KEY = 'pgk_c4N4rYk3yOfAcl1entq7Zr9Tx2Vb5Nm8Kj1Hg4Fd6Sa';
 const FINGERPRINT_KEY = 'canary-fingerprint-key-Lp3s';
@@ -77,7 +73,7 @@ const SECRETS = {
   'a token': TOKEN,
 };
 
-/** Returns the canaries in a text that was decoded as Latin-1, each with its spelling. */
+/** Returns the canaries in a text that was decoded as Latin-1, each with its spelling. test/deliberate-bugs/redaction.mjs shows that it finds them. */
 function found(text: string): string[] {
   // These numbers may contain the security code by chance.
   const searched = text.replace(/"pid":\d+|content-length: \d+/gi, '');
@@ -135,6 +131,15 @@ beforeAll(async () => {
 });
 
 const AUTHORIZED = { authorization: `Bearer ${CLIENT_KEY}` };
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+interface LeakCase {
+  /** Rest of the path after /graphql, and the query string. */
+  suffix?: string;
+  method?: string;
+  body?: string;
+  headers?: Record<string, string>;
+}
 
 /** Sends a request byte for byte, and returns all received bytes. */
 async function exchange({ suffix = '', method = 'POST', body, headers }: LeakCase): Promise<string> {
@@ -157,39 +162,34 @@ function expectNoInternalError(response: string): void {
   expect(response).not.toContain('"INTERNAL');
 }
 
-const graphql = (title: string, query: string, variables?: object): LeakCase => ({
-  title,
-  body: JSON.stringify({ query, variables }),
-  headers: { 'content-type': 'application/json' },
+const json = (body: unknown, headers = {}): LeakCase => ({
+  body: JSON.stringify(body),
+  headers: { ...JSON_TYPE, ...headers },
 });
+
+const graphql = (query: string, variables?: object): LeakCase => json({ query, variables });
 
 const AT_ONCE = 12;
 
 /** Sends requests concurrently. Expects a response without secrets to each. */
 async function sendAll(requests: readonly LeakCase[]): Promise<string[]> {
   const responses: string[] = [];
-  const waiting = [...requests.entries()];
-  const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next; next = waiting.shift())
-      responses[next[0]] = await exchange(next[1]);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  for (let place = 0; place < requests.length; place += AT_ONCE)
+    responses.push(...(await Promise.all(requests.slice(place, place + AT_ONCE).map(exchange))));
   expect(requests.filter((_, place) => responses[place] === '')).toEqual([]);
   // One search of all responses is faster than a search of each.
   if (found(responses.join('\n')).length > 0)
-    expect(requests.map(({ title }, place) => [title, found(responses[place] ?? '')])).toEqual(
-      requests.map(({ title }) => [title, []]),
+    expect(requests.map((request, place) => [request, found(responses[place] ?? '')])).toEqual(
+      requests.map((request) => [request, []]),
     );
   return responses;
 }
 
 const send = async (request: LeakCase): Promise<string> => (await sendAll([request]))[0] ?? '';
 
-const CARD = { pan: PAN, cvc: CVC, expiryMonth: '12', expiryYear: '2099', cardholder: 'ANN PAYER' };
-
 const cardPayment = (changes: Json = {}): Json => ({
   ...validCall('createPayment', 'card').input,
-  method: { card: CARD },
+  method: { card: { pan: PAN, cvc: CVC, expiryMonth: '12', expiryYear: '2099', cardholder: 'ANN PAYER' } },
   ...changes,
 });
 
@@ -201,30 +201,29 @@ const cardPayout = (changes: Json = {}): Json => ({
 
 const IDS = { channel: CHANNEL, transactionId: TRANSACTION_ID };
 
-const payment = (title: string, input = cardPayment()): LeakCase =>
-  graphql(title, createPayment(), { input });
-const payout = (title: string, input = cardPayout()): LeakCase => graphql(title, createPayout(), { input });
-const lookups = (title: string, ids = IDS): LeakCase[] => [
-  graphql(`${title}, payment`, lookUpPayment(), ids),
-  graphql(`${title}, payout`, lookUpPayout(), ids),
-];
-const confirm = (title: string, ids = IDS): LeakCase =>
-  graphql(title, confirmPayment(), { input: { ...ids, confirmation: { dcb: { code: '4711' } } } });
+const payment = (input = cardPayment()): LeakCase => graphql(createPayment(), { input });
+const payout = (input = cardPayout()): LeakCase => graphql(createPayout(), { input });
+const lookups = (ids = IDS): LeakCase[] =>
+  [lookUpPayment(), lookUpPayout()].map((query) => graphql(query, ids));
+const confirm = (ids = IDS): LeakCase =>
+  graphql(confirmPayment(), { input: { ...ids, confirmation: { dcb: { code: '4711' } } } });
 
-type Row = [what: string, reply: Reply];
 type CallName = 'payment' | 'payout' | 'confirm' | 'lookups';
 
 /** Makes these calls once for each reply, with new ids, so that many can be in flight. */
-async function sendForEach(rows: readonly Row[], names: readonly CallName[]): Promise<string[]> {
+async function sendForEach(
+  rows: readonly (readonly [what: string, reply: Reply])[],
+  names: readonly CallName[],
+): Promise<string[]> {
   const replies = new Map<unknown, Reply>();
-  const cases = rows.flatMap(([what, reply]) => {
+  const cases = rows.flatMap(([, reply]) => {
     const [paid, sent, ids] = [cardPayment(), cardPayout(), { ...IDS, transactionId: randomUUID() }];
     for (const id of [paid['externalId'], sent['externalId'], ids.transactionId]) replies.set(id, reply);
     const calls: Record<CallName, LeakCase[]> = {
-      payment: [payment(what, paid)],
-      payout: [payout(what, sent)],
-      confirm: [confirm(what, ids)],
-      lookups: lookups(what, ids),
+      payment: [payment(paid)],
+      payout: [payout(sent)],
+      confirm: [confirm(ids)],
+      lookups: lookups(ids),
     };
     return names.flatMap((name) => calls[name]);
   });
@@ -234,23 +233,61 @@ async function sendForEach(rows: readonly Row[], names: readonly CallName[]): Pr
   return sendAll(cases);
 }
 
-test('The helper found() detects test secrets in plain text and encoded', () => {
-  expect(found('nothing')).toEqual([]);
-  expect(found(`"id":"a${CVC}b", 1${CVC}, 2.${CVC}, ****${CVC}`)).toEqual([]);
-  for (const text of [...Object.values(SECRETS), ...Object.values(writtenCardNumbers(PAN)), SECRET_KEY]) {
-    expect(found(`before ${text} after`)).not.toEqual([]);
-    if (text === CVC) continue;
-    expect(found(`"${Buffer.from(`x${text}`).toString('base64')}"`)).not.toEqual([]);
-    expect(found(Buffer.from(`xy${text}z`).toString('base64'))).not.toEqual([]);
-  }
-  for (const text of [Buffer.from(PAN).toString('hex'), '5398_2287_0787_1527', [...PAN].join('-')])
-    expect(found(text)).not.toEqual([]);
-});
+const LOOKUP = 'query Q($c: UUID!) { payment(channel: $c, externalId: "o") { __typename } }';
+
+/** Returns requests with the secret in place of other values; test/properties/messages.test.ts has more variables and literals. */
+function misplacedValue(secret: string): LeakCase[] {
+  const [quoted, escaped] = [JSON.stringify(secret), encodeURIComponent(secret)];
+  const lookup = { query: LOOKUP, variables: { c: secret } };
+  const bodies: unknown[] = [
+    { query: LOOKUP, variables: { c: CHANNEL, [secret]: secret } },
+    { query: createPayment(), variables: { input: cardPayment({ nosuch: secret, [secret]: 'x' }) } },
+    { query: `{ payment(channel: "\\q${secret}") { __typename } }` },
+    { query: secret },
+    { query: `# ${secret}\n{ nosuch }` },
+    { query: '{ __typename }', operationName: secret },
+    { query: '{ __typename }', variables: secret },
+    { query: '{ __typename }', variables: `{"pan": ${quoted}` },
+    { extensions: { persistedQuery: { version: 1, sha256Hash: secret } } },
+    [lookup],
+    secret,
+  ];
+  const texts = [
+    `{"query": "{ __typename }", "variables": {"pan": ${quoted}`,
+    `{"pan": ${quoted}} ${secret}`,
+    `{"__proto__": {"pan": ${quoted}}}`,
+  ];
+  const search = (query: string, variables = '{}'): string => `?${new URLSearchParams({ query, variables })}`;
+  const suffixes = [
+    search(LOOKUP, JSON.stringify({ c: secret })),
+    search(LOOKUP, `{"c":${secret}`),
+    search(secret),
+    search(`mutation { x(a: "${secret}") }`),
+    `/${escaped}`,
+    `/${escaped}%zz`,
+  ];
+  const headers = { cookie: secret, 'x-request-id': secret, 'apollographql-client-name': secret };
+  return [
+    ...bodies.map((body) => json(body)),
+    ...texts.map((body): LeakCase => ({ body, headers: JSON_TYPE })),
+    ...['text/plain', 'application/x-www-form-urlencoded', 'nonsense'].map((type) =>
+      json(lookup, { 'content-type': type }),
+    ),
+    ...['PUT', 'DELETE'].map((method): LeakCase => ({ ...json({ secret }), method })),
+    ...suffixes.map((suffix): LeakCase => ({
+      suffix,
+      method: 'GET',
+      headers: { 'apollo-require-preflight': 'true' },
+    })),
+    { suffix: `?pan=${escaped}`, method: 'GET', headers: { accept: 'text/html' } },
+    json({ query: '{ nosuch }' }, { ...headers, authorization: secret }),
+  ];
+}
 
 describe('A card number in a valid call', () => {
   test('reaches the service, and the caller gets at most the last four digits', async () => {
     service.requests.length = 0;
-    const responses = await sendAll([payment('a payment'), payout('a payout')]);
+    const responses = await sendAll([payment(), payout()]);
     expect(responses.join()).toContain('"PaymentSuccess"');
     expect(responses.join()).toContain('"cardMask":"****6531"');
     const wallet = withValue(
@@ -258,7 +295,7 @@ describe('A card number in a valid call', () => {
       ['method', 'jazzCash', 'accountNumber'],
       '12345678',
     );
-    expect(await send(payout('a wallet', wallet))).toContain('"accountMask":"****"');
+    expect(await send(payout(wallet))).toContain('"accountMask":"****"');
     const sent = service.requests.filter(({ method }) => method === 'POST').map(({ body }) => body);
     expect(sent.join()).toContain(`"pan":"${PAN}"`);
     expect(sent.join()).toContain(`"cvc":"${CVC}"`);
@@ -268,7 +305,7 @@ describe('A card number in a valid call', () => {
   test('of the recipient of a card-to-card payment, which the service returns, is shown to authenticated callers only', async () => {
     const payment_method = { type: 'c2c', card_number: C2C_PAN, state: 'waiting_for_confirm' };
     replyToGet = openPayment('c2c', { payment_method });
-    const request = graphql('c2c', lookUpPayment(), IDS);
+    const request = graphql(lookUpPayment(), IDS);
     expect(await exchange(request)).toContain(`"cardNumber":"${C2C_PAN}"`);
     await send({ ...request, headers: { ...request.headers, authorization: 'Bearer nobody' } });
   });
@@ -277,48 +314,38 @@ describe('A card number in a valid call', () => {
 describe.each(Object.entries(SECRETS))('A secret (%s)', (_name, text) => {
   test('is not in the response, and causes no internal error, if sent in place of another value', async () => {
     const responses = await sendAll(misplacedValue(text));
-    expect(responses.length).toBeGreaterThan(30);
     responses.forEach(expectNoInternalError);
   });
 
   test('is not in the response if it is sent in an unusual part of a request', async () => {
     const plain = text.replaceAll(' ', '%20');
-    const json = { 'content-type': 'application/json' };
-    const query = JSON.stringify({ query: '{ __typename }' });
-    const odd = (title: string, headers: Record<string, string>, body = query): LeakCase => ({
-      title,
-      body,
-      headers: { ...json, ...headers },
+    const query = graphql('{ __typename }');
+    const inHeader = Object.entries({
+      [`${text} x`]: '1',
+      x: `${text}\u0001`,
+      'content-length': text,
+      'content-encoding': text,
+      'transfer-encoding': text,
+      host: plain,
+      origin: `https://${plain}.example`,
+      'x-forwarded-for': text,
+      authorization: `Bearer ${text}x`,
     });
+    const inAddress = [
+      `/%2e%2e/${plain}?a=${plain}#${plain}`,
+      `/${text} x`,
+      `?extensions=${plain}&operationName=${plain}&id=${plain}`,
+    ];
     await sendAll([
-      odd('a body that is too large', {}, `{"query":"${text.padEnd(200_000, text)}"}`),
-      odd('a body that is cut', {}, `{"query":"{ __typename }","variables":{"a":"${text}`),
-      odd('a length that is none', { 'content-length': text }),
-      odd('a name of a header', { [text.replace(/[^\w-]/g, '-')]: '1' }),
-      odd('a header that is none', { [`${text} x`]: '1' }),
-      odd('a value of a header that is none', { x: `${text}\u0001` }),
-      odd('an encoding', { 'content-encoding': text }),
-      odd('a transfer encoding', { 'transfer-encoding': text }),
-      odd('another host', { host: plain }),
-      odd('another origin', { origin: `https://${plain}.example` }),
-      odd('the address of a proxy', { 'x-forwarded-for': text }),
-      odd('credentials of another kind', { authorization: `Basic ${text}` }),
-      odd('credentials', { authorization: `Bearer ${text}x` }),
-      { title: 'a method', method: text.replace(/[^\w]/g, ''), body: query, headers: json },
-      { title: 'a path', suffix: `/../${plain}`, method: 'GET' },
-      { title: 'a path outside', suffix: `/%2e%2e/${plain}?a=${plain}#${plain}`, method: 'GET' },
-      { title: 'a path with a blank', suffix: `/${text} x`, method: 'GET' },
-      {
-        title: 'a fragment of a path',
-        suffix: `?extensions=${plain}&operationName=${plain}&id=${plain}`,
-        method: 'GET',
-      },
+      { ...query, body: `{"query":"${text.padEnd(200_000, text)}"}` },
+      ...inHeader.map(([name, value]): LeakCase => ({ ...query, headers: { ...JSON_TYPE, [name]: value } })),
+      { ...query, method: text.replace(/[^\w]/g, '') },
+      ...inAddress.map((suffix): LeakCase => ({ suffix, method: 'GET' })),
     ]);
   });
 
   test('is not in the response if it is sent as an id or a cursor', async () => {
     replyToGet = () => ({ status: 404, json: { message: text } });
-    const Q = (fields: string): string => `query ($t: String!, $i: ID!) { ${fields} }`;
     const by = `channel: "${CHANNEL}"`;
     await sendAll(
       [
@@ -327,7 +354,7 @@ describe.each(Object.entries(SECRETS))('A secret (%s)', (_name, text) => {
         `attempts(${by}, after: $t) { edges { cursor } }`,
         `changes(${by}, after: $t) { endCursor }`,
         'node(id: $i) { id }',
-      ].map((fields) => graphql(fields, Q(fields), { t: text, i: text })),
+      ].map((fields) => graphql(`query ($t: String!, $i: ID!) { ${fields} }`, { t: text, i: text })),
     );
   });
 });
@@ -337,16 +364,34 @@ test('A cardholder is not in the response, and causes no internal error, if sent
 });
 
 describe('A card number in a GraphQL name', () => {
+  /** Invalid documents with § in place of each kind of name. */
+  const DOCUMENTS = [
+    '{ § }',
+    '{ §: nosuch }',
+    '{ payment(§: 1) { __typename } }',
+    '{ payment(channel: $§) { __typename } }',
+    'query ($§: Int!) { payment(channel: $§, externalId: "o") { __typename } }',
+    'query ($c: §!) { payment(channel: $c, externalId: "o") { __typename } }',
+    '{ ...§ }',
+    '{ __typename @§ }',
+    'mutation { createPayment(input: { method: { redirect: § } }) { __typename } }',
+    'mutation { createPayment(input: { §: 1 }) { __typename } }',
+  ];
+
   test.each([`pan${PAN}`, `_${PAN.replace(/(.{4})(?=.)/g, '$1_')}`, `x${PAN.slice(0, 4)}_${PAN.slice(4)}`])(
     'is not shown: %s',
     async (name) => {
-      for (const response of await sendAll(misplacedName(name)))
+      const invalid = [
+        ...DOCUMENTS.map((document) => graphql(document.replaceAll('§', name))),
+        json({ query: 'query A { __typename } query B { __typename }', operationName: name }),
+      ];
+      for (const response of await sendAll(invalid))
         expect(response).toMatch(
           /"code":"(GRAPHQL_VALIDATION_FAILED|BAD_USER_INPUT|OPERATION_RESOLUTION_FAILURE)"/,
         );
       // The response may contain the name, because the caller chose it; the log must not.
       const query = `query ${name}($v${name}: Boolean!) { ${name}: __typename @include(if: $v${name}) }`;
-      await exchange(graphql('', query, { [`v${name}`]: true }));
+      await exchange(graphql(query, { [`v${name}`]: true }));
     },
   );
 });
@@ -356,13 +401,13 @@ describe('A stored field', () => {
 
   test.each(Object.entries(refused))('refuses %s', async (_name, text) => {
     service.requests.length = 0;
-    const ofPayout = (field: string): LeakCase => payout(field, cardPayout({ [field]: `no. ${text}` }));
+    const ofPayout = (field: string): LeakCase => payout(cardPayout({ [field]: `no. ${text}` }));
     const ofBank = (field: string): LeakCase => {
       const { input } = validCall('createPayout', 'bankTransfer');
-      return payout(field, withValue(input, ['method', 'bankTransfer', field], text));
+      return payout(withValue(input, ['method', 'bankTransfer', field], text));
     };
     const fields = ['idempotencyKey', 'externalId', 'description'];
-    const cases = fields.map((field) => payment(field, cardPayment({ [field]: text })));
+    const cases = fields.map((field) => payment(cardPayment({ [field]: text })));
     if (text !== CVC) cases.push(...fields.map(ofPayout), ...['bankName', 'bankCode'].map(ofBank));
     for (const response of await sendAll(cases)) expect(response).toContain('"InvalidInputError"');
     expect(service.requests).toEqual([]);
@@ -370,17 +415,8 @@ describe('A stored field', () => {
 
   test('refuses a card number as the type of a payout', async () => {
     const type = { other: { type: `pan${PAN}`, fields: { a: 'b' } } };
-    expect(await send(payout('a type', cardPayout({ method: type })))).toContain('"InvalidInputError"');
+    expect(await send(payout(cardPayout({ method: type })))).toContain('"InvalidInputError"');
   });
-
-  test.each(['4111111111111112', '018f3c5e-7a1b-7c3d-9e5f-0123456789ab'])(
-    'accepts an ordinary id: %s',
-    async (name) => {
-      replyToPost = accepted;
-      const input = cardPayment({ idempotencyKey: name, externalId: name, description: `For ${name}` });
-      expect(await send(payment('honest', input))).toContain('"PaymentSuccess"');
-    },
-  );
 });
 
 describe('If the service sends a secret of the gateway or of the request,', () => {
@@ -392,22 +428,18 @@ describe('If the service sends a secret of the gateway or of the request,', () =
     'API key': API_KEY,
     'secret key in hex': Buffer.from(SECRET_KEY).toString('hex'),
   };
-  /** Spellings that are sent in every field of every method. */
-  const IN_ALL_TYPES = [PLAIN_PAN, CVC, API_KEY];
   const typesFor = (text: string): string[] =>
-    IN_ALL_TYPES.includes(text) ? ECHOED_TYPES : ['card', 'other'];
+    [PLAIN_PAN, CVC, API_KEY].includes(text) ? ECHOED_TYPES : ['card', 'other'];
 
   const isCredential = (text: string): boolean => /key/.test(text + Buffer.from(text, 'hex').toString());
 
   test.each(Object.entries(OWN))('no field of the response to a create shows it: %s', async (_how, text) => {
     for (const type of typesFor(text)) {
-      const echo = echoEverywhere({ type, text, paidTo: true });
       // Without the amount, because a response that contradicts the request is discarded.
-      const consistent = { ...echo, amount: undefined };
-      replyToPost = responseAbout(consistent);
-      replyToGet = responseAbout(consistent);
-      expect(await send(payment(`${type}`))).toContain('"PaymentSuccess"');
-      if (isCredential(text)) await send(payout(`${type}`));
+      const echo = { ...echoEverywhere({ type, text, paidTo: true }), amount: undefined };
+      replyToPost = replyToGet = responseAbout(echo);
+      expect(await send(payment())).toContain('"PaymentSuccess"');
+      if (isCredential(text)) await send(payout());
     }
   });
 
@@ -420,16 +452,16 @@ describe('If the service sends a secret of the gateway or of the request,', () =
       };
       replyToGet = (request) => responseAbout({ ...echo, create_date: now() })(request);
       replyToPost = responseAbout({ status: 'failed' });
-      expect(await send(payment('a short response'))).toContain('"PaymentSuccess"');
+      expect(await send(payment())).toContain('"PaymentSuccess"');
       replyToPost = () => (connection) => connection.reset();
-      const response = await send(payment('a lost response'));
+      const response = await send(payment());
       if (type === 'card') expect(response).toContain('"replayed":true');
     }
   });
 
   test.each(Object.entries(OWN))('no decline shows it: %s', async (_how, text) => {
     replyToPost = responseAbout({ ...declineOf('card', text), amount: undefined });
-    const response = await send(payment('a decline'));
+    const response = await send(payment());
     expect(response).toContain('insufficient funds on ');
     expect(response).toContain('"reason":"INSUFFICIENT_FUNDS"');
   });
@@ -438,14 +470,12 @@ describe('If the service sends a secret of the gateway or of the request,', () =
     // Errors of earlier tests may have opened the circuit breaker, which rejects creates before they are sent.
     replyToPost = accepted;
     await until(
-      () => send(payment('a probe')),
+      () => send(payment()),
       (response) => response.includes('"PaymentSuccess"'),
     );
     const names: CallName[] = isCredential(text) ? ['payment', 'payout', 'confirm', 'lookups'] : ['payment'];
     const responses = await sendForEach(refusalsWith(text), names);
-    expect(
-      responses.filter((response) => response.includes('"RejectedByServiceError"')).length,
-    ).toBeGreaterThan(4);
+    expect(responses.join().split('"RejectedByServiceError"').length).toBeGreaterThan(5);
   });
 });
 
@@ -456,16 +486,16 @@ describe('If the service sends a card number or token of another request,', () =
   test.each(Object.entries(FOREIGN))('no free text of a lookup shows it: %s', async (_how, text) => {
     for (const type of ECHOED_TYPES) {
       replyToGet = () => ({ status: 200, json: echoEverywhere({ type, text, paidTo: false }) });
-      for (const response of await sendAll(lookups(type))) expect(response).toContain(TRANSACTION_ID);
+      for (const response of await sendAll(lookups())) expect(response).toContain(TRANSACTION_ID);
     }
   });
 
   test.each(Object.entries(FOREIGN))('no decline, rejection or error shows it: %s', async (_how, text) => {
     replyToGet = () => ({ status: 200, json: declineOf('card', text) });
-    const [declined = ''] = await sendAll(lookups('a decline').slice(0, 1));
+    const [declined = ''] = await sendAll(lookups().slice(0, 1));
     expect(declined).toContain('insufficient funds on [redacted]');
     const responses = await sendForEach(refusalsWith(text), ['confirm', 'lookups']);
-    expect(responses.filter((response) => response.includes('"BAD_USER_INPUT"')).length).toBeGreaterThan(4);
+    expect(responses.join().split('"BAD_USER_INPUT"').length).toBeGreaterThan(5);
   });
 
   const NUMBER = '8808000000000007';
@@ -491,7 +521,7 @@ describe('If the service sends a card number or token of another request,', () =
     'payment details, IP addresses and links are left unredacted: %s %j',
     async (type, method, more, shown) => {
       replyToGet = openPayment(type, { payment_method: { type, ...method }, ...more });
-      expect(await exchange(graphql(type, lookUpPayment(), IDS))).toContain(shown);
+      expect(await exchange(graphql(lookUpPayment(), IDS))).toContain(shown);
     },
   );
 
@@ -504,7 +534,7 @@ describe('If the service sends a card number or token of another request,', () =
   ])('a number in a card mask is masked or removed: %s is shown as %s', async (sent, shown) => {
     for (const type of ['card', 'c2c']) {
       replyToGet = openPayment(type, { payment_method: { type, card_mask: sent } });
-      const response = await send(graphql(type, lookUpPayment(), IDS));
+      const response = await send(graphql(lookUpPayment(), IDS));
       expect(response).toContain(`"cardMask":${JSON.stringify(shown)}`);
     }
   });
@@ -514,14 +544,12 @@ test.each([
   'javascript:alert(1)',
   '//pay.example/',
   'https://user:pw@pay.example/',
-  'https://@pay.example/',
   'https://pay.example/\u0001',
   'https:\\\\pay.example',
-  `https://pay.example/?k=${percentEncoded(API_KEY)}`,
-  `https://pay.example/?k=${percentEncoded(percentEncoded(SECRET_KEY))}`,
+  `https://pay.example/?k=${API_KEY.replace(/./g, (character) => `%${character.charCodeAt(0).toString(16)}`)}`,
 ])('An unsafe URL in a response of the service is not shown as redirectUrl: %j', async (page) => {
   replyToGet = openPayment('card', { status: 'pending', redirect_url: page });
-  const response = await send(graphql('a page', lookUpPayment(), IDS));
+  const response = await send(graphql(lookUpPayment(), IDS));
   expect(response).toContain('"redirectUrl":null');
   expect(response).toContain('"AwaitProviderAction"');
 });
@@ -529,18 +557,17 @@ test.each([
 test.each(Object.entries({ 'a card number': PAN, 'a secret key': SECRET_KEY }))(
   'If the service sends %s in a broken response, the caller gets no part of it',
   async (_name, text) => {
-    const rows = brokenWith(text).flatMap((row): Row[] => [row, ['a good one', { status: 404, json: {} }]]);
+    const rows = brokenWith(text).flatMap((row) => [row, ['a good one', { status: 404, json: {} }] as const]);
     const responses = await sendForEach(rows, ['payment', 'confirm', 'lookups']);
-    for (const end of ['"OutcomeUnknownError"', '"SERVICE_TIMEOUT"', '"SERVICE_RESPONSE_INVALID"']) {
+    for (const end of ['"OutcomeUnknownError"', '"SERVICE_TIMEOUT"', '"SERVICE_RESPONSE_INVALID"'])
       expect(responses.join()).toContain(end);
-    }
   },
 );
 
 test('No secret is in the output or a file of the program, while it runs and when it has ended', async () => {
   replyToPost = accepted;
   const { idempotencyKey } = newIds();
-  await send(payment('the last one', cardPayment({ idempotencyKey })));
+  await send(payment(cardPayment({ idempotencyKey })));
   const written = (): [string, string][] =>
     readdirSync(folder).map((name) => [name, readFileSync(path.join(folder, name), 'latin1')]);
   const running = written();
