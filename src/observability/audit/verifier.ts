@@ -176,14 +176,15 @@ export class Verifier {
     );
   }
 
-  /** Checks a line after the first one of a file. */
+  /**
+   * Checks a line after the first one of a file. `continues` is not compared: a process may have written nothing to the
+   * previous file, and the first line has confirmed how that file ends.
+   */
   #checkLaterLine(line: AuditLine): void {
     const previous = this.#last ?? { seq: -1, hash: NO_HASH };
     const missingCount = line.seq - previous.seq - 1;
     if (missingCount > 0) this.#fault('lines_missing', `${linesAre(missingCount)} missing before this one.`);
     else this.#checkHash(previous.hash, line);
-    if (line.continues !== undefined && this.#previousFileHash !== undefined)
-      this.#checkPreviousFile(line.continues);
   }
 
   #checkHash(previousHash: string, { body, hash }: AuditLine): void {
