@@ -1,6 +1,5 @@
-import { Tally } from '../chaos/random';
+import { Tally, type Random } from '../chaos/random';
 import { INCIDENTS, type Fault, type Profile } from './profile';
-import type { SeededRandom } from './random';
 import type { World } from './world';
 
 /** The faults of one open create: from its write to the journal until its outcome is recorded. */
@@ -17,7 +16,7 @@ export class Faults {
   disturbedAt = -Infinity;
   /** Simulated time at which the journal's clock last stepped, or the monotonic clock of a machine last stopped. */
   clockStepAt = -Infinity;
-  readonly random: SeededRandom;
+  readonly random: Random;
 
   constructor(
     private readonly world: World,

@@ -8,23 +8,28 @@ import { PaymentService } from '../../src/datasources/payment-service/payments';
 import { PayoutService } from '../../src/datasources/payment-service/payouts';
 import { SHORTEST_POLL_AFTER } from '../../src/shared/poll-after';
 import { Secret } from '../../src/shared/secret';
-import type { Database } from './database';
-import type { Machine } from './machine';
 import type { Connections } from '../../src/datasources/payment-service/http/connections';
-import type { Profile } from './profile';
+import type { Environment } from './environment';
+import type { Machine } from './machine';
 import { API_KEY, SECRET_KEY } from './service';
 
 const { watching } = readConfig({});
 
 export const SERVICE_NAME = 'simulated';
 
+export interface Instance {
+  machine: Machine;
+  operations: Operations;
+}
+
 /** Starts the gateway's core and its client of the payment service on a machine, as src/app/gateway.ts does. */
 export function startInstance(
   machine: Machine,
-  { database, network, profile }: { database: Database; network: Connections; profile: Profile },
-): Operations {
+  { database, faults }: Environment,
+  connections: Connections,
+): Instance {
   const { clock, runtime } = machine;
-  const { timeoutMs, settleMs, keepMs, fenceMs } = profile;
+  const { timeoutMs, settleMs, keepMs, fenceMs } = faults.profile;
   const credentials = new Credentials({
     file: null,
     settings: { apiKey: new Secret(API_KEY), secretKeys: [new Secret(SECRET_KEY)] },
@@ -36,7 +41,7 @@ export function startInstance(
     timeoutMs,
     now: () => clock.now(),
     runtime,
-    connections: network,
+    connections,
   });
   const secrets = () => ({ credentials: credentials.allSecrets, isToken: undefined });
   const client = new ServiceClient(transport, { status: 404, fields: ['code'] }, secrets, {
@@ -44,7 +49,7 @@ export function startInstance(
     ended: () => undefined,
     retried: () => undefined,
   });
-  return startOperations({
+  const operations = startOperations({
     payments: new PaymentService(client, SHORTEST_POLL_AFTER),
     payouts: new PayoutService(client),
     callbackTokens: new CallbackTokens('callbacks'),
@@ -85,4 +90,5 @@ export function startInstance(
       onDelivered: () => undefined,
     },
   });
+  return { machine, operations };
 }

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../src/shared/clock';
 import type { Runtime } from '../../src/shared/runtime';
-import type { SeededRandom } from './random';
+import type { Random } from '../chaos/random';
 import type { World } from './world';
 
 /** A process of the gateway on a machine with its own clocks. When it dies, nothing of it runs any more. */
@@ -10,7 +10,7 @@ export class Machine {
   pausedUntil = 0;
   /** Maximum delay in ms before the event loop handles a timer or a response. */
   lagMs = 0;
-  readonly random: SeededRandom;
+  readonly random: Random;
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly #bootedAt: number;

@@ -1,4 +1,4 @@
-import type { SeededRandom } from './random';
+import type { Random } from '../chaos/random';
 
 /** Faults of requests to the payment service; each is chosen per request. */
 export const SERVICE_FAULTS = [
@@ -76,10 +76,10 @@ export interface Profile {
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
-const DAY = 24 * 60 * MINUTE;
+export const DAY = 24 * 60 * MINUTE;
 
 /** Each fault is switched on in half of the seeds, so that each combination occurs. */
-function randomRates(random: SeededRandom, maxRate: number, names: readonly Fault[]): Profile['rates'] {
+function randomRates(random: Random, maxRate: number, names: readonly Fault[]): Profile['rates'] {
   return Object.fromEntries(
     names.filter(() => random.chance(0.5)).map((name) => [name, random.next() ** 2 * maxRate + 0.005]),
   );
@@ -95,7 +95,7 @@ const SLOW_JOURNAL = [
 const LOSSES: ReadonlySet<Fault> = new Set(['failover', 'restore']);
 
 /** Chooses what a seed simulates. */
-export function chooseProfile(random: SeededRandom, instances: number): Profile {
+export function chooseProfile(random: Random, instances: number): Profile {
   // A journal that loses attempts: docs/exactly-once.md names what the gateway does not promise then.
   const losesAttempts = random.chance(0.25);
   const purges = !losesAttempts && random.chance(0.15);
