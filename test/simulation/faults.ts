@@ -2,15 +2,13 @@ import { Tally, type Random } from '../chaos/random';
 import { INCIDENTS, type Fault, type Profile } from './profile';
 import type { World } from './world';
 
-/** The faults of one open create: from its write to the journal until its outcome is recorded. */
-type Window = Set<Fault>;
-
 /** Chooses faults, and counts which ones happened, alone and in pairs, while a create was open. */
 export class Faults {
   readonly counts = new Tally();
   /** Number of faults and pairs of faults that happened while one create was open. */
   readonly inWindow = new Tally();
-  readonly #windows = new Map<string, Window>();
+  /** The faults of each open create: from its write to the journal until its outcome is recorded. */
+  readonly #windows = new Map<string, Set<Fault>>();
   isOver = false;
   /** Simulated time of the last fault of a machine or of the database. */
   disturbedAt = -Infinity;

@@ -2,45 +2,37 @@ import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 
-interface PlantedBug {
-  id: string;
-  promise: string;
-}
-
-/** The first seed that finds a bug. */
+/** The first seed that finds a bug; null if it could not be run. */
 interface Finding {
-  seed: number;
+  seed: number | null;
   violations: string[];
 }
 
-const ROOT = path.resolve(__dirname, '../..');
-
 /** Simulates seeds with a bug in a process of its own. Resolves with undefined if no seed finds it. */
 function findBug(id: string, seeds: number): Promise<Finding | undefined> {
-  const args = ['scripts/run-harness.mjs', 'simulation'];
-  args.push('--planted-bug', id, '--seeds', String(seeds), '--json');
+  const args = ['scripts/run-harness.mjs', 'simulation', '--planted-bug', id, '--seeds', String(seeds)];
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd: ROOT }, (error, stdout, stderr) => {
+    execFile(process.execPath, [...args, '--json'], (error, stdout, stderr) => {
       if (!error) resolve(undefined);
       else if (stdout) resolve(JSON.parse(stdout) as Finding);
-      else resolve({ seed: NaN, violations: [`could not run: ${stderr.slice(-200)}`] });
+      else resolve({ seed: null, violations: [`could not run: ${stderr.slice(-200)}`] });
     });
   });
 }
 
 /** Prints which seed finds each planted bug; resolves with the exit code. */
 export async function findPlantedBugs(seeds: number): Promise<number> {
-  const { bugs } = (await import(path.join(__dirname, 'planted-bugs.mjs'))) as { bugs: PlantedBug[] };
-  const left = [...bugs];
+  const { bugs } = (await import(path.join(__dirname, 'planted-bugs.mjs'))) as {
+    bugs: { id: string; promise: string }[];
+  };
+  const left = bugs.values();
   let missed = 0;
   const work = async (): Promise<void> => {
-    for (let bug = left.shift(); bug; bug = left.shift()) {
-      const found = await findBug(bug.id, seeds);
-      if (!found || Number.isNaN(found.seed)) missed += 1;
-      const seed = found ? `seed ${found.seed}` : 'NOT FOUND';
-      process.stdout.write(
-        `${bug.id.padEnd(40)} ${seed.padEnd(10)} ${found?.violations[0]?.slice(0, 80) ?? bug.promise}\n`,
-      );
+    for (const { id, promise } of left) {
+      const { seed = null, violations = [promise] } = (await findBug(id, seeds)) ?? {};
+      if (seed === null) missed += 1;
+      const place = seed === null ? 'NOT FOUND' : `seed ${seed}`;
+      process.stdout.write(`${id.padEnd(40)} ${place.padEnd(10)} ${violations[0]?.slice(0, 80)}\n`);
     }
   };
   await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));

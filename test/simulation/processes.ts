@@ -8,7 +8,7 @@ export interface SeedRun {
   keys?: number | undefined;
 }
 
-export interface SeedResult extends SeedRun {
+interface SeedResult extends SeedRun {
   report: SimulationReport;
   /** Processor time of the seed in ms. */
   cpuMs: number;

@@ -17,13 +17,9 @@ export const SERVICE_FAULTS = [
   'rate_limited',
   'unauthorized',
 ] as const;
-export type ServiceFault = (typeof SERVICE_FAULTS)[number];
 
 export const LOOKUP_FAULTS = ['lookup_lost', 'lookup_late', 'lookup_error', 'lookup_proxy_404'] as const;
-export type LookupFault = (typeof LOOKUP_FAULTS)[number];
-
 export const JOURNAL_FAULTS = ['journal_failed', 'journal_unanswered', 'journal_slow'] as const;
-export type JournalFault = (typeof JOURNAL_FAULTS)[number];
 
 /** Faults that happen to a machine or to the database, at random times. */
 export const INCIDENTS = [
@@ -41,7 +37,8 @@ export const INCIDENTS = [
 ] as const;
 export type Incident = (typeof INCIDENTS)[number];
 
-export type Fault = ServiceFault | LookupFault | JournalFault | Incident | 'lookup_lag' | 'lookup_hidden';
+type RequestFaults = readonly [...typeof SERVICE_FAULTS, ...typeof LOOKUP_FAULTS, ...typeof JOURNAL_FAULTS];
+export type Fault = RequestFaults[number] | Incident | 'lookup_lag' | 'lookup_hidden';
 
 /** The settings of the simulation of one seed. */
 export interface Profile {
@@ -86,13 +83,9 @@ function randomRates(random: Random, maxRate: number, names: readonly Fault[]): 
 }
 
 const CLOCK_STEPS = ['wall_clock_step', 'journal_clock_step'] as const;
-const SLOW_JOURNAL = [
-  ...JOURNAL_FAULTS,
-  ...(['pause', 'freeze', 'slow_loop', 'journal_stall', 'journal_crash', 'disk_full'] as const),
-  ...(['failover', 'restore'] as const),
-];
-
-const LOSSES: ReadonlySet<Fault> = new Set(['failover', 'restore']);
+const LOSSES = ['failover', 'restore'] as const;
+const SLOWNESS = ['pause', 'freeze', 'slow_loop', 'journal_stall', 'journal_crash', 'disk_full'] as const;
+const SLOW_JOURNAL = [...JOURNAL_FAULTS, ...SLOWNESS];
 
 /** Chooses what a seed simulates. */
 export function chooseProfile(random: Random, instances: number): Profile {
@@ -100,7 +93,7 @@ export function chooseProfile(random: Random, instances: number): Profile {
   const losesAttempts = random.chance(0.25);
   const purges = !losesAttempts && random.chance(0.15);
   const suspendsLong = !losesAttempts && !purges && random.chance(0.05);
-  const incidents = INCIDENTS.filter((name) => losesAttempts || (name !== 'failover' && name !== 'restore'));
+  const incidents = INCIDENTS.filter((name) => losesAttempts || !LOSSES.some((loss) => loss === name));
   // Without a Date header the clocks of service and journal are expected to agree.
   const sendsDate = losesAttempts || random.chance(0.85);
   const settleMs = suspendsLong ? 15 * MINUTE : 60 * SECOND;
@@ -115,14 +108,14 @@ export function chooseProfile(random: Random, instances: number): Profile {
   if (!sendsDate) for (const fault of CLOCK_STEPS) delete rates[fault];
   // A service that answers two creates with one transaction is noticed only if the journal answers within 250 ms.
   if (random.chance(0.5)) delete rates.response_duplicated;
-  if (rates.response_duplicated !== undefined) for (const fault of SLOW_JOURNAL) delete rates[fault];
+  if (rates.response_duplicated !== undefined)
+    for (const fault of [...SLOW_JOURNAL, ...LOSSES]) delete rates[fault];
   const keys = random.between(5, 20);
   const trafficMs = purges ? 5 * MINUTE : random.between(15, 60) * SECOND;
   const timeoutMs = random.one([800, 2000, 5000]);
   // A create that arrives long after a failover is found only if the instance that sent it writes it again in time.
   const isLongInFlight = losesAttempts && timeoutMs === 5000;
-  if (isLongInFlight)
-    for (const fault of [...SLOW_JOURNAL, 'kill' as const]) if (!LOSSES.has(fault)) delete rates[fault];
+  if (isLongInFlight) for (const fault of [...SLOW_JOURNAL, 'kill' as const]) delete rates[fault];
   return {
     instances,
     keys,
