@@ -1,4 +1,4 @@
-import type { Judged } from '../history/check-files';
+import type { Judged } from '../history/main';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import type { ProgramOptions } from '../support/program';
 import type { ChaosDatabase } from './database';
@@ -43,20 +43,6 @@ const ENV = {
   FENCE_SECONDS: '60',
 };
 
-/** Repeats an action after pauses of random length, until a run is over. */
-async function repeat(
-  action: () => Promise<unknown>,
-  pauseMs: () => number,
-  isOver: () => boolean,
-): Promise<void> {
-  for (;;) {
-    const until = performance.now() + pauseMs();
-    while (performance.now() < until && !isOver()) await pause(100);
-    if (isOver()) return;
-    await action();
-  }
-}
-
 /** Runs random calls, faults and kills, waits for recovery, and judges the history. */
 export async function chaos(options: ChaosOptions): Promise<Report> {
   const { seed, database, folder, trafficMs, recoveryMs, rate } = options;
@@ -67,15 +53,12 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
   const { recorder } = files;
   const service = await FakePaymentService.start(monotonicNow);
   service.ledger.acceptsRepeats = true;
-  const network = await Network.open(instances, service.url, { database, random, faults, recorder });
-  const start = (place: number): ProgramOptions => {
-    const { env, ...urls } = network.optionsOf(place);
-    return { ...urls, env: { ...env, ...ENV } };
-  };
   const onFault = (name: string): void => {
     faults.add(name);
     recorder.fault(name);
   };
+  const network = await Network.open(instances, service.url, { database, random, onFault });
+  const start = (place: number): ProgramOptions => network.optionsOf(place, ENV);
   const gateways = new Gateways({ start, network, random, onFault });
   let requests = 0;
   try {
@@ -86,19 +69,21 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
     const startedAt = performance.now();
     const isOver = (): boolean =>
       performance.now() >= startedAt + trafficMs && service.ledger.entries.length >= minCreated;
-    const faultPause = (): number => random.between(faultIntervalMs / 4, faultIntervalMs);
-    const failoverPause = (): number => random.between(...FAILOVER_INTERVAL_MS);
+    /** Repeats an action after pauses of random length, until the run is over. */
+    const repeat = async (action: () => unknown, minMs: number, maxMs: number): Promise<void> => {
+      while (!isOver()) {
+        const until = performance.now() + random.between(minMs, maxMs);
+        while (performance.now() < until && !isOver()) await pause(100);
+        if (!isOver()) await action();
+      }
+    };
     await Promise.all([
       traffic.run(callers, isOver),
-      repeat(() => gateways.randomFault(), faultPause, isOver),
-      repeat(() => network.randomFault(), faultPause, isOver),
-      database.failOver && repeat(() => network.failOver(), failoverPause, isOver),
+      repeat(() => gateways.randomFault(), faultIntervalMs / 4, faultIntervalMs),
+      repeat(() => network.randomFault(), faultIntervalMs / 4, faultIntervalMs),
+      database.failOver && repeat(() => network.failOver(), ...FAILOVER_INTERVAL_MS),
       // A long run would keep every request in memory.
-      repeat(
-        async () => Promise.resolve((requests += service.takeRequests().length)),
-        () => 1000,
-        isOver,
-      ),
+      repeat(() => (requests += service.takeRequests().length), 1000, 1000),
     ]);
     await stopFaults(service);
     const trafficSeconds = (performance.now() - startedAt) / 1000;

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { print } from '../history/check-files';
+import { print } from '../history/main';
 import { noCluster } from '../journal/support/private-cluster';
 import { openStore, probePostgres } from '../support/stores';
 import { chaos, type Report } from './chaos';
@@ -21,9 +21,6 @@ const OPTIONS = {
   callers: { type: 'string', default: '40' },
   /** Maximum number of actions of callers per second. */
   rate: { type: 'string' },
-  /** Longest pause between two faults of the processes, and between two of the network. */
-  'fault-seconds': { type: 'string', default: '8' },
-  folder: { type: 'string', default: 'data/chaos' },
 } as const;
 
 function printReport({ judged, failedShutdowns, figures }: Report): boolean {
@@ -59,12 +56,12 @@ export async function main(args: string[]): Promise<number> {
       const report = await chaos({
         seed: Number(values.seed),
         database,
-        folder: path.resolve(values.folder, `${name}-${values.seed}`),
+        folder: path.resolve('data/chaos', `${name}-${values.seed}`),
         trafficMs: Number(values.seconds) * 1000,
         recoveryMs: RECOVERY_MS,
         instances: Number(values.instances),
         callers: Number(values.callers),
-        faultIntervalMs: Number(values['fault-seconds']) * 1000,
+        faultIntervalMs: 8000,
         rate: values.rate === undefined ? undefined : Number(values.rate),
       });
       good = printReport(report) && good;

@@ -2,7 +2,7 @@ import { requireStandby, waitForStandby } from '../chaos/database';
 import { HistoryFiles, monotonicNow } from '../chaos/history-files';
 import { Random, pause } from '../chaos/random';
 import { Traffic } from '../chaos/traffic';
-import type { Judged } from '../history/check-files';
+import type { Judged } from '../history/main';
 import { JOURNAL_LOST } from '../history/format';
 import { until } from '../support/latch';
 import { withClient } from '../support/stores';
@@ -13,9 +13,9 @@ import { TcpProxy } from '../support/tcp-proxy';
 
 export const MODES = ['synchronous', 'asynchronous'] as const;
 /** How the standby replicates. */
-export type Mode = (typeof MODES)[number];
+type Mode = (typeof MODES)[number];
 
-export interface FailoverOptions {
+interface FailoverOptions {
   seed: number;
   mode: Mode;
   /** Duration of the calls before the failure, in ms. */
@@ -29,9 +29,10 @@ export interface FailoverOptions {
   folder: string;
 }
 
-export interface FailoverReport {
+interface FailoverReport {
   judged: Judged;
-  figures: Record<string, string>;
+  /** `recoverySeconds`: time from the failure until creates succeed again. */
+  figures: Record<'seed' | 'keys' | 'calls' | 'created' | 'lost' | 'recoverySeconds', number>;
 }
 
 const GATEWAYS = 2;
@@ -81,8 +82,7 @@ export async function failover(options: FailoverOptions): Promise<FailoverReport
       recorder,
       random,
       name: `failover-${seed}`,
-      payoutInputsChange: false,
-      sharesExternalIds: false,
+      mayLoseAttempts: true,
     });
     let isOver = false;
     const running = traffic.run(callers, () => isOver);
@@ -111,18 +111,9 @@ export async function failover(options: FailoverOptions): Promise<FailoverReport
     const now = new Set(service.ledger.entries.map(({ description }) => description));
     await traffic.settle(({ key }) => now.has(key), RECOVERY_MS);
     const judged = await files.judge(service);
-    return {
-      judged,
-      figures: {
-        seed: String(seed),
-        mode,
-        keys: String(judged.keys),
-        calls: String(judged.calls),
-        'created at the service': String(judged.created),
-        'attempts lost': String(lost),
-        'creates again after': `${(recoveredMs / 1000).toFixed(2)} s`,
-      },
-    };
+    const { keys, calls, created: all } = judged;
+    const recoverySeconds = Math.round(recoveredMs / 10) / 100;
+    return { judged, figures: { seed, keys, calls, created: all, lost, recoverySeconds } };
   } finally {
     await Promise.all(programs.map((program) => program.kill()));
     await proxy.close();

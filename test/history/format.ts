@@ -4,14 +4,12 @@
  * written as a label.
  */
 
-export type CreateOperation = 'createPayment' | 'createPayout';
-
 /**
  * A mutation; `attempt`, the outcome of a create by its key; `payment` and `payout`, lookups by external id. Their key
- * is the idempotency key (creates, `attempt`), the transaction id (`confirmPayment`) or the external id (lookups). With
- * several clients, idempotency keys start with the client's name, because each client has its own.
+ * is the idempotency key (creates, `attempt`), the transaction id (`confirmPayment`) or the external id (lookups).
  */
-export type Operation = CreateOperation | 'confirmPayment' | 'attempt' | 'payment' | 'payout';
+export type Operation =
+  'createPayment' | 'createPayout' | 'confirmPayment' | 'attempt' | 'payment' | 'payout';
 
 export interface Amount {
   currency: string;
@@ -25,12 +23,10 @@ export interface CreateInput {
   amount: Amount;
   /** The type of the method, as the service names it. */
   method: string;
-  /** Whether the input breaks a rule, so that InvalidInputError is right. */
-  isInvalid?: boolean;
 }
 
+/** A label of the confirmation: equal labels stand for equal inputs. */
 export interface ConfirmInput {
-  /** A label of the confirmation: equal labels stand for equal inputs. */
   confirmation: string;
 }
 
@@ -74,13 +70,6 @@ export interface Completion extends Event {
   result: Result;
 }
 
-/** A fault of the harness, for people and for the exceptions of the checker. */
-export interface FaultEvent {
-  event: 'fault';
-  time: number;
-  name: string;
-}
-
 /** The name of a fault after which the journal may lack its latest attempts. */
 export const JOURNAL_LOST = 'journal lost attempts';
 
@@ -92,13 +81,12 @@ export interface JournalSettings {
   retentionMs: number;
 }
 
-/** The first line. */
-export interface SettingsEvent extends JournalSettings {
-  event: 'settings';
-  time: number;
-}
-
-export type HistoryLine = SettingsEvent | Invocation | Completion | FaultEvent;
+/** A history begins with the settings. The faults of the harness are for people and for the checker's exceptions. */
+export type HistoryLine =
+  | ({ event: 'settings'; time: number } & JournalSettings)
+  | { event: 'fault'; time: number; name: string }
+  | Invocation
+  | Completion;
 
 /** A transaction of the payment service. */
 export interface LedgerLine {

@@ -5,7 +5,6 @@ import {
   type Invocation,
   type JournalSettings,
   type LedgerLine,
-  type Operation,
 } from './format';
 
 /** A call: its invocation, and its completion unless it never ended. */
@@ -64,7 +63,6 @@ export interface Violation {
 export const mayHaveExecuted = ({ completion }: Call): boolean => completion?.event !== 'fail';
 export const isOk = ({ completion }: Call): boolean => completion?.event === 'ok';
 export const endOf = ({ completion }: Call): number => completion?.time ?? Infinity;
-export const isCreate = (operation: Operation): boolean => operation.startsWith('create');
 
 export class Groups<T> extends Map<string, T[]> {
   add(key: string, value: T): void {
@@ -126,21 +124,16 @@ export class Run {
   }
 
   #invoke(invocation: Invocation, line: number): void {
-    const { call: number, key, operation } = invocation;
+    const { call: number, key, operation, input } = invocation;
     const call: Call = { invocation, lines: [line] };
     if (this.#calls.has(number)) this.report('malformed', key, `call ${number} is invoked twice`, [call]);
     this.#calls.set(number, call);
-    if (isCreate(operation)) this.#addCreate(call);
+    if (operation.startsWith('create')) this.creates.add(key, call);
     else if (operation === 'attempt') this.attempts.add(key, call);
     else if (operation === 'confirmPayment') this.confirms.add(key, call);
     else this.lookups.push(call);
-  }
-
-  #addCreate(call: Call): void {
-    const { key, input } = call.invocation;
-    this.creates.add(key, call);
-    if (!input || !('externalId' in input) || input.externalId === null) return;
-    this.createsByExternalId.add(input.externalId, call);
+    if (input && 'externalId' in input && input.externalId !== null)
+      this.createsByExternalId.add(input.externalId, call);
   }
 
   #complete(completion: Completion, line: number): void {
