@@ -165,7 +165,10 @@ function print(value: Json, type: GraphQLInputType | undefined): string {
 function argumentsOf(generate: Generate, args: readonly GraphQLArgument[]): string {
   const texts = args
     .filter((arg) => chance(generate, isNonNullType(arg.type) ? 0.99 : 0.5))
-    .map(({ name, type }) => [name, print(generate(inputOf, type), type)].join(': '));
+    .map(({ name, type }) => {
+      const value = generate(() => inputOf(type));
+      return `${name}: ${print(value, type)}`;
+    });
   return texts.length === 0 ? '' : `(${texts.join(', ')})`;
 }
 

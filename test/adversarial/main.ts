@@ -23,21 +23,9 @@ const FAST_RESPONSE_MS = 100;
 const TIMEOUT_MS = 10_000;
 const HEALTH_PAUSE_MS = 10;
 
-/** The figures of a flood, without those of its warm-up. */
+/** The figures of a flood. `useful`: number of responses with data within the timeout. */
 interface FloodFigures {
-  /** Number of responses with data within the timeout. */
   useful: number;
-  /** Number of responses with status 429 or 503. */
-  refused: number;
-  /** Number of requests that got no response within the timeout. */
-  timedOut: number;
-  /** Number of connections that closed early, and of all other responses. */
-  failed: number;
-  /** Number of requests for which no connection was free. */
-  notSent: number;
-  sent: number;
-  /** Longest duration of a useful response. */
-  slowestMs: number;
   seconds: number;
 }
 

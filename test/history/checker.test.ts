@@ -250,10 +250,6 @@ const EXCEPTED: Record<Exception, Record<string, Case>> = {
       calls().create(ok).confirm(lost).confirm(ok),
       carriedOut([35, 57], [55]),
     ],
-    'a confirm that the service receives late': [
-      calls().create(ok).confirm(lost).confirm(ok),
-      carriedOut([45], [55]),
-    ],
   },
   confirmAttributed: {
     'a payment whose status was changed by one of two lost confirms': [

@@ -9,7 +9,7 @@ import { Machine } from '../simulation/machine';
 import { connectionsTo, receive } from '../simulation/network';
 import { DAY, MINUTE, SECOND, type Profile } from '../simulation/profile';
 import type { ServiceRequest, ServiceResponse } from '../simulation/service';
-import { createInput } from '../simulation/traffic';
+import { inputOf } from '../simulation/traffic';
 
 /** A step of a trail of model/create.pml. The model prints its name and two numbers. */
 interface Step {
@@ -255,7 +255,7 @@ export class Replayer {
     known.hasBegun = true;
     const startedAt = this.#world.now;
     const { machine, operations } = instance;
-    const input = createInput(this.#key, AMOUNT);
+    const input = inputOf(this.#key, AMOUNT);
     machine.deliver(1, () => {
       void call(operations, KEY.client, { document: 'payment', input }).then((answer) => {
         this.#world.trace(`answer ${answer.result}`);

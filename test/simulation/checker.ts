@@ -10,39 +10,33 @@ import { JOURNAL_FAULTS } from './profile';
 import type { ServiceRequest } from './service';
 import type { World } from './world';
 
-/** The checker's knowledge of one idempotency key. */
-export interface KeyRecord {
-  /** `client/key`, which its creates carry as their description. */
-  id: string;
+/** What the gateway's callers choose with a key. */
+interface KeyChoice {
   client: string;
   key: string;
   kind: Kind;
   channel: string;
   /** Null: the gateway derives it from the key. */
   externalId: string | null;
-  amounts: Set<string>;
-  entries: Entry[];
-  /** Transaction of the first success that a caller received. */
-  successId: string | undefined;
-  /** Simulated times at which the first transaction was created, and at which a caller first received a success. */
-  createdAt: number;
-  succeededAt: number;
-  freshSuccesses: number;
 }
 
 /** Returns the record of a key that has not been used. */
-export const newRecord = (
-  given: Pick<KeyRecord, 'client' | 'key' | 'kind' | 'channel' | 'externalId'>,
-): KeyRecord => ({
-  ...given,
-  id: `${given.client}/${given.key}`,
-  amounts: new Set(),
-  entries: [],
-  successId: undefined,
+export const newRecord = (choice: KeyChoice) => ({
+  ...choice,
+  /** Its creates carry this id as their description. */
+  id: `${choice.client}/${choice.key}`,
+  amounts: new Set<string>(),
+  entries: [] as Entry[],
+  /** Transaction of the first success that a caller received. */
+  successId: undefined as string | undefined,
+  /** Simulated times at which the first transaction was created, and at which a caller first received a success. */
   createdAt: Infinity,
   succeededAt: Infinity,
   freshSuccesses: 0,
 });
+
+/** The checker's knowledge of one idempotency key. */
+export type KeyRecord = ReturnType<typeof newRecord>;
 
 /** Time in ms after a failover in which instances write the creates in flight again. */
 const REWRITE_MS = 10_000;

@@ -17,6 +17,15 @@ const { watching } = readConfig({});
 
 export const SERVICE_NAME = 'simulated';
 
+const none = (): undefined => undefined;
+const UNOBSERVED_RECOVERY = {
+  onRecovery: none,
+  onReconcilerRun: none,
+  onClockStep: none,
+  onOutcomeRecovered: none,
+};
+const UNOBSERVED_CHANGES = { onPoll: none, onChange: none, onFollowLookup: none, onDelivered: none };
+
 export interface Instance {
   machine: Machine;
   operations: Operations;
@@ -33,7 +42,7 @@ export function startInstance(
   const credentials = new Credentials({
     file: null,
     settings: { apiKey: new Secret(API_KEY), secretKeys: [new Secret(SECRET_KEY)] },
-    onCredentialEvent: () => undefined,
+    onCredentialEvent: none,
   });
   const transport = new ServiceTransport({
     baseUrl: 'http://service.example/',
@@ -44,22 +53,14 @@ export function startInstance(
     connections,
   });
   const secrets = () => ({ credentials: credentials.allSecrets, isToken: undefined });
-  const client = new ServiceClient(transport, { status: 404, fields: ['code'] }, secrets, {
-    failed: () => undefined,
-    ended: () => undefined,
-    retried: () => undefined,
-  });
+  const absence = { status: 404, fields: ['code'] };
+  const client = new ServiceClient(transport, absence, secrets, { failed: none, ended: none, retried: none });
   const operations = startOperations({
     payments: new PaymentService(client, SHORTEST_POLL_AFTER),
     payouts: new PayoutService(client),
     callbackTokens: new CallbackTokens('callbacks'),
     journal: database.connect(machine),
-    notifier: {
-      hasPeers: false,
-      publish: () => undefined,
-      subscribe: () => undefined,
-      close: () => Promise.resolve(),
-    },
+    notifier: { hasPeers: false, publish: none, subscribe: none, close: () => Promise.resolve() },
     clock,
     runtime,
     config: {
@@ -77,18 +78,9 @@ export function startInstance(
       changes: { followMs: 0, keepMs, lookupsPerSecond: 1 },
     },
     service: SERVICE_NAME,
-    warn: () => undefined,
+    warn: none,
     serviceLoad: { isDown: () => false, isBusy: () => false },
-    observer: {
-      onRecovery: () => undefined,
-      onReconcilerRun: () => undefined,
-      onClockStep: () => undefined,
-      onPoll: () => undefined,
-      onOutcomeRecovered: () => undefined,
-      onChange: () => undefined,
-      onFollowLookup: () => undefined,
-      onDelivered: () => undefined,
-    },
+    observer: { ...UNOBSERVED_RECOVERY, ...UNOBSERVED_CHANGES },
   });
   return { machine, operations };
 }

@@ -1,4 +1,5 @@
 import type { Random } from '../chaos/random';
+import { createInput } from '../support/caller';
 import { call, type Answer } from './api';
 import { newRecord, type KeyRecord } from './checker';
 import type { Cluster } from './cluster';
@@ -15,27 +16,14 @@ const CALLER_TIMEOUT_MS = 12_000;
 /** Fraction of the retention period in which a caller uses a key. */
 const USED_FRACTION = 0.5;
 
-const UPI = { upi: { email: 'ann@example.com' } };
-const IMPS = {
-  imps: {
-    bankCode: 'BANK0001',
-    firstName: 'Ann',
-    lastName: 'Lee',
-    phone: '+911234567890',
-    email: 'ann@example.com',
-    accountNumber: '123456789',
-  },
-};
-
 /** Returns the input of a create. */
-export const createInput = ({ id, kind, key, channel, externalId }: KeyRecord, value: string): object => ({
-  idempotencyKey: key,
-  channel,
-  amount: { currency: 'INR', value },
-  ...(externalId !== null && { externalId }),
-  description: id,
-  method: kind === 'payment' ? UPI : IMPS,
-});
+export const inputOf = ({ id, kind, key, channel, externalId }: KeyRecord, value: string): object =>
+  createInput(kind, key, {
+    channel,
+    amount: { currency: 'INR', value },
+    externalId: externalId ?? undefined,
+    description: id,
+  });
 
 /** Returns the body of a create that the service received from somebody else than the gateway. */
 const foreignBody = ({ kind, channel, externalId }: KeyRecord, value: string): Record<string, unknown> => ({
@@ -132,7 +120,7 @@ export class Traffic {
     const { checker, world } = this.environment;
     record.amounts.add(amount);
     const startedAt = world.now;
-    const answer = await this.#call(record, { document: record.kind, input: createInput(record, amount) });
+    const answer = await this.#call(record, { document: record.kind, input: inputOf(record, amount) });
     if (answer) checker.onAnswer(record, { amount, startedAt }, answer);
     return answer;
   }
