@@ -110,23 +110,6 @@ const written = (name: string, statuses: readonly number[], write: Malformed['wr
   write: (aim) => write(aim) + aim.smuggled,
 });
 
-const hosted = (statuses: readonly number[], lines: string[], version = 'HTTP/1.1'): Malformed => ({
-  ...written(`${version} with ${lines.join().slice(0, 60) || 'no Host'}`, statuses, ({ authorization }) =>
-    requestText(`POST /graphql ${version}`, [...lines, authorization, JSON_TYPE, LENGTH], QUERY),
-  ),
-  followed: true,
-});
-
-/** Invalid Host headers. The gateway does not use Host, and therefore serves some of them. */
-const HOSTS: Malformed[] = [
-  hosted([400], []),
-  hosted([200, 400], [], 'HTTP/1.0'),
-  ...['a b', '[::1', '%zz'].map((host) => hosted([400], [`Host: ${host}`])),
-  ...['', 'x:99999999', 'user@evil.example/path', '..', 'a'.repeat(10_000)].map((host) =>
-    hosted([200, 400], [`Host: ${host}`]),
-  ),
-];
-
 const target = (text: string, statuses: readonly number[] = [400, 404], method = 'GET'): Malformed => ({
   ...written(`${method} ${JSON.stringify(text.slice(0, 60))}`, statuses, ({ host, authorization }) => {
     const headers = [`Host: ${host}`, authorization, 'Apollo-Require-Preflight: 1'];
@@ -169,4 +152,4 @@ const OTHERS: Malformed[] = [
   ),
 ];
 
-export const MALFORMED: readonly Malformed[] = [...LENGTHS, ...HEADERS, ...HOSTS, ...TARGETS, ...OTHERS];
+export const MALFORMED: readonly Malformed[] = [...LENGTHS, ...HEADERS, ...TARGETS, ...OTHERS];

@@ -3,7 +3,6 @@ import { withClient, type Row, type Store, type StoreKind } from '../support/sto
 import type { TcpProxy } from '../support/tcp-proxy';
 import { pause } from './random';
 
-/** The database of the journal in a chaos run. */
 export interface ChaosDatabase {
   kind: StoreKind;
   /** URLs of its servers, to which each gateway gets proxies; none for SQLite. */
@@ -42,13 +41,11 @@ export const singleDatabase = ({ kind, url, rows, hold, drop }: Store): ChaosDat
   drop,
 });
 
-/** Waits until the standby of a primary acknowledges its commits. */
 export async function waitForStandby(primary: Cluster, state: 'sync' | 'async'): Promise<void> {
   const states = async (): Promise<Row[]> => query(primary.url, 'SELECT sync_state FROM pg_stat_replication');
   while (!(await states()).some((row) => row['sync_state'] === state)) await pause(50);
 }
 
-/** Makes commits of a primary wait for its standby. */
 export async function requireStandby(primary: Cluster): Promise<void> {
   await query(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
   await query(primary.url, 'SELECT pg_reload_conf()');

@@ -14,7 +14,6 @@ const START_LIMIT_MS = 60_000;
 
 /** Several gateways on one journal, which are killed, suspended and restarted at random. */
 export class Gateways {
-  /** The last output of gateways that did not stop gracefully. */
   readonly failedShutdowns: string[] = [];
   readonly #running: (Program | undefined)[] = [];
   #isClosed = false;

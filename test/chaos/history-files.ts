@@ -20,7 +20,6 @@ export const confirmationOf = (label: ConfirmationLabel): Json => ({ upi: { utr:
 /** The clock of a run in ms: monotonic, but close to the time since 1970, which signatures of requests need. */
 export const monotonicNow = (): number => performance.timeOrigin + performance.now();
 
-/** The files of a run: its history, and the ledger of the payment service. */
 export class HistoryFiles {
   readonly recorder: Recorder;
   readonly #startedAt = monotonicNow();
@@ -37,7 +36,6 @@ export class HistoryFiles {
     );
   }
 
-  /** Writes what is left and judges the files. */
   async judge(service: FakePaymentService): Promise<Judged> {
     this.#history.end();
     await once(this.#history, 'finish');

@@ -8,18 +8,15 @@ import { replicatedDatabase, singleDatabase, type ChaosDatabase } from './databa
 
 const writeLine = (line = ''): void => void process.stdout.write(`${line}\n`);
 
-/** Time limit of the recovery, per store. */
 const RECOVERY_MS = 180_000;
 
 const OPTIONS = {
   seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-  /** Duration of the calls, per store. */
   seconds: { type: 'string', default: '30' },
   /** sqlite, postgres (with failovers, where PostgreSQL is installed) or both. */
   store: { type: 'string', default: 'both' },
   instances: { type: 'string', default: '2' },
   callers: { type: 'string', default: '40' },
-  /** Maximum number of actions of callers per second. */
   rate: { type: 'string' },
 } as const;
 
@@ -38,7 +35,6 @@ async function openPostgres(): Promise<ChaosDatabase | undefined> {
   return noServer === undefined ? singleDatabase(await openStore('PostgreSQL')) : undefined;
 }
 
-/** Runs against each store; resolves with the exit code. */
 export async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS });
   const open: Record<string, () => Promise<ChaosDatabase | undefined>> = {

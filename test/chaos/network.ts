@@ -9,7 +9,6 @@ const MAX_SERVICE_DELAY_MS = 700;
 const MAX_PARTITION_MS = 4000;
 const PRELOADED = path.join(__dirname, 'localhost.cjs');
 
-/** The connections of one gateway, through proxies of its own. */
 interface Links {
   service: TcpProxy;
   database: TcpProxy[];
@@ -41,7 +40,6 @@ const addressOf = (place: number): string => `127.0.0.${place + 2}`;
 /** The network between gateways, payment service and database, and its partitions. */
 export class Network {
   readonly #links: Links[] = [];
-  /** Number of faults that have begun or ended. */
   changes = 0;
 
   private constructor(private readonly options: NetworkOptions) {}

@@ -1,7 +1,6 @@
 /** Looked up once, because globals are slow in the context in which jest runs a test. */
 const { floor, imul } = Math;
 
-/** Random numbers that are reproducible by their seed. */
 export class Random {
   #state: number;
 

@@ -4,7 +4,6 @@ import { CHANNEL, createInput, type CallResult, type Caller, type Json, type Kin
 import { CONFIRMATION_LABELS, confirmationOf } from './history-files';
 import { pause, type Random } from './random';
 
-/** An idempotency key and its first input. */
 export interface Key {
   kind: Kind;
   key: string;
@@ -55,7 +54,6 @@ const resultOf = (end: CallResult): Result => ({
 /** Callers that call twice, disconnect, time out, and retry with the same key. Records every call. */
 export class Traffic {
   readonly keys: Key[] = [];
-  /** Ids of the payments that were created last. */
   readonly #payments: string[] = [];
   #nextActionAt = 0;
 
@@ -91,7 +89,6 @@ export class Traffic {
     return this.#lookUp({ process, operation: 'attempt', key }, ATTEMPT, { key });
   }
 
-  /** Creates payments, one after the other, until one succeeds. */
   async firstSuccess(): Promise<void> {
     while ((await this.create(this.#newKey('payment'))).type !== 'PaymentSuccess') await pause(20);
   }

@@ -12,20 +12,17 @@ import { Program } from '../support/program';
 import { TcpProxy } from '../support/tcp-proxy';
 
 export const MODES = ['synchronous', 'asynchronous'] as const;
-/** How the standby replicates. */
 type Mode = (typeof MODES)[number];
 
 interface FailoverOptions {
   seed: number;
   mode: Mode;
-  /** Duration of the calls before the failure, in ms. */
   beforeMs: number;
   /** Minimum time in ms for which an asynchronous standby has received nothing when the primary fails. */
   lagMs: number;
   /** Duration of the calls after the first success that follows the failure, in ms. */
   afterMs: number;
   callers: number;
-  /** Folder of the history and the ledger. */
   folder: string;
 }
 
@@ -38,7 +35,6 @@ interface FailoverReport {
 const GATEWAYS = 2;
 const SERVICE_TIMEOUT_MS = 1000;
 const SETTLE_SECONDS = 2;
-/** Time limit for recovery at the end, in ms. */
 const RECOVERY_MS = 30_000;
 
 const storedKeys = (cluster: Cluster): Promise<Set<string>> =>

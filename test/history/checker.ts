@@ -6,8 +6,6 @@ export interface Verdict {
   violations: Violation[];
   /** How often the documented limits of the guarantee applied. */
   exceptions: ReadonlyMap<Exception, number>;
-  /** Number of calls by operation, event and result. */
-  counts: ReadonlyMap<string, number>;
   calls: number;
   keys: number;
   created: number;
@@ -88,7 +86,6 @@ export function check(history: Iterable<HistoryLine>, ledger: Iterable<LedgerLin
   checkPayoutExternalIds(run);
   checkConfirms(run);
   checkLookups(run);
-  const { violations, exceptions, counts } = run;
-  const calls = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  return { violations, exceptions, counts, calls, keys: keys.size, created: run.entryById.size };
+  const { violations, exceptions, calls, entryById } = run;
+  return { violations, exceptions, calls, keys: keys.size, created: entryById.size };
 }

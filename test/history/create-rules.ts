@@ -39,7 +39,6 @@ function exceptionOf(run: Run, first: LedgerLine, second: LedgerLine): Exception
   return isHidden ? 'lostAndHidden' : undefined;
 }
 
-/** Judges all calls and transactions of one idempotency key. */
 export class KeyRules {
   readonly #creates: readonly Call[];
   readonly #attempts: readonly Call[];

@@ -30,19 +30,15 @@ export interface ConfirmInput {
   confirmation: string;
 }
 
-/** The result that the caller received. */
 export interface Result {
   /** The member of the result union, as `PaymentSuccess`. */
   type?: string;
   /** The code of the GraphQL error, or NO_RESPONSE. */
   error?: string;
-  /** The text of the GraphQL error, for people. */
   message?: string;
-  /** Null if nothing was found. */
   transactionId?: string | null;
   status?: string;
   replayed?: boolean;
-  /** The rules of an InvalidInputError. */
   rules?: string[];
   /** The outcome of an attempt; null if the gateway has no attempt of the key. */
   outcome?: string | null;
@@ -73,11 +69,9 @@ export interface Completion extends Event {
 /** The name of a fault after which the journal may lack its latest attempts. */
 export const JOURNAL_LOST = 'journal lost attempts';
 
-/** Settings of the gateway on which its guarantee depends. */
 export interface JournalSettings {
   /** UNKNOWN_SETTLE_SECONDS in ms: for how long the service may delay or hide a create. */
   settleMs: number;
-  /** JOURNAL_RETENTION_DAYS in ms. */
   retentionMs: number;
 }
 
@@ -88,7 +82,6 @@ export type HistoryLine =
   | Invocation
   | Completion;
 
-/** A transaction of the payment service. */
 export interface LedgerLine {
   kind: 'payment' | 'payout';
   transactionId: string;
@@ -98,11 +91,8 @@ export interface LedgerLine {
   externalId: string;
   amount: Amount;
   method: string;
-  /** When the request arrived. */
   requestedAt: number;
   createdAt: number;
-  /** When lookups begin to find it. */
   visibleAt: number;
-  /** The confirms that were carried out. */
   confirms: { confirmation: string; requestedAt: number; carriedOutAt: number }[];
 }

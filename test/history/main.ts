@@ -6,7 +6,6 @@ import { EXCEPTIONS, RULES, type Exception, type Rule } from './run';
 
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Maximum number of violations of a rule that are printed. */
 const MAX_VIOLATIONS = 10;
 
 async function readLines<T>(file: string): Promise<T[]> {
@@ -22,11 +21,9 @@ export interface Judged extends Verdict {
   files: string[];
 }
 
-export function print({ violations, exceptions, counts, keys, created, history, files }: Judged): void {
+export function print({ violations, exceptions, keys, created, history, files }: Judged): void {
   writeLine(`  ${files.join(' ')}`);
   writeLine(`  ${history.length} events, ${keys} keys, ${created} transactions`);
-  for (const [name, count] of [...counts].sort(([a], [b]) => a.localeCompare(b)))
-    writeLine(`  ${name.padEnd(48)} ${count}`);
   for (const [name, count] of exceptions)
     writeLine(`  exception: ${EXCEPTIONS[name as Exception]}: ${count}`);
   for (const [rule, description] of Object.entries(RULES)) {

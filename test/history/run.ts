@@ -56,7 +56,6 @@ export interface Violation {
   rule: Rule;
   key: string;
   message: string;
-  /** Numbers of the lines of the history. */
   lines: number[];
 }
 
@@ -82,8 +81,6 @@ const MAX_LINES = 12;
 export class Run {
   readonly violations: Violation[] = [];
   readonly exceptions = new Map<Exception, number>();
-  /** Number of calls by operation, event and result. */
-  readonly counts = new Map<string, number>();
   readonly creates = new Groups<Call>();
   readonly attempts = new Groups<Call>();
   readonly confirms = new Groups<Call>();
@@ -93,6 +90,7 @@ export class Run {
   readonly entryById = new Map<string, LedgerLine>();
   readonly journalLosses: number[] = [];
   settings: JournalSettings = { settleMs: Infinity, retentionMs: Infinity };
+  readonly calls: number;
   readonly #calls = new Map<number, Call>();
 
   constructor(history: Iterable<HistoryLine>, ledger: Iterable<LedgerLine>) {
@@ -102,7 +100,7 @@ export class Run {
     }
     let line = 0;
     for (const event of history) this.#add(event, (line += 1));
-    for (const call of this.#calls.values()) this.#count(call);
+    this.calls = this.#calls.size;
     this.#calls.clear();
   }
 
@@ -145,14 +143,7 @@ export class Run {
     call.lines.push(line);
     if (call.completion) return this.report('malformed', key, `call ${number} is completed twice`, [call]);
     call.completion = completion;
-  }
-
-  #count({ invocation: { operation, key }, completion, lines }: Call): void {
-    const { type, error, outcome } = completion?.result ?? {};
-    const name =
-      `${operation} ${completion?.event ?? 'never ended'} ${type ?? error ?? outcome ?? ''}`.trim();
-    this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
-    if (error !== 'INTERNAL_SERVER_ERROR') return;
-    this.violations.push({ rule: 'internalError', key, message: `${operation} ended with ${error}`, lines });
+    if (completion.result.error === 'INTERNAL_SERVER_ERROR')
+      this.report('internalError', key, `${operation} ended with INTERNAL_SERVER_ERROR`, [call]);
   }
 }

@@ -225,7 +225,6 @@ export class Replayer {
     return true;
   }
 
-  /** Lets time pass until a condition holds; resolves with whether it does. */
   async #passUntil(condition: () => boolean, limitMs: number): Promise<boolean> {
     const until = this.#world.now + limitMs;
     while (!condition() && this.#world.now < until) await this.#pass(SHORT_MS);
@@ -265,7 +264,6 @@ export class Replayer {
     });
   }
 
-  /** A call writes an attempt, and is about to send it. */
   async #begin(attempt: number, caller: number): Promise<boolean> {
     this.#beginCall(caller);
     await this.#passUntil(() => this.#posts.length > 0, 5 * SECOND);
@@ -274,7 +272,6 @@ export class Replayer {
     return post !== undefined;
   }
 
-  /** A call finds an attempt of its key. */
   async #join(caller: number, later: readonly Step[]): Promise<boolean> {
     // The model lets the lease of a dead instance end at any time.
     if (later.some(({ name }) => name === 'take_over'))

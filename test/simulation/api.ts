@@ -28,7 +28,6 @@ export interface Answer {
   isError: boolean;
   replayed?: boolean | undefined;
   transactionId?: string | undefined;
-  /** Broken rules of an InvalidInputError. */
   rules: string[];
   audit: AuditEntry[];
 }

@@ -10,7 +10,6 @@ import { JOURNAL_FAULTS } from './profile';
 import type { ServiceRequest } from './service';
 import type { World } from './world';
 
-/** What the gateway's callers choose with a key. */
 interface KeyChoice {
   client: string;
   key: string;
@@ -20,7 +19,6 @@ interface KeyChoice {
   externalId: string | null;
 }
 
-/** Returns the record of a key that has not been used. */
 export const newRecord = (choice: KeyChoice) => ({
   ...choice,
   /** Its creates carry this id as their description. */
@@ -45,7 +43,6 @@ const CLOCK_READ_MS = 30_000;
 /** Time in ms after a fault of a machine or the database in which leases may end although their owner is alive. */
 const CALM_MS = 25_000;
 
-/** Checks the invariants at every step that they concern. */
 export class Checker {
   readonly violations: string[] = [];
   readonly keys = new Map<string, KeyRecord>();

@@ -18,7 +18,6 @@ export class Cluster {
     this.#slots.forEach((_, place) => this.#start(place));
   }
 
-  /** Returns an instance that is alive; undefined if none is. */
   any(): Instance | undefined {
     const alive = this.#slots.flatMap(({ instance }) => instance ?? []);
     return alive.length > 0 ? this.environment.faults.random.one(alive) : undefined;
@@ -33,7 +32,6 @@ export class Cluster {
     world.trace(`instance ${place} starts`);
   }
 
-  /** Kills a process. Another one starts after a while. */
   kill(place: number): void {
     const { world, faults } = this.environment;
     const slot = this.#slots[place];

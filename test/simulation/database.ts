@@ -15,9 +15,7 @@ const notSimulated = (): Promise<never> => Promise.reject(new Error('The simulat
 interface Kind {
   isWrite?: boolean;
   isDurable?: boolean;
-  /** The create that the call concerns. */
   key?: string;
-  /** For the trace. */
   shown?: string;
 }
 
@@ -31,7 +29,6 @@ export class Database {
   #downUntil = 0;
   /** Number of restarts. A statement that arrived before a restart is never executed after it. */
   #runs = 0;
-  /** Simulated time of the last failover that lost commits. */
   lostAt = -Infinity;
   onFence: () => void = () => undefined;
 
@@ -131,7 +128,6 @@ export class Database {
     }
   }
 
-  /** Returns the journal as one instance uses it. */
   connect(machine: Machine): Journal {
     const { model } = this;
     const read = <T>(name: string, run: () => T): Promise<T> => this.call(machine, name, {}, run);

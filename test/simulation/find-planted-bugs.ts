@@ -20,7 +20,6 @@ function findBug(id: string, seeds: number): Promise<Finding | undefined> {
   });
 }
 
-/** Prints which seed finds each planted bug; resolves with the exit code. */
 export async function findPlantedBugs(seeds: number): Promise<number> {
   const { bugs } = (await import(path.join(__dirname, 'planted-bugs.mjs'))) as {
     bugs: { id: string; promise: string }[];

@@ -18,7 +18,6 @@ import {
 } from '../../src/datasources/journal/journal';
 import { AttemptMissing, type FenceReason, type JournalState } from '../../src/datasources/journal/fence';
 
-/** A commit, with what undoes it. */
 interface Commit {
   at: number;
   undo: (() => void)[];
@@ -61,10 +60,8 @@ const isClaimable = (attempt: Attempt, now: number): boolean =>
  * undoes. journal-model.system.test.ts compares it with SQLite and PostgreSQL.
  */
 export class JournalModel {
-  /** Attempts by idempotency key. */
   readonly #attempts = new Map<string, Attempt>();
   readonly #keyById = new Map<string, string>();
-  /** Attempt ids by external id. */
   readonly #reservations = new Map<string, string>();
   readonly #confirms = new Map<string, Confirm>();
   readonly #confirmed = new Map<string, ConfirmedInput>();

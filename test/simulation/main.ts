@@ -25,7 +25,6 @@ const OPTIONS = {
   worker: { type: 'boolean', default: false },
 } as const;
 
-/** Simulates seeds; resolves with the exit code. */
 export async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS });
   if (values['planted-bugs']) return findPlantedBugs(Number(values.seeds));
@@ -48,11 +47,11 @@ export async function main(args: string[]): Promise<number> {
   const startedAt = performance.now();
   const totals = new Totals();
   let failures = 0;
-  for await (const { seed, keys: used, report, cpuMs } of simulateInProcesses(runs, processes, run)) {
+  await simulateInProcesses(runs, processes, run, ({ seed, keys: used, report, cpuMs }) => {
     totals.add(report, cpuMs);
-    if (values.trace) writeLine(JSON.stringify(report.profile));
-    if (values.trace) report.trace.forEach((line) => writeLine(line));
-    if (report.violations.length === 0) continue;
+    if (values.trace) [JSON.stringify(report.profile), ...report.trace].forEach(writeLine);
+    if (report.violations.length === 0) return true;
+    failures += 1;
     if (values.json) writeLine(JSON.stringify({ seed, violations: report.violations }));
     else {
       writeLine(`Seed ${seed}:`);
@@ -60,14 +59,12 @@ export async function main(args: string[]): Promise<number> {
       const more = used === undefined ? '' : ` --keys ${used}`;
       writeLine(`  Rerun: npm run simulate -- --seed ${seed} --instances ${instances}${more} --trace`);
     }
-    failures += 1;
-    if (!values.all) return 1;
-  }
+    return values.all;
+  });
   if (!values.json) totals.print((performance.now() - startedAt) / 1000, failures);
   return failures > 0 ? 1 : 0;
 }
 
-/** The sums of all reports. */
 class Totals {
   readonly #faults = new Tally();
   readonly #inWindow = new Tally();

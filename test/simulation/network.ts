@@ -5,7 +5,6 @@ import type { Machine } from './machine';
 import { LOOKUP_FAULTS, SERVICE_FAULTS, type Fault } from './profile';
 import type { ServiceRequest, ServiceResponse } from './service';
 
-/** Statuses after which the outcome of a create is unknown. */
 const UNKNOWN_STATUSES = [408, 409, 425, 500, 502, 503, 504];
 const REFUSED_STATUSES = [400, 403, 404, 422];
 
@@ -29,7 +28,6 @@ export function receive(exchange: Exchange, controller: Controller, response: Se
 export const networkOf = (environment: Environment, machine: Machine): Connections =>
   connectionsTo((request, exchange) => new Transmission(environment, machine, request, exchange).send());
 
-/** Returns an error response of a proxy between gateway and service. */
 const proxyError = (status: number): ServiceResponse => ({
   status,
   headers: { 'content-type': 'text/html' },
@@ -80,7 +78,6 @@ class Transmission {
     });
   }
 
-  /** Time in ms that a message is under way. */
   #transitMs(isLate: boolean): number {
     const { random, profile } = this.environment.faults;
     if (isLate) return random.between(50, profile.transitMs);
@@ -140,13 +137,11 @@ class Transmission {
     return { ...response, body: JSON.stringify({ ...json, transaction_id: transactionId }) };
   }
 
-  /** Called when the process no longer waits for the response. */
   #end(): void {
     if (this.#isPosted) this.environment.checker.onPostEnd(this.request);
     this.#isPosted = false;
   }
 
-  /** Resets the connection, or sends nothing more. */
   #breakOff(): void {
     if (this.environment.faults.random.chance(0.3)) return;
     const error = Object.assign(new Error('reset'), { code: 'ECONNRESET' });

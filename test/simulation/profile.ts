@@ -40,11 +40,9 @@ export type Incident = (typeof INCIDENTS)[number];
 type RequestFaults = readonly [...typeof SERVICE_FAULTS, ...typeof LOOKUP_FAULTS, ...typeof JOURNAL_FAULTS];
 export type Fault = RequestFaults[number] | Incident | 'lookup_lag' | 'lookup_hidden';
 
-/** The settings of the simulation of one seed. */
 export interface Profile {
   instances: number;
   keys: number;
-  /** Duration of the calls under faults, in ms. */
   trafficMs: number;
   timeoutMs: number;
   settleMs: number;
@@ -56,18 +54,14 @@ export interface Profile {
   transitMs: number;
   /** Maximum time in ms for which lookups do not show a new transaction. */
   lagMs: number;
-  /** Maximum duration in ms for which a machine is suspended. */
   pauseMs: number;
   /** Whether several keys may use one external id, or one that the service had before. */
   reusesExternalIds: boolean;
-  /** Whether a repeated confirm is carried out again. */
   acceptsRepeatedConfirms: boolean;
   /** Which of several transactions with one external id a lookup shows. */
   shows: 'newest' | 'oldest';
   sendsDate: boolean;
-  /** Offset of the service's clock in ms. */
   serviceSkewMs: number;
-  /** Whether the journal is purged while keys are in use. */
   purges: boolean;
 }
 
@@ -87,7 +81,6 @@ const LOSSES = ['failover', 'restore'] as const;
 const SLOWNESS = ['pause', 'freeze', 'slow_loop', 'journal_stall', 'journal_crash', 'disk_full'] as const;
 const SLOW_JOURNAL = [...JOURNAL_FAULTS, ...SLOWNESS];
 
-/** Chooses what a seed simulates. */
 export function chooseProfile(random: Random, instances: number): Profile {
   // A journal that loses attempts: docs/exactly-once.md names what the gateway does not promise then.
   const losesAttempts = random.chance(0.25);

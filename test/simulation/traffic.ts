@@ -16,7 +16,6 @@ const CALLER_TIMEOUT_MS = 12_000;
 /** Fraction of the retention period in which a caller uses a key. */
 const USED_FRACTION = 0.5;
 
-/** Returns the input of a create. */
 export const inputOf = ({ id, kind, key, channel, externalId }: KeyRecord, value: string): object =>
   createInput(kind, key, {
     channel,
