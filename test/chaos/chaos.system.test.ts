@@ -19,7 +19,6 @@ describe('After random calls, faults and kills', () => {
         folder: temporaryFolder(),
         trafficMs: 4000,
         minCreated: 25,
-        recoveryMs: 60_000,
         callers: 12,
         faultIntervalMs: 1500,
       });

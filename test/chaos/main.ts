@@ -3,12 +3,10 @@ import { parseArgs } from 'node:util';
 import { print } from '../history/main';
 import { noCluster } from '../journal/support/private-cluster';
 import { openStore, probePostgres } from '../support/stores';
-import { chaos, type Report } from './chaos';
+import { chaos } from './chaos';
 import { replicatedDatabase, singleDatabase, type ChaosDatabase } from './database';
 
 const writeLine = (line = ''): void => void process.stdout.write(`${line}\n`);
-
-const RECOVERY_MS = 180_000;
 
 const OPTIONS = {
   seed: { type: 'string', default: String(Date.now() % 1_000_000) },
@@ -20,7 +18,7 @@ const OPTIONS = {
   rate: { type: 'string' },
 } as const;
 
-function printReport({ judged, failedShutdowns, figures }: Report): boolean {
+function printReport({ judged, failedShutdowns, figures }: Awaited<ReturnType<typeof chaos>>): boolean {
   for (const [name, value] of Object.entries(figures)) writeLine(`  ${name.padEnd(30)} ${value}`);
   print(judged);
   for (const output of failedShutdowns) writeLine(`  BAD shutdown: ${output}`);
@@ -54,7 +52,6 @@ export async function main(args: string[]): Promise<number> {
         database,
         folder: path.resolve('data/chaos', `${name}-${values.seed}`),
         trafficMs: Number(values.seconds) * 1000,
-        recoveryMs: RECOVERY_MS,
         instances: Number(values.instances),
         callers: Number(values.callers),
         faultIntervalMs: 8000,

@@ -2,7 +2,6 @@ import { requireStandby, waitForStandby } from '../chaos/database';
 import { HistoryFiles, monotonicNow } from '../chaos/history-files';
 import { Random, pause } from '../chaos/random';
 import { Traffic } from '../chaos/traffic';
-import type { Judged } from '../history/main';
 import { JOURNAL_LOST } from '../history/format';
 import { until } from '../support/latch';
 import { withClient } from '../support/stores';
@@ -17,22 +16,15 @@ type Mode = (typeof MODES)[number];
 interface FailoverOptions {
   seed: number;
   mode: Mode;
-  beforeMs: number;
-  /** Minimum time in ms for which an asynchronous standby has received nothing when the primary fails. */
-  lagMs: number;
-  /** Duration of the calls after the first success that follows the failure, in ms. */
-  afterMs: number;
-  callers: number;
   folder: string;
 }
 
-interface FailoverReport {
-  judged: Judged;
-  /** `recoverySeconds`: time from the failure until creates succeed again. */
-  figures: Record<'seed' | 'keys' | 'calls' | 'created' | 'lost' | 'recoverySeconds', number>;
-}
-
 const GATEWAYS = 2;
+const CALLERS = 20;
+/** Duration of the calls before the failure, and after the first success that follows it, in ms. */
+const TRAFFIC_MS = 2000;
+/** Minimum time in ms for which an asynchronous standby has received nothing when the primary fails. */
+const LAG_MS = 1000;
 const SERVICE_TIMEOUT_MS = 1000;
 const SETTLE_SECONDS = 2;
 const RECOVERY_MS = 30_000;
@@ -54,8 +46,7 @@ async function startPair(mode: Mode): Promise<{ primary: Cluster; standby: Clust
 }
 
 /** Makes calls with duplicates and retries while the journal's primary is killed, and judges their history. */
-export async function failover(options: FailoverOptions): Promise<FailoverReport> {
-  const { seed, mode, beforeMs, lagMs, afterMs, callers, folder } = options;
+export async function failover({ seed, mode, folder }: FailoverOptions) {
   const random = new Random(seed);
   const files = new HistoryFiles(folder);
   const { recorder } = files;
@@ -81,13 +72,13 @@ export async function failover(options: FailoverOptions): Promise<FailoverReport
       mayLoseAttempts: true,
     });
     let isOver = false;
-    const running = traffic.run(callers, () => isOver);
-    await pause(beforeMs);
+    const running = traffic.run(CALLERS, () => isOver);
+    await pause(TRAFFIC_MS);
     if (mode === 'asynchronous') {
       proxy.pause();
       // At most one create of each caller was in flight before.
-      const enough = service.ledger.entries.length + callers + 1;
-      await pause(lagMs);
+      const enough = service.ledger.entries.length + CALLERS + 1;
+      await pause(LAG_MS);
       await until(() => service.ledger.entries.length >= enough);
     }
     const created = new Set(service.ledger.entries.map(({ description }) => description));
@@ -100,7 +91,7 @@ export async function failover(options: FailoverOptions): Promise<FailoverReport
     const lost = [...created].filter((key) => !kept.has(key)).length;
     await traffic.firstSuccess();
     const recoveredMs = performance.now() - killedAt;
-    await pause(afterMs);
+    await pause(TRAFFIC_MS);
     isOver = true;
     await running;
     await traffic.repeatAll();
@@ -108,6 +99,7 @@ export async function failover(options: FailoverOptions): Promise<FailoverReport
     await traffic.settle(({ key }) => now.has(key), RECOVERY_MS);
     const judged = await files.judge(service);
     const { keys, calls, created: all } = judged;
+    // From the failure until creates succeed again.
     const recoverySeconds = Math.round(recoveredMs / 10) / 100;
     return { judged, figures: { seed, keys, calls, created: all, lost, recoverySeconds } };
   } finally {

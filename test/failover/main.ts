@@ -19,16 +19,8 @@ export async function main(args: string[]): Promise<number> {
   for (const mode of modes) {
     const seconds: number[] = [];
     for (let round = 0; round < Number(values.rounds); round += 1) {
-      const options = {
-        seed: Number(values.seed) + round,
-        mode,
-        beforeMs: 2500,
-        lagMs: 1000,
-        afterMs: 2000,
-        callers: 20,
-        folder: path.resolve('data/failover', `${mode}-${round}`),
-      };
-      const { figures, judged } = await failover(options);
+      const folder = path.resolve('data/failover', `${mode}-${round}`);
+      const { figures, judged } = await failover({ seed: Number(values.seed) + round, mode, folder });
       writeLine(JSON.stringify(figures));
       violations += judged.violations.length;
       if (judged.violations.length > 0) print(judged);

@@ -1,15 +1,6 @@
 import { KeyRules, checkPayoutExternalIds, isSameAmount } from './create-rules';
 import type { ConfirmInput, HistoryLine, LedgerLine } from './format';
-import { Run, endOf, isOk, mayHaveExecuted, type Call, type Exception, type Violation } from './run';
-
-export interface Verdict {
-  violations: Violation[];
-  /** How often the documented limits of the guarantee applied. */
-  exceptions: ReadonlyMap<Exception, number>;
-  calls: number;
-  keys: number;
-  created: number;
-}
+import { Run, endOf, isOk, mayHaveExecuted, type Call } from './run';
 
 const confirmationOf = ({ invocation }: Call): string => (invocation.input as ConfirmInput).confirmation;
 
@@ -79,7 +70,7 @@ function checkLookups(run: Run): void {
  * Judges a history against the ledger of the payment service. Uses nothing but docs/exactly-once.md and
  * docs/results.md: no code of the gateway.
  */
-export function check(history: Iterable<HistoryLine>, ledger: Iterable<LedgerLine>): Verdict {
+export function check(history: Iterable<HistoryLine>, ledger: Iterable<LedgerLine>) {
   const run = new Run(history, ledger);
   const keys = new Set([...run.creates.keys(), ...run.entries.keys()]);
   for (const key of keys) new KeyRules(run, key).check();

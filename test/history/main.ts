@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { check, type Verdict } from './checker';
+import { check } from './checker';
 import type { HistoryLine, LedgerLine } from './format';
-import { EXCEPTIONS, RULES, type Exception, type Rule } from './run';
+import { EXCEPTIONS, RULES, type Rule } from './run';
 
 const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -15,17 +15,10 @@ async function readLines<T>(file: string): Promise<T[]> {
   return lines;
 }
 
-/** A verdict, with the history that it judges. */
-export interface Judged extends Verdict {
-  history: readonly HistoryLine[];
-  files: string[];
-}
-
 export function print({ violations, exceptions, keys, created, history, files }: Judged): void {
   writeLine(`  ${files.join(' ')}`);
   writeLine(`  ${history.length} events, ${keys} keys, ${created} transactions`);
-  for (const [name, count] of exceptions)
-    writeLine(`  exception: ${EXCEPTIONS[name as Exception]}: ${count}`);
+  for (const [name, count] of exceptions) writeLine(`  exception: ${EXCEPTIONS[name]}: ${count}`);
   for (const [rule, description] of Object.entries(RULES)) {
     const found = violations.filter((violation) => violation.rule === (rule as Rule));
     writeLine(found.length === 0 ? `  ok  ${description}` : `  BAD ${description}: ${found.length}`);
@@ -36,10 +29,13 @@ export function print({ violations, exceptions, keys, created, history, files }:
   }
 }
 
-export async function checkFiles(...files: [historyFile: string, ledgerFile: string]): Promise<Judged> {
+/** Returns the verdict on a history, and the history. */
+export async function checkFiles(...files: [historyFile: string, ledgerFile: string]) {
   const history = await readLines<HistoryLine>(files[0]);
   return { ...check(history, await readLines<LedgerLine>(files[1])), history, files };
 }
+
+export type Judged = Awaited<ReturnType<typeof checkFiles>>;
 
 /** Resolves with the exit code: 0 without violations, 1 with some, 2 for wrong arguments. */
 export async function main(args: string[]): Promise<number> {

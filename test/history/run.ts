@@ -80,6 +80,7 @@ const MAX_LINES = 12;
 /** A history and a ledger, indexed, and what was found in them. */
 export class Run {
   readonly violations: Violation[] = [];
+  /** How often the documented limits of the guarantee applied. */
   readonly exceptions = new Map<Exception, number>();
   readonly creates = new Groups<Call>();
   readonly attempts = new Groups<Call>();

@@ -18,7 +18,7 @@ interface Step {
   second: number;
 }
 
-interface Trail {
+export interface Trail {
   steps: Step[];
   result: {
     /** Transactions of the service. */

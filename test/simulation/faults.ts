@@ -5,6 +5,7 @@ import type { World } from './world';
 /** Chooses faults, and counts which ones happened, alone and in pairs, while a create was open. */
 export class Faults {
   readonly counts = new Tally();
+  /** Faults, and pairs of faults, that happened while a create was open. */
   readonly inWindow = new Tally();
   /** The faults of each open create: from its write to the journal until its outcome is recorded. */
   readonly #windows = new Map<string, Set<Fault>>();

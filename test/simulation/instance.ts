@@ -1,4 +1,4 @@
-import { startOperations, type Operations } from '../../src/core';
+import { startOperations } from '../../src/core';
 import { CallbackTokens } from '../../src/core/callbacks/callback-tokens';
 import { readConfig } from '../../src/config';
 import { Credentials } from '../../src/datasources/payment-service/credentials';
@@ -26,17 +26,8 @@ const UNOBSERVED_RECOVERY = {
 };
 const UNOBSERVED_CHANGES = { onPoll: none, onChange: none, onFollowLookup: none, onDelivered: none };
 
-export interface Instance {
-  machine: Machine;
-  operations: Operations;
-}
-
 /** Starts the gateway's core and its client of the payment service on a machine, as src/app/gateway.ts does. */
-export function startInstance(
-  machine: Machine,
-  { database, faults }: Environment,
-  connections: Connections,
-): Instance {
+export function startInstance(machine: Machine, { database, faults }: Environment, connections: Connections) {
   const { clock, runtime } = machine;
   const { timeoutMs, settleMs, keepMs, fenceMs } = faults.profile;
   const credentials = new Credentials({
@@ -84,3 +75,5 @@ export function startInstance(
   });
   return { machine, operations };
 }
+
+export type Instance = ReturnType<typeof startInstance>;

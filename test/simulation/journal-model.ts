@@ -23,13 +23,7 @@ interface Commit {
   undo: (() => void)[];
 }
 
-interface Confirm {
-  id: string;
-  owner: string;
-  leaseUntil: number;
-  inputHash: string;
-  suspectHashes: string[];
-}
+type Confirm = Pick<ConfirmClaim, 'id' | 'owner' | 'leaseUntil' | 'inputHash'> & { suspectHashes: string[] };
 
 /** The part of a new attempt that its sender does not choose. */
 export const BEGUN = {

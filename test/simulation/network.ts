@@ -87,47 +87,33 @@ class Transmission {
   #arrive(): void {
     const { service, faults } = this.environment;
     const { random } = faults;
-    switch (this.#fault) {
-      case 'request_lost':
-      case 'lookup_lost':
-        return this.#breakOff();
-      case 'error_before_acting':
-      case 'lookup_error':
-        return this.#respond(proxyError(random.one(UNKNOWN_STATUSES)));
-      case 'rejected':
-        return this.#respond(service.response(random.one(REFUSED_STATUSES), { message: 'refused' }));
-      case 'rate_limited':
-        return this.#respond(service.response(429, {}));
-      case 'unauthorized':
-        return this.#respond(service.response(401, {}));
-      case 'lookup_proxy_404':
-        return this.#respond(
-          random.chance(0.5) ? proxyError(404) : service.response(404, { error: 'no route' }),
-        );
-      default:
-        return this.#afterActing(service.handle(this.request));
-    }
+    const fault = this.#fault;
+    if (fault === 'request_lost' || fault === 'lookup_lost') return this.#breakOff();
+    if (fault === 'error_before_acting' || fault === 'lookup_error')
+      return this.#respond(proxyError(random.one(UNKNOWN_STATUSES)));
+    if (fault === 'rejected')
+      return this.#respond(service.response(random.one(REFUSED_STATUSES), { message: 'refused' }));
+    if (fault === 'rate_limited') return this.#respond(service.response(429, {}));
+    if (fault === 'unauthorized') return this.#respond(service.response(401, {}));
+    if (fault === 'lookup_proxy_404')
+      return this.#respond(
+        random.chance(0.5) ? proxyError(404) : service.response(404, { error: 'no route' }),
+      );
+    this.#afterActing(service.handle(this.request));
   }
 
   #afterActing(response: ServiceResponse): void {
     const { random } = this.environment.faults;
     const { body } = response;
-    switch (this.#fault) {
-      case 'response_lost':
-        return this.#breakOff();
-      case 'response_silent':
-        return;
-      case 'error_after_acting':
-        return this.#respond(proxyError(random.one(UNKNOWN_STATUSES)));
-      case 'response_truncated':
-        return this.#respond({ ...response, body: body.slice(0, body.length >> 1) });
-      case 'response_contradicting':
-        return this.#respond({ ...response, body: contradict(body, random.between(0, 2)) });
-      case 'response_duplicated':
-        return this.#respond(this.#duplicated(response));
-      default:
-        return this.#respond(response);
-    }
+    const fault = this.#fault;
+    if (fault === 'response_silent') return;
+    if (fault === 'response_lost') this.#breakOff();
+    else if (fault === 'error_after_acting') this.#respond(proxyError(random.one(UNKNOWN_STATUSES)));
+    else if (fault === 'response_truncated')
+      this.#respond({ ...response, body: body.slice(0, body.length >> 1) });
+    else if (fault === 'response_contradicting')
+      this.#respond({ ...response, body: contradict(body, random.between(0, 2)) });
+    else this.#respond(fault === 'response_duplicated' ? this.#duplicated(response) : response);
   }
 
   #duplicated(response: ServiceResponse): ServiceResponse {

@@ -40,37 +40,15 @@ export type Incident = (typeof INCIDENTS)[number];
 type RequestFaults = readonly [...typeof SERVICE_FAULTS, ...typeof LOOKUP_FAULTS, ...typeof JOURNAL_FAULTS];
 export type Fault = RequestFaults[number] | Incident | 'lookup_lag' | 'lookup_hidden';
 
-export interface Profile {
-  instances: number;
-  keys: number;
-  trafficMs: number;
-  timeoutMs: number;
-  settleMs: number;
-  keepMs: number;
-  fenceMs: number;
-  /** Probability of each fault per request, or of each incident per second. */
-  rates: Partial<Record<Fault, number>>;
-  /** Maximum time in ms that a request is under way. */
-  transitMs: number;
-  /** Maximum time in ms for which lookups do not show a new transaction. */
-  lagMs: number;
-  pauseMs: number;
-  /** Whether several keys may use one external id, or one that the service had before. */
-  reusesExternalIds: boolean;
-  acceptsRepeatedConfirms: boolean;
-  /** Which of several transactions with one external id a lookup shows. */
-  shows: 'newest' | 'oldest';
-  sendsDate: boolean;
-  serviceSkewMs: number;
-  purges: boolean;
-}
+/** Probability of each fault per request, or of each incident per second. */
+export type Rates = Partial<Record<Fault, number>>;
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 export const DAY = 24 * 60 * MINUTE;
 
 /** Each fault is switched on in half of the seeds, so that each combination occurs. */
-function randomRates(random: Random, maxRate: number, names: readonly Fault[]): Profile['rates'] {
+function randomRates(random: Random, maxRate: number, names: readonly Fault[]): Rates {
   return Object.fromEntries(
     names.filter(() => random.chance(0.5)).map((name) => [name, random.next() ** 2 * maxRate + 0.005]),
   );
@@ -81,7 +59,8 @@ const LOSSES = ['failover', 'restore'] as const;
 const SLOWNESS = ['pause', 'freeze', 'slow_loop', 'journal_stall', 'journal_crash', 'disk_full'] as const;
 const SLOW_JOURNAL = [...JOURNAL_FAULTS, ...SLOWNESS];
 
-export function chooseProfile(random: Random, instances: number): Profile {
+/** Chooses what a seed simulates. */
+export function chooseProfile(random: Random, instances: number) {
   // A journal that loses attempts: docs/exactly-once.md names what the gateway does not promise then.
   const losesAttempts = random.chance(0.25);
   const purges = !losesAttempts && random.chance(0.15);
@@ -90,7 +69,7 @@ export function chooseProfile(random: Random, instances: number): Profile {
   // Without a Date header the clocks of service and journal are expected to agree.
   const sendsDate = losesAttempts || random.chance(0.85);
   const settleMs = suspendsLong ? 15 * MINUTE : 60 * SECOND;
-  const rates: Profile['rates'] = {
+  const rates: Rates = {
     ...randomRates(random, 0.4, [...SERVICE_FAULTS, 'lookup_lag', 'lookup_hidden']),
     ...randomRates(random, 0.4, LOOKUP_FAULTS),
     ...randomRates(random, 0.15, JOURNAL_FAULTS),
@@ -118,14 +97,20 @@ export function chooseProfile(random: Random, instances: number): Profile {
     keepMs: purges ? 3 * MINUTE : 30 * DAY,
     fenceMs: DAY,
     rates,
+    /** Maximum time in ms that a request is under way. */
     transitMs: losesAttempts ? (isLongInFlight ? 4500 : 1200) : 15 * SECOND,
+    /** Maximum time in ms for which lookups do not show a new transaction. */
     lagMs: losesAttempts ? 300 : random.one([500, 3000, 15 * SECOND]),
     pauseMs: suspendsLong ? 10 * MINUTE : losesAttempts ? 1500 : 12 * SECOND,
+    /** Whether several keys may use one external id, or one that the service had before. */
     reusesExternalIds: !losesAttempts && random.chance(0.5),
     acceptsRepeatedConfirms: random.chance(0.5),
-    shows: random.one(['newest', 'oldest']),
+    /** Which of several transactions with one external id a lookup shows. */
+    shows: random.one(['newest', 'oldest'] as const),
     sendsDate,
     serviceSkewMs: sendsDate && random.chance(0.4) ? random.between(-20 * MINUTE, 20 * MINUTE) : 0,
     purges,
   };
 }
+
+export type Profile = ReturnType<typeof chooseProfile>;

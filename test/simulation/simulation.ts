@@ -2,12 +2,12 @@ import type { Attempt } from '../../src/datasources/journal/journal';
 import { Random } from '../chaos/random';
 import { Cluster } from './cluster';
 import { Environment } from './environment';
-import { MINUTE, chooseProfile, type Profile } from './profile';
+import { MINUTE, chooseProfile } from './profile';
 import { SERVICE_NAME } from './instance';
 import { isOpen } from './journal-model';
 import { Traffic } from './traffic';
 
-export interface SimulationOptions {
+interface SimulationOptions {
   seed: number;
   instances: number;
   /** Number of idempotency keys; by default the seed chooses it. */
@@ -15,26 +15,10 @@ export interface SimulationOptions {
   keepsTrace?: boolean;
 }
 
-export interface SimulationReport {
-  profile: Profile;
-  violations: string[];
-  hash: string;
-  events: number;
-  simulatedMs: number;
-  calls: number;
-  creates: number;
-  faults: ReadonlyMap<string, number>;
-  /** Faults, and pairs of faults, that happened while a create was open. */
-  inWindow: ReadonlyMap<string, number>;
-  /** Time in ms from the end of the faults until every outcome was known. */
-  recoveryMs: number;
-  trace: string[];
-}
-
 const LAST_CALL_INTERVAL_MS = 200;
 
 /** Simulates one seed: calls under faults, recovery, and a last call with each key. */
-export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
+export async function simulate(options: SimulationOptions) {
   const { seed, instances, keys, keepsTrace } = options;
   const chosen = chooseProfile(new Random(seed), instances);
   const profile = { ...chosen, keys: keys ?? chosen.keys };
@@ -66,12 +50,23 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
         `${JSON.stringify(attempt)} at ${database.now()}`,
       );
   if (!isBroken()) await askAgain(environment, traffic, isBroken);
-  const { events, hash, lines: trace } = world;
-  const { violations, creates } = checker;
-  const simulatedMs = world.now - startedAt;
-  const figures = { events, hash, simulatedMs, calls: traffic.calls, creates, recoveryMs };
-  return { profile, violations, ...figures, faults: faults.counts, inWindow: faults.inWindow, trace };
+  return {
+    profile,
+    violations: checker.violations,
+    hash: world.hash,
+    events: world.events,
+    simulatedMs: world.now - startedAt,
+    calls: traffic.calls,
+    creates: checker.creates,
+    faults: faults.counts,
+    inWindow: faults.inWindow,
+    /** Time in ms from the end of the faults until every outcome was known. */
+    recoveryMs,
+    trace: world.lines,
+  };
 }
+
+export type SimulationReport = Awaited<ReturnType<typeof simulate>>;
 
 /** Calls once more with each key. The answer has to name what was created. */
 async function askAgain(
