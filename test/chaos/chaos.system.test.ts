@@ -9,7 +9,6 @@ if (noPostgres) console.warn(noPostgres);
 const KINDS: StoreKind[] = noPostgres ? ['SQLite'] : ['SQLite', 'PostgreSQL'];
 
 describe('After random calls, faults and kills', () => {
-  /** A short version of `npm run chaos`. */
   test.each(KINDS)('the history has no violation (%s)', async (kind) => {
     const store = await openStore(kind);
     try {

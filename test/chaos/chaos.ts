@@ -33,7 +33,6 @@ const ENV = {
   FENCE_SECONDS: '60',
 };
 
-/** Runs random calls, faults and kills, waits for recovery, and judges the history. */
 export async function chaos(options: ChaosOptions) {
   const { seed, database, folder, trafficMs, rate } = options;
   const { minCreated = 0, instances = 2, callers = 40, faultIntervalMs = 4000 } = options;

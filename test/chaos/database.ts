@@ -5,7 +5,6 @@ import { pause } from './random';
 
 export interface ChaosDatabase {
   kind: StoreKind;
-  /** URLs of its servers, to which each gateway gets proxies; none for SQLite. */
   servers: string[];
   /** Returns DATABASE_URL for a gateway. `proxies` are in the order of `servers`. */
   urlFor(proxies: readonly TcpProxy[]): string;
@@ -52,7 +51,6 @@ export async function requireStandby(primary: Cluster): Promise<void> {
   await waitForStandby(primary, 'sync');
 }
 
-/** A primary with a synchronous standby, which takes over when the primary is killed. */
 export async function replicatedDatabase(): Promise<ChaosDatabase> {
   const first = await privateCluster();
   const clusters = [first, await privateCluster(first)];

@@ -12,7 +12,6 @@ interface GatewaysOptions {
 /** Time in ms after which a gateway that does not start is an error: longer than any partition. */
 const START_LIMIT_MS = 60_000;
 
-/** Several gateways on one journal, which are killed, suspended and restarted at random. */
 export class Gateways {
   readonly failedShutdowns: string[] = [];
   readonly #running: (Program | undefined)[] = [];
@@ -55,7 +54,6 @@ export class Gateways {
     await Promise.all(this.#running.splice(0).map(async (program) => program?.kill()));
   }
 
-  /** Starts a gateway. Tries again if it ends because it cannot reach its database. */
   async #start(place: number): Promise<void> {
     const until = performance.now() + START_LIMIT_MS;
     while (!this.#isClosed) {

@@ -44,7 +44,6 @@ export class HistoryFiles {
     return checkFiles(...this.#files);
   }
 
-  /** Returns a time of the history: ms since the start, in microseconds' precision. */
   #timeOf(now: number): number {
     return Math.round((now - this.#startedAt) * 1000) / 1000;
   }

@@ -37,7 +37,6 @@ const PARTITIONS: readonly (readonly [kind: string, begin: Effect, end: Effect])
 /** Returns the loopback address that a gateway reaches as localhost. */
 const addressOf = (place: number): string => `127.0.0.${place + 2}`;
 
-/** The network between gateways, payment service and database, and its partitions. */
 export class Network {
   readonly #links: Links[] = [];
   changes = 0;
@@ -65,7 +64,6 @@ export class Network {
     };
   }
 
-  /** Causes a random fault between one gateway, or all of them, and the service or the database. */
   async randomFault(): Promise<void> {
     const { random, database } = this.options;
     const links = random.chance(0.3) ? this.#links : [random.one(this.#links)];
@@ -80,7 +78,6 @@ export class Network {
     ])();
   }
 
-  /** Kills the primary of the database and promotes its standby. Does nothing without replication. */
   async failOver(): Promise<void> {
     await this.#cause('failover', async () =>
       this.options.database.failOver?.((server, url) => {

@@ -22,7 +22,6 @@ export class Random {
     return new Random(this.between(0, 2 ** 32 - 1));
   }
 
-  /** Returns an integer between both bounds, inclusive. */
   between(first: number, last: number): number {
     return first + floor(this.next() * (last - first + 1));
   }

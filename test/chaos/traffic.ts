@@ -116,7 +116,6 @@ export class Traffic {
     return elapsed();
   }
 
-  /** Returns the keys whose attempts are open and can be settled, each with the amount of its attempt. */
   async #openKeys(keys: readonly Key[], isCreated: (key: Key) => boolean): Promise<Key[]> {
     const open: Key[] = [];
     await inBatches(keys, async (key) => {

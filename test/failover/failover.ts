@@ -35,7 +35,6 @@ const storedKeys = (cluster: Cluster): Promise<Set<string>> =>
     return new Set(rows.map(({ key }) => key));
   });
 
-/** A primary and its standby, which replicates through a proxy. */
 async function startPair(mode: Mode): Promise<{ primary: Cluster; standby: Cluster; proxy: TcpProxy }> {
   const primary = await privateCluster();
   const proxy = await TcpProxy.to(primary.url);

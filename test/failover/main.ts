@@ -11,7 +11,6 @@ const OPTIONS = {
   mode: { type: 'string', default: 'both' },
 } as const;
 
-/** Runs failovers of a PostgreSQL primary to its standby; resolves with the exit code. */
 export async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS });
   const modes = MODES.filter((mode) => values.mode === 'both' || values.mode === mode);

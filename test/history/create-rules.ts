@@ -10,7 +10,6 @@ const inputOf = ({ invocation }: Call): CreateInput => invocation.input as Creat
 const kindOf = ({ invocation }: Call): string =>
   invocation.operation === 'createPayout' ? 'payout' : 'payment';
 
-/** Writes a decimal with two places, so that 5.5 and 5.50 are equal. */
 function decimal(value: string): string {
   const [whole = '', fraction = ''] = value.split('.');
   return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.padEnd(2, '0')}`;
@@ -118,7 +117,6 @@ export class KeyRules {
     }
   }
 
-  /** Returns why a success names a wrong transaction; undefined if it names the right one. */
   #faultOf(call: Call, entry: LedgerLine | undefined): string | undefined {
     const { amount } = call.completion!.result;
     if (!entry) return 'does not exist';
@@ -128,7 +126,6 @@ export class KeyRules {
     return entry.createdAt > endOf(call) ? 'was created after this success' : undefined;
   }
 
-  /** Finds calls whose result denies a transaction that existed at their start. */
   #checkDenials(): void {
     const [entry] = this.#entries;
     if (!entry) return;
@@ -148,7 +145,6 @@ export class KeyRules {
     }
   }
 
-  /** Finds conflicts and rejected inputs that no other call explains. */
   #checkRefusals(): void {
     for (const call of this.#creates) {
       const { type, rules = [] } = call.completion?.result ?? {};

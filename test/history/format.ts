@@ -18,10 +18,8 @@ export interface Amount {
 
 export interface CreateInput {
   channel: string;
-  /** Null if the gateway generates it. */
   externalId: string | null;
   amount: Amount;
-  /** The type of the method, as the service names it. */
   method: string;
 }
 
@@ -33,7 +31,6 @@ export interface ConfirmInput {
 export interface Result {
   /** The member of the result union, as `PaymentSuccess`. */
   type?: string;
-  /** The code of the GraphQL error, or NO_RESPONSE. */
   error?: string;
   message?: string;
   transactionId?: string | null;
@@ -85,7 +82,6 @@ export type HistoryLine =
 export interface LedgerLine {
   kind: 'payment' | 'payout';
   transactionId: string;
-  /** The idempotency key. The caller put it into a field that the service stores. */
   key: string;
   channel: string;
   externalId: string;

@@ -29,7 +29,6 @@ export function print({ violations, exceptions, keys, created, history, files }:
   }
 }
 
-/** Returns the verdict on a history, and the history. */
 export async function checkFiles(...files: [historyFile: string, ledgerFile: string]) {
   const history = await readLines<HistoryLine>(files[0]);
   return { ...check(history, await readLines<LedgerLine>(files[1])), history, files };

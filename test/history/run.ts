@@ -7,7 +7,6 @@ import {
   type LedgerLine,
 } from './format';
 
-/** A call: its invocation, and its completion unless it never ended. */
 export interface Call {
   invocation: Invocation;
   completion?: Completion;
@@ -77,7 +76,6 @@ export class Groups<T> extends Map<string, T[]> {
 
 const MAX_LINES = 12;
 
-/** A history and a ledger, indexed, and what was found in them. */
 export class Run {
   readonly violations: Violation[] = [];
   /** How often the documented limits of the guarantee applied. */

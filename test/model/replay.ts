@@ -219,7 +219,6 @@ export class Replayer {
     return this.#row !== undefined && isOpen(this.#row);
   }
 
-  /** Lets time pass. Resolves with true: a step that only waits is followed. */
   async #pass(ms: number): Promise<true> {
     await this.#world.runUntil(this.#world.now + ms);
     return true;

@@ -33,7 +33,6 @@ export const newRecord = (choice: KeyChoice) => ({
   freshSuccesses: 0,
 });
 
-/** The checker's knowledge of one idempotency key. */
 export type KeyRecord = ReturnType<typeof newRecord>;
 
 /** Time in ms after a failover in which instances write the creates in flight again. */
@@ -50,13 +49,10 @@ export class Checker {
   creates = 0;
   /** Confirms whose success a caller received, each as `transaction input`. */
   readonly #confirmed = new Set<string>();
-  /** The machines that wait for the response to a confirm, by payment. */
   readonly #confirming = new Map<string, Machine>();
   /** Simulated time at which an attempt was first written, by its id. */
   readonly #begunAt = new Map<string, number>();
-  /** Ids of the attempts whose request was sent at least in part. */
   readonly #sent = new Set<string>();
-  /** Simulated time at which a transaction was recorded, by its id. */
   readonly #recordedAt = new Map<string, number>();
 
   constructor(
@@ -76,7 +72,6 @@ export class Checker {
     this.violations.push(`${invariant}: ${detail}`);
   }
 
-  /** Called when the first byte of a create or confirm is written. */
   onPost({ path, data }: ServiceRequest, machine: Machine): void {
     const body = JSON.parse(data) as { description?: string; id?: string; utr?: string };
     if (path.endsWith('/confirm/')) {
@@ -233,7 +228,6 @@ export class Checker {
       this.fail('a payout is never released by lookups', id);
   }
 
-  /** Returns the id of a transaction of another key that the journal has recorded durably. */
   recordedTransaction({ path, data }: ServiceRequest): string | undefined {
     const { purges, transitMs } = this.faults.profile;
     if (path.endsWith('/confirm/') || purges || transitMs < 5000) return undefined;

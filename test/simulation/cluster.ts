@@ -4,7 +4,6 @@ import { Machine } from './machine';
 import { networkOf } from './network';
 import { INCIDENTS, MINUTE, SECOND, type Incident } from './profile';
 
-/** The instances of the gateway, and what happens to their machines and to the database. */
 export class Cluster {
   readonly #slots: { wall: { offsetMs: number }; instance: Instance | undefined }[];
 
@@ -42,7 +41,6 @@ export class Cluster {
     world.at(faults.random.between(100, 15 * SECOND), () => this.#start(place));
   }
 
-  /** Makes incidents happen until the faults are over. */
   scheduleIncidents(): void {
     const { world, faults } = this.environment;
     // Less than a second, and at no regular times, so that an incident hits each step of a create.

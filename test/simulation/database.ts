@@ -54,7 +54,6 @@ export class Database {
     this.#stalledUntil = this.world.now + ms;
   }
 
-  /** Crashes and restarts: commits that were not synced are undone. */
   crash(downMs: number): void {
     this.model.syncUntil(this.world.now - SYNCED_AFTER_MS);
     const lost = this.model.crash();

@@ -28,7 +28,6 @@ export class Faults {
     return !this.isOver && rate > 0 && this.random.chance(rate);
   }
 
-  /** Chooses which of these faults happens to a request; undefined if none does. */
   choose<F extends Fault>(faults: readonly F[]): F | undefined {
     if (this.isOver) return undefined;
     let left = this.random.next();

@@ -8,7 +8,6 @@ interface Finding {
   violations: string[];
 }
 
-/** Simulates seeds with a bug in a process of its own. Resolves with undefined if no seed finds it. */
 function findBug(id: string, seeds: number): Promise<Finding | undefined> {
   const args = ['scripts/run-harness.mjs', 'simulation', '--planted-bug', id, '--seeds', String(seeds)];
   return new Promise((resolve) => {

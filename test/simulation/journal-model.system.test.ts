@@ -131,7 +131,6 @@ class History {
   }
 }
 
-/** Returns a result, or the name of an error, without sequence numbers. */
 async function resultOf(call: Call, journal: Journal | JournalModel): Promise<unknown> {
   const result: unknown = await new Promise((resolve) => resolve(call(journal))).catch(
     (error: unknown) => (error as Error).name,

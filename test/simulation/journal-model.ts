@@ -76,7 +76,6 @@ export class JournalModel {
     return [...this.#attempts.values()];
   }
 
-  /** Runs a write as one transaction. `isDurable`: its commit, and so all commits before it, are synced. */
   commit<T>(at: number, isDurable: boolean, write: () => T): T {
     this.#current = { at, undo: [] };
     try {
@@ -94,7 +93,6 @@ export class JournalModel {
       this.#durable += 1;
   }
 
-  /** Undoes the commits that were not synced. Returns their number. */
   crash(): number {
     return this.#undoFrom(this.#durable);
   }

@@ -8,7 +8,6 @@ export class Machine {
   isAlive = true;
   /** Simulated time until which the process does nothing: it is suspended, or its event loop is busy. */
   pausedUntil = 0;
-  /** Maximum delay in ms before the event loop handles a timer or a response. */
   lagMs = 0;
   readonly random: Random;
   readonly runtime: Runtime;

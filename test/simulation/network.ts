@@ -8,7 +8,6 @@ import type { ServiceRequest, ServiceResponse } from './service';
 const UNKNOWN_STATUSES = [408, 409, 425, 500, 502, 503, 504];
 const REFUSED_STATUSES = [400, 403, 404, 422];
 
-/** Returns connections that pass each request to a function. */
 export const connectionsTo = (send: (request: ServiceRequest, exchange: Exchange) => void): Connections => ({
   get: ({ path, headers }, exchange) => {
     const [route = '', data = ''] = path.split('?');
@@ -24,7 +23,6 @@ export function receive(exchange: Exchange, controller: Controller, response: Se
   exchange.onResponseEnd();
 }
 
-/** Returns the network between a machine and the payment service. */
 export const networkOf = (environment: Environment, machine: Machine): Connections =>
   connectionsTo((request, exchange) => new Transmission(environment, machine, request, exchange).send());
 
@@ -34,7 +32,6 @@ const proxyError = (status: number): ServiceResponse => ({
   body: '<html></html>',
 });
 
-/** One request and its response, with at most one fault. */
 class Transmission {
   #isAborted = false;
   #isPosted = false;

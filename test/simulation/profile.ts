@@ -59,7 +59,6 @@ const LOSSES = ['failover', 'restore'] as const;
 const SLOWNESS = ['pause', 'freeze', 'slow_loop', 'journal_stall', 'journal_crash', 'disk_full'] as const;
 const SLOW_JOURNAL = [...JOURNAL_FAULTS, ...SLOWNESS];
 
-/** Chooses what a seed simulates. */
 export function chooseProfile(random: Random, instances: number) {
   // A journal that loses attempts: docs/exactly-once.md names what the gateway does not promise then.
   const losesAttempts = random.chance(0.25);

@@ -21,7 +21,6 @@ export interface ServiceResponse {
   body: string;
 }
 
-/** The payment service: a ledger without idempotency keys. */
 export class SimulatedService {
   readonly ledger: Ledger;
   onCreate: (entry: Entry) => void = () => undefined;

@@ -17,7 +17,6 @@ interface SimulationOptions {
 
 const LAST_CALL_INTERVAL_MS = 200;
 
-/** Simulates one seed: calls under faults, recovery, and a last call with each key. */
 export async function simulate(options: SimulationOptions) {
   const { seed, instances, keys, keepsTrace } = options;
   const chosen = chooseProfile(new Random(seed), instances);

@@ -39,11 +39,9 @@ const foreignBody = ({ kind, channel, externalId }: KeyRecord, value: string): R
 const mayMisjudgeAge = ({ rates }: Profile): boolean =>
   rates.journal_clock_step !== undefined && rates.kill !== undefined;
 
-/** The callers. They repeat calls, disconnect, call twice at once, and reuse keys with other inputs. */
 export class Traffic {
   readonly #random: Random;
   calls = 0;
-  /** Calls without an answer, and the machines that process them. */
   readonly #pending = new Map<string, Machine>();
 
   constructor(
@@ -114,7 +112,6 @@ export class Traffic {
     return differs ? this.#random.one(AMOUNTS) : undefined;
   }
 
-  /** Calls once. Resolves with undefined if no answer comes in time. */
   async create(record: KeyRecord, amount = '10.00'): Promise<Answer | undefined> {
     const { checker, world } = this.environment;
     record.amounts.add(amount);
@@ -166,7 +163,6 @@ export class Traffic {
     return promise;
   }
 
-  /** Calls that live instances have not answered. */
   get pending(): string[] {
     return [...this.#pending].filter(([, machine]) => machine.isAlive).map(([name]) => name);
   }
