@@ -1,4 +1,3 @@
-/** The parts of an HTTP response that the checks read. */
 export interface CheckedResponse {
   status: number;
   body: string;
@@ -77,7 +76,6 @@ export const LOG_BREAKS: readonly string[] = [
   'x","level":60,"msg":"FORGED',
 ];
 
-/** Control characters, line separators, bidirectional controls and lone surrogates. */
 const HIDDEN = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]/;
 
 /** Returns the problem of a log line; undefined if the line is one JSON object without hidden characters. */

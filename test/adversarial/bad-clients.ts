@@ -8,7 +8,6 @@ export const DISCONNECTS: readonly (readonly [string, Disconnect])[] = [
   ['resets', (wire) => void wire.socket.resetAndDestroy()],
 ];
 
-/** A point of a request at which a client disconnects. */
 export interface DisconnectPoint {
   name: string;
   /** Returns the part of the request that the client sends before it disconnects. */
@@ -43,10 +42,8 @@ export async function sendAndDisconnect(
   await wire.closed;
 }
 
-/** A client that sends slowly. */
 export interface SlowClient {
   name: string;
-  /** Text that the client sends at once. */
   first: string;
   /** Text that the client then sends every `DRIP_MS`; undefined if it sends nothing more. */
   drip?: string;

@@ -20,7 +20,6 @@ import { CHANNEL, createInput } from '../support/caller';
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 
-/** Strings that often cause errors in programs. */
 const AWKWARD = [
   ...['', ' ', '\0', '\r\n', '\ud800', '\udfff\ud800', '\u2028', '\u202e', '\ufeff', '\x1b[2J', 'é\u0301'],
   ...'__proto__ toString null NaN -0 1e400 0x10 ${7*7} ../../../../etc/passwd %s%n%x (((((a+)+)+)+)+)!'.split(
@@ -123,7 +122,6 @@ function withChange(value: Json, place: number, other: Json): Json {
 
 const change = fc.tuple(fc.nat({ max: 20 }), fc.option(anyJson, { nil: undefined }));
 
-/** Generates inputs with up to two changed values. */
 const nearlyValid = (mutation: string): fc.Arbitrary<Json> =>
   fc
     .tuple(fc.uuid(), fc.array(change, { maxLength: 2 }))
@@ -147,7 +145,6 @@ const chance = (generate: Generate, share: number): boolean => generate(fc.nat, 
 
 const oneOf = <T>(generate: Generate, of: readonly T[]): T => of[generate(fc.nat, { max: of.length - 1 })]!;
 
-/** Writes a value as a GraphQL literal. */
 function print(value: Json, type: GraphQLInputType | undefined): string {
   const fits = type && getNullableType(type);
   if (Array.isArray(value)) {
@@ -195,7 +192,6 @@ function selection(generate: Generate, output: GraphQLOutputType, depth = 0): st
   return `{ ${parts.join(' ')} }`;
 }
 
-/** Random documents, most of them valid. */
 export const anyDocument: fc.Arbitrary<string> = fc.gen().map((generate) => {
   const isQuery = chance(generate, 0.75);
   const fragment = chance(generate, 0.05) ? ' fragment F on PaymentResource { id ...F }' : '';
@@ -215,7 +211,6 @@ const breakage = fc.record({
   inserted: fc.constantFrom('', ...PIECES),
 });
 
-/** Random documents with pieces removed and inserted. */
 export const brokenDocument: fc.Arbitrary<string> = fc
   .tuple(anyDocument, fc.array(breakage, { minLength: 1, maxLength: 4 }))
   .map(([document, breakages]) =>

@@ -17,7 +17,6 @@ const writeLine = (line: string): void => void process.stdout.write(`${line}\n`)
 const MIN_SHARE = 0.8;
 /** Requests offered during a flood, as a multiple of the peak throughput. */
 const OVERLOAD_FACTOR = 10;
-/** Number of concurrent callers that saturate one gateway without a queue. */
 const CALLERS = 64;
 const FAST_RESPONSE_MS = 100;
 const TIMEOUT_MS = 10_000;

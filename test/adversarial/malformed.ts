@@ -1,15 +1,12 @@
 import { requestText } from '../support/wire';
 
 export interface RequestTarget {
-  /** Host and port of the gateway. */
   host: string;
-  /** The header line of a client with all rights. */
   authorization: string;
   /** A complete, authorised lookup. A gateway that treats it as a separate request sends it to the service. */
   smuggled: string;
 }
 
-/** A request that two servers may parse differently. */
 export interface Malformed {
   name: string;
   write(aim: RequestTarget): string;
@@ -50,7 +47,6 @@ const posted = (name: string, of: Post | ((aim: RequestTarget) => Post)): Malfor
 const headed = (header: string, statuses?: readonly number[], followed?: boolean): Malformed =>
   posted(`the header ${JSON.stringify(header.slice(0, 40))}`, { with: [LENGTH, header], statuses, followed });
 
-/** Ambiguous body lengths. */
 const LENGTHS: Malformed[] = [
   posted('CL.TE: Content-Length and chunks, the length includes the next request', ({ smuggled }) => ({
     with: [`Content-Length: ${smuggled.length + EMPTY_CHUNKS.length}`, CHUNKED],
@@ -90,7 +86,6 @@ const LENGTHS: Malformed[] = [
   }),
 ];
 
-/** Invalid or duplicate headers. */
 const HEADERS: Malformed[] = [
   headed('Host: other.example', [400], true),
   headed('Authorization: Bearer other', [400], true),
@@ -103,7 +98,6 @@ const HEADERS: Malformed[] = [
   headed('Expect: the-spanish-inquisition', [417], true),
 ];
 
-/** Exactly the bytes that `write` returns, followed by a complete request. */
 const written = (name: string, statuses: readonly number[], write: Malformed['write']): Malformed => ({
   name,
   statuses,
@@ -120,7 +114,6 @@ const target = (text: string, statuses: readonly number[] = [400, 404], method =
 
 const LOOKUP = '?query=%7B__typename%7D';
 
-/** Request targets that are invalid or not meant for this server. */
 const TARGETS: Malformed[] = [
   target(`http://other.example/graphql${LOOKUP}`, [200, 400, 404]),
   target(`//other.example/graphql${LOOKUP}`),
@@ -140,7 +133,6 @@ const TARGETS: Malformed[] = [
   ...['PUT', 'DELETE', 'PATCH'].map((method) => target('/graphql', [400, 404, 405, 415], method)),
 ];
 
-/** Bytes that are not HTTP/1.1. */
 const OTHERS: Malformed[] = [
   ...['GET /graphql\r\n', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', '\x16\x03\x01\x02', '\0'.repeat(64)].map(
     (text) => written(`not HTTP: ${JSON.stringify(text.slice(0, 24))}`, [400], () => text),

@@ -168,7 +168,6 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
   twoInputs: { 'two inputs that succeed': [calls().create(ok).create(replayed, OTHER), ENTRY] },
   denied: {
     'a success, then a rejection': [calls().create(ok).create(rejected), ENTRY],
-    'a success, then an attempt that was not sent': [calls().create(ok).attempt(notSent), ENTRY],
     'an executed create without attempt': [calls().create(lost).attempt(none), ENTRY],
   },
   groundlessConflict: { 'a conflict with the same input': [calls().create(ok).create(conflict), ENTRY] },

@@ -158,7 +158,11 @@ export class Replayer {
       return this.#pass(SHORT_MS);
     },
     fail_over: (lost, kind) => this.#failOver(lost, kind),
-    purge: () => this.#purge(),
+    purge: () => {
+      const { model } = this.#database;
+      const step = { target: 'attempts', settledBefore: Infinity, limit: 1, after: null } as const;
+      return model.commit(this.#world.now, true, () => model.purgeStep(step)).deleted >= 0;
+    },
     succeed: (caller) => this.#passUntil(() => this.#succeeded.has(caller), SECOND),
     // Nothing to do: an instance answers at its own time, and the model at any time.
     answer: () => true,
@@ -189,11 +193,8 @@ export class Replayer {
     }
     await this.#compare(result);
     await this.#end();
-    return {
-      differences: this.#differences,
-      violations: this.#checker.violations,
-      trace: this.#world.lines,
-    };
+    const { violations } = this.#checker;
+    return { differences: this.#differences, violations, trace: this.#world.lines };
   }
 
   async #compare({ creates, outcome, succeeded }: Trail['result']): Promise<void> {
@@ -353,13 +354,6 @@ export class Replayer {
     if (kind === RESTARTS) this.#database.crash(SHORT_MS);
     else this.#database.failOver(lost > 0 && lost < NOTHING_LOST ? 2 * TICK_MS : 0, SHORT_MS);
     return this.#pass(2 * SHORT_MS);
-  }
-
-  #purge(): boolean {
-    const { model } = this.#database;
-    const step = { target: 'attempts', settledBefore: Infinity, limit: 1, after: null } as const;
-    model.commit(this.#world.now, true, () => model.purgeStep(step));
-    return true;
   }
 
   /** Ends all faults: starts dead instances, waits until open attempts are settled, and calls once more. */
