@@ -1,11 +1,15 @@
-import { logLineProblem, graphqlProblems, httpProblems } from './assert-safe-response';
-import { parseResponses } from '../support/wire';
+import { logLineProblem, graphqlProblems, httpProblems, type CheckedResponse } from './assert-safe-response';
 
 const requestId = '5f0c2f0e-7a43-4f0a-9c1e-2f7d5b9e1a11';
 const message = 'The document is not valid.';
 const extensions = { code: 'BAD_REQUEST', retryable: false, requestId };
 
-const response = (error: object, status = 400) => ({ status, body: JSON.stringify({ errors: [error] }) });
+const response = (error: object, status = 400): CheckedResponse => ({
+  status,
+  body: JSON.stringify({ errors: [error] }),
+});
+const withExtensions = (more: object): CheckedResponse =>
+  response({ message, extensions: { ...extensions, ...more } });
 
 describe('The checks of responses to random and malformed requests', () => {
   test('accept a good response and a good log line', () => {
@@ -16,16 +20,12 @@ describe('The checks of responses to random and malformed requests', () => {
     expect(logLineProblem('{"a":1}\n')).toBeUndefined();
   });
 
-  test.each([
+  test.each<[string, CheckedResponse]>([
     ['a status of 500', response({ message, extensions }, 500)],
-    [
-      'the code INTERNAL_SERVER_ERROR',
-      response({ message, extensions: { ...extensions, code: 'INTERNAL_SERVER_ERROR' } }),
-    ],
-    ['no error code', response({ message, extensions: { ...extensions, code: undefined } })],
-    ['no retryable field', response({ message, extensions: { ...extensions, retryable: undefined } })],
-    ['no request id', response({ message, extensions: { ...extensions, requestId: undefined } })],
-    ['an empty error message', response({ message: '', extensions })],
+    ['the code INTERNAL_SERVER_ERROR', withExtensions({ code: 'INTERNAL_SERVER_ERROR' })],
+    ['no error code', withExtensions({ code: undefined })],
+    ['no retryable field', withExtensions({ retryable: undefined })],
+    ['no request id', withExtensions({ requestId: undefined })],
     ['an empty list of errors', { status: 400, body: '{"errors":[]}' }],
     ['neither data nor errors', { status: 200, body: '{}' }],
     ['an HTML body', { status: 400, body: '<html></html>' }],
@@ -40,15 +40,4 @@ describe('The checks of responses to random and malformed requests', () => {
     'reject the log line %j',
     (line) => expect(logLineProblem(line)).toBeDefined(),
   );
-});
-
-test('parseResponses parses responses one by one, and ignores an incomplete one', () => {
-  const one = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: 1\r\nX-A: 2\r\n\r\nhi';
-  const other = 'HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nho\r\n0\r\n\r\n';
-  const responses = parseResponses(one + other + one.slice(0, -1));
-  expect(responses).toMatchObject([
-    { status: 200, body: 'hi', headers: { 'x-a': '1, 2' } },
-    { status: 404, body: 'ho' },
-  ]);
-  expect(responses).toHaveLength(2);
 });

@@ -1,14 +1,13 @@
 import { Wire, postText, requestText, type WireResponse } from '../support/wire';
 
-/** How a client disconnects: with FIN or with RST. */
 export type Disconnect = (wire: Wire) => void;
 
+/** How a client disconnects: with FIN or with RST. */
 export const DISCONNECTS: readonly (readonly [string, Disconnect])[] = [
   ['closes', (wire) => void wire.socket.end()],
   ['resets', (wire) => void wire.socket.resetAndDestroy()],
 ];
 
-/** A point of a request at which a client disconnects. */
 export interface DisconnectPoint {
   name: string;
   /** Returns the part of the request that the client sends before it disconnects. */
@@ -43,10 +42,8 @@ export async function sendAndDisconnect(
   await wire.closed;
 }
 
-/** A client that sends slowly. */
 export interface SlowClient {
   name: string;
-  /** Text that the client sends at once. */
   first: string;
   /** Text that the client then sends every `DRIP_MS`; undefined if it sends nothing more. */
   drip?: string;
@@ -60,7 +57,6 @@ export const slowClients = (authorization: string): readonly SlowClient[] => [
   { name: 'connects and sends nothing', first: '' },
   { name: 'sends the first line letter by letter', first: 'POST /', drip: 'a' },
   { name: 'never ends its headers', first: 'POST /graphql HTTP/1.1\r\nHost: a\r\n', drip: 'X-A: b\r\n' },
-  { name: 'stops in a header', first: 'POST /graphql HTTP/1.1\r\nHost: a\r\nX-A: ' },
   { name: 'sends headers and no body', first: head(authorization, 'Content-Length: 100') },
   {
     name: 'sends its body letter by letter',

@@ -10,6 +10,11 @@ import { parentPort } from 'node:worker_threads';
 const MAX_CONNECTIONS = 4000;
 const TICK_MS = 5;
 
+/**
+ * useful: responses with data within the timeout; refused: status 429 or 503; timedOut: no response within the timeout;
+ * failed: all other responses, and connections that closed early; notSent: no connection was free; slowestMs: longest
+ * duration of a useful response.
+ */
 function newCounts() {
   return { useful: 0, refused: 0, timedOut: 0, failed: 0, notSent: 0, sent: 0, slowestMs: 0 };
 }

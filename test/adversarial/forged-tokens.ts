@@ -9,16 +9,10 @@ export interface ForgeryKey {
   publicKey: KeyObject;
 }
 
-const PS = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 };
-const EC = { dsaEncoding: 'ieee-p1363' as const };
-
-const ALGORITHMS: Record<string, { hash: string | null; options?: object }> = {
-  RS256: { hash: 'sha256' },
-  RS384: { hash: 'sha384' },
-  RS512: { hash: 'sha512' },
-  PS256: { hash: 'sha256', options: PS },
-  ES256: { hash: 'sha256', options: EC },
-  ES384: { hash: 'sha384', options: EC },
+/** The options of signatures by the first letters of their algorithms. */
+const OPTIONS: Record<string, object> = {
+  PS: { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 },
+  ES: { dsaEncoding: 'ieee-p1363' },
 };
 
 export const newForgeryKeys = () => {
@@ -46,31 +40,31 @@ export const publishedKey = ({ kid, alg, publicKey }: ForgeryKey): Json => ({
 const part = (value: unknown): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
-interface Signing {
-  /** Header fields that are added to `alg` and `kid` or replace them; a field that is undefined is left out. */
-  header?: Json;
-  /** Algorithm of the signature, and of the header unless `header` replaces it. Default: that of the key. */
-  alg?: string;
-}
-
-export function signed(key: ForgeryKey, payload: unknown, { header, alg = key.alg }: Signing = {}): string {
+/** Returns a token. `alg`: algorithm of the signature, and of the header unless `header` replaces it. */
+export function signed(
+  key: ForgeryKey,
+  payload: unknown,
+  { header, alg = key.alg }: { header?: Json; alg?: string } = {},
+): string {
   const text = `${part({ alg, kid: key.kid, ...header })}.${part(payload)}`;
   // Ed25519 takes no separate hash.
-  const { hash = null, options } = ALGORITHMS[alg] ?? {};
-  return `${text}.${sign(hash, Buffer.from(text), { key: key.privateKey, ...options }).toString('base64url')}`;
-}
-
-interface Forging {
-  keys: ForgeryKeys;
-  claims: Json;
-  /** A URL that the attacker controls. */
-  attackerUrl: string;
+  const hash = alg === 'EdDSA' ? null : `sha${alg.slice(2)}`;
+  const signature = sign(hash, Buffer.from(text), { key: key.privateKey, ...OPTIONS[alg.slice(0, 2)] });
+  return `${text}.${signature.toString('base64url')}`;
 }
 
 type Row = [why: string, token: string];
 
 /** Returns tokens that must be refused because of their form, header, key or signature, each with the reason. */
-export function forgedTokens({ keys, claims, attackerUrl }: Forging): Row[] {
+export function forgedTokens({
+  keys,
+  claims,
+  attackerUrl,
+}: {
+  keys: ForgeryKeys;
+  claims: Json;
+  attackerUrl: string;
+}): Row[] {
   const { rsa, ec, ed, ec384, attacker } = keys;
   const good = signed(ec, claims);
   const [head = '', body = '', mark = ''] = good.split('.');
@@ -111,7 +105,6 @@ export function forgedTokens({ keys, claims, attackerUrl }: Forging): Row[] {
     ['an unpublished key and no kid', byAttacker({ kid: undefined })],
     ['an all-zero signature', `${head}.${body}.${Buffer.alloc(64).toString('base64url')}`],
     ['no signature', `${head}.${body}.`],
-    ['no signature and no dot', `${head}.${body}`],
     ['a truncated signature', good.slice(0, -4)],
     ['a longer signature', `${good}AAAA`],
     ['a padded signature', `${good}==`],
@@ -120,13 +113,11 @@ export function forgedTokens({ keys, claims, attackerUrl }: Forging): Row[] {
     ['another header', `${part({ alg: 'ES256', kid: ec.kid, x: 1 })}.${body}.${mark}`],
     ['parts in another order', `${body}.${head}.${mark}`],
     ['four parts', `${good}.${mark}`],
-    ['five parts', `${good}.${head}.${body}`],
     ['a leading dot', `.${good}`],
     ['a trailing dot', `${good}.`],
     ['only dots', '..'],
     ['padded parts', `${head}=.${body}=.${mark}=`],
     ['two tokens', `${good},${good}`],
-    ['two tokens in one', `${good}${good}`],
     ['an encrypted token (JWE)', `${jwe}.AAAA.AAAA.AAAA.AAAA`],
     ['a nested token', byIssuer({ cty: 'JWT' }, good)],
     ['claims that are a list', byIssuer({}, [claims])],
@@ -137,7 +128,6 @@ export function forgedTokens({ keys, claims, attackerUrl }: Forging): Row[] {
     ...['logout+jwt', 'secevent+jwt', 'dpop+jwt', 'application/logout+jwt', 'text/jwt', '', 7, ['JWT']].map(
       (typ): Row => [`the type ${JSON.stringify(typ)}`, byIssuer({ typ })],
     ),
-    ['a header that is not JSON', `${part('{')}.${body}.${mark}`],
     ['a header that is a list', `${part([])}.${body}.${mark}`],
     ['characters beyond ASCII', `${head}.${body}\xfc.${mark}`],
     ['more bytes than a token may have', byIssuer({}, { ...claims, filler: 'x'.repeat(8000) })],
@@ -154,7 +144,6 @@ export function forgedTokens({ keys, claims, attackerUrl }: Forging): Row[] {
     ['another certificate (x5c)', byAttacker({ kid: ec.kid, x5c: [part('certificate')] })],
     ['the attacker as issuer', signed(attacker, { ...claims, iss: attackerUrl })],
     ['an unknown critical header', byIssuer({ crit: ['x'], x: 1 })],
-    ['an empty list of critical headers', byIssuer({ crit: [] })],
     ['a critical header that is not an extension', byIssuer({ crit: ['alg'] })],
     ['a header for an unencoded payload (b64)', byIssuer({ crit: ['b64'], b64: false })],
   ];
@@ -166,14 +155,11 @@ const YEAR_3000_S = Date.UTC(3000, 0, 1) / 1000;
 /** Returns claims with which a token must be refused, each with the reason, as words that follow "a token". */
 export const wrongClaims = ({ iss, aud }: { iss: string; aud: string }, nowS: number): [string, Json][] => [
   ['expired beyond any leeway', { exp: nowS - 61 }],
-  ['expired a year ago', { exp: nowS - 31_536_000 }],
   ['without exp', { exp: undefined }],
   ...[null, String(nowS + 600), new Date((nowS + 600) * 1000).toISOString(), true, -1, { $gt: 0 }].map(
     (exp): [string, Json] => [`with exp ${JSON.stringify(exp)}`, { exp }],
   ),
-  ['with exp in the year 3000', { exp: YEAR_3000_S }],
   ['with iat and exp in the year 3000', { iat: YEAR_3000_S - 600, exp: YEAR_3000_S }],
-  ['with exp in the year 3000 and without iat', { iat: undefined, exp: YEAR_3000_S }],
   ['with a lifetime of more than a day', { iat: nowS - 10, exp: nowS - 10 + DAY_S + 1 }],
   ['issued a day ago, with a lifetime of more than a day', { iat: nowS - DAY_S, exp: nowS + 1 }],
   ['that expires in more than a day, without iat', { iat: undefined, exp: nowS + DAY_S + 1 }],

@@ -11,7 +11,6 @@ import {
   isListType,
   isNonNullType,
   type GraphQLArgument,
-  type GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLOutputType,
 } from 'graphql';
@@ -21,7 +20,6 @@ import { CHANNEL, createInput } from '../support/caller';
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 
-/** Strings that often cause errors in programs. */
 const AWKWARD = [
   ...['', ' ', '\0', '\r\n', '\ud800', '\udfff\ud800', '\u2028', '\u202e', '\ufeff', '\x1b[2J', 'é\u0301'],
   ...'__proto__ toString null NaN -0 1e400 0x10 ${7*7} ../../../../etc/passwd %s%n%x (((((a+)+)+)+)+)!'.split(
@@ -32,25 +30,26 @@ const AWKWARD = [
 
 const KEYS = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toJSON', 'then', 'length', '0', ''];
 
+type Json = unknown;
+
+/** Generates values of `usual`, and one of `rare` for every `weight` of them. */
+const mostly = <T>(usual: fc.Arbitrary<T>, weight: number, rare: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+  fc.oneof({ arbitrary: usual, weight }, { arbitrary: rare, weight: 1 });
+
 const anyText = fc.oneof(
   fc.constantFrom(...AWKWARD),
   fc.string({ unit: 'binary', maxLength: 30 }),
   fc.string({ maxLength: 300 }),
 );
 
-const anyNumber = fc.oneof(
-  fc.integer(),
-  fc.double({ noNaN: true, noDefaultInfinity: true }),
-  fc.constantFrom(0, -0, -1, 2 ** 31, 2 ** 53, -(2 ** 63), 1e308, 5e-324),
-);
+const anyNumber = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }));
 
-const anyKey = fc.oneof(fc.constantFrom(...KEYS), anyText);
-
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-
-const objectOf = (value: fc.Arbitrary<Json>): fc.Arbitrary<Json> =>
-  // fromEntries defines properties: __proto__ becomes an ordinary key.
-  fc.array(fc.tuple(anyKey, value), { maxLength: 5 }).map((entries) => Object.fromEntries(entries));
+const NODES = {
+  key: fc.oneof(fc.constantFrom(...KEYS), anyText),
+  values: [fc.constantFrom(null, true, false), anyNumber, anyText],
+  maxDepth: 3,
+  maxKeys: 5,
+};
 
 const deep = fc
   .tuple(fc.integer({ min: 50, max: 2000 }), fc.boolean(), anyText)
@@ -61,15 +60,7 @@ const deep = fc
 const wide = fc.integer({ min: 100, max: 5000 }).map((length): Json => Array<number>(length).fill(0));
 
 /** Any JSON value, also deep or wide ones, and keys with a meaning in JavaScript. */
-const anyJson: fc.Arbitrary<Json> = fc.letrec<{ json: Json }>((tie) => ({
-  json: fc.oneof(
-    { depthSize: 'small' },
-    { arbitrary: fc.oneof(fc.constantFrom(null, true, false), anyNumber, anyText), weight: 6 },
-    { arbitrary: fc.array(tie('json'), { maxLength: 4 }), weight: 2 },
-    { arbitrary: objectOf(tie('json')), weight: 2 },
-    { arbitrary: fc.oneof(deep, wide), weight: 1 },
-  ),
-})).json;
+const anyJson: fc.Arbitrary<Json> = mostly(fc.anything(NODES), 10, fc.oneof(deep, wide));
 
 /** Values by name of the scalar, most of them valid. */
 const SCALARS: Record<string, fc.Arbitrary<Json>> = {
@@ -80,40 +71,35 @@ const SCALARS: Record<string, fc.Arbitrary<Json>> = {
   Decimal: fc.constantFrom('10.00', '1', '0.5', '999999999999.99', '0.00'),
   Float: anyNumber,
   ID: fc.oneof(fc.uuid(), anyText),
-  Int: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
-  JSONObject: objectOf(anyJson),
+  Int: fc.integer(),
+  JSONObject: fc.object(NODES),
   String: fc.oneof(fc.constantFrom('Ann', 'ann@example.com', '+8801711111111', 'BANK01'), anyText),
   UUID: fc.oneof(fc.constantFrom(CHANNEL, CHANNEL.toUpperCase()), fc.uuid()),
   URL: fc.constantFrom('https://shop.example/back', 'https://shop.example/?a=b'),
 };
 
 /** Generates values of an input type, most of them valid. */
-export function inputOf(type: GraphQLInputType, depth = 0): fc.Arbitrary<Json> {
-  const right = validInputOf(getNullableType(type), depth);
-  return fc.oneof({ arbitrary: right, weight: 24 }, { arbitrary: anyJson, weight: 1 });
-}
+export const inputOf = (type: GraphQLInputType, depth = 0): fc.Arbitrary<Json> =>
+  mostly(validInputOf(getNullableType(type), depth), 24, anyJson);
 
 function validInputOf(type: GraphQLInputType, depth: number): fc.Arbitrary<Json> {
   if (isListType(type)) {
-    // A single value is a valid list.
     const item = inputOf(type.ofType as GraphQLInputType, depth);
-    return fc.oneof(
-      { arbitrary: fc.array(item, { maxLength: 4 }), weight: 4 },
-      { arbitrary: item, weight: 1 },
-    );
+    // A single value is a valid list.
+    return mostly(fc.array(item, { maxLength: 4 }), 4, item);
   }
   if (isEnumType(type)) return fc.constantFrom(...type.getValues().map(({ name }) => name));
-  if (isInputObjectType(type)) return depth > 5 ? fc.constant({}) : inputObjectOf(type, depth);
-  return SCALARS[getNamedType(type).name] ?? anyText;
-}
-
-function inputObjectOf(type: GraphQLInputObjectType, depth: number): fc.Arbitrary<Json> {
+  if (!isInputObjectType(type)) return SCALARS[getNamedType(type).name] ?? anyText;
+  if (depth > 5) return fc.constant({});
   const fields = Object.values(type.getFields());
   const values = Object.fromEntries(fields.map((field) => [field.name, inputOf(field.type, depth + 1)]));
   if (type.isOneOf) {
     const one = fc.oneof(...fields.map(({ name }) => fc.record({ [name]: values[name]! })));
-    const two = fc.tuple(one, one).map(([first, second]): Json => Object.assign({}, first, second));
-    return fc.oneof({ arbitrary: one, weight: 12 }, { arbitrary: two, weight: 1 });
+    return mostly(
+      one,
+      12,
+      fc.tuple(one, one).map(([first, second]) => ({ ...first, ...second })),
+    );
   }
   const requiredKeys = fields.filter((field) => isNonNullType(field.type)).map(({ name }) => name);
   return fc.record(values, { requiredKeys });
@@ -122,21 +108,20 @@ function inputObjectOf(type: GraphQLInputObjectType, depth: number): fc.Arbitrar
 const RESULT = `{ __typename ... on UserError { code message } ... on InvalidInputError { fields { path rule message } } }`;
 
 function validInput(mutation: string, key: string): Json {
-  if (mutation === 'createPayment') return createInput('payment', key) as Json;
-  if (mutation === 'createPayout') return createInput('payout', key) as Json;
+  if (mutation === 'createPayment') return createInput('payment', key);
+  if (mutation === 'createPayout') return createInput('payout', key);
   return { channel: CHANNEL, transactionId: key, confirmation: { upi: { utr: '123456789012' } } };
 }
 
 /** Replaces value number `place` of a JSON tree, in the order of JSON.stringify. Removes it if `other` is undefined. */
-function withChange(value: Json, place: number, other: Json | undefined): Json {
+function withChange(value: Json, place: number, other: Json): Json {
   let visited = -1;
   const text = JSON.stringify(value, (_name, inner: Json) => ((visited += 1) === place ? other : inner));
-  return JSON.parse(text ?? 'null') as Json;
+  return JSON.parse((text as string | undefined) ?? 'null');
 }
 
 const change = fc.tuple(fc.nat({ max: 20 }), fc.option(anyJson, { nil: undefined }));
 
-/** Generates inputs with up to two changed values. */
 const nearlyValid = (mutation: string): fc.Arbitrary<Json> =>
   fc
     .tuple(fc.uuid(), fc.array(change, { maxLength: 2 }))
@@ -144,16 +129,15 @@ const nearlyValid = (mutation: string): fc.Arbitrary<Json> =>
       changes.reduce((input, [place, other]) => withChange(input, place, other), validInput(mutation, key)),
     );
 
-export function mutationCall(name: string): fc.Arbitrary<{ query: string; variables: object }> {
-  const [argument] = schema.getMutationType()?.getFields()[name]?.args ?? [];
-  if (!argument) throw new Error(`There is no mutation ${name}.`);
-  const query = `mutation ($input: ${String(argument.type)}) { ${name}(input: $input) ${RESULT} }`;
-  return fc
-    .oneof(inputOf(argument.type), nearlyValid(name))
-    .map((input) => ({ query, variables: { input } }));
-}
+const mutations = schema.getMutationType()?.getFields() ?? {};
 
-export const MUTATIONS: readonly string[] = Object.keys(schema.getMutationType()?.getFields() ?? {});
+export const MUTATIONS: readonly string[] = Object.keys(mutations);
+
+export function mutationCall(name: string): fc.Arbitrary<{ query: string; variables: object }> {
+  const { type } = mutations[name]!.args[0]!;
+  const query = `mutation ($input: ${String(type)}) { ${name}(input: $input) ${RESULT} }`;
+  return fc.oneof(inputOf(type), nearlyValid(name)).map((input) => ({ query, variables: { input } }));
+}
 
 type Generate = fc.GeneratorValue;
 
@@ -176,14 +160,12 @@ function print(value: Json, type: GraphQLInputType | undefined): string {
 }
 
 function argumentsOf(generate: Generate, args: readonly GraphQLArgument[]): string {
-  const given = args.filter((arg) => chance(generate, isNonNullType(arg.type) ? 0.99 : 0.5));
-  const texts = given.map(
-    ({ name, type }) =>
-      `${name}: ${print(
-        generate(() => inputOf(type)),
-        type,
-      )}`,
-  );
+  const texts = args
+    .filter((arg) => chance(generate, isNonNullType(arg.type) ? 0.99 : 0.5))
+    .map(({ name, type }) => {
+      const value = generate(() => inputOf(type));
+      return `${name}: ${print(value, type)}`;
+    });
   return texts.length === 0 ? '' : `(${texts.join(', ')})`;
 }
 
@@ -210,14 +192,12 @@ function selection(generate: Generate, output: GraphQLOutputType, depth = 0): st
   return `{ ${parts.join(' ')} }`;
 }
 
-/** Random documents, most of them valid. */
 export const anyDocument: fc.Arbitrary<string> = fc.gen().map((generate) => {
   const isQuery = chance(generate, 0.75);
-  const name = chance(generate, 0.4) ? ' Named' : '';
   const fragment = chance(generate, 0.05) ? ' fragment F on PaymentResource { id ...F }' : '';
   const selected = selection(generate, isQuery ? schema.getQueryType()! : schema.getMutationType()!);
   const variables = selected.includes('$v') ? '($v: Boolean = true)' : '';
-  return `${isQuery ? 'query' : 'mutation'}${name} ${variables} ${selected}${fragment}`;
+  return `${isQuery ? 'query' : 'mutation'} Named ${variables} ${selected}${fragment}`;
 });
 
 const PIECES = [
@@ -225,34 +205,28 @@ const PIECES = [
   ...['subscription', '\0', '\ufeff', '\ud800', '{'.repeat(60), '['.repeat(60), 'a '.repeat(500)],
 ];
 
-const breakage = fc.tuple(
-  fc.double({ min: 0, max: 1, noNaN: true }),
-  fc.constantFrom('cut', 'put', 'double'),
-  fc.constantFrom(...PIECES),
-  fc.nat({ max: 12 }),
-);
+const breakage = fc.record({
+  where: fc.double({ min: 0, max: 1, noNaN: true }),
+  removed: fc.nat({ max: 12 }),
+  inserted: fc.constantFrom('', ...PIECES),
+});
 
-/** Random documents with pieces removed, inserted or duplicated. */
 export const brokenDocument: fc.Arbitrary<string> = fc
   .tuple(anyDocument, fc.array(breakage, { minLength: 1, maxLength: 4 }))
   .map(([document, breakages]) =>
-    breakages.reduce((text, [where, what, piece, length]) => {
+    breakages.reduce((text, { where, removed, inserted }) => {
       const place = Math.floor(where * text.length);
-      const [before, after] = [text.slice(0, place), text.slice(place)];
-      if (what === 'cut') return before + after.slice(length);
-      return before + (what === 'put' ? piece : after.slice(0, length)) + after;
+      return text.slice(0, place) + inserted + text.slice(place + removed);
     }, document),
   );
 
+const persistedQuery = fc.record({ version: anyJson, sha256Hash: anyJson });
 const requestBody = fc.record(
   {
-    query: fc.oneof(anyJson, fc.constant<Json>('{ __typename }')),
+    query: fc.oneof(anyJson, fc.constant('{ __typename }')),
     operationName: anyJson,
     variables: anyJson,
-    extensions: fc.oneof(
-      anyJson,
-      fc.record({ persistedQuery: fc.record({ version: anyJson, sha256Hash: anyJson }) }),
-    ),
+    extensions: fc.oneof(anyJson, fc.record({ persistedQuery })),
     documentId: anyJson,
   },
   { requiredKeys: [] },

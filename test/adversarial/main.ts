@@ -1,60 +1,141 @@
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { unfairClient, overload, unreadResponses } from './floods';
-import { Target, type Attack, type AttackResult } from './target';
-import { watchHealth } from './threads';
+import { Worker } from 'node:worker_threads';
+import { CHANNEL, Caller } from '../support/caller';
+import { AUTHORIZED } from '../support/credentials';
+import { FakePaymentService } from '../support/payment-service/fake-payment-service';
+import { Program } from '../support/program';
+import { openStore } from '../support/stores';
+import { postText } from '../support/wire';
 
-const print = (line = ''): void => void process.stdout.write(`${line}\n`);
+const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const COLUMNS = [34, 9, 12, 18, 16] as const;
+/** Minimum useful throughput during a flood, as a fraction of the peak throughput. */
+const MIN_SHARE = 0.8;
+/** Requests offered during a flood, as a multiple of the peak throughput. */
+const OVERLOAD_FACTOR = 10;
+const CALLERS = 64;
+const FAST_RESPONSE_MS = 100;
+const TIMEOUT_MS = 10_000;
+const HEALTH_PAUSE_MS = 10;
 
-const line = (cells: readonly string[]): string =>
-  cells
-    .map((cell, place) => (place === 0 ? cell.padEnd(COLUMNS[0]) : cell.padStart(COLUMNS[place] ?? 0)))
-    .join('');
+/** The figures of a flood. `useful`: number of responses with data within the timeout. */
+interface FloodFigures {
+  useful: number;
+  seconds: number;
+}
 
-/** Runs one attack, monitors the health of the gateway meanwhile, and prints the result. */
-async function runAttack(target: Target, { name, share, run }: Attack, ms: number): Promise<AttackResult> {
-  const watch = await watchHealth(target.base);
-  const before = target.memory();
-  try {
-    const outcome = await run(target, ms * share);
-    const { worstMs, failures } = await watch.seen();
-    if (failures > 0) outcome.breaches.push(`/healthz failed ${failures} times`);
-    const succeeded = outcome.breaches.length === 0 ? 'none' : `${outcome.breaches.length} !`;
-    const memory = before === undefined ? '?' : `${before} → ${target.memory()} MB`;
-    print(line([name, String(outcome.attempts), succeeded, `${Math.round(worstMs)} ms`, memory]));
-    if (outcome.note) print(`    ${outcome.note}`);
-    for (const what of outcome.breaches.slice(0, 10)) print(`    SUCCEEDED: ${what.slice(0, 300)}`);
-    return outcome;
-  } finally {
-    await watch.close();
+interface FloodOptions {
+  ms: number;
+  /** Time at the start whose responses are not counted, in ms. */
+  warmUpMs: number;
+  /** Requests per second, however many are in flight. */
+  rate?: number;
+  /** Instead of `rate`: number of callers, each of which waits for a response before its next request. */
+  callers?: number;
+}
+
+const lookup = (externalId: string): string =>
+  `{ payment(channel: "${CHANNEL}", externalId: "${externalId}") { __typename } }`;
+
+/** Sends lookups to a gateway repeatedly, from a thread of its own, which replaces `########` by a number. */
+async function flood(base: string, options: FloodOptions): Promise<FloodFigures> {
+  const { host, hostname, port } = new URL(base);
+  const headers = [`Host: ${host}`, `Authorization: ${AUTHORIZED.authorization}`];
+  const request = postText(JSON.stringify({ query: lookup('flood-########') }), headers);
+  const thread = new Worker(path.join(__dirname, 'flood-worker.mjs'));
+  thread.postMessage({ host: hostname, port: Number(port), request, timeoutMs: TIMEOUT_MS, ...options });
+  const [figures] = (await once(thread, 'message')) as [FloodFigures];
+  await thread.terminate();
+  return figures;
+}
+
+/** Waits until five responses in a row are fast, because work of an earlier flood may still be in progress. */
+async function untilResponsive(caller: Caller): Promise<void> {
+  for (let quick = 0; quick < 5;) {
+    const startedAt = performance.now();
+    await caller.request(lookup(`calm-${startedAt}`)).catch(() => undefined);
+    quick = performance.now() - startedAt < FAST_RESPONSE_MS ? quick + 1 : 0;
   }
 }
 
-/** Starts a gateway, runs an attack against it, and expects it to stop gracefully. */
-async function runOnGateway(attack: Attack, ms: number): Promise<AttackResult> {
-  const target = await Target.start(attack.env);
-  try {
-    const outcome = await runAttack(target, attack, ms);
-    target.program.signal('SIGTERM');
-    const code = await target.program.exited;
-    if (code === 0) return outcome;
-    print(`    SUCCEEDED: the gateway exited with code ${code}: ${target.program.output().slice(-1000)}`);
-    return { ...outcome, breaches: [...outcome.breaches, `the gateway exited with code ${code}`] };
-  } finally {
-    await target.close();
+const perSecond = ({ useful, seconds }: FloodFigures): number => useful / seconds;
+const mean = (numbers: readonly number[]): number =>
+  numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+
+/** Offers ten times the capacity. Baselines and floods alternate, so that other load on the machine affects both. */
+async function overload(base: string, ms: number): Promise<string[]> {
+  const baseline = async (share: number): Promise<number> => {
+    await untilResponsive(new Caller(base));
+    return perSecond(await flood(base, { ms: ms * share, warmUpMs: ms * share * 0.4, callers: CALLERS }));
+  };
+  // Warm-up: code of a new process is not compiled yet.
+  await baseline(0.2);
+  const peaks = [await baseline(0.12)];
+  const useful: number[] = [];
+  for (let round = 0; round < 2; round += 1) {
+    const figures = await flood(base, {
+      ms: ms * 0.22,
+      warmUpMs: ms * 0.07,
+      rate: mean(peaks) * OVERLOAD_FACTOR,
+    });
+    writeLine(`flood: ${JSON.stringify(figures)}`);
+    useful.push(perSecond(figures));
+    peaks.push(await baseline(0.12));
   }
+  const share = mean(useful) / mean(peaks);
+  const result = `useful throughput was ${Math.round(share * 100)} % of the peak (${Math.round(mean(peaks))}/s)`;
+  writeLine(result);
+  return share < MIN_SHARE ? [result] : [];
 }
 
-/** Runs all attacks; resolves with the exit code. */
+/** Polls /healthz until `signal` is aborted. Resolves with the failures. */
+async function watchHealth(base: string, signal: AbortSignal): Promise<string[]> {
+  let [worstMs, failures] = [0, 0];
+  while (!signal.aborted) {
+    const startedAt = performance.now();
+    const response = await fetch(`${base}/healthz`).catch(() => undefined);
+    await response?.arrayBuffer();
+    worstMs = Math.max(worstMs, performance.now() - startedAt);
+    if (response?.status !== 200) failures += 1;
+    await pause(HEALTH_PAUSE_MS);
+  }
+  writeLine(`slowest /healthz: ${Math.round(worstMs)} ms`);
+  return failures > 0 ? [`/healthz failed ${failures} times`] : [];
+}
+
+/** Floods a gateway in its own process, configured as in production; resolves with the exit code. */
 export async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: { seconds: { type: 'string', default: '50' } } });
-  print(line(['attack', 'requests', 'succeeded', 'slowest /healthz', 'memory']));
-  const outcomes: AttackResult[] = [];
-  for (const attack of [unfairClient, unreadResponses, overload])
-    outcomes.push(await runOnGateway(attack, Number(values.seconds) * 1000));
-  const succeeded = outcomes.flatMap((outcome) => outcome.breaches).length;
-  const tried = outcomes.reduce((sum, outcome) => sum + outcome.attempts, 0);
-  print(`\n${tried} requests. ${succeeded === 0 ? 'No attack succeeded.' : `SUCCEEDED: ${succeeded}.`}`);
-  return succeeded === 0 ? 0 : 1;
+  const [service, store] = await Promise.all([FakePaymentService.start(), openStore('SQLite')]);
+  const auditLog = path.resolve(`data/attack-${process.pid}.log`);
+  const env = {
+    AUDIT_LOG_FILE: auditLog,
+    RATE_LIMIT_PER_MINUTE: '0',
+    SERVICE_TIMEOUT_MS: '10000',
+    MAX_EVENT_LOOP_LAG_MS: '1000',
+  };
+  const program = await Program.start({ serviceUrl: service.url, databaseUrl: store.url, env });
+  const base = program.url.replace(/\/graphql$/, '');
+  try {
+    const ended = new AbortController();
+    const health = watchHealth(base, ended.signal);
+    const breaches = await overload(base, (Number(values.seconds) * 1000) / 2);
+    ended.abort();
+    breaches.push(...(await health));
+    program.signal('SIGTERM');
+    const code = await program.exited;
+    if (code !== 0) breaches.push(`exit code ${code}: ${program.output().slice(-1000)}`);
+    for (const breach of breaches) writeLine(`SUCCEEDED: ${breach}`);
+    if (breaches.length === 0) writeLine('The attack did not succeed.');
+    return breaches.length === 0 ? 0 : 1;
+  } finally {
+    await program.kill();
+    await service.close();
+    await store.drop();
+    rmSync(auditLog, { force: true });
+  }
 }

@@ -1,15 +1,12 @@
 import { requestText } from '../support/wire';
 
 export interface RequestTarget {
-  /** Host and port of the gateway. */
   host: string;
-  /** The header line of a client with all rights. */
   authorization: string;
   /** A complete, authorised lookup. A gateway that treats it as a separate request sends it to the service. */
   smuggled: string;
 }
 
-/** A request that two servers may parse differently. */
 export interface Malformed {
   name: string;
   write(aim: RequestTarget): string;
@@ -28,22 +25,21 @@ const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\
 
 interface Post {
   /** Header lines in addition to Host, Authorization and Content-Type. */
-  with: readonly string[] | ((aim: RequestTarget) => readonly string[]);
-  body?: string | ((aim: RequestTarget) => string);
+  with: readonly string[];
+  body?: string;
   statuses?: readonly number[];
   followed?: boolean;
 }
 
 /** A POST to /graphql with custom headers, followed by a complete request. */
-const posted = (name: string, { with: more, body = QUERY, statuses = [400], followed }: Post): Malformed => ({
+const posted = (name: string, of: Post | ((aim: RequestTarget) => Post)): Malformed => ({
   name,
-  statuses,
-  followed,
+  statuses: (typeof of === 'object' && of.statuses) || [400],
+  followed: typeof of === 'object' && of.followed,
   write: (aim) => {
-    const headers = typeof more === 'function' ? more(aim) : more;
-    const text = typeof body === 'function' ? body(aim) : body;
+    const { with: headers, body = QUERY } = typeof of === 'object' ? of : of(aim);
     const all = [`Host: ${aim.host}`, aim.authorization, JSON_TYPE, ...headers];
-    return requestText('POST /graphql HTTP/1.1', all, text) + aim.smuggled;
+    return requestText('POST /graphql HTTP/1.1', all, body) + aim.smuggled;
   },
 });
 
@@ -51,16 +47,15 @@ const posted = (name: string, { with: more, body = QUERY, statuses = [400], foll
 const headed = (header: string, statuses?: readonly number[], followed?: boolean): Malformed =>
   posted(`the header ${JSON.stringify(header.slice(0, 40))}`, { with: [LENGTH, header], statuses, followed });
 
-/** Ambiguous body lengths. */
 const LENGTHS: Malformed[] = [
-  posted('CL.TE: Content-Length and chunks, the length includes the next request', {
-    with: ({ smuggled }) => [`Content-Length: ${smuggled.length + EMPTY_CHUNKS.length}`, CHUNKED],
+  posted('CL.TE: Content-Length and chunks, the length includes the next request', ({ smuggled }) => ({
+    with: [`Content-Length: ${smuggled.length + EMPTY_CHUNKS.length}`, CHUNKED],
     body: EMPTY_CHUNKS,
-  }),
-  posted('TE.CL: chunks and Content-Length, the next request in a chunk', {
+  })),
+  posted('TE.CL: chunks and Content-Length, the next request in a chunk', ({ smuggled }) => ({
     with: [CHUNKED, 'Content-Length: 4'],
-    body: ({ smuggled }) => chunk(smuggled) + EMPTY_CHUNKS,
-  }),
+    body: chunk(smuggled) + EMPTY_CHUNKS,
+  })),
   ...['xchunked', 'chunked, identity', 'gzip', '\x0bchunked', '\r\n chunked', '"chunked"'].map((value) =>
     headed(`Transfer-Encoding: ${value}`, [400, 501]),
   ),
@@ -91,49 +86,23 @@ const LENGTHS: Malformed[] = [
   }),
 ];
 
-/** Invalid or duplicate headers. */
 const HEADERS: Malformed[] = [
   headed('Host: other.example', [400], true),
   headed('Authorization: Bearer other', [400], true),
-  headed('X-Folded: a\r\n b'),
-  headed('NoColonAtAll'),
-  headed(': nameless'),
-  headed('X Blank: a'),
-  headed('X-Nul: a\0b'),
-  headed('X-Cr: a\rX-Other: b'),
-  headed('X-Lf: a\nTransfer-Encoding: chunked'),
+  ...['X-Folded: a\r\n b', 'NoColonAtAll', ': nameless', 'X Blank: a', 'X-Nul: a\0b'].map((line) =>
+    headed(line),
+  ),
+  ...['X-Cr: a\rX-Other: b', 'X-Lf: a\nTransfer-Encoding: chunked'].map((line) => headed(line)),
   headed(`X-Long: ${'a'.repeat(65_536)}`, [431]),
   headed(Array.from({ length: 4000 }, (_, place) => `X-${place}: 1`).join('\r\n'), [431]),
   headed('Expect: the-spanish-inquisition', [417], true),
 ];
 
-/** Exactly the bytes that `write` returns, followed by a complete request. */
-const written = (
-  name: string,
-  statuses: readonly number[],
-  write: (aim: RequestTarget) => string,
-): Malformed => ({
+const written = (name: string, statuses: readonly number[], write: Malformed['write']): Malformed => ({
   name,
   statuses,
   write: (aim) => write(aim) + aim.smuggled,
 });
-
-const hosted = (statuses: readonly number[], lines: string[], version = 'HTTP/1.1'): Malformed => ({
-  ...written(`${version} with ${lines.join().slice(0, 60) || 'no Host'}`, statuses, ({ authorization }) =>
-    requestText(`POST /graphql ${version}`, [...lines, authorization, JSON_TYPE, LENGTH], QUERY),
-  ),
-  followed: true,
-});
-
-/** Invalid Host headers. The gateway does not use Host, and therefore serves some of them. */
-const HOSTS: Malformed[] = [
-  hosted([400], []),
-  hosted([200, 400], [], 'HTTP/1.0'),
-  ...['a b', '[::1', '%zz'].map((host) => hosted([400], [`Host: ${host}`])),
-  ...['', 'x:99999999', 'user@evil.example/path', '..', 'a'.repeat(10_000)].map((host) =>
-    hosted([200, 400], [`Host: ${host}`]),
-  ),
-];
 
 const target = (text: string, statuses: readonly number[] = [400, 404], method = 'GET'): Malformed => ({
   ...written(`${method} ${JSON.stringify(text.slice(0, 60))}`, statuses, ({ host, authorization }) => {
@@ -145,7 +114,6 @@ const target = (text: string, statuses: readonly number[] = [400, 404], method =
 
 const LOOKUP = '?query=%7B__typename%7D';
 
-/** Request targets that are invalid or not meant for this server. */
 const TARGETS: Malformed[] = [
   target(`http://other.example/graphql${LOOKUP}`, [200, 400, 404]),
   target(`//other.example/graphql${LOOKUP}`),
@@ -154,10 +122,7 @@ const TARGETS: Malformed[] = [
   ...['graphql', '/graphql/..', '/GRAPHQL', '/graphql;x=1', '/graphql%00', '/graphql#'].map((path) =>
     target(`${path}${LOOKUP}`),
   ),
-  target('/..%2f..%2fetc/passwd'),
-  target('/%'),
-  target('/%ff%fe'),
-  target('/graphql\xe9'),
+  ...['/..%2f..%2fetc/passwd', '/%', '/%ff%fe', '/graphql\xe9'].map((path) => target(path)),
   ...['?query=%', '?query=%ff', '?__proto__[x]=1&constructor=2', '?query=1&query=2', '\0'].map((end) =>
     target(`/graphql${end}`, [400]),
   ),
@@ -168,16 +133,10 @@ const TARGETS: Malformed[] = [
   ...['PUT', 'DELETE', 'PATCH'].map((method) => target('/graphql', [400, 404, 405, 415], method)),
 ];
 
-/** Bytes that are not HTTP/1.1. */
 const OTHERS: Malformed[] = [
-  ...[
-    ...[
-      'GET /graphql\r\n',
-      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-      '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
-    ],
-    ...['SSH-2.0-OpenSSH_9.2\r\n', '*1\r\n$4\r\nPING\r\n', '\0'.repeat(64)],
-  ].map((text) => written(`not HTTP: ${JSON.stringify(text.slice(0, 24))}`, [400], () => text)),
+  ...['GET /graphql\r\n', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', '\x16\x03\x01\x02', '\0'.repeat(64)].map(
+    (text) => written(`not HTTP: ${JSON.stringify(text.slice(0, 24))}`, [400], () => text),
+  ),
   written('HTTP/9.9', [400, 505], ({ host }) => `GET /healthz HTTP/9.9\r\nHost: ${host}\r\n\r\n`),
   written('a leading BOM', [400], ({ host }) => `\xef\xbb\xbfGET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`),
   written('lines that end with LF', [400], ({ host, authorization }) =>
@@ -185,4 +144,4 @@ const OTHERS: Malformed[] = [
   ),
 ];
 
-export const MALFORMED: readonly Malformed[] = [...LENGTHS, ...HEADERS, ...HOSTS, ...TARGETS, ...OTHERS];
+export const MALFORMED: readonly Malformed[] = [...LENGTHS, ...HEADERS, ...TARGETS, ...OTHERS];

@@ -1,4 +1,3 @@
-import type { Judged } from '../history/check-files';
 import { FakePaymentService } from '../support/payment-service/fake-payment-service';
 import type { ProgramOptions } from '../support/program';
 import type { ChaosDatabase } from './database';
@@ -12,29 +11,20 @@ import { Traffic } from './traffic';
 export interface ChaosOptions {
   seed: number;
   database: ChaosDatabase;
-  /** Folder of the history and the ledger. */
   folder: string;
   /** Minimum duration of the calls under faults, in ms. They go on until `minCreated` is reached. */
   trafficMs: number;
-  /** Minimum number of payments and payouts that the service has to create. */
   minCreated?: number;
-  /** Time limit for recovery afterwards, in ms. */
-  recoveryMs: number;
   instances?: number;
   callers?: number;
-  /** Maximum number of actions of callers per second. */
   rate?: number;
   faultIntervalMs?: number;
 }
 
-export interface Report {
-  judged: Judged;
-  failedShutdowns: string[];
-  figures: Record<string, string>;
-}
-
 /** Shortest and longest time in ms between two failovers. The fence of a gateway is up for a minute after each. */
 const FAILOVER_INTERVAL_MS = [30_000, 240_000] as const;
+/** Time limit of the recovery after the faults. */
+const RECOVERY_MS = 180_000;
 /** The default of JOURNAL_RETENTION_DAYS in ms; no run is as long. */
 const RETENTION_MS = 90 * 24 * 3_600_000;
 const ENV = {
@@ -43,23 +33,8 @@ const ENV = {
   FENCE_SECONDS: '60',
 };
 
-/** Repeats an action after pauses of random length, until a run is over. */
-async function repeat(
-  action: () => Promise<unknown>,
-  pauseMs: () => number,
-  isOver: () => boolean,
-): Promise<void> {
-  for (;;) {
-    const until = performance.now() + pauseMs();
-    while (performance.now() < until && !isOver()) await pause(100);
-    if (isOver()) return;
-    await action();
-  }
-}
-
-/** Runs random calls, faults and kills, waits for recovery, and judges the history. */
-export async function chaos(options: ChaosOptions): Promise<Report> {
-  const { seed, database, folder, trafficMs, recoveryMs, rate } = options;
+export async function chaos(options: ChaosOptions) {
+  const { seed, database, folder, trafficMs, rate } = options;
   const { minCreated = 0, instances = 2, callers = 40, faultIntervalMs = 4000 } = options;
   const random = new Random(seed);
   const [faults, serviceFaults] = [new Tally(), new Tally()];
@@ -67,17 +42,13 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
   const { recorder } = files;
   const service = await FakePaymentService.start(monotonicNow);
   service.ledger.acceptsRepeats = true;
-  const network = await Network.open(instances, service.url, { database, random, faults, recorder });
-  const start = (place: number): ProgramOptions => {
-    const { env, ...urls } = network.optionsOf(place);
-    return { ...urls, env: { ...env, ...ENV } };
-  };
   const onFault = (name: string): void => {
     faults.add(name);
     recorder.fault(name);
   };
+  const network = await Network.open(instances, service.url, { database, random, onFault });
+  const start = (place: number): ProgramOptions => network.optionsOf(place, ENV);
   const gateways = new Gateways({ start, network, random, onFault });
-  let requests = 0;
   try {
     recorder.settings({ settleMs: SETTLE_SECONDS * 1000, retentionMs: RETENTION_MS });
     await gateways.start(instances);
@@ -86,30 +57,31 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
     const startedAt = performance.now();
     const isOver = (): boolean =>
       performance.now() >= startedAt + trafficMs && service.ledger.entries.length >= minCreated;
-    const faultPause = (): number => random.between(faultIntervalMs / 4, faultIntervalMs);
-    const failoverPause = (): number => random.between(...FAILOVER_INTERVAL_MS);
+    /** Repeats an action after pauses of random length, until the run is over. */
+    const repeat = async (action: () => unknown, minMs: number, maxMs: number): Promise<void> => {
+      while (!isOver()) {
+        const until = performance.now() + random.between(minMs, maxMs);
+        while (performance.now() < until && !isOver()) await pause(100);
+        if (!isOver()) await action();
+      }
+    };
     await Promise.all([
       traffic.run(callers, isOver),
-      repeat(() => gateways.randomFault(), faultPause, isOver),
-      repeat(() => network.randomFault(), faultPause, isOver),
-      database.failOver && repeat(() => network.failOver(), failoverPause, isOver),
+      repeat(() => gateways.randomFault(), faultIntervalMs / 4, faultIntervalMs),
+      repeat(() => network.randomFault(), faultIntervalMs / 4, faultIntervalMs),
+      database.failOver && repeat(() => network.failOver(), ...FAILOVER_INTERVAL_MS),
       // A long run would keep every request in memory.
-      repeat(
-        async () => Promise.resolve((requests += service.takeRequests().length)),
-        () => 1000,
-        isOver,
-      ),
+      repeat(() => service.takeRequests(), 1000, 1000),
     ]);
     await stopFaults(service);
     const trafficSeconds = (performance.now() - startedAt) / 1000;
     const created = new Set(service.ledger.entries.map(({ description }) => description));
-    const settledMs = await traffic.settle(({ key }) => created.has(key), recoveryMs);
+    const settledMs = await traffic.settle(({ key }) => created.has(key), RECOVERY_MS);
     const judged = await files.judge(service);
     const figures = {
       seed: String(seed),
       store: `${database.kind}${database.failOver ? ' with a synchronous standby' : ''}`,
       calls: `${judged.calls} (${Math.round(judged.calls / trafficSeconds)} per second)`,
-      'requests at the service': String(requests + service.takeRequests().length),
       'faults of machine and network': String(faults),
       'faults of the service': String(serviceFaults),
       'settled after': `${(settledMs / 1000).toFixed(1)} s`,

@@ -3,10 +3,8 @@ import { withClient, type Row, type Store, type StoreKind } from '../support/sto
 import type { TcpProxy } from '../support/tcp-proxy';
 import { pause } from './random';
 
-/** The database of the journal in a chaos run. */
 export interface ChaosDatabase {
   kind: StoreKind;
-  /** URLs of its servers, to which each gateway gets proxies; none for SQLite. */
   servers: string[];
   /** Returns DATABASE_URL for a gateway. `proxies` are in the order of `servers`. */
   urlFor(proxies: readonly TcpProxy[]): string;
@@ -42,20 +40,17 @@ export const singleDatabase = ({ kind, url, rows, hold, drop }: Store): ChaosDat
   drop,
 });
 
-/** Waits until the standby of a primary acknowledges its commits. */
 export async function waitForStandby(primary: Cluster, state: 'sync' | 'async'): Promise<void> {
   const states = async (): Promise<Row[]> => query(primary.url, 'SELECT sync_state FROM pg_stat_replication');
   while (!(await states()).some((row) => row['sync_state'] === state)) await pause(50);
 }
 
-/** Makes commits of a primary wait for its standby. */
 export async function requireStandby(primary: Cluster): Promise<void> {
   await query(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
   await query(primary.url, 'SELECT pg_reload_conf()');
   await waitForStandby(primary, 'sync');
 }
 
-/** A primary with a synchronous standby, which takes over when the primary is killed. */
 export async function replicatedDatabase(): Promise<ChaosDatabase> {
   const first = await privateCluster();
   const clusters = [first, await privateCluster(first)];

@@ -2,7 +2,6 @@ import { LOST_RESPONSES, html, reset, noResponse, status } from '../support/paym
 import type { Fault, FakePaymentService, Endpoint } from '../support/payment-service/fake-payment-service';
 import { pause, type Random, type Tally } from './random';
 
-/** The gateway's timeout of a request to the service. */
 export const TIMEOUT_MS = 800;
 /** UNKNOWN_SETTLE_SECONDS: longer than a create may be delayed and hidden from lookups. */
 export const SETTLE_SECONDS = 6;

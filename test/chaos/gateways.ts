@@ -12,9 +12,7 @@ interface GatewaysOptions {
 /** Time in ms after which a gateway that does not start is an error: longer than any partition. */
 const START_LIMIT_MS = 60_000;
 
-/** Several gateways on one journal, which are killed, suspended and restarted at random. */
 export class Gateways {
-  /** The last output of gateways that did not stop gracefully. */
   readonly failedShutdowns: string[] = [];
   readonly #running: (Program | undefined)[] = [];
   #isClosed = false;
@@ -56,7 +54,6 @@ export class Gateways {
     await Promise.all(this.#running.splice(0).map(async (program) => program?.kill()));
   }
 
-  /** Starts a gateway. Tries again if it ends because it cannot reach its database. */
   async #start(place: number): Promise<void> {
     const until = performance.now() + START_LIMIT_MS;
     while (!this.#isClosed) {

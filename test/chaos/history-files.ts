@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync, writeFileSync, type WriteStream } from 'node:fs';
 import path from 'node:path';
-import { checkFiles, type Judged } from '../history/check-files';
+import { checkFiles, type Judged } from '../history/main';
 import type { LedgerLine } from '../history/format';
 import { Recorder } from '../history/recorder';
 import type { Json } from '../support/caller';
@@ -17,42 +17,33 @@ export const CONFIRMATION_LABELS = Object.keys(UTRS) as ConfirmationLabel[];
 
 export const confirmationOf = (label: ConfirmationLabel): Json => ({ upi: { utr: UTRS[label] } });
 
-/** Returns the label of the confirmation in a request to the service. */
-const labelOf = (body: Json): string =>
-  CONFIRMATION_LABELS.find((label) => JSON.stringify(body).includes(UTRS[label])) ?? 'other';
-
 /** The clock of a run in ms: monotonic, but close to the time since 1970, which signatures of requests need. */
 export const monotonicNow = (): number => performance.timeOrigin + performance.now();
 
-/** The files of a run: its history, and the ledger of the payment service. */
 export class HistoryFiles {
   readonly recorder: Recorder;
   readonly #startedAt = monotonicNow();
-  readonly #historyFile: string;
-  readonly #ledgerFile: string;
+  readonly #files: [history: string, ledger: string];
   readonly #history: WriteStream;
 
   constructor(folder: string) {
     mkdirSync(folder, { recursive: true });
-    this.#historyFile = path.join(folder, 'history.jsonl');
-    this.#ledgerFile = path.join(folder, 'ledger.jsonl');
-    this.#history = createWriteStream(this.#historyFile);
+    this.#files = [path.join(folder, 'history.jsonl'), path.join(folder, 'ledger.jsonl')];
+    this.#history = createWriteStream(this.#files[0]);
     this.recorder = new Recorder(
       (line) => void this.#history.write(`${JSON.stringify(line)}\n`),
       () => this.#timeOf(monotonicNow()),
     );
   }
 
-  /** Writes what is left and judges the files. */
   async judge(service: FakePaymentService): Promise<Judged> {
     this.#history.end();
     await once(this.#history, 'finish');
     const lines = service.ledger.entries.map((entry) => `${JSON.stringify(this.#ledgerLine(entry))}\n`);
-    writeFileSync(this.#ledgerFile, lines.join(''));
-    return checkFiles(this.#historyFile, this.#ledgerFile);
+    writeFileSync(this.#files[1], lines.join(''));
+    return checkFiles(...this.#files);
   }
 
-  /** Returns a time of the history: ms since the start, in microseconds' precision. */
   #timeOf(now: number): number {
     return Math.round((now - this.#startedAt) * 1000) / 1000;
   }
@@ -60,18 +51,14 @@ export class HistoryFiles {
   #ledgerLine(entry: Entry): LedgerLine {
     const { kind, transactionId, channel, externalId, amount, method, description: key } = entry;
     return {
-      kind,
-      transactionId,
-      key,
-      channel,
-      externalId,
-      amount,
+      ...{ kind, transactionId, key, channel, externalId, amount },
       method: String(method['type']),
       requestedAt: this.#timeOf(entry.requestedAt),
       createdAt: this.#timeOf(entry.createdAt),
       visibleAt: this.#timeOf(entry.visibleAt),
       confirms: entry.confirmations.map(({ body, requestedAt, carriedOutAt }) => ({
-        confirmation: labelOf(body),
+        confirmation:
+          CONFIRMATION_LABELS.find((label) => JSON.stringify(body).includes(UTRS[label])) ?? 'other',
         requestedAt: this.#timeOf(requestedAt),
         carriedOutAt: this.#timeOf(carriedOutAt),
       })),

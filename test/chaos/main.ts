@@ -1,32 +1,24 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { print } from '../history/check-files';
+import { print } from '../history/main';
 import { noCluster } from '../journal/support/private-cluster';
 import { openStore, probePostgres } from '../support/stores';
-import { chaos, type Report } from './chaos';
+import { chaos } from './chaos';
 import { replicatedDatabase, singleDatabase, type ChaosDatabase } from './database';
 
 const writeLine = (line = ''): void => void process.stdout.write(`${line}\n`);
 
-/** Time limit of the recovery, per store. */
-const RECOVERY_MS = 180_000;
-
 const OPTIONS = {
   seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-  /** Duration of the calls, per store. */
   seconds: { type: 'string', default: '30' },
   /** sqlite, postgres (with failovers, where PostgreSQL is installed) or both. */
   store: { type: 'string', default: 'both' },
   instances: { type: 'string', default: '2' },
   callers: { type: 'string', default: '40' },
-  /** Maximum number of actions of callers per second. */
   rate: { type: 'string' },
-  /** Longest pause between two faults of the processes, and between two of the network. */
-  'fault-seconds': { type: 'string', default: '8' },
-  folder: { type: 'string', default: 'data/chaos' },
 } as const;
 
-function printReport({ judged, failedShutdowns, figures }: Report): boolean {
+function printReport({ judged, failedShutdowns, figures }: Awaited<ReturnType<typeof chaos>>): boolean {
   for (const [name, value] of Object.entries(figures)) writeLine(`  ${name.padEnd(30)} ${value}`);
   print(judged);
   for (const output of failedShutdowns) writeLine(`  BAD shutdown: ${output}`);
@@ -41,7 +33,6 @@ async function openPostgres(): Promise<ChaosDatabase | undefined> {
   return noServer === undefined ? singleDatabase(await openStore('PostgreSQL')) : undefined;
 }
 
-/** Runs against each store; resolves with the exit code. */
 export async function main(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS });
   const open: Record<string, () => Promise<ChaosDatabase | undefined>> = {
@@ -59,12 +50,11 @@ export async function main(args: string[]): Promise<number> {
       const report = await chaos({
         seed: Number(values.seed),
         database,
-        folder: path.resolve(values.folder, `${name}-${values.seed}`),
+        folder: path.resolve('data/chaos', `${name}-${values.seed}`),
         trafficMs: Number(values.seconds) * 1000,
-        recoveryMs: RECOVERY_MS,
         instances: Number(values.instances),
         callers: Number(values.callers),
-        faultIntervalMs: Number(values['fault-seconds']) * 1000,
+        faultIntervalMs: 8000,
         rate: values.rate === undefined ? undefined : Number(values.rate),
       });
       good = printReport(report) && good;

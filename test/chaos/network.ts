@@ -1,16 +1,14 @@
 import path from 'node:path';
-import type { Recorder } from '../history/recorder';
 import type { ProgramOptions } from '../support/program';
 import { TcpProxy } from '../support/tcp-proxy';
 import type { ChaosDatabase } from './database';
-import { pause, type Random, type Tally } from './random';
+import { pause, type Random } from './random';
 
 /** Maximum duration in ms of a delay of requests to the service: shorter than the gateway's timeout. */
 const MAX_SERVICE_DELAY_MS = 700;
 const MAX_PARTITION_MS = 4000;
 const PRELOADED = path.join(__dirname, 'localhost.cjs');
 
-/** The connections of one gateway, through proxies of its own. */
 interface Links {
   service: TcpProxy;
   database: TcpProxy[];
@@ -19,45 +17,28 @@ interface Links {
 interface NetworkOptions {
   database: ChaosDatabase;
   random: Random;
-  faults: Tally;
-  recorder: Recorder;
+  onFault(name: string): void;
 }
 
-/** Effect of a partition on each proxy, when it begins and when it ends. */
-interface Partition {
-  kind: string;
-  begin(proxy: TcpProxy): unknown;
-  end(proxy: TcpProxy): unknown;
-}
+type Effect = (proxy: TcpProxy) => unknown;
 
-const PARTITIONS: readonly Partition[] = [
-  { kind: 'refused', begin: (proxy) => proxy.refuse(), end: (proxy) => proxy.listen() },
-  {
-    kind: 'silent, then reset',
-    begin: (proxy) => proxy.pause(),
-    end: (proxy) => {
-      proxy.destroyConnections();
-      proxy.resume();
-    },
-  },
-  {
-    kind: 'dropping bytes',
-    begin: (proxy) => (proxy.discards = true),
-    end: (proxy) => {
-      proxy.destroyConnections();
-      proxy.discards = false;
-    },
-  },
-  { kind: 'delayed', begin: (proxy) => proxy.pause(), end: (proxy) => proxy.resume() },
+/** Effects of partitions on each proxy, when they begin and when they end. */
+const PARTITIONS: readonly (readonly [kind: string, begin: Effect, end: Effect])[] = [
+  ['refused', (proxy) => proxy.refuse(), (proxy) => proxy.listen()],
+  ['silent, then reset', (proxy) => proxy.pause(), (proxy) => (proxy.destroyConnections(), proxy.resume())],
+  [
+    'dropping bytes',
+    (proxy) => (proxy.discards = true),
+    (proxy) => (proxy.destroyConnections(), (proxy.discards = false)),
+  ],
+  ['delayed', (proxy) => proxy.pause(), (proxy) => proxy.resume()],
 ];
 
 /** Returns the loopback address that a gateway reaches as localhost. */
 const addressOf = (place: number): string => `127.0.0.${place + 2}`;
 
-/** The network between gateways, payment service and database, and its partitions. */
 export class Network {
   readonly #links: Links[] = [];
-  /** Number of faults that have begun or ended. */
   changes = 0;
 
   private constructor(private readonly options: NetworkOptions) {}
@@ -74,16 +55,15 @@ export class Network {
     return network;
   }
 
-  optionsOf(place: number): ProgramOptions {
+  optionsOf(place: number, env: Record<string, string>): ProgramOptions {
     const { service, database } = this.#links[place]!;
     return {
       serviceUrl: `http://localhost:${service.port}/`,
       databaseUrl: this.options.database.urlFor(database),
-      env: { NODE_OPTIONS: `--require=${PRELOADED}`, LOOPBACK_ADDRESS: addressOf(place) },
+      env: { ...env, NODE_OPTIONS: `--require=${PRELOADED}`, LOOPBACK_ADDRESS: addressOf(place) },
     };
   }
 
-  /** Causes a random fault between one gateway, or all of them, and the service or the database. */
   async randomFault(): Promise<void> {
     const { random, database } = this.options;
     const links = random.chance(0.3) ? this.#links : [random.one(this.#links)];
@@ -98,7 +78,6 @@ export class Network {
     ])();
   }
 
-  /** Kills the primary of the database and promotes its standby. Does nothing without replication. */
   async failOver(): Promise<void> {
     await this.#cause('failover', async () =>
       this.options.database.failOver?.((server, url) => {
@@ -113,18 +92,15 @@ export class Network {
   }
 
   async #cause(name: string, fault: () => Promise<unknown>): Promise<void> {
-    const { faults, recorder } = this.options;
-    faults.add(name);
-    recorder.fault(name);
+    this.options.onFault(name);
     this.changes += 1;
     await fault();
     this.changes += 1;
-    recorder.fault(`${name} ended`);
   }
 
   #partition(name: string, proxies: readonly TcpProxy[], maxDelayMs: number): Promise<void> {
     const { random } = this.options;
-    const { kind, begin, end } = random.one(PARTITIONS);
+    const [kind, begin, end] = random.one(PARTITIONS);
     const ms = random.between(300, MAX_PARTITION_MS);
     return this.#cause(`${name} ${kind}`, async () => {
       await Promise.all(proxies.map(begin));

@@ -1,7 +1,6 @@
 /** Looked up once, because globals are slow in the context in which jest runs a test. */
 const { floor, imul } = Math;
 
-/** Random numbers that are reproducible by their seed. */
 export class Random {
   #state: number;
 
@@ -18,7 +17,11 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** Returns an integer between both bounds, inclusive. */
+  /** Returns a generator whose numbers do not depend on later uses of this generator. */
+  fork(): Random {
+    return new Random(this.between(0, 2 ** 32 - 1));
+  }
+
   between(first: number, last: number): number {
     return first + floor(this.next() * (last - first + 1));
   }
@@ -36,6 +39,13 @@ export class Random {
     let left = this.next() * all;
     const found = of.find(([weight]) => (left -= weight) < 0) ?? of[of.length - 1];
     return (found as readonly [number, T])[1];
+  }
+
+  uuid(): string {
+    const bytes = Buffer.from(Array.from({ length: 16 }, () => this.between(0, 255)));
+    bytes[6] = 0x40 | (bytes[6]! & 0x0f);
+    bytes[8] = 0x80 | (bytes[8]! & 0x3f);
+    return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   }
 }
 

@@ -4,7 +4,6 @@ import { CHANNEL, createInput, type CallResult, type Caller, type Json, type Kin
 import { CONFIRMATION_LABELS, confirmationOf } from './history-files';
 import { pause, type Random } from './random';
 
-/** An idempotency key and its first input. */
 export interface Key {
   kind: Kind;
   key: string;
@@ -13,9 +12,6 @@ export interface Key {
   isShared: boolean;
 }
 
-/** Maximum time in ms for which settling waits for payments whose external id another key may have. */
-const SHARED_SETTLE_MS = 20_000;
-
 interface TrafficOptions {
   gateways: { any(): Promise<Caller> };
   recorder: Recorder;
@@ -23,12 +19,12 @@ interface TrafficOptions {
   name: string;
   /** Maximum number of actions per second; unlimited by default. */
   rate?: number;
-  /** Whether payouts are also repeated with another amount. The service does not show the amount of a payout. */
-  payoutInputsChange?: boolean;
-  /** Whether some keys have the external id of another key. */
-  sharesExternalIds?: boolean;
+  /** Whether the journal may lose attempts. If so, no two keys share an external id, and inputs of payouts do not change. */
+  mayLoseAttempts?: boolean;
 }
 
+/** Maximum time in ms for which settling waits for payments whose external id another key may have. */
+const SHARED_SETTLE_MS = 20_000;
 /** Longer than any call takes: only a suspended or killed gateway does not respond within it. */
 const TIMEOUT_MS = 5000;
 const MAX_CALLS = 12;
@@ -37,17 +33,13 @@ const MAX_PAYMENTS = 200;
 const CONCURRENT_LOOKUPS = 40;
 
 const ATTEMPT = `query ($key: ID!) { found: attempt(idempotencyKey: $key) { outcome transactionId amount { currency value } } }`;
-const LOOKUPS: Record<Kind, string> = {
-  payment: `query ($channel: UUID!, $externalId: String) { found: payment(channel: $channel, externalId: $externalId) { ... on PaymentResource { transactionId status amount { currency value } } } }`,
-  payout: `query ($channel: UUID!, $externalId: String) { found: payout(channel: $channel, externalId: $externalId) { ... on PayoutResource { transactionId status } } }`,
-};
+const lookUp = (field: string, type: string): string =>
+  `query ($channel: UUID!, $externalId: String) { found: ${field}(channel: $channel, externalId: $externalId) { ... on ${type} { transactionId status } } }`;
+const LOOKUPS = { payment: lookUp('payment', 'PaymentResource'), payout: lookUp('payout', 'PayoutResource') };
 
 type Invoked = Parameters<Recorder['invoke']>[0];
 
-const NO_RESPONSE: CallResult = { error: 'NO_RESPONSE' };
-
-const isKnown = ({ result = '' }: CallResult): boolean =>
-  /Success|Rejected|InvalidInput|Conflict/.test(result);
+const isKnown = ({ type = '' }: Result): boolean => /Success|Rejected|InvalidInput|Conflict/.test(type);
 
 const resultOf = (end: CallResult): Result => ({
   type: end.result,
@@ -62,7 +54,6 @@ const resultOf = (end: CallResult): Result => ({
 /** Callers that call twice, disconnect, time out, and retry with the same key. Records every call. */
 export class Traffic {
   readonly keys: Key[] = [];
-  /** Ids of the payments that were created last. */
   readonly #payments: string[] = [];
   #nextActionAt = 0;
 
@@ -78,29 +69,28 @@ export class Traffic {
     await Promise.all(Array.from({ length: callers }, (_, process) => call(process)));
   }
 
-  async create(key: Key, process = 0, over = key.input, timeoutMs = TIMEOUT_MS): Promise<CallResult> {
+  async create(key: Key, process = 0, over = key.input, timeoutMs = TIMEOUT_MS): Promise<Result> {
     const { kind } = key;
     const { channel, externalId = null, amount, method } = createInput(kind, key.key, over);
     const operation = kind === 'payment' ? 'createPayment' : 'createPayout';
     const [type] = Object.keys(Object(method) as Json);
     const input = { channel, externalId, amount, method: type } as CreateInput;
-    const end = await this.#record({ process, operation, key: key.key, input }, (program, signal) =>
-      program.create(kind, key.key, over, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])),
+    const result = await this.#record({ process, operation, key: key.key, input }, async (program) =>
+      resultOf(await program.create(kind, key.key, over, AbortSignal.timeout(timeoutMs))),
     );
-    if (kind === 'payment' && end.transactionId && end.result === 'PaymentSuccess') {
-      this.#payments.push(end.transactionId);
+    if (result.transactionId && result.type === 'PaymentSuccess') {
+      this.#payments.push(result.transactionId);
       if (this.#payments.length > MAX_PAYMENTS) this.#payments.shift();
     }
-    return end;
+    return result;
   }
 
-  attempt({ key }: Key, process = 0): Promise<Result> {
+  #attempt({ key }: Key, process = 0): Promise<Result> {
     return this.#lookUp({ process, operation: 'attempt', key }, ATTEMPT, { key });
   }
 
-  /** Creates payments, one after the other, until one succeeds. */
   async firstSuccess(): Promise<void> {
-    while ((await this.create(this.#newKey('payment'))).result !== 'PaymentSuccess') await pause(20);
+    while ((await this.create(this.#newKey('payment'))).type !== 'PaymentSuccess') await pause(20);
   }
 
   repeatAll(): Promise<void> {
@@ -126,11 +116,10 @@ export class Traffic {
     return elapsed();
   }
 
-  /** Returns the keys of open attempts that can be settled, each with the amount of its attempt. */
   async #openKeys(keys: readonly Key[], isCreated: (key: Key) => boolean): Promise<Key[]> {
     const open: Key[] = [];
     await inBatches(keys, async (key) => {
-      const { outcome, error, amount } = await this.attempt(key);
+      const { outcome, error, amount } = await this.#attempt(key);
       const isOpen = outcome === 'UNKNOWN' && (key.kind === 'payment' || isCreated(key));
       if (!isOpen && error === undefined && outcome !== 'IN_PROGRESS') return;
       const input = amount ? { ...key.input, amount } : key.input;
@@ -154,7 +143,7 @@ export class Traffic {
       [10, () => this.#withKey((key) => this.create(key, process))],
       [8, () => this.#withKey((key) => this.#changeInput(key, process))],
       [10, () => this.#confirm(process)],
-      [7, () => this.#withKey((key) => this.attempt(key, process))],
+      [7, () => this.#withKey((key) => this.#attempt(key, process))],
       [3, () => this.#withKey((key) => this.#lookUpExternalId(key, process))],
     ])();
   }
@@ -177,10 +166,11 @@ export class Traffic {
   }
 
   #newKey(kind: Kind): Key {
-    const { random, name, sharesExternalIds = true } = this.options;
+    const { random, name, mayLoseAttempts = false } = this.options;
     const input: Json = kind === 'payment' && random.chance(0.15) ? { externalId: undefined } : {};
     if (random.chance(0.3)) input['amount'] = { currency: 'INR', value: `${random.between(1, 500)}.5` };
-    const other = sharesExternalIds && random.chance(0.03) ? this.keys.at(-random.between(1, 20)) : undefined;
+    const isAsOther = !mayLoseAttempts && random.chance(0.03);
+    const other = isAsOther ? this.keys.at(-random.between(1, 20)) : undefined;
     const { externalId } = createInput(kind, other?.key ?? '', other?.input);
     const isShared = other !== undefined && externalId !== undefined;
     if (isShared) {
@@ -194,8 +184,8 @@ export class Traffic {
 
   /** Repeats a key with another amount, which is a conflict unless the key is free. */
   async #changeInput(key: Key, process: number): Promise<void> {
-    const { payoutInputsChange = true } = this.options;
-    if (key.kind === 'payout' && !payoutInputsChange) return;
+    // The service does not show the amount of a payout.
+    if (key.kind === 'payout' && this.options.mayLoseAttempts) return;
     await this.create(key, process, { ...key.input, amount: { currency: 'INR', value: '777.00' } });
   }
 
@@ -206,8 +196,10 @@ export class Traffic {
     const confirmation = random.one(CONFIRMATION_LABELS);
     const clicks = random.chance(0.2) ? 2 : 1;
     const call = { process, operation: 'confirmPayment' as const, key: id, input: { confirmation } };
-    const confirm = (): Promise<CallResult> =>
-      this.#record(call, (program) => program.confirm(id, confirmationOf(confirmation)));
+    const confirm = (): Promise<Result> =>
+      this.#record(call, async (program) =>
+        resultOf(await program.confirm(id, confirmationOf(confirmation))),
+      );
     for (let count = 0; count < MAX_CONFIRMS; count += 1) {
       const ends = await Promise.all(Array.from({ length: clicks }, confirm));
       if (ends.some(isKnown)) return;
@@ -222,29 +214,22 @@ export class Traffic {
     await this.#lookUp({ process, operation: kind, key: externalId }, LOOKUPS[kind], variables);
   }
 
-  async #lookUp(call: Invoked, query: string, variables: object): Promise<Result> {
-    const program = await this.options.gateways.any();
-    const complete = this.options.recorder.invoke(call);
-    const result = await program
-      .request<{ found: Result | null } | null>(query, variables, AbortSignal.timeout(TIMEOUT_MS))
-      .then(({ data, errors }): Result => {
-        if (errors?.[0]) return { error: errors[0].extensions.code };
-        return data?.found ?? { transactionId: null, outcome: null };
-      })
-      .catch((): Result => ({ error: 'NO_RESPONSE' }));
-    complete(result);
-    return result;
+  #lookUp(call: Invoked, query: string, variables: object): Promise<Result> {
+    return this.#record(call, async (program) => {
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const response = await program.request<{ found: Result | null } | null>(query, variables, signal);
+      const [error] = response.errors ?? [];
+      if (error) return { error: error.extensions.code };
+      return response.data?.found ?? { transactionId: null, outcome: null };
+    });
   }
 
-  async #record(
-    call: Invoked,
-    send: (program: Caller, signal: AbortSignal) => Promise<CallResult>,
-  ): Promise<CallResult> {
+  async #record(call: Invoked, send: (program: Caller) => Promise<Result>): Promise<Result> {
     const program = await this.options.gateways.any();
     const complete = this.options.recorder.invoke(call);
-    const end = await send(program, AbortSignal.timeout(TIMEOUT_MS)).catch(() => NO_RESPONSE);
-    complete(resultOf(end));
-    return end;
+    const result = await send(program).catch((): Result => ({ error: 'NO_RESPONSE' }));
+    complete(result);
+    return result;
   }
 }
 

@@ -1,47 +1,33 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { print } from '../history/check-files';
-import { MODES, failover, type Mode } from './failover';
+import { print } from '../history/main';
+import { MODES, failover } from './failover';
 
-const writeLine = (line = ''): void => void process.stdout.write(`${line}\n`);
+const writeLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Runs failovers of a PostgreSQL primary to its standby; resolves with the exit code. */
+const OPTIONS = {
+  seed: { type: 'string', default: '1' },
+  rounds: { type: 'string', default: '25' },
+  mode: { type: 'string', default: 'both' },
+} as const;
+
 export async function main(args: string[]): Promise<number> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      seed: { type: 'string', default: '1' },
-      rounds: { type: 'string', default: '25' },
-      mode: { type: 'string', default: 'both' },
-    },
-  });
-  const modes: readonly Mode[] = MODES.filter((mode) => values.mode === 'both' || values.mode === mode);
+  const { values } = parseArgs({ args, options: OPTIONS });
+  const modes = MODES.filter((mode) => values.mode === 'both' || values.mode === mode);
   let violations = 0;
   for (const mode of modes) {
     const seconds: number[] = [];
     for (let round = 0; round < Number(values.rounds); round += 1) {
-      const options = {
-        seed: Number(values.seed) + round,
-        mode,
-        beforeMs: 2500,
-        lagMs: 1000,
-        afterMs: 2000,
-        callers: 20,
-        folder: path.resolve('data/failover', `${mode}-${round}`),
-      };
-      const { figures, judged } = await failover(options);
-      writeLine(
-        Object.entries(figures)
-          .map(([name, value]) => `${name} ${value}`)
-          .join('; '),
-      );
+      const folder = path.resolve('data/failover', `${mode}-${round}`);
+      const { figures, judged } = await failover({ seed: Number(values.seed) + round, mode, folder });
+      writeLine(JSON.stringify(figures));
       violations += judged.violations.length;
       if (judged.violations.length > 0) print(judged);
-      seconds.push(Number.parseFloat(figures['creates again after'] ?? ''));
+      seconds.push(figures.recoverySeconds);
     }
-    const sorted = seconds.toSorted((a, b) => a - b);
+    seconds.sort((a, b) => a - b);
     writeLine(
-      `${mode}: creates again after ${sorted[sorted.length >> 1]} s (${sorted[0]} to ${sorted.at(-1)}).`,
+      `${mode}: creates again after ${seconds[seconds.length >> 1]} s (${seconds[0]} to ${seconds.at(-1)}).`,
     );
   }
   writeLine(violations === 0 ? 'No violation.' : `${violations} violations.`);

@@ -13,8 +13,6 @@ import type { Exception, Rule } from './run';
 const AMOUNT = { currency: 'INR', value: '5.5' };
 const INPUT: CreateInput = { channel: 'c', externalId: 'x', amount: AMOUNT, method: 'upi' };
 const OTHER: CreateInput = { ...INPUT, amount: { currency: 'INR', value: '777.00' } };
-const BY_CARD: CreateInput = { ...INPUT, method: 'card' };
-const ELSEWHERE: CreateInput = { ...INPUT, channel: 'd' };
 const ENTRY: LedgerLine = {
   kind: 'payment',
   transactionId: 'T1',
@@ -38,16 +36,11 @@ const rejected: Result = { type: 'RejectedByServiceError' };
 const lost: Result = { error: 'NO_RESPONSE' };
 const conflict: Result = { type: 'IdempotencyConflictError' };
 const invalid = (rule: string): Result => ({ type: 'InvalidInputError', rules: [rule] });
+/** The results of lookups of an attempt that created T1 and T2. */
 const succeeded: Result = { outcome: 'SUCCEEDED', transactionId: 'T1' };
-/** The result of a lookup of an attempt with another transaction or amount. */
-const succeededAs = ({ transactionId = 'T1', amount }: Pick<Result, 'transactionId' | 'amount'>): Result => ({
-  ...succeeded,
-  transactionId,
-  amount,
-});
+const succeededSecond: Result = { outcome: 'SUCCEEDED', transactionId: 'T2' };
 const notSent: Result = { outcome: 'NOT_SENT' };
 const unknown: Result = { outcome: 'UNKNOWN' };
-/** The result of a lookup of an attempt that does not exist. */
 const none: Result = { outcome: null };
 
 /** Records calls one after the other: the first from 10 to 20, the second from 30 to 40, and so on. */
@@ -110,29 +103,28 @@ const carriedOut = (
   })),
 });
 const rulesOf = (history: HistoryLine[], ledger: LedgerLine[]): Rule[] =>
-  [...new Set(check(history, ledger).violations.map(({ rule }) => rule))].sort();
+  check(history, ledger).violations.map(({ rule }) => rule);
 
 type Case = [history: Calls, ...ledger: LedgerLine[]];
 
 const ACCEPTED: Record<string, Case> = {
   nothing: [calls()],
-  'a create and its replay': [calls().create(ok).create(replayed), ENTRY],
   'a lost create that the service executed': [calls().create(lost).attempt(succeeded), ENTRY],
   'a lost create that the service did not execute': [calls().create(lost).attempt(notSent)],
   'a create that a killed gateway never got': [calls().create().attempt(none)],
   'a rejected create, then another input': [calls().create(rejected, OTHER).create(second), SECOND],
-  'a conflict': [calls().create(ok).create(conflict, OTHER), ENTRY],
+  'a create, its replay and a conflict': [calls().create(ok).create(replayed).create(conflict, OTHER), ENTRY],
   'a create that is executed after a later call was rejected': [
     calls().create(lost).create(rejected).create(replayed).attempt(succeeded),
     { ...ENTRY, createdAt: 45, visibleAt: 45 },
   ],
   'a payout refused for its external id': [calls().payout(ok).payout(invalid('unused'), INPUT, 'l'), PAYOUT],
-  'an invalid input': [calls().create(invalid('past'), { ...INPUT, isInvalid: true })],
-  'a lookup that finds the created payment': [calls().create(ok).lookUp('T1', 'x'), ENTRY],
-  'a lookup that does not find the created payment yet': [calls().create(ok).lookUp(null, 'x'), ENTRY],
-  'a confirm and its replay': [calls().create(ok).confirm(ok).confirm(replayed), carriedOut([35])],
-  'a confirm with two inputs': [
-    calls().create(ok).confirm(ok).confirm(ok, 'B'),
+  'lookups that find the created payment late': [
+    calls().create(ok).lookUp(null, 'x').lookUp('T1', 'x'),
+    ENTRY,
+  ],
+  'confirms with two inputs, and a replay': [
+    calls().create(ok).confirm(ok).confirm(ok, 'B').confirm(replayed),
     carriedOut([35], [55, 55, 'B']),
   ],
 };
@@ -148,7 +140,6 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
   },
   failedButCreated: {
     'a transaction whose call failed': [calls().create(rejected), ENTRY],
-    'a transaction whose call sent nothing': [calls().create({ error: 'SERVICE_UNAVAILABLE' }), ENTRY],
   },
   createdAfterOk: {
     'a success, then a create by a later call': [
@@ -160,11 +151,14 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
     'a success without transaction': [calls().create(ok)],
     'a success with the transaction of another key': [calls().create(ok, INPUT, 'l').create(ok), ENTRY],
     'a success with another amount': [calls().create(ok).create(replayed, OTHER), ENTRY],
-    'a success with another method': [calls().create(ok).create(replayed, BY_CARD), ENTRY],
-    'a success on another channel': [calls().create(ok).create(replayed, ELSEWHERE), ENTRY],
     'a payout that names a payment': [calls().create(ok).payout(replayed), ENTRY],
-    'an attempt with another transaction': [calls().create(ok).attempt(succeededAs(second)), ENTRY],
-    'an attempt with another amount': [calls().create(ok).attempt(succeededAs(OTHER)), ENTRY],
+    'an attempt with another transaction': [calls().create(ok).attempt(succeededSecond), ENTRY],
+    'an attempt with another amount': [
+      calls()
+        .create(ok)
+        .attempt({ ...succeeded, amount: OTHER.amount }),
+      ENTRY,
+    ],
     'a lookup that shows another transaction': [calls().create(ok).lookUp('T1', 'y'), ENTRY],
   },
   twoTransactions: {
@@ -174,7 +168,6 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
   twoInputs: { 'two inputs that succeed': [calls().create(ok).create(replayed, OTHER), ENTRY] },
   denied: {
     'a success, then a rejection': [calls().create(ok).create(rejected), ENTRY],
-    'a success, then an attempt that was not sent': [calls().create(ok).attempt(notSent), ENTRY],
     'an executed create without attempt': [calls().create(lost).attempt(none), ENTRY],
   },
   groundlessConflict: { 'a conflict with the same input': [calls().create(ok).create(conflict), ENTRY] },
@@ -215,76 +208,44 @@ const VIOLATIONS: Partial<Record<Rule, Record<string, Case>>> = {
   },
 };
 
-const EXCEPTED: Record<Exception, Record<string, Case>> = {
-  retention: {
-    'a key that is used again after its retention': [
-      calls().settings(1, 15).create(ok).create(second),
-      ENTRY,
-      SECOND,
-    ],
-  },
-  shownLate: {
-    'a create that the service executes too late': [
-      calls().settings(15, 1e9).create(lost).create(second).attempt(succeededAs(second)),
-      { ...ENTRY, createdAt: 39, visibleAt: 39 },
-      SECOND,
-    ],
-  },
-  lostAndHidden: {
-    'a hidden create that the journal lost': [
-      calls().create(ok).fault(JOURNAL_LOST).create(second),
-      { ...ENTRY, visibleAt: 9999 },
-      SECOND,
-    ],
-  },
-  lostAttempt: {
-    'a lookup of an attempt that the journal lost': [
-      calls().create(ok).fault(JOURNAL_LOST).attempt(none),
-      ENTRY,
-    ],
-  },
-  unknownPayout: { 'a payout that stays unknown': [calls().payout(lost).attempt(unknown)] },
-  indistinguishable: {
-    'two payments that cannot be distinguished': [
-      calls().create(ok, INPUT, 'l').create(lost).attempt(unknown),
-      { ...ENTRY, key: 'l' },
-    ],
-  },
-  confirmLate: {
-    'a confirm that the service executes late': [
-      calls().create(ok).confirm(lost).confirm(ok),
-      carriedOut([35, 57], [55]),
-    ],
-    'a confirm that the service receives late': [
-      calls().create(ok).confirm(lost).confirm(ok),
-      carriedOut([45], [55]),
-    ],
-  },
-  confirmAttributed: {
-    'a payment whose status was changed by one of two lost confirms': [
-      calls().create(ok).confirm(lost, 'B').confirm(lost).confirm(replayed, 'B'),
-      carriedOut([55]),
-    ],
-  },
+const EXCEPTED: Record<Exception, Case> = {
+  retention: [calls().settings(1, 15).create(ok).create(second), ENTRY, SECOND],
+  shownLate: [
+    calls().settings(15, 1e9).create(lost).create(second).attempt(succeededSecond),
+    { ...ENTRY, createdAt: 39, visibleAt: 39 },
+    SECOND,
+  ],
+  lostAndHidden: [
+    calls().create(ok).fault(JOURNAL_LOST).create(second),
+    { ...ENTRY, visibleAt: 9999 },
+    SECOND,
+  ],
+  lostAttempt: [calls().create(ok).fault(JOURNAL_LOST).attempt(none), ENTRY],
+  unknownPayout: [calls().payout(lost).attempt(unknown)],
+  indistinguishable: [calls().create(ok, INPUT, 'l').create(lost).attempt(unknown), { ...ENTRY, key: 'l' }],
+  confirmLate: [calls().create(ok).confirm(lost).confirm(ok), carriedOut([35, 57], [55])],
+  confirmAttributed: [
+    calls().create(ok).confirm(lost, 'B').confirm(lost).confirm(replayed, 'B'),
+    carriedOut([55]),
+  ],
 };
 
-const rowsOf = <N extends string>(table: Partial<Record<N, Record<string, Case>>>) =>
-  (Object.entries(table) as [N, Record<string, Case>][]).flatMap(([name, cases]) =>
-    Object.entries(cases).map(([what, given]) => [name, what, given] as const),
-  );
+const VIOLATION_ROWS = Object.entries(VIOLATIONS).flatMap(([rule, cases]) =>
+  Object.entries(cases).map(([what, given]) => [rule as Rule, what, given] as const),
+);
 
 describe('The checker of histories', () => {
   test.each(Object.entries(ACCEPTED))('accepts %s', (_, [{ lines }, ...ledger]) => {
     expect(check(lines, ledger)).toMatchObject({ violations: [], exceptions: new Map() });
   });
 
-  test.each(rowsOf(VIOLATIONS))('reports as the violation %s: %s', (rule, _, [{ lines }, ...ledger]) => {
+  test.each(VIOLATION_ROWS)('reports as the violation %s: %s', (rule, _, [{ lines }, ...ledger]) => {
     expect(rulesOf(lines, ledger)).toContain(rule);
     for (const { lines: named } of check(lines, ledger).violations)
       for (const line of named) expect(lines[line - 1]).toBeDefined();
   });
 
-  test.each(rowsOf(EXCEPTED))('counts as the exception %s: %s', (exception, _, [{ lines }, ...ledger]) => {
+  test.each(Object.entries(EXCEPTED))('counts the exception %s', (exception, [{ lines }, ...ledger]) => {
     expect(check(lines, ledger)).toMatchObject({ violations: [], exceptions: new Map([[exception, 1]]) });
   });
 
@@ -295,14 +256,5 @@ describe('The checker of histories', () => {
     expect(rulesOf([...lines, lines[1]!], [ENTRY])).toContain('malformed');
     expect(rulesOf([lines[0]!, ...lines], [ENTRY])).toContain('malformed');
     expect(rulesOf(lines.with(1, { ...lines[1]!, key: 'l' } as HistoryLine), [ENTRY])).toContain('malformed');
-  });
-
-  test('counts calls by operation, event and result', () => {
-    const { lines } = calls().create(ok).create(rejected).create();
-    expect([...check(lines, []).counts]).toEqual([
-      ['createPayment ok PaymentSuccess', 1],
-      ['createPayment fail RejectedByServiceError', 1],
-      ['createPayment never ended', 1],
-    ]);
   });
 });

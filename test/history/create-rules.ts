@@ -10,7 +10,6 @@ const inputOf = ({ invocation }: Call): CreateInput => invocation.input as Creat
 const kindOf = ({ invocation }: Call): string =>
   invocation.operation === 'createPayout' ? 'payout' : 'payment';
 
-/** Writes a decimal with two places, so that 5.5 and 5.50 are equal. */
 function decimal(value: string): string {
   const [whole = '', fraction = ''] = value.split('.');
   return `${whole.replace(/^0+(?=\d)/, '')}.${fraction.padEnd(2, '0')}`;
@@ -19,21 +18,14 @@ function decimal(value: string): string {
 export const isSameAmount = (a: Amount, b: Amount): boolean =>
   a.currency === b.currency && decimal(a.value) === decimal(b.value);
 
-const isInputOf = (call: Call, entry: LedgerLine): boolean => {
-  const { channel, externalId, amount, method } = inputOf(call);
-  return (
-    kindOf(call) === entry.kind &&
-    channel.toLowerCase() === entry.channel.toLowerCase() &&
-    (externalId === null || externalId === entry.externalId) &&
-    isSameAmount(amount, entry.amount) &&
-    method === entry.method
-  );
-};
+const textOf = (kind: string, { channel, externalId, amount, method }: CreateInput): string =>
+  [kind, channel.toLowerCase(), externalId, amount.currency, decimal(amount.value), method].join(' ');
 
-const canonical = (call: Call): string => {
-  const { channel, externalId, amount, method } = inputOf(call);
-  const { currency, value } = amount;
-  return [kindOf(call), channel.toLowerCase(), externalId, currency, decimal(value), method].join(' ');
+const canonical = (call: Call): string => textOf(kindOf(call), inputOf(call));
+
+const isInputOf = (call: Call, entry: LedgerLine): boolean => {
+  const externalId = inputOf(call).externalId ?? entry.externalId;
+  return textOf(kindOf(call), { ...inputOf(call), externalId }) === textOf(entry.kind, entry);
 };
 
 /** Returns the exception that explains a second create for a key or external id; undefined if none does. */
@@ -41,16 +33,11 @@ function exceptionOf(run: Run, first: LedgerLine, second: LedgerLine): Exception
   const { retentionMs, settleMs } = run.settings;
   if (second.requestedAt - first.createdAt > retentionMs) return 'retention';
   if (Math.max(first.createdAt, first.visibleAt) - first.requestedAt > settleMs) return 'shownLate';
-  const isLost = run.journalLosses.some(
-    (lostAt) =>
-      first.requestedAt <= lostAt &&
-      lostAt <= second.requestedAt &&
-      first.visibleAt > lostAt + FENCE_SETTLING_MS,
-  );
-  return isLost ? 'lostAndHidden' : undefined;
+  const losses = run.journalLosses.filter((at) => first.requestedAt <= at && at <= second.requestedAt);
+  const isHidden = losses.some((lostAt) => first.visibleAt > lostAt + FENCE_SETTLING_MS);
+  return isHidden ? 'lostAndHidden' : undefined;
 }
 
-/** Judges all calls and transactions of one idempotency key. */
 export class KeyRules {
   readonly #creates: readonly Call[];
   readonly #attempts: readonly Call[];
@@ -130,7 +117,6 @@ export class KeyRules {
     }
   }
 
-  /** Returns why a success names a wrong transaction; undefined if it names the right one. */
   #faultOf(call: Call, entry: LedgerLine | undefined): string | undefined {
     const { amount } = call.completion!.result;
     if (!entry) return 'does not exist';
@@ -140,7 +126,6 @@ export class KeyRules {
     return entry.createdAt > endOf(call) ? 'was created after this success' : undefined;
   }
 
-  /** Finds calls whose result denies a transaction that existed at their start. */
   #checkDenials(): void {
     const [entry] = this.#entries;
     if (!entry) return;
@@ -160,21 +145,18 @@ export class KeyRules {
     }
   }
 
-  /** Finds conflicts and rejected inputs that no other call explains. */
   #checkRefusals(): void {
     for (const call of this.#creates) {
       const { type, rules = [] } = call.completion?.result ?? {};
       const isConflict = type === 'IdempotencyConflictError';
-      const isInvalid = type === 'InvalidInputError' && inputOf(call).isInvalid !== true;
+      const isInvalid = type === 'InvalidInputError';
       if (!isConflict && !isInvalid) continue;
       const others = this.run.createsByExternalId.of(inputOf(call).externalId ?? '');
       const earlier = [...this.#creates, ...others].filter(
-        (other) => other.invocation.time <= endOf(call) && canonical(other) !== canonical(call),
+        ({ invocation }) => invocation.time <= endOf(call),
       );
-      const hasOtherKey = others.some(
-        (other) => other.invocation.key !== this.key && other.invocation.time <= endOf(call),
-      );
-      if (isConflict && earlier.length === 0)
+      const hasOtherKey = earlier.some(({ invocation }) => invocation.key !== this.key);
+      if (isConflict && earlier.every((other) => canonical(other) === canonical(call)))
         this.#report('groundlessConflict', 'no other input was sent with this key', [call]);
       if (isInvalid && !(hasOtherKey && rules.includes('unused')))
         this.#report('groundlessRejection', `rules ${rules.join(', ')}`, [call]);
@@ -191,11 +173,9 @@ export class KeyRules {
       return this.#report('unsettled', 'the history has no later lookup of the attempt', open);
     if (!OPEN.has(outcome)) return;
     const isPayment = this.#creates.every((call) => kindOf(call) === 'payment');
-    const isShared = this.#creates.some((call) =>
-      this.run.createsByExternalId
-        .of(inputOf(call).externalId ?? '')
-        .some((other) => other.invocation.key !== this.key),
-    );
+    const isShared = this.#creates
+      .flatMap((call) => this.run.createsByExternalId.of(inputOf(call).externalId ?? ''))
+      .some((other) => other.invocation.key !== this.key);
     if (outcome === 'UNKNOWN' && !isPayment && this.#entries.length === 0)
       return this.run.except('unknownPayout');
     if (outcome === 'UNKNOWN' && isPayment && isShared) return this.run.except('indistinguishable');

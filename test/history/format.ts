@@ -4,14 +4,12 @@
  * written as a label.
  */
 
-export type CreateOperation = 'createPayment' | 'createPayout';
-
 /**
  * A mutation; `attempt`, the outcome of a create by its key; `payment` and `payout`, lookups by external id. Their key
- * is the idempotency key (creates, `attempt`), the transaction id (`confirmPayment`) or the external id (lookups). With
- * several clients, idempotency keys start with the client's name, because each client has its own.
+ * is the idempotency key (creates, `attempt`), the transaction id (`confirmPayment`) or the external id (lookups).
  */
-export type Operation = CreateOperation | 'confirmPayment' | 'attempt' | 'payment' | 'payout';
+export type Operation =
+  'createPayment' | 'createPayout' | 'confirmPayment' | 'attempt' | 'payment' | 'payout';
 
 export interface Amount {
   currency: string;
@@ -20,33 +18,24 @@ export interface Amount {
 
 export interface CreateInput {
   channel: string;
-  /** Null if the gateway generates it. */
   externalId: string | null;
   amount: Amount;
-  /** The type of the method, as the service names it. */
   method: string;
-  /** Whether the input breaks a rule, so that InvalidInputError is right. */
-  isInvalid?: boolean;
 }
 
+/** A label of the confirmation: equal labels stand for equal inputs. */
 export interface ConfirmInput {
-  /** A label of the confirmation: equal labels stand for equal inputs. */
   confirmation: string;
 }
 
-/** The result that the caller received. */
 export interface Result {
   /** The member of the result union, as `PaymentSuccess`. */
   type?: string;
-  /** The code of the GraphQL error, or NO_RESPONSE. */
   error?: string;
-  /** The text of the GraphQL error, for people. */
   message?: string;
-  /** Null if nothing was found. */
   transactionId?: string | null;
   status?: string;
   replayed?: boolean;
-  /** The rules of an InvalidInputError. */
   rules?: string[];
   /** The outcome of an attempt; null if the gateway has no attempt of the key. */
   outcome?: string | null;
@@ -74,47 +63,32 @@ export interface Completion extends Event {
   result: Result;
 }
 
-/** A fault of the harness, for people and for the exceptions of the checker. */
-export interface FaultEvent {
-  event: 'fault';
-  time: number;
-  name: string;
-}
-
 /** The name of a fault after which the journal may lack its latest attempts. */
 export const JOURNAL_LOST = 'journal lost attempts';
 
-/** Settings of the gateway on which its guarantee depends. */
 export interface JournalSettings {
   /** UNKNOWN_SETTLE_SECONDS in ms: for how long the service may delay or hide a create. */
   settleMs: number;
-  /** JOURNAL_RETENTION_DAYS in ms. */
   retentionMs: number;
 }
 
-/** The first line. */
-export interface SettingsEvent extends JournalSettings {
-  event: 'settings';
-  time: number;
-}
+/** A history begins with the settings. The faults of the harness are for people and for the checker's exceptions. */
+export type HistoryLine =
+  | ({ event: 'settings'; time: number } & JournalSettings)
+  | { event: 'fault'; time: number; name: string }
+  | Invocation
+  | Completion;
 
-export type HistoryLine = SettingsEvent | Invocation | Completion | FaultEvent;
-
-/** A transaction of the payment service. */
 export interface LedgerLine {
   kind: 'payment' | 'payout';
   transactionId: string;
-  /** The idempotency key. The caller put it into a field that the service stores. */
   key: string;
   channel: string;
   externalId: string;
   amount: Amount;
   method: string;
-  /** When the request arrived. */
   requestedAt: number;
   createdAt: number;
-  /** When lookups begin to find it. */
   visibleAt: number;
-  /** The confirms that were carried out. */
   confirms: { confirmation: string; requestedAt: number; carriedOutAt: number }[];
 }

@@ -36,7 +36,6 @@ export class Recorder {
     this.write({ event: 'fault', time: this.now(), name });
   }
 
-  /** Records an invocation. Returns the function that records its completion. */
   invoke(call: Pick<Invocation, 'process' | 'operation' | 'key' | 'input'>): (result: Result) => void {
     this.#calls += 1;
     const { process, operation, key, input } = call;

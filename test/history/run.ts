@@ -5,10 +5,8 @@ import {
   type Invocation,
   type JournalSettings,
   type LedgerLine,
-  type Operation,
 } from './format';
 
-/** A call: its invocation, and its completion unless it never ended. */
 export interface Call {
   invocation: Invocation;
   completion?: Completion;
@@ -57,14 +55,12 @@ export interface Violation {
   rule: Rule;
   key: string;
   message: string;
-  /** Numbers of the lines of the history. */
   lines: number[];
 }
 
 export const mayHaveExecuted = ({ completion }: Call): boolean => completion?.event !== 'fail';
 export const isOk = ({ completion }: Call): boolean => completion?.event === 'ok';
 export const endOf = ({ completion }: Call): number => completion?.time ?? Infinity;
-export const isCreate = (operation: Operation): boolean => operation.startsWith('create');
 
 export class Groups<T> extends Map<string, T[]> {
   add(key: string, value: T): void {
@@ -80,12 +76,10 @@ export class Groups<T> extends Map<string, T[]> {
 
 const MAX_LINES = 12;
 
-/** A history and a ledger, indexed, and what was found in them. */
 export class Run {
   readonly violations: Violation[] = [];
+  /** How often the documented limits of the guarantee applied. */
   readonly exceptions = new Map<Exception, number>();
-  /** Number of calls by operation, event and result. */
-  readonly counts = new Map<string, number>();
   readonly creates = new Groups<Call>();
   readonly attempts = new Groups<Call>();
   readonly confirms = new Groups<Call>();
@@ -95,6 +89,7 @@ export class Run {
   readonly entryById = new Map<string, LedgerLine>();
   readonly journalLosses: number[] = [];
   settings: JournalSettings = { settleMs: Infinity, retentionMs: Infinity };
+  readonly calls: number;
   readonly #calls = new Map<number, Call>();
 
   constructor(history: Iterable<HistoryLine>, ledger: Iterable<LedgerLine>) {
@@ -104,7 +99,7 @@ export class Run {
     }
     let line = 0;
     for (const event of history) this.#add(event, (line += 1));
-    for (const call of this.#calls.values()) this.#count(call);
+    this.calls = this.#calls.size;
     this.#calls.clear();
   }
 
@@ -126,21 +121,16 @@ export class Run {
   }
 
   #invoke(invocation: Invocation, line: number): void {
-    const { call: number, key, operation } = invocation;
+    const { call: number, key, operation, input } = invocation;
     const call: Call = { invocation, lines: [line] };
     if (this.#calls.has(number)) this.report('malformed', key, `call ${number} is invoked twice`, [call]);
     this.#calls.set(number, call);
-    if (isCreate(operation)) this.#addCreate(call);
+    if (operation.startsWith('create')) this.creates.add(key, call);
     else if (operation === 'attempt') this.attempts.add(key, call);
     else if (operation === 'confirmPayment') this.confirms.add(key, call);
     else this.lookups.push(call);
-  }
-
-  #addCreate(call: Call): void {
-    const { key, input } = call.invocation;
-    this.creates.add(key, call);
-    if (!input || !('externalId' in input) || input.externalId === null) return;
-    this.createsByExternalId.add(input.externalId, call);
+    if (input && 'externalId' in input && input.externalId !== null)
+      this.createsByExternalId.add(input.externalId, call);
   }
 
   #complete(completion: Completion, line: number): void {
@@ -152,14 +142,7 @@ export class Run {
     call.lines.push(line);
     if (call.completion) return this.report('malformed', key, `call ${number} is completed twice`, [call]);
     call.completion = completion;
-  }
-
-  #count({ invocation: { operation, key }, completion, lines }: Call): void {
-    const { type, error, outcome } = completion?.result ?? {};
-    const name =
-      `${operation} ${completion?.event ?? 'never ended'} ${type ?? error ?? outcome ?? ''}`.trim();
-    this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
-    if (error !== 'INTERNAL_SERVER_ERROR') return;
-    this.violations.push({ rule: 'internalError', key, message: `${operation} ended with ${error}`, lines });
+    if (completion.result.error === 'INTERNAL_SERVER_ERROR')
+      this.report('internalError', key, `${operation} ended with INTERNAL_SERVER_ERROR`, [call]);
   }
 }

@@ -1,17 +1,15 @@
 import type { Attempt, AttemptOutcome } from '../../src/datasources/journal/journal';
-import type { Connections } from '../../src/datasources/payment-service/http/connections';
 import type { Controller, Exchange } from '../../src/datasources/payment-service/http/http-exchange';
-import { call, type Answer } from '../simulation/api';
-import { Checker, newRecord } from '../simulation/checker';
-import type { Instance } from '../simulation/cluster';
-import { Database } from '../simulation/database';
-import { Faults } from '../simulation/faults';
-import { startInstance } from '../simulation/instance';
+import { call } from '../simulation/api';
+import { newRecord } from '../simulation/checker';
+import { Environment } from '../simulation/environment';
+import { startInstance, type Instance } from '../simulation/instance';
 import { isOpen } from '../simulation/journal-model';
 import { Machine } from '../simulation/machine';
-import { MINUTE, SECOND, type Profile } from '../simulation/profile';
-import { SimulatedService, type ServiceRequest, type ServiceResponse } from '../simulation/service';
-import { World } from '../simulation/world';
+import { connectionsTo, receive } from '../simulation/network';
+import { DAY, MINUTE, SECOND, type Profile } from '../simulation/profile';
+import type { ServiceRequest, ServiceResponse } from '../simulation/service';
+import { inputOf } from '../simulation/traffic';
 
 /** A step of a trail of model/create.pml. The model prints its name and two numbers. */
 interface Step {
@@ -20,19 +18,16 @@ interface Step {
   second: number;
 }
 
-/** The result of a trail of the model, or of its replay. */
-interface Result {
-  /** Transactions of the service. */
-  creates: number;
-  /** Outcome of the attempt that holds the key; undefined: none does. */
-  outcome: AttemptOutcome | undefined;
-  /** Callers whose call has succeeded. */
-  succeeded: number[];
-}
-
 export interface Trail {
   steps: Step[];
-  result: Result;
+  result: {
+    /** Transactions of the service. */
+    creates: number;
+    /** Outcome of the attempt that holds the key; undefined: none does. */
+    outcome: AttemptOutcome | undefined;
+    /** Callers whose call has succeeded. */
+    succeeded: number[];
+  };
 }
 
 /** States of the journal's row in the model. */
@@ -74,8 +69,8 @@ const PROFILE: Profile = {
   trafficMs: 0,
   timeoutMs: MINUTE,
   settleMs: 2 * TICK_MS,
-  keepMs: 30 * 24 * 60 * MINUTE,
-  fenceMs: 24 * 60 * MINUTE,
+  keepMs: 30 * DAY,
+  fenceMs: DAY,
   rates: {},
   transitMs: 0,
   lagMs: 0,
@@ -97,15 +92,6 @@ const KEY = {
 } as const;
 const AMOUNT = '10.00';
 
-const INPUT = {
-  idempotencyKey: KEY.key,
-  channel: KEY.channel,
-  amount: { currency: 'INR', value: AMOUNT },
-  externalId: KEY.externalId,
-  description: `${KEY.client}/${KEY.key}`,
-  method: { upi: { email: 'ann@example.com' } },
-};
-
 /** A create that an instance sends. It waits for the steps of the trail. */
 class Post {
   isSent = false;
@@ -119,12 +105,6 @@ class Post {
     readonly request: ServiceRequest,
     readonly exchange: Exchange,
   ) {}
-
-  respond({ status, headers, body }: ServiceResponse): void {
-    this.exchange.onResponseStart(this.controller, status, headers);
-    this.exchange.onResponseData(this.controller, Buffer.from(body));
-    this.exchange.onResponseEnd();
-  }
 }
 
 export interface Replay {
@@ -138,11 +118,11 @@ type Follow = (first: number, second: number, later: readonly Step[]) => boolean
 
 /** Repeats the steps of a trail in the simulation: the gateway's own code, in this order, without other faults. */
 export class Replayer {
-  readonly #world = new World(1, true);
-  readonly #faults = new Faults(this.#world, PROFILE);
-  readonly #database = new Database(this.#world, this.#faults);
-  readonly #service = new SimulatedService(this.#world, this.#faults);
-  readonly #checker = new Checker(this.#world, this.#database, this.#faults);
+  readonly #environment = new Environment(1, PROFILE, true);
+  readonly #world = this.#environment.world;
+  readonly #database = this.#environment.database;
+  readonly #service = this.#environment.service;
+  readonly #checker = this.#environment.checker;
   readonly #key = newRecord(KEY);
   readonly #instances: (Instance | undefined)[] = [];
   /** Creates that wait for their next step; those without an attempt's number are new. */
@@ -158,21 +138,31 @@ export class Replayer {
 
   /** Makes a step happen; tells whether the simulation followed it. */
   readonly #steps: Record<string, Follow> = {
-    call: (caller, instance) => this.#receive(caller, instance),
+    call: (caller, instance) => this.#calls.set(caller, { instance, hasBegun: false }).has(caller),
     begin: (attempt, caller) => this.#begin(attempt, caller),
     join: (caller, _, later) => this.#join(caller, later),
     send: (attempt) => this.#send(attempt),
     refuse: (attempt) => this.#refuse(attempt),
     create: (attempt) => this.#create(attempt),
     respond: (attempt, status) => this.#respond(attempt, status),
-    give_up: (attempt, found) => this.#giveUp(attempt, found < NOTHING_FOUND),
+    give_up: (attempt, found) => {
+      this.#show(found < NOTHING_FOUND);
+      return this.#passUntil(() => this.#postOf.get(attempt)?.isAborted === true, 2 * PROFILE.timeoutMs);
+    },
     recover: (_, found) => this.#lookUp(found < NOTHING_FOUND),
     take_over: (_, found) => this.#lookUp(found < NOTHING_FOUND),
     tick: () => this.#pass(TICK_MS),
     kill: (place) => this.#kill(place),
-    start: (place) => this.#restart(place),
+    start: (place) => {
+      this.#start(place);
+      return this.#pass(SHORT_MS);
+    },
     fail_over: (lost, kind) => this.#failOver(lost, kind),
-    purge: () => this.#purge(),
+    purge: () => {
+      const { model } = this.#database;
+      const step = { target: 'attempts', settledBefore: Infinity, limit: 1, after: null } as const;
+      return model.commit(this.#world.now, true, () => model.purgeStep(step)).deleted >= 0;
+    },
     succeed: (caller) => this.#passUntil(() => this.#succeeded.has(caller), SECOND),
     // Nothing to do: an instance answers at its own time, and the model at any time.
     answer: () => true,
@@ -182,7 +172,6 @@ export class Replayer {
   constructor() {
     this.#key.amounts.add(AMOUNT);
     this.#checker.keys.set(this.#key.id, this.#key);
-    this.#service.onCreate = (entry) => this.#checker.onCreate(entry);
     const check = this.#database.model.onTransition;
     this.#database.model.onTransition = (before, after) => {
       this.#outcomes.add(after?.outcome);
@@ -204,14 +193,11 @@ export class Replayer {
     }
     await this.#compare(result);
     await this.#end();
-    return {
-      differences: this.#differences,
-      violations: this.#checker.violations,
-      trace: this.#world.lines,
-    };
+    const { violations } = this.#checker;
+    return { differences: this.#differences, violations, trace: this.#world.lines };
   }
 
-  async #compare({ creates, outcome, succeeded }: Result): Promise<void> {
+  async #compare({ creates, outcome, succeeded }: Trail['result']): Promise<void> {
     const hasOutcome = (): boolean =>
       this.#outcomes.has(outcome) ||
       this.#row?.outcome === outcome ||
@@ -234,13 +220,11 @@ export class Replayer {
     return this.#row !== undefined && isOpen(this.#row);
   }
 
-  /** Lets time pass. Resolves with true: a step that only waits is followed. */
   async #pass(ms: number): Promise<true> {
     await this.#world.runUntil(this.#world.now + ms);
     return true;
   }
 
-  /** Lets time pass until a condition holds; resolves with whether it does. */
   async #passUntil(condition: () => boolean, limitMs: number): Promise<boolean> {
     const until = this.#world.now + limitMs;
     while (!condition() && this.#world.now < until) await this.#pass(SHORT_MS);
@@ -249,43 +233,18 @@ export class Replayer {
 
   #start(place: number): void {
     const machine = new Machine(`instance ${place}`, this.#world, { offsetMs: 0 });
-    const network = this.#networkOf(machine);
-    const operations = startInstance(machine, { database: this.#database, network, profile: PROFILE });
-    this.#instances[place] = { machine, operations };
-  }
-
-  #networkOf(machine: Machine): Connections {
-    return {
-      post: ({ path, headers, body: data }, exchange) =>
-        void this.#posts.push(new Post(machine, { method: 'POST', path, headers, data }, exchange)),
-      get: ({ path, headers }, exchange) => {
-        const [route = '', data = ''] = path.split('?');
-        const lookup = new Post(machine, { method: 'GET', path: route, headers, data }, exchange);
-        exchange.onRequestStart(lookup.controller);
-        machine.deliver(1, () => {
-          this.#lookups += 1;
-          const response = this.#service.handle(lookup.request);
-          this.#world.trace(`${machine.name} looks up: ${response.status}`);
-          if (!lookup.isAborted) lookup.respond(response);
-        });
-      },
-      close: () => Promise.resolve(),
-    };
-  }
-
-  #receive(caller: number, instance: number): boolean {
-    this.#calls.set(caller, { instance, hasBegun: false });
-    return true;
-  }
-
-  #giveUp(attempt: number, isShown: boolean): Promise<boolean> {
-    this.#show(isShown);
-    return this.#passUntil(() => this.#postOf.get(attempt)?.isAborted === true, 2 * PROFILE.timeoutMs);
-  }
-
-  #restart(place: number): Promise<boolean> {
-    this.#start(place);
-    return this.#pass(SHORT_MS);
+    const network = connectionsTo((request, exchange) => {
+      const sent = new Post(machine, request, exchange);
+      if (request.method === 'POST') return void this.#posts.push(sent);
+      exchange.onRequestStart(sent.controller);
+      machine.deliver(1, () => {
+        this.#lookups += 1;
+        const response = this.#service.handle(request);
+        this.#world.trace(`${machine.name} looks up: ${response.status}`);
+        if (!sent.isAborted) receive(exchange, sent.controller, response);
+      });
+    });
+    this.#instances[place] = startInstance(machine, this.#environment, network);
   }
 
   #beginCall(caller: number): void {
@@ -295,38 +254,30 @@ export class Replayer {
     known.hasBegun = true;
     const startedAt = this.#world.now;
     const { machine, operations } = instance;
+    const input = inputOf(this.#key, AMOUNT);
     machine.deliver(1, () => {
-      void call(operations, this.#key.client, { document: 'payment', input: INPUT }).then(
-        (answer: Answer) => {
-          this.#world.trace(`answer ${answer.result}`);
-          if (!answer.isError && answer.transactionId) this.#succeeded.add(caller);
-          this.#checker.onAnswer(this.#key, { amount: AMOUNT, startedAt }, answer);
-        },
-      );
+      void call(operations, KEY.client, { document: 'payment', input }).then((answer) => {
+        this.#world.trace(`answer ${answer.result}`);
+        if (!answer.isError && answer.transactionId) this.#succeeded.add(caller);
+        this.#checker.onAnswer(this.#key, { amount: AMOUNT, startedAt }, answer);
+      });
     });
   }
 
-  /** A call writes an attempt, and is about to send it. */
   async #begin(attempt: number, caller: number): Promise<boolean> {
     this.#beginCall(caller);
-    const next = (): Post | undefined => this.#posts[0];
-    await this.#passUntil(() => next() !== undefined, 5 * SECOND);
+    await this.#passUntil(() => this.#posts.length > 0, 5 * SECOND);
     const post = this.#posts.shift();
     if (post) this.#postOf.set(attempt, post);
     return post !== undefined;
   }
 
-  /** A call finds an attempt of its key. */
   async #join(caller: number, later: readonly Step[]): Promise<boolean> {
     // The model lets the lease of a dead instance end at any time.
-    if (later.some(({ name }) => name === 'take_over')) await this.#leaseEnds();
+    if (later.some(({ name }) => name === 'take_over'))
+      await this.#pass(Math.max(0, (this.#row?.leaseUntil ?? 0) - this.#database.now()) + SECOND);
     this.#beginCall(caller);
     return this.#pass(SHORT_MS);
-  }
-
-  async #leaseEnds(): Promise<void> {
-    const leaseUntil = this.#row?.leaseUntil ?? 0;
-    await this.#pass(Math.max(0, leaseUntil - this.#database.now()) + SECOND);
   }
 
   async #send(attempt: number): Promise<boolean> {
@@ -368,7 +319,7 @@ export class Replayer {
     const response = status === 201 ? post?.response : this.#service.response(status, { message: 'no' });
     if (!post?.machine.isAlive || post.isAborted || !response) return false;
     post.isInFlight = false;
-    post.respond(response);
+    receive(post.exchange, post.controller, response);
     return this.#pass(SHORT_MS);
   }
 
@@ -403,13 +354,6 @@ export class Replayer {
     if (kind === RESTARTS) this.#database.crash(SHORT_MS);
     else this.#database.failOver(lost > 0 && lost < NOTHING_LOST ? 2 * TICK_MS : 0, SHORT_MS);
     return this.#pass(2 * SHORT_MS);
-  }
-
-  #purge(): boolean {
-    const { model } = this.#database;
-    const step = { target: 'attempts', settledBefore: Infinity, limit: 1, after: null } as const;
-    model.commit(this.#world.now, true, () => model.purgeStep(step));
-    return true;
   }
 
   /** Ends all faults: starts dead instances, waits until open attempts are settled, and calls once more. */

@@ -26,9 +26,8 @@ export interface Answer {
   /** Type of the result; the kind of the error. */
   result: string;
   isError: boolean;
-  replayed?: boolean;
-  transactionId?: string;
-  /** Broken rules of an InvalidInputError. */
+  replayed?: boolean | undefined;
+  transactionId?: string | undefined;
   rules: string[];
   audit: AuditEntry[];
 }
@@ -41,8 +40,6 @@ interface Done {
   fields?: { rule: string }[];
 }
 
-let requests = 0;
-
 /** Executes a mutation through the public schema, its access checks and its audit log. */
 export async function call(
   operations: Operations,
@@ -50,12 +47,8 @@ export async function call(
   { document, input }: { document: Kind | 'confirm'; input: object },
 ): Promise<Answer> {
   const audit: AuditEntry[] = [];
-  requests += 1;
-  const identity = {
-    requestId: String(requests),
-    ip: '192.0.2.1',
-    caller: { ...UNAUTHENTICATED_CALLER, id: client },
-  };
+  const caller = { ...UNAUTHENTICATED_CALLER, id: client };
+  const identity = { requestId: 'request', ip: '192.0.2.1', caller };
   const contextValue = new OperationContext(operations, (entry) => void audit.push(entry), identity);
   const { data, errors } = (await execute({
     schema,
@@ -70,12 +63,6 @@ export async function call(
   }
   const { __typename: result, replayed, payment, payout, fields = [] } = data.done;
   const transactionId = (payment ?? payout)?.transactionId;
-  return {
-    result,
-    isError: false,
-    rules: fields.map(({ rule }) => rule),
-    audit,
-    ...(replayed !== undefined && { replayed }),
-    ...(transactionId !== undefined && { transactionId }),
-  };
+  const rules = fields.map(({ rule }) => rule);
+  return { result, isError: false, replayed, transactionId, rules, audit };
 }

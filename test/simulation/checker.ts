@@ -1,4 +1,4 @@
-import type { Attempt, AttemptOutcome } from '../../src/datasources/journal/journal';
+import type { Attempt } from '../../src/datasources/journal/journal';
 import type { Entry, Kind } from '../support/payment-service/ledger';
 import type { Answer } from './api';
 import type { Database } from './database';
@@ -6,52 +6,34 @@ import type { Faults } from './faults';
 import { SERVICE_NAME } from './instance';
 import { isOpen, isReleased } from './journal-model';
 import type { Machine } from './machine';
-import { JOURNAL_FAULTS, type Profile } from './profile';
+import { JOURNAL_FAULTS } from './profile';
 import type { ServiceRequest } from './service';
 import type { World } from './world';
 
-/** The checker's knowledge of one idempotency key. */
-export interface KeyRecord {
-  /** `client/key`, which its creates carry as their description. */
-  id: string;
+interface KeyChoice {
   client: string;
   key: string;
   kind: Kind;
   channel: string;
   /** Null: the gateway derives it from the key. */
   externalId: string | null;
-  amounts: Set<string>;
-  entries: Entry[];
-  /** Transaction of the first success that a caller received. */
-  successId: string | undefined;
-  /** Simulated times at which the first transaction was created, and at which a caller first received a success. */
-  createdAt: number;
-  succeededAt: number;
-  freshSuccesses: number;
 }
 
-/** Returns the record of a key that has not been used. */
-export const newRecord = (
-  given: Pick<KeyRecord, 'client' | 'key' | 'kind' | 'channel' | 'externalId'>,
-): KeyRecord => ({
-  ...given,
-  id: `${given.client}/${given.key}`,
-  amounts: new Set(),
-  entries: [],
-  successId: undefined,
+export const newRecord = (choice: KeyChoice) => ({
+  ...choice,
+  /** Its creates carry this id as their description. */
+  id: `${choice.client}/${choice.key}`,
+  amounts: new Set<string>(),
+  entries: [] as Entry[],
+  /** Transaction of the first success that a caller received. */
+  successId: undefined as string | undefined,
+  /** Simulated times at which the first transaction was created, and at which a caller first received a success. */
   createdAt: Infinity,
   succeededAt: Infinity,
   freshSuccesses: 0,
 });
 
-/** Transitions of one attempt that the documentation allows. A rejection may be recorded after a takeover. */
-const ALLOWED: Readonly<Record<AttemptOutcome, readonly AttemptOutcome[]>> = {
-  in_progress: ['in_progress', 'succeeded', 'rejected', 'not_sent', 'unknown'],
-  unknown: ['unknown', 'succeeded', 'rejected', 'not_sent'],
-  succeeded: [],
-  rejected: [],
-  not_sent: [],
-};
+export type KeyRecord = ReturnType<typeof newRecord>;
 
 /** Time in ms after a failover in which instances write the creates in flight again. */
 const REWRITE_MS = 10_000;
@@ -60,7 +42,6 @@ const CLOCK_READ_MS = 30_000;
 /** Time in ms after a fault of a machine or the database in which leases may end although their owner is alive. */
 const CALM_MS = 25_000;
 
-/** Checks the invariants at every step that they concern. */
 export class Checker {
   readonly violations: string[] = [];
   readonly keys = new Map<string, KeyRecord>();
@@ -68,19 +49,16 @@ export class Checker {
   creates = 0;
   /** Confirms whose success a caller received, each as `transaction input`. */
   readonly #confirmed = new Set<string>();
-  /** The machines that wait for the response to a confirm, by payment. */
   readonly #confirming = new Map<string, Machine>();
   /** Simulated time at which an attempt was first written, by its id. */
   readonly #begunAt = new Map<string, number>();
-  /** Ids of the attempts whose request was sent at least in part. */
   readonly #sent = new Set<string>();
-  /** Simulated time at which a transaction was recorded, by its id. */
   readonly #recordedAt = new Map<string, number>();
 
   constructor(
     private readonly world: World,
-    private readonly database: Database,
     private readonly faults: Faults,
+    private readonly database: Database,
   ) {
     database.model.onTransition = (before, after) => this.#onTransition(before, after);
     database.onFence = () => {
@@ -89,16 +67,11 @@ export class Checker {
     };
   }
 
-  private get profile(): Profile {
-    return this.faults.profile;
-  }
-
   fail(invariant: string, detail: string): void {
     this.world.trace(`VIOLATION ${invariant}: ${detail}`);
     this.violations.push(`${invariant}: ${detail}`);
   }
 
-  /** Called when the first byte of a create or confirm is written. */
   onPost({ path, data }: ServiceRequest, machine: Machine): void {
     const body = JSON.parse(data) as { description?: string; id?: string; utr?: string };
     if (path.endsWith('/confirm/')) {
@@ -119,13 +92,13 @@ export class Checker {
     // A suspended instance does not renew its leases.
     const disturbedAt = Math.max(this.faults.disturbedAt, machine.pausedUntil, other?.pausedUntil ?? 0);
     const isCalm = this.world.now - disturbedAt > CALM_MS;
-    const renewsLeases = JOURNAL_FAULTS.every((fault) => this.profile.rates[fault] === undefined);
+    const renewsLeases = JOURNAL_FAULTS.every((fault) => this.faults.profile.rates[fault] === undefined);
     if (other?.isAlive && isCalm && renewsLeases)
       this.fail('one confirm of a payment is sent at a time', transactionId);
     this.#confirming.set(transactionId, machine);
   }
 
-  /** After a step of the journal's clock, an instance may take the lease of a confirm in flight as expired. */
+  /** After a step of the journal's clock, the lease of a confirm in flight may count as expired. */
   #hasReliableLeases(): boolean {
     return this.world.now - this.faults.clockStepAt > CLOCK_READ_MS;
   }
@@ -141,23 +114,18 @@ export class Checker {
     record.createdAt = Math.min(record.createdAt, this.world.now);
     if (record.entries.length > 1)
       this.fail('one key creates at most once', `${record.id} ${record.entries.length} times`);
-    const others = entry.kind === 'payout' ? this.othersWith(entry) : [];
-    if (others.length > 0) this.fail('no payout is sent under an external id that was taken', record.id);
+    if (entry.kind === 'payout' && this.#isTaken(entry))
+      this.fail('no payout is sent under an external id that was taken', record.id);
     const attempt = this.database.model.find({ service: SERVICE_NAME, ...record });
     const hasLost = this.database.lostAt > -Infinity;
     if (!hasLost && (!attempt || isReleased(attempt)))
       this.fail('a key is not released while its create is under way', record.id);
   }
 
-  othersWith({ kind, channel, externalId, transactionId }: Entry): Entry[] {
-    const all = [...this.foreign, ...[...this.keys.values()].flatMap(({ entries }) => entries)];
-    return all.filter(
-      (other) =>
-        other.kind === kind &&
-        other.channel === channel &&
-        other.externalId === externalId &&
-        other.transactionId !== transactionId,
-    );
+  #isTaken({ kind, channel, externalId, transactionId }: Entry): boolean {
+    return [...this.foreign, ...[...this.keys.values()].flatMap(({ entries }) => entries)]
+      .filter((other) => other.kind === kind && other.channel === channel)
+      .some((other) => other.externalId === externalId && other.transactionId !== transactionId);
   }
 
   /** Checks an answer to a create. `startedAt`: simulated time at which the call began. */
@@ -166,9 +134,9 @@ export class Checker {
     { amount, startedAt }: { amount: string; startedAt: number },
     answer: Answer,
   ): void {
-    const { result, transactionId, replayed, rules } = answer;
+    const { result, rules } = answer;
     this.#checkAudit(record.id, answer);
-    if (result.endsWith('Success')) return this.#onSuccess(record, amount, { transactionId, replayed });
+    if (result.endsWith('Success')) return this.#onSuccess(record, amount, answer);
     if (result.startsWith('bug')) return this.fail('no call fails by a bug', result);
     if (result === 'RejectedByServiceError' && record.createdAt < startedAt)
       this.fail('a rejected create created nothing', record.id);
@@ -180,11 +148,7 @@ export class Checker {
       this.fail('a create conflicts with another input only', record.id);
   }
 
-  #onSuccess(
-    record: KeyRecord,
-    amount: string,
-    { transactionId, replayed }: { transactionId: string | undefined; replayed: boolean | undefined },
-  ): void {
+  #onSuccess(record: KeyRecord, amount: string, { transactionId, replayed }: Answer): void {
     const entry = record.entries.find((each) => each.transactionId === transactionId);
     if (!entry) return this.fail('a success names what the key created', `${record.id} ${transactionId}`);
     if (entry.amount.value !== amount)
@@ -216,14 +180,17 @@ export class Checker {
   }
 
   #isExternalIdShared({ kind, channel, externalId, id }: KeyRecord): boolean {
-    const isOther = (other: KeyRecord): boolean =>
-      other.id !== id && other.kind === kind && other.channel === channel && other.externalId === externalId;
-    const isForeign = (other: Entry): boolean => other.kind === kind && other.externalId === externalId;
-    return externalId !== null && ([...this.keys.values()].some(isOther) || this.foreign.some(isForeign));
+    const others = [...this.keys.values()].filter((other) => other.id !== id && other.channel === channel);
+    const isSame = (other: Pick<KeyRecord, 'kind' | 'externalId'>): boolean =>
+      other.kind === kind && other.externalId === externalId;
+    return externalId !== null && [...others, ...this.foreign].some(isSame);
   }
 
   #onTransition(before: Attempt | null, after: Attempt | null): void {
-    if (!after) return this.#checkPurge(before);
+    if (!after) {
+      if (before && isOpen(before)) this.fail('no open attempt is purged', `${before.client}/${before.key}`);
+      return;
+    }
     const id = `${after.client}/${after.key}`;
     const isSame = before?.id === after.id;
     if (!isSame) {
@@ -232,12 +199,14 @@ export class Checker {
     }
     if (before && !isSame && !isReleased(before))
       this.fail('a key that is not released keeps its attempt', id);
-    if (isSame && before && !ALLOWED[before.outcome].includes(after.outcome))
-      this.fail('attempts follow the state diagram', `${id} ${before.outcome} -> ${after.outcome}`);
-    if (isSame && before) this.#checkRelease(before, after);
+    if (before && isSame) this.#checkTransition(before, after);
     if (!isOpen(after)) this.faults.closeWindow(id);
-    if (after.outcome === 'succeeded') this.#onRecorded(id, after);
-    const createdAt = this.keys.get(id)?.createdAt ?? Infinity;
+    const { createdAt = Infinity, entries = [] } = this.keys.get(id) ?? {};
+    if (after.outcome === 'succeeded') {
+      this.#recordedAt.set(after.transactionId ?? '', this.world.now);
+      if (!entries.some(({ transactionId }) => transactionId === after.transactionId))
+        this.fail('the journal records what the key created', `${id} ${after.transactionId}`);
+    }
     // If the journal has lost the attempt, it may have an earlier one of the key, perhaps written again, and its key may
     // become reusable: the fence protects later creates. That of an attempt begun after the create must not.
     const hasLost = this.database.lostAt > -Infinity;
@@ -246,36 +215,30 @@ export class Checker {
       this.fail('a key that created something is not released', id);
   }
 
-  /** The key of a payout must not become reusable because of lookups alone. */
-  #checkRelease(before: Attempt, after: Attempt): void {
-    const isByLookups = before.outcome === 'unknown' && before.absence.spanMs >= this.profile.settleMs / 2;
+  #checkTransition(before: Attempt, after: Attempt): void {
+    const id = `${after.client}/${after.key}`;
+    const isUnknown = before.outcome === 'unknown';
+    // A rejection may be recorded after a takeover.
+    if (!isOpen(before) || (isUnknown && after.outcome === 'in_progress'))
+      this.fail('attempts follow the state diagram', `${id} ${before.outcome} -> ${after.outcome}`);
+    const isByLookups = isUnknown && before.absence.spanMs >= this.faults.profile.settleMs / 2;
     // If it was not sent, the instance that wrote it may record that late.
     const wasSent = this.#sent.has(after.id);
     if (isByLookups && wasSent && after.outcome === 'not_sent' && after.kind === 'payout')
-      this.fail('a payout is never released by lookups', `${after.client}/${after.key}`);
+      this.fail('a payout is never released by lookups', id);
   }
 
-  #onRecorded(id: string, { transactionId }: Attempt): void {
-    this.#recordedAt.set(transactionId ?? '', this.world.now);
-    if (!this.keys.get(id)?.entries.some((entry) => entry.transactionId === transactionId))
-      this.fail('the journal records what the key created', `${id} ${transactionId}`);
-  }
-
-  #checkPurge(before: Attempt | null): void {
-    if (before && isOpen(before)) this.fail('no open attempt is purged', `${before.client}/${before.key}`);
-  }
-
-  /** Returns a transaction of another key that the journal has recorded durably. */
   recordedTransaction({ path, data }: ServiceRequest): string | undefined {
-    if (path.endsWith('/confirm/') || this.profile.purges || this.profile.transitMs < 5000) return undefined;
+    const { purges, transitMs } = this.faults.profile;
+    if (path.endsWith('/confirm/') || purges || transitMs < 5000) return undefined;
     const { description } = JSON.parse(data) as { description: string };
     const { kind, id } = this.#record(description);
-    const isOther = (attempt: Attempt): boolean =>
-      attempt.outcome === 'succeeded' &&
-      attempt.kind === kind &&
-      `${attempt.client}/${attempt.key}` !== id &&
-      this.world.now - (this.#recordedAt.get(attempt.transactionId ?? '') ?? Infinity) > 2000;
-    return this.database.model.attempts.find(isOther)?.transactionId ?? undefined;
+    const isDurable = ({ transactionId }: Attempt): boolean =>
+      this.world.now - (this.#recordedAt.get(transactionId ?? '') ?? Infinity) > 2000;
+    const found = this.database.model.attempts
+      .filter((attempt) => attempt.outcome === 'succeeded' && attempt.kind === kind)
+      .find((attempt) => `${attempt.client}/${attempt.key}` !== id && isDurable(attempt));
+    return found?.transactionId ?? undefined;
   }
 
   /**
@@ -288,7 +251,7 @@ export class Checker {
     const begunAt = this.#begunAt.get(attempt.id) ?? 0;
     const isAgeUnknown =
       attempt.serviceStartedAt === null && this.faults.clockStepAt > begunAt - CLOCK_READ_MS;
-    const isPastRetention = this.world.now - begunAt > this.profile.keepMs;
+    const isPastRetention = this.world.now - begunAt > this.faults.profile.keepMs;
     // The journal has lost a later attempt with other input, which created the transaction.
     const isOtherInput = record.entries.some(({ amount }) => amount.value !== attempt.value);
     if (isAgeUnknown || isPastRetention || isOtherInput || this.#isExternalIdShared(record)) return false;

@@ -1,64 +1,38 @@
-import type { Operations } from '../../src/core';
-import type { Database } from './database';
-import type { Faults } from './faults';
-import { startInstance } from './instance';
+import type { Environment } from './environment';
+import { startInstance, type Instance } from './instance';
 import { Machine } from './machine';
-import { Network } from './network';
+import { networkOf } from './network';
 import { INCIDENTS, MINUTE, SECOND, type Incident } from './profile';
-import type { SimulatedService } from './service';
-import type { World } from './world';
 
-export interface Instance {
-  machine: Machine;
-  operations: Operations;
-}
-
-interface ClusterOptions {
-  world: World;
-  faults: Faults;
-  database: Database;
-  service: SimulatedService;
-  network: Omit<ConstructorParameters<typeof Network>[0], 'world' | 'faults' | 'service'>;
-}
-
-/** The instances of the gateway, and what happens to their machines and to the database. */
 export class Cluster {
   readonly #slots: { wall: { offsetMs: number }; instance: Instance | undefined }[];
 
-  constructor(private readonly options: ClusterOptions) {
-    const { faults } = options;
-    const { instances, rates } = faults.profile;
-    const mayStep = rates.wall_clock_step !== undefined;
-    this.#slots = Array.from({ length: instances }, () => ({
-      wall: {
-        offsetMs: mayStep ? faults.random.between(-2 * MINUTE, 2 * MINUTE) : faults.random.between(-50, 50),
-      },
+  constructor(private readonly environment: Environment) {
+    const { random, profile } = environment.faults;
+    const maxOffsetMs = profile.rates.wall_clock_step === undefined ? 50 : 2 * MINUTE;
+    this.#slots = Array.from({ length: profile.instances }, () => ({
+      wall: { offsetMs: random.between(-maxOffsetMs, maxOffsetMs) },
       instance: undefined,
     }));
     this.#slots.forEach((_, place) => this.#start(place));
   }
 
-  /** Returns an instance that is alive; undefined if none is. */
   any(): Instance | undefined {
     const alive = this.#slots.flatMap(({ instance }) => instance ?? []);
-    return alive.length > 0 ? this.options.faults.random.one(alive) : undefined;
+    return alive.length > 0 ? this.environment.faults.random.one(alive) : undefined;
   }
 
   #start(place: number): void {
-    const { world, faults, database, service, network } = this.options;
+    const { world } = this.environment;
     const slot = this.#slots[place];
     if (!slot || slot.instance) return;
     const machine = new Machine(`instance ${place}`, world, slot.wall);
-    const connections = new Network({ world, faults, service, ...network }, machine);
-    const { profile } = faults;
-    const operations = startInstance(machine, { database, network: connections, profile });
+    slot.instance = startInstance(machine, this.environment, networkOf(this.environment, machine));
     world.trace(`instance ${place} starts`);
-    slot.instance = { machine, operations };
   }
 
-  /** Kills a process. Another one starts after a while. */
   kill(place: number): void {
-    const { world, faults } = this.options;
+    const { world, faults } = this.environment;
     const slot = this.#slots[place];
     if (!slot?.instance) return;
     world.trace(`instance ${place} dies`);
@@ -67,9 +41,8 @@ export class Cluster {
     world.at(faults.random.between(100, 15 * SECOND), () => this.#start(place));
   }
 
-  /** Makes incidents happen until the faults are over. */
   scheduleIncidents(): void {
-    const { world, faults } = this.options;
+    const { world, faults } = this.environment;
     // Less than a second, and at no regular times, so that an incident hits each step of a create.
     world.at(faults.random.between(20, 500), () => {
       if (faults.isOver) return;
@@ -80,7 +53,7 @@ export class Cluster {
   }
 
   #happen(incident: Incident): void {
-    const { world, faults, database } = this.options;
+    const { world, faults, database } = this.environment;
     const { random, profile } = faults;
     const place = random.between(0, profile.instances - 1);
     const machine = this.#slots[place]?.instance?.machine;
@@ -117,7 +90,7 @@ export class Cluster {
 
   /** Ends all faults of machines and database, and starts the dead instances. Returns when every machine is awake. */
   heal(): number {
-    const { database, world } = this.options;
+    const { database, world } = this.environment;
     database.heal();
     this.#slots.forEach(({ instance }, place) => {
       if (instance) instance.machine.lagMs = 0;

@@ -1,5 +1,4 @@
 import { JournalUnavailable, type Journal, type PurgeProgress } from '../../src/datasources/journal/journal';
-import { FIRST_POSITION } from '../../src/datasources/journal/changes';
 import type { Faults } from './faults';
 import { JournalModel } from './journal-model';
 import type { Machine } from './machine';
@@ -11,14 +10,12 @@ const TIME_LIMIT_MS = 400;
 /** Age in ms at which the background writer has synced a commit. */
 const SYNCED_AFTER_MS = 600;
 
-const notSimulated = (): Promise<never> => Promise.reject(new Error('The simulated journal has no lists.'));
+const notSimulated = (): Promise<never> => Promise.reject(new Error('The simulation does not call this.'));
 
 interface Kind {
   isWrite?: boolean;
   isDurable?: boolean;
-  /** The create that the call concerns. */
   key?: string;
-  /** For the trace. */
   shown?: string;
 }
 
@@ -32,7 +29,6 @@ export class Database {
   #downUntil = 0;
   /** Number of restarts. A statement that arrived before a restart is never executed after it. */
   #runs = 0;
-  /** Simulated time of the last failover that lost commits. */
   lostAt = -Infinity;
   onFence: () => void = () => undefined;
 
@@ -58,7 +54,6 @@ export class Database {
     this.#stalledUntil = this.world.now + ms;
   }
 
-  /** Crashes and restarts: commits that were not synced are undone. */
   crash(downMs: number): void {
     this.model.syncUntil(this.world.now - SYNCED_AFTER_MS);
     const lost = this.model.crash();
@@ -95,12 +90,11 @@ export class Database {
     const fail = (): void => reject(new JournalUnavailable(new Error(name)));
     const timer = machine.runtime.after(TIME_LIMIT_MS, fail);
     const answer = (settle: () => void): void => {
-      const isLost = fault === 'journal_unanswered';
-      if (!isLost)
-        machine.deliver(random.between(0, 3), () => {
-          timer.cancel();
-          settle();
-        });
+      if (fault === 'journal_unanswered') return;
+      machine.deliver(random.between(0, 3), () => {
+        timer.cancel();
+        settle();
+      });
     };
     const slowMs = fault === 'journal_slow' ? random.between(200, 3000) : 0;
     const arrive = (arrivedIn: number): void => {
@@ -109,34 +103,30 @@ export class Database {
       if (world.now < this.#stalledUntil)
         return world.at(this.#stalledUntil - world.now, () => arrive(arrivedIn));
       if (this.isDiskFull && kind.isWrite) return answer(fail);
-      this.#execute(name, kind, run).then(
-        (result) => answer(() => resolve(result)),
-        (error: unknown) => answer(() => reject(error as Error)),
-      );
+      try {
+        const result = this.#execute(name, kind, run);
+        answer(() => resolve(result));
+      } catch (error) {
+        answer(() => reject(error as Error));
+      }
     };
     world.at(random.between(0, 3) + slowMs, () => arrive(this.#runs));
     return promise;
   }
 
-  async #execute<T>(
-    name: string,
-    { isWrite, isDurable, key, shown: id = '' }: Kind,
-    run: () => T,
-  ): Promise<T> {
+  #execute<T>(name: string, { isWrite, isDurable = true, key = '', shown: id = '' }: Kind, run: () => T): T {
     this.model.syncUntil(this.world.now - SYNCED_AFTER_MS);
-    let result: T;
     try {
-      result = isWrite ? this.model.commit(this.world.now, isDurable ?? true, run) : run();
+      const result = isWrite ? this.model.commit(this.world.now, isDurable, run) : run();
+      const shown = typeof result === 'object' && result && 'kind' in result ? result.kind : typeof result;
+      this.world.trace(`journal ${name} ${key} ${String(shown)} ${id}`);
+      return result;
     } catch (error) {
-      this.world.trace(`journal ${name} ${key ?? ''} ${String(error)}`);
+      this.world.trace(`journal ${name} ${key} ${String(error)}`);
       throw error;
     }
-    const shown = typeof result === 'object' && result && 'kind' in result ? result.kind : typeof result;
-    this.world.trace(`journal ${name} ${key ?? ''} ${String(shown)} ${id}`);
-    return Promise.resolve(result);
   }
 
-  /** Returns the journal as one instance uses it. */
   connect(machine: Machine): Journal {
     const { model } = this;
     const read = <T>(name: string, run: () => T): Promise<T> => this.call(machine, name, {}, run);
@@ -168,37 +158,31 @@ export class Database {
       endConfirm: (id, result) => write('endConfirm', () => model.endConfirm(id, result)),
       confirmedInputs: (payment) => read('confirmedInputs', () => model.confirmedInputs(payment)),
       findById: (service, id) => read('findById', () => model.findById(service, id)),
-      findAny: (service, id) => read('findAny', () => model.findById(service, id)),
-      unknown: (service, limit) => read('unknown', () => model.unknown(service, limit)),
-      countUnknown: (service) => read('countUnknown', () => model.countUnknown(service)),
       purgeStep: (step) =>
         write<PurgeProgress | null>('purgeStep', () => model.purgeStep(step), { isDurable: false }),
-      checkWrite: () => write('checkWrite', () => undefined),
       readState: () => write('readState', () => model.readState()),
       setFence: (reason) =>
         write('setFence', () => {
           this.onFence();
           return model.setFence(reason);
         }),
-      // The simulated callers read no lists, and may see what others created.
+      // The simulation has no operators, metrics and record of changes; its callers read no lists, and may see what
+      // others created.
+      findAny: notSimulated,
+      unknown: notSimulated,
+      countUnknown: notSimulated,
+      checkWrite: notSimulated,
       findCreated: notSimulated,
       list: notSimulated,
-      // The simulation has no record of changes.
       mayBeFollowed: (ids) => Promise.resolve(ids.map(() => false)),
       recordObservation: () => Promise.resolve('not_followed'),
-      claimFollowed: () => Promise.resolve([]),
-      scheduleFollowed: () => Promise.resolve(),
-      countFollowed: () => Promise.resolve({ followed: 0, due: 0, oldestDueAt: null }),
-      readChanges: ({ after }) =>
-        Promise.resolve({
-          changes: [],
-          hasMore: false,
-          readUntil: after ?? FIRST_POSITION,
-          isBehind: false,
-        }),
-      newestChange: () => Promise.resolve(FIRST_POSITION),
-      ping: () => read('ping', () => undefined),
-      close: () => Promise.resolve(),
+      claimFollowed: notSimulated,
+      scheduleFollowed: notSimulated,
+      countFollowed: notSimulated,
+      readChanges: notSimulated,
+      newestChange: notSimulated,
+      ping: notSimulated,
+      close: notSimulated,
     };
   }
 }

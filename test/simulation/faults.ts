@@ -1,23 +1,20 @@
-import { Tally } from '../chaos/random';
+import { Tally, type Random } from '../chaos/random';
 import { INCIDENTS, type Fault, type Profile } from './profile';
-import type { SeededRandom } from './random';
 import type { World } from './world';
-
-/** The faults of one open create: from its write to the journal until its outcome is recorded. */
-type Window = Set<Fault>;
 
 /** Chooses faults, and counts which ones happened, alone and in pairs, while a create was open. */
 export class Faults {
   readonly counts = new Tally();
-  /** Number of faults and pairs of faults that happened while one create was open. */
+  /** Faults, and pairs of faults, that happened while a create was open. */
   readonly inWindow = new Tally();
-  readonly #windows = new Map<string, Window>();
+  /** The faults of each open create: from its write to the journal until its outcome is recorded. */
+  readonly #windows = new Map<string, Set<Fault>>();
   isOver = false;
   /** Simulated time of the last fault of a machine or of the database. */
   disturbedAt = -Infinity;
   /** Simulated time at which the journal's clock last stepped, or the monotonic clock of a machine last stopped. */
   clockStepAt = -Infinity;
-  readonly random: SeededRandom;
+  readonly random: Random;
 
   constructor(
     private readonly world: World,
@@ -31,7 +28,6 @@ export class Faults {
     return !this.isOver && rate > 0 && this.random.chance(rate);
   }
 
-  /** Chooses which of these faults happens to a request; undefined if none does. */
   choose<F extends Fault>(faults: readonly F[]): F | undefined {
     if (this.isOver) return undefined;
     let left = this.random.next();

@@ -1,4 +1,4 @@
-import { startOperations, type Operations } from '../../src/core';
+import { startOperations } from '../../src/core';
 import { CallbackTokens } from '../../src/core/callbacks/callback-tokens';
 import { readConfig } from '../../src/config';
 import { Credentials } from '../../src/datasources/payment-service/credentials';
@@ -8,27 +8,32 @@ import { PaymentService } from '../../src/datasources/payment-service/payments';
 import { PayoutService } from '../../src/datasources/payment-service/payouts';
 import { SHORTEST_POLL_AFTER } from '../../src/shared/poll-after';
 import { Secret } from '../../src/shared/secret';
-import type { Database } from './database';
-import type { Machine } from './machine';
 import type { Connections } from '../../src/datasources/payment-service/http/connections';
-import type { Profile } from './profile';
+import type { Environment } from './environment';
+import type { Machine } from './machine';
 import { API_KEY, SECRET_KEY } from './service';
 
 const { watching } = readConfig({});
 
 export const SERVICE_NAME = 'simulated';
 
+const none = (): undefined => undefined;
+const UNOBSERVED_RECOVERY = {
+  onRecovery: none,
+  onReconcilerRun: none,
+  onClockStep: none,
+  onOutcomeRecovered: none,
+};
+const UNOBSERVED_CHANGES = { onPoll: none, onChange: none, onFollowLookup: none, onDelivered: none };
+
 /** Starts the gateway's core and its client of the payment service on a machine, as src/app/gateway.ts does. */
-export function startInstance(
-  machine: Machine,
-  { database, network, profile }: { database: Database; network: Connections; profile: Profile },
-): Operations {
+export function startInstance(machine: Machine, { database, faults }: Environment, connections: Connections) {
   const { clock, runtime } = machine;
-  const { timeoutMs, settleMs, keepMs, fenceMs } = profile;
+  const { timeoutMs, settleMs, keepMs, fenceMs } = faults.profile;
   const credentials = new Credentials({
     file: null,
     settings: { apiKey: new Secret(API_KEY), secretKeys: [new Secret(SECRET_KEY)] },
-    onCredentialEvent: () => undefined,
+    onCredentialEvent: none,
   });
   const transport = new ServiceTransport({
     baseUrl: 'http://service.example/',
@@ -36,25 +41,17 @@ export function startInstance(
     timeoutMs,
     now: () => clock.now(),
     runtime,
-    connections: network,
+    connections,
   });
   const secrets = () => ({ credentials: credentials.allSecrets, isToken: undefined });
-  const client = new ServiceClient(transport, { status: 404, fields: ['code'] }, secrets, {
-    failed: () => undefined,
-    ended: () => undefined,
-    retried: () => undefined,
-  });
-  return startOperations({
+  const absence = { status: 404, fields: ['code'] };
+  const client = new ServiceClient(transport, absence, secrets, { failed: none, ended: none, retried: none });
+  const operations = startOperations({
     payments: new PaymentService(client, SHORTEST_POLL_AFTER),
     payouts: new PayoutService(client),
     callbackTokens: new CallbackTokens('callbacks'),
     journal: database.connect(machine),
-    notifier: {
-      hasPeers: false,
-      publish: () => undefined,
-      subscribe: () => undefined,
-      close: () => Promise.resolve(),
-    },
+    notifier: { hasPeers: false, publish: none, subscribe: none, close: () => Promise.resolve() },
     clock,
     runtime,
     config: {
@@ -72,17 +69,11 @@ export function startInstance(
       changes: { followMs: 0, keepMs, lookupsPerSecond: 1 },
     },
     service: SERVICE_NAME,
-    warn: () => undefined,
+    warn: none,
     serviceLoad: { isDown: () => false, isBusy: () => false },
-    observer: {
-      onRecovery: () => undefined,
-      onReconcilerRun: () => undefined,
-      onClockStep: () => undefined,
-      onPoll: () => undefined,
-      onOutcomeRecovered: () => undefined,
-      onChange: () => undefined,
-      onFollowLookup: () => undefined,
-      onDelivered: () => undefined,
-    },
+    observer: { ...UNOBSERVED_RECOVERY, ...UNOBSERVED_CHANGES },
   });
+  return { machine, operations };
 }
+
+export type Instance = ReturnType<typeof startInstance>;

@@ -1,13 +1,18 @@
 import type { Attempt, Journal, Outcome } from '../../src/datasources/journal/journal';
+import { Random } from '../chaos/random';
 import { describeJournals } from '../journal/support/fixture';
 import { newAttempt, newConfirm, newPayout } from '../journal/support/samples';
 import { BEGUN, JournalModel } from './journal-model';
-import { SeededRandom } from './random';
 
 const HISTORIES = 40;
 const CALLS = 60;
+const OWNERS = ['one', 'two'];
 
 type Call = (journal: Journal | JournalModel) => unknown;
+
+/** Sorts rows whose order the journal does not promise. */
+const sorted = <T>(rows: T[], keyOf: (row: T) => string): T[] =>
+  rows.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 
 /** A random history of calls on few keys, external ids, transactions and owners, so that they collide. */
 class History {
@@ -16,20 +21,22 @@ class History {
   #now = 1_000_000;
 
   constructor(
-    private readonly random: SeededRandom,
+    private readonly random: Random,
     private readonly service: string,
   ) {}
 
   next(): Call {
     const { random } = this;
     this.#now += random.one([0, 1, 500, 6000]);
+    const [id, owner, now] = [random.one([...this.#ids, newAttempt().id]), random.one(OWNERS), this.#now];
+    const claim = { service: this.service, owner, now, leaseUntil: now + 3000 };
     return random.weighted<() => Call>([
       [30, () => this.#insert()],
-      [30, () => this.#record()],
-      [10, () => this.#claim()],
-      [10, () => this.#claimDue()],
-      [5, () => this.#renew()],
-      [10, () => this.#read()],
+      [30, () => this.#record(id)],
+      [10, () => (journal) => journal.claim(id, claim)],
+      [10, () => async (journal) => sorted(await journal.claimDue(claim, 100), (due) => due.id)],
+      [5, () => (journal) => journal.renew(owner, now + 5000)],
+      [10, () => this.#read(id)],
       [12, () => this.#confirm()],
       [4, () => this.#purge()],
     ])();
@@ -37,17 +44,16 @@ class History {
 
   #attempt() {
     const { random, service } = this;
-    const client = random.one(['shop', 'till']);
     // Never the fence of the journal. The key is new, because for a used key only PostgreSQL returns its attempt.
     const isOfOtherFence = random.chance(0.05);
     const given = {
       service,
-      client,
+      client: random.one(['shop', 'till']),
       key: isOfOtherFence ? `key-${this.#now}` : `key-${random.between(0, 5)}`,
       channel: random.one(['channel-1', 'channel-2']),
       externalId: `order-${random.between(0, 3)}`,
       value: random.one(['10.00', '11.00']),
-      owner: random.one(['one', 'two']),
+      owner: random.one(OWNERS),
       leaseUntil: this.#now + 4000,
       startedAt: this.#now,
       sendUntil: this.#now + 3000,
@@ -63,65 +69,30 @@ class History {
     return (journal) => journal.insertAttempt(attempt);
   }
 
-  #id(): string {
-    return this.#ids.length > 0 ? this.random.one(this.#ids) : newAttempt().id;
-  }
-
-  #record(): Call {
+  #record(id: string): Call {
     const { random } = this;
-    const id = this.#id();
     const settledAt = this.#now;
     const transactionId = `tx-${random.between(0, 6)}`;
-    const observer = random.one(['one', 'two']);
+    const absence = { lookups: 2, spanMs: 300, observer: random.one(OWNERS) };
     const outcome = random.one<Outcome>([
       { outcome: 'succeeded', transactionId, status: 'CHECKOUT', settledAt },
       { outcome: 'rejected', settledAt },
       { outcome: 'not_sent', settledAt },
       { outcome: 'unknown', nextRecheckAt: this.#now + 1000 },
-      { outcome: 'unknown', nextRecheckAt: this.#now, absence: { lookups: 2, spanMs: 300, observer } },
+      { outcome: 'unknown', nextRecheckAt: this.#now, absence },
     ]);
     return (journal) => journal.recordOutcome(id, outcome);
   }
 
-  #newClaim() {
-    const owner = this.random.one(['one', 'two']);
-    return { service: this.service, owner, now: this.#now, leaseUntil: this.#now + 3000 };
-  }
-
-  #claim(): Call {
-    const id = this.#id();
-    const claim = this.#newClaim();
-    return (journal) => journal.claim(id, claim);
-  }
-
-  #claimDue(): Call {
-    const claim = this.#newClaim();
-    return async (journal) => {
-      const due = await journal.claimDue(claim, 100);
-      return due.sort((a, b) => (a.id < b.id ? -1 : 1));
-    };
-  }
-
-  #renew(): Call {
-    const owner = this.random.one(['one', 'two']);
-    const leaseUntil = this.#now + 5000;
-    return (journal) => journal.renew(owner, leaseUntil);
-  }
-
-  #read(): Call {
+  #read(id: string): Call {
     const { random, service } = this;
-    const wanted = this.#attempt();
-    const { client, key, kind } = wanted;
+    const attempt: Attempt = { ...this.#attempt(), ...BEGUN, seq: 0 };
     const transactionId = `tx-${random.between(0, 6)}`;
-    const attempt: Attempt = { ...wanted, ...BEGUN, seq: 0 };
-    const id = this.#id();
     return random.one<Call>([
-      (journal) => journal.find({ service, client, key }),
+      (journal) => journal.find(attempt),
       (journal) => journal.findById(service, id),
-      (journal) => journal.findByTransaction(service, kind, transactionId),
+      (journal) => journal.findByTransaction(service, attempt.kind, transactionId),
       (journal) => journal.hasRival(attempt),
-      (journal) => journal.countUnknown(service),
-      (journal) => journal.unknown(service, 100),
     ]);
   }
 
@@ -129,19 +100,23 @@ class History {
     const { random, service } = this;
     const payment = { service, channel: 'channel-1', transactionId: `tx-${random.between(0, 1)}` };
     const inputHash = `hash-${random.between(0, 2)}`;
+    const now = this.#now;
     if (random.chance(0.5) || this.#confirms.length === 0) {
-      const owner = random.one(['one', 'two']);
-      const now = this.#now;
-      const claim = newConfirm({ ...payment, inputHash, owner, now, leaseUntil: now + 4000 });
+      const claim = newConfirm({
+        ...payment,
+        inputHash,
+        owner: random.one(OWNERS),
+        now,
+        leaseUntil: now + 4000,
+      });
       this.#confirms.push(claim.id);
       return (journal) => journal.beginConfirm(claim);
     }
     if (random.chance(0.3))
-      return async (journal) =>
-        (await journal.confirmedInputs(payment)).sort((a, b) => (a.inputHash < b.inputHash ? -1 : 1));
+      return async (journal) => sorted(await journal.confirmedInputs(payment), (input) => input.inputHash);
     const id = random.one(this.#confirms);
     const outcome = random.one(['known', 'unknown', 'not_carried_out'] as const);
-    const input = { ...payment, inputHash, status: 'processing', confirmedAt: this.#now };
+    const input = { ...payment, inputHash, status: 'processing', confirmedAt: now };
     const confirmed = random.chance(0.5) ? [input] : [];
     return (journal) => journal.endConfirm(id, { outcome, confirmed });
   }
@@ -156,7 +131,6 @@ class History {
   }
 }
 
-/** Returns a result, or the name of an error, without sequence numbers. */
 async function resultOf(call: Call, journal: Journal | JournalModel): Promise<unknown> {
   const result: unknown = await new Promise((resolve) => resolve(call(journal))).catch(
     (error: unknown) => (error as Error).name,
@@ -172,7 +146,7 @@ describeJournals('The model of the journal', (fixture) => {
     await journal.readState();
     await journal.setFence(null);
     for (let seed = 1; seed <= HISTORIES; seed += 1) {
-      const history = new History(new SeededRandom(seed), `service-${seed}`);
+      const history = new History(new Random(seed), `service-${seed}`);
       const model = new JournalModel(() => 0);
       for (let place = 1; place <= CALLS; place += 1) {
         const call = history.next();

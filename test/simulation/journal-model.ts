@@ -15,32 +15,15 @@ import {
   type Outcome,
   type PurgeProgress,
   type PurgeStep,
-  type UnknownCount,
-  ATTEMPT_KINDS,
 } from '../../src/datasources/journal/journal';
 import { AttemptMissing, type FenceReason, type JournalState } from '../../src/datasources/journal/fence';
 
-/** A commit, with what undoes it. */
 interface Commit {
   at: number;
   undo: (() => void)[];
 }
 
-interface State {
-  fence: JournalState['fence'];
-  /** Identity of the database that the journal was last written to. */
-  identity: number;
-  seq: number;
-}
-
-interface Confirm {
-  id: string;
-  owner: string;
-  leaseUntil: number;
-  inputHash: string;
-  isSuspect: boolean;
-  suspectHashes: string[];
-}
+type Confirm = Pick<ConfirmClaim, 'id' | 'owner' | 'leaseUntil' | 'inputHash'> & { suspectHashes: string[] };
 
 /** The part of a new attempt that its sender does not choose. */
 export const BEGUN = {
@@ -56,6 +39,9 @@ export const BEGUN = {
 const OBSERVER_GRACE_MS = 5000;
 
 const text = (...parts: string[]): string => parts.join('\u0001');
+const keyOf = ({ service, client, key }: AttemptKey): string => text(service, client, key);
+const paymentKey = ({ service, channel, transactionId }: ConfirmedPayment): string =>
+  text(service, channel, transactionId);
 export const isOpen = ({ outcome }: Attempt): boolean => outcome === 'in_progress' || outcome === 'unknown';
 const holdsExternalId = (attempt: Attempt): boolean => isOpen(attempt) || attempt.outcome === 'succeeded';
 export const isReleased = (attempt: Attempt): boolean => !holdsExternalId(attempt);
@@ -63,28 +49,25 @@ export const isReleased = (attempt: Attempt): boolean => !holdsExternalId(attemp
 const isClaimable = (attempt: Attempt, now: number): boolean =>
   isOpen(attempt) && (attempt.leaseUntil < now || attempt.leaseUntil > now + MAX_LEASE_MS);
 
-/** A change of an attempt; null: the key had no attempt, or its attempt was deleted. */
-export type TransitionListener = (before: Attempt | null, after: Attempt | null) => void;
-
 /**
  * Model of the journal's database: what each statement does, which commits are durable, and what a crash or a failover
  * undoes. journal-model.system.test.ts compares it with SQLite and PostgreSQL.
  */
 export class JournalModel {
-  /** Attempts by idempotency key. */
   readonly #attempts = new Map<string, Attempt>();
   readonly #keyById = new Map<string, string>();
-  /** Attempt ids by external id. */
   readonly #reservations = new Map<string, string>();
   readonly #confirms = new Map<string, Confirm>();
   readonly #confirmed = new Map<string, ConfirmedInput>();
-  #state: State = { fence: null, identity: 0, seq: 0 };
-  /** Identity of the database; the journal was last written to the one in `#state`. */
+  /** `identity`: that of the database to which the journal was last written. */
+  #state = { fence: null as JournalState['fence'], identity: 0, seq: 0 };
+  /** Identity of the present database. */
   #identity = 0;
   #commits: Commit[] = [];
   #durable = 0;
   #current: Commit | undefined;
-  onTransition: TransitionListener = () => undefined;
+  /** Called with a changed attempt; null: the key had no attempt, or its attempt was deleted. */
+  onTransition: (before: Attempt | null, after: Attempt | null) => void = () => undefined;
 
   /** @param now the clock of the database in ms since 1970 */
   constructor(private readonly now: () => number) {}
@@ -93,7 +76,6 @@ export class JournalModel {
     return [...this.#attempts.values()];
   }
 
-  /** Runs a write as one transaction. `isDurable`: its commit, and so all commits before it, are synced. */
   commit<T>(at: number, isDurable: boolean, write: () => T): T {
     this.#current = { at, undo: [] };
     try {
@@ -111,7 +93,6 @@ export class JournalModel {
       this.#durable += 1;
   }
 
-  /** Undoes the commits that were not synced. Returns their number. */
   crash(): number {
     return this.#undoFrom(this.#durable);
   }
@@ -142,13 +123,14 @@ export class JournalModel {
     put(value);
   }
 
-  #setState(change: Partial<State>): void {
+  #setState(change: object): void {
     const before = this.#state;
     this.#current?.undo.push(() => (this.#state = before));
     this.#state = { ...before, ...change };
   }
 
-  #put(key: string, after: Attempt | undefined): void {
+  #put(attempt: AttemptKey, after: Attempt | undefined): void {
+    const key = keyOf(attempt);
     const before = this.#attempts.get(key);
     this.#set(this.#attempts, key, after);
     if (after) this.#keyById.set(after.id, key);
@@ -160,15 +142,16 @@ export class JournalModel {
     const { reserve, fenceSince, ...sent } = attempt;
     const isFenceChanged = fenceSince !== (this.#state.fence?.since ?? 0);
     if (isFenceChanged) return this.#holderOf(attempt) ?? { kind: 'fence_changed' };
-    const key = text(attempt.service, attempt.client, attempt.key);
     const externalId = text(attempt.service, attempt.channel, attempt.externalId);
-    if (reserve && !this.#isReserved(externalId)) this.#set(this.#reservations, externalId, attempt.id);
-    const before = this.#attempts.get(key);
+    const reserver = this.#byId(this.#reservations.get(externalId) ?? '');
+    if (reserve && !(reserver && holdsExternalId(reserver)))
+      this.#set(this.#reservations, externalId, attempt.id);
+    const before = this.find(attempt);
     const isFree = !reserve || this.#reservations.get(externalId) === attempt.id;
     if (isFree && (!before || (isReleased(before) && before.id !== attempt.id))) {
       const seq = this.#state.seq + 1;
       this.#setState({ seq });
-      this.#put(key, { ...sent, ...BEGUN, seq });
+      this.#put(sent, { ...sent, ...BEGUN, seq });
       return { kind: 'started' };
     }
     return this.#holderOf(attempt) ?? { kind: 'reserved' };
@@ -181,52 +164,29 @@ export class JournalModel {
     return holder && !isReleased(holder) ? { kind: 'exists', attempt: holder } : undefined;
   }
 
-  #isReserved(externalId: string): boolean {
-    const holder = this.#byId(this.#reservations.get(externalId) ?? '');
-    return holder !== undefined && holdsExternalId(holder);
-  }
-
   recordOutcome(id: string, outcome: Outcome): boolean {
     const attempt = this.#byId(id);
     if (!attempt) {
       if (outcome.outcome === 'succeeded' || outcome.outcome === 'unknown') throw new AttemptMissing();
       return true;
     }
-    const key = text(attempt.service, attempt.client, attempt.key);
     if (outcome.outcome === 'unknown') {
       const { nextRecheckAt, absence = attempt.absence } = outcome;
       const recheckCount = attempt.recheckCount + 1;
-      if (isOpen(attempt))
-        this.#put(key, {
-          ...attempt,
-          outcome: 'unknown',
-          leaseUntil: 0,
-          nextRecheckAt,
-          absence,
-          recheckCount,
-        });
+      const unknown = { outcome: outcome.outcome, leaseUntil: 0, nextRecheckAt, absence, recheckCount };
+      if (isOpen(attempt)) this.#put(attempt, { ...attempt, ...unknown });
       return true;
     }
-    const created = outcome.outcome === 'succeeded' ? outcome : { transactionId: null, status: null };
-    if (created.transactionId !== null && this.#isCreatedByAnother(attempt, created.transactionId))
-      return false;
+    const { service, kind } = attempt;
+    const { transactionId, status } =
+      outcome.outcome === 'succeeded' ? outcome : { transactionId: null, status: null };
+    if (transactionId !== null && this.findByTransaction(service, kind, transactionId, id)) return false;
     if (isOpen(attempt)) {
-      const settled = { owner: '', leaseUntil: 0, sendUntil: 0, serviceStartedAt: null, nextRecheckAt: null };
-      this.#put(key, {
-        ...attempt,
-        ...settled,
-        absence: NO_ABSENCE,
-        outcome: outcome.outcome,
-        transactionId: created.transactionId,
-        status: created.status,
-        settledAt: outcome.settledAt,
-      });
+      const settled = { ...outcome, transactionId, status, absence: NO_ABSENCE, nextRecheckAt: null };
+      const released = { owner: '', leaseUntil: 0, sendUntil: 0, serviceStartedAt: null };
+      this.#put(attempt, { ...attempt, ...settled, ...released });
     }
     return true;
-  }
-
-  #isCreatedByAnother(mine: Attempt, transactionId: string): boolean {
-    return this.findByTransaction(mine.service, mine.kind, transactionId, mine.id) !== null;
   }
 
   #byId(id: string): Attempt | undefined {
@@ -234,8 +194,8 @@ export class JournalModel {
     return attempt?.id === id ? attempt : undefined;
   }
 
-  find({ service, client, key }: AttemptKey): Attempt | null {
-    return this.#attempts.get(text(service, client, key)) ?? null;
+  find(attempt: AttemptKey): Attempt | null {
+    return this.#attempts.get(keyOf(attempt)) ?? null;
   }
 
   findById(service: string, id: string): Attempt | null {
@@ -244,31 +204,21 @@ export class JournalModel {
   }
 
   findByTransaction(service: string, kind: AttemptKind, id: string, except?: string): Attempt | null {
-    const isMatch = (attempt: Attempt): boolean =>
-      attempt.transactionId === id &&
-      attempt.service === service &&
-      attempt.kind === kind &&
-      attempt.id !== except;
-    return this.attempts.find(isMatch) ?? null;
+    const found = this.attempts.filter((attempt) => attempt.transactionId === id && attempt.id !== except);
+    return found.find((attempt) => attempt.service === service && attempt.kind === kind) ?? null;
   }
 
   hasRival(attempt: Attempt): boolean {
     const amount = attempt.kind === 'payment' ? (['currency', 'value'] as const) : [];
     const names = ['externalId', 'service', 'channel', 'kind', 'method', ...amount] as const;
-    return this.attempts.some(
-      (other) =>
-        other.id !== attempt.id && isOpen(other) && names.every((name) => other[name] === attempt[name]),
-    );
+    const rivals = this.attempts.filter((other) => names.every((name) => other[name] === attempt[name]));
+    return rivals.some((other) => other.id !== attempt.id && isOpen(other));
   }
 
   findSucceededOnChannel({ service, channel, client, kind }: Attempt): string | null {
-    const found = this.attempts.filter(
-      (other) =>
-        other.outcome === 'succeeded' &&
-        other.service === service &&
-        other.channel === channel &&
-        other.kind === kind,
-    );
+    const found = this.attempts
+      .filter((other) => other.outcome === 'succeeded' && other.service === service)
+      .filter((other) => other.channel === channel && other.kind === kind);
     const own = found.filter((other) => other.client === client).sort(newestFirst);
     return (own[0] ?? found[0])?.transactionId ?? null;
   }
@@ -286,7 +236,7 @@ export class JournalModel {
     const attempt = this.#byId(id);
     if (!attempt || !isClaimable(attempt, now)) return null;
     const claimed: Attempt = { ...attempt, outcome: 'unknown', owner, leaseUntil };
-    this.#put(text(attempt.service, attempt.client, attempt.key), claimed);
+    this.#put(attempt, claimed);
     return claimed;
   }
 
@@ -295,11 +245,11 @@ export class JournalModel {
     const isDue = ({ nextRecheckAt, absence: { observer } }: Attempt): boolean =>
       nextRecheckAt === null ||
       nextRecheckAt <= now - (observer === '' || observer === owner ? 0 : OBSERVER_GRACE_MS);
-    const due = this.attempts.filter(
-      (each) => each.service === service && isClaimable(each, now) && isDue(each),
-    );
-    due.sort((a, b) => (a.nextRecheckAt ?? -Infinity) - (b.nextRecheckAt ?? -Infinity) || a.seq - b.seq);
-    return due.slice(0, limit).flatMap(({ id }) => this.claim(id, claim) ?? []);
+    return this.attempts
+      .filter((each) => each.service === service && isClaimable(each, now) && isDue(each))
+      .sort((a, b) => (a.nextRecheckAt ?? -Infinity) - (b.nextRecheckAt ?? -Infinity) || a.seq - b.seq)
+      .slice(0, limit)
+      .flatMap(({ id }) => this.claim(id, claim) ?? []);
   }
 
   beginConfirm(claim: ConfirmClaim): ConfirmBeginResult | null {
@@ -309,9 +259,8 @@ export class JournalModel {
     if (before && !(before.leaseUntil < now)) return null;
     const isNew = before !== undefined && !before.suspectHashes.join(' ').includes(before.inputHash);
     const suspectHashes = [...(before?.suspectHashes ?? []), ...(isNew ? [before.inputHash] : [])];
-    const isSuspect = before !== undefined;
-    this.#set(this.#confirms, key, { id, owner, leaseUntil, inputHash, isSuspect, suspectHashes });
-    return { previousOutcomeUnknown: isSuspect, unresolvedInputHashes: suspectHashes };
+    this.#set(this.#confirms, key, { id, owner, leaseUntil, inputHash, suspectHashes });
+    return { previousOutcomeUnknown: before !== undefined, unresolvedInputHashes: suspectHashes };
   }
 
   endConfirm(id: string, { outcome, confirmed }: ConfirmResult): void {
@@ -322,11 +271,8 @@ export class JournalModel {
     for (const [key, confirm] of this.#confirms) {
       if (confirm.id !== id) continue;
       const inputHash = outcome === 'not_carried_out' ? '' : confirm.inputHash;
-      this.#set(
-        this.#confirms,
-        key,
-        outcome === 'known' ? undefined : { ...confirm, leaseUntil: 0, inputHash },
-      );
+      const ended = outcome === 'known' ? undefined : { ...confirm, leaseUntil: 0, inputHash };
+      this.#set(this.#confirms, key, ended);
     }
   }
 
@@ -335,54 +281,33 @@ export class JournalModel {
     return [...this.#confirmed.values()].filter((input) => paymentKey(input) === wanted);
   }
 
-  unknown(service: string, limit: number): Attempt[] {
-    return this.attempts
-      .filter((each) => each.service === service && each.outcome === 'unknown')
-      .sort((a, b) => a.seq - b.seq)
-      .slice(0, limit);
-  }
-
-  countUnknown(service: string): UnknownCount[] {
-    const unknown = this.unknown(service, Infinity);
-    return ATTEMPT_KINDS.map((kind) => {
-      const times = unknown.filter((each) => each.kind === kind).map(({ startedAt }) => startedAt);
-      return { kind, count: times.length, oldestAt: times.length > 0 ? Math.min(...times) : null };
-    });
-  }
-
   purgeStep({ target, settledBefore, limit, after }: PurgeStep): PurgeProgress {
     const from = Number(after ?? 0);
-    if (target === 'reservations') return this.#purgeReservations();
+    if (target === 'reservations') {
+      const left = [...this.#reservations].filter(([, id]) => !this.#byId(id));
+      for (const [key] of left) this.#set(this.#reservations, key, undefined);
+      return { deleted: left.length, after: null };
+    }
     if (target === 'confirmed') {
       const expired = [...this.#confirmed]
         .filter(([, { confirmedAt }]) => confirmedAt >= from && confirmedAt < settledBefore)
         .sort(([, a], [, b]) => a.confirmedAt - b.confirmedAt)
         .slice(0, limit);
       for (const [key] of expired) this.#set(this.#confirmed, key, undefined);
-      return progress(
-        expired.map(([, { confirmedAt }]) => confirmedAt),
-        limit,
-      );
+      const times = expired.map(([, { confirmedAt }]) => confirmedAt);
+      return progress(times, limit);
     }
     const expired = this.attempts
       .filter(({ settledAt }) => settledAt !== null && settledAt >= from && settledAt < settledBefore)
       .sort((a, b) => (a.settledAt ?? 0) - (b.settledAt ?? 0) || a.seq - b.seq)
       .slice(0, limit);
-    for (const { id, service, client, key, channel, externalId } of expired) {
-      const reserved = text(service, channel, externalId);
-      if (this.#reservations.get(reserved) === id) this.#set(this.#reservations, reserved, undefined);
-      this.#put(text(service, client, key), undefined);
+    for (const attempt of expired) {
+      const reserved = text(attempt.service, attempt.channel, attempt.externalId);
+      if (this.#reservations.get(reserved) === attempt.id) this.#set(this.#reservations, reserved, undefined);
+      this.#put(attempt, undefined);
     }
-    return progress(
-      expired.map(({ settledAt }) => settledAt ?? 0),
-      limit,
-    );
-  }
-
-  #purgeReservations(): PurgeProgress {
-    const left = [...this.#reservations].filter(([, id]) => !this.#byId(id));
-    for (const [key] of left) this.#set(this.#reservations, key, undefined);
-    return { deleted: left.length, after: null };
+    const times = expired.map(({ settledAt }) => settledAt ?? 0);
+    return progress(times, limit);
   }
 
   readState(): JournalState {
@@ -397,9 +322,6 @@ export class JournalModel {
     this.#setState({ fence: reason === null ? null : { since: Math.floor(this.now()), reason } });
   }
 }
-
-const paymentKey = ({ service, channel, transactionId }: ConfirmedPayment): string =>
-  text(service, channel, transactionId);
 
 const newestFirst = (a: Attempt, b: Attempt): number => b.startedAt - a.startedAt || b.seq - a.seq;
 

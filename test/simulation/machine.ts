@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../src/shared/clock';
 import type { Runtime } from '../../src/shared/runtime';
-import type { SeededRandom } from './random';
+import type { Random } from '../chaos/random';
 import type { World } from './world';
 
 /** A process of the gateway on a machine with its own clocks. When it dies, nothing of it runs any more. */
@@ -8,9 +8,8 @@ export class Machine {
   isAlive = true;
   /** Simulated time until which the process does nothing: it is suspended, or its event loop is busy. */
   pausedUntil = 0;
-  /** Maximum delay in ms before the event loop handles a timer or a response. */
   lagMs = 0;
-  readonly random: SeededRandom;
+  readonly random: Random;
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly #bootedAt: number;

@@ -1,5 +1,5 @@
-import { fork } from 'node:child_process';
-import { on, once } from 'node:events';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import type { SimulationReport } from './simulation';
 
 /** A seed, and the number of idempotency keys; by default the seed chooses it. */
@@ -8,9 +8,8 @@ export interface SeedRun {
   keys?: number | undefined;
 }
 
-export interface SeedResult extends SeedRun {
+interface SeedResult extends SeedRun {
   report: SimulationReport;
-  /** Processor time of the seed in ms. */
   cpuMs: number;
 }
 
@@ -30,42 +29,36 @@ export async function simulateOnRequest(run: Run): Promise<number> {
   return 0;
 }
 
-/** Yields the reports of all seeds: in order if there is one process, else as they come. */
-export async function* simulateInProcesses(
+/** Passes the result of each seed to `onResult`, in order if there is one process, until it returns false. */
+export async function simulateInProcesses(
   runs: readonly SeedRun[],
   processes: number,
   run: Run,
-): AsyncGenerator<SeedResult> {
+  onResult: (result: SeedResult) => boolean,
+): Promise<void> {
+  const left = runs.values();
   if (processes === 1) {
-    for (const each of runs) yield await measured(each, run);
+    for (const each of left) if (!onResult(await measured(each, run))) return;
     return;
   }
   const [program = '', ...args] = process.argv.slice(1);
-  const left = runs.values();
-  const results = new EventTarget();
-  const ended = new AbortController();
-  const children = Array.from({ length: Math.min(processes, runs.length) }, () => {
-    const child = fork(program, [...args, '--worker'], { serialization: 'advanced' });
-    const sendNext = (): void => {
-      const next = left.next();
-      if (!next.done) child.send(next.value);
-    };
-    child.on('message', (detail: SeedResult) => {
-      results.dispatchEvent(new CustomEvent('result', { detail }));
-      sendNext();
+  let goesOn = true;
+  const simulateIn = async (child: ChildProcess): Promise<void> => {
+    const exit = once(child, 'exit').then(([code]) => {
+      throw new Error(`A process ended with exit code ${code}.`);
     });
-    child.on('exit', (code) => ended.abort(new Error(`A process ended with exit code ${code}.`)));
-    sendNext();
-    return child;
-  });
-  try {
-    let count = 0;
-    for await (const [event] of on(results, 'result', { signal: ended.signal })) {
-      yield (event as CustomEvent<SeedResult>).detail;
-      count += 1;
-      if (count === runs.length) return;
+    for (const each of left) {
+      child.send(each);
+      const [result] = (await Promise.race([once(child, 'message'), exit])) as [SeedResult];
+      goesOn = goesOn && onResult(result);
+      if (!goesOn) break;
     }
-  } finally {
-    for (const child of children) child.removeAllListeners('exit').kill();
-  }
+    exit.catch(() => undefined);
+    child.kill();
+  };
+  const count = Math.min(processes, runs.length);
+  const children = Array.from({ length: count }, () =>
+    fork(program, [...args, '--worker'], { serialization: 'advanced' }),
+  );
+  await Promise.all(children.map(simulateIn));
 }

@@ -1,4 +1,4 @@
-import type { SeededRandom } from './random';
+import type { Random } from '../chaos/random';
 
 /** Faults of requests to the payment service; each is chosen per request. */
 export const SERVICE_FAULTS = [
@@ -17,13 +17,9 @@ export const SERVICE_FAULTS = [
   'rate_limited',
   'unauthorized',
 ] as const;
-export type ServiceFault = (typeof SERVICE_FAULTS)[number];
 
 export const LOOKUP_FAULTS = ['lookup_lost', 'lookup_late', 'lookup_error', 'lookup_proxy_404'] as const;
-export type LookupFault = (typeof LOOKUP_FAULTS)[number];
-
 export const JOURNAL_FAULTS = ['journal_failed', 'journal_unanswered', 'journal_slow'] as const;
-export type JournalFault = (typeof JOURNAL_FAULTS)[number];
 
 /** Faults that happen to a machine or to the database, at random times. */
 export const INCIDENTS = [
@@ -41,70 +37,38 @@ export const INCIDENTS = [
 ] as const;
 export type Incident = (typeof INCIDENTS)[number];
 
-export type Fault = ServiceFault | LookupFault | JournalFault | Incident | 'lookup_lag' | 'lookup_hidden';
+type RequestFaults = readonly [...typeof SERVICE_FAULTS, ...typeof LOOKUP_FAULTS, ...typeof JOURNAL_FAULTS];
+export type Fault = RequestFaults[number] | Incident | 'lookup_lag' | 'lookup_hidden';
 
-/** The settings of the simulation of one seed. */
-export interface Profile {
-  instances: number;
-  keys: number;
-  /** Duration of the calls under faults, in ms. */
-  trafficMs: number;
-  timeoutMs: number;
-  settleMs: number;
-  keepMs: number;
-  fenceMs: number;
-  /** Probability of each fault per request, or of each incident per second. */
-  rates: Partial<Record<Fault, number>>;
-  /** Maximum time in ms that a request is under way. */
-  transitMs: number;
-  /** Maximum time in ms for which lookups do not show a new transaction. */
-  lagMs: number;
-  /** Maximum duration in ms for which a machine is suspended. */
-  pauseMs: number;
-  /** Whether several keys may use one external id, or one that the service had before. */
-  reusesExternalIds: boolean;
-  /** Whether a repeated confirm is carried out again. */
-  acceptsRepeatedConfirms: boolean;
-  /** Which of several transactions with one external id a lookup shows. */
-  shows: 'newest' | 'oldest';
-  sendsDate: boolean;
-  /** Offset of the service's clock in ms. */
-  serviceSkewMs: number;
-  /** Whether the journal is purged while keys are in use. */
-  purges: boolean;
-}
+/** Probability of each fault per request, or of each incident per second. */
+export type Rates = Partial<Record<Fault, number>>;
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
-const DAY = 24 * 60 * MINUTE;
+export const DAY = 24 * 60 * MINUTE;
 
 /** Each fault is switched on in half of the seeds, so that each combination occurs. */
-function randomRates(random: SeededRandom, maxRate: number, names: readonly Fault[]): Profile['rates'] {
+function randomRates(random: Random, maxRate: number, names: readonly Fault[]): Rates {
   return Object.fromEntries(
     names.filter(() => random.chance(0.5)).map((name) => [name, random.next() ** 2 * maxRate + 0.005]),
   );
 }
 
 const CLOCK_STEPS = ['wall_clock_step', 'journal_clock_step'] as const;
-const SLOW_JOURNAL = [
-  ...JOURNAL_FAULTS,
-  ...(['pause', 'freeze', 'slow_loop', 'journal_stall', 'journal_crash', 'disk_full'] as const),
-  ...(['failover', 'restore'] as const),
-];
+const LOSSES = ['failover', 'restore'] as const;
+const SLOWNESS = ['pause', 'freeze', 'slow_loop', 'journal_stall', 'journal_crash', 'disk_full'] as const;
+const SLOW_JOURNAL = [...JOURNAL_FAULTS, ...SLOWNESS];
 
-const LOSSES: ReadonlySet<Fault> = new Set(['failover', 'restore']);
-
-/** Chooses what a seed simulates. */
-export function chooseProfile(random: SeededRandom, instances: number): Profile {
+export function chooseProfile(random: Random, instances: number) {
   // A journal that loses attempts: docs/exactly-once.md names what the gateway does not promise then.
   const losesAttempts = random.chance(0.25);
   const purges = !losesAttempts && random.chance(0.15);
   const suspendsLong = !losesAttempts && !purges && random.chance(0.05);
-  const incidents = INCIDENTS.filter((name) => losesAttempts || (name !== 'failover' && name !== 'restore'));
+  const incidents = INCIDENTS.filter((name) => losesAttempts || !LOSSES.some((loss) => loss === name));
   // Without a Date header the clocks of service and journal are expected to agree.
   const sendsDate = losesAttempts || random.chance(0.85);
   const settleMs = suspendsLong ? 15 * MINUTE : 60 * SECOND;
-  const rates: Profile['rates'] = {
+  const rates: Rates = {
     ...randomRates(random, 0.4, [...SERVICE_FAULTS, 'lookup_lag', 'lookup_hidden']),
     ...randomRates(random, 0.4, LOOKUP_FAULTS),
     ...randomRates(random, 0.15, JOURNAL_FAULTS),
@@ -115,14 +79,14 @@ export function chooseProfile(random: SeededRandom, instances: number): Profile 
   if (!sendsDate) for (const fault of CLOCK_STEPS) delete rates[fault];
   // A service that answers two creates with one transaction is noticed only if the journal answers within 250 ms.
   if (random.chance(0.5)) delete rates.response_duplicated;
-  if (rates.response_duplicated !== undefined) for (const fault of SLOW_JOURNAL) delete rates[fault];
+  if (rates.response_duplicated !== undefined)
+    for (const fault of [...SLOW_JOURNAL, ...LOSSES]) delete rates[fault];
   const keys = random.between(5, 20);
   const trafficMs = purges ? 5 * MINUTE : random.between(15, 60) * SECOND;
   const timeoutMs = random.one([800, 2000, 5000]);
   // A create that arrives long after a failover is found only if the instance that sent it writes it again in time.
   const isLongInFlight = losesAttempts && timeoutMs === 5000;
-  if (isLongInFlight)
-    for (const fault of [...SLOW_JOURNAL, 'kill' as const]) if (!LOSSES.has(fault)) delete rates[fault];
+  if (isLongInFlight) for (const fault of [...SLOW_JOURNAL, 'kill' as const]) delete rates[fault];
   return {
     instances,
     keys,
@@ -132,14 +96,20 @@ export function chooseProfile(random: SeededRandom, instances: number): Profile 
     keepMs: purges ? 3 * MINUTE : 30 * DAY,
     fenceMs: DAY,
     rates,
+    /** Maximum time in ms that a request is under way. */
     transitMs: losesAttempts ? (isLongInFlight ? 4500 : 1200) : 15 * SECOND,
+    /** Maximum time in ms for which lookups do not show a new transaction. */
     lagMs: losesAttempts ? 300 : random.one([500, 3000, 15 * SECOND]),
     pauseMs: suspendsLong ? 10 * MINUTE : losesAttempts ? 1500 : 12 * SECOND,
+    /** Whether several keys may use one external id, or one that the service had before. */
     reusesExternalIds: !losesAttempts && random.chance(0.5),
     acceptsRepeatedConfirms: random.chance(0.5),
-    shows: random.one(['newest', 'oldest']),
+    /** Which of several transactions with one external id a lookup shows. */
+    shows: random.one(['newest', 'oldest'] as const),
     sendsDate,
     serviceSkewMs: sendsDate && random.chance(0.4) ? random.between(-20 * MINUTE, 20 * MINUTE) : 0,
     purges,
   };
 }
+
+export type Profile = ReturnType<typeof chooseProfile>;

@@ -6,14 +6,12 @@ import type { World } from './world';
 export const API_KEY = 'simulated-key';
 export const SECRET_KEY = 'simulated-secret';
 
-/** Maximum age of a timestamp (specification section 5). */
 const MAX_AGE_MS = 5 * 60 * 1000;
 
 export interface ServiceRequest {
   method: 'GET' | 'POST';
   path: string;
   headers: Record<string, string>;
-  /** The body or the query string. */
   data: string;
 }
 
@@ -23,7 +21,6 @@ export interface ServiceResponse {
   body: string;
 }
 
-/** The payment service: a ledger without idempotency keys. */
 export class SimulatedService {
   readonly ledger: Ledger;
   onCreate: (entry: Entry) => void = () => undefined;
@@ -42,7 +39,6 @@ export class SimulatedService {
     return this.world.now + this.faults.profile.serviceSkewMs;
   }
 
-  /** Adds a transaction that was not created through the gateway. */
   addForeign(kind: Kind, body: Record<string, unknown>, agoMs: number): Entry {
     return this.ledger.create(kind, body, this.now() - agoMs);
   }

@@ -25,11 +25,4 @@ describe('The simulation of the money protocol', () => {
     const run = async (): Promise<string> => (await simulate({ seed: 17, instances: 2 })).hash;
     expect(await run()).toBe(await run());
   });
-
-  test('has different events with different seeds', async () => {
-    const [first, second] = await Promise.all(
-      [17, 18].map(async (seed) => (await simulate({ seed, instances: 2 })).hash),
-    );
-    expect(first).not.toBe(second);
-  });
 });

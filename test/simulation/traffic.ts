@@ -1,11 +1,11 @@
+import type { Random } from '../chaos/random';
+import { createInput } from '../support/caller';
 import { call, type Answer } from './api';
-import { newRecord, type Checker, type KeyRecord } from './checker';
+import { newRecord, type KeyRecord } from './checker';
 import type { Cluster } from './cluster';
-import type { Faults } from './faults';
-import type { SeededRandom } from './random';
+import type { Environment } from './environment';
 import type { Machine } from './machine';
 import type { Profile } from './profile';
-import type { World } from './world';
 
 const CHANNELS = ['7c1bd1e0-6b1b-4c8a-9d7e-0f5a4a3c2b10', '0d3a5b86-4f0e-4c39-8f4e-2a9b0c1d2e3f'];
 const CLIENTS = ['shop', 'till'];
@@ -16,33 +16,21 @@ const CALLER_TIMEOUT_MS = 12_000;
 /** Fraction of the retention period in which a caller uses a key. */
 const USED_FRACTION = 0.5;
 
-const UPI = { upi: { email: 'ann@example.com' } };
-const IMPS = {
-  imps: {
-    bankCode: 'BANK0001',
-    firstName: 'Ann',
-    lastName: 'Lee',
-    phone: '+911234567890',
-    email: 'ann@example.com',
-    accountNumber: '123456789',
-  },
-};
+export const inputOf = ({ id, kind, key, channel, externalId }: KeyRecord, value: string): object =>
+  createInput(kind, key, {
+    channel,
+    amount: { currency: 'INR', value },
+    externalId: externalId ?? undefined,
+    description: id,
+  });
 
-/** The body of a create that the service received from somebody else than the gateway. */
+/** Returns the body of a create that the service received from somebody else than the gateway. */
 const foreignBody = ({ kind, channel, externalId }: KeyRecord, value: string): Record<string, unknown> => ({
   channel,
   external_id: externalId,
   amount: { currency: 'INR', value },
   [`${kind}_method`]: kind === 'payment' ? { type: 'upi', email: 'ann@example.com' } : { type: 'imps' },
 });
-
-interface TrafficOptions {
-  world: World;
-  faults: Faults;
-  cluster: Cluster;
-  checker: Checker;
-  addForeign(record: KeyRecord, body: Record<string, unknown>, agoMs: number): void;
-}
 
 /**
  * Whether an instance may take an older transaction for that of a first create, sent before any response had shown the
@@ -51,29 +39,30 @@ interface TrafficOptions {
 const mayMisjudgeAge = ({ rates }: Profile): boolean =>
   rates.journal_clock_step !== undefined && rates.kill !== undefined;
 
-/** The callers. They repeat calls, disconnect, call twice at once, and reuse keys with other inputs. */
 export class Traffic {
-  readonly random: SeededRandom;
+  readonly #random: Random;
   calls = 0;
-  /** Calls without an answer, and the machines that process them. */
   readonly #pending = new Map<string, Machine>();
 
-  constructor(private readonly options: TrafficOptions) {
-    this.random = options.world.random.fork();
+  constructor(
+    private readonly environment: Environment,
+    private readonly cluster: Cluster,
+  ) {
+    this.#random = environment.world.random.fork();
   }
 
   start(): void {
-    const { world, faults } = this.options;
+    const { world, faults } = this.environment;
     const { keys, trafficMs } = faults.profile;
     for (let index = 0; index < keys; index += 1) {
       const record = this.#newKey(index);
-      world.at(this.random.between(0, trafficMs * 0.8), () => void this.#useKey(record));
+      world.at(this.#random.between(0, trafficMs * 0.8), () => void this.#useKey(record));
     }
   }
 
   #newKey(index: number): KeyRecord {
-    const { checker, faults, addForeign } = this.options;
-    const { random } = this;
+    const { checker, faults, service } = this.environment;
+    const random = this.#random;
     const client = random.one(CLIENTS);
     const kind = random.chance(0.6) ? 'payment' : 'payout';
     const hasExternalId = kind === 'payout' || random.chance(0.6);
@@ -89,23 +78,20 @@ export class Traffic {
     if (isShared && random.chance(0.3)) {
       const foreign = foreignBody(record, random.one(AMOUNTS));
       const agoMs = random.between(10, 3600) * 1000;
-      if (!mayMisjudgeAge(faults.profile)) addForeign(record, foreign, agoMs);
+      if (!mayMisjudgeAge(faults.profile)) checker.foreign.push(service.addForeign(kind, foreign, agoMs));
     }
     return record;
   }
 
   /** Calls with one key until the outcome is known, and sometimes after that. */
   async #useKey(record: KeyRecord): Promise<void> {
-    const { random } = this;
-    const { world, faults } = this.options;
-    const amount = AMOUNTS[0] ?? '';
+    const random = this.#random;
+    const { world, faults } = this.environment;
     const until = world.now + faults.profile.keepMs * USED_FRACTION;
     const tries = random.between(2, 12);
     for (let count = 0; count < tries && world.now < until && !faults.isOver; count += 1) {
       const clicks = random.chance(0.25) ? random.between(2, 4) : 1;
-      const answers = Array.from({ length: clicks }, () =>
-        this.create(record, this.#amountOf(record, amount)),
-      );
+      const answers = Array.from({ length: clicks }, () => this.create(record, this.#amountOf(record)));
       // A caller that leaves does not wait for the answer.
       if (random.chance(0.85)) {
         const [answer] = await Promise.all(answers);
@@ -113,40 +99,31 @@ export class Traffic {
           await this.#confirm(record);
         if (answer?.result.endsWith('Success') && random.chance(0.6)) return;
       }
-      await this.#sleep(random.chance(0.3) ? random.between(0, 50) : random.between(50, 8000));
+      await world.sleep(random.chance(0.3) ? random.between(0, 50) : random.between(50, 8000));
     }
   }
 
   /** Sometimes chooses another amount. The service does not show the amount of a payout. */
-  #amountOf({ kind }: KeyRecord, amount: string): string {
-    const { rates } = this.options.faults.profile;
+  #amountOf({ kind }: KeyRecord): string | undefined {
+    const { rates } = this.environment.faults.profile;
     const losesAttempts = (rates.failover ?? rates.restore) !== undefined;
     const mayDiffer = kind === 'payment' || !losesAttempts;
-    return mayDiffer && this.random.chance(losesAttempts ? 0.25 : 0.08) ? this.random.one(AMOUNTS) : amount;
+    const differs = mayDiffer && this.#random.chance(losesAttempts ? 0.25 : 0.08);
+    return differs ? this.#random.one(AMOUNTS) : undefined;
   }
 
-  /** Calls once. Resolves with undefined if no answer comes in time. */
-  async create(record: KeyRecord, amount = AMOUNTS[0] ?? ''): Promise<Answer | undefined> {
-    const { checker } = this.options;
+  async create(record: KeyRecord, amount = '10.00'): Promise<Answer | undefined> {
+    const { checker, world } = this.environment;
     record.amounts.add(amount);
-    const { kind, key, channel, id } = record;
-    const input = {
-      idempotencyKey: key,
-      channel,
-      amount: { currency: 'INR', value: amount },
-      ...(record.externalId !== null && { externalId: record.externalId }),
-      description: id,
-      method: kind === 'payment' ? UPI : IMPS,
-    };
-    const startedAt = this.options.world.now;
-    const answer = await this.#call(record, { document: kind, input });
+    const startedAt = world.now;
+    const answer = await this.#call(record, { document: record.kind, input: inputOf(record, amount) });
     if (answer) checker.onAnswer(record, { amount, startedAt }, answer);
     return answer;
   }
 
   async #confirm(record: KeyRecord): Promise<void> {
-    const { random } = this;
-    const { checker } = this.options;
+    const random = this.#random;
+    const { checker, world } = this.environment;
     const { channel, successId: transactionId = '' } = record;
     const count = random.between(1, 3);
     const isAtOnce = random.chance(0.4);
@@ -160,19 +137,16 @@ export class Traffic {
     else
       for (let index = 0; index < count; index += 1) {
         await confirm();
-        await this.#sleep(random.between(10, 2000));
+        await world.sleep(random.between(10, 2000));
       }
   }
 
   async #call({ client, id }: KeyRecord, mutation: Parameters<typeof call>[2]): Promise<Answer | undefined> {
-    const { cluster, world } = this.options;
-    const instance = cluster.any();
+    const { world } = this.environment;
+    const instance = this.cluster.any();
     this.calls += 1;
     const name = `${this.calls} ${id}`;
-    if (!instance) {
-      await this.#sleep(1000);
-      return undefined;
-    }
+    if (!instance) return world.sleep(1000).then(() => undefined);
     const { machine, operations } = instance;
     world.trace(`call ${name} to ${machine.name}`);
     this.#pending.set(name, machine);
@@ -189,12 +163,7 @@ export class Traffic {
     return promise;
   }
 
-  /** Calls that live instances have not answered. */
   get pending(): string[] {
     return [...this.#pending].filter(([, machine]) => machine.isAlive).map(([name]) => name);
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => this.options.world.at(ms, resolve));
   }
 }

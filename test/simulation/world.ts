@@ -1,4 +1,4 @@
-import { SeededRandom } from './random';
+import { Random } from '../chaos/random';
 
 interface Event {
   at: number;
@@ -17,7 +17,7 @@ const BATCH = 200;
 export class World {
   /** Milliseconds since 1970 by a clock that nobody in the simulation can read directly. */
   now = Date.UTC(2026, 0, 1);
-  readonly random: SeededRandom;
+  readonly random: Random;
   events = 0;
   /** The event that is due first comes last. */
   readonly #pending: Event[] = [];
@@ -29,7 +29,7 @@ export class World {
     seed: number,
     private readonly keepsTrace = false,
   ) {
-    this.random = new SeededRandom(seed * 7919 + 17);
+    this.random = new Random(seed * 7919 + 17);
   }
 
   get hash(): string {
@@ -58,6 +58,10 @@ export class World {
     }
     // Runs after all events that are due at the same time: a run is deterministic.
     this.#pending.splice(place, 0, event);
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.at(ms, resolve));
   }
 
   /** Runs events until this time, or until `isOver`. */
