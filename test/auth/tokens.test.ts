@@ -1,3 +1,5 @@
+import { createSecretKey } from 'node:crypto';
+import { SignJWT } from 'jose';
 import { clear, type LoggedGateway } from '../support/gateway';
 import {
   forgedTokens,
@@ -125,5 +127,18 @@ describe('The published keys', () => {
     const status = await statusWith([published(ec), published(second)]);
     const statuses = [ec, second, attacker].map((key) => status(tokenBy(key, {}, { kid: undefined })));
     expect(await Promise.all(statuses)).toEqual([200, 200, 401]);
+  });
+
+  test('verify no token if they are symmetric or for encryption', async () => {
+    const secret = Buffer.from('a secret that everybody can read here');
+    const shared = { kty: 'oct', k: secret.toString('base64url'), kid: 'shared', alg: 'HS256' };
+    const encrypting = published(attacker);
+    encrypting.jwk.use = 'enc';
+    const status = await statusWith([{ jwk: shared }, encrypting, published(ec)]);
+    const byShared = await new SignJWT(goodClaims())
+      .setProtectedHeader({ alg: 'HS256', kid: 'shared' })
+      .sign(createSecretKey(secret));
+    const statuses = [byShared, tokenBy(attacker), tokenBy(ec)].map(status);
+    expect(await Promise.all(statuses)).toEqual([401, 401, 200]);
   });
 });

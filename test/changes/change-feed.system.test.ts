@@ -101,6 +101,13 @@ describeJournals('The change feed', (fixture) => {
     const page = await instance.feed.read(readerOf(channel), end, 10);
     expect(page).toEqual({ changes: [], end, hasMore: false });
   });
+
+  test('fails with UNAVAILABLE if the journal cannot be read', async () => {
+    const instance = new Instance(fixture);
+    instance.failure = new JournalUnavailable();
+    const reading = instance.feed.read(readerOf(randomUUID()), null, 1);
+    await expect(reading).rejects.toMatchObject({ kind: 'UNAVAILABLE', retryAfterMs: 1000 });
+  });
 });
 
 describeJournals('A watcher of the change feed', (fixture) => {

@@ -1,7 +1,7 @@
 import { getOperationAST, parse, type GraphQLScalarType } from 'graphql';
 import { pino } from 'pino';
 import { errorFormatter } from '../../src/http/graphql/apollo-server';
-import { digestOf } from '../../src/http/limits/document-limits';
+import { digestOf, DocumentLimits } from '../../src/http/limits/document-limits';
 import { operationLog } from '../../src/http/graphql/operation-log';
 import { PreparedOperation } from '../../src/http/compiled/prepared-operation';
 import { CompiledOperationCache } from '../../src/http/compiled/compiled-operation-cache';
@@ -74,4 +74,20 @@ describe('The cache of compiled operations', () => {
     const kept = await Promise.all(documents.map(has));
     expect(kept.filter(Boolean)).toHaveLength(5);
   });
+});
+
+test('A compiled operation takes less than 200 times the size of a document with nested fragments', () => {
+  const times = (write: (place: number) => string): string =>
+    Array.from({ length: 22 }, (_, place) => write(place)).join(' ');
+  const query = `query ($c: UUID!) { attempts(channel: $c, first: 1) { ...C } }
+    fragment C on AttemptConnection { ${times((place) => `e${place}: edges { ...E }`)} }
+    fragment E on AttemptEdge { ${times((place) => `n${place}: node { ...N }`)} }
+    fragment N on Attempt { ${times((place) => `k${place}: channel`)} }`;
+  expect(new DocumentLimits().check(query)).toEqual({ ok: true });
+  const operations = [new PreparedOperation(validated(query))];
+  const before = heapInUse();
+  for (let count = 0; count < 8; count += 1) operations.push(new PreparedOperation(validated(query)));
+  const bytes = (heapInUse() - before) * 1024 * 1024;
+  expect(bytes / (8 * query.length)).toBeLessThan(200);
+  expect(operations).toHaveLength(9);
 });

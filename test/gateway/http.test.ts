@@ -27,6 +27,9 @@ const sent = (body: string | Blob, type?: string): RequestInit => ({
 const json = (body: string): RequestInit => sent(body, 'application/json');
 
 /** Description, request, statuses, code, and the path if it is not /graphql. */
+const PREFLIGHT = { 'apollo-require-preflight': '1' };
+const MUTATION = 'mutation { __typename }';
+
 const REFUSED: [string, RequestInit, number[], string, path?: string][] = [
   // Requests that a page of another origin could send without a preflight request.
   ['a form', sent('query=%7B__typename%7D', 'application/x-www-form-urlencoded'), [400, 415], BAD],
@@ -45,6 +48,7 @@ const REFUSED: [string, RequestInit, number[], string, path?: string][] = [
     'OPERATION_RESOLUTION_FAILURE',
   ],
   ['a lookup without an id', json(query(NO_ID)), [200], 'BAD_USER_INPUT'],
+  ['a mutation by GET', { headers: PREFLIGHT }, [405], BAD, `/graphql?query=${encodeURIComponent(MUTATION)}`],
   ['an unknown path', {}, [404, 405], BAD, '/nosuch'],
 ];
 

@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { PostgresNotifier } from '../../src/datasources/change-notifier/change-notifier';
 import { openJournal } from '../../src/datasources/journal/create-journal';
 import { inspectPostgres } from '../../src/datasources/journal/diagnostics';
 import type { Journal } from '../../src/datasources/journal/journal';
 import { describeJournalError } from '../../src/datasources/journal/journal-error';
+import { PostgresHosts } from '../../src/datasources/journal/postgres/hosts';
+import { PostgresPool } from '../../src/datasources/journal/postgres/pool';
 import { systemClock } from '../../src/shared/clock';
 import { until } from '../support/latch';
 import { POSTGRES_URL, withClient } from '../support/stores';
@@ -19,6 +23,7 @@ import {
   READS,
   reasonOf,
   recovered,
+  UNAVAILABLE,
   WRITES,
 } from './support/unavailable';
 
@@ -155,6 +160,33 @@ describePostgresJournal('A network that holds back all packets', (fixture) => {
     await Promise.all([started, journal.close()]);
     expect(performance.now() - startedAt).toBeLessThan(2 * LIMIT_MS);
   });
+});
+
+/** Returns a message of the PostgreSQL protocol: type, length, body. */
+function message(type: string, body: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(4 + body.length);
+  return Buffer.concat([Buffer.from(type), length, body]);
+}
+
+test('A server that ends new connections makes the journal unavailable, and does not crash the process', async () => {
+  const fatal = ['SFATAL', 'C57P01', 'Mterminating connection', ''].map((field) => `${field}\0`).join('');
+  const ready = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))];
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end(Buffer.concat([...ready, message('E', Buffer.from(fatal))])));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const pool = new PostgresPool(new PostgresHosts(`postgres://user@127.0.0.1:${port}/database`), {
+    timeLimitMs: JOURNAL_TIMEOUT_MS,
+    maxConnections: 1,
+    connectionOptions: '',
+    migrate: () => Promise.resolve([]),
+  });
+  await expect(pool.query('SELECT 1', [])).rejects.toMatchObject(UNAVAILABLE);
+  await pool.close();
+  server.close();
 });
 
 /** A server that the tests stop, and its standby, which is promoted at the end. */
