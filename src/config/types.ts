@@ -5,13 +5,13 @@ import type { Secret } from '../shared/secret';
 
 /** Rules for the returnUrl and callbackUrl of callers. */
 export interface UrlPolicy {
-  /** Whether loopback hosts are allowed, also with plain http. */
+  /** Whether loopback hosts are allowed, with https or http. */
   allowsLoopback: boolean;
   /** Allowed host names, such as *.shop.example; null: any public host. */
   hosts: readonly string[] | null;
 }
 
-/** What happens to an operation that is not in the manifest: execution, execution with a log warning, or rejection. */
+/** How an operation that is not in the manifest is treated: executed, executed with a log warning, or rejected. */
 export type PersistedMode = 'allow' | 'warn' | 'require';
 
 export interface PollSettings {
@@ -21,8 +21,12 @@ export interface PollSettings {
   outageMs: number;
 }
 
+/**
+ * Settings of followed transactions, which the gateway looks up by itself until they are COMPLETED or FAILED, and of
+ * the record of changes.
+ */
 export interface ChangeSettings {
-  /** How long in ms a transaction is looked up at most after its create; 0: the gateway looks nothing up on its own. */
+  /** Maximum time in ms for which a transaction is followed after its create; 0: none is followed. */
   followMs: number;
   /** Maximum number of lookups of followed transactions per second at one instance. */
   lookupsPerSecond: number;
