@@ -88,6 +88,7 @@ interface Page {
   formActionSource?: string;
 }
 
+/** Sends an HTML page. Its content security policy forbids all but the styles, the script and the forms of `page`. */
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   const { status = 200, title, body, wide, script, formActionSource } = page;
   const formAction = formActionSource ? `'self' ${formActionSource}` : "'self'";

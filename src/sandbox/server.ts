@@ -33,7 +33,7 @@ export interface SandboxOptions {
   /** Whether to serve the control plane at /_sandbox/; by default false. */
   control?: boolean;
   /** JWKS file, and the path at which it is served. The file is read for each request. */
-  jwks?: { file: string; path: string } | undefined;
+  jwks?: { file: string; path: string };
   clock?: Clock;
   /** Delay in ms before a transaction that does not wait for its payer gets its final status; by default 1500. */
   settleAfterMs?: number;
@@ -50,6 +50,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+/** Starts a sandbox. Rejects if it cannot listen on `host` and `port`. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { methods, host, port, logger, jwks } = options;
   const { clock: realTime = systemClock, settleAfterMs = 1500, maxTransactions = 100_000 } = options;

@@ -32,6 +32,7 @@ export class Store {
     if (this.byId.has(transaction.id)) this.settled.add(transaction);
   }
 
+  /** Returns the transaction with this id, also if it is hidden; undefined if there is none. */
   get(id: string): Transaction | undefined {
     return this.byId.get(id.toLowerCase());
   }

@@ -14,4 +14,4 @@ export const callerPollIntervals = ({ payer, provider }: CallerPollIntervals): C
 });
 
 /** The shortest poll intervals for callers, for code that does not know the configured intervals. */
-export const SHORTEST_POLL_AFTER = callerPollIntervals({ payer: MIN_POLL_MS, provider: MIN_POLL_MS });
+export const SHORTEST_POLL_AFTER: CallerPollIntervals = { payer: MIN_POLL_MS, provider: MIN_POLL_MS };

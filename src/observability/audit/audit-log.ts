@@ -183,7 +183,7 @@ export class AuditLog {
   /** Appends a line to the chain. Throws if the line cannot be written; the chain is then unchanged. */
   #append(fields: object): void {
     const { size } = this.#file;
-    const isTorn = this.#readLinesOfOthers(size);
+    const isTorn = this.#readNewLines(size);
     const seq = this.#last.seq + 1;
     const { text, hash } = serializeLine(
       { writer: this.#writer, seq, torn: isTorn || undefined, ...fields },
@@ -196,8 +196,12 @@ export class AuditLog {
     this.#lastOwnLine = { hash, end: size + line.length };
   }
 
-  /** Continues the chain from the file's last line if others wrote it. Returns whether that line is partial. */
-  #readLinesOfOthers(size: number): boolean {
+  /**
+   * Continues the chain from the last complete line, if the file has grown since the last line of this process. Returns
+   * whether the file ends with a partial line.
+   * @param size current size of the file in bytes
+   */
+  #readNewLines(size: number): boolean {
     if (size === (this.#lastOwnLine?.end ?? 0)) return false;
     const ending = `${this.#lastOwnLine?.hash}"}\n`;
     const isIntact =
@@ -223,14 +227,14 @@ export class AuditLog {
         this.#report(`deleted rotated files beyond AUDIT_LOG_KEEP_FILES: ${deletedNames.join(', ')}`);
     } catch (error) {
       this.#report(`the audit log could not be rotated (${reasonOf(error)})`);
-      // Rotate when the file has grown by another `maxBytes`, not at every line.
+      // Try to rotate again when the file has grown by another `maxBytes`, not at every line.
       this.#rotateAtBytes = this.#file.size + maxBytes;
     }
   }
 
-  /** Closes the file and opens the one that is now at `path`, which another process may have created. */
+  /** Switches to the file that is now at `path`, and creates it unless another process has done so. */
   #continueInNextFile(message: string): void {
-    this.#readLinesOfOthers(this.#file.size);
+    this.#readNewLines(this.#file.size);
     const next = new AuditFile(this.path, this.options.creator);
     this.#report(message);
     if (next.size === 0) this.#tryToAppendClosing(() => this.#append({ event: 'closed' }));

@@ -28,10 +28,10 @@ export interface OutcomeEntry {
   /** The gateway or operator that acted: `instance:<id>` or `operator:<user of the operating system>`. */
   who: string;
   /** Environment variable SUDO_USER of the operator's process. It proves nothing, because the user can set it. */
-  sudoUser?: string | undefined;
+  sudoUser?: string;
   /** The operator's name, as given in the option --by. */
-  by?: string | undefined;
-  reason?: string | undefined;
+  by?: string;
+  reason?: string;
   /** The attempt to create a payment or payout, with its old outcome. */
   attempt: {
     id: string;
@@ -49,9 +49,9 @@ export interface OutcomeEntry {
   outcome: string;
   transactionId: string | null;
   /** Id of the proposal that this entry makes, carries out or withdraws. */
-  proposal?: string | undefined;
+  proposal?: string;
   /** The operator who made the proposal. */
-  proposedBy?: string | undefined;
+  proposedBy?: string;
 }
 
 /** Size of a reason of 255 characters if each is escaped as \uXXXX. */

@@ -5,7 +5,7 @@ import { boundedLabel, OTHER_LABEL } from '../metrics/register';
 import { markFailed, type Spans } from './spans';
 
 /** An operation that has ended. Contains nothing that the caller wrote, except the name of the operation. */
-export interface EndedOperation {
+interface EndedOperation {
   /** The type of the operation; undefined if no operation of the document was selected. */
   type: string | undefined;
   /** The name of the operation; undefined if it has no name or the name must not be logged. */
@@ -17,7 +17,7 @@ export interface EndedOperation {
 /** Maximum number of distinct span names with an operation name. Further spans are named by the operation type only. */
 const MAX_OPERATION_NAMES = 200;
 const MAX_CODES = 8;
-/** Matches codes of errors that the gateway or the payment service caused, not the caller. */
+/** Matches codes of errors that the gateway or a system behind it caused (payment service, journal), not the caller. */
 const SERVER_ERROR_CODE = /^(SERVICE_|INTERNAL_)/;
 
 /** Creates the spans of GraphQL operations. */
@@ -70,7 +70,7 @@ export class RequestSpans {
     };
   }
 
-  /** Adds type, name and error codes of an operation to the active span. */
+  /** Adds type, name and error codes of an operation to the active span. A server error marks the span as failed. */
   operationEnded(operation: EndedOperation): void {
     const span = this.spans.activeSpan;
     if (span?.isRecording()) this.#addOperation(span, operation);
