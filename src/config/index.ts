@@ -98,7 +98,7 @@ function readAccessSettings(env: EnvReader) {
       'CLIENT_KEYS_FILE',
       'a gateway with SERVICE_BASE_URL must authenticate callers: set CLIENT_KEYS_FILE (npm run client-key -- new <id> creates a key), or set AUTH_JWKS_URL, AUTH_ISSUER and AUTH_AUDIENCE',
     );
-  /** Verification of the tokens of frontends; null: tokens are not accepted. */
+  /** Settings with which tokens of frontends are verified; null: tokens are not accepted. */
   const tokens =
     jwksUrl && issuer && audience
       ? { jwksUrl, issuer, audience, maxLifetimeSeconds, maxStaleKeysSeconds }

@@ -17,7 +17,7 @@ export type PersistedMode = 'allow' | 'warn' | 'require';
 export interface PollSettings {
   /** Poll intervals of a transaction that waits for the payer, waits for the provider, or is MISPAID. */
   schedule: Readonly<Record<'payer' | 'provider' | 'mispaid', PollIntervals>>;
-  /** How long lookups may fail before subscriptions end with an error, in ms; 0: failed lookups never end them. */
+  /** Time in ms for which lookups may fail before subscriptions end with an error; 0: they do not end. */
   outageMs: number;
 }
 

@@ -42,7 +42,7 @@ export const payoutCreatedBody = ({ status, id, outcome }: Payout): WireObject =
   external_id: null,
 });
 
-/** Returns the response to a payout lookup (spec 4.1). `method` is absent unless the payout failed. */
+/** Returns the response to a payout lookup (spec 4.1). It names the method of failed payouts, or the `typeOverride`. */
 export function payoutBody(payout: Payout): WireObject {
   const { typeOverride, statusOverride } = payout.outcome;
   const method = typeOverride ?? (payout.status === 'failed' ? payout.type : undefined);

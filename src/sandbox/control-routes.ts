@@ -76,7 +76,7 @@ function guardForm({ headers }: FastifyRequest): void {
 const forbidden = (): SandboxHttpError =>
   new SandboxHttpError(403, 'The control plane does not accept requests from other sites');
 
-/** Streams change events to the console. Rejects other sites, because their pages could hold connections open. */
+/** Streams change events to the console. Throws a 403 error for other sites, a 503 error for too many streams. */
 function sendEvents(liveEvents: LiveEvents, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   rejectCrossSite(request);
   if (!liveEvents.hasCapacity)

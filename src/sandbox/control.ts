@@ -23,7 +23,7 @@ interface ControlParts {
 export class SandboxControl {
   constructor(private readonly parts: ControlParts) {}
 
-  /** Returns up to `limit` transactions, newest first. With `beforeId`: only those created before that transaction. */
+  /** Returns up to `limit` transactions, newest first; with `beforeId` only earlier ones, or none if it is unknown. */
   transactions(limit = 50, beforeId?: string): TransactionSummary[] {
     return this.parts.store.list(limit, beforeId).map(summaryOf);
   }

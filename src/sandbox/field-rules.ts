@@ -32,7 +32,7 @@ export const httpUrl: FieldRule = (value) => {
   return url.username || url.password ? 'must not contain a user name or password' : undefined;
 };
 
-/** Text that must not contain a card number. */
+/** Rule for plain text that must not contain a card number. */
 export const freeText: FieldRule = (value) =>
   plainText(value) ?? (containsCardNumber(value) ? 'must not contain a card number' : undefined);
 

@@ -50,7 +50,7 @@ export class Store {
     );
   }
 
-  /** Returns up to `limit` transactions, newest first. With `beforeId`: only those created before that transaction. */
+  /** Returns up to `limit` transactions, newest first; with `beforeId` only earlier ones, or none if it is unknown. */
   list(limit: number, beforeId?: string): Transaction[] {
     const all = [...this.byId.values()].reverse();
     const start = beforeId === undefined ? 0 : all.findIndex(({ id }) => id === beforeId.toLowerCase()) + 1;

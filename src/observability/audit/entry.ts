@@ -5,7 +5,7 @@ export interface AuditEntry {
   /** Id of the caller, such as `service:<client id>`. */
   who: string;
   operation: 'createPayment' | 'confirmPayment' | 'createPayout';
-  /** The idempotency key; null for confirmPayment, and if the key was not found valid: then it may contain a secret. */
+  /** The idempotency key; null for confirmPayment, and for a rejected or unchecked key, which may contain a secret. */
   key: string | null;
   channel: string;
   method: string;

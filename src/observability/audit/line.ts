@@ -61,7 +61,7 @@ const EVENT_PATTERN = /^(opened|call|recovered|settled|not_settled|proposed|with
 const matches = (value: unknown, regex: RegExp): boolean => typeof value === 'string' && regex.test(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** Returns whether the value of a field is valid, by field. Verification prints some fields, so all are checked. */
+/** Functions that check the value of each field. All fields are checked, because verification prints some of them. */
 const FIELD_CHECKS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
   writer: (value) => matches(value, /^[0-9a-f]{16}$/),
   seq: isCount,

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { boundedLabel, oncePerScrape, registerScrapedMetrics, registerLabelledCounter } from './register';
 
-/** Creates with an unknown outcome in the journal, of one kind: `payment` or `payout`. */
+/** Number and age of the creates with an unknown outcome in the journal, for one kind: payment or payout. */
 interface UnknownOutcomes {
   kind: string;
   count: number;
@@ -59,7 +59,7 @@ export function paymentMetrics(registry: Registry) {
     onRecovery: (kind: string, result: string): void => recoveryCounter.inc({ kind, result }),
     /** Counts a run of the reconciler. `isDone`: false if the run failed. */
     onReconcilerRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
-    /** Counts a jump of the clock `system` or `journal`. */
+    /** Counts a jump of a clock: `system` (of this machine) or `journal` (of the journal's database). */
     onClockStep: registerLabelledCounter<string>(registry, {
       name: 'paygraph_clock_steps_total',
       help: "Clock jumps of more than 1 s: of the machine (system) or of the journal's database (journal). For UNKNOWN_SETTLE_SECONDS after a jump, no unknown outcome becomes not_sent.",

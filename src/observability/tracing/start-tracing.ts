@@ -14,7 +14,7 @@ interface TracingOptions {
   settings: TracingSettings;
   service: TracedService;
   log: Logger;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now(): number;
   /** Maximum time in milliseconds that `close` waits for the export of the remaining spans. */
   flushMs: number;
