@@ -11,13 +11,13 @@ export interface UrlPolicy {
   hosts: readonly string[] | null;
 }
 
-/** How an operation that is not in the manifest is treated: executed, executed with a log warning, or rejected. */
+/** Treatment of an operation that is not in the manifest. `warn`: allow with a log warning. `require`: reject. */
 export type PersistedMode = 'allow' | 'warn' | 'require';
 
 export interface PollSettings {
   /** Poll intervals of a transaction that waits for the payer, waits for the provider, or is MISPAID. */
   schedule: Readonly<Record<'payer' | 'provider' | 'mispaid', PollIntervals>>;
-  /** Time in ms for which lookups may fail before subscriptions end with an error; 0: they do not end. */
+  /** Time in ms for which lookups may fail before subscriptions end with an error; 0: failed lookups never end them. */
   outageMs: number;
 }
 

@@ -106,7 +106,7 @@ export function parseQuery(text: string): Record<string, string> {
   if (!/^(|[^=&]+=[^&]*(&[^=&]+=[^&]*)*)$/.test(text))
     throw invalidRequest({ query: 'must be name=value pairs' });
   try {
-    // Reject malformed percent-encoding, because URLSearchParams does not.
+    // decodeURIComponent() throws for malformed percent-encoding, which URLSearchParams would replace.
     decodeURIComponent(text);
   } catch {
     throw invalidRequest({ query: 'must be percent-encoded UTF-8' });

@@ -1,7 +1,7 @@
 /** Part of a poll schedule: poll a transaction every `everyMs` until `untilMs` after its last change. */
 interface PollStep {
   everyMs: number;
-  /** Infinity in the last step. */
+  /** End of the step; Infinity in the last step. */
   untilMs: number;
 }
 

@@ -7,7 +7,7 @@ const FILE_MODE = 0o600;
 /** Time in ms that a writer waits for the lock. Other writers hold it for about 0.1 ms per line. */
 const LOCK_TIMEOUT_MS = 2000;
 
-/** Users that may create the file: any user, or only the owner of its folder. */
+/** Users that may create the audit log: any user, or only the owner of its folder. */
 export type FileCreator = 'anybody' | 'folder owner';
 
 /** Creates an error with `code` as its code and message. Operators see `code`, which must not contain file names. */
