@@ -32,7 +32,7 @@ export class CallbackSender {
 
   constructor(private readonly parts: CallbackParts) {}
 
-  /** Sends a callback with the current status, without waiting; none if the create had no `callback_url`. */
+  /** Starts to send a callback with the current status. Does nothing if the create had no `callback_url`. */
   notify(transaction: Transaction, date: string): void {
     const { callbackUrl: url, id: transactionId } = transaction;
     if (url === undefined) return;

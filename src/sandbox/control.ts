@@ -98,20 +98,8 @@ export class SandboxControl {
 export type TransactionSummary = ReturnType<typeof summaryOf>;
 
 function summaryOf(transaction: Transaction) {
-  const { kind, id, channel, type, amount, status, createDate } = transaction;
+  const { kind, id: transactionId, channel, type, amount, status, createDate } = transaction;
   const { externalId = null, error = null } = transaction;
   const { flow = null, state = null } = transaction.kind === 'payment' ? transaction : {};
-  return {
-    kind,
-    transactionId: id,
-    externalId,
-    channel,
-    type,
-    flow,
-    amount,
-    status,
-    state,
-    error,
-    createDate,
-  };
+  return { kind, transactionId, externalId, channel, type, flow, amount, status, state, error, createDate };
 }
