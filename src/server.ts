@@ -15,7 +15,7 @@ import { describeStartupError } from './app/startup-error';
 
 /**
  * Runs the program: reads the settings, starts the gateway and stops it on SIGTERM or SIGINT.
- * @param open opens the journal in place of the default; for tests and benchmarks
+ * @param open replaces the function that opens the journal, in tests and benchmarks
  */
 export async function main(open?: OpenJournal): Promise<void> {
   try {
@@ -31,7 +31,7 @@ async function run(config: Config, open?: OpenJournal): Promise<void> {
   // Ignore EPIPE on stdout, for example when piped to `head`.
   process.stdout.on('error', () => undefined);
   config.warnings.forEach((warning) => log.warn(warning));
-  // The sandbox serves the public key that verifies the tokens issued by the command `paygraph dev-token`.
+  // The sandbox serves the public key of the tokens that the command `paygraph dev-token` issues.
   const jwks = { file: DEV_JWKS_FILE, path: DEV_JWKS_PATH };
   const sandbox =
     config.sandbox && (await startEmbeddedSandbox({ ...config.sandbox, jwks }, config.service, log));

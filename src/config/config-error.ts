@@ -1,6 +1,6 @@
 import { describeFileError } from '../shared/hot-reloaded-file';
 
-/** Thrown if settings are missing or invalid. The message lists every error and contains no values. */
+/** Thrown if settings or the files that they name are missing or invalid. The message contains none of their values. */
 export class ConfigError extends Error {
   /** @param errors sentences that begin with the name of an environment variable */
   constructor(readonly errors: readonly string[]) {
@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the file that a setting names. Throws a ConfigError that names the setting if the file cannot be used. */
+/** Returns what `read` returns for a setting's file. If `read` throws, throws a ConfigError that names the setting. */
 export function readSettingFile<T>(setting: string, read: () => T): T {
   try {
     return read();

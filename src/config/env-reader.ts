@@ -23,7 +23,7 @@ export class EnvReader {
     return !!this.env[name] || this.#secretFilePath(name) !== undefined;
   }
 
-  /** Returns a setting's value; if it is unset or invalid, its default or else null. An invalid value adds an error. */
+  /** Returns a setting's value. If it is unset or invalid: its default, or null. Adds an error for an invalid value. */
   get<N extends SettingName>(name: N): SettingValue<Settings[N]> {
     const { parser, default: defaultText }: Setting<unknown> = SETTINGS[name];
     const rawText = this.rawText(name);
@@ -33,7 +33,10 @@ export class EnvReader {
     return (value ?? (defaultText ? parser.parse(defaultText) : null)) as SettingValue<Settings[N]>;
   }
 
-  /** Returns the unparsed text of a setting; undefined if it is unset or its file cannot be read (adds an error). */
+  /**
+   * Returns the unparsed text of a setting; undefined if it is unset or its file cannot be read. Adds an error if the
+   * file cannot be read, or if both the variable and <NAME>_FILE are set.
+   */
   rawText(name: SettingName): string | undefined {
     const text = this.env[name] || undefined;
     const file = this.#secretFilePath(name);
@@ -47,12 +50,13 @@ export class EnvReader {
     }
   }
 
+  /** Adds an error about a variable, unless the same error exists. `message` has no period at its end. */
   addError(name: string, message: string): void {
     const error = `${name}: ${message}.`;
     if (!this.errors.includes(error)) this.errors.push(error);
   }
 
-  /** Returns a warning for each unknown variable whose name resembles a setting or begins with a prefix of settings. */
+  /** Returns a warning for each unknown variable that resembles a setting or begins with a prefix of settings. */
   unknownNameWarnings(): string[] {
     const knownNames = Object.keys(SETTINGS).flatMap((name) => [name, `${name}_FILE`]);
     return Object.entries(this.env).flatMap(([name, value]) => {
@@ -65,7 +69,7 @@ export class EnvReader {
     });
   }
 
-  /** Returns the path in <NAME>_FILE; undefined if that variable is not set or the setting is no secret. */
+  /** Returns the path in <NAME>_FILE; undefined if that variable is unset or the setting is not a secret. */
   #secretFilePath(name: SettingName): string | undefined {
     return ('secret' in SETTINGS[name] && this.env[`${name}_FILE`]) || undefined;
   }
@@ -89,7 +93,7 @@ const isContainerVariable = (name: string, value = ''): boolean =>
 
 /** Minimum length of a name for which a similar setting is suggested; shorter names resemble too many settings. */
 const MIN_LENGTH_FOR_SUGGESTION = 6;
-/** Minimum length of a name that counts as similar with two edits instead of one, if the first letter matches. */
+/** Minimum length at which a name may differ from a setting by two edits, if both begin with the same letter. */
 const MIN_LENGTH_FOR_TWO_EDITS = 9;
 
 /** Returns the setting that a misspelt name probably means; undefined if none is similar enough. */
@@ -97,7 +101,7 @@ function findSimilarName(name: string, knownNames: readonly string[]): string | 
   if (name.length < MIN_LENGTH_FOR_SUGGESTION) return undefined;
   const candidate = closest(name, knownNames);
   const isLong = name.length >= MIN_LENGTH_FOR_TWO_EDITS;
-  // Allow two edits for names with the same letters: two swapped letters are one mistake, but count as two edits.
+  // Also allow two edits if the names have the same letters: swapping two letters counts as two edits.
   const hasSameLetters = [...name].sort().join() === [...candidate].sort().join();
   const mayDifferByTwo = (isLong && name[0] === candidate[0]) || hasSameLetters;
   return distance(name, candidate) <= (mayDifferByTwo ? 2 : 1) ? candidate : undefined;

@@ -35,7 +35,7 @@ function readServiceSettings(env: EnvReader) {
       if (!env.has(name)) env.addError(name, `required with SERVICE_BASE_URL; set it or ${name}_FILE`);
   }
   return {
-    /** URL of the payment service; empty with the embedded sandbox: server.ts sets the URL when the sandbox listens. */
+    /** URL of the payment service; '' with the embedded sandbox: server.ts replaces it when the sandbox listens. */
     baseUrl: env.get('SERVICE_BASE_URL') ?? '',
     apiKey: env.get('SERVICE_API_KEY') ?? SANDBOX_CREDENTIALS.apiKey,
     secretKey: env.get('SERVICE_SECRET_KEY') ?? SANDBOX_CREDENTIALS.secretKey,
@@ -98,7 +98,7 @@ function readAccessSettings(env: EnvReader) {
       'CLIENT_KEYS_FILE',
       'a gateway with SERVICE_BASE_URL must authenticate callers: set CLIENT_KEYS_FILE (npm run client-key -- new <id> creates a key), or set AUTH_JWKS_URL, AUTH_ISSUER and AUTH_AUDIENCE',
     );
-  /** Verification of the tokens of frontends; null: tokens are not accepted. */
+  /** Settings with which tokens of frontends are verified; null: tokens are not accepted. */
   const tokens =
     jwksUrl && issuer && audience
       ? { jwksUrl, issuer, audience, maxLifetimeSeconds, maxStaleKeysSeconds }
@@ -138,9 +138,9 @@ const readChangeSettings = (env: EnvReader) => ({
   keepMs: env.get('CHANGES_RETENTION_DAYS') * DAY_MS,
 });
 
-/** Reads the settings of tracing. Returns null if tracing is off. */
+/** Returns the settings of tracing; null if no collector is set. */
 function readTracingSettings(env: EnvReader): TracingSettings | null {
-  // Only validate the protocol, because the exporter supports only one.
+  // Validate the protocol, but do not use it: the only valid value is the one that the exporter supports.
   env.get('OTEL_EXPORTER_OTLP_PROTOCOL');
   const base = env.get('OTEL_EXPORTER_OTLP_ENDPOINT');
   const url =
@@ -213,14 +213,14 @@ export function readConfig(source?: Environment) {
     shutdownGraceMs: env.get('SHUTDOWN_GRACE_MS'),
     logLevel: env.get('LOG_LEVEL'),
   };
-  // Only validate SETTLE_APPROVAL: operator commands use it, the gateway does not.
+  // Validate SETTLE_APPROVAL, which operator commands use and the gateway does not.
   env.get('SETTLE_APPROVAL');
   if (allowsUnauthenticatedCallers(config.access) && !isLoopback(config.host))
     env.addError(
       'HOST',
       'expected a loopback address, because callers are not authenticated; set CLIENT_KEYS_FILE or AUTH_JWKS_URL to allow other addresses',
     );
-  // Report unknown names, too: a required setting may be missing because its name is misspelt.
+  // Also report unknown names, because a required setting may be missing due to a misspelt name.
   if (env.errors.length > 0) throw new ConfigError([...env.errors, ...env.unknownNameWarnings()]);
   /** `warnings`: sentences for the log about suspicious settings; they contain no values of settings. */
   return Object.freeze({ ...config, warnings: configWarnings(env) });
@@ -231,18 +231,18 @@ const STANDALONE_SANDBOX_SETTINGS = [
   ...['SERVICE_API_KEY', 'SERVICE_API_KEY_FILE', 'SERVICE_SECRET_KEY', 'SERVICE_SECRET_KEY_FILE'],
 ];
 
-/** Reads the settings of the standalone sandbox; ignores all others. Throws a ConfigError if one of them is invalid. */
+/** Reads the settings of the standalone sandbox; ignores all others. Throws a ConfigError if one is invalid. */
 export const readStandaloneSandboxConfig = (env: Environment = process.env): Config =>
   readConfig(Object.fromEntries(STANDALONE_SANDBOX_SETTINGS.map((name) => [name, env[name]])));
 
-/** Returns each <NAME>_FILE variable that is set for a secret setting, with the path of the file. */
+/** Returns the name (`setting`) and value (`path`) of each <NAME>_FILE variable that is set for a secret setting. */
 export const secretFiles = (env: Environment = process.env): { setting: string; path: string }[] =>
   Object.entries(SETTINGS).flatMap(([name, setting]) => {
     const path = env[`${name}_FILE`];
     return 'secret' in setting && path ? [{ setting: `${name}_FILE`, path }] : [];
   });
 
-/** Calls `read` to read some settings. Throws a ConfigError if one of them is missing or invalid. */
+/** Returns what `read` returns. Throws a ConfigError if a setting that `read` reads is missing or invalid. */
 function readSubset<T>(source: Environment, read: (env: EnvReader) => T): T {
   const env = settingsReader(source);
   const config = read(env);
@@ -264,7 +264,7 @@ export const readCommandConfig = (source: Environment = process.env) =>
     sudoUser: source['SUDO_USER'] || null,
   }));
 
-/** Reads the settings with which a command looks transactions up. Throws a ConfigError if one is missing or invalid. */
+/** Reads the settings of commands that look transactions up. Throws a ConfigError if one is missing or invalid. */
 export const readLookupConfig = (source: Environment = process.env) =>
   readSubset(source, (env) => ({
     journalUrl: env.get('DATABASE_URL'),

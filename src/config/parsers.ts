@@ -9,11 +9,11 @@ export interface Parser<T> {
   expected: string;
   /** Returns the value; undefined if the text is invalid. */
   parse(text: string): T | undefined;
-  /** Returns the error for an invalid text; default: `expected …`. It must not reveal secrets in the text. */
+  /** Returns the error message for an invalid text, without secrets of the text. If omitted: `expected <expected>`. */
   describeError?(text: string): string;
 }
 
-/** Definition of one environment variable; docs/configuration.md is generated from it. */
+/** Definition of an environment variable. docs/configuration.md is generated from these definitions. */
 export interface Setting<T> {
   description: string;
   /** The text that is parsed if the variable is not set. */
@@ -53,7 +53,7 @@ export const onOff: Parser<boolean> = {
   parse: (text) => ({ on: true, off: false })[text],
 };
 
-/** Returns a parser of a comma-separated list. `itemsName`: what the items are, in the plural, for error messages. */
+/** Returns a parser of comma-separated lists. `itemsName`: plural noun for the items, for error messages. */
 export const listOf = (itemsName: string, isItem: (text: string) => boolean): Parser<readonly string[]> => ({
   expected: `${itemsName}, separated by commas`,
   parse: (text) => {
@@ -99,7 +99,7 @@ function findDatabaseUrlError(text: string): string | undefined {
   }
 }
 
-/** The URL of the journal is a secret, because it may contain a password. */
+/** Parses the URL of the journal to a Secret, because the URL may contain a password. */
 export const databaseUrl: Parser<Secret> = {
   expected: 'file:<path> or postgres://<user>@<host>:<port>/<database>',
   parse: (text) => (findDatabaseUrlError(text) === undefined ? new Secret(text) : undefined),
@@ -109,13 +109,13 @@ export const databaseUrl: Parser<Secret> = {
 interface UrlRules {
   expected: string;
   allowQuery?: boolean;
-  /** Whether plain http is allowed for every host, not only for loopback hosts. */
+  /** Whether plain http is allowed for every host; otherwise only for loopback hosts. */
   allowAnyHttp?: boolean;
   /** Returns the value of the setting; undefined if the URL violates another rule of this setting. */
   toValue(url: URL, text: string): string | undefined;
 }
 
-/** Returns a parser of absolute URLs without credentials and fragment. */
+/** Returns a parser of https URLs (http for loopback) without credentials, fragment and, by default, query. */
 const urlParser = ({ expected, allowQuery, allowAnyHttp, toValue }: UrlRules): Parser<string> => ({
   expected,
   parse: (text) => {
@@ -146,7 +146,7 @@ export const publicUrl = urlParser({
   toValue: ({ href }) => href.replace(/\/+$/, ''),
 });
 
-/** Plain http is allowed for every host, because collectors are often in the same network. */
+/** Allows plain http for every host, because collectors are often in the same network. */
 export const collectorUrl = urlParser({
   expected: 'an http or https URL without credentials, query or fragment',
   allowAnyHttp: true,
@@ -179,7 +179,7 @@ function parsePairs(text: string, namePattern: RegExp, valuePattern: RegExp): [s
   return pairs.every((pair) => pair !== undefined) ? pairs : undefined;
 }
 
-/** Matches header names except those of headers that the exporter sets itself. */
+/** Matches header names, except those of headers that the exporter or its HTTP client sets. */
 const EXPORTER_HEADER_NAME =
   /^(?!(host|connection|keep-alive|transfer-encoding|content-(length|type|encoding))$)[!#$%&'*+.^`|~\w-]{1,256}$/i;
 

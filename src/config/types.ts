@@ -5,24 +5,28 @@ import type { Secret } from '../shared/secret';
 
 /** Rules for the returnUrl and callbackUrl of callers. */
 export interface UrlPolicy {
-  /** Whether loopback hosts are allowed, also with plain http. */
+  /** Whether loopback hosts are allowed, with https or http. */
   allowsLoopback: boolean;
   /** Allowed host names, such as *.shop.example; null: any public host. */
   hosts: readonly string[] | null;
 }
 
-/** What happens to an operation that is not in the manifest: execution, execution with a log warning, or rejection. */
+/** Treatment of an operation that is not in the manifest. `warn`: allow with a log warning. `require`: reject. */
 export type PersistedMode = 'allow' | 'warn' | 'require';
 
 export interface PollSettings {
   /** Poll intervals of a transaction that waits for the payer, waits for the provider, or is MISPAID. */
   schedule: Readonly<Record<'payer' | 'provider' | 'mispaid', PollIntervals>>;
-  /** How long lookups may fail before subscriptions end with an error, in ms; 0: failed lookups never end them. */
+  /** Time in ms for which lookups may fail before subscriptions end with an error; 0: failed lookups never end them. */
   outageMs: number;
 }
 
+/**
+ * Settings of followed transactions, which the gateway looks up by itself until they are COMPLETED or FAILED, and of
+ * the record of changes.
+ */
 export interface ChangeSettings {
-  /** How long in ms a transaction is looked up at most after its create; 0: the gateway looks nothing up on its own. */
+  /** Maximum time in ms for which a transaction is followed after its create; 0: none is followed. */
   followMs: number;
   /** Maximum number of lookups of followed transactions per second at one instance. */
   lookupsPerSecond: number;

@@ -22,13 +22,14 @@ const PAYMENT_PATH = '/api/v1/payment/';
 const CONFIRM_PATH = '/api/v1/payment/confirm/';
 const PAYOUT_PATH = '/api/v1/payout/';
 
-/** Value of the `allow` header in 405 responses, by path. */
+/** Value of the `allow` header in 405 responses of the API, by path. */
 export const ALLOWED_METHODS: ReadonlyMap<string, string> = new Map([
   [PAYMENT_PATH, 'GET, POST'],
   [CONFIRM_PATH, 'POST'],
   [PAYOUT_PATH, 'GET, POST'],
 ]);
 
+/** Adds the endpoints of the payment service (spec section 4). */
 export function addApi(app: FastifyInstance, { keys, service, faults, clock, realTime }: ApiParts): void {
   /** Adds an endpoint. `handle` gets the fields of the query string or the body. */
   const addEndpoint = (
@@ -57,6 +58,7 @@ export function addApi(app: FastifyInstance, { keys, service, faults, clock, rea
 
 const rawQueryOf = ({ url }: FastifyRequest): string => /\?(.*)/s.exec(url)?.[1] ?? '';
 
+/** Returns the bytes of the body; none if the request has no body. */
 export const rawBody = ({ body }: FastifyRequest): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 
 export const isJson = ({ headers }: FastifyRequest): boolean =>

@@ -1,7 +1,7 @@
 import type { WireObject } from '../shared/wire-object';
 import type { Payment, Payout } from './transaction';
 
-/** Returns the full payment, as in responses to creates and lookups (spec 2.3). */
+/** Returns the full payment (spec 2.3). `addedByLookup`: fields that `payment_method` has only in lookup responses. */
 export function paymentBody(payment: Payment, addedByLookup: WireObject = {}): WireObject {
   const { method, methodFields, added, state } = payment;
   const account = method.topLevelAccount && payment.flow === 'direct' ? added['account'] : undefined;
@@ -42,7 +42,7 @@ export const payoutCreatedBody = ({ status, id, outcome }: Payout): WireObject =
   external_id: null,
 });
 
-/** Returns the response to a payout lookup (spec 4.1). */
+/** Returns the response to a payout lookup (spec 4.1). It names the method of failed payouts, or the `typeOverride`. */
 export function payoutBody(payout: Payout): WireObject {
   const { typeOverride, statusOverride } = payout.outcome;
   const method = typeOverride ?? (payout.status === 'failed' ? payout.type : undefined);

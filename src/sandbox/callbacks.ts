@@ -3,7 +3,7 @@ import type { Clock } from '../shared/clock';
 import type { SandboxLogger } from './logger';
 import type { Transaction } from './transaction';
 
-/** Delays before the second and the third attempt to deliver a callback. */
+/** Delays in ms before the second and the third attempt to deliver a callback. */
 const RETRY_DELAYS_MS = [1000, 5000];
 const DELIVERY_TIMEOUT_MS = 5000;
 const MAX_CONCURRENT_DELIVERIES = 8;
@@ -23,8 +23,8 @@ interface CallbackParts {
 }
 
 /**
- * Sends callbacks to the `callback_url` of a create. Their content and delivery are inventions of the sandbox, because
- * the specification describes neither.
+ * Sends callbacks to the `callback_url` of create requests. The specification describes neither the content nor the
+ * delivery of callbacks: both are inventions of the sandbox.
  */
 export class CallbackSender {
   private readonly deliveries = bulkhead(MAX_CONCURRENT_DELIVERIES, MAX_QUEUED_DELIVERIES);
@@ -32,6 +32,7 @@ export class CallbackSender {
 
   constructor(private readonly parts: CallbackParts) {}
 
+  /** Starts to send a callback with the current status. Does nothing if the create had no `callback_url`. */
   notify(transaction: Transaction, date: string): void {
     const { callbackUrl: url, id: transactionId } = transaction;
     if (url === undefined) return;
@@ -63,7 +64,7 @@ export class CallbackSender {
     });
   }
 
-  /** Sends a callback. Returns whether the receiver responded with 2xx; redirects are not followed. */
+  /** Sends a callback. Returns whether the response is 2xx (follows no redirects). Rejects if there is no response. */
   private async post({ url, body }: Callback, stopped: AbortSignal): Promise<boolean> {
     const timeout = new AbortController();
     const timer = this.parts.realTime.after(DELIVERY_TIMEOUT_MS, () => timeout.abort());

@@ -7,11 +7,11 @@ const CARD_NUMBER_LIKE = /(?<!\d)[2-6](?:[ -]?\d){12,18}(?!\d)/g;
 export const containsCardNumber = (text: string): boolean =>
   (text.match(CARD_NUMBER_LIKE) ?? []).some((run) => passesLuhn(run.replace(/\D/g, '')));
 
-/** Masks all but the first four and the last four digits (spec 2.5). Keeps the length. */
+/** Masks all but the first four and the last four digits (spec 2.5). */
 const maskCardNumber = (pan: string): string =>
   pan.slice(0, 4) + '*'.repeat(Math.max(4, pan.length - 8)) + pan.slice(-4);
 
-/** Masks `pan` and removes `cvc`. The fields of known methods contain no other card data. */
+/** Masks `pan` and removes `cvc`. Other fields of known methods contain no full card number. */
 export function withoutCardData(fields: WireObject): WireObject {
   const safeFields = { ...fields };
   delete safeFields['cvc'];
@@ -19,7 +19,7 @@ export function withoutCardData(fields: WireObject): WireObject {
   return safeFields;
 }
 
-/** Masks or removes card data, at any depth, in the fields of a method that accepts any fields. */
+/** Masks or removes possible card data at any depth, in fields of a method that accepts any fields. */
 export function redactCardData(fields: WireObject): WireObject {
   const keptEntries = Object.entries(fields).filter(([name]) => !/^(cvc|cvv2?)$/i.test(name));
   return Object.fromEntries(keptEntries.map(([name, value]) => [name, redactValue(value)]));

@@ -5,7 +5,7 @@ interface PendingTimer {
   run(): void;
 }
 
-/** A clock that follows a base clock and can also be advanced. Advancing fires all timers that become due. */
+/** A clock that follows a base clock and can be advanced. Advancing it fires the timers that become due. */
 export class AdvancingClock implements Clock {
   /** Milliseconds by which this clock is ahead of its base clock. */
   aheadMs = 0;
@@ -28,11 +28,11 @@ export class AdvancingClock implements Clock {
     return { cancel: () => this.cancel(timer) };
   }
 
-  /** Moves the clock forward and fires the timers that become due. Returns how many fired. */
+  /** Moves the clock forward by `ms` and fires the timers that become due. Returns the number of fired timers. */
   advance(ms: number): number {
     const target = this.now() + ms;
     let firedCount = 0;
-    // A timer that fires may start other timers that are due by `target`, too.
+    // Repeat, because a timer that fires may start other timers that are due by `target`.
     for (let due = this.timersDueBy(target); due.length > 0; due = this.timersDueBy(target)) {
       for (const timer of due) {
         if (!this.pending.has(timer)) continue;

@@ -51,12 +51,12 @@ export function addControlRoutes(
   addPost('/reset', readNothing, () => control.reset());
 }
 
-/** Rejects cross-site requests and DNS rebinding in the developer's browser: the control plane has no password. */
+/** Throws a 403 error for requests of other sites in the developer's browser (cross-site, DNS rebinding). */
 function guardControl(request: FastifyRequest): void {
   const { host = '', origin } = request.headers;
   const isFromBrowser = origin !== undefined || request.headers['sec-fetch-site'] !== undefined;
   if (isFromBrowser && !LOOPBACK_HOST.test(URL.parse(`http://${host}`)?.hostname ?? '')) throw forbidden();
-  // Links from other sites to the console are allowed; the same-origin policy protects responses to GET.
+  // Allow cross-site GET, so that other sites can link to the console. The same-origin policy protects the responses.
   if (request.method !== 'GET') rejectCrossSite(request);
 }
 
@@ -68,7 +68,7 @@ function rejectCrossSite(request: FastifyRequest): void {
   if (origin !== undefined && URL.parse(origin)?.host !== host.toLowerCase()) throw forbidden();
 }
 
-/** Rejects a form without `Origin` or `Sec-Fetch-Site: same-origin`, because any site can make browsers send a form. */
+/** Throws a 403 error if neither `Origin` nor `Sec-Fetch-Site: same-origin` shows that a form is of this origin. */
 function guardForm({ headers }: FastifyRequest): void {
   if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw forbidden();
 }
@@ -76,7 +76,7 @@ function guardForm({ headers }: FastifyRequest): void {
 const forbidden = (): SandboxHttpError =>
   new SandboxHttpError(403, 'The control plane does not accept requests from other sites');
 
-/** Streams change events to the console. Rejects other sites, whose pages could otherwise hold connections open. */
+/** Streams change events to the console. Throws a 403 error for other sites, a 503 error for too many streams. */
 function sendEvents(liveEvents: LiveEvents, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   rejectCrossSite(request);
   if (!liveEvents.hasCapacity)
@@ -86,7 +86,7 @@ function sendEvents(liveEvents: LiveEvents, request: FastifyRequest, reply: Fast
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    // Turns off response buffering in nginx.
+    // Turn off response buffering in nginx.
     'x-accel-buffering': 'no',
   });
   liveEvents.addListener(reply.raw);
@@ -102,7 +102,7 @@ function readBody(request: FastifyRequest): { fields: WireObject; isForm: boolea
     throw invalidRequest({ 'Content-Type': 'must be application/json' });
   }
   guardForm(request);
-  // Browsers also send the empty fields of a form; here they count as absent.
+  // Treat empty fields as absent, because browsers also send the fields of a form that are empty.
   const fields = [...new URLSearchParams(bytes.toString('utf8'))].filter(([, value]) => value !== '');
   return { fields: Object.fromEntries(fields), isForm: true };
 }

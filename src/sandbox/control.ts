@@ -15,7 +15,7 @@ interface ControlParts {
   faults: FaultInjector;
   clock: AdvancingClock;
   callbacks: CallbackSender;
-  /** Called after a change of the clock and after a reset; lifecycle and faults report their own changes. */
+  /** Called after a change of the clock and after a reset; `lifecycle` and `faults` report other changes. */
   onChange(): void;
 }
 
@@ -23,7 +23,7 @@ interface ControlParts {
 export class SandboxControl {
   constructor(private readonly parts: ControlParts) {}
 
-  /** Returns transactions, newest first; only those created before the transaction `beforeId`, if it is given. */
+  /** Returns up to `limit` transactions, newest first; with `beforeId` only earlier ones, or none if it is unknown. */
   transactions(limit = 50, beforeId?: string): TransactionSummary[] {
     return this.parts.store.list(limit, beforeId).map(summaryOf);
   }
@@ -33,16 +33,17 @@ export class SandboxControl {
     return this.parts.transitions.list();
   }
 
-  /** Ends a transaction with the final state that its amount selects; completes it if the amount selects none. */
+  /** Ends a transaction with the status that its amount selects, or `completed`. Throws a 409 error if it is final. */
   settle(id: string): TransactionSummary {
     return this.changeTransaction(id, (transaction) => this.parts.lifecycle.end(transaction));
   }
 
+  /** Makes a transaction fail with an error, by default DECLINED_GENERIC. Throws a 409 error if it is final. */
   decline(id: string, error?: TransactionFailure): TransactionSummary {
     return this.changeTransaction(id, (transaction) => this.parts.lifecycle.decline(transaction, error));
   }
 
-  /** Makes a payment mispaid. `received` is the received amount, by default half of the requested amount. */
+  /** Makes a payment mispaid. `received`: the received amount, by default half of the requested amount. */
   underpay(id: string, received?: string): TransactionSummary {
     return this.changeTransaction(id, (transaction) => {
       if (transaction.kind !== 'payment') throw invalidRequest({ id: 'must be a payment' });
@@ -50,14 +51,14 @@ export class SandboxControl {
     });
   }
 
-  /** Advances the sandbox's own clock. Returns its new time and the number of timers that fired. */
+  /** Advances the sandbox's clock by `ms`. Returns the clock's new time and the number of timers that fired. */
   advance(ms: number): { now: string; fired: number } {
     const fired = this.parts.clock.advance(ms);
     this.parts.onChange();
     return { now: new Date(this.parts.clock.now()).toISOString(), fired };
   }
 
-  /** Milliseconds by which the sandbox's own clock is ahead of the real time. */
+  /** Returns the ms by which the sandbox's clock is ahead of the real time. */
   aheadMs(): number {
     return this.parts.clock.aheadMs;
   }
@@ -84,6 +85,7 @@ export class SandboxControl {
     this.parts.onChange();
   }
 
+  /** Changes a transaction and returns its summary. Throws a 404 error if there is no such transaction. */
   private changeTransaction(id: string, change: (transaction: Transaction) => void): TransactionSummary {
     const transaction = this.parts.store.get(id);
     if (!transaction) throw new SandboxHttpError(404, 'There is no transaction with this id');
@@ -96,20 +98,8 @@ export class SandboxControl {
 export type TransactionSummary = ReturnType<typeof summaryOf>;
 
 function summaryOf(transaction: Transaction) {
-  const { kind, id, channel, type, amount, status, createDate } = transaction;
+  const { kind, id: transactionId, channel, type, amount, status, createDate } = transaction;
   const { externalId = null, error = null } = transaction;
   const { flow = null, state = null } = transaction.kind === 'payment' ? transaction : {};
-  return {
-    kind,
-    transactionId: id,
-    externalId,
-    channel,
-    type,
-    flow,
-    amount,
-    status,
-    state,
-    error,
-    createDate,
-  };
+  return { kind, transactionId, externalId, channel, type, flow, amount, status, state, error, createDate };
 }

@@ -11,17 +11,17 @@ const COUNTER_NAMES = { create: 'creates', lookup: 'lookups', confirm: 'confirms
 
 export type Operation = keyof typeof COUNTER_NAMES;
 
-/** A fault that is injected into the next matching requests, whatever their amounts. */
+/** A fault that the control plane injects into the next requests of an operation. docs/sandbox.md lists the faults. */
 export interface Fault {
   operation: Operation;
   /** Resource whose requests get the fault; both payments and payouts if absent. */
   resource?: TransactionKind;
   fault: (typeof FAULTS)[number];
-  /** Number of requests into which the fault is still to be injected. */
+  /** Number of requests that are still to get the fault. */
   times: number;
-  /** Delay in ms of the fault `delay`. */
+  /** Delay in ms of the fault `delay`; default 0. */
   ms?: number;
-  /** HTTP status that the fault `status` responds with. */
+  /** HTTP status of the response to a request with the fault `status`; default 503. */
   status?: number;
 }
 
@@ -35,13 +35,13 @@ export type RequestCounts = ReturnType<typeof zeroCounts>;
 
 const MAX_PENDING_FAULTS = 100;
 
-/** Counts requests and injects faults into them. */
+/** Counts requests, and selects the faults to inject into them. */
 export class FaultInjector {
   counts = zeroCounts();
   /** Faults that are still to be injected. */
   pending: Fault[] = [];
 
-  /** @param onChange called when counts or faults have changed */
+  /** @param onChange called after each change of the counts, and after faults were added or removed */
   constructor(private readonly onChange: () => void) {}
 
   /** Counts an authenticated request. Returns the first matching fault, if any, and decrements its `times`. */
@@ -79,7 +79,7 @@ export class FaultInjector {
   }
 }
 
-/** A response, and the fault that the amount of the transaction selects. */
+/** A response. `fault`: the fault that the amount of a create selects, if any. */
 export interface SandboxResponse {
   status: number;
   body: WireObject;

@@ -32,7 +32,7 @@ export const httpUrl: FieldRule = (value) => {
   return url.username || url.password ? 'must not contain a user name or password' : undefined;
 };
 
-/** Text that must not contain a card number. */
+/** Rule for plain text that must not contain a card number. */
 export const freeText: FieldRule = (value) =>
   plainText(value) ?? (containsCardNumber(value) ? 'must not contain a card number' : undefined);
 
@@ -52,7 +52,7 @@ const birthDate: FieldRule = (value) => {
   return isCalendarDate ? undefined : 'must be a date, YYYY-MM-DD';
 };
 
-/** Rules by field name; a name means the same in all methods. All other fields are plain text. */
+/** Rules for fields of methods, by wire name. A field without a rule here must be plain text. */
 const METHOD_FIELD_RULES: ReadonlyMap<string, FieldRule> = new Map<string, FieldRule>([
   ['pan', pan],
   ['expiry_month', regexRule(/^(0[1-9]|1[0-2])$/, 'must be a month, MM')],

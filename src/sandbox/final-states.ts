@@ -1,19 +1,17 @@
-/** The cents of an amount select the outcome of its payment or payout (docs/sandbox.md). */
-
 export interface TransactionFailure {
   code: string;
   message: string;
 }
 
-/** Outcome that an amount selects. The transaction completes unless `error`, `mispaid` or `neverEnds` is set. */
+/** Outcome that an amount selects. Unless `error`, `mispaid` or `neverEnds` is set, the transaction completes. */
 export interface SimulatedOutcome {
   /** The error with which the transaction fails. */
   error?: TransactionFailure;
-  /** The payer pays less or more than the amount. A payout has no status `mispaid` (spec 3.2) and completes instead. */
+  /** The payer pays less or more than the amount. A payout completes instead: it has no status `mispaid` (spec 3.2). */
   mispaid?: 'less' | 'more';
-  /** The transaction does not end by itself, and neither Pay on the hosted page nor a confirm completes it. */
+  /** Only the control plane, or a decline or Pay less on the hosted page, ends the transaction. */
   neverEnds?: true;
-  /** Fault that is injected into the create request. */
+  /** Fault of the create request. */
   fault?: 'cut_before' | 'cut_after' | 'error_after' | 'truncated';
   /** Time in ms after the create during which lookups and confirms do not find the transaction. */
   hiddenForMs?: number;
@@ -27,6 +25,7 @@ const failedWith = (code: string, message: string): SimulatedOutcome => ({ error
 const failedByProvider = (message: string): SimulatedOutcome =>
   failedWith('PROVIDER_PROCESSING_FAILED', message);
 
+/** The outcome that an amount selects, by the cents of the amount (docs/sandbox.md). */
 const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
   '01': failedWith('DECLINED_GENERIC', 'The payment was declined'),
   '02': failedWith('PERSONAL_DATA_NOT_PROVIDED', 'Personal data was not provided'),
@@ -51,10 +50,10 @@ const OUTCOMES_BY_CENTS: Readonly<Record<string, SimulatedOutcome>> = {
   '86': { typeOverride: 'carrier_pigeon' },
 };
 
-/** Returns the outcome that the cents of an amount select. `value` has two decimals. */
+/** Returns the outcome that the cents of an amount select; empty if they select none. `value` has two decimals. */
 export const outcomeOf = (value: string): SimulatedOutcome => OUTCOMES_BY_CENTS[value.slice(-2)] ?? {};
 
-/** Returns the received amount of a mispaid payment: half of the amount, or about one and a half times the amount. */
+/** Returns the received amount of a mispaid payment: half of `value` for `less`, about 1.5 times `value` for `more`. */
 export function mispaidAmount(value: string, comparison: 'less' | 'more'): string {
   const cents = BigInt(value.replace('.', ''));
   const half = cents / 2n;

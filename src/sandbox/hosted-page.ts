@@ -10,7 +10,7 @@ interface HostedPageParams {
   choice: string;
 }
 
-/** Adds the hosted page at `redirect_url`. As in the real service, the payment id is the payer's only credential. */
+/** Adds the hosted page, to which `redirect_url` leads. The payment id is the only credential that it requires. */
 export function addHostedPage(app: FastifyInstance, store: Store, lifecycle: Lifecycle): void {
   const findPayment = (id: string) => {
     const transaction = store.get(id);
@@ -34,7 +34,7 @@ export function addHostedPage(app: FastifyInstance, store: Store, lifecycle: Lif
     const ownPage = `../${payment.id}`;
     if (isSettled(payment)) return reply.redirect(ownPage, 303);
     applyChoice(payment);
-    // URL.href is ASCII, as headers must be; the client's URL may contain other characters.
+    // Convert the client's URL to ASCII, as required in a header.
     return reply.redirect(payment.returnUrl ? new URL(payment.returnUrl).href : ownPage, 303);
   });
 }

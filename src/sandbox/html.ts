@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 
-/** Markup that `html` inserts without escaping it. All other values are escaped. */
+/** Markup. The template tag `html` inserts it without escaping, and escapes all other values. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -82,12 +82,13 @@ interface Page {
   title: string;
   body: Html;
   wide?: boolean;
-  /** Script at the end of the page. It may send requests only to the sandbox. */
+  /** Script at the end of the page. The content security policy allows it to connect to the sandbox only. */
   script?: HashedElement;
-  /** CSP source to which the response to a form may redirect: browsers apply form-action to redirects, too. */
+  /** CSP source (origin or scheme) to which the response to a form of this page may redirect, besides the sandbox. */
   formActionSource?: string;
 }
 
+/** Sends an HTML page. Its content security policy forbids all but the styles, the script and the forms of `page`. */
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   const { status = 200, title, body, wide, script, formActionSource } = page;
   const formAction = formActionSource ? `'self' ${formActionSource}` : "'self'";
@@ -113,14 +114,14 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
       'content-security-policy': `default-src 'none'; style-src ${STYLE.source};${scripts} form-action ${formAction}; base-uri 'none'; frame-ancestors 'none'`,
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
-      // With the policy `no-referrer`, browsers submit forms with `Origin: null`, which the console rejects.
+      // Not `no-referrer`, because browsers then send forms with `Origin: null`, which the console rejects.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
     })
     .send(text);
 }
 
-/** Returns the origin of a URL as a CSP source, or only its scheme if CSP has no syntax for the origin. */
+/** Returns the origin of a URL as a CSP source; only its scheme if CSP has no syntax for the host (IPv6). */
 export function cspSource(url: string): string {
   const { protocol, origin } = new URL(url);
   return /^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(origin) ? origin : protocol;

@@ -1,5 +1,6 @@
 /** An error that becomes an HTTP response. The response names fields and rules, never values. */
 export class SandboxHttpError extends Error {
+  /** @param errors violated rules by field name */
   constructor(
     readonly status: number,
     message: string,

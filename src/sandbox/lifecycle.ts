@@ -16,8 +16,9 @@ interface LifecycleParts {
   clock: Clock;
   store: Store;
   transitions: TransitionLog;
+  /** Delay in ms before a transaction that does not wait for its payer gets its final status. */
   settleAfterMs: number;
-  /** Called after every change of the status or state of a stored transaction. */
+  /** Called after each change of the status or state of a transaction; not for a new transaction. */
   onChange(transaction: Transaction): void;
 }
 
@@ -25,7 +26,7 @@ interface LifecycleParts {
 export class Lifecycle {
   constructor(private readonly parts: LifecycleParts) {}
 
-  /** Stores a new transaction. Schedules its end, unless its amount keeps it open or only the payer can end it. */
+  /** Stores a new transaction. Schedules its end, unless its amount keeps it open or its payer has to complete it. */
   begin(transaction: Transaction): void {
     this.parts.store.add(transaction);
     this.parts.transitions.record(transaction, this.parts.clock.now());
@@ -40,19 +41,19 @@ export class Lifecycle {
     this.reportChange(payment);
   }
 
-  /** Completes the payment or lets it wait for the provider (spec 3.4). Throws a 400 error if the code is rejected. */
+  /** Completes a payment, or makes it wait for the provider (spec 3.4). Throws a 400 error for REJECTED_CODE. */
   confirm(payment: Payment, code: string | undefined): void {
     const field = payment.method.confirmField;
     if (field && code === REJECTED_CODE) throw invalidRequest({ [field]: 'was rejected' });
     const isSlow = code === SLOW_CODE;
-    // Completes the payment, unless its method has no code, the code is SLOW_CODE, or its amount prevents completion.
+    // Without a code (`field` is null) or with SLOW_CODE, the payment completes later.
     if (canComplete(payment) && field && !isSlow) return this.complete(payment);
     payment.state = 'waiting_for_provider';
     this.reportChange(payment);
     if (canComplete(payment)) this.scheduleEnd(payment, this.parts.settleAfterMs * (isSlow ? 2 : 1));
   }
 
-  /** Ends the payment after the payer pressed Pay, or makes it `processing` if its amount keeps it open. */
+  /** Ends a payment after the payer pressed Pay. If its amount keeps it open, makes it `processing` instead. */
   pay(payment: Payment): void {
     if (!payment.outcome.neverEnds) return this.end(payment);
     if (payment.status === 'processing' && !awaitsConfirm(payment)) return;
@@ -61,7 +62,7 @@ export class Lifecycle {
     this.reportChange(payment);
   }
 
-  /** Ends a transaction with the final state that its amount selects; completes it if the amount selects none. */
+  /** Ends a transaction with the status that its amount selects, or `completed`. Throws a 409 error if it is final. */
   end(transaction: Transaction): void {
     throwIfSettled(transaction);
     const { error, mispaid } = transaction.outcome;
@@ -71,6 +72,7 @@ export class Lifecycle {
     else this.complete(transaction);
   }
 
+  /** Makes a transaction fail. Throws a 409 error if it is final. */
   decline(transaction: Transaction, error: TransactionFailure = GENERIC_DECLINE): void {
     throwIfSettled(transaction);
     transaction.status = 'failed';
@@ -78,7 +80,7 @@ export class Lifecycle {
     this.finish(transaction);
   }
 
-  /** Makes a payment mispaid. `received` is the received amount, by default half of the requested amount. */
+  /** Makes a payment mispaid. `received`: the received amount, by default half. Throws a 409 error if it is final. */
   mispay(payment: Payment, received = mispaidAmount(payment.amount.value, 'less')): void {
     throwIfSettled(payment);
     payment.status = 'mispaid';
@@ -119,11 +121,11 @@ function throwIfSettled(transaction: Transaction): void {
   if (isSettled(transaction)) throw new SandboxHttpError(409, 'The transaction already has a final status');
 }
 
-/** Whether the amount of a payment lets it complete. Not for payouts: they complete even if `mispaid` is set. */
+/** Whether the amount of a payment lets the payment complete. (A payout completes even if `mispaid` is set.) */
 const canComplete = ({ outcome }: Transaction): boolean =>
   !outcome.error && !outcome.mispaid && !outcome.neverEnds;
 
-/** Whether a transaction ends only after the payer used the hosted page or the payment was confirmed. */
+/** Whether a transaction waits for its payer: for a choice on the hosted page, or for a confirm. */
 function needsPayer(transaction: Transaction): boolean {
   if (transaction.kind === 'payout') return false;
   return transaction.flow === 'redirect' || awaitsConfirm(transaction);

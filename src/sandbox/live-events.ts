@@ -2,13 +2,14 @@ import type { Writable } from 'node:stream';
 import type { Clock, Timer } from '../shared/clock';
 
 const MAX_LISTENERS = 32;
-/** Changes within this time in ms are sent as one event. */
+/** Time in ms for which changes are collected and then sent as one event. */
 const COALESCE_MS = 100;
-/** Time in ms between heartbeats; shorter than the usual idle timeouts of proxies. */
+/** Interval of heartbeats in ms. It is shorter than the usual idle timeouts of proxies. */
 const HEARTBEAT_MS = 15_000;
+/** A stream is destroyed if more bytes than this are buffered for a client that does not read. */
 const MAX_UNREAD_BYTES = 64 * 1024;
 
-/** Sends server-sent events that make open console pages refresh. The events contain no data of transactions. */
+/** Sends server-sent events, after which console pages refresh. The events contain no data of transactions. */
 export class LiveEvents {
   private readonly listeners = new Set<Writable>();
   private pendingEvent: Timer | undefined;

@@ -3,13 +3,13 @@ import { isObject, type WireObject } from '../shared/wire-object';
 import { plainText, type FieldRule } from './field-rules';
 import { invalidRequest, type SandboxHttpError } from './http-error';
 
-/** Parses a JSON object in UTF-8. Throws a 400 error if the bytes are anything else, or contain duplicate names. */
+/** Parses a JSON object in UTF-8. Throws a 400 error if the bytes are something else or contain duplicate names. */
 export function parseJsonObject(bytes: Buffer): WireObject {
   let value: unknown;
   try {
     value = parseJson(decodeUtf8(bytes) ?? '');
   } catch {
-    // The parser's message quotes the text, which must not be logged or returned.
+    // Ignore the error: its message quotes the text, which must not be logged or returned.
   }
   if (!isObject(value))
     throw invalidRequest({ body: 'must be a JSON object in UTF-8 without duplicate names' });
@@ -25,11 +25,11 @@ export function readObject<T>(source: WireObject, read: (reader: ObjectReader) =
   return result;
 }
 
-/** Returns the name of an unknown field, or `(unnamed)` if the name is unlike a field name: it may be a secret. */
+/** Returns the name of an unknown field; `(unnamed)` if the name may be a secret, because it is unlike a field name. */
 const redactUnknownName = (name: string): string =>
   /^[A-Za-z_][\w-]{0,39}$/.test(name) && !/\d{4}/.test(name) ? name : '(unnamed)';
 
-/** Reads an object field by field, and records the first violated rule of each field, to report all in one response. */
+/** Reads an object field by field. Records the first problem of each field, so that one response reports all. */
 export class ObjectReader {
   private readonly namesRead = new Set<string>();
 
@@ -43,14 +43,14 @@ export class ObjectReader {
     return Object.hasOwn(this.source, name);
   }
 
-  /** Reads a required string. Records a problem and returns an empty string if it is absent. */
+  /** Reads a required string. If it is absent or of another type, records a problem and returns an empty string. */
   required(name: string, rule: FieldRule = plainText): string {
     const value = this.optional(name, rule);
     if (!this.has(name)) this.addProblem(name, 'is required');
     return value ?? '';
   }
 
-  /** Reads an optional string; undefined if absent or of another type. Another type or a violated rule is a problem. */
+  /** Reads an optional string; undefined if absent. Records a problem if it violates `rule` or is not a string. */
   optional(name: string, rule: FieldRule = plainText): string | undefined {
     const value = this.readValue(name);
     if (value === undefined) return undefined;
@@ -71,7 +71,7 @@ export class ObjectReader {
     return value;
   }
 
-  /** Reads an integer; forms send digits as a string. If it is invalid, records a problem and returns `bounds.min`. */
+  /** Reads an integer, also from a string of digits (forms). If invalid, records a problem and returns `bounds.min`. */
   integer(name: string, bounds: { min: number; max: number; defaultValue?: number }): number {
     const rawValue = this.readValue(name) ?? bounds.defaultValue;
     const value = typeof rawValue === 'string' && /^\d{1,15}$/.test(rawValue) ? Number(rawValue) : rawValue;
@@ -82,7 +82,7 @@ export class ObjectReader {
     return bounds.min;
   }
 
-  /** Reads a required object. Returns a reader for its fields; both readers collect their problems in one map. */
+  /** Reads a required object. Returns a reader of its fields, whose problems are added to those of this reader. */
   object(name: string): ObjectReader {
     const value = this.readValue(name);
     if (!isObject(value)) this.addProblem(name, value === undefined ? 'is required' : 'must be an object');
@@ -99,15 +99,17 @@ export class ObjectReader {
     for (const name of Object.keys(this.unread())) this.addProblem(redactUnknownName(name), 'is unknown');
   }
 
+  /** Records a problem of a field, unless the field already has one. */
   addProblem(name: string, rule: string): void {
     if (!this.problems.has(this.path + name)) this.problems.set(this.path + name, rule);
   }
 
+  /** Throws a 400 error if a problem was recorded. */
   throwIfInvalid(): void {
     if (this.problems.size > 0) throw this.error();
   }
 
-  /** Returns a 400 error with the problems of all fields. */
+  /** Returns a 400 error with the recorded problems. */
   error(): SandboxHttpError {
     return invalidRequest(Object.fromEntries(this.problems));
   }

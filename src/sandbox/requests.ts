@@ -5,7 +5,7 @@ import { amountValue, currencyCode, freeText, httpUrl, methodFieldRule, uuid } f
 import { invalidRequest } from './http-error';
 import { ObjectReader, readObject } from './object-reader';
 
-/** Reads a payment request. The result has a masked card number and no security code. */
+/** Reads a payment create. The result has a masked card number and no security code. Throws a 400 error if invalid. */
 export function readPaymentRequest(body: WireObject, methods: SandboxMethods['payments']) {
   const reader = new ObjectReader(body);
   const { methodReader, type, method, ...common } = readCommonFields(reader, 'payment_method', methods);
@@ -25,7 +25,7 @@ export function readPaymentRequest(body: WireObject, methods: SandboxMethods['pa
   return { ...common, type, method, externalId, returnUrl, flow, hasDirectFlowFields, methodFields };
 }
 
-/** Reads a payout request. Unknown payout types are valid and may have any fields (spec 2.8, "or others"). */
+/** Reads a payout create. An unknown type is valid with any fields (spec 2.8, "or others"). Throws 400 if invalid. */
 export function readPayoutRequest(body: WireObject, methods: SandboxMethods['payouts']) {
   const reader = new ObjectReader(body);
   const { methodReader, method, ...common } = readCommonFields(reader, 'payout_method', methods);
@@ -66,10 +66,10 @@ function readAmount(reader: ObjectReader, requiredCurrency: string | undefined) 
 }
 
 /**
- * Selects the flow of a payment request: `direct` if the method has this flow and the request has a field that the
- * redirect flow lacks, or the method has no redirect flow; otherwise `redirect`. `hasDirectFlowFields`: whether the
- * response has the fields that `adds()` of the method returns: in the direct flow, and if both flows have the same
- * fields (spec 2.5 note 1).
+ * Selects the flow of a payment create. The flow is `direct` if the method has this flow, and either has no redirect
+ * flow, or the request has a field that the redirect flow lacks. `hasDirectFlowFields`: whether the response contains
+ * the fields from the method's `adds()`; true in the direct flow, and if both flows have the same fields (spec 2.5
+ * note 1).
  */
 function selectFlow({ redirect, direct }: SandboxPaymentMethod, names: readonly string[]) {
   if (direct && (!redirect || names.some((name) => !redirect.includes(name)))) {
@@ -89,7 +89,7 @@ function readMethodFields(
   for (const name of optional) reader.optional(name, methodFieldRule(name));
 }
 
-/** Reads the parameters of a lookup. */
+/** Reads the parameters of a lookup, of which at least one id is required. Throws a 400 error if they are invalid. */
 export const readLookup = (query: WireObject) =>
   readObject(query, (reader) => {
     const channel = reader.required('channel', uuid);
@@ -106,7 +106,7 @@ export function parseQuery(text: string): Record<string, string> {
   if (!/^(|[^=&]+=[^&]*(&[^=&]+=[^&]*)*)$/.test(text))
     throw invalidRequest({ query: 'must be name=value pairs' });
   try {
-    // Throws for malformed percent-encoding, which URLSearchParams would silently replace.
+    // decodeURIComponent() throws for malformed percent-encoding, which URLSearchParams would replace.
     decodeURIComponent(text);
   } catch {
     throw invalidRequest({ query: 'must be percent-encoded UTF-8' });

@@ -30,13 +30,14 @@ export interface SandboxOptions {
   port: number;
   apiKey: string;
   secretKey: string;
-  /** Whether to serve the control plane at /_sandbox/. */
+  /** Whether to serve the control plane at /_sandbox/; by default false. */
   control?: boolean;
-  /** JWKS file, read for each request, and the path at which it is served. */
-  jwks?: { file: string; path: string } | undefined;
+  /** JWKS file, and the path at which it is served. The file is read for each request. */
+  jwks?: { file: string; path: string };
   clock?: Clock;
   /** Delay in ms before a transaction that does not wait for its payer gets its final status; by default 1500. */
   settleAfterMs?: number;
+  /** Maximum number of transactions in memory; by default 100,000. */
   maxTransactions?: number;
   logger?: SandboxLogger;
 }
@@ -44,11 +45,12 @@ export interface SandboxOptions {
 export interface Sandbox {
   /** Base URL, with a slash at the end. */
   url: string;
-  /** The control plane as an object; it exists even if /_sandbox/ is not served. */
+  /** The control plane. Tests use it directly, even if it is not served at /_sandbox/. */
   control: SandboxControl;
   close(): Promise<void>;
 }
 
+/** Starts a sandbox. Rejects if it cannot listen on `host` and `port`. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { methods, host, port, logger, jwks } = options;
   const { clock: realTime = systemClock, settleAfterMs = 1500, maxTransactions = 100_000 } = options;
@@ -100,7 +102,7 @@ function addJwks(app: FastifyInstance, { file, path }: { file: string; path: str
   });
 }
 
-/** Creates a server without routes that reads bodies as bytes and responds to every error with JSON. */
+/** Creates a server without routes. It reads bodies as bytes, and responds to every error with JSON. */
 function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
   const app = fastify({
     schemaController: noJsonSchemas,
@@ -115,7 +117,7 @@ function createBareServer(logger: SandboxLogger | undefined): FastifyInstance {
   app.setErrorHandler((error: FastifyError, _request, reply) => respondError(error, reply, logger));
   app.setNotFoundHandler((request, reply) => respondNotFound(request, reply));
   app.addHook('onResponse', async (request, reply) => {
-    // Logs the route's pattern instead of the URL, because the URL contains ids of the client.
+    // Log the pattern of the route, not the URL, because the URL contains ids of the client.
     const { method, routeOptions } = request;
     const ms = Math.round(reply.elapsedTime);
     const facts = { method, route: routeOptions.url, status: reply.statusCode, ms };
@@ -136,13 +138,13 @@ function respondNotFound(request: FastifyRequest, reply: FastifyReply): FastifyR
 function respondError(error: FastifyError, reply: FastifyReply, logger?: SandboxLogger): FastifyReply {
   const httpError = toHttpError(error);
   if (httpError) return reply.code(httpError.status).send(httpError.body());
-  // The message of an unexpected error may contain input of the client; its stack frames do not.
+  // Log only the stack frames, because the message of an unexpected error may contain input of the client.
   const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
   logger?.error({ error: error.name, frames }, 'unexpected error in the sandbox');
   return reply.code(500).send({ message: 'The sandbox failed with an internal error' });
 }
 
-/** Returns the HTTP error for an error of the sandbox or an error of Fastify about a body; otherwise undefined. */
+/** Converts an error of the sandbox, or one of Fastify about a body, to an HTTP error; undefined for other errors. */
 function toHttpError(error: FastifyError): SandboxHttpError | undefined {
   if (error instanceof SandboxHttpError) return error;
   if (error.statusCode === 413) return new SandboxHttpError(413, 'The body is too large');

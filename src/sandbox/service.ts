@@ -20,7 +20,7 @@ interface SandboxServiceParts {
   lifecycle: Lifecycle;
   faults: FaultInjector;
   clock: Clock;
-  /** Returns the base URL. Call it only after the server has started to listen. */
+  /** Returns the sandbox's base URL, with a slash at the end. It is empty until the server listens. */
   baseUrl(): string;
 }
 
@@ -64,7 +64,7 @@ export class SandboxService {
     };
   }
 
-  /** Confirms a payment (spec 4.5). Unlike a lookup, a confirm does not name the channel. */
+  /** Confirms a payment (spec 4.5). Unlike the parameters of a lookup, `body` does not name the channel. */
   confirm(body: WireObject): SandboxResponse {
     const { payment, code } = readObject(body, (reader) => {
       const id = reader.required('id', uuid);

@@ -28,7 +28,7 @@ export function authenticate(request: SignedRequest, keys: ApiCredentials, nowMs
     throw unauthenticated({ 'X-Timestamp': 'is more than 5 minutes in the future' });
   }
   const expected = createHmac('sha256', keys.secretKey).update(timestamp).update(request.data).digest('hex');
-  // Always compares both key and signature, so that neither timing nor response shows which of them is wrong.
+  // Always compare both key and signature, so that neither timing nor response shows which of them is wrong.
   const isKeyValid = isSameText(key, keys.apiKey);
   const isSignatureValid = isSameText(signature.toLowerCase(), expected);
   if (!isKeyValid || !isSignatureValid) throw unauthenticated();
@@ -43,6 +43,6 @@ function requiredHeader(headers: IncomingHttpHeaders, name: string): string {
 const unauthenticated = (errors?: Record<string, string>): SandboxHttpError =>
   new SandboxHttpError(401, 'Authentication failed', errors);
 
-/** Compares in constant time. Hashes the texts first, because timingSafeEqual requires equal lengths. */
+/** Compares two texts in constant time. Hashes them first, because timingSafeEqual requires equal lengths. */
 const isSameText = (given: string, expected: string): boolean =>
   timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'));

@@ -9,7 +9,7 @@ interface TransactionSearch {
   now: number;
 }
 
-/** Keeps transactions in memory. If full, evicts the one that became final first; if none is final, the oldest. */
+/** Stores transactions in memory. If full, evicts the one that became final first, or the oldest if none is final. */
 export class Store {
   private readonly byId = new Map<string, Transaction>();
   private readonly byExternalId = new Map<string, Transaction[]>();
@@ -27,16 +27,17 @@ export class Store {
     else this.byExternalId.set(externalId, [transaction]);
   }
 
-  /** Records that a transaction has reached a final state, so that it is evicted before open ones. */
+  /** Records that a transaction has a final status, so that it is evicted before open transactions. */
   markSettled(transaction: Transaction): void {
     if (this.byId.has(transaction.id)) this.settled.add(transaction);
   }
 
+  /** Returns the transaction with this id, also if it is hidden; undefined if there is none. */
   get(id: string): Transaction | undefined {
     return this.byId.get(id.toLowerCase());
   }
 
-  /** Returns the newest transaction that matches all given ids. */
+  /** Returns the newest transaction that matches all given criteria and is not hidden; undefined if none does. */
   find({ kind, channel, transactionId, externalId, now }: TransactionSearch): Transaction | undefined {
     const candidates =
       transactionId === undefined ? this.byExternalId.get(externalId ?? '') : [this.get(transactionId)];
@@ -49,7 +50,7 @@ export class Store {
     );
   }
 
-  /** Returns transactions, newest first; only those created before the transaction `beforeId`, if it is given. */
+  /** Returns up to `limit` transactions, newest first; with `beforeId` only earlier ones, or none if it is unknown. */
   list(limit: number, beforeId?: string): Transaction[] {
     const all = [...this.byId.values()].reverse();
     const start = beforeId === undefined ? 0 : all.findIndex(({ id }) => id === beforeId.toLowerCase()) + 1;

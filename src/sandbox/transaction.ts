@@ -13,20 +13,23 @@ export type PaymentStatus = PayoutStatus | 'mispaid';
 
 interface CommonTransactionFields {
   id: string;
-  /** Channel id, in upper or lower case as sent by the client. */
+  /** Channel id, in the case in which the client sent it. */
   channel: string;
   externalId?: string;
+  /** `received`: the amount that the payer paid; only if the payment is mispaid. */
   amount: { currency: string; value: string; received?: string };
   /** `payment_method.type` or `payout_method.type`. */
   type: string;
   /** The method's fields, with a masked card number and without the security code. */
   methodFields: WireObject;
   callbackUrl?: string;
+  /** Time of the create, formatted by microsecondDate(). */
   createDate: string;
   outcome: SimulatedOutcome;
   /** Time in ms since 1970 before which lookups and confirms do not find the transaction. */
   hiddenUntil?: number;
   error?: TransactionFailure;
+  /** Timer that ends the transaction, if its end is scheduled. */
   timer?: Timer;
 }
 
@@ -39,7 +42,7 @@ export interface Payment extends CommonTransactionFields {
   /** URL of the hosted page. */
   redirectUrl: string;
   returnUrl?: string;
-  /** Fields of `payment_method` that the service added. */
+  /** Fields of `payment_method` that the sandbox added to those of the client. */
   added: WireObject;
 }
 
@@ -57,7 +60,7 @@ export const isSettled = ({ status }: Transaction): boolean =>
 export const isHidden = ({ hiddenUntil }: Transaction, now: number): boolean =>
   hiddenUntil !== undefined && hiddenUntil > now;
 
-/** Whether a payment waits for a confirm. */
+/** Whether a payment waits for a confirm by its payer. */
 export const awaitsConfirm = ({ state }: Payment): boolean =>
   state !== undefined && state !== 'waiting_for_provider';
 
@@ -81,7 +84,7 @@ function pseudoRandomDigits(id: string, count: number, label: string): string {
   return digits.slice(0, count);
 }
 
-/** Formats a time as ISO 8601 with offset and microseconds (spec 2.1). `micros` supplies the last three digits. */
+/** Formats a time in ms since 1970 as ISO 8601 with microseconds (spec 2.1); `micros` modulo 1000 are added to `ms`. */
 export function microsecondDate(ms: number, micros: number): string {
   const digits = String(micros % 1000).padStart(3, '0');
   return new Date(ms).toISOString().replace('Z', `${digits}+00:00`);

@@ -4,7 +4,7 @@ const MAX_KEPT_TRANSITIONS = 50;
 
 /** A change of the status or state of a transaction. */
 export interface Transition {
-  /** Time in ms since 1970, according to the sandbox's own clock. */
+  /** Time in ms since 1970, by the sandbox's clock. */
   at: number;
   kind: TransactionKind;
   transactionId: string;
@@ -14,12 +14,12 @@ export interface Transition {
   to: string;
 }
 
-/** The latest transitions of all transactions, in memory. */
+/** Keeps the latest 50 transitions of all transactions in memory. */
 export class TransitionLog {
   private readonly latest: Transition[] = [];
   private readonly currentByTransaction = new WeakMap<Transaction, string>();
 
-  /** Records the present status and state of a transaction, if they are new. */
+  /** Records the current status and state of a transaction, if they have changed. `at`: ms since 1970. */
   record(transaction: Transaction, at: number): void {
     const { kind, id: transactionId, status } = transaction;
     const state = transaction.kind === 'payment' ? transaction.state : undefined;

@@ -1,4 +1,4 @@
-/** Issuer of the tokens of `paygraph dev-token`. Not allowed as AUTH_ISSUER with a real payment service. */
+/** Issuer of the tokens of `paygraph dev-token`. With a real payment service, AUTH_ISSUER must not be this issuer. */
 export const DEV_ISSUER = 'paygraph-dev-token';
 export const DEV_AUDIENCE = 'paygraph-sandbox';
 

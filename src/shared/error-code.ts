@@ -1,10 +1,10 @@
-/** Returns the `code` of an error, such as ENOENT; 'unknown' if it has none. */
+/** Returns the `code` of an error, such as ENOENT; `unknown` if the error has none. */
 export function errorCode(error: unknown): string {
   const { code } = Object(error) as { code?: unknown };
   return typeof code === 'string' ? code : 'unknown';
 }
 
-/** Returns the code of an error or of its nearest cause with a code; ETIMEDOUT for a TimeoutError, else `unknown`. */
+/** Returns the code of an error or its nearest cause that has one (ETIMEDOUT for a TimeoutError); else `unknown`. */
 export function causeCode(error: unknown): string {
   const { code, name, cause } = Object(error) as { code?: unknown; name?: unknown; cause?: unknown };
   if (name === 'TimeoutError') return 'ETIMEDOUT';

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 
-/** Limit of file descriptors that is assumed if the limit cannot be read. */
+/** File descriptor limit that is assumed if the real limit cannot be read. */
 const ASSUMED_DESCRIPTOR_LIMIT = 1024;
 
 /**
- * File descriptors for purposes other than client connections: 384 connections to the payment service, as many for an
- * embedded sandbox, the journal, files, logs and DNS. At most half of the limit is reserved.
+ * Number of file descriptors that are not used for client connections: 384 for connections to the payment service, 384
+ * for the embedded sandbox, the rest for journal, files, logs and DNS. Half of the limit is reserved if that is less.
  */
 const RESERVED_DESCRIPTORS = 1024;
 
-/** Maximum number of client connections, however high the limit of file descriptors is. */
+/** Maximum number of client connections, even if the file descriptor limit allows more. */
 const MAX_CLIENT_CONNECTIONS = 18_000;
 
-/** Returns the limit of file descriptors; null if unknown. Node.js raises the soft limit to the hard limit at start. */
+/** Returns the soft limit of file descriptors, which Node.js raises to the hard limit at start; null if unknown. */
 export function descriptorLimit(): number | null {
   try {
     const [, soft = ''] = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
@@ -22,7 +22,7 @@ export function descriptorLimit(): number | null {
   }
 }
 
-/** Returns the maximum number of client connections for a limit of file descriptors. */
+/** Returns the maximum number of client connections for a file descriptor limit (null: unknown). */
 export function maxClientConnections(limit: number | null): number {
   const knownLimit = limit ?? ASSUMED_DESCRIPTOR_LIMIT;
   return Math.min(

@@ -6,32 +6,32 @@ import { decodeUtf8OrThrow } from './json-text';
 
 interface HotReloadedFileOptions<T> {
   path: string;
-  /** Parses the file. Files read by `readReferenced` are watched too. Throws an Error whose message has no secrets. */
+  /** Parses the file. Files that it reads by `readReferenced` are watched too. Its errors must not contain secrets. */
   read(text: string, readReferenced: (path: string) => string): T;
-  /** Called after a reload that changed the value (`applied`) or failed (the previous value stays in use). */
+  /** Called when a reload has changed the value, or has failed (`applied: false`) and kept the previous value. */
   onReload(event: { applied: true } | { applied: false; why: string }): void;
 }
 
-/** Interval in ms at which files are checked. Polling also detects replaced or remounted files, such as secrets. */
+/** Interval in ms at which files are polled for changes. Polling also detects replaced files and remounted volumes. */
 const POLL_INTERVAL_MS = 1000;
-/** Time in ms for which a changed file must be stable before it is read. Until then, it may be half-written. */
+/** Time in ms for which a changed file must stay the same before it is read, because it may be half-written. */
 const STABLE_FOR_MS = 100;
-/** Maximum number of consecutive reads while the files keep changing. */
+/** Maximum number of reads in one reload, if a file changes during each read. */
 const MAX_READS = 5;
 
 interface ReadResult<T> {
-  /** By path: the version of each file before it was read, or an error code if its version could not be read. */
+  /** Version of each file before it was read, by path; an error code if stat() failed. */
   versions: Map<string, string>;
-  /** Digest of all files; undefined if one could not be read or parsed. */
+  /** Digest of the contents of all files; undefined if one could not be read or parsed. */
   digest: string | undefined;
   outcome: { value: T } | { error: unknown };
 }
 
-/** A file that is read by the constructor, and again whenever it or a referenced file changes. */
+/** The parsed content of a file. The file is read again whenever it or a file that it references changes. */
 export class HotReloadedFile<T> {
   #lastResult: ReadResult<T>;
   #value: T;
-  /** Changed versions seen by the last poll, else undefined. If the next poll sees them again, the files are read. */
+  /** File versions seen by the last poll, if they had changed. If the next poll sees them again, the files are read. */
   #changingVersions: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -82,7 +82,7 @@ export class HotReloadedFile<T> {
   }
 }
 
-/** Reads the files, up to MAX_READS times, until none changes during a read: files are often replaced together. */
+/** Reads the files until none changes during the read, up to MAX_READS times: several may be replaced together. */
 function readUntilStable<T>(options: HotReloadedFileOptions<T>): ReadResult<T> {
   for (let readCount = 1; ; readCount += 1) {
     const result = readOnce(options);

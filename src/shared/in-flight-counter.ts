@@ -1,4 +1,4 @@
-/** Counts work in flight. A Set of promises would keep deleted entries in memory (ADR 14). */
+/** Counts work in flight. Not a Set of promises, because a Set keeps memory for deleted entries (ADR 14). */
 export class InFlightCounter {
   #count = 0;
   #idle: PromiseWithResolvers<void> | undefined;
@@ -7,7 +7,7 @@ export class InFlightCounter {
     return this.#count;
   }
 
-  /** Counts work until its promise resolves or rejects. Returns the same promise. */
+  /** Counts `work` as in flight until it resolves or rejects. Returns `work`. */
   track<T>(work: Promise<T>): Promise<T> {
     this.#count += 1;
     work.then(this.#onEnded, this.#onEnded);

@@ -1,4 +1,4 @@
-/** Parses unambiguous JSON (RFC 7493): UTF-8, and no duplicate names in an object. */
+/** Functions that parse JSON as restricted by RFC 7493 (I-JSON): in UTF-8, and without duplicate names in objects. */
 
 import { readFileSync } from 'node:fs';
 
@@ -23,7 +23,7 @@ export function decodeUtf8OrThrow(bytes: Uint8Array): string {
 /** Reads a file and decodes it as UTF-8. Throws an Error if it cannot be read or is not UTF-8. */
 export const readTextFile = (file: string): string => decodeUtf8OrThrow(readFileSync(file));
 
-/** Parses JSON. Throws a SyntaxError, or another Error if an object has a duplicate name. */
+/** Parses JSON. Throws a SyntaxError for invalid JSON, another Error if an object has a duplicate name. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   if (hasDuplicateNames(text, value)) throw new Error('an object contains the same field twice');
@@ -35,8 +35,8 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
 /**
- * Whether an object in a valid JSON text has duplicate names. JSON.parse keeps the last, some parsers the first.
- * Compares the number of colons outside strings with the number of names in the parsed value.
+ * Whether an object in a JSON text has duplicate names, of which JSON.parse keeps the last. Compares the number of
+ * colons outside strings with the number of names in `value`, the parsed text.
  */
 export const hasDuplicateNames = (text: string, value: unknown): boolean =>
   countColons(text) !== countNames(value);

@@ -4,14 +4,14 @@ export interface CallerPollIntervals {
   provider: number;
 }
 
-/** Minimum poll interval in ms. Each poll of a caller causes a lookup, whereas subscribers share lookups. */
+/** Minimum poll interval of callers in ms. Each poll of a caller causes a lookup, whereas subscribers share lookups. */
 const MIN_POLL_MS = 2000;
 
-/** Derives the poll intervals for callers from the gateway's own first poll intervals, with the minimum MIN_POLL_MS. */
+/** Returns the poll intervals for callers: the gateway's own first poll intervals, but at least MIN_POLL_MS. */
 export const callerPollIntervals = ({ payer, provider }: CallerPollIntervals): CallerPollIntervals => ({
   payer: Math.max(MIN_POLL_MS, payer),
   provider: Math.max(MIN_POLL_MS, provider),
 });
 
-/** The shortest intervals, for code that does not know the configured poll intervals. */
-export const SHORTEST_POLL_AFTER = callerPollIntervals({ payer: MIN_POLL_MS, provider: MIN_POLL_MS });
+/** The shortest poll intervals for callers, for code that does not know the configured intervals. */
+export const SHORTEST_POLL_AFTER: CallerPollIntervals = { payer: MIN_POLL_MS, provider: MIN_POLL_MS };

@@ -1,7 +1,7 @@
-/** Poll a transaction every `everyMs` until `untilMs` after its last change. */
+/** Part of a poll schedule: poll a transaction every `everyMs` until `untilMs` after its last change. */
 interface PollStep {
   everyMs: number;
-  /** Infinity in the last step. */
+  /** End of the step; Infinity in the last step. */
   untilMs: number;
 }
 
@@ -9,8 +9,7 @@ export type PollIntervals = readonly PollStep[];
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const MIN_EVERY_MS = 100;
-/** One day in ms. */
-const MAX_EVERY_MS = 86_400_000;
+const MAX_EVERY_MS = 24 * 3_600_000;
 
 function parseDuration(text: string): number | undefined {
   const [, number, unit = ''] = /^(\d{1,6})(ms|s|m|h)$/.exec(text) ?? [];
@@ -20,7 +19,8 @@ function parseDuration(text: string): number | undefined {
 
 /**
  * Parses intervals such as "1s/30s 5s/10m 60s": every second until 30 seconds after a change, then every 5 seconds
- * until 10 minutes after it, then every minute. Ends ascend; only the last step has none. Returns undefined if invalid.
+ * until 10 minutes after the change, then every minute. The ends must ascend, and only the last interval has no end.
+ * Returns undefined if the text is invalid.
  */
 export function parsePollIntervals(text: string): PollIntervals | undefined {
   const parts = text.split(' ');

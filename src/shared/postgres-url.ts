@@ -8,9 +8,9 @@ export interface PostgresHost {
 
 /** A parsed and validated connection string of PostgreSQL. */
 export interface PostgresUrl {
-  /** Connection string for the driver; with the first host only. */
+  /** Connection string for the driver. It contains only the first host. */
   connectionString: string;
-  /** All hosts in order; empty if there is only one host. */
+  /** All hosts in the given order; empty if there is only one. */
   hosts: readonly PostgresHost[];
   /** `target_session_attrs`, as in libpq. */
   targetSessionAttributes: 'any' | 'read-write' | 'primary';
@@ -18,7 +18,7 @@ export interface PostgresUrl {
   connectTimeoutMs: number;
 }
 
-/** An invalid connection string. The message names the invalid part and the rule, but no value. */
+/** Thrown for an invalid connection string. The message names the invalid part and the rule, but no value. */
 export class PostgresUrlError extends Error {}
 
 function requireThat(isValid: boolean, rule: string): asserts isValid {
@@ -49,7 +49,7 @@ const ALLOWED_URL_PARAMETERS: ReadonlyMap<string, readonly string[] | null> = ne
   ].map((name): [string, null] => [name, null]),
 ]);
 
-/** Checks names and values; the driver would ignore an unknown name, and require TLS for an unknown sslmode. */
+/** Throws for an unknown parameter or value. The driver would ignore it, or require TLS for an sslmode. */
 function checkParameters(parameters: URLSearchParams): void {
   for (const [name, value] of parameters) {
     const values = ALLOWED_URL_PARAMETERS.get(name);
@@ -60,7 +60,7 @@ function checkParameters(parameters: URLSearchParams): void {
   }
 }
 
-/** Replaces prefer, require and verify-ca by verify-full: the driver treats them as verify-full, with a warning. */
+/** Replaces prefer, require and verify-ca by verify-full, as the driver does, so that it prints no warning. */
 const normalizeSslMode = (connectionString: string): string =>
   connectionString.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=[&#]|$)/g, '$1verify-full');
 
@@ -71,7 +71,7 @@ const normalizeSslMode = (connectionString: string): string =>
 export function readPostgresUrl(text: string): PostgresUrl {
   const [, scheme = '', user, authority = '', rest = ''] = URL_PATTERN.exec(text) ?? [];
   requireThat(scheme !== '', 'postgres://<user>@<host>:<port>/<database>');
-  // An @ after the authority shows that an unencoded reserved character has ended the authority too early.
+  // Reject an @ after the authority: an unencoded reserved character has ended the authority too early.
   requireThat(!rest.includes('@'), RESERVED_CHARACTERS_RULE);
   const parts = authority.split(',');
   const hasOneHost = parts.length === 1;
@@ -122,7 +122,7 @@ const isSessionAttributes = (text: string): text is PostgresUrl['targetSessionAt
   ['any', 'read-write', 'primary'].includes(text);
 
 function readConnectionParameters(parameters: URLSearchParams, hasOneHost: boolean) {
-  // The default of libpq is `any`, but the gateway cannot use a read-only standby, which may be among several hosts.
+  // The default for several hosts is read-write, not `any` as in libpq: the gateway cannot use a read-only standby.
   const targetSessionAttributes =
     parameters.get('target_session_attrs') ?? (hasOneHost ? 'any' : 'read-write');
   requireThat(
@@ -139,7 +139,7 @@ function readConnectionParameters(parameters: URLSearchParams, hasOneHost: boole
   return { targetSessionAttributes, connectTimeoutMs: seconds * 1000 };
 }
 
-/** Throws a PostgresUrlError if a connection string is invalid or one of its TLS files is not readable. */
+/** Throws a PostgresUrlError if a connection string is invalid or a TLS file that it names is not readable. */
 export function checkPostgresUrl(text: string): void {
   const { searchParams: parameters } = new URL(readPostgresUrl(text).connectionString);
   for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {

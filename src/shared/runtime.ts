@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nextEventLoopTurn } from './next-turn';
 import type { Timer } from './clock';
 
-/** Timers, event loop turns and randomness of this process. The simulation (test/simulation) replaces them. */
+/** Timers, event loop turns and random values. Tests (test/simulation) replace them by simulated ones. */
 export interface Runtime {
   /** Returns milliseconds since an arbitrary time, for durations and deadlines within this process. */
   monotonic(): number;

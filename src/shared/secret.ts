@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 /** Text that replaces every value that must not be shown. */
 export const REDACTED = '[redacted]';
 
-/** A secret value that is [redacted] when printed, concatenated or serialised. */
+/** A secret value. Printed, concatenated or serialised, it appears as [redacted]. */
 export class Secret {
   readonly #value: string;
 

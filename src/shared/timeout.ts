@@ -9,7 +9,7 @@ export class TimeoutError extends Error {
   }
 }
 
-/** Awaits work. Rejects with a TimeoutError after `ms`; the work itself continues. */
+/** Resolves or rejects like `work`, or rejects with a TimeoutError after `ms`. Does not cancel `work`. */
 export async function withTimeout<T>(
   ms: number,
   work: Promise<T>,

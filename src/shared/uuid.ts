@@ -1,14 +1,14 @@
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Whether a text is a UUID of any version, in either case. */
+/** Whether a text is a UUID of any version, in upper or lower case. */
 export const isUuid = (text: string): boolean => UUID.test(text);
 
 /** Returns the 16 bytes of a valid UUID. */
 export const uuidToBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
 
-/** Returns the UUID of 32 hexadecimal digits. */
+/** Formats 32 hexadecimal digits as a UUID. */
 export const hexToUuid = (digits: string): string =>
   digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 
-/** Returns the UUID of 16 bytes, in lower case. */
+/** Formats 16 bytes as a UUID in lower case. */
 export const bytesToUuid = (bytes: Buffer): string => hexToUuid(bytes.toString('hex'));

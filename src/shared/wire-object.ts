@@ -1,21 +1,21 @@
 /** A JSON object whose fields have wire names (snake_case). */
 export type WireObject = Record<string, unknown>;
 
-/** Whether a value is a JSON object, neither null nor an array. */
+/** Whether a value is an object, but neither null nor an array. */
 export const isObject = (value: unknown): value is WireObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Returns a string, number or boolean as text; null for any other value. */
+/** Returns a string, number or boolean as text; null for other values. */
 export function scalarToText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
 }
 
-/** Returns the default wire name of a field: `card_mask` for `cardMask`. */
+/** Returns the default wire name of a field, for example `card_mask` for `cardMask`. */
 export const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
 
-/** Returns the fields of an input that are neither null nor undefined, with wire names. */
+/** Returns the fields of an input with wire names. Omits fields that are null or undefined. */
 export function toWireFields(input: object): WireObject {
   const present = Object.entries(input).filter(([, value]) => value !== null && value !== undefined);
   return Object.fromEntries(present.map(([name, value]) => [snakeCase(name), value]));

@@ -3,18 +3,17 @@ import path from 'node:path';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Permissions of a new file. */
 const FILE_MODE = 0o600;
-/** Time in ms that a writer waits for other writers. Writing a line takes about 0.1 ms. */
+/** Time in ms that a writer waits for the lock. Other writers hold it for about 0.1 ms per line. */
 const LOCK_TIMEOUT_MS = 2000;
 
-/** Users that may create the file: any user, or only the owner of its folder. */
+/** Users that may create the audit log: any user, or only the owner of its folder. */
 export type FileCreator = 'anybody' | 'folder owner';
 
-/** Creates an error whose `code` and message are this text. Operators read the text; it must not contain the path. */
+/** Creates an error with `code` as its code and message. Operators see `code`, which must not contain file names. */
 export const errorWithCode = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** Creates the folder of a file if needed. Throws if the folder above it is missing: the path is probably wrong. */
+/** Creates the folder of a file if needed. Throws if the parent of that folder is missing: the path may be wrong. */
 function createParentFolder(file: string): void {
   if (!fs.existsSync(path.dirname(file))) fs.mkdirSync(path.dirname(file));
 }
@@ -25,16 +24,16 @@ export class AuditFile {
   readonly #statsAtOpening: Stats;
 
   /**
-   * Opens the file; creates it and its folder if needed. Throws if that is not possible.
-   * @param creator `folder owner`: the file is only created if this process runs as the owner of the folder, which is
-   *   normally the gateway's user. The gateway could not write to a file that another user created.
+   * Opens the file; creates it and its folder if needed. Throws on failure, and if it is not a regular file.
+   * @param creator `folder owner`: throws if the file is missing and this process does not run as the owner of the
+   *   folder, normally the gateway's user. The gateway could not write to a file that another user created.
    */
   constructor(
     private readonly file: string,
     creator: FileCreator,
   ) {
     createParentFolder(file);
-    // Reject anything but a regular file: the lines are read again, and opening a FIFO would block.
+    // Reject a file that is not regular: its lines could not be read back, and opening a FIFO would block.
     const existing = fs.statSync(file, { throwIfNoEntry: false });
     if (existing && !existing.isFile())
       throw errorWithCode(existing.isDirectory() ? 'EISDIR' : 'not a regular file');
@@ -45,26 +44,26 @@ export class AuditFile {
     this.#statsAtOpening = fs.fstatSync(this.#fd);
   }
 
-  /** Length in bytes. */
+  /** Size of the open file in bytes. */
   get size(): number {
     return fs.fstatSync(this.#fd).size;
   }
 
-  /** Length in bytes; undefined if the path no longer leads to this file. */
+  /** Size in bytes; undefined if the file was moved or removed, so that its path leads to no file or to another one. */
   sizeIfInPlace(): number | undefined {
     const stats = fs.statSync(this.file, { throwIfNoEntry: false });
     const isInPlace = stats?.ino === this.#statsAtOpening.ino && stats.dev === this.#statsAtOpening.dev;
     return isInPlace ? stats.size : undefined;
   }
 
-  /** Returns up to `length` bytes before the position `end`, as latin1. */
+  /** Returns the last `length` bytes before the position `end`, or all if there are fewer, as latin1 text. */
   readBefore(end: number, length: number): string {
     const start = Math.max(0, end - length);
     const bytes = Buffer.alloc(end - start);
     return bytes.toString('latin1', 0, fs.readSync(this.#fd, bytes, 0, bytes.length, start));
   }
 
-  /** Appends a text with one write. Throws if not all of it was written; the file may then contain a part of it. */
+  /** Appends a latin1 text with one write. Throws if the write fails or is partial: then a part may be in the file. */
   append(text: string): void {
     if (fs.writeSync(this.#fd, text, null, 'latin1') < text.length)
       throw errorWithCode('only a part of a line was written');
@@ -74,21 +73,21 @@ export class AuditFile {
     fs.closeSync(this.#fd);
   }
 
-  /** Gives another file the permissions, group and owner of this file, as far as this process is allowed to. */
+  /** Gives the file `fd` the permissions and group of this file and, if this process runs as root, its owner. */
   copyAccessTo(fd: number): void {
     const { uid, gid, mode } = this.#statsAtOpening;
     try {
       fs.fchmodSync(fd, mode & 0o777);
       fs.fchownSync(fd, process.geteuid?.() === 0 ? uid : -1, gid);
     } catch {
-      // Ignore a lack of permission, for example because another user owns that file and has set its access.
+      // Ignore a lack of permission: another user owns the file `fd`, or this process is not in the group.
     }
   }
 }
 
 /**
- * Lets one process at a time write to an audit log. The lock is SQLite's file lock on an empty file in the same folder,
- * because the operating system releases it when a process dies.
+ * Lock with which one process at a time writes to an audit log: SQLite's lock on an empty file in the same folder. The
+ * operating system releases it when a process dies.
  */
 export class WriterLock {
   readonly #lockPath: string;
@@ -100,7 +99,10 @@ export class WriterLock {
     this.#lockPath = path.join(path.dirname(file), `.${path.basename(file)}.lock`);
   }
 
-  /** Runs a function while holding the lock. Throws if the lock is not free within LOCK_TIMEOUT_MS. */
+  /**
+   * Runs `write` while holding the lock. Throws if the lock does not become free within LOCK_TIMEOUT_MS.
+   * @param file the open audit log; a new lock file gets the same permissions
+   */
   withLock(file: AuditFile, write: () => void): void {
     const inode = fs.statSync(this.#lockPath, { throwIfNoEntry: false })?.ino;
     const isInPlace = inode !== undefined && inode === this.#lockInode;
@@ -120,7 +122,7 @@ export class WriterLock {
 
   #open(file: AuditFile): DatabaseSync {
     this.close();
-    // The folder may have been removed with the file.
+    // Create the folder again if it was removed together with the file.
     createParentFolder(this.#lockPath);
     const fd = fs.openSync(this.#lockPath, 'a', FILE_MODE);
     file.copyAccessTo(fd);

@@ -11,9 +11,9 @@ import { deleteOldestRotated, renameWithTime, type Rotation } from './rotation';
 
 export type { AuditEntry, OutcomeEntry } from './entry';
 
-/** A problem of the audit log. */
+/** A problem of the audit log, or the notice of a rotation. */
 export interface AuditProblem {
-  /** A message for the operator, without values. */
+  /** A message for the operator, without a period at its end. It contains no values of entries. */
   why: string;
   /** The redacted entry that could not be written because of this problem. */
   entry?: object;
@@ -27,7 +27,7 @@ interface AuditOptions {
   key: string | null;
 }
 
-/** Thrown if the audit log cannot be written. The message is for the operator. */
+/** Thrown if the audit log cannot be written. The message tells the operator why. */
 export class AuditLogError extends Error {
   constructor(cause: unknown) {
     super(`AUDIT_LOG_FILE: the audit log cannot be written there (${reasonOf(cause)}).`);
@@ -35,7 +35,7 @@ export class AuditLogError extends Error {
   }
 }
 
-/** Returns the reason of an error, without file names and values. */
+/** Returns the reason for an error, without file names and values. */
 function reasonOf(error: unknown): string {
   const { code, errno } = Object.assign({ code: undefined as unknown, errno: undefined as unknown }, error);
   if (code === 'ERR_SQLITE_ERROR') return 'the lock file in the same folder cannot be locked';
@@ -43,7 +43,7 @@ function reasonOf(error: unknown): string {
   return typeof errno === 'number' ? `${code}: ${getSystemErrorMessage(errno)}` : code;
 }
 
-/** Number of bytes at the end of the file in which the last line is searched for; enough for several lines. */
+/** Number of bytes that are read at the end of the file to find the last line. A line is shorter than 4096 bytes. */
 const TAIL_BYTES = 8192;
 
 const loggableHostName = (): string =>
@@ -52,23 +52,23 @@ const loggableHostName = (): string =>
     .slice(0, 255) || '_';
 
 /**
- * Records mutations that move money, one line each. Hashes chain the lines (line.ts). Several processes can write to a
- * file, one at a time. When a method returns, the line has been passed to the operating system.
+ * The audit log: a file with one line per mutation that moves money, recovered outcome or operator action. Hashes chain
+ * the lines (line.ts). Several processes can write to the file, one at a time. Writing is synchronous.
  */
 export class AuditLog {
   /** Id of this process as a writer; new at each start. */
   readonly #writer = randomBytes(8).toString('hex');
   readonly #lock: WriterLock;
   #file: AuditFile;
-  /** The last line of the chain, as far as this process has read the file. */
+  /** The last line of the chain that this process has read or written. */
   #last: Pick<AuditLine, 'seq' | 'hash'> = { seq: -1, hash: NO_HASH };
-  /** Hash and end position of the last line that this process wrote to the file. */
+  /** Hash and end position (in bytes) of the last line that this process wrote to the file; undefined if none. */
   #lastOwnLine: { hash: string; end: number } | undefined;
   /** Hash of the last line of the previous file; undefined until this process continues in another file. */
   #previousFileHash: string | undefined;
-  /** File size at which the file is rotated. */
+  /** File size in bytes at which the file is rotated before the next line is written. */
   #rotateAtBytes: number;
-  /** Number of entries that could not be written since the last written line. */
+  /** Number of entries that could not be written since the last written entry. */
   #missed = 0;
   #gapCount = 0;
   #isClosed = false;
@@ -89,7 +89,11 @@ export class AuditLog {
     }
   }
 
-  /** Opens the file; creates it and its folder if needed. @throws AuditLogError if nothing can be written to the file */
+  /**
+   * Opens the file; creates it and its folder if needed.
+   * @param onProblem called when a problem occurs or the file was rotated
+   * @throws AuditLogError if the file cannot be written
+   */
   static open(
     file: string,
     onProblem: (problem: AuditProblem) => void,
@@ -102,7 +106,7 @@ export class AuditLog {
     }
   }
 
-  /** Number of entries that could not be written since the log was opened. */
+  /** Number of entries that could not be written since the log was opened. Operator actions are not counted. */
   get gaps(): number {
     return this.#gapCount;
   }
@@ -115,7 +119,7 @@ export class AuditLog {
     );
   }
 
-  /** Writes the closing line and closes the file. Never rejects. */
+  /** Writes the closing line, or reports that this failed, and closes the file. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#tryToAppendClosing(() => this.#write('closed', {}));
@@ -123,17 +127,17 @@ export class AuditLog {
     this.#isClosed = true;
   }
 
-  /** Records a mutation. Never throws: an entry that could not be written is reported to onProblem. */
+  /** Records a mutation. Never throws: reports an entry that cannot be written to `onProblem`. */
   record(entry: AuditEntry): void {
     this.#recordOrReport('call', () => redactEntry(entry));
   }
 
-  /** Records an outcome that recovery found. Never throws, because the journal already contains the outcome. */
+  /** Records an outcome that recovery found. Never throws: reports an entry that cannot be written to `onProblem`. */
   recordRecovery(entry: OutcomeEntry): void {
     this.#recordOrReport(entry.event, () => redactOutcomeEntry(entry));
   }
 
-  /** Records an operator action before it is done. @throws AuditLogError on failure: then do not do the action */
+  /** Records an operator action before it is done. @throws AuditLogError on failure: then it must not be done */
   recordOperatorAction(entry: OutcomeEntry): void {
     try {
       this.#write(entry.event, redactOutcomeEntry(entry));
@@ -179,7 +183,7 @@ export class AuditLog {
   /** Appends a line to the chain. Throws if the line cannot be written; the chain is then unchanged. */
   #append(fields: object): void {
     const { size } = this.#file;
-    const isTorn = this.#readLinesOfOthers(size);
+    const isTorn = this.#readNewLines(size);
     const seq = this.#last.seq + 1;
     const { text, hash } = serializeLine(
       { writer: this.#writer, seq, torn: isTorn || undefined, ...fields },
@@ -192,8 +196,12 @@ export class AuditLog {
     this.#lastOwnLine = { hash, end: size + line.length };
   }
 
-  /** Reads the last line if other processes have written to the file. Returns whether that line is partial. */
-  #readLinesOfOthers(size: number): boolean {
+  /**
+   * Continues the chain from the last complete line, if the file has grown since the last line of this process. Returns
+   * whether the file ends with a partial line.
+   * @param size current size of the file in bytes
+   */
+  #readNewLines(size: number): boolean {
     if (size === (this.#lastOwnLine?.end ?? 0)) return false;
     const ending = `${this.#lastOwnLine?.hash}"}\n`;
     const isIntact =
@@ -203,7 +211,7 @@ export class AuditLog {
       .split('\n')
       .filter((text) => text !== '')
       .map(readLine);
-    // If the last line that this process wrote is gone, the chain still continues from it, so verification finds a gap.
+    // If the last line of this process is gone, continue the chain from that line, so that verification finds a gap.
     if (isIntact) this.#last = lines.findLast((line) => line !== undefined) ?? this.#last;
     return size > 0 && (!tail.endsWith('\n') || lines.at(-1) === undefined);
   }
@@ -219,14 +227,14 @@ export class AuditLog {
         this.#report(`deleted rotated files beyond AUDIT_LOG_KEEP_FILES: ${deletedNames.join(', ')}`);
     } catch (error) {
       this.#report(`the audit log could not be rotated (${reasonOf(error)})`);
-      // Try again when the file has grown by maxBytes, not with every line.
+      // Try to rotate again when the file has grown by another `maxBytes`, not at every line.
       this.#rotateAtBytes = this.#file.size + maxBytes;
     }
   }
 
-  /** Continues in the file that is now at the path. Another process may have created this file. */
+  /** Switches to the file that is now at `path`, and creates it unless another process has done so. */
   #continueInNextFile(message: string): void {
-    this.#readLinesOfOthers(this.#file.size);
+    this.#readNewLines(this.#file.size);
     const next = new AuditFile(this.path, this.options.creator);
     this.#report(message);
     if (next.size === 0) this.#tryToAppendClosing(() => this.#append({ event: 'closed' }));
@@ -253,7 +261,7 @@ export class AuditLog {
     try {
       this.onProblem({ why, ...(entry && { entry }) });
     } catch {
-      // Ignore an error of onProblem: the problem cannot be reported elsewhere.
+      // Ignore an error of `onProblem`, because there is nowhere else to report the problem.
     }
   }
 }

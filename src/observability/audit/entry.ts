@@ -2,38 +2,40 @@ import { redactForAudit, redactDecimalForAudit, redactNameForAudit } from '../..
 
 /** Audit entry of a mutation that moves money. */
 export interface AuditEntry {
-  /** The caller's id. */
+  /** Id of the caller, such as `service:<client id>`. */
   who: string;
   operation: 'createPayment' | 'confirmPayment' | 'createPayout';
-  /** The idempotency key; null for confirmPayment, and for an invalid or unchecked key, which may contain a secret. */
+  /** The idempotency key; null for confirmPayment, and for a rejected or unchecked key, which may contain a secret. */
   key: string | null;
   channel: string;
   method: string;
   amount: { currency: string; value: string } | null;
-  /** The result's type; for an error: FORBIDDEN, the kind of the ServiceError, or the name of the error. */
+  /** GraphQL type of the result. For an error: FORBIDDEN, the kind of a ServiceError, or else the error's name. */
   outcome: string;
-  /** Whether the result is that of an earlier call, or a lost response was recovered by a lookup. Absent on failure. */
+  /** Whether the result is that of an earlier call, or a lookup found it after a lost response. Absent on failure. */
   replayed?: boolean;
   transactionId: string | null;
   requestId: string;
   ip?: string;
 }
 
-/** Event of an audit entry about an outcome that was unknown when its mutation ended (docs/audit-log.md). */
+/** Event of an entry about a mutation whose outcome was unknown when the mutation ended (docs/audit-log.md). */
 export type OutcomeEvent = 'recovered' | 'settled' | 'not_settled' | 'proposed' | 'withdrawn';
 
-/** Audit entry of an outcome that was found, proposed or decided after its mutation had ended. */
+/** Audit entry of an outcome that recovery found, or that an operator proposed or settled, after the mutation. */
 export interface OutcomeEntry {
   event: OutcomeEvent;
-  /** `instance:<id>` or `operator:<user of the operating system>`. */
+  /** The gateway or operator that acted: `instance:<id>` or `operator:<user of the operating system>`. */
   who: string;
-  /** Environment variable SUDO_USER of the operator's process; the user can set it to anything. */
-  sudoUser?: string | undefined;
-  /** The operator's name: value of the option --by. */
-  by?: string | undefined;
-  reason?: string | undefined;
+  /** Environment variable SUDO_USER of the operator's process. It proves nothing, because the user can set it. */
+  sudoUser?: string;
+  /** The operator's name, as given in the option --by. */
+  by?: string;
+  reason?: string;
+  /** The attempt to create a payment or payout, with its old outcome. */
   attempt: {
     id: string;
+    /** Id of the caller that made the attempt. */
     client: string;
     key: string;
     kind: 'payment' | 'payout';
@@ -47,15 +49,15 @@ export interface OutcomeEntry {
   outcome: string;
   transactionId: string | null;
   /** Id of the proposal that this entry makes, carries out or withdraws. */
-  proposal?: string | undefined;
+  proposal?: string;
   /** The operator who made the proposal. */
-  proposedBy?: string | undefined;
+  proposedBy?: string;
 }
 
-/** Space for a reason of 255 characters, each written as \uXXXX. */
+/** Size of a reason of 255 characters if each is escaped as \uXXXX. */
 const MAX_REASON_BYTES = 255 * 6;
 
-/** Redacts a text. Returns null and undefined unchanged. */
+/** Returns the redacted text; null and undefined unchanged. */
 const redactOptional = (
   redact: typeof redactForAudit,
   text: string | null | undefined,
@@ -67,7 +69,7 @@ const redactAmount = (currency: string, value: string) => ({
   value: redactDecimalForAudit(value, 32),
 });
 
-/** Returns the redacted fields of an entry, limited so that its line is shorter than 4096 bytes. */
+/** Returns the fields of an entry, redacted and truncated, so that the line is shorter than 4096 bytes. */
 export const redactEntry = ({ amount, ...entry }: AuditEntry): object => ({
   who: redactNameForAudit(entry.who, 600),
   operation: entry.operation,
@@ -82,7 +84,7 @@ export const redactEntry = ({ amount, ...entry }: AuditEntry): object => ({
   ip: redactOptional(redactForAudit, entry.ip, 64),
 });
 
-/** Returns the redacted fields of an outcome entry, limited so that its line is shorter than 4096 bytes. */
+/** Returns the fields of an outcome entry, redacted and truncated, so that the line is shorter than 4096 bytes. */
 export const redactOutcomeEntry = ({ attempt, ...entry }: OutcomeEntry): object => ({
   who: redactNameForAudit(entry.who, 128),
   sudoUser: redactOptional(redactNameForAudit, entry.sudoUser, 64),

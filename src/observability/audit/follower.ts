@@ -8,18 +8,19 @@ const CHUNK_BYTES = 1024 * 1024;
 interface OpenFile {
   fd: number;
   inode: number;
+  /** Number of bytes that were read. */
   position: number;
-  /** Text of an incomplete last line. */
+  /** Text that was read after the last line feed. */
   partialLine: string;
 }
 
-/** Reads an audit log while it grows, and continues in the next file after a rotation without losing a line. */
+/** Reads an audit log while it grows. After a rotation it continues in the next file without losing a line. */
 export class AuditLogFollower {
   #current: OpenFile | undefined;
 
   constructor(private readonly file: string) {}
 
-  /** Returns the next complete lines, each with its line feed; '' if there are none. */
+  /** Returns the next complete lines, each with its line feed; '' if there are none yet. */
   read(): string {
     // Find the next file before reading the current one: once the next file has a line, the current one is complete.
     const next = this.#nextFile();
@@ -29,7 +30,7 @@ export class AuditLogFollower {
     if (inode === undefined || inodeOf(name) === undefined) return '';
     const fd = openSync(name, 'r');
     if (fstatSync(fd).ino !== inode) {
-      // If the next file was rotated or deleted meanwhile, the next call finds the file to read.
+      // The next file was rotated or deleted meanwhile: the next call of read() finds the file to read.
       closeSync(fd);
       return '';
     }
@@ -43,13 +44,16 @@ export class AuditLogFollower {
     this.#current = undefined;
   }
 
-  /** Returns the file to read after the current one; undefined if there is none or the newest file is empty. */
+  /**
+   * Returns the file to read after the current one; undefined if none follows it, or the file at the path is empty or
+   * missing. The inode is undefined if the returned file is gone.
+   */
   #nextFile(): [name: string, inode: number | undefined] | undefined {
     const newest = statSync(this.file, { throwIfNoEntry: false });
     if (!newest?.size || newest.ino === this.#current?.inode) return undefined;
     const rotatedPaths = rotatedFileNames(this.file).map((name) => path.join(path.dirname(this.file), name));
     const currentIndex = rotatedPaths.findIndex((name) => inodeOf(name) === this.#current?.inode);
-    // If the current file has been deleted meanwhile, the oldest remaining file follows it.
+    // If the current file was deleted (index -1), the oldest remaining file follows it.
     const name = this.#current && rotatedPaths[currentIndex + 1];
     return name === undefined ? [this.file, newest.ino] : [name, inodeOf(name)];
   }

@@ -1,41 +1,45 @@
 import { createHmac, hash } from 'node:crypto';
 import type { OutcomeEvent } from './entry';
 
-/** Beginning of every line. It occurs nowhere else in a line, because quotation marks inside strings are escaped. */
+/** Beginning of every line. A line contains it only once, because quotation marks in strings are escaped. */
 const LINE_START = '{"audit":1,';
 
-/** The fields of a line that verification uses. */
+/** A line, with the fields that verification uses. */
 export interface AuditLine {
-  /** Id of the process that wrote the line. It is new at each start. */
+  /** Id of the process that wrote the line; new at each start of a process. */
   writer: string;
-  /** Position in the chain, from 0. The count continues in the next file after a rotation. */
+  /** Position of the line in the chain, from 0. A chain continues across rotated files. */
   seq: number;
   event: 'opened' | 'call' | OutcomeEvent | 'closed';
   time: string;
-  /** In an `opened` line after a rotation: the hash of the last line of the previous file. */
+  /** In an `opened` line after a rotation: hash of the last line of the previous file. */
   continues?: string;
-  /** True if the text before this line is a partially written line. */
+  /** True if the line before this one was only partially written. */
   torn?: true;
   /** Number of entries that could not be written before this line. */
   missed?: number;
   /** In an `opened` line: process id and host name of the writer. */
   pid?: number;
   host?: string;
-  /** The bytes that `hash` covers, besides the hash of the previous line. */
+  /** The text of the line before `,"hash":`. `hash` covers the hash of the previous line and this text. */
   body: string;
   hash: string;
 }
 
-/** Stands for the hash of the previous line when the first line of a chain is hashed. */
+/** Replaces the hash of the previous line in the hash of the first line of a chain. */
 export const NO_HASH = '';
 
-/** Returns the hash of a line: HMAC-SHA256 if there is a key, otherwise SHA-256. `previous`: hash of the line before. */
+/** Returns the hash of a line: HMAC-SHA256 with the key, or SHA-256 without. `previous`: hash of the line before. */
 export function hashOf(previous: string, body: string, key: string | null): string {
   const text = `${previous}\n${body}`;
   return key === null ? hash('sha256', text) : createHmac('sha256', key).update(text).digest('hex');
 }
 
-/** Serializes a line. All but printable ASCII is escaped, because editors and terminals interpret other characters. */
+/**
+ * Serializes a line with the current time. Escapes all but printable ASCII: terminals interpret other characters.
+ * @param previous hash of the line before
+ * @returns the line with its line feed, and its hash
+ */
 export function serializeLine(
   fields: object,
   previous: string,
@@ -57,7 +61,7 @@ const EVENT_PATTERN = /^(opened|call|recovered|settled|not_settled|proposed|with
 const matches = (value: unknown, regex: RegExp): boolean => typeof value === 'string' && regex.test(value);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** Checks of the values of each field. All fields are checked, because verification prints some of them. */
+/** Functions that check the value of each field. All fields are checked, because verification prints some of them. */
 const FIELD_CHECKS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => boolean> = {
   writer: (value) => matches(value, /^[0-9a-f]{16}$/),
   seq: isCount,
@@ -71,7 +75,7 @@ const FIELD_CHECKS: Record<keyof Omit<AuditLine, 'body'>, (value: unknown) => bo
   hash: (value) => matches(value, HASH_PATTERN),
 };
 
-/** Parses a line without its line feed. Returns undefined if it is not a complete, valid line. */
+/** Parses a line without its line feed. Returns undefined if it is incomplete or invalid. */
 export function readLine(text: string): AuditLine | undefined {
   const [, body] = (text.startsWith(LINE_START) && COMPLETE_LINE_PATTERN.exec(text)) || [];
   if (body === undefined) return undefined;
@@ -84,7 +88,7 @@ export function readLine(text: string): AuditLine | undefined {
   }
 }
 
-/** Whether a text can be a line that was written partially. Ignores NUL bytes, which a power failure can leave. */
+/** Whether a text may be a partially written line. Ignores NUL bytes, which a power failure can leave in the file. */
 export function mayBePartialLine(text: string): boolean {
   const written = text.replaceAll('\0', '');
   if (COMPLETE_LINE_PATTERN.test(written)) return false;

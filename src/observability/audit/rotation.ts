@@ -9,15 +9,15 @@ export interface Rotation {
   keepFiles: number | null;
 }
 
-/** Suffix of the name of a rotated file: time and writer. Sorted names are in the order of time. */
+/** Matches the suffix of a rotated file: time of the rotation and writer. Names sort by time. */
 const ROTATED_SUFFIX = /^\.\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{8}$/;
 
-/** Renames a file: appends time and writer to the name. Returns the new name without the folder. Throws on failure. */
+/** Appends the time and the writer to the name of a file. Returns the new name without folder. Throws on failure. */
 export function renameWithTime(file: string, writer: string): string {
   const nameAt = (time: number): string =>
     `${file}.${new Date(time).toISOString().replace(/[-:]/g, '')}-${writer.slice(0, 8)}`;
   let time = Date.now();
-  // Two rotations within a millisecond must not replace each other's file.
+  // Use a later time if the name is taken, because renaming would replace the file.
   while (existsSync(nameAt(time))) time += 1;
   const rotatedPath = nameAt(time);
   renameSync(file, rotatedPath);
@@ -32,7 +32,7 @@ export function rotatedFileNames(file: string): string[] {
     .sort();
 }
 
-/** Deletes the oldest rotated files, so that `keepFiles` are left. Returns the deleted names. Throws on failure. */
+/** Deletes all but the newest `keepFiles` rotated files. Returns the names of the deleted files. Throws on failure. */
 export function deleteOldestRotated(file: string, keepFiles: number): string[] {
   const rotated = rotatedFileNames(file);
   const oldest = rotated.slice(0, Math.max(0, rotated.length - keepFiles));

@@ -1,25 +1,29 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { oncePerScrape, registerScrapedMetrics } from './register';
 
-/** Counts of followed transactions in the journal: transactions that are looked up until they are final. */
+/** Numbers of followed transactions in the journal: those that are looked up until they are COMPLETED or FAILED. */
 interface FollowedTransactions {
   followed: number;
+  /** Number of followed transactions that are due for a lookup. */
   due: number;
-  /** Earliest due time of the due followed transactions, in milliseconds since 1970; null if none is due. */
+  /** Due time of the most overdue followed transaction, in milliseconds since 1970; null if none is due. */
   oldestDueAt: number | null;
 }
 
-/** State of the record of changes. Ages are in milliseconds. */
+/** Functions that read the state of followed transactions and of the record of changes. */
 interface ChangesState {
-  /** Counts followed transactions; null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
+  /** Resolves to null if FOLLOW_DAYS is 0. Rejects if the journal cannot be read. */
   followed: () => Promise<FollowedTransactions | null>;
-  /** Observations waiting to be written, the age of the oldest, and how far readers are behind the newest change. */
+  /**
+   * `queued`: number of observed states that are not written to the journal yet. `oldestQueuedMs`: age of the oldest of
+   * them. `behindMs`: time for which an open database transaction has hidden the newest changes from readers.
+   */
   record: () => { queued: number; oldestQueuedMs: number; behindMs: number };
-  /** Milliseconds since 1970, by the clock of the journal. */
+  /** Returns milliseconds since 1970, by the clock of the journal. */
   now: () => number;
 }
 
-/** Creates the metrics of the record of changes. */
+/** Creates the metrics of followed transactions, recorded changes and their delivery. */
 export function changeMetrics(registry: Registry) {
   const registers = [registry];
   const recordedCounter = new Counter({
@@ -46,19 +50,19 @@ export function changeMetrics(registry: Registry) {
     registers,
   });
   return {
-    /** Counts a change as recorded or, if not `isRecorded`, as dropped. */
+    /** Counts a recorded change or, if `isRecorded` is false, a response whose state was dropped. */
     onChange: (kind: string, status: string, isRecorded: boolean): void =>
       isRecorded ? recordedCounter.inc({ kind, status }) : droppedCounter.inc(),
-    /** Counts a due lookup of a followed transaction, by result. */
+    /** Counts a followed transaction that was due for a lookup, by result. */
     onFollowLookup: (kind: string, result: string): void => followLookupCounter.inc({ kind, result }),
-    /** Records the age of a delivered change. */
+    /** Records the delivery of a change to a subscriber. `ageMs`: time since the change was recorded. */
     onDelivered: (ageMs: number): void => deliveryHistogram.observe(Math.max(0, ageMs) / 1000),
   };
 }
 
 /**
- * Registers the gauges of the record of changes. Every instance reports the followed transactions of all instances: do
- * not add the numbers up.
+ * Registers the gauges of followed transactions and recorded changes. Do not add up the followed transactions of
+ * several instances: each instance reports those of all instances.
  */
 export function registerChangeGauges(registry: Registry, state: ChangesState): void {
   const readFollowed = oncePerScrape(state.followed);

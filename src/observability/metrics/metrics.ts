@@ -6,13 +6,16 @@ import { registerScrapedMetrics } from './register';
 import { registerServiceGauges, serviceMetrics } from './service';
 import { registerClientKeyGauges, registerServerGauges, serverMetrics } from './web';
 
-/** Default metrics of prom-client that are removed: gauges named like counters, and gauges without a measured value. */
+/**
+ * Matches default metrics of prom-client that are removed: those of active resources, handles and requests, and lag
+ * values that are NaN or wrong if no lag was measured.
+ */
 const EXCLUDED_METRICS =
   /^nodejs_(active_(resources|handles|requests)(_total)?|eventloop_lag_(min|stddev|mean)_seconds)$/;
 
 let processRegistry: Registry | undefined;
 
-/** Returns the default metrics of the process, measured since the first call. All gateways of a process share them. */
+/** Returns the metrics of this process, measured since the first call. All gateways in the process share them. */
 function processMetrics(): Registry {
   if (processRegistry) return processRegistry;
   processRegistry = new Registry();
@@ -29,9 +32,9 @@ function processMetrics(): Registry {
 }
 
 /**
- * The metrics of one gateway (docs/observability.md). Events are counted as they occur; states are read at each scrape.
- * Callers and payers choose no label values, except operation names: only the first 200 names become labels.
- * Each method that registers gauges is called once.
+ * The metrics of one gateway (docs/observability.md). Events are counted as they occur; gauges are read at each scrape.
+ * Callers and payers choose no label values except operation names, of which only the first 200 become label values.
+ * Each method that registers gauges may be called once.
  */
 export class Metrics {
   readonly #registry = new Registry();
@@ -48,7 +51,7 @@ export class Metrics {
   readonly registerClientKeyGauges = registerClientKeyGauges.bind(null, this.#registry);
   #pageInFlight: Promise<{ contentType: string; text: string }> | undefined;
 
-  /** Returns the metrics in the text format of Prometheus. Concurrent calls share one page. */
+  /** Returns the metrics in the text format of Prometheus. Concurrent calls share one result. */
   renderPage() {
     this.#pageInFlight ??= this.#render().finally(() => (this.#pageInFlight = undefined));
     return this.#pageInFlight;

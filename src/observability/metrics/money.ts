@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { boundedLabel, oncePerScrape, registerScrapedMetrics, registerLabelledCounter } from './register';
 
-/** Unknown outcomes of one kind (payments or payouts) in the journal. */
+/** Number and age of the creates with an unknown outcome in the journal, for one kind: payment or payout. */
 interface UnknownOutcomes {
   kind: string;
   count: number;
@@ -9,26 +9,26 @@ interface UnknownOutcomes {
   oldestAt: number | null;
 }
 
-/** State of journal and audit log. */
+/** Functions that read the state of journal and audit log. */
 interface JournalAndAuditState {
   isJournalUp: () => boolean;
   isFenceUp: () => boolean;
   /** Returns one entry for payments and one for payouts. Rejects if the journal cannot be read. */
   unknownOutcomes: () => Promise<readonly UnknownOutcomes[]>;
-  /** Number of entries that are missing in the audit log. */
+  /** Returns the number of entries that could not be written to the audit log since the start. */
   auditGaps: () => number;
   /** Returns the free bytes on the disk of the audit log; null if they cannot be read. Never rejects. */
   auditDiskFree: () => Promise<number | null>;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now: () => number;
 }
 
 const MAX_OUTCOME_LABELS = 40;
 
-/** Mutations whose unknown outcomes are counted from 0, so that Prometheus sees the first one as an increase. */
+/** Mutations whose series of unknown outcomes start at 0, so that Prometheus sees the first one as an increase. */
 const MONEY_MUTATIONS = ['createPayment', 'confirmPayment', 'createPayout'];
 
-/** Creates the metrics of mutations that move money, of recovery and of journal calls. */
+/** Creates the metrics of mutations that move money, of recoveries of unknown outcomes, and of journal calls. */
 export function paymentMetrics(registry: Registry) {
   const mutationCounter = new Counter({
     name: 'paygraph_mutations_total',
@@ -52,14 +52,14 @@ export function paymentMetrics(registry: Registry) {
     initial: ['done', 'failed'],
   });
   return {
-    /** Counts a mutation that has ended. `outcome` is that of its audit entry (AuditEntry). */
+    /** Counts a mutation that has ended. `outcome` and `replayed` are those of its AuditEntry. */
     mutationEnded: (call: string, outcome: string, replayed: boolean): void =>
       mutationCounter.inc({ call, outcome: outcomeLabel(outcome), replayed: String(replayed) }),
-    /** Counts a lookup for an unknown outcome. */
+    /** Counts a recovery of an unknown outcome by lookup. */
     onRecovery: (kind: string, result: string): void => recoveryCounter.inc({ kind, result }),
-    /** Counts a run of the reconciler. `isDone` is false if the journal failed. */
+    /** Counts a run of the reconciler. `isDone`: false if the run failed. */
     onReconcilerRun: (isDone: boolean): void => countReconcilerRun(isDone ? 'done' : 'failed'),
-    /** Counts a jump of a clock. */
+    /** Counts a jump of a clock: `system` (of this machine) or `journal` (of the journal's database). */
     onClockStep: registerLabelledCounter<string>(registry, {
       name: 'paygraph_clock_steps_total',
       help: "Clock jumps of more than 1 s: of the machine (system) or of the journal's database (journal). For UNKNOWN_SETTLE_SECONDS after a jump, no unknown outcome becomes not_sent.",
@@ -89,7 +89,7 @@ function journalCallMetrics(registry: Registry) {
     help: 'Failed journal calls, by reason. The same calls as in paygraph_journal_errors_total.',
     label: 'reason',
   });
-  /** @param failure code of the failure, used as a label; null on success */
+  /** Counts a journal call. `failure`: reason for its failure, used as a label; null on success. */
   return (call: string, failure: string | null, seconds: number): void => {
     durationHistogram.observe({ call }, seconds);
     errorCounter.inc({ call }, failure ? 1 : 0);
@@ -98,8 +98,8 @@ function journalCallMetrics(registry: Registry) {
 }
 
 /**
- * Registers the gauges of journal and audit log. Every instance that shares a journal reports the same number of unknown
- * outcomes, so do not add these numbers up.
+ * Registers the gauges of journal and audit log. Do not add up the unknown outcomes of several instances: each instance
+ * reports those of all instances that share the journal.
  */
 export function registerJournalAndAuditGauges(registry: Registry, state: JournalAndAuditState): void {
   const readUnknown = oncePerScrape(state.unknownOutcomes);

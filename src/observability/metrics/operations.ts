@@ -21,7 +21,7 @@ export function operationMetrics(registry: Registry) {
     buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
-  // Without labels the counter starts at 0. Prometheus would not see the first value of a new series as an increase.
+  // This counter has no labels, so it exists with 0 from the start, and Prometheus sees the first error as an increase.
   const internalErrorCounter = new Counter({
     name: 'paygraph_internal_errors_total',
     help: 'Operations that ended with INTERNAL_SERVER_ERROR, a bug of the gateway.',
@@ -33,13 +33,13 @@ export function operationMetrics(registry: Registry) {
   const totalSeries = cachedSeries((type, name, outcome) => operationCounter.labels(type, name, outcome));
 
   /**
-   * @param type query, mutation or subscription; undefined if no operation of the document was selected
+   * @param type query, mutation or subscription; undefined if no operation of the document could be selected
    * @param operationName the name of the operation; undefined if it has no name or the name must not be logged
    * @param code the code of the first error; undefined if there is none
-   * @param seconds the duration; undefined for subscriptions
+   * @param seconds the duration; undefined for subscriptions, whose duration is not recorded
    */
   return (type = UNKNOWN_TYPE, operationName = 'anonymous', code = 'ok', seconds?: number): void => {
-    // If no operation was selected, its name is unknown.
+    // If no operation was selected, its name is unknown: do not use the default name.
     const name = type === UNKNOWN_TYPE ? OTHER_LABEL : nameLabel(operationName);
     if (seconds !== undefined) durationSeries(type, name).observe(seconds);
     if (code === 'INTERNAL_SERVER_ERROR') internalErrorCounter.inc();

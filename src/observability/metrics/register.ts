@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Label value that replaces unknown values, and new values of a label that has its maximum number of values. */
+/** Label value that replaces unknown values, and values beyond the maximum number of distinct values of a label. */
 export const OTHER_LABEL = 'other';
 
 /** Returns a function that keeps the first `max` distinct values of a label and replaces all others by `other`. */
@@ -13,8 +13,8 @@ export function boundedLabel(max: number): (value: string) => string {
 }
 
 /**
- * Returns a function that finds the series of a metric with these label values. It caches each series, because finding
- * a series takes longer than adding to it.
+ * Returns a function that returns the series of a metric for given label values. It calls `find` once per series and
+ * caches the result, because finding a series takes longer than adding to it.
  */
 export function cachedSeries<S>(find: (...labels: string[]) => S): (...labels: string[]) => S {
   const cache = new Map<string, S>();
@@ -27,8 +27,8 @@ export function cachedSeries<S>(find: (...labels: string[]) => S): (...labels: s
 }
 
 /**
- * Returns a function that reads a state once for all gauges of a scrape. It resolves with null if the state cannot be
- * read: the gauges then have no value, because their previous values would look current.
+ * Returns a function that calls `read` once for all gauges of a scrape. It resolves to null if `read` rejects: then the
+ * gauges must have no value, because their previous values would look current.
  */
 export function oncePerScrape<T>(read: () => Promise<T>): () => Promise<T | null> {
   let reading: Promise<T | null> | undefined;
@@ -42,7 +42,7 @@ interface LabelledCounterOptions<V> {
   name: string;
   help: string;
   label: string;
-  /** Label values that are counted from 0, so that Prometheus sees the first event as an increase. */
+  /** Label values whose series start at 0, so that Prometheus sees the first event as an increase. */
   initial?: readonly V[];
 }
 
@@ -56,7 +56,7 @@ export function registerLabelledCounter<V extends string>(
   return (value) => counter.inc({ [label]: value });
 }
 
-/** Value of a metric; null for none. If the metric has a label: the numbers by label value. */
+/** Value of a metric: a number, numbers by label value if the metric has a label, or null for no value. */
 type MetricValue = number | null | Readonly<Record<string, number>>;
 
 interface ScrapedMetric {
@@ -65,7 +65,7 @@ interface ScrapedMetric {
   read(): MetricValue | Promise<MetricValue>;
 }
 
-/** Registers metrics that are read at each scrape: counters if their names end in _total, otherwise gauges. */
+/** Registers metrics whose values are read at each scrape: counters if their names end in _total, otherwise gauges. */
 export function registerScrapedMetrics(
   registry: Registry,
   metrics: Readonly<Record<string, ScrapedMetric>>,

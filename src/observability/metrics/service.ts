@@ -1,13 +1,13 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { cachedSeries, registerScrapedMetrics } from './register';
 
-/** State of the connection to the payment service. */
+/** Functions that read the state of the payment service client. */
 interface ServiceState {
-  /** Returns for each circuit breaker, by its name, whether it is open or half open. */
+  /** Returns whether each circuit breaker is open or half open, by its name. */
   breakers(): Readonly<Record<string, boolean>>;
-  /** Returns for each bulkhead, by its name, the numbers of requests in flight (`inFlight`) and queued (`waiting`). */
+  /** Returns the numbers of requests in flight (`inFlight`) and queued (`waiting`) of each bulkhead, by its name. */
   bulkheads(): Readonly<Record<string, { inFlight: number; waiting: number }>>;
-  /** Returns the absolute correction of the timestamps in signatures, in seconds. */
+  /** Returns the absolute clock skew in seconds that signatures are corrected by; 0 if they are not corrected. */
   clockSkew(): number;
 }
 
@@ -42,7 +42,7 @@ export function serviceMetrics(registry: Registry) {
   };
 }
 
-/** Registers the gauges of the connection to the payment service. */
+/** Registers the gauges of the payment service client. */
 export function registerServiceGauges(registry: Registry, state: ServiceState): void {
   const mapValues = <T>(values: Readonly<Record<string, T>>, read: (value: T) => number) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, read(value)]));

@@ -1,32 +1,35 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { registerScrapedMetrics, registerLabelledCounter } from './register';
 
-/** State of the HTTP server. */
+/** Functions that read the state of the HTTP server, and its limits. */
 interface ServerState {
-  /** Number of open subscriptions. */
+  /** Returns the number of open subscriptions. */
   subscriptions: () => number;
   maxSubscriptions: number;
-  /** Number of connections for subscriptions, by transport. */
+  /** Returns the number of open connections for subscriptions, by transport. */
   subscriptionConnections: () => Readonly<Record<string, number>>;
-  /** Number of all client connections. */
+  /** Returns the number of all open client connections. */
   connections: () => number;
   maxConnections: number;
+  /** Returns the number of response bytes that are buffered because clients have not read them. */
   unreadBytes: () => number;
+  /** Returns the number of operations that compiled code has executed since the start. */
   compiledOperations: () => number;
 }
 
-/** Values of the metrics of one client key. */
+/** Labels and values of the metrics of one client key. */
 interface ClientKeyState {
   /** The client's id in CLIENT_KEYS_FILE. */
   client: string;
+  /** Name of the key in CLIENT_KEYS_FILE. */
   label: string;
-  /** Last use, in milliseconds since 1970; null if the key was not used since the process started. */
+  /** Last use, in milliseconds since 1970; null if the key has not been used since the process started. */
   lastUsedAt: number | null;
   /** Expiry, in milliseconds since 1970; null if the key does not expire. */
   expiresAt: number | null;
 }
 
-/** Creates the metrics of HTTP server events, except operations. */
+/** Creates the counters of rejected requests, of rejected and closed connections, and of polls. */
 export function serverMetrics(registry: Registry) {
   const pollCounter = new Counter({
     name: 'paygraph_polls_total',
@@ -53,7 +56,7 @@ export function serverMetrics(registry: Registry) {
       label: 'reason',
       initial: ['evicted', 'write_timeout', 'unread_limit', 'pipeline_limit'],
     }),
-    /** Counts a lookup of a transaction for its subscriptions. */
+    /** Counts a lookup for the subscriptions of a transaction. `kind`: payment or payout. */
     onPoll: (kind: string, result: string): void => pollCounter.inc({ kind, result }),
   };
 }
@@ -87,7 +90,7 @@ export function registerServerGauges(registry: Registry, state: ServerState): vo
   });
 }
 
-/** Registers the gauges of client keys. Both labels are names that the operator chose in CLIENT_KEYS_FILE. */
+/** Registers the gauges of client keys. The values of both labels are names from CLIENT_KEYS_FILE, not secrets. */
 export function registerClientKeyGauges(registry: Registry, read: () => readonly ClientKeyState[]): void {
   const registerGauge = (name: string, help: string, timeField: 'lastUsedAt' | 'expiresAt'): void => {
     new Gauge({
@@ -96,7 +99,7 @@ export function registerClientKeyGauges(registry: Registry, read: () => readonly
       labelNames: ['client', 'key'],
       registers: [registry],
       collect() {
-        // Remove the values of keys that were revoked since the last scrape.
+        // Remove the values of keys that were removed from the file since the last scrape.
         this.reset();
         for (const { client, label: key, [timeField]: ms } of read())
           if (ms !== null) this.set({ client, key }, ms / 1000);

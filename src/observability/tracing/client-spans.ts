@@ -2,10 +2,10 @@ import { SpanKind, type Attributes, type SpanContext } from '@opentelemetry/api'
 import { LRUCache } from 'lru-cache';
 import { endAfter, markFailed, type Spans } from './spans';
 
-/** Maximum number of creates whose span context is kept, for links from background work. */
+/** Maximum number of attempts whose span context is kept, so that traces of background work can link to it. */
 const MAX_ATTEMPT_SPANS = 5000;
 
-/** Frequent journal calls that belong to no operation and get no span. */
+/** Journal methods whose calls get no span: most are called frequently by background jobs. */
 const UNTRACED_CALLS: ReadonlySet<string | symbol> = new Set([
   'ping',
   'close',
@@ -25,7 +25,7 @@ export class JournalSpans {
 
   constructor(private readonly spans: Spans) {}
 
-  /** Wraps a journal so that each of its calls runs in a span. `system` is the attribute db.system.name. */
+  /** Wraps a journal so that its calls run in spans, except UNTRACED_CALLS. `system`: the attribute db.system.name. */
   traceJournal<J extends object>(journal: J, system: 'sqlite' | 'postgresql'): J {
     return new Proxy(journal, {
       get: (target, name) => {
@@ -46,7 +46,10 @@ export class JournalSpans {
     });
   }
 
-  /** Runs background work in a trace of its own, with a link to the span that created the attempt, if it is known. */
+  /**
+   * Runs background work in a new trace.
+   * @param attempt id of an attempt; the trace gets a link to the span that created the attempt, if it is known
+   */
   runInBackgroundSpan<T>(
     { name, attempt }: { name: string; attempt?: string },
     work: () => Promise<T>,
@@ -58,23 +61,23 @@ export class JournalSpans {
   }
 }
 
-/** Properties of the payment service that its spans need. */
+/** Settings of the payment service that spans of its requests need. */
 export interface TracedService {
   baseUrl: string;
-  /** HTTP status of a lookup that finds nothing; it does not make a span fail. */
+  /** HTTP status of a lookup that finds nothing. A span of a lookup with this status is not marked as failed. */
   notFoundStatus: number;
 }
 
-/** A request to the payment service. A lookup also has a `query`; it contains ids and is therefore not in spans. */
+/** A request to the payment service. Spans omit the `query` of a lookup, because it contains ids. */
 interface ServiceCall {
   /** Path below /api/v1/, without ids. */
   path: string;
 }
 
-/** Creates spans of payment service requests according to OpenTelemetry's conventions, but without url.full. */
+/** Creates spans of payment service requests by OpenTelemetry's conventions, but without url.full (it has ids). */
 export class ServiceSpans {
   readonly #serverAttributes: Attributes;
-  /** How often each request was sent. A retry passes the same object. */
+  /** Number of times each request was sent. A retry passes the same object. */
   readonly #sendCounts = new WeakMap<ServiceCall, number>();
 
   constructor(
@@ -88,7 +91,7 @@ export class ServiceSpans {
     };
   }
 
-  /** Runs `exchange`, which sends a request, in a client span. */
+  /** Runs `exchange`, which sends the request and awaits the response, in a client span. */
   runInRequestSpan<A extends { status: number }>(call: ServiceCall, exchange: () => Promise<A>): Promise<A> {
     const method = 'query' in call ? 'GET' : 'POST';
     const template = `/api/v1/${call.path}`;

@@ -29,16 +29,16 @@ const MAX_QUEUED_SPANS = 2048;
 const MAX_BATCH_SPANS = 512;
 const WARN_INTERVAL_MS = 60_000;
 
-/** Number of spans that could not be exported, and the reason of the last failed export. */
+/** Number of spans that could not be exported, and the reason for the last failure: `HTTP <status>` or a code. */
 export type LostSpans = Readonly<{ spans: number; why: string }>;
 
-/** Exports spans to the collector and reports how many could not be exported. */
+/** Exports spans to the collector, and warns about spans that could not be exported. */
 export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implements SpanExporter {
   readonly #agent: HttpAgent;
   #lostCount = 0;
   #lastWarningAt = -Infinity;
 
-  /** @param warn called at most once a minute, with the number of spans that were lost since the last call */
+  /** @param warn called after a failed export, but at most once a minute, with the spans lost since the last call */
   constructor(
     { url, headers }: TracingSettings,
     private readonly now: () => number,
@@ -46,7 +46,7 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
   ) {
     const agent = new (url.startsWith('https:') ? HttpsAgent : HttpAgent)({ keepAlive: true });
     const headerValues = Object.entries(headers).map(([name, value]) => [name, value.reveal()] as const);
-    // Do not use OTLPTraceExporter, which adds headers and compression from the environment.
+    // Do not use OTLPTraceExporter, because it reads headers and compression from the environment.
     const delegate = createOtlpHttpExportDelegate(
       {
         url,
@@ -90,7 +90,7 @@ export class CollectorExporter extends OTLPExporterBase<ReadableSpan[]> implemen
   }
 }
 
-/** Returns the HTTP status or the error code; never the message, because the collector can choose it. */
+/** Returns the HTTP status, the error code or UNAVAILABLE; not the message, because the collector can choose it. */
 function errorReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'number') return `HTTP ${code}`;

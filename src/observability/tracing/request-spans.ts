@@ -4,20 +4,20 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { boundedLabel, OTHER_LABEL } from '../metrics/register';
 import { markFailed, type Spans } from './spans';
 
-/** The result of an operation. Except for the name of the operation, it contains nothing that the caller wrote. */
-export interface EndedOperation {
+/** An operation that has ended. Contains nothing that the caller wrote, except the name of the operation. */
+interface EndedOperation {
   /** The type of the operation; undefined if no operation of the document was selected. */
   type: string | undefined;
   /** The name of the operation; undefined if it has no name or the name must not be logged. */
   name: string | undefined;
-  /** The codes of the errors in the result. */
+  /** `extensions.code` of each error in the result. */
   codes: readonly unknown[];
 }
 
-/** Maximum number of distinct operation names in span names. Beyond it, the type of the operation is the span name. */
+/** Maximum number of distinct span names with an operation name. Further spans are named by the operation type only. */
 const MAX_OPERATION_NAMES = 200;
 const MAX_CODES = 8;
-/** Codes of errors that the gateway or a system behind it caused, not the caller. */
+/** Matches codes of errors that the gateway or a system behind it caused (payment service, journal), not the caller. */
 const SERVER_ERROR_CODE = /^(SERVICE_|INTERNAL_)/;
 
 /** Creates the spans of GraphQL operations. */
@@ -29,13 +29,13 @@ export class RequestSpans {
 
   constructor(private readonly spans: Spans) {}
 
-  /** Traces authenticated requests as children of their traceparent header. Must be called before routes are added. */
+  /** Traces authenticated requests, as children of their traceparent header. Call this before routes are added. */
   instrument(app: FastifyInstance): void {
     app.addHook('preHandler', (request, _reply, done) => {
       const { caller, headers, method, routeOptions } = request;
       if (!caller) return done();
       const parent = this.#propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-      // Other routes get no span here. Those of subscriptions get one from startSubscriptionSpan().
+      // Start no span for other routes, only set the parent. Subscriptions get a span from startSubscriptionSpan().
       if (routeOptions.url !== '/graphql') return this.spans.withContext(parent, done);
       const attributes = { 'http.request.method': method, 'http.route': routeOptions.url };
       const span = this.spans.startSpan('GraphQL Operation', { attributes }, parent);
@@ -54,7 +54,10 @@ export class RequestSpans {
     });
   }
 
-  /** Starts the span of a subscription. It ends with the first result, because only ended spans are exported. */
+  /**
+   * Starts the span of a subscription. Call `end` at the first result, because only ended spans are exported. Further
+   * calls have no effect.
+   */
   startSubscriptionSpan() {
     const span = this.spans.startSpan('subscription', {}, this.spans.activeContext);
     return {
@@ -67,7 +70,7 @@ export class RequestSpans {
     };
   }
 
-  /** Adds an operation and its result to the active span. */
+  /** Adds type, name and error codes of an operation to the active span. A server error marks the span as failed. */
   operationEnded(operation: EndedOperation): void {
     const span = this.spans.activeSpan;
     if (span?.isRecording()) this.#addOperation(span, operation);

@@ -11,18 +11,18 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-/** Returns the code or name of an error, or `_OTHER`; not the message, because it may contain payment data. */
+/** Returns the code or name of an error, or else `_OTHER`; not the message, because it may contain payment data. */
 function errorTypeOf(error: unknown): string {
   const { code, name } = error instanceof Error ? (error as Error & { code?: unknown }) : {};
   const word = typeof code === 'string' ? code : name;
   return word !== undefined && /^[A-Za-z]\w{0,63}$/.test(word) ? word : '_OTHER';
 }
 
-/** Sets the status of a span to ERROR, with an error type. */
+/** Sets the status of a span to ERROR, and its attribute error.type to `code`. */
 export const markFailed = (span: Span, code: string): Span =>
   span.setAttribute('error.type', code).setStatus({ code: SpanStatusCode.ERROR });
 
-/** Runs work, marks the span as failed if it rejects, and ends the span. */
+/** Awaits `work()` and ends the span. If `work` rejects, marks the span as failed and rejects with the same error. */
 export async function endAfter<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -45,7 +45,7 @@ export class Spans {
     return this.#active.getStore();
   }
 
-  /** The active span; it may have ended already. Undefined if there is none. */
+  /** The active span, which may have ended already; undefined if there is none. */
   get activeSpan(): Span | undefined {
     return this.activeContext && trace.getSpan(this.activeContext);
   }
@@ -65,7 +65,10 @@ export class Spans {
     return this.#active.run(trace.setSpan(ROOT_CONTEXT, span), work);
   }
 
-  /** Runs a function in a client span, a child of the active span; in no new span if the active one is not recorded. */
+  /**
+   * Runs `work` in a client span, a child of the active span. Without a recorded active span, runs it without a span.
+   * @param onResult completes the span with the result, before the span ends
+   */
   async runAsClientSpan<T>(
     name: string,
     attributes: () => Attributes,

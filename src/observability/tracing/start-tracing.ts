@@ -14,13 +14,13 @@ interface TracingOptions {
   settings: TracingSettings;
   service: TracedService;
   log: Logger;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now(): number;
-  /** Time limit of the last export, in milliseconds. */
+  /** Maximum time in milliseconds that `close` waits for the export of the remaining spans. */
   flushMs: number;
 }
 
-/** Starts tracing: spans are exported to the collector of the settings. */
+/** Starts the export of spans to the collector in `settings`. Returns the functions that create spans. */
 export function startTracing({ settings, service, log, now, flushMs }: TracingOptions) {
   const exporter = new CollectorExporter(settings, now, (lostSpans) =>
     log.warn({ event: 'trace_export_failed', ...lostSpans }, 'export of trace spans to the collector failed'),
@@ -38,16 +38,16 @@ export function startTracing({ settings, service, log, now, flushMs }: TracingOp
     runInRequestSpan: serviceSpans.runInRequestSpan.bind(serviceSpans),
     traceJournal: journalSpans.traceJournal.bind(journalSpans),
     runInBackgroundSpan: journalSpans.runInBackgroundSpan.bind(journalSpans),
-    /** Exports the remaining spans, but waits at most `flushMs`. Never rejects. */
+    /** Exports the remaining spans, for at most `flushMs`, and disconnects from the collector. Never rejects. */
     close: async (): Promise<void> => {
-      // The exporter itself reports failed exports.
+      // Ignore errors, because the exporter reports them.
       await withTimeout(flushMs, provider.shutdown()).catch(() => undefined);
       exporter.destroy();
     },
   };
 }
 
-/** Returns a child log that adds trace ids to its lines, in fields named according to OpenTelemetry. */
+/** Returns a child log that adds the ids of the active span to its lines: trace_id, span_id and trace_flags. */
 function withTraceIds(log: Logger, spans: Spans): Logger {
   const mixin = (): object => {
     const context = spans.activeSpan?.spanContext();
