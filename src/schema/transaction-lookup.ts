@@ -1,2 +1,2 @@
-/** Field that looks up a payment or payout; null if there is none. graphql-js calls it only if selected. */
+/** Value of a field for a payment or payout; null if there is none. graphql-js calls the function if it is selected. */
 export type TransactionLookup<T> = (() => Promise<T | null>) | null;
