@@ -42,7 +42,7 @@ const REASON_PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
   NOT_PERMITTED: /\btransaction (is )?not (permitted|allowed)\b/,
 };
 
-/** Matches a negated reason such as "no fraud suspected". Does not match "do not honor", "not permitted" or the like. */
+/** Matches a negated reason such as "no fraud suspected". Does not match "do not honor" or "not permitted". */
 const NEGATED_REASON =
   /\b(no|not|never|without|isn t|wasn t) (a |an |any |yet )?(suspected|suspicion|fraud|insufficient|expired|card expired|3 ?ds|authentication)\b|\b(no|none|false|negative)$/;
 

@@ -46,7 +46,7 @@ const combineDecorators =
   (prototype, key) =>
     decorators.forEach((decorate) => decorate(prototype, key));
 
-/** Requires printable text that is not blank. `maxLength` counts UTF-16 code units. The specification has no maximum. */
+/** Requires printable text that is not blank. `maxLength` is in UTF-16 code units; the specification has no maximum. */
 export const IsText = (maxLength = 255): PropertyDecorator =>
   combineDecorators(
     TextRule('notBlank', 'must not be blank.', (text) => text.trim() !== ''),

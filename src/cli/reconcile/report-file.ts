@@ -71,7 +71,7 @@ export class ReportFile implements Disposable {
     return report;
   }
 
-  /** Opens the files of an interrupted run. @throws InputError if one is missing, or if the run had another selection */
+  /** Opens the files of an interrupted run. @throws InputError if one is missing or the run had another selection */
   static resume(file: string, selection: AttemptSelection): ReportFile {
     if (!existsSync(progressFileOf(file)))
       throw new InputError(`${file}: no interrupted run has written this file. Start one without --resume.`);
