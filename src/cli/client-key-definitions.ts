@@ -46,7 +46,7 @@ function defineNewAndRotate(clientKey: Command, { handler }: Actions): void {
       parsePositiveDuration,
     )
     .option('--file <clients.json>', 'CLIENT_KEYS_FILE to add the entry to; created if it does not exist')
-    // The shell splits a list with spaces into excess arguments. The error message of newKey() explains this better.
+    // The shell splits a list with spaces into excess arguments. newKey() explains this error better than Commander.
     .allowExcessArguments()
     .action(handler(load, 'newKey'));
   addCommand(clientKey, 'rotate', {

@@ -38,7 +38,7 @@ function packageVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Returns the parser and the help of all commands. docs/command-line.md is generated from the help. */
+/** Returns the command line parser with the help of all commands. docs/command-line.md is generated from the help. */
 export function commandLine(terminal: Pick<Terminal, 'print' | 'printMessage'>, actions: Actions): Command {
   const program = new Command('paygraph')
     .description('A GraphQL gateway in front of a REST payments and payouts service.')

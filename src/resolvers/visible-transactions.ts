@@ -30,7 +30,10 @@ export const kindsWithRight = (
 export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   readonly #options: VisibleTransactionsOptions<T>;
   #loader: ReturnType<typeof createLoader<T>> | undefined;
-  /** Loads a transaction's id; null if the caller did not create it. Undefined if the caller has the full scope. */
+  /**
+   * Loads the id of a transaction; null if the caller did not create the transaction. The loader is undefined if the
+   * caller has the full scope.
+   */
   readonly #ownIds: DataLoader<LookupKey, string | null, string> | undefined;
 
   constructor(options: VisibleTransactionsOptions<T>) {

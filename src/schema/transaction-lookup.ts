@@ -1,2 +1,5 @@
-/** Value of a field for a payment or payout; null if there is none. graphql-js calls the function if it is selected. */
+/**
+ * Value of a GraphQL field that looks up a payment or payout. graphql-js calls the function only if the field is
+ * selected. Null if there is no transaction.
+ */
 export type TransactionLookup<T> = (() => Promise<T | null>) | null;

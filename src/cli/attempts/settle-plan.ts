@@ -46,9 +46,9 @@ export interface PlannedSettle {
   line: number | null;
   /** The id or idempotency key by which the operator named the attempt. */
   name: string;
-  /** Null if the line of the file requests no outcome or is malformed. */
+  /** The settle request; null if the line of the file requests no outcome or is malformed. */
   request: SettleRequest | null;
-  /** Null if the attempt was not found in the journal, or was not read. */
+  /** The attempt from the journal; null if it was not found, or not looked for. */
   attempt: Attempt | null;
   state: SettleState;
   /** Why the request is refused; null in every other state. */
@@ -104,7 +104,8 @@ export async function planFile(session: Session, lines: readonly SettleFileLine[
 }
 
 /**
- * Refuses a line if its id and key belong to different attempts, or if an earlier line has its attempt or transaction.
+ * Refuses a line if its id and key belong to different attempts, or if an earlier line has the same attempt or
+ * transaction.
  * @param firstLines number of the first line with each attempt and transaction; the function adds those of this line
  */
 function refuseIfConflict(

@@ -56,7 +56,11 @@ interface KeyOptions {
   expiresIn?: number | undefined;
 }
 
-/** Creates a key and its entry for CLIENT_KEYS_FILE. Writes no file. @throws InputError if the entry is invalid */
+/**
+ * Creates a key and its entry for CLIENT_KEYS_FILE, but writes no file.
+ * @param rights scopes and channels
+ * @throws InputError if the entry is invalid
+ */
 function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions) {
   const now = Date.now();
   const { key, entry } = newClientKey(id);

@@ -106,5 +106,5 @@ const findingWithStatus =
 export const warning = findingWithStatus('warning');
 export const failed = findingWithStatus('failed');
 
-/** Finding of checks that need a real payment service, for a gateway with the embedded sandbox. */
+/** Finding of a check that needs a real payment service, if the gateway uses the embedded sandbox. */
 export const SKIPPED_WITHOUT_SERVICE = skipped('SERVICE_BASE_URL is not set: the embedded sandbox is used.');

@@ -113,8 +113,8 @@ function findAmountDifference(
 
 /**
  * Returns why the status at the service differs from the recorded one; null if they agree. If a change is recorded, the
- * service must show the status of the change, because consumers of changes rely on it. Otherwise it may also show a
- * status that can follow the one in the response to the create. A final status never changes.
+ * service must show the status of the change, because consumers of changes rely on it. Otherwise the service may also
+ * show a status that can follow the one in the response to the create. A final status never changes.
  */
 function findStatusDifference(
   attempt: Attempt,
@@ -130,8 +130,8 @@ function findStatusDifference(
 }
 
 /**
- * Compares an attempt that is recorded as not sent or rejected with the transaction that has the same external id; null
- * if the service has none.
+ * Compares an attempt that is recorded as not sent or rejected with what the service shows now.
+ * @param transaction the transaction with the external id of the attempt; null if the service has none
  */
 export function compareUnsent(
   attempt: Attempt,

@@ -93,7 +93,7 @@ export class ServiceLookups implements AsyncDisposable {
 
 function toServiceTransaction(transaction: PaymentResource | PayoutResource): ServiceTransaction {
   const { transactionId, status, rawStatus } = transaction;
-  // Transactions from lookups have no lazy fields: a field is null only if the response does not have it.
+  // No field of a transaction from a lookup needs another lookup: valueOrNull() returns null only for missing fields.
   const amount = valueOrNull(transaction.amount);
   const createdAt = Date.parse((transaction.kind === 'payment' && valueOrNull(transaction.createDate)) || '');
   return {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** Time and waiting, replaceable in tests. */
+/** A clock that can also wait. Tests replace it. */
 export interface WaitingClock {
   /** Returns the time in ms since an arbitrary start. Never jumps. */
   monotonic(): number;

@@ -5,7 +5,7 @@ import type { ReportFile, AttemptSelection } from './report-file';
 
 /** Maximum number of checks that are in progress or wait for the results of earlier checks, to limit memory. */
 const MAX_IN_FLIGHT = 64;
-/** Number of lookups in a row that fail in an outage, after which the run ends. --resume continues the run. */
+/** The run ends after this number of consecutive lookups that failed in an outage. --resume continues the run. */
 const MAX_FAILED_IN_A_ROW = 20;
 const SAVE_INTERVAL_MS = 1000;
 
@@ -31,7 +31,7 @@ export async function checkAttempts({
   onProgress,
 }: RunOptions): Promise<void> {
   const inFlight: Promise<CheckedAttempt>[] = [];
-  /** Consecutive results of an outage. Added with the next other result or at the end; discarded if the run fails. */
+  /** Results of an outage. The report gets them before the next other result or at the end, or never if the run fails. */
   let failed: CheckedAttempt[] = [];
   let savedAt = performance.now();
   const add = (checked: CheckedAttempt): void => {

@@ -11,7 +11,7 @@ interface MethodInputDefinition {
   /** A class with the decorator @InputType of type-graphql. */
   input: new () => object;
   description: string;
-  /** Converts the input to the fields of the request except `type`. Default: the same fields in snake case. */
+  /** Converts the input to the method's fields in the request, except `type`. Default: same fields in snake case. */
   toWire?(input: object): WireObject;
   /** Names of request fields whose values must never be returned to a caller. */
   sensitiveFields?: readonly string[];

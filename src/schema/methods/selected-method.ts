@@ -76,7 +76,7 @@ const CARD_NUMBER_FIELDS = [...paymentMethods, ...payoutMethods]
 export const takesCardNumber = (method: PaymentMethodInput | PayoutMethodInput): boolean =>
   CARD_NUMBER_FIELDS.includes(selectedField(method).field);
 
-/** Returns the method that a confirmation selects, with the wire fields of the confirm. */
+/** Returns the method that a confirmation selects, with the fields of the confirm request except `id`. */
 export function selectedConfirmation(
   confirmation: ConfirmationInput,
 ): SelectedMethod<PaymentMethodDefinition> {
