@@ -31,7 +31,7 @@ export async function checkAttempts({
   onProgress,
 }: RunOptions): Promise<void> {
   const inFlight: Promise<CheckedAttempt>[] = [];
-  /** Results of an outage. The report gets them before the next other result or at the end, or never if the run fails. */
+  /** Results of an outage. Added before the next other result or at the end; discarded if the run fails. */
   let failed: CheckedAttempt[] = [];
   let savedAt = performance.now();
   const add = (checked: CheckedAttempt): void => {
