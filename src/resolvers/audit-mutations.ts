@@ -62,7 +62,7 @@ export function createAuditedRunner(
       key: input.idempotencyKey ?? null,
       channel: input.channel,
       method: selectedMethod(input),
-      amount: input.amount ? { currency: input.amount.currency, value: input.amount.value } : null,
+      amount: input.amount ?? null,
     };
     try {
       const result = (await runMutation()) as AuditedResult;

@@ -135,13 +135,10 @@ export abstract class PaymentResource extends Node {
     () => NextAction,
   )
   get nextAction(): Lazy<NextAction> {
-    if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
-    if (this.loadComplete && this.state !== PaymentState.WAITING_FOR_PROVIDER) {
-      return this.loadComplete().then(
-        (completePayment) => (completePayment ?? this).nextActionFromPresentFields,
-      );
-    }
-    return this.nextActionFromPresentFields;
+    const needsAction = !STATUSES_WITHOUT_NEXT_ACTION.has(this.status);
+    return this.loadComplete && needsAction && this.state !== PaymentState.WAITING_FOR_PROVIDER
+      ? this.loadComplete().then((completePayment) => (completePayment ?? this).nextActionFromPresentFields)
+      : this.nextActionFromPresentFields;
   }
 
   /** The next action according to the present fields. Does not wait for a lookup. */
