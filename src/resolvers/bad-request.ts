@@ -38,7 +38,7 @@ export function checkedPageSize(
   return size;
 }
 
-/** Returns the key of a lookup by one or both ids. Throws BAD_USER_INPUT if both are missing or externalId is wrong. */
+/** Returns the lookup key for one or both ids. Throws BAD_USER_INPUT if both are missing or externalId is invalid. */
 export function checkedLookupKey(
   channel: string,
   transactionId?: string | null,

@@ -5,7 +5,7 @@ import { badArgumentError } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
-/** All scopes for reading. A resolver that requires one of them must check whether it is for payments or payouts. */
+/** All scopes for reading. A resolver that accepts any of them must itself limit the caller to payments or payouts. */
 export const ALL_READ_SCOPES = [
   'payments:read',
   'payments:read:own',

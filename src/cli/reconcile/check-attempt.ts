@@ -12,7 +12,10 @@ import {
 import type { LatestChanges } from './latest-changes';
 import type { LookupId, LookupOutcome } from './lookups';
 
-/** Result of the comparison of an attempt (the journal's record of a create) with its transaction at the service. */
+/**
+ * Result of comparing an attempt with its transaction at the service. An attempt is the journal's record of a call of
+ * createPayment or createPayout.
+ */
 export interface CheckedAttempt extends Comparison {
   attempt: Attempt;
   /** Latest recorded change; null if there is none, or if the lookup failed or only a proxy responded. */

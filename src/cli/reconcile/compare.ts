@@ -114,7 +114,7 @@ function findAmountDifference(
 /**
  * Returns why the status at the service differs from the recorded one; null if they agree. If a change is recorded, the
  * service must show the status of the change, because consumers of changes rely on it. Otherwise the service may also
- * show a status that can follow the one in the response to the create. A final status never changes.
+ * show a status that can follow the one in the response to the create call. A final status never changes.
  */
 function findStatusDifference(
   attempt: Attempt,

@@ -7,7 +7,7 @@ import type { ResultCounts } from './report-file';
 
 type Column = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
 
-/** Returns the recorded status: that of the latest change, or else that in the response to the create. */
+/** Returns the recorded status: that of the latest change, or else that in the response to the create call. */
 const recordedStatusOf = ({ attempt, change }: CheckedAttempt): string | null =>
   change?.status ?? (attempt.status === null ? null : toGraphqlStatus(attempt.kind, attempt.status));
 

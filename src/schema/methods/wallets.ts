@@ -75,8 +75,9 @@ export abstract class WalletPayout extends PayoutResource {
 }
 
 interface WalletDefinition<P extends PaymentResource> {
-  /** The wire type. */
+  /** The value of `payment_method.type` and `payout_method.type` (spec 2.5, 2.8). */
   type: string;
+  /** Name of the wallet in descriptions of the GraphQL schema. */
   brand: string;
   payment: new (definition: PaymentMethodDefinition) => P;
   payout: new (definition: PayoutMethodDefinition) => WalletPayout;
