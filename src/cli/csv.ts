@@ -1,4 +1,4 @@
-/** Matches text that a spreadsheet evaluates as a formula. Keys and ids may contain it, because callers choose them. */
+/** Matches text that a spreadsheet evaluates as a formula. Keys and ids may be such text: callers choose them. */
 const FORMULA_START = /^[=+\-@\t\r\n]/;
 
 /** Returns a text as a cell of CSV (RFC 4180). Puts an apostrophe before text that looks like a formula. */

@@ -134,7 +134,10 @@ const NUMBER_RULE: RuleWithMessage = [
 const isInexactNumber = (value: unknown): boolean =>
   typeof value === 'number' && (!Number.isFinite(value) || isInexactInteger(value));
 
-/** Checks and returns a JSON object. Does not recurse, because too deep nesting would overflow the stack. */
+/**
+ * Returns the value if it is a JSON object without inexact numbers and too deep nesting; otherwise throws
+ * BAD_USER_INPUT. Does not recurse, because very deep nesting would overflow the stack.
+ */
 function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {
   if (!isObject(value)) throw invalidValueError(JSON_RULE, node);
   let valuesAtDepth: unknown[] = [value];

@@ -40,7 +40,7 @@ interface Row {
   read(): RowFields;
 }
 
-/** Matches a quoted or plain cell of CSV (RFC 4180) and the comma or line end after it. */
+/** Matches a quoted or plain cell of CSV (RFC 4180), and the comma, line end or end of the text after it. */
 const CELL_PATTERN = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
 
 /** Parses CSV. Skips records that have only blank cells. `line`: number of the record's first line, from 1. */
