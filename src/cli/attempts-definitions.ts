@@ -7,7 +7,10 @@ const REASON_OPTION = ['--reason <text>', 'for the audit log: 1 to 255 character
 const ATTEMPT_HELP = 'the id or the idempotency key of the attempt';
 const PROPOSAL_ARGUMENT = ['<proposal>', 'the id of the proposal, as printed by attempts proposals'] as const;
 
-/** Defines the `attempts` commands, for creates of unknown outcome: it is unknown whether the service executed them. */
+/**
+ * Defines the `attempts` commands. An attempt is the journal's record of a call that creates a payment or payout. If
+ * its outcome is unknown, the payment service may or may not have executed the call.
+ */
 export function defineAttemptCommands(program: Command, actions: Actions): void {
   const attempts = addCommand(program, 'attempts', {
     summary: 'list and settle creates of unknown outcome',

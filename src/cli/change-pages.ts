@@ -1,13 +1,14 @@
 import type { ChangeJournal, ChangeRange, ReadChanges } from '../datasources/journal/changes';
 import { sleep } from '../shared/timeout';
 
-/** Maximum wait in ms for changes that cannot be read yet because an earlier database transaction is in progress. */
+/** Maximum time in ms to wait for an open database transaction that keeps later changes from being read. */
 const MAX_CATCH_UP_MS = 2000;
 const READ_INTERVAL_MS = 100;
 
 /**
- * Yields the pages of a range of changes up to its end. Waits up to MAX_CATCH_UP_MS for changes that cannot be read
- * yet; the last page has `isBehind` if some changes still cannot be read.
+ * Reads the changes after `range.after`, oldest first, and yields them in pages until no change is left. Waits at most
+ * MAX_CATCH_UP_MS for committed changes that are not readable yet. If some are still not readable then, `isBehind` of
+ * the last page is true. Throws PositionExpired if changes after `range.after` were deleted.
  * @param nextPageLimit returns the maximum number of changes in the next page
  */
 export async function* changePages(

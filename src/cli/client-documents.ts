@@ -26,19 +26,19 @@ import { causeCode } from '../shared/error-code';
 
 /** How a GraphQL client library changes documents before it sends them. */
 interface ClientBehavior {
-  /** Whether the client evaluates and removes this directive. */
+  /** Whether the client evaluates the directive itself and removes it from the document. */
   isClientDirective(name: string): boolean;
-  /** Whether the client adds __typename to every selection set below the root. */
+  /** Whether the client adds __typename to the selection sets of the operation, except to the outermost one. */
   addsTypename(operation: OperationDefinitionNode): boolean;
-  /** Whether this field keeps the client from adding __typename to the selection set that contains the field. */
+  /** Whether the client adds no __typename to a selection set that contains this field. */
   preventsTypename(field: FieldNode): boolean;
-  /** Whether the client sorts fragments by name; if not, they are in the order of their first use. */
+  /** True: the client sends fragments sorted by name. False: in the order of their first use. */
   sortsFragments: boolean;
   /** The text that the client writes between two definitions. */
   separator: string;
 }
 
-/** Supported values of --client. test/gateway/persist-cli.system.test.ts compares them with the client libraries. */
+/** The clients that --client can name. test/gateway/persist-cli.system.test.ts checks them against the libraries. */
 export const CLIENTS = {
   apollo: {
     isClientDirective: (name) => ['connection', 'nonreactive', 'unmask'].includes(name),
@@ -71,7 +71,8 @@ export class InvalidDocumentsError extends Error {
 }
 
 /**
- * Returns the given files and the .graphql and .gql files in the given folders, sorted, without duplicates.
+ * Returns the given files, and all .graphql and .gql files in the given folders and their subfolders except
+ * node_modules. The result is sorted and has no duplicates.
  * @throws InputError if a path cannot be read
  */
 export function findDocumentFiles(paths: readonly string[]): string[] {
@@ -104,17 +105,17 @@ const documentOf = (definitions: readonly DefinitionNode[]) =>
 const locationOf = ({ loc }: ASTNode): string =>
   loc ? `${loc.source.name}:${getLocation(loc.source, loc.start).line}` : '';
 
-/** Unused fragments are allowed. Operations without a name are reported separately. */
+/** The standard rules except two: unused fragments are allowed, and validationErrors() reports unnamed operations. */
 const VALIDATION_RULES = specifiedRules.filter(
   (rule) => rule !== NoUnusedFragmentsRule && rule !== LoneAnonymousOperationRule,
 );
 
-/** Validates all documents together, because a fragment may be in another file. Returns the errors. */
+/** Validates the definitions of all files together, because a fragment may be in another file. Returns the errors. */
 function validationErrors(definitions: readonly DefinitionNode[], schema: GraphQLSchema): string[] {
   const anonymousErrors = definitions
     .filter((node) => node.kind === Kind.OPERATION_DEFINITION && !node.name)
     .map((node) => `${locationOf(node)}: the operation has no name; every operation needs one`);
-  // If the error has no AST nodes (an error of a scalar), find the definitions that have the same error.
+  // Errors of scalars have no AST nodes. Find the definitions that cause the same error when validated alone.
   const nodesOfError = ({ rule, error }: DocumentFault): readonly ASTNode[] =>
     error.nodes ??
     definitions.filter((definition) =>
@@ -161,7 +162,10 @@ function usedFragmentNames(
   return used;
 }
 
-/** Returns an operation in the form in which a client sends it. `id`: SHA-256 of the body in hexadecimal. */
+/**
+ * Returns an operation as the client sends it. `body`: text of the operation and of the fragments that it uses. `id`:
+ * SHA-256 of `body` in hexadecimal.
+ */
 function toClientOperation(
   operation: OperationDefinitionNode,
   fragments: FragmentsByName,
@@ -178,7 +182,10 @@ function toClientOperation(
 
 export type ClientOperation = ReturnType<typeof toClientOperation>;
 
-/** Returns the operations in files as a client sends them, by name. @throws InvalidDocumentsError or InputError */
+/**
+ * Returns the operations in the files as the client sends them, sorted by name.
+ * @throws InvalidDocumentsError; InputError if a file cannot be read
+ */
 export function readClientOperations(
   files: readonly string[],
   schema: GraphQLSchema,

@@ -16,7 +16,7 @@ const SCOPE_HELP_LINES = Object.entries(SCOPES).map(
 
 const load = () => import('./commands/client-key.js');
 
-/** Defines the commands for the keys of internal services (clients). */
+/** Defines the `client-key` commands, which manage the keys of internal services (clients). */
 export function defineClientKeyCommands(program: Command, actions: Actions): void {
   const clientKey = addCommand(program, 'client-key', {
     summary: 'create, list and revoke the keys of internal services (clients)',
@@ -46,7 +46,7 @@ function defineNewAndRotate(clientKey: Command, { handler }: Actions): void {
       parsePositiveDuration,
     )
     .option('--file <clients.json>', 'CLIENT_KEYS_FILE to add the entry to; created if it does not exist')
-    // A list with spaces becomes excess arguments, for which newKey() has a clearer error message than Commander.
+    // The shell splits a list with spaces into excess arguments. newKey() explains this error better than Commander.
     .allowExcessArguments()
     .action(handler(load, 'newKey'));
   addCommand(clientKey, 'rotate', {

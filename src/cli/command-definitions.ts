@@ -5,7 +5,7 @@ import { parseDuration, parseUuid } from './options';
 /** Names of the commands that run until SIGTERM or SIGINT. */
 export type ServerCommandName = 'start' | 'sandbox';
 
-/** The implementation of a command: gets the arguments and options from Commander, and returns the exit code. */
+/** The implementation of a command. Gets the arguments and options from Commander and returns the exit code. */
 type CommandFunction = (context: Context, ...args: never[]) => number | Promise<number>;
 
 /** Connects the definitions of commands with their implementations. */
@@ -15,13 +15,14 @@ export interface Actions {
     load: () => Promise<Record<N, CommandFunction>>,
     functionName: N,
   ): Parameters<Command['action']>[0];
+  /** Runs the command `start` or `sandbox`. */
   startServer(name: ServerCommandName): Promise<void>;
 }
 
 interface CommandHelp {
   /** The text in the list of commands: lower case, without a full stop. */
   summary: string;
-  /** The help text, in paragraphs; single line breaks become spaces. Default: the summary as a sentence. */
+  /** Help text: empty lines separate paragraphs, other line breaks become spaces. Default: summary as a sentence. */
   description?: string;
   examples?: readonly string[];
 }
@@ -102,7 +103,7 @@ only if the journal certainly has every attempt (docs/exactly-once.md). Gateways
     .action(handler(() => import('./commands/journal.js'), 'fence'));
 }
 
-/** Validates a value of --expect and appends it to the earlier values. @throws InvalidArgumentError */
+/** Validates one value of the repeatable option --expect. Returns the earlier values and this one. */
 function appendExpectedHash(hash: string, earlier: readonly string[] = []): string[] {
   if (/^[0-9a-f]{64}$/i.test(hash)) return [...earlier, hash.toLowerCase()];
   throw new InvalidArgumentError('Expected a seal or the hash of a line, 64 hexadecimal digits.');

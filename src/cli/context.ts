@@ -4,7 +4,7 @@ import type { Terminal } from './terminal';
 /** Environment variables and output streams of a command. */
 export interface Context {
   terminal: Terminal;
-  /** The environment variables; undefined stands for the variables of this process. */
+  /** The environment variables. Undefined: those of this process. */
   env: Environment | undefined;
 }
 
@@ -19,11 +19,17 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** Thrown if an argument or option is wrong. Its message is printed, followed by a hint to --help. */
+/**
+ * Thrown if an argument or option is wrong, or a required setting is missing. The command line prints the message and a
+ * hint to --help. Exit code: EXIT.misused.
+ */
 export class UsageError extends Error {}
 
-/** Thrown if an input file or the value of an option cannot be used. Its message is printed. */
+/**
+ * Thrown if an input file or the value of an option cannot be used. The command line prints the message. Exit code:
+ * EXIT.misused.
+ */
 export class InputError extends Error {}
 
-/** Timeout of one journal request of a command, in ms. The timeout of the gateway is much shorter. */
+/** Timeout of a command's journal requests, in ms. The timeout of the gateway (TIME_LIMIT_MS) is much shorter. */
 export const JOURNAL_TIMEOUT_MS = 15_000;

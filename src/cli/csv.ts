@@ -1,12 +1,12 @@
-/** Matches the start of a cell that a spreadsheet evaluates as a formula, which a caller could put into a key or id. */
+/** Matches text that a spreadsheet evaluates as a formula. Keys and ids may be such text: callers choose them. */
 const FORMULA_START = /^[=+\-@\t\r\n]/;
 
-/** Returns a cell of CSV (RFC 4180), with an apostrophe before text that looks like a formula. */
+/** Returns a text as a cell of CSV (RFC 4180). Puts an apostrophe before text that looks like a formula. */
 export function csvCell(text: string): string {
   const escapedText = FORMULA_START.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(escapedText) ? `"${escapedText.replaceAll('"', '""')}"` : escapedText;
 }
 
-/** Returns a record of CSV with its line end. Cells that are null are empty. */
+/** Returns a record of CSV (RFC 4180) with its line end. Null becomes an empty cell. */
 export const csvRecord = (cells: readonly (string | null)[]): string =>
   `${cells.map((cell) => csvCell(cell ?? '')).join(',')}\r\n`;

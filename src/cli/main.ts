@@ -12,7 +12,7 @@ const SERVER_COMMANDS: Readonly<Record<ServerCommandName, () => Promise<void>>> 
 /** Runs the command line of this process. Called by bin/paygraph.mjs. */
 export async function main(): Promise<void> {
   const args = process.argv.slice(2);
-  // To start faster, a server without options does not load the command line parser.
+  // `start` and `sandbox` without options do not need the command line parser. Not loading it makes the start faster.
   if (args.length === 1 && (args[0] === 'start' || args[0] === 'sandbox')) await SERVER_COMMANDS[args[0]]();
   else await runArguments(args);
 }

@@ -5,14 +5,14 @@ import { isUuid } from '../shared/uuid';
 import { InputError } from './context';
 import { causeCode } from '../shared/error-code';
 
-// Commander calls these parse functions, and adds the name of the option to their error messages.
+// Commander calls the parse functions of this file, and adds the name of the option to their error messages.
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Maximum duration of an option: a hundred years. A longer one is probably a mistake. */
 const MAX_DURATION_MS = 36_525 * 86_400_000;
 
-/** Returns the duration in ms of a text such as 90d, 12h, 15m, 30s or -5m. */
+/** Returns the duration in ms of a text such as 90d, 12h, 15m, 30s or -5m. @throws InvalidArgumentError */
 export function parseDuration(text: string): number {
   const [, count, unit = ''] = /^(-?\d{1,9})([smhd])$/.exec(text) ?? [];
   const ms = Number(count) * (UNIT_MS[unit] ?? NaN);
@@ -29,7 +29,7 @@ export function parsePositiveDuration(text: string): number {
 
 const TIME_PATTERN = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
 
-/** Parses an RFC 3339 time, or a date, which means 00:00 UTC of this day. Returns milliseconds since 1970. */
+/** Returns an RFC 3339 time in ms since 1970. A date without a time means 00:00 UTC. @throws InvalidArgumentError */
 export function parseTime(text: string): number {
   const ms = TIME_PATTERN.test(text) ? Date.parse(text) : NaN;
   if (!Number.isNaN(ms)) return ms;
@@ -38,16 +38,16 @@ export function parseTime(text: string): number {
   );
 }
 
-/** Validates a UUID and returns it in lower case. */
+/** Validates a UUID and returns it in lower case. @throws InvalidArgumentError */
 export function parseUuid(text: string): string {
   if (isUuid(text)) return text.toLowerCase();
   throw new InvalidArgumentError('Expected a UUID.');
 }
 
-/** Returns the items of a list separated by commas. */
+/** Splits a text at commas and trims the items. */
 export const parseList = (text: string): string[] => text.split(',').map((item) => item.trim());
 
-/** Replaces a file atomically, so that readers see the old text or the new one. @throws InputError if this fails */
+/** Replaces a file atomically, so that readers see the old or the new text. @throws InputError if it fails */
 export function replaceFile(file: string, text: string, mode = 0o666): void {
   const temporaryFile = `${file}.${process.pid}.new`;
   try {

@@ -38,7 +38,7 @@ function packageVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Returns the parser of all commands with their help; docs/command-line.md is generated from it. */
+/** Returns the command line parser with the help of all commands. docs/command-line.md is generated from the help. */
 export function commandLine(terminal: Pick<Terminal, 'print' | 'printMessage'>, actions: Actions): Command {
   const program = new Command('paygraph')
     .description('A GraphQL gateway in front of a REST payments and payouts service.')
@@ -46,7 +46,7 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'printMessage'>, 
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.printMessage(text.trimEnd()),
-      // Print the same help to every terminal.
+      // Make the help independent of the terminal's width and colours.
       getOutHelpWidth: () => HELP_WIDTH,
       getErrHelpWidth: () => HELP_WIDTH,
       getOutHasColors: () => false,
@@ -70,7 +70,7 @@ export function commandLine(terminal: Pick<Terminal, 'print' | 'printMessage'>, 
 
 /** Prints an error and returns its exit code. */
 function reportError(error: unknown, terminal: Terminal): number {
-  // Commander has already printed the message of this error.
+  // Commander has already printed the message of a CommanderError.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misused;
   terminal.printMessage(errorText(error));
   if (error instanceof UsageError) terminal.printMessage(HELP_HINT);
@@ -82,7 +82,7 @@ function errorText(error: unknown): string {
   if (error instanceof JournalUnavailable)
     return `The journal is unavailable: ${journalErrorText(describeJournalError(error))}.`;
   if (!(error instanceof Error)) return String(error);
-  // Print the code of the cause, not its message, which may quote a connection string.
+  // Print the code of the cause, but not the message of the cause: it may quote a connection string.
   const code = (error.cause as NodeJS.ErrnoException | undefined)?.code;
   return code === undefined || error instanceof JournalOpenError
     ? error.message
@@ -90,8 +90,9 @@ function errorText(error: unknown): string {
 }
 
 /**
- * Runs a command. Resolves with its exit code; with null for `start` and `sandbox`, which run until a signal.
- * @param startServer runs `start` or `sandbox`
+ * Runs a command. Resolves with its exit code. For `start` and `sandbox`, resolves with null once they have started:
+ * they run until a signal ends the process.
+ * @param startServer starts `start` or `sandbox`
  */
 export async function runCommand(
   args: readonly string[],

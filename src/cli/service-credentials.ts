@@ -1,9 +1,9 @@
 import { SANDBOX_CREDENTIALS, type Config } from '../config';
 import { Credentials } from '../datasources/payment-service/credentials';
 
-/** Opens the credentials for the payment service. Throws an Error that describes the problem if the file is invalid. */
+/** Opens the credentials for the payment service. Throws an Error with a description if their file is invalid. */
 export function openCredentials({ apiKey, secretKey, credentialsFile }: Config['service']): Credentials {
-  // For a key that is not set, the config contains the default key of the sandbox.
+  // If a key is not set, the config contains the default key of the sandbox instead.
   const areKeysSet = apiKey !== SANDBOX_CREDENTIALS.apiKey && secretKey !== SANDBOX_CREDENTIALS.secretKey;
   const settings = areKeysSet ? { apiKey, secretKeys: [secretKey] } : undefined;
   return new Credentials({ file: credentialsFile, settings, onCredentialEvent: () => undefined });

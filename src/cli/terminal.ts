@@ -38,7 +38,7 @@ export class Terminal {
 
   /**
    * Prints a part of a long result to standard output, without a line end. Waits for a slow reader instead of buffering
-   * the output. Resolves with false if the output is closed, for example by `head`.
+   * the output. Resolves with false if the write failed, for example because `head` has closed the pipe.
    */
   printPart(text: string): Promise<boolean> {
     this.endProgress();
@@ -55,7 +55,10 @@ export class Terminal {
     this.err.write(`${text}\n`);
   }
 
-  /** Shows progress in a line that later output replaces; at most every PROGRESS_INTERVAL_MS, only on a terminal. */
+  /**
+   * Shows a progress line on standard error, which later output replaces. Does nothing if standard error is not a
+   * terminal, or if the previous progress line is newer than PROGRESS_INTERVAL_MS.
+   */
   showProgress(text: string): void {
     if (!this.err.isTTY || performance.now() - this.#progressShownAt < PROGRESS_INTERVAL_MS) return;
     this.#progressShownAt = performance.now();
@@ -63,12 +66,13 @@ export class Terminal {
     this.err.write(ERASE_LINE + text);
   }
 
+  /** Erases the progress line, if one is shown. */
   endProgress(): void {
     if (this.#isShowingProgress) this.err.write(ERASE_LINE);
     this.#isShowingProgress = false;
   }
 
-  /** Returns the text in a style such as a colour; unchanged if stdout is not a terminal or NO_COLOR is set. */
+  /** Returns the text in a style such as a colour; unchanged if standard output is no terminal or NO_COLOR is set. */
   styled(style: Parameters<typeof styleText>[0], text: string): string {
     return this.out.isTTY ? styleText(style, text, { stream: process.stdout }) : text;
   }

@@ -82,12 +82,15 @@ function decodeCursor(cursor: string): AttemptPosition {
 
 const HAS_FRACTION_OF_MS = /\.\d{3}\d*[1-9]/;
 
-/** Returns a time in ms since 1970, rounded up, as start times are whole ms; null if absent. Throws BAD_USER_INPUT. */
+/**
+ * Parses a time argument. Returns ms since 1970, rounded up, because start times of attempts are whole milliseconds;
+ * null if the argument is absent. Throws BAD_USER_INPUT.
+ */
 function parseTimestamp(name: string, time: string | null | undefined): number | null {
   if (typeof time !== 'string') return null;
   const ms = Date.parse(time.toUpperCase());
   const day = time.slice(0, 10);
-  // Rejects days such as February 30, which Date.parse reads as March 2.
+  // Rejects a day such as February 30, which Date.parse() reads as March 2.
   if (Number.isNaN(ms) || !new Date(day).toISOString().startsWith(day))
     throw badArgumentError(name, 'timestamp', `${name} must be a time that exists in the calendar.`);
   return HAS_FRACTION_OF_MS.test(time) ? ms + 1 : ms;
@@ -96,7 +99,7 @@ function parseTimestamp(name: string, time: string | null | undefined): number |
 const isEarlier = (first: AttemptPosition, second: AttemptPosition): boolean =>
   first.startedAt < second.startedAt || (first.startedAt === second.startedAt && first.seq < second.seq);
 
-/** Converts arguments to a journal query, limited to `visibleKinds`. Throws BAD_USER_INPUT for an invalid argument. */
+/** Converts arguments to filters for the journal, limited to `visibleKinds`. Throws BAD_USER_INPUT. */
 function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]) {
   const { operation, outcome, externalId, after } = args;
   const startedFrom = parseTimestamp('startedAfter', args.startedAfter);
@@ -117,7 +120,7 @@ function attemptFilters(args: AttemptsArgs, visibleKinds: readonly AttemptKind[]
 
 const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
-/** Returns the kinds of attempts that the caller may read: kinds of transactions that it may look up or create. */
+/** Returns the kinds of attempts that the caller may read: those of transactions that it may look up or create. */
 const visibleKinds = (caller: Caller): AttemptKind[] => kindsWithRight(caller, 'read', 'read:own', 'create');
 
 function toAttempt(recorded: RecordedAttempt, context: OperationContext): Attempt {
@@ -152,7 +155,7 @@ export class AttemptResolver {
     @Ctx() context: OperationContext,
     @Arg('idempotencyKey', () => ID, { description: 'The key of the create call.' }) idempotencyKey: string,
   ): Promise<Attempt | null> {
-    // Rejects lone surrogates, because each becomes U+FFFD in UTF-8. Different keys would then collide.
+    // Rejects lone surrogates. Each would become U+FFFD in UTF-8, so different keys would collide.
     if (!idempotencyKey.isWellFormed())
       throw badArgumentError('idempotencyKey', 'printable', 'idempotencyKey must be well-formed Unicode.');
     const { caller, attempts } = context;

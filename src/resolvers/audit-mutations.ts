@@ -2,7 +2,7 @@ import { AccessError } from '../auth/caller';
 import { ServiceError } from '../datasources/payment-service/service-error';
 import type { AuditEntry } from '../observability/audit/audit-log';
 
-/** Fields of mutation inputs that the audit log records. */
+/** The fields of a mutation's input from which the audit entry is made. */
 export interface AuditedInput {
   channel: string;
   idempotencyKey?: string;
@@ -12,7 +12,7 @@ export interface AuditedInput {
   confirmation?: Record<string, unknown>;
 }
 
-/** Returns the selected field of the @oneOf input, followed by its value if that is an enum value (`redirect:QRIS`). */
+/** Returns the name of the selected @oneOf field, followed by its value if this is an enum value (`redirect:QRIS`). */
 function selectedMethod({ method, confirmation }: AuditedInput): string {
   const [field = '', value] = Object.entries(method ?? confirmation ?? {}).find(([, each]) => each) ?? [];
   return typeof value === 'string' ? `${field}:${value}` : field;
@@ -35,18 +35,18 @@ function outcomeFields(result: AuditedResult, input: AuditedInput) {
   };
 }
 
-/** Returns the outcome that the audit log records for an error. (src/http has the codes that callers receive.) */
+/** Returns the outcome that the audit log records for an error. It is not the error code that the caller receives. */
 function errorName(error: unknown): string {
   if (error instanceof AccessError) return 'FORBIDDEN';
   if (error instanceof ServiceError) return error.kind;
   return error instanceof Error ? error.name : 'Error';
 }
 
-/** Whether the idempotency key was rejected. Such a key may contain a secret, so it is not recorded. */
+/** Whether the idempotency key was rejected. A rejected key is not recorded, because it may contain a secret. */
 const isKeyRejected = ({ fields }: AuditedResult): boolean =>
   fields?.some(({ path }) => path[0] === 'idempotencyKey') ?? false;
 
-/** Returns a function that runs a mutation of a caller and passes an audit entry to `record`, even if it throws. */
+/** Returns a function that runs a mutation of the caller, then passes an audit entry to `record`, also on an error. */
 export function createAuditedRunner(
   record: (entry: AuditEntry) => void,
   caller: Pick<AuditEntry, 'who' | 'requestId' | 'ip'>,
@@ -62,14 +62,14 @@ export function createAuditedRunner(
       key: input.idempotencyKey ?? null,
       channel: input.channel,
       method: selectedMethod(input),
-      amount: input.amount ? { currency: input.amount.currency, value: input.amount.value } : null,
+      amount: input.amount ?? null,
     };
     try {
       const result = (await runMutation()) as AuditedResult;
       record({ ...call, ...(isKeyRejected(result) && { key: null }), ...outcomeFields(result, input) });
       return result;
     } catch (error) {
-      // If access is refused, the key was not checked for secrets, so it is not recorded.
+      // Do not record the key if access is denied: it has not been checked for secrets.
       if (error instanceof AccessError) call.key = null;
       record({ ...call, outcome: errorName(error), transactionId: input.transactionId ?? null });
       throw error;

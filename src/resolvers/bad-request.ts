@@ -4,30 +4,30 @@ import { containsPan } from '../redaction/pan';
 import type { InvalidValue, ValueRule } from '../schema/value-rules';
 import { isPrintable } from '../shared/text';
 
-/** Names of the rules for arguments: value rules, and the rules shared with inputs (schema/input-rules.ts). */
+/** Names of the rules for arguments: the value rules, and some of the input rules (schema/input-rules.ts). */
 type ArgumentRule = ValueRule | 'notBlank' | 'maxLength' | 'printable' | 'noCardNumber';
 
-/** Creates a BAD_USER_INPUT error for arguments of valid type that violate a rule. `message` must not quote values. */
+/** Creates a BAD_USER_INPUT error for arguments that violate a rule. `message` must not contain their values. */
 const badUserInputError = (message: string, fields: InvalidValue[]): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', fields } });
 
-/** Creates a BAD_USER_INPUT error for one argument. `path` is its name, or the path from the argument to the value. */
+/** Creates a BAD_USER_INPUT error for one argument. `path`: its name, or the path from the argument to the value. */
 export const badArgumentError = (
   path: string | readonly string[],
   rule: ArgumentRule,
   message: string,
 ): GraphQLError => badUserInputError(message, [{ path: typeof path === 'string' ? [path] : path, rule }]);
 
-/** Maximum number of transactions in one field `payments`, `payouts` or `_entities`. */
+/** Maximum number of transactions that one field `payments`, `payouts` or `_entities` looks up. */
 const MAX_BATCH_SIZE = 100;
 
-/** Throws BAD_USER_INPUT if a list argument has too many items. */
+/** Throws BAD_USER_INPUT if a list argument has more than MAX_BATCH_SIZE items. @param argument its name */
 export function checkBatchSize(items: readonly unknown[], argument = 'transactionIds'): void {
   if (items.length > MAX_BATCH_SIZE)
     throw badArgumentError(argument, 'maxItems', `${argument} must have at most ${MAX_BATCH_SIZE} items.`);
 }
 
-/** Returns the size of a page from the argument `first`. Throws BAD_USER_INPUT if it is out of range. */
+/** Returns the page size from the argument `first`. Throws BAD_USER_INPUT if it is not between 1 and `page.max`. */
 export function checkedPageSize(
   first: number | null | undefined,
   page: { default: number; max: number },
@@ -38,7 +38,7 @@ export function checkedPageSize(
   return size;
 }
 
-/** Returns the key of a lookup by one or both ids. Throws BAD_USER_INPUT without an id, or if externalId is invalid. */
+/** Returns the lookup key for one or both ids. Throws BAD_USER_INPUT if both are missing or externalId is invalid. */
 export function checkedLookupKey(
   channel: string,
   transactionId?: string | null,

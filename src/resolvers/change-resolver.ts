@@ -41,6 +41,7 @@ function toChange(recorded: RecordedChange, context: OperationContext): Change {
   });
 }
 
+/** Looks a transaction up. In a subscription, first consumes a rate limit point of the caller. */
 async function charged<T>(context: OperationContext, lookUp: () => Promise<T>): Promise<T> {
   await context.chargeLookup?.();
   return lookUp();
@@ -97,7 +98,7 @@ export class ChangeResolver {
     _after: string | undefined,
     @Root() recorded: RecordedChange,
   ): Change {
-    // Discards cached lookups, because they may be older than this change.
+    // Discards the cached results of lookups, because they may be older than this change.
     context.invalidateLoaders();
     const change = toChange(recorded, context);
     context.eventId = change.cursor;

@@ -9,7 +9,7 @@ import { createAuditedRunner } from './audit-mutations';
 import { VisibleChanges } from './visible-changes';
 import { VisibleTransactions } from './visible-transactions';
 
-/** Id, caller and client address of an authenticated GraphQL request. */
+/** Id, caller, client address and Last-Event-ID of an authenticated GraphQL request. */
 export interface RequestIdentity {
   requestId: string;
   caller: Caller;
@@ -20,19 +20,18 @@ export interface RequestIdentity {
 }
 
 /**
- * The context of one GraphQL operation. It gives access only to transactions that the caller may read; a new root field
- * therefore cannot bypass the caller's rights. Loaders are created on first use. There are no #private members, because
- * Apollo Server copies the object.
+ * The context of one GraphQL operation. Gives resolvers access only to transactions that the caller may read, so a new
+ * root field cannot bypass the rights of the caller. Has no #private members, because Apollo Server copies the object.
  */
 export class OperationContext {
   readonly requestId: string;
   /** The authenticated caller, to which idempotency keys and attempts belong. */
   readonly caller: Caller;
-  /** Runs a mutation and writes an entry to the audit log. */
+  /** Runs a mutation, and writes an audit entry about it even if the mutation throws. */
   readonly runAudited: ReturnType<typeof createAuditedRunner>;
-  /** Id of the last subscription event that the client has received; undefined if the request has no Last-Event-ID. */
+  /** Header Last-Event-ID: id of the last event that a reconnecting client received; undefined if it was not sent. */
   readonly lastEventId: string | undefined;
-  /** Id of a subscription's latest event, different for each event; null before the first, or if events have no ids. */
+  /** Id of the subscription's latest event; null before the first event, and if the events have no ids. */
   eventId: string | null = null;
   /** Limit of concurrent lookups, shared by payments and payouts. */
   private readonly sharedLookupLimit = lookupLimit();
@@ -80,7 +79,7 @@ export class OperationContext {
     return new VisibleChanges(this.caller, this.operations.changes);
   }
 
-  /** The payments that the caller may read. Each is looked up once per operation, and again after a mutation. */
+  /** The payments that the caller may read. Each is looked up at most once until invalidateLoaders() is called. */
   get visiblePayments(): VisibleTransactions<PaymentResource> {
     const { feed } = this.operations.payments;
     return (this.paymentLoader ??= new VisibleTransactions({
@@ -90,7 +89,7 @@ export class OperationContext {
     }));
   }
 
-  /** The payouts that the caller may read. Each is looked up once per operation, and again after a mutation. */
+  /** The payouts that the caller may read. Each is looked up at most once until invalidateLoaders() is called. */
   get visiblePayouts(): VisibleTransactions<PayoutResource> {
     const { feed } = this.operations.payouts;
     return (this.payoutLoader ??= new VisibleTransactions({
@@ -105,12 +104,12 @@ export class OperationContext {
   }
 
   /**
-   * Charges the caller's rate limit for a lookup in a subscription event. Rejects with RATE_LIMITED if too few points
-   * are left. Undefined for queries and mutations: their lookups were counted before execution.
+   * Consumes one rate limit point of the caller for a lookup in a subscription event. Rejects with RATE_LIMITED if none
+   * is left. Undefined for queries and mutations, because their lookups are charged before the execution.
    */
   chargeLookup: (() => Promise<void>) | undefined;
 
-  /** Discards the lookup results of this operation: a mutation or a newer change may have made them stale. */
+  /** Discards the cached lookups of this operation, because a mutation or a newer change may have made them stale. */
   invalidateLoaders(): void {
     this.paymentLoader = undefined;
     this.payoutLoader = undefined;

@@ -12,7 +12,7 @@ import {
 import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
-/** Throws an AccessError if an input has a full card number and the caller may not send one. */
+/** Throws an AccessError if an input has a full card number and the caller lacks the scope for sending one. */
 function requireCardScope(
   { caller }: OperationContext,
   { method }: CreatePaymentInput | CreatePayoutInput,

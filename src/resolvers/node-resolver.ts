@@ -5,7 +5,7 @@ import { badArgumentError } from './bad-request';
 import type { OperationContext } from './context';
 import { RequiresScope } from './root-fields';
 
-/** All scopes for reading. A lookup by global id also needs a read scope for the object's kind, payment or payout. */
+/** All scopes for reading. A resolver that accepts any of them must itself limit the caller to payments or payouts. */
 export const ALL_READ_SCOPES = [
   'payments:read',
   'payments:read:own',
@@ -14,8 +14,8 @@ export const ALL_READ_SCOPES = [
 ] as const;
 
 /**
- * Looks up the object with a global id; null if it is not found. Throws BAD_USER_INPUT if the id is invalid, an
- * AccessError if the caller lacks the scope or may not use the channel.
+ * Looks up the payment or payout with a global id; null if it is not found. Throws BAD_USER_INPUT if the id is invalid,
+ * and an AccessError if the caller may not read this kind or may not use the channel.
  * @param path the path of the id in the arguments, for the error
  */
 export function lookUpNode(

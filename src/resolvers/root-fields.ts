@@ -5,14 +5,14 @@ import type { AuditEntry } from '../observability/audit/audit-log';
 import type { AuditedInput } from './audit-mutations';
 import type { OperationContext } from './context';
 
-/** Parameter of the `subscribe` function of a subscription to one transaction. */
+/** The parameter of the `subscribe` function of `paymentUpdated` and `payoutUpdated`. */
 export type TransactionSubscribeData = SubscribeResolverData<
   unknown,
   { channel: string; transactionId: string },
   OperationContext
 >;
 
-/** Declares the scopes of a root field in its extensions. A caller needs one of them. */
+/** Declares the scopes of a root field, in the extensions of the field. A caller needs one of them. */
 export const RequiresScope = (...scopes: Scope[]): MethodDecorator => Extensions({ scopes });
 
 const OWN_SCOPE_NOTE =
@@ -26,7 +26,7 @@ function channelOf(args: Record<string, unknown>): string | undefined {
   return typeof channel === 'string' ? channel : undefined;
 }
 
-/** Throws an AccessError if the caller has none of the scopes or may not use the channel in the arguments. */
+/** Throws an AccessError if the caller has none of the scopes, or may not use the channel in the arguments. */
 function checkAccess(scopes: Scope[], args: Record<string, unknown>, { caller }: OperationContext): void {
   requireScope(caller, ...scopes);
   const channel = channelOf(args);
@@ -44,7 +44,7 @@ export function guardRootFields(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
-/** Adds scope and channel checks to a root field, and its scopes to its description. Throws if it declares no scope. */
+/** Adds scope and channel checks to a root field, and the scopes to its description. Throws if it declares no scope. */
 export function guardRootField(field: RootField): void {
   const scopes = field.extensions['scopes'] as Scope[] | undefined;
   if (!scopes?.length) throw new Error(`The root field ${field.name} declares no scope.`);
@@ -62,12 +62,15 @@ export function guardRootField(field: RootField): void {
   };
 }
 
-/** Root value for graphql-js if src/http/compiled has already run the mutation: its resolver only returns `result`. */
+/** Root value for graphql-js if src/http/compiled has already run a mutation. The resolver then returns `result`. */
 export class PrecomputedResult {
   constructor(readonly result: unknown) {}
 }
 
-/** Adds the audit log to a mutation. Its resolver must not throw synchronously: PreparedOperation would rerun it. */
+/**
+ * Adds the audit log to a mutation. The new resolver is async and so never throws synchronously, because
+ * PreparedOperation (src/http/compiled) would then run the mutation a second time.
+ */
 function auditMutation(field: RootField): void {
   const { resolve = defaultFieldResolver } = field;
   field.resolve = async (source, args: { input: AuditedInput }, context, info) =>

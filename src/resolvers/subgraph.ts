@@ -19,7 +19,7 @@ import type { OperationContext } from './context';
 import { ALL_READ_SCOPES, lookUpNode } from './node-resolver';
 import { guardRootField } from './root-fields';
 
-/** Reference to an entity in a query of the federation router: global id, and name of its object type or interface. */
+/** Reference of the federation router to an entity: its global id, and the name of its object type or interface. */
 interface Representation {
   typename: string;
   id: string;
@@ -32,20 +32,20 @@ const FederationAnyScalar = new GraphQLScalarType<Representation, never>({
     const { __typename: typename, id } = { ...(value as Record<string, unknown> | null) };
     if (typeof typename !== 'string')
       throw invalidValueError(['entityType', 'must be an object with a __typename.']);
-    // An invalid id becomes '', so that only the lookup of this entity fails.
+    // An id that is no string becomes '', so that only the lookup of this entity fails.
     return { typename, id: typeof id === 'string' ? id : '' };
   },
 });
 
-/** Returns the entity types: object types and interfaces that implement Node. subgraphSdl() gives these a @key. */
+/** Returns the object types and interfaces that implement Node. They are entities: subgraphSdl() gives them a @key. */
 const entityTypes = (schema: GraphQLSchema): (GraphQLObjectType | GraphQLInterfaceType)[] =>
   Object.values(schema.getTypeMap())
     .filter((type) => isObjectType(type) || isInterfaceType(type))
     .filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'));
 
-/** Returns a function that looks up an entity like node(id). It throws BAD_USER_INPUT if __typename does not match. */
+/** Returns a function that looks an entity up by its id. It throws BAD_USER_INPUT if __typename does not match. */
 function entityLookup(schema: GraphQLSchema) {
-  /** Names of the object types that each valid __typename stands for. */
+  /** The names of the object types that a valid __typename stands for, by __typename. */
   const objectTypesOfEntity = new Map(
     entityTypes(schema).map((type): [string, string[]] => [
       type.name,
@@ -111,8 +111,8 @@ function entitiesField(schema: GraphQLSchema): RootField {
 }
 
 /**
- * Returns the schema with the fields _service and _entities of Apollo Federation 2. They are added to the built schema
- * and not to SDL, because SDL contains no resolvers and extensions (docs/federation.md).
+ * Returns the schema with the fields _service and _entities of Apollo Federation 2 (docs/federation.md). Adds them to
+ * the built schema instead of building a new one from SDL, because SDL contains neither resolvers nor extensions.
  */
 export function asSubgraph(schema: GraphQLSchema): GraphQLSchema {
   const config = schema.toConfig();

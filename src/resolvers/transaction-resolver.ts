@@ -10,7 +10,7 @@ import { RequiresScope, type TransactionSubscribeData } from './root-fields';
 interface TransactionResolverOptions {
   kind: 'payment' | 'payout';
   type: () => typeof Payment | typeof Payout;
-  /** Section of the specification about the lookup. */
+  /** Number of the section of the specification about the lookup. */
   section: string;
 }
 

@@ -5,7 +5,7 @@ import type { ChangePosition, RecordedChange } from '../datasources/journal/chan
 import { badArgumentError } from './bad-request';
 import { kindsWithRight } from './visible-transactions';
 
-/** Returns the position of a cursor; null if there is none. Throws BAD_USER_INPUT for a text that is not a cursor. */
+/** Returns the position of a cursor; null if the cursor is null. Throws BAD_USER_INPUT if it is malformed. */
 function parseCursor(cursor: string | null): ChangePosition | null {
   try {
     return cursor === null ? null : decodeCursor(cursor);
@@ -16,9 +16,9 @@ function parseCursor(cursor: string | null): ChangePosition | null {
 }
 
 /**
- * The changes that one caller may read. Resolvers have no other access to the record of changes. Every read checks the
- * channel and returns only kinds (payments, payouts) that the caller may read; with only the `:own` scope of a kind,
- * only changes of transactions that the caller created.
+ * The changes that one caller may read. Resolvers have no other access to the record of changes. A caller gets changes
+ * of payments, of payouts or of both, according to its scopes. With a scope that ends in `:own`, it gets only changes
+ * of transactions that it created.
  */
 export class VisibleChanges {
   constructor(
@@ -26,14 +26,17 @@ export class VisibleChanges {
     private readonly feed: ChangeFeed,
   ) {}
 
-  /** Returns a page of changes. Throws AccessError, BAD_USER_INPUT (invalid cursor), CursorExpired or UNAVAILABLE. */
+  /**
+   * Returns the changes after a cursor, oldest first; from the oldest stored change if `after` is null. Rejects with
+   * AccessError, BAD_USER_INPUT (malformed cursor), CursorExpired, or UNAVAILABLE if the journal cannot be read.
+   */
   async read(channel: string, after: string | null, limit: number): Promise<ChangePage> {
     return this.feed.read(this.#readerOf(channel), parseCursor(after), limit);
   }
 
   /**
-   * Yields every change after a cursor, then new changes; only new changes if `after` is null. Throws AccessError or
-   * BAD_USER_INPUT; the iterator may throw CursorExpired at any time.
+   * Yields every change after a cursor, then new changes; only new changes if `after` is null. Throws AccessError, or
+   * BAD_USER_INPUT for a malformed cursor. The iterator throws CursorExpired if changes to be read were deleted.
    */
   watch(channel: string, after: string | null): AsyncIterableIterator<RecordedChange, undefined> {
     return this.feed.watch(this.#readerOf(channel), parseCursor(after));

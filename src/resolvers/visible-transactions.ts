@@ -17,7 +17,7 @@ interface VisibleTransactionsOptions<T extends PaymentResource | PayoutResource>
   lookupLimit: LookupLimit;
 }
 
-/** Returns the kinds of transactions for which the caller has at least one of the rights. */
+/** Returns the kinds of transactions for which the caller has at least one of the rights in `anyOf`. */
 export const kindsWithRight = (
   { scopes }: Caller,
   ...anyOf: readonly ('read' | 'read:own' | 'create')[]
@@ -25,12 +25,15 @@ export const kindsWithRight = (
 
 /**
  * The payments, or the payouts, that one caller may read. Resolvers have no other access to transactions of the
- * service. The channel and, for the scope :own, the creator are checked before a lookup is sent or shared.
+ * service. Checks the channel, and the creator if the scope ends in `:own`, before it sends or shares a lookup.
  */
 export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   readonly #options: VisibleTransactionsOptions<T>;
   #loader: ReturnType<typeof createLoader<T>> | undefined;
-  /** Loads a transaction's id if the caller created it, else null. The loader is undefined for the full scope. */
+  /**
+   * Loads the id of a transaction; null if the caller did not create the transaction. The loader is undefined if the
+   * caller has the full scope.
+   */
   readonly #ownIds: DataLoader<LookupKey, string | null, string> | undefined;
 
   constructor(options: VisibleTransactionsOptions<T>) {
@@ -57,8 +60,8 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   }
 
   /**
-   * Yields the current state, then newer ones; a slow consumer misses intermediate states. Throws AccessError like
-   * load(), and NOT_FOUND where load() returns null.
+   * Yields the current state of a transaction, then newer states; a slow consumer misses intermediate states. Throws an
+   * AccessError if the caller may not use the channel, and NOT_FOUND where load() returns null.
    */
   async watch(channel: string, transactionId: string): Promise<AsyncIterableIterator<T>> {
     const { caller, kind, feed } = this.#options;
@@ -71,7 +74,7 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   async #loadOwn({ channel, externalId }: LookupKey, own: Promise<string | null>): Promise<T | null> {
     const transactionId = await own;
     if (transactionId === null) return null;
-    // Looks up by the transaction id of the journal, because other callers may have used the same external id.
+    // Looks up by the transaction id from the journal, because other callers may have used the same external id.
     const transaction = await this.#lookUp({ channel, transactionId });
     return transaction && externalId !== undefined ? withExternalId(transaction, externalId) : transaction;
   }
@@ -83,7 +86,7 @@ export class VisibleTransactions<T extends PaymentResource | PayoutResource> {
   }
 }
 
-/** Returns a copy with the external id. Other callers may share the original, because lookups are coalesced. */
+/** Returns a copy that has the external id. The original may be shared with other callers: lookups are coalesced. */
 const withExternalId = <T extends object>(transaction: T, externalId: string): T =>
   Object.defineProperties(Object.create(Object.getPrototypeOf(transaction) as object) as T, {
     ...Object.getOwnPropertyDescriptors(transaction),

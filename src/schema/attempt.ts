@@ -8,7 +8,7 @@ import { registerEnum, type EnumValue } from './register-enum';
 import { Timestamp, UUID } from './scalars';
 import type { TransactionLookup } from './transaction-lookup';
 
-/** Default and maximum of the argument `first` of `attempts`: the number of attempts per page. */
+/** Default and maximum number of attempts per page (argument `first` of the query `attempts`). */
 export const ATTEMPTS_PAGE_SIZE = { default: 20, max: 100 };
 
 export const AttemptOperation = registerEnum('AttemptOperation', 'The mutation of an attempt.', {

@@ -14,7 +14,7 @@ import { ONE_OF_INPUT_NAMES } from './methods/method-types';
 export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQLSchema {
   const schema = buildSchemaSync({
     resolvers,
-    // Turns validation by type-graphql off, because its errors contain the input. src/core validates inputs instead.
+    // Turns off validation by type-graphql, because the errors would contain the input. src/core validates instead.
     validate: false,
     // Apollo Server checks the schema at startup; a second check here would take 100 ms.
     skipCheck: true,
@@ -28,7 +28,7 @@ export function buildSchema(resolvers: NonEmptyArray<new () => object>): GraphQL
   return schema;
 }
 
-/** type-graphql requires a PubSub for subscriptions, but the subscriptions here return their own iterators. */
+/** type-graphql requires a PubSub. It is never used, because each subscription has an iterator of its own. */
 const UNUSED_PUB_SUB: PubSub = {
   publish: () => undefined,
   subscribe: () => {
@@ -49,7 +49,7 @@ function describeRootTypes(schema: GraphQLSchema): void {
   for (const root of rootTypesOf(schema)) root.description = descriptions[root.name];
 }
 
-/** Removes type-graphql's resolvers from all types but the root types: graphql-js reads properties faster itself. */
+/** Removes type-graphql's resolvers from all types but the root types: the default resolver of graphql-js is faster. */
 function removeFieldResolvers(schema: GraphQLSchema): void {
   const roots = rootTypesOf(schema);
   for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
@@ -58,7 +58,7 @@ function removeFieldResolvers(schema: GraphQLSchema): void {
   }
 }
 
-/** Resolves abstract types by class name; type-graphql's resolveType is slower, as it always returns a promise. */
+/** Resolves abstract types by class name. type-graphql's resolveType is slower: it always returns a promise. */
 function resolveTypesByClassName(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap()).filter(isAbstractType))
     type.resolveType = ({ constructor }: object) => constructor.name;

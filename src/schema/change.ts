@@ -7,10 +7,10 @@ import { PayoutStatus, type PayoutResource } from './payout';
 import { Timestamp, UUID } from './scalars';
 import type { TransactionLookup } from './transaction-lookup';
 
-/** Default and maximum of the argument `first` of `changes`: the number of changes per page. */
+/** Default and maximum number of changes per page (argument `first` of the query `changes`). */
 export const CHANGES_PAGE_SIZE = { default: 100, max: 500 };
 
-/** The common fields of PaymentChange and PayoutChange. Not a GraphQL type. */
+/** The common fields of PaymentChange and PayoutChange. This class is not a GraphQL type of its own. */
 @ObjectType()
 abstract class AnyChange {
   @Field(() => String, {

@@ -31,7 +31,7 @@ export const DeclineReason = registerEnum(
 );
 export type DeclineReason = EnumValue<typeof DeclineReason>;
 
-/** Patterns that find reasons in a normalised text: lower case, with words separated by single spaces. */
+/** Pattern of each reason. Matches a normalised text: lower case, words separated by single spaces. */
 const REASON_PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
   DO_NOT_HONOR: /\bdo not hono(u)?r\b/,
   AUTHENTICATION_FAILED:
@@ -42,11 +42,11 @@ const REASON_PATTERNS: Readonly<Record<DeclineReason, RegExp>> = {
   NOT_PERMITTED: /\btransaction (is )?not (permitted|allowed)\b/,
 };
 
-/** Matches a negated reason such as "no fraud suspected"; not "do not honor", "not permitted" or "not sufficient". */
+/** Matches a negated reason such as "no fraud suspected". Does not match "do not honor" or "not permitted". */
 const NEGATED_REASON =
   /\b(no|not|never|without|isn t|wasn t) (a |an |any |yet )?(suspected|suspicion|fraud|insufficient|expired|card expired|3 ?ds|authentication)\b|\b(no|none|false|negative)$/;
 
-/** Returns the only reason in a provider's text; null if the text contains none or several, or negates one. */
+/** Returns the reason in a provider's text; null if the text contains none or several, or negates a reason. */
 export function readDeclineReason(text: string): DeclineReason | null {
   const words = text
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** Every value of `FieldError.rule` (docs/results.md). Clients rely on the names; the client kit exports them. */
+/** All values of `FieldError.rule` (docs/results.md). Do not rename them: clients rely on the names. */
 export const INPUT_RULES = [
   'notBlank',
   'printable',

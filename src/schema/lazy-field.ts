@@ -3,12 +3,13 @@ import { snakeCase, type WireObject } from '../shared/wire-object';
 import { NullableField } from './nullable-field';
 
 /**
- * A value that a response may lack although the service has it. Reading a missing value sends a lookup and returns a
- * promise of the value in the lookup's response. All lazy fields of an object share one lookup.
+ * Type of a field that a response may lack although the service has the value. If it is missing, reading the field
+ * starts a lookup and returns a promise of the value in the lookup's response, or of null if the lookup fails. All lazy
+ * fields of an object share one lookup.
  */
 export type Lazy<T> = T | null | undefined | Promise<T | null | undefined>;
 
-/** Applies a function to a lazy value. The result is null if the value is null or undefined. */
+/** Applies a function to a lazy value, after the lookup if there is one. Null if the value is null or undefined. */
 export function mapLazy<T, R>(value: Lazy<T>, map: (present: T) => R | null): Lazy<R> {
   if (value instanceof Promise) return value.then((resolved) => mapLazy(resolved, map));
   return value === null || value === undefined ? null : map(value);
@@ -17,9 +18,9 @@ export function mapLazy<T, R>(value: Lazy<T>, map: (present: T) => R | null): La
 interface ServiceFieldOptions {
   /** The GraphQL type. Default: String. */
   type?: () => object;
-  /** Selects the raw value in the response. Default: `payment_method.<field name in snake case>`. */
+  /** Selects the raw value in `payment_method` or in the response. Default: `payment_method.<name in snake case>`. */
   from?(method: WireObject, response: WireObject): unknown;
-  /** Parses the raw value and redacts it if necessary. By default, removes card numbers and tokens from the text. */
+  /** Parses the raw value and redacts it if necessary. Default: redacts card numbers and tokens in the text. */
   read?(value: unknown): unknown;
 }
 
@@ -30,10 +31,10 @@ interface ServiceFieldSpec {
   find(method: WireObject, response: WireObject): unknown;
 }
 
-/** The service fields by the prototype of their class; fields of superclasses come first. */
+/** The fields that ServiceField declares, by the prototype of their class. Fields of superclasses come first. */
 const specsByPrototype = new Map<object, readonly ServiceFieldSpec[]>();
 
-/** Declares a nullable GraphQL field that is read from the service's `payment_method`. */
+/** Declares a nullable GraphQL field whose value is read from a response, by default from its `payment_method`. */
 export function ServiceField(description: string, options: ServiceFieldOptions = {}): PropertyDecorator {
   return (prototype, key) => {
     const name = String(key);
@@ -48,7 +49,7 @@ export function ServiceField(description: string, options: ServiceFieldOptions =
   };
 }
 
-/** Returns the service fields of a class and its superclasses, in source order. */
+/** Returns the fields that ServiceField declares in a class and its superclasses, in source order. */
 export function serviceFieldsOf(prototype: object | null): readonly ServiceFieldSpec[] {
   if (prototype === null) return [];
   return (
@@ -56,12 +57,12 @@ export function serviceFieldsOf(prototype: object | null): readonly ServiceField
   );
 }
 
-/** Returns the value of a field without starting a lookup; undefined if the value needs a lookup. */
+/** Returns the value of an object's own field; undefined if the field is a getter, which might start a lookup. */
 export function peek(object: object, name: string): unknown {
   const property = Object.getOwnPropertyDescriptor(object, name);
   return property && 'value' in property ? property.value : undefined;
 }
 
-/** Returns a lazy value without a lookup; null if there is no value or the value needs a lookup. */
+/** Returns a lazy value if it is present; null if there is no value, or if only a lookup can provide it. */
 export const valueOrNull = <T>(value: Lazy<T>): T | null =>
   value instanceof Promise ? null : (value ?? null);

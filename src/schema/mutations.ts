@@ -24,7 +24,7 @@ import {
 const IDEMPOTENCY_KEY =
   'Chosen by the caller, 1 to 255 printable characters, one per intended payment or payout. The same key never creates a second one.';
 
-/** Declares a field for a URL that is sent to the service. Its rules are in core/validation/validate-url.ts. */
+/** Declares an optional field for a URL that is sent to the service. core/validation/validate-url.ts has its rules. */
 const UrlField = (description: string): PropertyDecorator =>
   NullableField(
     `${description} https to a public host, without credentials; in the sandbox also http to loopback hosts. Sent unchanged.`,

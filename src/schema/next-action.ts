@@ -5,9 +5,9 @@ import { HttpUrl } from './scalars';
 const PollAfterMsField = (): PropertyDecorator =>
   Field(() => Int, { description: 'Polling interval for callers without a subscription, in milliseconds.' });
 
-/** method-types.ts makes `confirmWith` a GraphQL field, because its enum is built from the method definitions. */
+/** Base of the types in ConfirmableAction. methods/method-types.ts declares `confirmWith` as a GraphQL field. */
 abstract class BaseConfirmableAction {
-  /** The field of ConfirmationInput to fill in. */
+  /** Name of the field of ConfirmationInput to fill in. */
   confirmWith!: string;
 }
 

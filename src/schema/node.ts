@@ -11,7 +11,7 @@ export interface NodeRef {
 }
 
 const FORMAT_VERSION = 1;
-/** Size of an id: format version, kind, and two UUIDs. */
+/** Size of a global id in bytes: format version (1), kind (1) and two UUIDs (16 each). */
 const ID_BYTES = 2 + 16 + 16;
 
 /** Returns the global id of a transaction: format version, kind, channel and transaction id as base64url. */
@@ -30,7 +30,7 @@ export function decodeNodeId(id: string): NodeRef | undefined {
     channel: bytesToUuid(bytes.subarray(2, 18)),
     transactionId: bytesToUuid(bytes.subarray(18)),
   };
-  // Several base64 texts can encode the same bytes. Only the text that encodeNodeId() returns is valid.
+  // Accept only the text that encodeNodeId() returns, because several base64 texts can encode the same bytes.
   return isUuid(ref.channel) && encodeNodeId(ref) === id ? ref : undefined;
 }
 

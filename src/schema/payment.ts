@@ -32,7 +32,7 @@ export const PaymentState = registerEnum(
 );
 export type PaymentState = EnumValue<typeof PaymentState>;
 
-/** Declares the field `state` of a method that has sub-states. */
+/** Declares the field `state` of payments by a method that has sub-states (spec 3.3). */
 export const StateField = (): PropertyDecorator =>
   ServiceField(
     'What the payment waits for; null in the redirect flow and when it no longer waits (spec 3.3).',
@@ -54,15 +54,16 @@ export interface ConfirmationDefinition {
   field: string;
   /** The sub-state in which the payment waits for the confirmation (spec 3.3). */
   confirmsState: PaymentState;
-  /** Returns the next action in this sub-state, without confirmWith. */
+  /** Returns the next action in the sub-state `confirmsState`, without the field confirmWith. */
   action(payment: PaymentResource): ConfirmableAction;
 }
 
 /** The part of a method's definition that PaymentResource uses. */
 interface PaymentMethodBehavior {
+  /** The value in the enum PaymentMethod. */
   readonly name: string;
   readonly confirmation?: ConfirmationDefinition;
-  /** Returns the next action that is special to the method; null if the default of all methods applies. */
+  /** Returns the next action that is special to the method; null if the default (redirect or wait) applies. */
   nextAction?(payment: PaymentResource): NextAction | null;
 }
 
@@ -74,19 +75,19 @@ interface PaymentMethodBehavior {
 export abstract class PaymentResource extends Node {
   readonly kind = 'payment';
 
-  /** `payment_method.type` from the service (redacted), or the type of the definition if the service sent none. */
+  /** `payment_method.type` from the service, redacted. If the service sent none: the type of the definition. */
   wireType!: string;
 
-  /** Looks up the whole payment, at most once; null if the lookup fails. Absent if the response was complete. */
+  /** Looks the whole payment up, once for all calls. Null if the lookup fails. Absent if the response was complete. */
   loadComplete?: () => Promise<PaymentResource | null>;
 
-  /** When the payment was looked up, by the service's clock, in milliseconds since 1970; undefined if unknown. */
+  /** Date header of the lookup's response, in ms since 1970; undefined if it is missing or there was no lookup. */
   serviceTime?: number;
 
-  /** Polling intervals in ms that `nextAction` recommends to callers without a subscription. */
+  /** Polling intervals in ms for callers without a subscription. `pollAfterMs` of an action is one of them. */
   pollAfter: CallerPollIntervals = SHORTEST_POLL_AFTER;
 
-  /** The sub-state of the payment (spec 3.3), in methods that have sub-states. */
+  /** The sub-state of the payment (spec 3.3). Only methods with sub-states have this field. */
   declare state?: Lazy<PaymentState>;
 
   /** @param definition definition of the payment's method, from schema/methods */
@@ -134,16 +135,13 @@ export abstract class PaymentResource extends Node {
     () => NextAction,
   )
   get nextAction(): Lazy<NextAction> {
-    if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
-    if (this.loadComplete && this.state !== PaymentState.WAITING_FOR_PROVIDER) {
-      return this.loadComplete().then(
-        (completePayment) => (completePayment ?? this).nextActionFromPresentFields,
-      );
-    }
-    return this.nextActionFromPresentFields;
+    const needsAction = !STATUSES_WITHOUT_NEXT_ACTION.has(this.status);
+    return this.loadComplete && needsAction && this.state !== PaymentState.WAITING_FOR_PROVIDER
+      ? this.loadComplete().then((completePayment) => (completePayment ?? this).nextActionFromPresentFields)
+      : this.nextActionFromPresentFields;
   }
 
-  /** The next action according to the fields that are present, without a lookup. */
+  /** The next action according to the present fields. Does not wait for a lookup. */
   private get nextActionFromPresentFields(): NextAction | null {
     if (STATUSES_WITHOUT_NEXT_ACTION.has(this.status)) return null;
     const { confirmation } = this.definition;

@@ -23,10 +23,10 @@ export type PayoutStatus = EnumValue<typeof PayoutStatus>;
 export abstract class PayoutResource extends Node {
   readonly kind = 'payout';
 
-  /** Method type from the service (redacted); if it sent none, that of the create call; null if neither is known. */
+  /** Method type from the service, redacted. If it sent none: that of the create call; null if that is not known. */
   wireType!: string | null;
 
-  /** True if details of the create call may be missing, because the journal was not or could not be read. */
+  /** True if details of the create call may be missing, because the journal was not read. Absent otherwise. */
   isPartial?: boolean;
 
   /** @param definition definition of the payout's method, from schema/methods */

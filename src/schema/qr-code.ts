@@ -1,6 +1,6 @@
 import encodeQR from 'qr';
 
-/** Width of the white border in modules (ISO/IEC 18004). */
+/** Width of a QR code's white border in modules (ISO/IEC 18004). */
 const QUIET_ZONE_MODULES = 4;
 
 /** Returns an SVG path that draws each run of dark modules in a row as a horizontal stroke of width 1. */

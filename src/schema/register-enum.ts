@@ -1,6 +1,6 @@
 import { registerEnumType } from 'type-graphql';
 
-/** The type of the values of an enum that `registerEnum` returned. */
+/** The union of the values of an enum that registerEnum() returned. */
 export type EnumValue<E> = E[keyof E];
 
 /** Registers a GraphQL enum. `values` maps each value to its description, in the order of the schema. */
@@ -16,7 +16,7 @@ export function registerEnum<V extends string>(
   return enumObject as { readonly [K in V]: K };
 }
 
-/** Converts a word of the service to the enum value of the same name, ignoring case; `unknownValue` if none exists. */
+/** Returns the enum value with the name of a word of the service, ignoring case; `unknownValue` if there is none. */
 export const toEnumValue = <V extends string>(
   values: { readonly [K in V]: K },
   unknownValue: V,

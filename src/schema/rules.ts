@@ -13,9 +13,9 @@ import { passesLuhn } from '../shared/luhn';
 import { isPrintable } from '../shared/text';
 import type { InputRule } from './input-rules';
 
-/** Rules of inputs, as class-validator decorators. Messages state the rule, never the value. */
+// This file has the rules of input fields, as class-validator decorators. Their messages never contain the value.
 
-/** Creates a rule from a test of a field's value; `input` is the whole object. `name` becomes FieldError.rule. */
+/** Creates a rule from a test of a field's value. `name` becomes FieldError.rule. `input` is the whole input object. */
 const Rule = (
   name: InputRule,
   message: string,
@@ -29,7 +29,7 @@ const Rule = (
     },
   });
 
-/** Creates a rule for text fields. */
+/** Creates a rule for text fields. Any value that is no string violates it. */
 export const TextRule = (
   name: InputRule,
   message: string,
@@ -37,7 +37,7 @@ export const TextRule = (
 ): PropertyDecorator =>
   Rule(name, message, (value, input) => typeof value === 'string' && test(value, input));
 
-/** Creates a rule for fields that contain an object. */
+/** Creates a rule for fields that contain an object. Any other value violates it. */
 const ObjectRule = (name: InputRule, message: string, test: (object: object) => boolean): PropertyDecorator =>
   Rule(name, message, (value) => typeof value === 'object' && value !== null && test(value));
 
@@ -46,7 +46,7 @@ const combineDecorators =
   (prototype, key) =>
     decorators.forEach((decorate) => decorate(prototype, key));
 
-/** Requires printable text that is not blank. The maximum length is the gateway's own: spec 2.1 shows none. */
+/** Requires printable text that is not blank. `maxLength` is in UTF-16 code units; the specification has no maximum. */
 export const IsText = (maxLength = 255): PropertyDecorator =>
   combineDecorators(
     TextRule('notBlank', 'must not be blank.', (text) => text.trim() !== ''),
@@ -100,7 +100,7 @@ export const IsCountryCode = (): PropertyDecorator =>
 const isCalendarDate = (text: string): boolean =>
   /^(19|[2-9]\d)\d\d-\d\d-\d\d$/.test(text) && isISO8601(text, { strict: true });
 
-/** Requires a calendar date from 1900 on that is not in the future. */
+/** Requires a calendar date from 1900 on. The date must not be in the future (UTC). */
 export const IsPastDate = (): PropertyDecorator =>
   combineDecorators(
     TextRule('date', 'must be a date in the form YYYY-MM-DD, from 1900 on.', isCalendarDate),
@@ -111,7 +111,7 @@ export const IsPastDate = (): PropertyDecorator =>
     ),
   );
 
-/** Returns a card number without spaces and dashes, as the service expects it. */
+/** Removes the spaces and dashes of a card number, because the service expects only digits. */
 export const bareCardNumber = (text: string): string => text.replace(/[ -]/g, '');
 
 const hasCardNumberLength = (text: string): boolean =>
@@ -133,7 +133,7 @@ export const IsExpiryMonth = (): PropertyDecorator =>
     /^(0[1-9]|1[0-2])$/.test(text),
   );
 
-/** Whether a card has expired: its expiry month has ended even in UTC−12, the time zone where it ends last. */
+/** Whether a card's expiry month has ended in every time zone: it ends last in UTC−12. @param month 1 to 12 */
 const hasExpired = (month: number, year: number): boolean => Date.now() >= Date.UTC(year, month, 1, 12);
 
 export const IsExpiryYear = (): PropertyDecorator =>
@@ -153,7 +153,7 @@ export const IsMaskedPan = (): PropertyDecorator =>
     (text) => /^\d{4,6}[*xX•]{4,11}\d{4}$/.test(text.replace(/[ -]/g, '')),
   );
 
-/** Requires that the other fields are null or absent if this field is given. */
+/** Requires that `otherFields` are null or absent if the decorated field is given. */
 export const InsteadOf = (...otherFields: string[]): PropertyDecorator =>
   TextRule(
     'addressOrStructuredFields',
@@ -161,7 +161,7 @@ export const InsteadOf = (...otherFields: string[]): PropertyDecorator =>
     (_text, input) => otherFields.every((name) => input[name] === undefined || input[name] === null),
   );
 
-/** Whether `test` accepts all names, strings and numbers in a JSON value; false if nested more than 8 levels. */
+/** Whether `test` accepts all property names, strings and numbers in a JSON value; false beyond 8 levels of nesting. */
 function everyText(value: unknown, test: (text: string) => boolean, depth = 0): boolean {
   if (depth > 8) return false;
   if (typeof value === 'string') return test(value);
@@ -170,12 +170,12 @@ function everyText(value: unknown, test: (text: string) => boolean, depth = 0): 
   return Object.entries(value).every(([name, inner]) => test(name) && everyText(inner, test, depth + 1));
 }
 
-/** Whether a text contains a card number. IBANs do not count: one in seven has digits that look like a card number. */
+/** Whether a text contains a card number. False for IBANs: one in seven has digits that look like a card number. */
 const hasCardNumber = (text: string): boolean => containsPan(text) && !isIBAN(text);
 
 const isWithinSizeLimit = (fields: object): boolean => JSON.stringify(fields).length <= 8192;
 
-/** Rules for the JSON object in `fields`, the input of methods whose fields the service does not document. */
+/** Rules for the JSON object `fields`: the input of methods whose fields the specification does not describe. */
 export const IsCustomFields = (): PropertyDecorator =>
   combineDecorators(
     ObjectRule(
@@ -189,7 +189,7 @@ export const IsCustomFields = (): PropertyDecorator =>
       'must not be nested deeper than 8 levels or contain control characters.',
       (fields) => everyText(fields, isPrintable),
     ),
-    // A value that is too large is rejected by `size`, so it is not searched.
+    // Do not search a value that is too large: the rule `size` rejects it.
     ObjectRule(
       'noCardNumber',
       'must not contain anything that looks like a full card number.',

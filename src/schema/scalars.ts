@@ -16,8 +16,8 @@ import type { ValueRule } from './value-rules';
 type RuleWithMessage = readonly [name: ValueRule, message: string];
 
 /**
- * Creates the error for a value that its scalar rejects. The message states the rule, never the value; graphql-js adds
- * the path. The error is a GraphQLError: graphql-js wraps any other error in a message that quotes the literal.
+ * Creates the error for a value that a scalar rejects. The message states the rule, never the value. graphql-js adds
+ * the path. Must be a GraphQLError, because graphql-js puts the value into the message of any other error.
  */
 export const invalidValueError = ([rule, message]: RuleWithMessage, nodes?: ValueNode): GraphQLError =>
   new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', rule } });
@@ -30,11 +30,11 @@ interface StringScalar {
   rule: RuleWithMessage;
   /** Returns the normalised value; undefined if the text is invalid. */
   parse(text: string): string | undefined;
-  /** Returns a more exact name for the rule that an invalid text violates. Default: the name in `rule`. */
+  /** Returns the name of the exact rule that an invalid text violates. Default: the name in `rule`. */
   violatedRule?(text: string): ValueRule;
 }
 
-/** Creates a scalar that is serialised as a string. Values from the service are returned unchanged. */
+/** Creates a scalar with string values. Checks and normalises only input; output is returned unchanged. */
 function createStringScalar({ rule, parse, violatedRule, ...definition }: StringScalar): GraphQLScalarType {
   const parseInput = (value: unknown, node?: ValueNode): string => {
     if (typeof value !== 'string') throw invalidValueError(rule, node);
@@ -61,7 +61,7 @@ export const UUID = createStringScalar({
 
 const DECIMAL_SHAPE = /^\d{1,15}(\.\d{1,2})?$/;
 
-/** Returns the decimal with two decimal places and no leading zeros; undefined if it is not valid or not above zero. */
+/** Returns a decimal with two decimal places and no leading zeros; undefined if it is invalid or not above zero. */
 export function normalizeDecimal(text: string): string | undefined {
   if (!DECIMAL_SHAPE.test(text) || !/[1-9]/.test(text)) return undefined;
   const [whole = '0', fraction = ''] = text.split('.');
@@ -118,7 +118,7 @@ export const HttpUrl = createStringScalar({
   parse: (text) => readHttpUrl(text),
 });
 
-/** Maximum nesting of a JSON object, far below the depth at which recursion overflows the stack. */
+/** Maximum levels of nesting in a JSON object, far fewer than would overflow the stack in recursive functions. */
 const MAX_NESTING = 2000;
 
 const JSON_RULE: RuleWithMessage = [
@@ -130,11 +130,14 @@ const NUMBER_RULE: RuleWithMessage = [
   'must not contain a number that a JSON number cannot represent exactly, such as an integer of 17 digits: send it as text.',
 ];
 
-/** Whether JSON.parse may have changed a number: an unsafe integer, or Infinity (the number was too large). */
+/** Whether a value is a number that JSON.parse() may have changed: an unsafe integer, or Infinity. */
 const isInexactNumber = (value: unknown): boolean =>
   typeof value === 'number' && (!Number.isFinite(value) || isInexactInteger(value));
 
-/** Checks and returns a JSON object. Does not recurse, because a value that is too deep would overflow the stack. */
+/**
+ * Returns the value if it is a JSON object with exact numbers, nested at most MAX_NESTING levels deep. Otherwise throws
+ * BAD_USER_INPUT. Does not recurse, because very deep nesting would overflow the stack.
+ */
 function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {
   if (!isObject(value)) throw invalidValueError(JSON_RULE, node);
   let valuesAtDepth: unknown[] = [value];
@@ -151,10 +154,10 @@ function parseJsonObject(value: unknown, node?: ValueNode): Record<string, unkno
 /** Returns the digits of a number without the exponent and outer zeros: "15" for "01.50" and "15e3". */
 const significantDigits = (text: string): string => text.replace(/e.*|\D/gi, '').replace(/^0+|0+$/g, '');
 
-/** Maximum length of a number literal. Longer literals are rejected, because they are slow to compare. */
+/** Maximum number of characters in a number literal. Longer literals are rejected, because they are slow to compare. */
 const MAX_LITERAL_LENGTH = 64;
 
-/** Throws BAD_USER_INPUT for a literal that is too long, or whose significant digits change in a JavaScript number. */
+/** Throws BAD_USER_INPUT for a number literal that is too long or that a JavaScript number cannot hold exactly. */
 function assertExactNumber(node: IntValueNode | FloatValueNode): void {
   const text = node.value;
   const isExact =
@@ -174,7 +177,7 @@ export const JSONObject = new GraphQLScalarType<Record<string, unknown>, unknown
   },
 });
 
-/** Creates a scalar for secrets. Only variables may contain them, because documents are often logged and cached. */
+/** Creates a scalar for secrets. Rejects literals, because documents are often logged and cached; use variables. */
 function createSecretScalar(name: string, description: string): GraphQLScalarType {
   const message = `must be a string given through a variable: a literal ${name} in the document is rejected.`;
   return new GraphQLScalarType<string, string>({

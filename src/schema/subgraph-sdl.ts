@@ -7,10 +7,10 @@ const FEDERATION_LINK =
 /** Returns the SDL of the schema as a subgraph of Apollo Federation 2. */
 export function subgraphSdl(schema: GraphQLSchema): string {
   const sdl = printSchema(schema)
-    // Types and interfaces with a global id are entities. PageInfo is shareable, because other subgraphs have it, too.
+    // Types and interfaces that implement Node are entities. PageInfo is shareable: other subgraphs have it, too.
     .replace(/^((type|interface) \w+ implements .*\bNode\b.*) \{$/gm, '$1 @key(fields: "id") {')
     .replace(/^type PageInfo \{$/m, 'type PageInfo @shareable {')
-    // @oneOf is omitted, because composition rejects it as an unknown directive. The gateway still enforces it.
+    // Omit @oneOf, because composition rejects it as an unknown directive. The gateway enforces it nevertheless.
     .replace(/^(input \w+) @oneOf \{$/gm, '$1 {');
   return `${FEDERATION_LINK}\n\n${sdl}\n`;
 }

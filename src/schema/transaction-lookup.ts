@@ -1,2 +1,5 @@
-/** Field that looks up a payment or payout; null if there is none. graphql-js calls it only if selected. */
+/**
+ * Value of a GraphQL field that looks up a payment or payout. graphql-js calls the function only if the field is
+ * selected. Null if there is no transaction.
+ */
 export type TransactionLookup<T> = (() => Promise<T | null>) | null;

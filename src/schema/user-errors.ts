@@ -112,7 +112,7 @@ export const confirmRejected = (httpStatus: number, message: string): RejectedBy
   );
 
 /**
- * Returns the error for a create whose key belongs to a call with another input or operation.
+ * Returns the error for a create whose idempotency key belongs to an earlier call with another input or operation.
  * @param differingParts the parts of the inputs that are known to differ; empty if only the hashes differ
  */
 export const idempotencyConflict = (differingParts: readonly string[]): IdempotencyConflictError =>

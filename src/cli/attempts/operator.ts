@@ -8,15 +8,16 @@ import { UsageError } from '../context';
 interface Operator {
   /** The user of the operating system. */
   user: string;
-  /** The environment variable SUDO_USER, which can be forged; null if it is not set. */
+  /** The environment variable SUDO_USER, which the user can forge; null if it is not set. */
   sudoUser: string | null;
-  /** The option --by, for people who share an account; null if it is not given. */
+  /** The option --by: the name of a person who shares the account with others. Null if it is not given. */
   givenName: string | null;
 }
 
 /**
  * Returns the operator who runs this process. A user without a name in the user database is called `uid <number>`.
- * @param byOption value of the option --by. @throws UsageError if the audit log cannot record this value
+ * @param byOption value of the option --by
+ * @throws UsageError if this value is blank, too long or not printable, or would be redacted in the audit log
  */
 export function readOperator(sudoUser: string | null, byOption: string | undefined): Operator {
   const givenName = byOption === undefined ? null : parseRecordableText('--by', byOption, 64);
@@ -27,10 +28,13 @@ export function readOperator(sudoUser: string | null, byOption: string | undefin
   }
 }
 
-/** Returns the value of --reason, trimmed. @throws UsageError if the audit log would refuse or redact it */
+/**
+ * Returns the trimmed value of --reason.
+ * @throws UsageError if it is blank, too long or not printable, or would be redacted in the audit log
+ */
 export const readReason = (reason: string): string => parseRecordableText('--reason', reason, 255);
 
-/** @param maxLength in UTF-16 code units */
+/** Returns the trimmed value of an option for the audit log. @param maxLength in UTF-16 code units */
 function parseRecordableText(option: string, value: string, maxLength: number): string {
   const text = value.trim();
   if (text.length === 0 || text.length > maxLength || !isPrintable(text))
@@ -46,5 +50,5 @@ export function mayBeSamePerson(one: Operator, other: Operator): boolean {
   return names.includes(other.user) || (other.sudoUser !== null && names.includes(other.sudoUser));
 }
 
-/** Returns the name of an operating system user in the audit log. */
+/** Returns the name of an operating system user as the audit log records it, for example `operator:alice`. */
 export const auditName = (user: string): string => `operator:${user}`;

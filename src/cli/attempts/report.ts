@@ -65,13 +65,13 @@ const STATE_LABELS: Readonly<Record<SettleState, string>> = {
   refused: 'REFUSED',
 };
 
-/** Converts a decimal with at most two places to hundredths. */
+/** Converts a decimal with at most two decimal places to hundredths. */
 function centsOf(value: string): bigint {
   const [whole = '0', decimals = ''] = value.split('.');
   return BigInt(`${whole}${decimals.padEnd(2, '0')}`);
 }
 
-/** Adds up the amounts of attempts by mutation and currency. `value`: the sum, with two decimal places. */
+/** Adds up the amounts of attempts for each mutation and currency. `value`: the sum, with two decimal places. */
 export function totalsOf(attempts: readonly Attempt[]) {
   const groups = Map.groupBy(attempts, (attempt) => `${mutationName(attempt)} ${attempt.currency}`);
   return [...groups].map(([group, members]) => {
@@ -109,7 +109,7 @@ const plannedSettleJson = ({ line, name, request, attempt, state, message }: Pla
 
 interface ReportOptions {
   json?: boolean | undefined;
-  /** False for a preview. True if the settle requests were carried out, or stored as a proposal. */
+  /** False: the report is a preview. True: the settle requests were carried out, or stored as a proposal. */
   isCarriedOut: boolean;
   /** The id of the proposal that was stored; undefined if no proposal was stored. */
   proposalId?: string | undefined;
@@ -118,7 +118,7 @@ interface ReportOptions {
 /**
  * Prints each settle request with its state, the number of requests in each state, and the total amounts of the
  * requests that are settled, proposed or ready.
- * @returns the exit code of the command: EXIT.failed if a request is refused
+ * @returns the exit code of the command: EXIT.failed if a request is refused, otherwise EXIT.done
  */
 export function printReport(
   terminal: Terminal,

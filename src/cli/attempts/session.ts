@@ -8,11 +8,11 @@ import { readOperator } from './operator';
 /** Maximum number of attempts of unknown outcome that a command reads. */
 const MAX_UNKNOWN_ATTEMPTS = 100_000;
 
-/** Error message if Session.findAttempt() resolves with null. */
+/** Error message for an attempt that Session.findAttempt() does not find. */
 export const NO_ATTEMPT_MESSAGE =
   'No attempt has this id or idempotency key. If several clients used the key, use the id of the attempt.';
 
-/** Returns the payment service's base URL, which identifies it in the journal. @throws UsageError if it is not set */
+/** Returns the base URL, which identifies the payment service in the journal. @throws UsageError if it is not set */
 export function requireServiceUrl(baseUrl: string | null): string {
   if (baseUrl) return baseUrl;
   throw new UsageError(
@@ -41,24 +41,24 @@ export async function openSession(context: Context, byOption?: string) {
     config,
     operator,
     journal,
-    /** The base URL of the payment service, which identifies it in the journal. */
+    /** The base URL, which identifies the payment service in the journal. */
     service,
     openProposals: async () => {
       const proposals = await openProposals(config.journalUrl.reveal(), JOURNAL_TIMEOUT_MS);
       resources.unshift(proposals);
       return proposals;
     },
-    /** Opens the audit log. @throws AuditLogError if it cannot be written; then no attempt may be settled */
+    /** Opens the audit log. @throws AuditLogError if it cannot be written. Then no attempt may be settled. */
     openAuditLog: () => {
       const options = { creator: 'folder owner', key: config.auditKey?.reveal() ?? null } as const;
       const audit = AuditLog.open(config.auditFile, ({ why }) => terminal.printMessage(`${why}.`), options);
       resources.unshift(audit);
       return audit;
     },
-    /** Finds an attempt by id or idempotency key. Null if none has it, or if several clients used the key. */
+    /** Finds an attempt by its id or idempotency key. Null if there is none, or if several clients used the key. */
     findAttempt: async (idOrKey: string) =>
       (await journal.findById(service, idOrKey)) ?? (await journal.findAny(service, idOrKey)),
-    /** Returns the attempts of unknown outcome, oldest first. Prints a message if the journal may contain more. */
+    /** Returns attempts of unknown outcome, oldest first. Prints a message if it reaches MAX_UNKNOWN_ATTEMPTS. */
     unknownAttempts: async () => {
       const attempts = await journal.unknown(service, MAX_UNKNOWN_ATTEMPTS);
       if (attempts.length === MAX_UNKNOWN_ATTEMPTS)

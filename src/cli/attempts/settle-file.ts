@@ -7,7 +7,7 @@ import { toSettleRequest, type SettleFileLine } from './settle-plan';
 type Column = 'id' | 'key' | 'outcome' | 'transactionId' | 'status';
 type RowFields = Partial<Record<Column, string>>;
 
-/** Columns by normalised name: letters only, in lower case. */
+/** The known columns by their normalised name, which has only letters, in lower case. */
 const COLUMN_BY_NAME = new Map<string, Column>([
   ['id', 'id'],
   ['attempt', 'id'],
@@ -19,7 +19,7 @@ const COLUMN_BY_NAME = new Map<string, Column>([
   ['status', 'status'],
 ]);
 
-/** Returns a row's known fields. @throws UsageError if a column is repeated or a value is neither a string nor null */
+/** Reads the known columns of a row. @throws UsageError if one is repeated, or a value is neither string nor null */
 function readFields(cells: readonly [name: string, value: unknown][]): RowFields {
   const fields: RowFields = {};
   for (const [name, value] of cells) {
@@ -32,16 +32,18 @@ function readFields(cells: readonly [name: string, value: unknown][]): RowFields
   return fields;
 }
 
-/** A row of a .csv or .jsonl file. `read` returns the row's fields, or throws a UsageError if the row is malformed. */
+/** A row of a .csv or .jsonl file. */
 interface Row {
+  /** The number of the row's first line, from 1. */
   line: number;
+  /** Returns the fields of the row. @throws UsageError if the row is malformed */
   read(): RowFields;
 }
 
-/** Matches a quoted or plain cell of CSV (RFC 4180) and the comma or line end after it. */
+/** Matches a quoted or plain cell of CSV (RFC 4180), and the comma, line end or end of the text after it. */
 const CELL_PATTERN = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;
 
-/** Parses CSV; skips records with only blank cells. `line`: number of the first line of a record, from 1. */
+/** Parses CSV. Skips records that have only blank cells. `line`: number of the record's first line, from 1. */
 function parseCsv(text: string): { line: number; cells: string[] }[] {
   const records: { line: number; cells: string[] }[] = [];
   let line = 1;
@@ -85,7 +87,7 @@ function readObject(json: string): object {
     const value = parseJson(json);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // A syntax error is reported by the UsageError below.
+    // The UsageError below reports a syntax error.
   }
   throw new UsageError('Expected a JSON object without repeated names.');
 }
@@ -106,7 +108,11 @@ function readRow({ line, read }: Row, defaultStatus: string): SettleFileLine {
   }
 }
 
-/** Reads a .csv or .jsonl file; malformed lines are `refused`. @throws InputError, UsageError if the file is invalid */
+/**
+ * Reads a .csv or .jsonl file. A malformed line gets the state `refused`.
+ * @param defaultStatus status of the transaction in lines that give none
+ * @throws InputError or UsageError if the file as a whole is invalid
+ */
 export function readSettleFile(file: string, defaultStatus: string): SettleFileLine[] {
   const extension = path.extname(file).toLowerCase();
   if (extension !== '.csv' && extension !== '.jsonl')

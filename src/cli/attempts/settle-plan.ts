@@ -4,10 +4,10 @@ import { isUuid } from '../../shared/uuid';
 import { UsageError } from '../context';
 import { NO_ATTEMPT_MESSAGE, type Session } from './session';
 
-/** An operator's request to record the outcome of an attempt. `attempt`: id or idempotency key of the attempt. */
+/** An operator's request to record the outcome of an attempt. `attempt`: its id or idempotency key. */
 export type SettleRequest = { attempt: string } & (
   | { outcome: 'not_sent'; transactionId: null; status: null }
-  /** `status`: status of the transaction as the payment service writes it. */
+  /** `status`: the word of the payment service for the status of the transaction. */
   | { outcome: 'succeeded'; transactionId: string; status: string }
 );
 
@@ -40,15 +40,15 @@ export function toSettleRequest({ attempt, outcome, transactionId, status }: Req
  */
 export type SettleState = 'ready' | 'settled' | 'proposed' | 'already_settled' | 'left_unknown' | 'refused';
 
-/** A settle request with its attempt in the journal and its state. */
+/** A settle request with the attempt from the journal and the state of the request. */
 export interface PlannedSettle {
   /** The line number in the file, from 1; null if the request is not from a file. */
   line: number | null;
   /** The id or idempotency key by which the operator named the attempt. */
   name: string;
-  /** Null if the line of the file requests nothing or is malformed. */
+  /** The settle request; null if the line of the file requests no outcome or is malformed. */
   request: SettleRequest | null;
-  /** Null if the attempt was not found in the journal, or was not read. */
+  /** The attempt from the journal; null if it was not found, or not looked for. */
   attempt: Attempt | null;
   state: SettleState;
   /** Why the request is refused; null in every other state. */
@@ -63,7 +63,7 @@ export function asRefused(planned: PlannedSettle, message: string): PlannedSettl
 export const isSettledAs = (attempt: Attempt, { outcome, transactionId }: SettleRequest): boolean =>
   attempt.outcome === outcome && attempt.transactionId === transactionId;
 
-/** Reads the attempt of a settle request from the journal, and decides whether the attempt can be settled. */
+/** Reads the attempt of a settle request from the journal and decides whether it can be settled as requested. */
 export async function planSettle(
   session: Session,
   request: SettleRequest,
@@ -104,8 +104,9 @@ export async function planFile(session: Session, lines: readonly SettleFileLine[
 }
 
 /**
- * Refuses a line if its id and key belong to different attempts, or its attempt or transaction is in an earlier line.
- * @param firstLines first line number of each attempt and transaction; the function adds those of this line
+ * Refuses a line if its id and key belong to different attempts, or if an earlier line has the same attempt or
+ * transaction.
+ * @param firstLines number of the first line with each attempt and transaction; the function adds those of this line
  */
 function refuseIfConflict(
   planned: PlannedSettle,
@@ -120,7 +121,7 @@ function refuseIfConflict(
   for (const name of names) if (!firstLines.has(name)) firstLines.set(name, line);
   if (earlierLine !== undefined)
     return asRefused(planned, `Line ${earlierLine} has the same attempt or transaction.`);
-  // Also accept the key with an apostrophe: attemptsCsv() puts one before a key that looks like a formula.
+  // Accept the key with an apostrophe, too, because attemptsCsv() puts one before a key that looks like a formula.
   const keyMatches = key === null || [attempt.key, `'${attempt.key}`].some((form) => form.trim() === key);
   return keyMatches ? planned : asRefused(planned, 'The attempt with this id has another idempotency key.');
 }

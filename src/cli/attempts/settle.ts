@@ -7,16 +7,16 @@ import { auditName } from './operator';
 import type { Session } from './session';
 import { isSettledAs, planSettle, asRefused, type PlannedSettle, type SettleRequest } from './settle-plan';
 
-/** Why attempts are settled. */
+/** Why an operator settles attempts, or withdraws a proposal to settle them. */
 interface Decision {
   reason: string;
-  /** The proposal that is approved or withdrawn, and the user who made it; absent in `attempts settle`. */
+  /** The proposal that the operator approves or withdraws, and the user who made it; absent in `attempts settle`. */
   proposal?: { id: string; proposedBy: string };
 }
 
-/** Duration of a lease in ms. While the operator holds the lease of an attempt, no instance recovers its outcome. */
+/** Duration in ms of a command's lease on an attempt. Meanwhile no gateway instance looks up the attempt's outcome. */
 const LEASE_MS = 20_000;
-/** Maximum time in ms to wait until another process releases the lease of an attempt. */
+/** Maximum time in ms to wait for an attempt that another process has leased. */
 const CLAIM_TIMEOUT_MS = 15_000;
 const CLAIM_RETRY_INTERVAL_MS = 250;
 /** How long a proposal can be approved after its creation, in milliseconds. */
@@ -33,8 +33,8 @@ export const decisionFields = ({ operator }: Session, { reason, proposal }: Deci
 });
 
 /**
- * Settles all requests in state `ready`, one at a time, and writes each to the audit log before the journal. If the
- * journal or the audit log fails, refuses this request and all later ones.
+ * Carries out all requests in state `ready`, one after another. Writes each to the audit log, then to the journal. If
+ * one of the two fails, refuses the current request and all later ones. Returns all requests with their new states.
  * @throws AuditLogError if the audit log cannot be opened
  */
 export async function settlePlanned(
@@ -90,7 +90,7 @@ async function settleOne(
       (isRecorded) => !isRecorded,
       () => false,
     );
-  // recordOutcome() does not sync to disk. checkWrite() syncs the outcome, too, and throws if the sync fails.
+  // recordOutcome() does not wait until the outcome is on disk. checkWrite() does, and rejects if that fails.
   await journal.checkWrite(0);
   // A failed write may still have been committed, so read the attempt again to see which outcome is recorded.
   const current = await journal.findById(service, attempt.id);
@@ -107,12 +107,12 @@ async function settleOne(
   return asRefused({ ...planned, attempt: current }, message);
 }
 
-/** Waits for the lease of an attempt and takes it. Returns null on timeout, or if the outcome is no longer unknown. */
+/** Takes the lease of an attempt, if necessary after waiting. Null on timeout, or if its outcome is not unknown. */
 async function claimAttempt({ journal, service }: Session, id: string): Promise<Attempt | null> {
   const owner = `operator ${randomUUID()}`;
   const deadline = performance.now() + CLAIM_TIMEOUT_MS;
   for (;;) {
-    // Check the outcome first: journal.claim() would also take an attempt in progress if its lease has expired.
+    // Check the outcome first, because journal.claim() also takes attempts in progress whose lease has expired.
     const attempt = await journal.findById(service, id);
     if (attempt?.outcome !== 'unknown') return null;
     const now = Math.floor(await journal.time());
@@ -128,7 +128,11 @@ function outcomeOf(request: SettleRequest, settledAt: number): Outcome {
   return { outcome, transactionId, status, settledAt };
 }
 
-/** Stores all requests in state `ready` as one proposal. @throws AuditLogError if the audit log cannot be written */
+/**
+ * Stores all requests in state `ready` as one proposal. Returns the id of the proposal, and all requests with their new
+ * states.
+ * @throws AuditLogError if the audit log cannot be written. Then nothing is stored.
+ */
 export async function proposePlanned(
   session: Session,
   planned: readonly PlannedSettle[],

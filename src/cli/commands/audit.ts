@@ -8,7 +8,7 @@ import { EXIT, InputError, type Context } from '../context';
 import { causeCode } from '../../shared/error-code';
 import type { Terminal } from '../terminal';
 
-/** Maximum number of faults, of notes and of processes that are printed. */
+/** Maximum number of printed faults. The same maximum applies to notes, and to processes. */
 const MAX_PRINTED = 20;
 const FOLLOW_INTERVAL_MS = 500;
 
@@ -18,7 +18,7 @@ interface VerifyOptions {
   json?: boolean;
 }
 
-/** Runs `paygraph audit verify`. Resolves with exit code 1 if lines are missing or changed. */
+/** Runs `paygraph audit verify`. Exit code 1: a line is missing or changed. @throws InputError if reading fails */
 export async function verify(
   { terminal, env }: Context,
   files: readonly string[],

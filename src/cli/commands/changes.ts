@@ -19,13 +19,12 @@ interface ChangesOptions {
   limit?: number;
 }
 
-/** Maximum number of changes that are read at once. */
 const PAGE_SIZE = 1000;
 
 const BEHIND_MESSAGE =
   'The newest changes cannot be read yet, because an earlier database transaction is in progress. Repeat the command later.';
 
-/** Which changes are printed: those of one channel, or of all channels (null). */
+/** Selects the changes of one merchant channel; of all channels if `channel` is null. */
 type ChangeSelection = Pick<ChangeRange, 'service' | 'channel' | 'creators'>;
 
 /** Runs `paygraph changes`. */
@@ -60,7 +59,7 @@ export async function changes(
   }
 }
 
-/** If --after is malformed or too old, returns an error with the oldest cursor. Returns other errors unchanged. */
+/** If --after is malformed or too old, returns an error that contains the oldest cursor. Returns other errors as is. */
 async function explainCursorError(
   error: unknown,
   { journal }: Session,
@@ -110,7 +109,7 @@ function csvLine(change: RecordedChange): string {
   return csvRecord(CSV_COLUMNS.map((name) => fields[name] ?? null));
 }
 
-/** Returns a PaymentChange or PayoutChange as JSON, without its field `payment` or `payout`, which needs a lookup. */
+/** Returns a change as one line of JSON: a PaymentChange or PayoutChange without the field that needs a lookup. */
 function jsonLine(change: RecordedChange): string {
   const { kind, state, currency, value, received, ...fields } = changeFields(change);
   const json = {
@@ -122,5 +121,5 @@ function jsonLine(change: RecordedChange): string {
   return `${JSON.stringify(json)}\n`;
 }
 
-/** Functions that convert a change to a line, by --format. */
+/** The functions that convert a change to a line, by the value of --format. */
 const FORMATTERS = { csv: csvLine, jsonl: jsonLine };

@@ -52,15 +52,19 @@ function entriesOfClient(entries: readonly KeyEntry[], id: string, file: string)
 
 interface KeyOptions {
   label?: string;
-  /** The lifetime of the key in ms; undefined: `new` sets no expiry, `rotate` uses the lifetime of the newest key. */
+  /** Lifetime of the key in ms. Undefined: `new` sets no expiry, `rotate` uses the lifetime of the newest key. */
   expiresIn?: number | undefined;
 }
 
-/** Creates a key and its entry, but writes no file. @throws InputError if the entry would be invalid */
+/**
+ * Creates a key and its entry for CLIENT_KEYS_FILE, but writes no file.
+ * @param rights scopes and channels
+ * @throws InputError if the entry is invalid
+ */
 function createKey(id: string, rights: object, { label, expiresIn }: KeyOptions) {
   const now = Date.now();
   const { key, entry } = newClientKey(id);
-  // JSON.stringify() omits a field that is undefined.
+  // If `label` or `expiresAt` is undefined, JSON.stringify() omits the field.
   const expiresAt = expiresIn === undefined ? undefined : timeText(now + expiresIn);
   const created = { ...rights, ...entry, label, createdAt: timeText(now), expiresAt };
   validateEntries([created]);
@@ -84,7 +88,7 @@ export function newKey(
   const entries = file === undefined ? [] : readEntries(file);
   if (entries.some(({ entry }) => entry.id === id))
     throw new InputError(`${file} already has a client with this id: use client-key rotate.`);
-  // Scopes that end in `:own` are left out, because the same scopes without `:own` include them.
+  // Leave out the scopes that end in `:own`, because the same scopes without `:own` include them.
   const isDefault = (scope: string): boolean => scope !== 'cards:direct' && !scope.endsWith(':own');
   const scopes = options.scopes ?? Object.keys(SCOPES).filter(isDefault);
   const { key, entry } = createKey(id, { scopes, channels }, options);
@@ -97,7 +101,7 @@ export function newKey(
   return EXIT.done;
 }
 
-/** Returns the lifetime of a key in ms; undefined if the key has no creation time, or no expiry after that time. */
+/** Returns the lifetime of a key in ms; undefined if it has no creation time, or no expiry after the creation. */
 function lifetimeOf({ createdAt, caller: { expiresAt } }: ClientKey): number | undefined {
   if (createdAt === null || expiresAt === null || expiresAt <= createdAt) return undefined;
   return expiresAt - createdAt;
@@ -169,7 +173,7 @@ async function readMetrics(url: string, headers: { authorization?: string }): Pr
   throw new Error(`--metrics: ${origin}${pathname} cannot be read (${reason}).`);
 }
 
-/** Returns when each key was last used at any instance, in ms since 1970, by `<client id> <label>`. */
+/** Returns the last use of each key at any instance, in ms since 1970. The Map is keyed by `<client id> <label>`. */
 async function readLastUses(urls: readonly string[], { env }: Context): Promise<Map<string, number>> {
   const token = readCommandConfig(env).metricsToken?.reveal();
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
@@ -182,7 +186,7 @@ async function readLastUses(urls: readonly string[], { env }: Context): Promise<
   return lastUses;
 }
 
-/** Formats objects as a table with aligned columns. All objects have the same fields. */
+/** Formats objects as a table with aligned columns. All objects must have the same fields. */
 function formatTable(objects: readonly Readonly<Record<string, unknown>>[]): string {
   const names = Object.keys(objects[0] ?? {});
   const rows = objects.map((object) => names.map((name) => String(object[name] ?? '-')));

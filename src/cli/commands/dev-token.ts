@@ -24,7 +24,7 @@ interface DevTokenOptions {
 }
 
 const ALGORITHM = 'ES256';
-/** The default of AUTH_MAX_TOKEN_LIFETIME_SECONDS, in ms. */
+/** Maximum of --expires-in, in ms: the default of AUTH_MAX_TOKEN_LIFETIME_SECONDS. */
 const MAX_LIFETIME_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
@@ -37,7 +37,7 @@ async function createSigningKey(): Promise<JWK> {
   return jwk;
 }
 
-/** Reads the private key, or creates it if there is none. Writes its public key to DEV_JWKS_FILE. */
+/** Reads the private key, or creates one. Writes the public key to DEV_JWKS_FILE. @throws InputError if this fails */
 async function loadSigningKey() {
   try {
     const jwk = existsSync(DEV_KEY_FILE)
@@ -87,7 +87,7 @@ export async function devToken({ terminal, env }: Context, options: DevTokenOpti
     .setProtectedHeader({ alg: ALGORITHM, typ: 'at+jwt', kid })
     .setIssuer(DEV_ISSUER)
     .setAudience(DEV_AUDIENCE)
-    // With a negative --expires-in the expiry is in the past. The time of issue must not be later than the expiry.
+    // A negative --expires-in sets an expiry in the past. The time of issue must not be later than the expiry.
     .setIssuedAt(Math.min(now, expiresAt))
     .setExpirationTime(expiresAt)
     .sign(privateKey);

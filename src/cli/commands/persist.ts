@@ -3,7 +3,7 @@ import { CLIENTS, findDocumentFiles, readClientOperations, type ClientOperation 
 import { EXIT, InputError, type Context } from '../context';
 import { replaceFile } from '../options';
 
-/** Functions that return the manifest of persisted operations, by --format. */
+/** The functions that create the manifest of persisted operations, by the value of --format. */
 const FORMATS = {
   apollo: (operations: readonly ClientOperation[]): object => {
     return { format: 'apollo-persisted-query-manifest', version: 1, operations };
@@ -12,7 +12,7 @@ const FORMATS = {
     Object.fromEntries(operations.map(({ id, body }) => [id, body])),
 };
 
-/** Runs `paygraph persist`. @throws InvalidDocumentsError if a document is invalid; then nothing is written */
+/** Runs `paygraph persist`. @throws InvalidDocumentsError if a document is invalid. Then no manifest is written. */
 export function persist(
   { terminal }: Context,
   paths: readonly string[],

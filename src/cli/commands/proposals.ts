@@ -63,7 +63,7 @@ export async function listProposals(context: Context, { json }: JsonOption): Pro
   return EXIT.done;
 }
 
-/** Opens the store of proposals and reads a proposal. Throws an Error if no open proposal has this id. */
+/** Opens the store of proposals and reads one. Throws an Error if no proposal that waits for approval has this id. */
 async function openProposal(session: Session, id: string) {
   const store = await session.openProposals();
   const [first, ...more] = await store.list(session.service, Date.now(), id);
@@ -77,7 +77,7 @@ async function openProposal(session: Session, id: string) {
 
 /**
  * Runs `paygraph attempts approve`. Removes settled attempts from the proposal; refused attempts stay in the proposal
- * until it expires. Rejects if no open proposal has this id, or if the operator may be the proposer.
+ * until it expires. Rejects if no proposal waits with this id, or if the operator may be the proposer.
  */
 export async function approve(
   context: Context,
@@ -100,7 +100,7 @@ export async function approve(
   return printReport(context.terminal, results, { json, isCarriedOut: true });
 }
 
-/** Runs `paygraph attempts withdraw`. Rejects if no open proposal has this id. */
+/** Runs `paygraph attempts withdraw`. Rejects if no proposal that waits for approval has this id. */
 export async function withdraw(
   context: Context,
   id: string,

@@ -66,7 +66,10 @@ function printSettledAttempt(terminal: Terminal, [planned]: readonly PlannedSett
   return EXIT.done;
 }
 
-/** Validates arguments, options and the file before the journal is opened. @throws UsageError or InputError */
+/**
+ * Returns the planner for the arguments. Validates the arguments, the options and the file, but needs no journal.
+ * @throws UsageError or InputError
+ */
 function createPlanner(attempt: string | undefined, outcome: string, options: SettleOptions): Planner {
   const { file, all, transactionId, status } = options;
   if ([file !== undefined, all === true, attempt !== undefined].filter(Boolean).length !== 1)
@@ -83,7 +86,7 @@ function createPlanner(attempt: string | undefined, outcome: string, options: Se
   return (session) => planFile(session, fileLines);
 }
 
-/** Returns a planner that requests the outcome not_sent for each attempt that --all selects. @throws UsageError */
+/** Returns a planner that requests the outcome `not_sent` for each attempt that --all selects. @throws UsageError */
 function createPlannerForAll({ olderThan, kind, channel }: SettleOptions): Planner {
   if (olderThan === undefined) throw new UsageError('--all requires --older-than, such as 90m, 2h or 3d.');
   return async (session) => {

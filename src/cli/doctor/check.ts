@@ -3,7 +3,7 @@ import type { Config } from '../../config';
 const RESTRICT_MODE_REMEDY =
   'chmod 600, as the user of the gateway; in Kubernetes set defaultMode: 0400 for the volume.';
 
-/** The remedy of every problem that the doctor reports, by the code of the problem. */
+/** The remedies of all problems that the doctor reports, by the code of the problem. */
 const REMEDIES = {
   setting_invalid: 'See docs/configuration.md. The other checks need valid settings.',
   suspicious_setting: 'docs/configuration.md lists every setting.',
@@ -74,7 +74,7 @@ type ProblemCode = keyof typeof REMEDIES;
 
 /** Result of a check. The texts are for the operator and never contain the value of a secret. */
 export interface Finding {
-  /** `skipped`: the check does not apply to these settings, or is impossible (LISTEN on a standby). */
+  /** `skipped`: the check does not apply to these settings, or is impossible, such as LISTEN on a standby server. */
   status: 'ok' | 'warning' | 'failed' | 'skipped';
   code: ProblemCode | 'ok' | 'skipped';
   message: string;
@@ -84,9 +84,9 @@ export interface Finding {
 
 export interface CheckContext {
   config: Config;
-  /** The files that contain secrets, with the settings that name them. */
+  /** The files that contain secrets, each with the setting that names it. */
   secretFiles: readonly { setting: string; path: string }[];
-  /** The merchant channel for lookups with the default credentials; if undefined, a random channel is used. */
+  /** Merchant channel for the test lookup with the default credentials; undefined: use a random UUID. */
   channel: string | undefined;
   /** Returns the time in ms since 1970. */
   now(): number;
@@ -106,5 +106,5 @@ const findingWithStatus =
 export const warning = findingWithStatus('warning');
 export const failed = findingWithStatus('failed');
 
-/** Finding of checks that need a real payment service, if the gateway uses the embedded sandbox. */
+/** Finding of a check that needs a real payment service, if the gateway uses the embedded sandbox. */
 export const SKIPPED_WITHOUT_SERVICE = skipped('SERVICE_BASE_URL is not set: the embedded sandbox is used.');

@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs';
 import path from 'node:path';
+import { sqliteFileOf } from '../../datasources/journal/store-connection';
 import { causeCode } from '../../shared/error-code';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 import { credentialEntries } from './service-credentials';
@@ -20,7 +21,7 @@ export function isWritable(target: string): boolean {
   }
 }
 
-/** Returns the nearest existing path above a file. It is a folder unless the path of the file is wrong. */
+/** Returns the nearest existing path above a file. If this is not a folder, the path of the file is wrong. */
 function nearestExistingParent(file: string): string {
   const parent = path.dirname(path.resolve(file));
   return existsSync(parent) || parent === path.dirname(parent) ? parent : nearestExistingParent(parent);
@@ -51,7 +52,7 @@ export function checkDiskSpace(file: string): Finding {
   return (freeMib < FAIL_BELOW_MIB ? failed : warning)('disk_space_low', message);
 }
 
-/** Checks that the audit log can be written and its disk has space. Only `paygraph audit verify` checks the content. */
+/** Checks that the audit log can be written and its disk has space, but not the content (see `audit verify`). */
 export function checkAuditLogFile({ config }: CheckContext): Finding[] {
   const file = path.resolve(config.auditFile);
   // The gateway creates the last folder of the path, but not the folder above it.
@@ -71,14 +72,13 @@ export function checkFilePermissions(context: CheckContext): Finding[] {
   return findings.length > 0 ? findings : [ok(`Not open to every user of this machine: ${names}.`)];
 }
 
-/** Returns names and paths of files that only the gateway's user should access. An empty path stands for no file. */
+/** Returns the files that only the gateway's user should access. An empty path means that the setting names no file. */
 function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string, file: string][] {
   const { credentialsFile } = config.service;
-  const journalUrl = config.journal.url.reveal();
   const files: [name: string, file: string][] = [
     ['SERVICE_CREDENTIALS_FILE', credentialsFile ?? ''],
     ['CLIENT_KEYS_FILE', config.access.clientKeysFile ?? ''],
-    ['the journal (DATABASE_URL)', journalUrl.startsWith('file:') ? journalUrl.slice('file:'.length) : ''],
+    ['the journal (DATABASE_URL)', sqliteFileOf(config.journal.url.reveal()) ?? ''],
     ['AUDIT_LOG_FILE', config.auditFile],
   ];
   for (const { setting, path: file } of secretFiles) files.push([setting, file]);
@@ -87,7 +87,7 @@ function sensitiveFilesOf({ config, secretFiles }: CheckContext): [name: string,
   return files;
 }
 
-/** Returns the files that SERVICE_CREDENTIALS_FILE names; none if it is invalid, which checkCredentials() reports. */
+/** Returns the files that SERVICE_CREDENTIALS_FILE names; none if that is invalid: checkCredentials() reports this. */
 function credentialFilesOf(credentialsFile: string | null): string[] {
   try {
     return credentialEntries(credentialsFile).files;

@@ -12,10 +12,11 @@ import {
   journalErrorText,
   diagnoseSqliteError,
 } from '../../datasources/journal/journal-error';
+import { sqliteFileOf } from '../../datasources/journal/store-connection';
 import { failed, ok, skipped, warning, type CheckContext, type Finding } from './check';
 import { checkDiskSpace, checkWritable, isWritable, notWritableFinding } from './files';
 
-/** How long to wait while another process locks the SQLite file, in milliseconds. */
+/** Maximum time in ms to wait while another process locks the SQLite file. */
 const BUSY_TIMEOUT_MS = 1_000;
 const QUERY_TIMEOUT_MS = 4_000;
 const HOUR_MS = 60 * 60 * 1000;
@@ -23,9 +24,8 @@ const HOUR_MS = 60 * 60 * 1000;
 /** Checks that the journal can be read and written, is migrated, and has no attempts of unknown outcome. */
 export async function checkJournal({ config, now }: CheckContext): Promise<Finding[]> {
   const url = config.journal.url.reveal();
-  const { findings, state } = url.startsWith('file:')
-    ? await checkSqlite(path.resolve(url.slice('file:'.length)))
-    : await checkPostgres(url);
+  const file = sqliteFileOf(url);
+  const { findings, state } = file === undefined ? await checkPostgres(url) : await checkSqlite(file);
   if (!state) return findings;
   const outcomeFinding = config.sandbox
     ? skipped('Attempts of unknown outcome are not checked with the embedded sandbox.')
@@ -33,7 +33,7 @@ export async function checkJournal({ config, now }: CheckContext): Promise<Findi
   return [...findings, checkMigrations(state), outcomeFinding];
 }
 
-/** `state` is undefined if the journal does not exist yet or cannot be read. */
+/** Result of opening the journal. `state` is undefined if the journal does not exist yet or cannot be read. */
 interface JournalInspection {
   findings: Finding[];
   state?: JournalFacts;

@@ -99,7 +99,7 @@ async function isPaygraph(host: string, port: number): Promise<boolean> {
   }
 }
 
-/** IP addresses that are not reachable over the internet. */
+/** IP addresses that cannot be reached over the internet. */
 const PRIVATE_IPS = new net.BlockList();
 const PRIVATE_SUBNETS =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16 ::/127 fc00::/7 fe80::/10';

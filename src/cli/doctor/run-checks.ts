@@ -8,7 +8,7 @@ import { checkJournal } from './journal';
 import { checkPorts, checkPublicUrl, checkServiceConnection } from './network';
 import { checkCredentials } from './service-credentials';
 
-/** Every check, in the order of the report. */
+/** All checks, in the order of the report. */
 export const CHECKS: readonly Check[] = [
   { name: 'settings', run: checkSettings },
   { name: 'service connection', run: checkServiceConnection },

@@ -15,14 +15,14 @@ import { SKIPPED_WITHOUT_SERVICE, failed, ok, warning, type CheckContext, type F
 const FAIL_FROM_SKEW_MS = 5 * 60_000;
 /** Clock skew in ms at which the check warns. Latency and the Date header (whole seconds) cause smaller skews. */
 const WARN_FROM_SKEW_MS = 30_000;
-/** Maximum timeout of a lookup by the doctor in milliseconds, even if SERVICE_TIMEOUT_MS is larger. */
+/** Maximum timeout of a test lookup in ms, even if SERVICE_TIMEOUT_MS is larger. */
 const MAX_LOOKUP_TIMEOUT_MS = 8_000;
 const MAX_CONCURRENT_LOOKUPS = 8;
 
 /**
- * For each entry of the credentials, sends one signed lookup of a payment that does not exist. If the service accepts
- * all, sends a lookup with an unknown API key, which the service has to reject. Compares the clock with the Date header
- * of the responses.
+ * Sends one signed lookup of a payment that does not exist for each entry of the credentials. If the service accepts
+ * all of them, sends a lookup with an unknown API key, which the service has to reject. Compares the clock with the
+ * first Date header of the service.
  */
 export async function checkCredentials(context: CheckContext): Promise<Finding[]> {
   if (context.config.sandbox) return [SKIPPED_WITHOUT_SERVICE];
@@ -35,7 +35,7 @@ export async function checkCredentials(context: CheckContext): Promise<Finding[]
   return sendLookups(context, openedEntries).finally(() => openedEntries.credentials.close());
 }
 
-/** Opens the credentials. `channels`: the merchant channel for the test lookup of each entry, by the entry's name. */
+/** Opens the credentials. `channels` maps the name of each entry to the merchant channel of its test lookup. */
 function openCredentialEntries({ config, channel }: CheckContext) {
   const credentials = openCredentials(config.service);
   const channels = new Map<string, string>();
@@ -46,7 +46,7 @@ function openCredentialEntries({ config, channel }: CheckContext) {
   return { credentials, channels };
 }
 
-/** Returns the channels of SERVICE_CREDENTIALS_FILE and the files that it names. Throws if a file is invalid. */
+/** Returns the channels in SERVICE_CREDENTIALS_FILE, and the files that it names. Throws if a file is invalid. */
 export function credentialEntries(file: string | null): { channels: string[]; files: string[] } {
   const files: string[] = [];
   if (file === null) return { channels: [], files };
@@ -89,7 +89,7 @@ async function sendLookups(
     });
     const response = await lookUpUnknownPayment(unknownKeyTransport, randomUUID()).catch(() => null);
     void unknownKeyTransport.close();
-    // Any web server can respond "not found"; only the payment service rejects an unknown key with 401.
+    // Any web server can respond "not found", but only the payment service rejects an unknown key with 401.
     const message = `A lookup with an unknown API key got the status ${response?.status} instead of 401.`;
     if (response && response.status !== 401) findings.push(warning('unknown_key_accepted', message));
   }

@@ -12,16 +12,19 @@ import {
 import type { LatestChanges } from './latest-changes';
 import type { LookupId, LookupOutcome } from './lookups';
 
-/** Result of comparing an attempt (the journal's record of a create) with its transaction at the service. */
+/**
+ * Result of comparing an attempt with its transaction at the service. An attempt is the journal's record of a call of
+ * createPayment or createPayout.
+ */
 export interface CheckedAttempt extends Comparison {
   attempt: Attempt;
-  /** Null if no transaction id or no change is recorded, or if the lookup failed or only a proxy responded. */
+  /** Latest recorded change; null if there is none, or if the lookup failed or only a proxy responded. */
   change: LatestChange | null;
-  /** Null if the service did not return the transaction, or if another attempt created it. */
+  /** Transaction from the lookup. Null if the service did not return one, or if another attempt created it. */
   transaction: ServiceTransaction | null;
-  /** When the lookup ended, in ms since 1970. */
+  /** When the comparison ended, in ms since 1970. */
   checkedAt: number;
-  /** Whether the lookup failed as UNAVAILABLE, TIMEOUT or AUTH_FAILED. Many such results in a row end the run. */
+  /** Whether the lookup failed with UNAVAILABLE, TIMEOUT or AUTH_FAILED. Many such results in a row end the run. */
   isOutage: boolean;
 }
 
@@ -32,7 +35,7 @@ export interface CheckOptions {
   followsTransactions: ChangeTracking['followsTransactions'];
 }
 
-/** Maximum number of additional lookups of a transaction whose changes are being recorded meanwhile. */
+/** Maximum number of repeated lookups of a transaction while gateways record new changes of it. */
 const MAX_LOOKUPS_OF_CHANGING = 3;
 
 const OUTAGE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT', 'AUTH_FAILED']);
@@ -50,8 +53,8 @@ const unknownComparison = (
 });
 
 /**
- * Compares an attempt with the present state at the service. Unless they agree or there is an outage, reads the journal
- * again and compares a second time, because the state may have changed and been recorded since the first read.
+ * Compares an attempt with the present state at the service. If the result is neither `agrees` nor an outage, reads the
+ * journal again and compares a second time, because the state may have changed and been recorded since the first read.
  */
 export async function checkAttempt(attempt: Attempt, options: CheckOptions): Promise<CheckedAttempt> {
   const checked = await checkOnce(attempt, options);
@@ -73,7 +76,7 @@ async function checkOnce(
     const before = findChange();
     await options.changes.update();
     if (isDeepStrictEqual(findChange(), before)) break;
-    // A change was recorded meanwhile, and the lookup may show the state before it: look up again.
+    // A change was recorded meanwhile, and the lookup may show the state before this change: look up again.
     outcome = await options.lookUp(attempt, id);
   }
   const comparison = await compareAttempt(attempt, outcome, options);
@@ -97,7 +100,7 @@ async function compareAttempt(
     return { ...compareSucceeded(attempt, transaction, tracking), change, transaction };
   }
   const ownership = await findOwnership(attempt, transaction, options);
-  // A transaction that another attempt created is not reported for this attempt.
+  // Do not report a transaction that another attempt created.
   const ownTransaction = ownership.isOtherAttempt ? null : transaction;
   if (attempt.outcome === 'unknown' || attempt.outcome === 'in_progress')
     return unknownComparison(`outcome_${attempt.outcome}`, ownTransaction);

@@ -7,8 +7,9 @@ import { normalizeDecimal } from '../../schema/scalars';
 /**
  * `agrees`: the present state at the service fits the record. `missing`: recorded as succeeded, but the service does
  * not find the transaction. `amount_differs`, `status_differs`: the service shows another amount or status.
- * `unexpected`: recorded as not sent or rejected, but the service has a transaction. `unknown`: the lookup failed, or
- * the outcome of the attempt, or of another attempt that may have created the transaction, is unknown or in progress.
+ * `unexpected`: recorded as not sent or rejected, but the service has a transaction. `unknown`: the lookup failed or
+ * only a proxy responded; or an outcome is unknown or in progress, that of the attempt or that of another attempt that
+ * may have created the transaction.
  */
 export const RESULTS = [
   'agrees',
@@ -25,33 +26,35 @@ export interface ServiceTransaction {
   transactionId: string;
   /** GraphQL value of PaymentStatus or PayoutStatus. */
   status: string;
-  /** The status as the service sent it, redacted. */
+  /** The status word of the service, redacted. */
   rawStatus: string;
   /** Currency and value of the amount; null if the response has no amount, as with payouts. */
   currency: string | null;
   value: string | null;
   /** For a MISPAID payment, the amount that the payer actually paid; otherwise null. */
   received: string | null;
-  /** In ms since 1970, by the service's clock; null for payouts, and if the response lacks it. */
+  /** Creation time in ms since 1970, by the service's clock; null for payouts, and if the response does not have it. */
   createdAt: number | null;
 }
 
 /** The latest recorded change of a transaction. */
 export interface LatestChange {
+  /** GraphQL value of PaymentStatus or PayoutStatus. */
   status: string;
+  /** For a MISPAID payment, the amount that the payer actually paid; otherwise null. */
   received: string | null;
 }
 
 export interface Comparison {
   result: Result;
-  /** Reasons for the result: fixed words, separated by a space; empty if the result needs no reason. */
+  /** Reasons for the result: fixed words, separated by spaces; empty if the result needs no reason. */
   detail: string;
 }
 
-/** If a payment was created more than this time in ms before an attempt, the attempt did not create it. */
+/** Maximum clock skew in ms. An attempt did not create a payment that is older than the attempt by more than this. */
 const MAX_SKEW_MS = 60 * 60 * 1000;
 
-/** Stages of a transaction by status. A transaction only moves to a higher stage; the highest stage is final. */
+/** Stage of a transaction by its status. A transaction only moves to a higher stage; the highest stage is final. */
 const STAGES: Readonly<Record<string, number>> = {
   PENDING: 1,
   PROCESSING: 2,
@@ -64,7 +67,7 @@ const FINAL_STAGE = 4;
 /** Reason for a difference: the service shows a later status than the latest recorded change. */
 const CHANGE_NOT_RECORDED = 'change_not_recorded';
 
-/** Returns the GraphQL value of a status word of the service. */
+/** Returns the GraphQL value of a status word of the service; UNKNOWN for an unknown word. */
 export const toGraphqlStatus = (kind: AttemptKind, word: string): string =>
   kind === 'payment'
     ? toEnumValue(PaymentStatus, PaymentStatus.UNKNOWN, word)
@@ -72,9 +75,9 @@ export const toGraphqlStatus = (kind: AttemptKind, word: string): string =>
 
 /** The latest recorded change of a transaction, and whether gateways look transactions up to record changes. */
 export interface ChangeTracking {
-  /** Latest recorded change of the transaction; null if no change is kept. */
+  /** Latest recorded change of the transaction; null if the journal has none. */
   change: LatestChange | null;
-  /** Whether gateways look transactions up to record changes (FOLLOW_DAYS). If not, a missing change is no fault. */
+  /** Whether gateways look transactions up to record changes (FOLLOW_DAYS). If false, a missing change is no fault. */
   followsTransactions: boolean;
 }
 
@@ -109,9 +112,9 @@ function findAmountDifference(
 }
 
 /**
- * Returns why the status at the service differs from the record; null if they agree. If a change is recorded, the
- * service must show its status, because consumers of changes rely on it. If no change is recorded, every status that
- * can follow the status in the response to the create agrees. A final status never changes.
+ * Returns why the status at the service differs from the recorded one; null if they agree. If a change is recorded, the
+ * service must show the status of the change, because consumers of changes rely on it. Otherwise the service may also
+ * show a status that can follow the one in the response to the create call. A final status never changes.
  */
 function findStatusDifference(
   attempt: Attempt,
@@ -126,7 +129,10 @@ function findStatusDifference(
   return change === null ? null : CHANGE_NOT_RECORDED;
 }
 
-/** Compares an attempt recorded as not sent or rejected with the transaction that has its external id, if any. */
+/**
+ * Compares an attempt that is recorded as not sent or rejected with what the service shows now.
+ * @param transaction the transaction with the external id of the attempt; null if the service has none
+ */
 export function compareUnsent(
   attempt: Attempt,
   transaction: ServiceTransaction | null,

@@ -10,7 +10,7 @@ import { changePages } from '../change-pages';
 import type { LatestChange } from './compare';
 
 const PAGE_SIZE = 1000;
-/** Maximum time in ms by which a change can seem older than its attempt, because the clocks differ. */
+/** Maximum time in ms by which a change can seem older than its attempt because of clock skew. */
 const MAX_SKEW_MS = 60 * 60 * 1000;
 
 interface LatestChangesOptions {
@@ -23,8 +23,8 @@ interface LatestChangesOptions {
 }
 
 /**
- * The latest recorded change of each transaction (status, amount received): a copy in a temporary file, because the
- * journal has no index of changes by transaction. Needs little memory, however many changes there are.
+ * Finds the latest recorded change of a transaction. Copies the changes from the journal to a temporary file, because
+ * the journal has no index of changes by transaction. Needs little memory, however many changes there are.
  */
 export class LatestChanges implements Disposable {
   // SQLite keeps a database without a name in a temporary file, and deletes this file when the database is closed.
@@ -42,13 +42,13 @@ export class LatestChanges implements Disposable {
     this.#findStatement = this.#copy.prepare('SELECT * FROM latest WHERE kind = ? AND transaction_id = ?');
   }
 
-  /** Reads the changes that have been recorded since the last call. */
+  /** Copies the changes that have been recorded since the last call. */
   update(): Promise<void> {
     this.#lastUpdate = this.#lastUpdate.then(() => this.#readNew());
     return this.#lastUpdate;
   }
 
-  /** Returns the latest change of a transaction as of the last `update`; null if the copy has none. */
+  /** Returns the latest change of a transaction as of the last update(); null if the copy has none. */
   find(kind: AttemptKind, transactionId: string): LatestChange | null {
     const row = this.#findStatement.get(kind, transactionId);
     if (!row) return null;
@@ -63,7 +63,7 @@ export class LatestChanges implements Disposable {
       for await (const page of changePages(journal, range, () => PAGE_SIZE)) this.#store(page);
     } catch (error) {
       if (!(error instanceof PositionExpired)) throw error;
-      // The next changes were deleted meanwhile (CHANGES_RETENTION_DAYS): continue with the oldest stored change.
+      // The journal has deleted the next changes (CHANGES_RETENTION_DAYS): continue with the oldest stored change.
       this.#position = error.oldest;
       await this.#readNew();
     }

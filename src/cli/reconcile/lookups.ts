@@ -23,7 +23,7 @@ export type LookupOutcome =
   | { kind: 'not_found_by_proxy' }
   | { kind: 'failed'; error: ServiceErrorKind };
 
-/** Errors after which a lookup is repeated. Other errors would occur again. */
+/** Errors after which a lookup is repeated. After any other error, a repeated lookup would fail again. */
 const RETRYABLE_ERRORS: ReadonlySet<ServiceErrorKind> = new Set(['UNAVAILABLE', 'TIMEOUT']);
 const MAX_TRIES = 5;
 const FIRST_DELAY_MS = 500;
@@ -44,7 +44,7 @@ export class ServiceLookups implements AsyncDisposable {
   readonly #payouts: PayoutService;
   readonly #close: () => Promise<void>;
 
-  /** Throws a ConfigError if the credentials cannot be used. */
+  /** @throws ConfigError if the credentials cannot be used */
   constructor(
     service: Config['service'],
     private readonly options: LookupOptions,
@@ -66,7 +66,7 @@ export class ServiceLookups implements AsyncDisposable {
     };
   }
 
-  /** Looks up an attempt's transaction. Resolves with `failed` on a ServiceError; rejects if the signal is aborted. */
+  /** Looks up an attempt's transaction. Resolves with `failed` on a ServiceError. Rejects if the signal is aborted. */
   async lookUp({ kind, channel }: Attempt, id: LookupId): Promise<LookupOutcome> {
     const { limiter, clock, signal } = this.options;
     for (let tries = 1; ; tries += 1) {
@@ -93,7 +93,7 @@ export class ServiceLookups implements AsyncDisposable {
 
 function toServiceTransaction(transaction: PaymentResource | PayoutResource): ServiceTransaction {
   const { transactionId, status, rawStatus } = transaction;
-  // The response to a lookup has all fields, so none is loaded lazily.
+  // No field of a transaction from a lookup needs another lookup: valueOrNull() returns null only for missing fields.
   const amount = valueOrNull(transaction.amount);
   const createdAt = Date.parse((transaction.kind === 'payment' && valueOrNull(transaction.createDate)) || '');
   return {

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** Time and waiting, replaceable in tests. */
+/** A clock that can also wait. Tests replace it. */
 export interface WaitingClock {
-  /** Milliseconds since an arbitrary time; never jumps. */
+  /** Returns the time in ms since an arbitrary start. Never jumps. */
   monotonic(): number;
-  /** Resolves after `ms`. Rejects with an AbortError if the signal is aborted before. */
+  /** Resolves after `ms` milliseconds. Rejects with an AbortError if the signal is aborted earlier. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -13,10 +13,10 @@ export const systemWaitingClock: WaitingClock = {
   wait: (ms, signal) => setTimeout(ms, undefined, { signal }),
 };
 
-/** A request that is late by at most this time in ms does not delay later ones, so inexact timers keep the rate. */
+/** A request late by at most this time in ms does not delay later ones, so inexact timers do not lower the rate. */
 const MAX_LAG_MS = 100;
 
-/** Spaces requests evenly, in the order in which they ask for their turn. */
+/** Spaces requests evenly, in the order of their calls of turn(). */
 export class RateLimiter {
   readonly #intervalMs: number;
   /** Time of the next free turn in ms, by the monotonic clock. */
@@ -29,14 +29,14 @@ export class RateLimiter {
     this.#intervalMs = 1000 / perSecond;
   }
 
-  /** Resolves when the request may be sent. Rejects if the signal is aborted before. */
+  /** Resolves when the request may be sent. Rejects if the signal is aborted earlier. */
   async turn(signal: AbortSignal): Promise<void> {
     const now = this.clock.monotonic();
     const turnAt = this.#take(now);
     if (turnAt > now) await this.clock.wait(turnAt - now, signal);
   }
 
-  /** Counts a request that was sent without waiting for its turn: delays the next turn. */
+  /** Counts a request that was sent without a call of turn(). Delays the next turn. */
   charge(): void {
     this.#take(this.clock.monotonic());
   }

@@ -16,12 +16,14 @@ import { RESULTS, type Result } from './compare';
 
 /** The attempts that a run of `reconcile` compares. --resume continues a run only with the same selection. */
 export interface AttemptSelection {
+  /** Base URL of the payment service. */
   service: string;
   /** Start times in ms since 1970: `from` is inclusive, `to` exclusive. */
   from: number;
   to: number;
+  /** Merchant channel; null for all channels. */
   channel: string | null;
-  /** Whether the file also has the attempts that agree. */
+  /** Whether the report file also contains the attempts that agree. */
   all: boolean;
 }
 
@@ -32,7 +34,7 @@ interface Progress {
   selection: AttemptSelection;
   /** Position of the last attempt whose result was added; null at the start. */
   position: AttemptPosition | null;
-  /** Length of the file in bytes up to the last saved result. Each save first truncates the file to this length. */
+  /** Size of the CSV file in bytes up to the last saved result. save() first truncates the file to this size. */
   bytes: number;
   counts: ResultCounts;
 }
@@ -47,7 +49,7 @@ const progressFileOf = (file: string): string => `${file}.progress`;
  * saved result, so the file contains no attempt twice.
  */
 export class ReportFile implements Disposable {
-  /** Results that were added after the last `save`. */
+  /** CSV records that were added after the last save(). */
   #pending = '';
 
   private constructor(
@@ -56,7 +58,7 @@ export class ReportFile implements Disposable {
     private readonly progress: Progress,
   ) {}
 
-  /** Creates the file. @throws InputError if it exists or cannot be created */
+  /** Creates the CSV file and the progress file. @throws InputError if one exists or cannot be created */
   static create(file: string, selection: AttemptSelection, header: string): ReportFile {
     if (existsSync(progressFileOf(file)))
       throw new InputError(
@@ -69,7 +71,7 @@ export class ReportFile implements Disposable {
     return report;
   }
 
-  /** Opens the file of an interrupted run. @throws InputError if it does not exist or has another selection */
+  /** Opens the files of an interrupted run. @throws InputError if one is missing or the run had another selection */
   static resume(file: string, selection: AttemptSelection): ReportFile {
     if (!existsSync(progressFileOf(file)))
       throw new InputError(`${file}: no interrupted run has written this file. Start one without --resume.`);
@@ -90,17 +92,17 @@ export class ReportFile implements Disposable {
     return this.progress.position;
   }
 
-  /** Adds the result of the next attempt. @param record the line of the attempt; null if the file omits it */
+  /** Adds the result of the next attempt. @param record its CSV record; null if the file omits the attempt */
   add(result: Result, position: AttemptPosition, record: string | null): void {
     this.progress.counts[result] += 1;
     this.progress.position = { startedAt: position.startedAt, seq: position.seq };
     if (record !== null) this.#pending += record;
   }
 
-  /** Writes the added results durably, then the progress. */
+  /** Writes the added results durably, then the progress file. */
   save(): void {
     const { descriptor, progress } = this;
-    // Discard the bytes that a crash or a failed write has left after the last saved result.
+    // Discard bytes after the last saved result, which a crash or a failed write may have left.
     ftruncateSync(descriptor, progress.bytes);
     writeFileSync(descriptor, this.#pending, { flush: true });
     progress.bytes += Buffer.byteLength(this.#pending);

@@ -7,7 +7,7 @@ import type { ResultCounts } from './report-file';
 
 type Column = readonly [name: string, read: (checked: CheckedAttempt) => string | null];
 
-/** Returns the recorded status: that of the latest change; if there is no change, that of the create. */
+/** Returns the recorded status: that of the latest change, or else that in the response to the create call. */
 const recordedStatusOf = ({ attempt, change }: CheckedAttempt): string | null =>
   change?.status ?? (attempt.status === null ? null : toGraphqlStatus(attempt.kind, attempt.status));
 
@@ -41,7 +41,7 @@ const COLUMNS: readonly Column[] = [
 
 export const REPORT_HEADER = csvRecord(COLUMNS.map(([name]) => name));
 
-/** Returns the line of an attempt in the report. */
+/** Returns the CSV record of an attempt in the report. */
 export const reportRecord = (checked: CheckedAttempt): string =>
   csvRecord(COLUMNS.map(([, read]) => read(checked)));
 
@@ -55,7 +55,7 @@ export const countDifferences = (counts: Readonly<ResultCounts>): number =>
 export const describeProgress = (counts: Readonly<ResultCounts>, startedAt: number): string =>
   `${countChecked(counts)} checked up to ${timeText(startedAt)}, ${countDifferences(counts)} differ …`;
 
-/** Prints the number of attempts by result. `lookups`: number of lookups since the run was started or resumed. */
+/** Prints the number of attempts with each result. `lookups`: number of lookups since the start or --resume. */
 export function printSummary(
   terminal: Terminal,
   counts: Readonly<ResultCounts>,

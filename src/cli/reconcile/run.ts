@@ -3,9 +3,9 @@ import { checkAttempt, type CheckedAttempt, type CheckOptions } from './check-at
 import { reportRecord } from './report';
 import type { ReportFile, AttemptSelection } from './report-file';
 
-/** Maximum number of checks that are in progress or wait for the results of earlier checks. Limits memory. */
+/** Maximum number of checks that are in progress or wait for the results of earlier checks, to limit memory. */
 const MAX_IN_FLIGHT = 64;
-/** A run ends after this many attempts in a row whose lookups failed in an outage; --resume continues the run. */
+/** The run ends after this number of consecutive lookups that failed in an outage. --resume continues the run. */
 const MAX_FAILED_IN_A_ROW = 20;
 const SAVE_INTERVAL_MS = 1000;
 
@@ -14,7 +14,7 @@ interface RunOptions {
   attempts: AttemptsByStart;
   checkOptions: CheckOptions;
   report: ReportFile;
-  /** Called after each result, with the start time of its attempt. */
+  /** Called after each result. @param startedAt start time of the attempt, in ms since 1970 */
   onProgress(startedAt: number): void;
 }
 
@@ -31,7 +31,7 @@ export async function checkAttempts({
   onProgress,
 }: RunOptions): Promise<void> {
   const inFlight: Promise<CheckedAttempt>[] = [];
-  /** Results of lookups that failed in an outage. Added after a success or at the end; discarded if the run fails. */
+  /** Results of an outage. Added before the next other result or at the end; discarded if the run fails. */
   let failed: CheckedAttempt[] = [];
   let savedAt = performance.now();
   const add = (checked: CheckedAttempt): void => {
@@ -59,7 +59,7 @@ export async function checkAttempts({
       for (const attempt of page) {
         if (inFlight.length >= MAX_IN_FLIGHT) await takeResult();
         const checked = checkAttempt(attempt, checkOptions);
-        // If the run fails, nothing awaits this check: prevent an unhandled rejection.
+        // Prevent an unhandled rejection: if the run fails, nothing awaits this check.
         checked.catch(() => undefined);
         inFlight.push(checked);
       }

@@ -5,7 +5,7 @@ import { ServiceField } from '../lazy-field';
 import { IsCustomFields } from '../rules';
 import { JSONObject } from '../scalars';
 
-/** Declares the input field `fields` of a method whose fields the service does not document. */
+/** Declares the input field `fields` of methods whose fields the specification does not describe. */
 export const CustomFieldsField = (): PropertyDecorator => (prototype, key) => {
   const description =
     'The fields of the method except type, sent unchanged. No value may look like a full card number.';
@@ -20,7 +20,7 @@ export class CustomFieldsInput {
 
 export const customFieldsToWire = (input: CustomFieldsInput): WireObject => ({ ...input.fields });
 
-/** Declares an output field whose value is a JSON object: the `payment_method` of the service without `type`. */
+/** Declares an output field for the `payment_method` in the response, as a JSON object without `type`. */
 export const OtherFieldsField = (): PropertyDecorator =>
   ServiceField('The fields of payment_method except type; null if there are none.', {
     type: () => JSONObject,
@@ -28,7 +28,7 @@ export const OtherFieldsField = (): PropertyDecorator =>
     read: readFreeFields,
   });
 
-/** Declares the field for `payment_data`, whose structure the specification does not define (spec 2.5, note 1). */
+/** Declares an output field for `payment_data`, whose structure the specification does not define (2.5, note 1). */
 export const PaymentDataField = (): PropertyDecorator =>
   ServiceField(
     'payment_data of the service: an object as it is, any other value in the field "value". Null if not sent.',

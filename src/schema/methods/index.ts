@@ -9,7 +9,7 @@ export const payoutMethods: readonly PayoutMethodDefinition[] = registry.flatMap
   ({ payout }) => payout ?? [],
 );
 
-/** Returns a function that finds the definition of a wire type, or the fallback if the type is unknown or null. */
+/** Returns a function that finds a method's definition by wire type; the fallback if the type is unknown or null. */
 function createFinderByType<D extends { type: string; fallback?: true }>(
   definitions: readonly D[],
 ): (type: string | null) => D {
@@ -28,7 +28,7 @@ export const paymentMethodByType = createFinderByType(paymentMethods);
 /** Returns the definition of a payout method by its `payout_method.type`; the fallback if it is unknown or null. */
 export const payoutMethodByType = createFinderByType(payoutMethods);
 
-/** Returns the sandbox behaviour of every method. */
+/** Returns how the sandbox behaves for each method, by wire type. */
 export const sandboxMethods = (): SandboxMethods => ({
   payments: new Map(paymentMethods.map(({ sandbox }) => [sandbox.type, sandbox])),
   payouts: new Map(

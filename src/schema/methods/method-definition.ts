@@ -4,20 +4,20 @@ import type { ConfirmationDefinition, PaymentResource } from '../payment';
 import type { PayoutResource } from '../payout';
 import type { SandboxPaymentMethod, SandboxPayoutMethod } from './sandbox-behaviour';
 
-/** The input of a method: a field of PaymentMethodInput or PayoutMethodInput. */
+/** The input of a method: a field of the @oneOf input PaymentMethodInput or PayoutMethodInput. */
 interface MethodInputDefinition {
   /** Name of the field in the @oneOf input. */
   field: string;
   /** A class with the decorator @InputType of type-graphql. */
   input: new () => object;
   description: string;
-  /** Returns the wire fields besides `type`. Default: the fields of the input in snake case. */
+  /** Converts the input to the method's fields in the request, except `type`. Default: same fields in snake case. */
   toWire?(input: object): WireObject;
-  /** Wire fields whose values must never be returned to a caller. */
+  /** Names of request fields whose values must never be returned to a caller. */
   sensitiveFields?: readonly string[];
-  /** Wire fields that are never stored, not even as part of a hash. */
+  /** Names of request fields whose values are never stored, not even as part of a hash. */
   neverPersist?: readonly string[];
-  /** Returns the wire type if the caller chooses it. Default: `type` of the definition. */
+  /** Returns the wire type that the caller chose in the input. Default: `type` of the definition. */
   typeOf?(input: object): string;
 }
 
@@ -26,7 +26,7 @@ export interface ConfirmationInputDefinition extends ConfirmationDefinition {
   /** An input class, or an enum for a confirmation without data (c2c). */
   input: object;
   description: string;
-  /** Returns the wire fields besides `id`. */
+  /** Converts the confirmation to the fields of the request except `id`. */
   toWire(confirmation: object): WireObject;
 }
 
@@ -34,15 +34,15 @@ export interface ConfirmationInputDefinition extends ConfirmationDefinition {
 export interface CommonDefinition {
   /** The value in the enum PaymentMethod or PayoutMethod. */
   name: string;
-  /** `payment_method.type` or `payout_method.type` on the wire (spec 2.5, 2.8). */
+  /** Wire type: `payment_method.type` or `payout_method.type` in the API of the service (spec 2.5, 2.8). */
   type: string;
   /** Description of the value in the enum. */
   description: string;
   /** The only currency of the method, if the specification (section 8) names one. */
   currency?: string;
-  /** Input of the method; absent if the caller can give nothing but the type. */
+  /** Input of the method; absent if a request of the method has no field besides `type`. */
   input?: MethodInputDefinition;
-  /** True for the definition of methods that are unknown to this gateway. */
+  /** True for the definition that stands for all methods unknown to this gateway. */
   fallback?: true;
 }
 
@@ -61,7 +61,7 @@ export interface PayoutMethodDefinition extends CommonDefinition {
   payout: new (definition: PayoutMethodDefinition) => PayoutResource;
   /** Description of the value in the enum TypeOnlyPayoutMethod. Absent if the method needs fields. */
   typeOnly?: string;
-  /** Returns the payout fields that are taken from the create call and stored, without full account numbers. */
+  /** Returns the payout details for the journal, because lookups do not return them. Masks account numbers. */
   publicDetails?(input: object): object;
   /** Behaviour of the sandbox; absent for the fallback, because the sandbox accepts any unknown type. */
   sandbox?: SandboxPayoutMethod;
@@ -73,7 +73,7 @@ export interface MethodDefinition {
   payout?: PayoutMethodDefinition;
 }
 
-/** A definition without `name`, `type` and `field`, which defineMethod() adds. */
+/** A definition without the properties that defineMethod() adds: `name`, `type` and `field`. */
 type Unnamed<D extends CommonDefinition> = Omit<D, 'name' | 'type' | 'input' | 'confirmation'> & {
   input?: Omit<MethodInputDefinition, 'field'>;
 };
@@ -85,7 +85,7 @@ interface UnnamedMethod {
   payout?: Unnamed<PayoutMethodDefinition>;
 }
 
-/** Defines a method. Its names follow from its wire type: `jazz_cash` is JAZZ_CASH in enums, and jazzCash in inputs. */
+/** Defines a method. Derives its names from the wire type: `jazz_cash` is JAZZ_CASH in enums and jazzCash in inputs. */
 export function defineMethod(type: string, { payment, payout }: UnnamedMethod): MethodDefinition {
   const name = type.toUpperCase();
   const field = type.replace(/_./g, (pair) => pair.charAt(1).toUpperCase());

@@ -9,9 +9,9 @@ import { IsNotEmpty } from '../rules';
 import { paymentMethods, payoutMethods } from './index';
 import type { ConfirmationInputDefinition } from './method-definition';
 
-/** The GraphQL types that list the methods: enums, unions and @oneOf inputs, all built from the registry. */
+// This file builds the GraphQL types that list the methods from the registry: enums, unions and @oneOf inputs.
 
-/** Registers an enum with a value for each definition that has `property`, whose text becomes the description. */
+/** Registers an enum with a value for each definition that has `property`, the text that describes the value. */
 function registerMethodEnum<K extends string>(
   name: string,
   description: string,
@@ -124,10 +124,10 @@ addOneOfField(PayoutMethodInput, {
   description: 'A method that needs nothing but its type.',
 });
 
-/** Names of the @oneOf inputs. build-schema.ts declares them as such, because type-graphql cannot. */
+/** Names of the @oneOf inputs. build-schema.ts sets `isOneOf` on them, because type-graphql cannot. */
 export const ONE_OF_INPUT_NAMES = ['PaymentMethodInput', 'ConfirmationInput', 'PayoutMethodInput'];
 
-/** Returns the only field that is present in a @oneOf input. */
+/** Returns name and value of the only field that is present in a @oneOf input. */
 export function selectedField(oneOf: OneOfInput): { field: string; value: object | string } {
   for (const [field, value] of Object.entries(oneOf)) if (value) return { field, value };
   throw new Error('A @oneOf input has no field, which graphql-js should have rejected.');

@@ -8,16 +8,16 @@ import {
   type PayoutMethodInput,
 } from './method-types';
 
-/** The method that a caller selected, with its part of the request to the service. */
+/** The method that a caller selected, with the method's part of the request to the service. */
 export interface SelectedMethod<D> {
   definition: D;
   /** Name of the selected field of the @oneOf input. */
   inputField: string;
-  /** Wire type of the method: that of the definition, or the one that the caller chose. */
+  /** Wire type: that of the definition, or the one that the caller chose. */
   type: string;
-  /** Fields besides `type`, with wire names. */
+  /** Fields of the request except `type`, named as in the API of the service. */
   fields: WireObject;
-  /** Type and fields for the input's fingerprint (hash in the journal), without fields that are never stored (CVC). */
+  /** Type and fields from which the journal's hash of the input is computed. The card security code is left out. */
   fingerprintFields: WireObject;
   /** Values that must never be returned to a caller. */
   secrets: readonly string[];
@@ -25,7 +25,7 @@ export interface SelectedMethod<D> {
 
 const typeOnlyRequest = (type: string) => ({ type, fields: {}, fingerprintFields: { type }, secrets: [] });
 
-/** Returns the method of a create: found by name if an enum value is selected, otherwise by the input field. */
+/** Finds the method of a create: by its name if an enum value is selected, otherwise by its input field. */
 function findSelectedMethod<D extends CommonDefinition>(
   definitions: readonly D[],
   method: PaymentMethodInput | PayoutMethodInput,
@@ -57,7 +57,7 @@ function findSelectedMethod<D extends CommonDefinition>(
 export const selectedPaymentMethod = (method: PaymentMethodInput): SelectedMethod<PaymentMethodDefinition> =>
   findSelectedMethod(paymentMethods, method);
 
-/** Returns the method that the input of createPayout selects, with the result of its `publicDetails`. */
+/** Returns the method that the input of createPayout selects, and the details that publicDetails() returns for it. */
 export function selectedPayoutMethod(
   method: PayoutMethodInput,
 ): SelectedMethod<PayoutMethodDefinition> & { publicDetails: object } {
@@ -76,7 +76,7 @@ const CARD_NUMBER_FIELDS = [...paymentMethods, ...payoutMethods]
 export const takesCardNumber = (method: PaymentMethodInput | PayoutMethodInput): boolean =>
   CARD_NUMBER_FIELDS.includes(selectedField(method).field);
 
-/** Returns the method that a confirmation selects, with the wire fields of the confirm. */
+/** Returns the method that a confirmation selects, with the fields of the confirm request except `id`. */
 export function selectedConfirmation(
   confirmation: ConfirmationInput,
 ): SelectedMethod<PaymentMethodDefinition> {

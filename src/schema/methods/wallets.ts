@@ -60,7 +60,7 @@ export abstract class BangladeshWalletPayment extends PaymentResource {
   @StateField() declare state?: Lazy<PaymentState>;
 }
 
-/** Declares a payout field whose value only the create call contains. */
+/** Declares a payout field whose value comes from the create call, because the service does not return it. */
 export const PayoutDetailField = (description: string): PropertyDecorator =>
   NullableField(`${description}; null unless this gateway created the payout.`);
 
@@ -75,14 +75,15 @@ export abstract class WalletPayout extends PayoutResource {
 }
 
 interface WalletDefinition<P extends PaymentResource> {
-  /** The wire type. */
+  /** The value of `payment_method.type` and `payout_method.type` (spec 2.5, 2.8). */
   type: string;
+  /** Name of the wallet in descriptions of the GraphQL schema. */
   brand: string;
   payment: new (definition: PaymentMethodDefinition) => P;
   payout: new (definition: PayoutMethodDefinition) => WalletPayout;
 }
 
-/** Returns the payout definition of a wallet, which needs only an account number (spec 2.8). */
+/** Returns the payout definition of a wallet. Such a payout needs only an account number (spec 2.8). */
 const walletPayoutOf = (
   { type, payout }: WalletDefinition<PaymentResource>,
   title: string,
@@ -96,7 +97,7 @@ const walletPayoutOf = (
   sandbox: { type, currency, required: ['account_number'] },
 });
 
-/** Returns the definition of a wallet of Pakistan, which needs only an account number. */
+/** Returns the definition of a wallet of Pakistan. Its payments and payouts need only an account number. */
 export function pakistanWallet(wallet: WalletDefinition<AccountPayment>): MethodDefinition {
   const { type, brand, payment } = wallet;
   const currency = 'PKR';
@@ -113,7 +114,7 @@ export function pakistanWallet(wallet: WalletDefinition<AccountPayment>): Method
   });
 }
 
-/** Returns the definition of bkash, nagad or rocket, which differ only in their names. */
+/** Returns the definition of a wallet of Bangladesh. These wallets differ only in type, brand and classes. */
 export function bangladeshWallet(wallet: WalletDefinition<BangladeshWalletPayment>): MethodDefinition {
   const { type, brand, payment } = wallet;
   return defineMethod(type, {
@@ -125,7 +126,7 @@ export function bangladeshWallet(wallet: WalletDefinition<BangladeshWalletPaymen
       confirmation: {
         input: CodeConfirmationInput,
         description: `For ${brand}: the code.`,
-        // The service calls the payer's code transaction_id here (spec 4.5).
+        // In this request, the field transaction_id of the service contains the payer's code (spec 4.5).
         toWire: (input: CodeConfirmationInput) => ({ transaction_id: input.code }),
         confirmsState: PaymentState.WAITING_FOR_CODE,
         action: ({ account }: BangladeshWalletPayment) =>
