@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { parseCalendarTime } from '../shared/calendar-time';
 import { parseJson } from '../shared/json-text';
 import { isObject } from '../shared/wire-object';
 import { SCOPES, isScope, parseChannels, type Caller, type Scope } from './caller';
@@ -47,7 +48,7 @@ function parseEntry(entry: unknown, index: number): ClientKey {
   const [createdAt, expiresAt] = ['createdAt', 'expiresAt'].map((name) => {
     const value = times[name];
     if (value === undefined) return null;
-    const time = isString(value) && TIME_PATTERN.test(value) ? Date.parse(value) : NaN;
+    const time = isString(value) && TIME_PATTERN.test(value) ? parseCalendarTime(value) : NaN;
     if (Number.isNaN(time)) throw entryError(`${name}: expected a time such as 2027-01-31T12:00:00Z`);
     return time;
   });

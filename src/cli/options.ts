@@ -1,6 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { InvalidArgumentError } from 'commander';
+import { parseCalendarTime } from '../shared/calendar-time';
 import { isUuid } from '../shared/uuid';
 import { InputError } from './context';
 import { causeCode } from '../shared/error-code';
@@ -31,7 +32,7 @@ const TIME_PATTERN = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\
 
 /** Returns an RFC 3339 time in ms since 1970. A date without a time means 00:00 UTC. @throws InvalidArgumentError */
 export function parseTime(text: string): number {
-  const ms = TIME_PATTERN.test(text) ? Date.parse(text) : NaN;
+  const ms = TIME_PATTERN.test(text) ? parseCalendarTime(text) : NaN;
   if (!Number.isNaN(ms)) return ms;
   throw new InvalidArgumentError(
     'Expected a time with an offset, such as 2026-11-01T00:00:00Z, or a date (UTC).',

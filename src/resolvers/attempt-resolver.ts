@@ -14,6 +14,7 @@ import {
   AttemptOperation,
   AttemptOutcome,
 } from '../schema/attempt';
+import { parseCalendarTime } from '../shared/calendar-time';
 import { paymentMethodByType, payoutMethodByType } from '../schema/methods';
 import { NullableField } from '../schema/nullable-field';
 import { Timestamp, UUID } from '../schema/scalars';
@@ -88,10 +89,8 @@ const HAS_FRACTION_OF_MS = /\.\d{3}\d*[1-9]/;
  */
 function parseTimestamp(name: string, time: string | null | undefined): number | null {
   if (typeof time !== 'string') return null;
-  const ms = Date.parse(time.toUpperCase());
-  const day = time.slice(0, 10);
-  // Rejects a day such as February 30, which Date.parse() reads as March 2.
-  if (Number.isNaN(ms) || !new Date(day).toISOString().startsWith(day))
+  const ms = parseCalendarTime(time);
+  if (Number.isNaN(ms))
     throw badArgumentError(name, 'timestamp', `${name} must be a time that exists in the calendar.`);
   return HAS_FRACTION_OF_MS.test(time) ? ms + 1 : ms;
 }

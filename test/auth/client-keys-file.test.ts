@@ -53,6 +53,7 @@ describe('A CLIENT_KEYS_FILE is refused at start, without its contents in the me
     ['has no valid channels', [{ channels: '*' }, { channels: [OURS, '*'] }], 'channels: '],
     ['has no valid label', [{ label: '' }, { label: 'CANARY label' }], 'label: '],
     ['has no valid expiresAt', [{ expiresAt: '2031-01-01' }], 'expiresAt: '],
+    ['expires on a day that does not exist', [{ expiresAt: '2031-02-30T12:00:00Z' }], 'expiresAt: '],
     ['has an unknown field', [{ CANARY: true }], ''],
   ])('contains an entry that %s; the message names the entry and the field', async (_what, parts, field) => {
     for (const part of parts) {

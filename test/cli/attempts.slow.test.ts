@@ -43,6 +43,8 @@ describeSqliteDesk('attempts', (desk) => {
     [['settle', '--all', ...BECAUSE], 2, '--older-than'],
     [['settle', '--all', '--older-than', '2h', '--channel', 'x', ...BECAUSE], 2, '--channel'],
     [['settle', '--file', 'missing.csv', ...BECAUSE], 2, 'missing.csv'],
+    [['settle', '--file', 'missing.csv', '--channel', randomUUID(), ...BECAUSE], 2, '--channel'],
+    [['settle', 'nothing', 'not_sent', '--kind', 'payout', ...BECAUSE], 2, '--kind'],
     [['approve', 'nothing'], 1, 'proposal'],
     [['withdraw', 'nothing', ...BECAUSE], 1, 'proposal'],
   ])('with the arguments %j exits with %i and names %s', async (args, code, names) => {

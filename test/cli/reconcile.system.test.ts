@@ -247,6 +247,7 @@ describeSqliteBooks('reconcile', (books) => {
 
   test.each<[string, string[], object?]>([
     ['--from', [...TIME, '--from', 'yesterday']],
+    ['--from', [...TIME, '--from', '2026-02-30']],
     ['--to', ['--from', '2026-01-10', '--to', '2026-01-10']],
     ['--to', ['--from', '2026-01-10']],
     ['--channel', [...TIME, '--channel', 'mine']],

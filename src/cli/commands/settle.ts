@@ -71,11 +71,13 @@ function printSettledAttempt(terminal: Terminal, [planned]: readonly PlannedSett
  * @throws UsageError or InputError
  */
 function createPlanner(attempt: string | undefined, outcome: string, options: SettleOptions): Planner {
-  const { file, all, transactionId, status } = options;
+  const { file, all, transactionId, status, olderThan, kind, channel } = options;
   if ([file !== undefined, all === true, attempt !== undefined].filter(Boolean).length !== 1)
     throw new UsageError(
       'attempts settle: expected exactly one of: an attempt with its outcome, --file, --all.',
     );
+  if (!all && [olderThan, kind, channel].some((filter) => filter !== undefined))
+    throw new UsageError('attempts settle: --older-than, --kind and --channel require --all.');
   if (attempt !== undefined) {
     const request = toSettleRequest({ attempt, outcome, transactionId, status });
     return async (session) => [await planSettle(session, request)];
