@@ -2,7 +2,7 @@ import { parseJson } from '../../shared/json-text';
 import { isObject } from '../../shared/wire-object';
 import { badRequest } from './http-error';
 
-/** The parameters of a GraphQL request as the client sent them in a POST, a GET or a subscription message. */
+/** Unvalidated parameters of a GraphQL request, from a POST body, a GET URL or a WebSocket message. */
 export interface GraphQLRequestParams {
   query?: unknown;
   operationName?: unknown;

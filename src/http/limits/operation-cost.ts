@@ -17,16 +17,16 @@ import { badRequest, RequestError } from '../graphql/http-error';
 import type { RateLimit } from './rate-limit';
 import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selection-size';
 
-/** Maximum number of lookups of an operation: enough for five lists with the maximum number of ids. */
+/** Maximum number of lookups of an operation: enough for five lists of 100 ids, the longest that arguments accept. */
 const MAX_LOOKUPS = 500;
-/** Maximum number of values in a response. Writing the response blocks the event loop. */
+/** Maximum number of values of looked-up transactions in a response. Writing them blocks the event loop. */
 const MAX_VALUES = 300_000;
 /**
- * Maximum number of values in pages without lookups (`attempts`, `changes`). Less than MAX_VALUES, because such a page
- * costs one rate limit point only; writing this many values blocks the event loop for 30 ms.
+ * Maximum number of values in pages without lookups (`attempts`, `changes`); writing them takes 30 ms. Less than
+ * MAX_VALUES, because such a page costs one rate limit point only.
  */
 const MAX_PAGE_VALUES = 100_000;
-/** Rate limit points of a mutation: it makes several requests and two journal writes. A lookup costs one point. */
+/** Rate limit points of a mutation, which makes several requests and two journal writes. A lookup costs one point. */
 const POINTS_PER_MONEY_CALL = 5;
 
 interface OperationCost {
@@ -42,7 +42,7 @@ interface OperationCost {
 /** Computes counts or a cost from the coerced variables of an operation, defaults included. */
 type FromVariables<T> = (variables: Record<string, unknown>) => T;
 
-/** Page sizes of root fields that list journal rows. A row is looked up only if `payment` or `payout` is selected. */
+/** Page sizes of root fields that list journal rows. Rows are looked up only if `payment` or `payout` is selected. */
 const PAGE_SIZES: Readonly<Record<string, { default: number; max: number }>> = {
   attempts: ATTEMPTS_PAGE_SIZE,
   changes: CHANGES_PAGE_SIZE,
@@ -119,7 +119,7 @@ export function costCalculator(
   };
 }
 
-/** Returns the points of an operation minus the point consumed at admission; null if the operation exceeds a limit. */
+/** Returns the rate limit points of an operation without the one consumed at admission; null if a limit is exceeded. */
 export const pointsWithinLimits = (cost: OperationCost): number | null =>
   exceededLimitMessage(cost) === null ? pointsAfterAdmission(cost) : null;
 
@@ -134,7 +134,7 @@ function exceededLimitMessage({ lookups, values, pageValues }: OperationCost): s
   return `The pages could have more than ${MAX_PAGE_VALUES} values (selected fields times first).`;
 }
 
-/** Apollo plugin that, before execution, rejects operations above a limit and consumes the points of accepted ones. */
+/** Apollo plugin that rejects operations above a limit, and consumes the rate limit points of all others. */
 export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationContext> => ({
   requestDidStart: async () => ({
     async didResolveOperation({ schema, document, operation, request, contextValue }) {

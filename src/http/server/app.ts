@@ -17,12 +17,12 @@ import { requestContext } from './request-context';
 import { DEFAULT_HEADERS } from './security-headers';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
-/** How long an idle connection stays open: longer than in common proxies, so that the proxy closes it first. */
+/** How long an idle connection stays open: longer than common proxies keep it, so that the proxy closes it first. */
 const KEEP_ALIVE_MS = 72_000;
 
 interface AppOptions {
   log: Logger;
-  /** Proxies whose X-Forwarded-For is trusted. */
+  /** Addresses and networks of proxies whose X-Forwarded-For header is trusted. */
   trustedProxies: readonly string[];
   /** How long a client may take to send a request, in milliseconds. */
   clientTimeoutMs: number;
@@ -53,7 +53,7 @@ function createHttpServer(handler: RequestListener, { clientTimeoutMs, connectio
   return server;
 }
 
-/** Creates a web server without routes, with request ids, security headers, timeouts, limits and GraphQL errors. */
+/** Creates a web server without routes, with request ids, security headers, timeouts, limits and error responses. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { log, trustedProxies } = options;
   const app: FastifyInstance = fastify({
@@ -90,7 +90,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-/** Whether a content type allows UTF-8, the only charset of JSON (RFC 8259, 8.1). */
+/** Whether a content type names no charset or only UTF-8, the only charset of JSON (RFC 8259, 8.1). */
 const allowsUtf8 = (type = ''): boolean =>
   !/charset/i.test(type) || !/charset/i.test(type.replace(/;\s*charset=("?)utf-?8\1\s*(?=;|$)/gi, ''));
 
