@@ -84,7 +84,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
   });
   const urls = await listen(app, metricsServer, config);
   const close = async (): Promise<void> => {
-    // After drain(), stop accepting before subscriptions end, so that subscribers reconnect to other instances.
+    // After drain(), close the listener before subscriptions end, so that subscribers reconnect to other instances.
     if (shutdown.isDraining) await shutdown.stopAccepting(config.shutdownGraceMs / 4);
     shutdown.drain();
     await subscriptions.close();

@@ -13,7 +13,7 @@ import { PreparedOperation } from './prepared-operation';
 const MAX_COMPILED_OPERATIONS = 1000;
 /** Maximum total length of the documents of compiled operations. Compiled, they take about 100 times as much memory. */
 const MAX_DOCUMENT_CHARACTERS = 500_000;
-/** Maximum number of operations of which the cache remembers that Apollo has validated them once. */
+/** Maximum number of operations that the cache remembers as validated once by Apollo. */
 const MAX_VALIDATED_ONCE = 5000;
 const MAX_ACCEPT_HEADERS = 100;
 const MAX_ACCEPT_LENGTH = 300;

@@ -70,8 +70,9 @@ export class PreparedOperation {
         if (error instanceof FallbackError) this.#compiled = null;
       }
     }
-    // Without compiled functions, or after an error in them, graphql-js executes the operation and reports the errors
-    // with locations. No request is sent twice: the context caches lookups, and `rootValue` holds a mutation's result.
+    // If the operation is not compiled, or its compiled functions have failed, graphql-js executes it and reports
+    // errors with locations. No request is sent twice: the context caches lookups, and `rootValue` holds the result of
+    // a mutation.
     const { schema, document, operation } = this.validated;
     return execute({
       schema,

@@ -8,7 +8,7 @@ import { publicMessage, publicVariableMessage } from '../../redaction/graphql-me
 import { RequestError, toRequestError } from './http-error';
 import { invalidValuesOf } from './value-errors';
 
-/** Code of each kind of ServiceError, and whether the caller may repeat the request. */
+/** Code of each kind of ServiceError, and whether the same request may succeed later. */
 const SERVICE_ERRORS: Record<ServiceErrorKind, { code: PublicCode; retryable: boolean }> = {
   UNAVAILABLE: { code: 'SERVICE_UNAVAILABLE', retryable: true },
   TIMEOUT: { code: 'SERVICE_TIMEOUT', retryable: true },

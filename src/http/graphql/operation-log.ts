@@ -3,7 +3,10 @@ import type { GraphQLFormattedError, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
 import type { OperationContext } from '../../resolvers/context';
 
-/** Returns an operation name; undefined for a name over 64 characters or with 5 digits or more, possibly a secret. */
+/**
+ * Returns an operation name if it is safe to log. Returns undefined if the name is absent, invalid, longer than 64
+ * characters, or contains more than four digits: it may then be a secret.
+ */
 export const loggableName = (name: unknown): string | undefined =>
   typeof name === 'string' && /^[_A-Za-z][_0-9A-Za-z]{0,63}$/.test(name) && !/(\d\D*){5}/.test(name)
     ? name
@@ -43,7 +46,7 @@ interface OperationLogFields {
   codes: readonly string[];
 }
 
-/** Writes the log line of an ended operation. It never contains the document, the variables or a result. */
+/** Writes the log line of an ended operation. The line never contains the document, the variables or a result. */
 export function logEndedOperation(
   log: Logger,
   { requestId, caller }: OperationLogContext,

@@ -70,7 +70,7 @@ const publicPath = (path: readonly string[]): string[] =>
     /^\d{1,4}$/.test(name) ? name : redactGraphqlName(name),
   );
 
-/** Returns the field that a message reports as missing, null or unknown; undefined for other messages. */
+/** Returns the name of a field that a message reports as missing, null or unknown; undefined for other messages. */
 const fieldNameIn = (reason: string): string | undefined =>
   /^Field "(?:[^".]*\.)?([^".]*)" (?:of required|is not defined|must be non-null)/.exec(reason)?.[1];
 

@@ -3,15 +3,15 @@
  * measurements of what clients need and what an accepted document costs (docs/decisions/0009-document-limits.md).
  */
 export const DOCUMENT_LIMITS = {
-  // To locate an error, graphql-js counts lines from the top. A query for all fields of type Attempt has 1100 lines.
+  // graphql-js needs more time to locate an error in more lines. A query for all fields of type Attempt has 1100.
   lines: { limit: 2000, unit: 'lines' },
   // Bounds the work of parser and validation. A query for all fields of type Attempt has 1600 tokens.
   tokens: { limit: 5000, unit: 'tokens' },
-  // graphql-js compares an unknown name with all known names to suggest one. Aliases are repeated in the response.
+  // Bounds the search for names that are similar to an unknown one, and the length of aliases in responses.
   name: { limit: 128, unit: 'characters in a name' },
-  // Aliases are repeated in the response, and operation names are logged.
+  // Keeps card numbers out of responses, which repeat aliases, and out of logs, which contain operation names.
   cardNumbers: { limit: 0, unit: 'card numbers in names or aliases' },
-  // Bounds the recursion of the parser. The standard introspection query has 18 levels. Also stops fragment cycles.
+  // Bounds the recursion of the parser and rejects fragment cycles. The standard introspection query has 18 levels.
   nesting: { limit: 50, unit: 'levels of nesting, in brackets or through fragments' },
   // Every operation is validated, although only one is executed.
   operations: { limit: 20, unit: 'operations' },
@@ -27,7 +27,7 @@ export const DOCUMENT_LIMITS = {
   mutations: { limit: 1, unit: 'mutation in one operation' },
   // Each introspection field can return the whole schema, which takes 20 ms to write to a response.
   introspections: { limit: 2, unit: 'introspection fields in one operation' },
-  // Each selection is resolved for every type or field of the schema. The standard query has 240 selections.
+  // Each selection is resolved for every type or field of the schema. The standard introspection query has 240.
   introspected: {
     limit: 300,
     unit: 'selections in introspection, counting a fragment as often as it is spread',

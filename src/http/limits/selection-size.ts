@@ -16,7 +16,10 @@ import { assertLimit } from './limits';
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** Returns the fragments of a document by name; of several with the same name the last one, as in graphql-js. */
+/**
+ * Returns the fragments of a document by name. If several fragments have the same name, the last one counts, as in
+ * graphql-js.
+ */
 export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   new Map(
     definitions
@@ -53,7 +56,7 @@ interface SelectionSize {
   aliases: number;
   /** Nesting depth of introspection fields whose type is a list. */
   listDepth: number;
-  /** Number of nested levels. A fragment is one level. */
+  /** Number of nested levels. A fragment counts as one level. */
   depth: number;
 }
 

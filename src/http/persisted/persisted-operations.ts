@@ -21,13 +21,13 @@ interface PersistedOptions {
   onUnlisted(name: string | null): void;
 }
 
-/** Looks up operations in a manifest. In mode `require`, rejects operations that it lacks (trusted documents). */
+/** Looks up operations in a manifest. In mode `require`, rejects operations outside it (trusted documents). */
 export class PersistedOperations {
   readonly #byId = new Map<string, ManifestOperation>();
   readonly #byText = new Map<string, ManifestOperation>();
   readonly #byNormalizedText = new Map<string, ManifestOperation>();
 
-  /** Reads and validates the manifest. Throws an Error with the reason, or with all errors of its operations. */
+  /** Reads and validates the manifest. Throws an Error if it cannot be read, or one that lists all invalid operations. */
   constructor(private readonly options: PersistedOptions) {
     const { settings, schema } = options;
     if (settings.manifest === null) return;
@@ -51,7 +51,7 @@ export class PersistedOperations {
     if (!operation) return params;
     const resolved = { ...params, query: operation.body };
     delete resolved.documentId;
-    // Remove the persisted query, because Apollo would compare its id with the hash of the document.
+    // Remove the persisted query: Apollo would compare its sha256Hash, which may be another id, with the document.
     if (isObject(params.extensions))
       resolved.extensions = { ...params.extensions, persistedQuery: undefined };
     return resolved;
@@ -90,7 +90,7 @@ export class PersistedOperations {
     if (existing)
       return existing.body === body ? [] : [`operation ${id}: two different documents have this id`];
     const normalized = normalizeDocument(body);
-    // A manifest may contain one document under several ids.
+    // If a document has several ids, all of them lead to the same operation.
     const canonical = this.#byNormalizedText.get(normalized) ?? operation;
     this.#byId.set(id, canonical);
     this.#byText.set(body, canonical);

@@ -63,11 +63,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => randomUUID(),
     serverFactory: (handler) => createHttpServer(handler, options),
-    // Fastify calls frameworkErrors for URLs that it cannot route. Its own response would quote the URL.
+    // Handle URLs that Fastify cannot route. Fastify's own response would quote the URL.
     frameworkErrors: (error, request, reply) =>
       void sendError(request, setDefaultHeaders(request, reply), errorForStatus(error.statusCode ?? 400)),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    // graceful-shutdown.ts responds instead, because Fastify's response is not a GraphQL error.
+    // During a shutdown, GracefulShutdown responds, because Fastify's response would not be a GraphQL error.
     return503OnClosing: false,
     rewriteUrl: ({ url = '/' }) => (isPercentEncodedUtf8(url.replace(/[?#].*$/s, '')) ? url : '/'),
   });
@@ -94,7 +94,10 @@ export function createApp(options: AppOptions): FastifyInstance {
 const allowsUtf8 = (type = ''): boolean =>
   !/charset/i.test(type) || !/charset/i.test(type.replace(/;\s*charset=("?)utf-?8\1\s*(?=;|$)/gi, ''));
 
-/** Adds the parser of bodies: JSON in UTF-8 without duplicate names. A byte order mark is ignored (RFC 8259, 8.1). */
+/**
+ * Adds the parser of request bodies. It accepts JSON in UTF-8 without duplicate names, and ignores a byte order mark
+ * (RFC 8259, 8.1).
+ */
 function addJsonBodyParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {

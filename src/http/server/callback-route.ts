@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { nextEventLoopTurn } from '../../shared/next-turn';
 
-/** Maximum size of a callback's body at which the connection stays open. The body is discarded. */
+/** Maximum body size of a callback after which the connection stays open. Bodies are discarded. */
 const SMALL_BODY_BYTES = 64 * 1024;
 
 /** Captures the path after /callbacks/. Also matches absolute URLs, which some clients send in the request line. */

@@ -43,7 +43,7 @@ export class UnreadResponses {
   }
 
   #check(): void {
-    // The timeout is a number of checks, because clocks can jump.
+    // Measure the timeout in checks, because clocks can jump.
     const maxChecks = Math.ceil(this.limits.clientTimeoutMs / CHECK_INTERVAL_MS);
     const marks = new Map<ClientConnection, FlushMark>();
     for (const connection of this.connections.all()) {

@@ -71,7 +71,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
     return DONE;
   }
 
-  /** Ends the subscription with an error: the pending, or else the next, call of next() throws a SubscriptionError. */
+  /** Ends the subscription with an error. The pending call of next(), or the next one, throws a SubscriptionError. */
   fail(error: unknown): void {
     if (this.#isDone) return;
     this.#cause = error;

@@ -26,7 +26,7 @@ interface WebSocketOptions {
   authenticator: Authenticator;
   /** Limits the number of connections, with and without subscriptions. */
   quota: QuotaLimiter;
-  /** Interval of the pings. */
+  /** Interval at which pings are sent. */
   heartbeat: SharedInterval;
   /** Origins, besides the gateway's own, whose pages may connect. */
   corsOrigins: readonly string[];
