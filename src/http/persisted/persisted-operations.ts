@@ -27,7 +27,7 @@ export class PersistedOperations {
   readonly #byText = new Map<string, ManifestOperation>();
   readonly #byNormalizedText = new Map<string, ManifestOperation>();
 
-  /** Reads and validates the manifest. Throws an Error if it cannot be read, or one that lists all invalid operations. */
+  /** Reads and validates the manifest. Throws an Error if the manifest cannot be read or has invalid operations. */
   constructor(private readonly options: PersistedOptions) {
     const { settings, schema } = options;
     if (settings.manifest === null) return;
