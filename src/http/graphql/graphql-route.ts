@@ -96,7 +96,7 @@ const FORBIDDEN_HOST_ERROR = new RequestError(
   'Authentication is off, so the Host header must name this machine, such as localhost.',
 );
 
-/** Whether a header occurs twice. Reads rawHeaders, because headersDistinct would stay in memory during a stream. */
+/** Whether a header occurs more than once. Reads rawHeaders: headersDistinct would stay in memory during a stream. */
 const isRepeated = (name: string, rawHeaders: readonly string[]): boolean =>
   rawHeaders.filter(
     (raw, index) => index % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name,

@@ -40,7 +40,7 @@ function createHttpServer(handler: RequestListener, { clientTimeoutMs, connectio
       headersTimeout: clientTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, clientTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Ignore upgrades to anything but WebSocket, because some clients offer HTTP/2 in every request.
+      // Ignore upgrades to anything but a WebSocket at /graphql: some clients offer HTTP/2 in every request.
       shouldUpgradeCallback: (request) => {
         const isUpgrade = server.listenerCount('upgrade') > 0 && wantsWebSocket(request);
         if (isUpgrade) connections.markUpgraded(request.socket);

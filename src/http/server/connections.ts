@@ -25,7 +25,7 @@ export interface ClientConnection {
   waitingRequestCount: number;
   /** Whether the connection was upgraded to a WebSocket. */
   isUpgraded: boolean;
-  /** The caller authenticated last on this connection; undefined before the first authentication. */
+  /** Id of the caller that was authenticated last on this connection; undefined before the first authentication. */
   callerId: string | undefined;
 }
 

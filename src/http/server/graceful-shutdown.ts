@@ -86,7 +86,7 @@ export class GracefulShutdown {
     return acceptedBefore === this.#acceptedCount && performance.now() - startedAt < MAX_QUIET_MS;
   }
 
-  /** Destroys connections without a request in progress. Closes the others after their latest response. */
+  /** Destroys connections without a complete request in progress. Closes the others after their latest response. */
   #closeConnections(): void {
     this.#closing = true;
     for (const { socket, latest, waitingRequestCount: waiting } of this.#httpConnections()) {

@@ -69,7 +69,7 @@ export class SseHandler {
     let isAlive = true;
     const stopPinging = this.heartbeat.addCallback(() => {
       if (raw.writableEnded) return;
-      // Disconnect a client that has not read the previous ping.
+      // Disconnect a client that does not read: the previous ping is still buffered.
       if (!isAlive) return void raw.destroy();
       isAlive = false;
       raw.write(':\n\n', () => (isAlive = true));

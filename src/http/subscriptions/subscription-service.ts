@@ -20,7 +20,7 @@ import type { SubscriptionDocuments } from './subscription-documents';
 interface SubscriptionTrace {
   /** Calls `work` with the span as the active span. */
   runInSpan<T>(work: () => T): T;
-  /** Ends the span. Called after the first result and at the end of the subscription; only the first call counts. */
+  /** Ends the span. Called after every result and at the end of the subscription; only the first call counts. */
   end(name: string | undefined, codes: readonly unknown[]): void;
 }
 
