@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { AuditLog, AuditLogError, type AuditProblem } from '../observability/audit/audit-log';
-import { systemClock, type Clock } from '../shared/clock';
+import type { Clock } from '../shared/clock';
 import { ConfigError, type Config } from '../config';
 import { createPaymentServiceClient } from './payment-service';
 import type { Journal } from '../datasources/journal/journal';
@@ -14,26 +14,19 @@ import type { Tracing } from '../observability/tracing/start-tracing';
 import { startWebServer, type WebServer } from './http-server';
 import type { BaseParts } from './parts';
 
-/** A gateway that is listening. Closing it waits for work in flight. */
+/** A started gateway. close() waits for work in flight, then stops all parts. */
 export type Gateway = WebServer;
 
-/** Opens the journal at a URL. */
+/** Opens the journal, the durable record of creates, at `file:<path>` or `postgres://…`. */
 export type OpenJournal = (url: string) => Promise<Journal>;
-
-interface GatewayDependencies {
-  open?: OpenJournal | undefined;
-  /** Identifies this run of the sandbox in the journal, because the sandbox loses its transactions when it stops. */
-  sandboxId?: string | undefined;
-}
 
 /** Builds and starts the gateway. If a part fails to start, closes those already started and rethrows the error. */
 export async function startGateway(
   config: Config,
   log: Logger,
-  clock: Clock = systemClock,
-  { open = openJournal, sandboxId = randomUUID() }: GatewayDependencies = {},
+  clock: Clock,
+  { open = openJournal }: { open?: OpenJournal | undefined },
 ): Promise<Gateway> {
-  /** Closes the parts of the gateway in reverse order of their start. */
   const closers = new AsyncDisposableStack();
   try {
     const tracing = await openTracing(config, log, clock);
@@ -48,7 +41,8 @@ export async function startGateway(
     closers.defer(() => audit.close());
     const notifier = openNotifier(parts);
     closers.defer(() => notifier.close());
-    const serviceId = config.sandbox ? `sandbox ${sandboxId}` : config.service.baseUrl;
+    // Use a new id for each start of the sandbox, because the sandbox loses its transactions when it stops.
+    const serviceId = config.sandbox ? `sandbox ${randomUUID()}` : config.service.baseUrl;
     const operations = startOperations({
       payments: service.payments,
       payouts: service.payouts,
@@ -101,12 +95,12 @@ const createObserver = (
   },
 });
 
-/** Starts tracing if it is configured. Otherwise, returns undefined and does not load the OpenTelemetry SDK. */
+/** Starts tracing. If tracing is not configured, returns undefined and does not load the OpenTelemetry SDK. */
 async function openTracing(config: Config, log: Logger, clock: Clock): Promise<Tracing | undefined> {
   const { tracing: settings, service, shutdownGraceMs } = config;
   if (!settings) return undefined;
   const { startTracing } = await import('../observability/tracing/start-tracing.js');
-  // Limit the time of the final export: it runs last, when work in flight may have used most of the grace period.
+  // The final export of spans may take a quarter of the grace period, because work in flight may use the rest.
   return startTracing({ settings, service, log, now: () => clock.now(), flushMs: shutdownGraceMs / 4 });
 }
 

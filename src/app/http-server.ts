@@ -34,26 +34,27 @@ export interface WebServer {
   /** URL of the server at METRICS_PORT, without a trailing slash; null if METRICS_PORT is not set. */
   metricsUrl: string | null;
   /**
-   * Fails readiness checks and asks clients to reconnect elsewhere. Requests are still served. If drain() was called, a
-   * later close() also waits for requests on connections that were accepted just before close().
+   * Makes readiness checks fail and asks clients to reconnect to other instances. Requests are still served. After
+   * drain(), close() also waits, for a limited time, until open connections have sent their requests.
    */
   drain(): void;
   /** Stops accepting work; resolves when work in flight has ended. */
   close(): Promise<void>;
-  /** Closes all connections at once, without waiting for work in flight. */
+  /** Closes all client connections immediately, without waiting for work in flight. */
   abandon(): void;
 }
 
-/** The parts of the gateway that the web server uses. */
+/** Parts of the gateway that the web server uses, besides BaseParts. */
 interface ServedParts {
   operations: Operations;
   audit: AuditLog;
-  /** Returns why the journal cannot be written; null if it can. */
+  /** Returns the reason why the journal cannot be written, such as `disk_full`; null if it can be written. */
   journalReason(): string | null;
+  /** Whether a circuit breaker for the payment service is open. */
   isServiceDown(): boolean;
 }
 
-/** Starts the public server (GraphQL, callbacks, explorer) and the metrics server. */
+/** Starts the public server (GraphQL, callbacks, explorer) and, if METRICS_PORT is set, the metrics server. */
 export async function startWebServer(parts: BaseParts, served: ServedParts): Promise<WebServer> {
   const { config, metrics, tracing } = parts;
   const { operations, journalReason, isServiceDown } = served;
@@ -83,7 +84,7 @@ export async function startWebServer(parts: BaseParts, served: ServedParts): Pro
   });
   const urls = await listen(app, metricsServer, config);
   const close = async (): Promise<void> => {
-    // After drain(), stop accepting before subscriptions end, so that their clients reconnect to another instance.
+    // After drain(), close the listener before subscriptions end, so that subscribers reconnect to other instances.
     if (shutdown.isDraining) await shutdown.stopAccepting(config.shutdownGraceMs / 4);
     shutdown.drain();
     await subscriptions.close();
@@ -132,7 +133,7 @@ async function createServer(parts: BaseParts) {
   return { app, schema, apollo, compiled, admission, authenticator, connections, unread, eventLoopLag };
 }
 
-/** Adds /graphql, with subscriptions over WebSockets and server-sent events. */
+/** Adds /graphql, which also serves WebSockets, and /graphql/stream for server-sent events. */
 async function addGraphqlRoutes(
   { config, log, clock, metrics, tracing }: BaseParts,
   { operations, audit }: ServedParts,
@@ -199,10 +200,16 @@ async function listen(
   return { url: urlOf(app), metricsUrl: metricsServer && urlOf(metricsServer) };
 }
 
-/** Maximum fraction of the connections that one IP address can have if MAX_CONNECTIONS_PER_ADDRESS is not set. */
+/**
+ * Maximum fraction of all connections that one IPv4 address or IPv6 /64 network may have if
+ * MAX_CONNECTIONS_PER_ADDRESS is not set.
+ */
 const MAX_FRACTION_PER_ADDRESS = 0.75;
 
-/** Creates the connection limits. If MAX_CONNECTIONS is unset or too high, maxClientConnections() is the total. */
+/**
+ * Creates the limits for client connections. If MAX_CONNECTIONS is not set, or higher than maxClientConnections(), the
+ * maximum is maxClientConnections().
+ */
 function createConnections({ config, metrics, log, clock }: BaseParts): Connections {
   const { maxConnections: wantedConnections, maxConnectionsPerAddress, trustedProxies } = config.limits;
   const capacity = maxClientConnections(descriptorLimit());

@@ -9,7 +9,7 @@ import type { BaseParts } from './parts';
 
 /**
  * Opens the journal with metrics and traces of its calls, and starts to check regularly whether it can be written.
- * Throws a ConfigError if DATABASE_URL cannot be used.
+ * Throws a ConfigError if DATABASE_URL cannot be used, but does not throw if PostgreSQL is unreachable.
  */
 export async function openMonitoredJournal(
   { config, metrics, tracing, clock, log }: BaseParts,
@@ -36,14 +36,14 @@ export async function openMonitoredJournal(
     await close();
     throw new ConfigError([`DATABASE_URL: ${journalErrorText(currentError)}.`]);
   }
-  /** Returns why the journal counts as unavailable; null if it can be written. */
+  /** Returns the reason why the journal is unavailable, such as `disk_full`; null if it is available. */
   const journalReason = () => monitor.currentError?.reason ?? null;
   return { journal, journalReason, close };
 }
 
 const INSPECTION_TIMEOUT_MS = 5_000;
 
-/** Logs the guarantees that PostgreSQL lacks. If it is unreachable, logs nothing: the journal monitor does. */
+/** Logs each guarantee that PostgreSQL lacks. Logs nothing if PostgreSQL is unreachable: JournalMonitor logs that. */
 async function logWeaknesses(url: string, log: BaseParts['log']): Promise<void> {
   const weaknesses = await inspectPostgres(url, INSPECTION_TIMEOUT_MS).then(weaknessesOf, () => []);
   for (const reason of weaknesses)

@@ -4,11 +4,12 @@ import type { Metrics } from '../observability/metrics/metrics';
 import type { Tracing } from '../observability/tracing/start-tracing';
 import type { Clock } from '../shared/clock';
 
-/** Dependencies that the parts of the gateway share. `tracing`: undefined if tracing is not configured. */
+/** Dependencies that the parts of the gateway share. */
 export interface BaseParts {
   config: Config;
   log: Logger;
   clock: Clock;
   metrics: Metrics;
+  /** Undefined if tracing is not configured. */
   tracing: Tracing | undefined;
 }

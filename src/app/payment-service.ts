@@ -12,7 +12,10 @@ import type { BaseParts } from './parts';
 
 const CREDENTIALS_SETTING = 'SERVICE_CREDENTIALS_FILE';
 
-/** Opens the credentials of every channel. Throws a ConfigError if the file or the related settings cannot be used. */
+/**
+ * Opens the credentials of every channel. Throws a ConfigError if SERVICE_CREDENTIALS_FILE is invalid, or if only one
+ * of SERVICE_API_KEY and SERVICE_SECRET_KEY is set.
+ */
 function openCredentials({ service, sandbox }: Config, log: Logger): Credentials {
   const { apiKey, secretKey, credentialsFile } = service;
   const isApiKeySet = apiKey !== SANDBOX_CREDENTIALS.apiKey;
@@ -45,7 +48,7 @@ function openCredentials({ service, sandbox }: Config, log: Logger): Credentials
   return readSettingFile(CREDENTIALS_SETTING, () => new Credentials({ file, settings, onCredentialEvent }));
 }
 
-/** Creates the client of the payment service. Throws a ConfigError if the credentials cannot be used. */
+/** Creates the client of the payment service. Throws a ConfigError if the credentials are invalid. */
 export function createPaymentServiceClient({ config, clock, log, metrics, tracing }: BaseParts) {
   const { baseUrl, timeoutMs, notFoundStatus, notFoundFields } = config.service;
   const credentials = openCredentials(config, log);
@@ -72,7 +75,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     bulkheads: () => transport.policy.bulkheads(),
     clockSkew: () => Math.abs(transport.skewMs) / 1000,
   });
-  // Callers without a subscription should poll as often as the gateway does right after a change.
+  // Recommend the gateway's own first poll interval to callers that poll (pollAfterMs).
   const [payer, provider] = [config.watching.schedule.payer[0], config.watching.schedule.provider[0]];
   const callerIntervals = callerPollIntervals({
     payer: payer?.everyMs ?? 0,
@@ -84,7 +87,7 @@ export function createPaymentServiceClient({ config, clock, log, metrics, tracin
     callbackTokens,
     /** Whether a circuit breaker is open. */
     isDown: (): boolean => Object.values(transport.policy.breakers()).includes(true),
-    /** Whether lookups wait for a free slot. */
+    /** Whether lookups wait because all slots for lookups are in use. */
     isBusy: (): boolean => transport.policy.bulkheads().lookups.waiting > 0,
     /** Closes the client. Resolves when requests in flight have ended. */
     close: async (): Promise<void> => {

@@ -4,11 +4,11 @@ interface BannerOptions {
   gatewayUrl: string;
   sandboxUrl: string;
   hasExplorer: boolean;
-  /** Whether requests must be authenticated. */
+  /** Whether requests must be authenticated. The printed command then has an Authorization header to fill in. */
   needsKey: boolean;
 }
 
-/** Returns the text that `npm start` prints with the embedded sandbox: URLs, and a first query to paste. */
+/** Returns the text that `npm start` prints with the embedded sandbox: URLs, and a command that creates a payment. */
 export const startupBanner = ({ gatewayUrl, sandboxUrl, hasExplorer, needsKey }: BannerOptions): string => `
 paygraph is listening.
 

@@ -11,9 +11,9 @@ import type { RateLimit } from '../limits/rate-limit';
 import { PreparedOperation } from './prepared-operation';
 
 const MAX_COMPILED_OPERATIONS = 1000;
-/** Maximum total length of the compiled documents. Their compiled form takes about 100 times as much memory. */
+/** Maximum total length of the documents of compiled operations. Compiled, they take about 100 times as much memory. */
 const MAX_DOCUMENT_CHARACTERS = 500_000;
-/** Maximum number of operations that are remembered because Apollo has validated them at least once. */
+/** Maximum number of operations that the cache remembers as validated once by Apollo. */
 const MAX_VALIDATED_ONCE = 5000;
 const MAX_ACCEPT_HEADERS = 100;
 const MAX_ACCEPT_LENGTH = 300;
@@ -24,7 +24,7 @@ const isAbsent = (value: unknown): value is null | undefined => value === null |
 
 /**
  * Executes operations that Apollo has validated twice, without the overhead of Apollo. Records which operations Apollo
- * has validated, and which content type Apollo sends for an Accept header. Leaves unusual requests to Apollo, before
+ * has validated, and which content type Apollo sends for an Accept header. Leaves every other request to Apollo, before
  * anything is executed (docs/decisions/0013-compiled-operations.md).
  */
 export class CompiledOperationCache {
@@ -41,7 +41,7 @@ export class CompiledOperationCache {
     private readonly options: { rate: RateLimit; operationLog: LogOperation; formatError: FormatError },
   ) {}
 
-  /** Apollo plugin that compiles an operation when Apollo has validated it for the second time. */
+  /** Apollo plugin that compiles a query or mutation once Apollo has validated it twice. */
   readonly compileRepeatedOperations: ApolloServerPlugin<OperationContext> = {
     requestDidStart: async () => ({
       didResolveOperation: async ({ schema, document, operation, source, request }) => {
@@ -61,8 +61,8 @@ export class CompiledOperationCache {
   }
 
   /**
-   * Executes a compiled operation. The response has status 200. Returns null, without executing anything, if
-   * Apollo has to execute or reject the request.
+   * Executes a compiled operation. Returns body and content type of the response, whose status is 200. Returns null,
+   * without executing anything, if Apollo has to execute or reject the request.
    */
   async tryExecute({ params, digest, accept, context }: OperationRequest) {
     const contentType = this.#contentTypeByAccept.get(accept ?? '');
@@ -86,7 +86,7 @@ export class CompiledOperationCache {
     return { contentType, body: `${JSON.stringify({ errors, data: result.data })}\n` };
   }
 
-  /** Returns the compiled operation; undefined if there is none, or if Apollo has to check the request. */
+  /** Returns the compiled operation of a request; undefined if there is none, or if Apollo has to check the request. */
   #find({ operationName, variables, extensions }: AdmittedRequest['params'], digest: string | null) {
     if (digest === null || !isObject(variables ?? {})) return undefined;
     if (!isAbsent(operationName) && typeof operationName !== 'string') return undefined;

@@ -26,7 +26,7 @@ interface ValidatedOperation {
 interface CompiledExecutor {
   /** Calls the resolver of the root field, if there is one. Throws before the call if an argument is invalid. */
   callResolver(context: OperationContext, variables: Variables): unknown;
-  /** Selects the response data from the resolved value. Throws a FallbackError if graphql-js must run the operation. */
+  /** Selects the response data from the resolver's result. Throws an error if graphql-js must run the operation. */
   selectData: (value: unknown) => Variables;
 }
 
@@ -70,8 +70,9 @@ export class PreparedOperation {
         if (error instanceof FallbackError) this.#compiled = null;
       }
     }
-    // Without compiled code, or after it failed, graphql-js executes the operation and reports errors with locations.
-    // Nothing is sent twice: the context caches lookups, and a mutation's resolver returns the result in `rootValue`.
+    // If the operation is not compiled, or its compiled functions have failed, graphql-js executes it and reports
+    // errors with locations. No request is sent twice: the context caches lookups, and `rootValue` holds the result of
+    // a mutation.
     const { schema, document, operation } = this.validated;
     return execute({
       schema,
@@ -85,8 +86,8 @@ export class PreparedOperation {
 }
 
 /**
- * Compiles an operation. Returns null if graphql-js has to execute the operation: it has introspection, directives, a
- * very large selection, or several root fields, for which graphql-js determines the order of the errors.
+ * Compiles an operation. Returns null if graphql-js has to execute the operation, for example because of introspection,
+ * directives, or several root fields, for which graphql-js determines the order of the errors.
  */
 function compileOperation(validated: ValidatedOperation): CompiledExecutor | null {
   try {
@@ -97,7 +98,7 @@ function compileOperation(validated: ValidatedOperation): CompiledExecutor | nul
   }
 }
 
-/** Passed as GraphQLResolveInfo, which no resolver of this gateway uses. */
+/** Passed to resolvers as GraphQLResolveInfo, which no resolver of this gateway uses. */
 const NO_INFO = undefined as never;
 
 function compile({ schema, document, operation }: ValidatedOperation): CompiledExecutor {

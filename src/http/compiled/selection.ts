@@ -17,18 +17,19 @@ import {
 } from 'graphql';
 import type { Fragments } from '../limits/selection-size';
 
-/** Converts a resolved value to response data. Throws a FallbackError if graphql-js must execute the operation. */
+/** Converts a resolved value to response data. Throws an error if graphql-js must execute the operation. */
 export type ValueReader = (value: unknown) => unknown;
 
 /**
- * Thrown if graphql-js has to execute the operation: it cannot be compiled, or a value is a promise, a function, an
- * error, or null although its type is non-null. There is one instance, because nobody reads its stack.
+ * Thrown if graphql-js has to execute the operation: either the operation cannot be compiled, or a resolved value is
+ * not plain data of its type (such as a promise, an error, or null for a non-null type). The same instance is thrown
+ * every time, because nothing reads its stack.
  */
 export class FallbackError extends Error {
   static readonly INSTANCE = new FallbackError();
 }
 
-/** Throws the FallbackError. If `value` is a promise, ignores its rejection, which would otherwise end the process. */
+/** Throws the FallbackError. If `value` is a promise, handles its rejection, which would otherwise end the process. */
 export function throwFallback(value?: unknown): never {
   if (value instanceof Promise) value.catch(() => undefined);
   throw FallbackError.INSTANCE;
@@ -40,7 +41,10 @@ const needsGraphqlJs = (value: unknown): boolean =>
   value instanceof Error ||
   (typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function');
 
-/** Maximum number of fields. Fragment fields count once per object type. All fields of all payment types: about 300. */
+/**
+ * Maximum number of fields in a compiled operation. A field in a fragment counts once for each object type. A query for
+ * all fields of all payment types has about 300.
+ */
 const MAX_FIELDS = 1000;
 
 /** Compiles the selections of one operation to functions that read resolved values. */
@@ -53,8 +57,8 @@ export class SelectionCompiler {
   ) {}
 
   /**
-   * Returns the fields of an object type that selection sets select, by response name and in response order.
-   * Throws a FallbackError if a selection has a directive, or if there are too many fields.
+   * Returns the fields that selection sets select on an object type, by response name and in response order. Throws a
+   * FallbackError if a selection has a directive, or if the operation has more than MAX_FIELDS fields.
    */
   selectedFields(
     type: GraphQLObjectType,
@@ -89,7 +93,7 @@ export class SelectionCompiler {
     return fields;
   }
 
-  /** Returns a reader for the value of a field that is selected by these nodes. */
+  /** Returns a reader for the value of a field. `type` is the type of the field, `nodes` are all its selections. */
   readerFor(type: GraphQLOutputType, nodes: readonly FieldNode[]): ValueReader {
     const read = this.#nonNullReader(getNullableType(type), nodes);
     const isRequired = isNonNullType(type);
@@ -111,7 +115,7 @@ export class SelectionCompiler {
       : this.#objectReader(type as GraphQLObjectType, sets);
   }
 
-  /** Returns a reader for an interface or union. Its resolveType returns the object's class name (build-schema.ts). */
+  /** Returns a reader for an interface or union, whose resolveType returns the value's class name (build-schema.ts). */
   #abstractReader(type: GraphQLAbstractType, sets: readonly SelectionSetNode[]): ValueReader {
     const readers = new Map<string, ValueReader>();
     const { resolveType } = type;

@@ -5,14 +5,14 @@ import type { PersistedOperations } from '../persisted/persisted-operations';
 import { RequestError } from './http-error';
 import type { GraphQLRequestParams } from './request-params';
 
-/** A request that passed the checks of Admission, with its document in place of a persisted id. */
+/** A request that Admission has accepted, with its document in place of a persisted id. */
 export interface AdmittedRequest {
   params: GraphQLRequestParams;
-  /** Digest of the document; null if the request has no document. */
+  /** SHA-256 of the document; null if the request has no document. */
   digest: string | null;
 }
 
-/** Applies the rate limit, persisted operations and document limits to the requests of every transport. */
+/** Applies rate limit, persisted operations and document limits to GraphQL requests over HTTP and WebSocket. */
 export class Admission {
   constructor(
     private readonly checks: { limits: DocumentLimits; persisted: PersistedOperations; rate: RateLimit },
@@ -23,10 +23,10 @@ export class Admission {
     return this.checks.rate.consume(caller, 1);
   }
 
-  /** Admits a request. Throws a RequestError if the request is rejected. */
+  /** Checks a request and replaces a persisted id with its document. Throws a RequestError if a check fails. */
   async admit(params: GraphQLRequestParams, caller: Caller): Promise<AdmittedRequest> {
     const { limits, persisted, rate } = this.checks;
-    // costLimitPlugin or CompiledOperationCache consumes the other points, once the operation's cost is known.
+    // Consume one point now. costLimitPlugin or CompiledOperationCache consumes the rest when the cost is known.
     await rate.consume(caller, 1);
     const resolved = persisted.resolve(params, caller.kind);
     if (typeof resolved.query !== 'string') return { params: resolved, digest: null };

@@ -16,7 +16,7 @@ import type { RateLimit } from '../limits/rate-limit';
 import { landingPagePlugin, type LandingPageOptions } from '../server/landing-page';
 import { requestContext } from '../server/request-context';
 
-/** Formats an error for the caller of the operation. */
+/** Formats an error for the caller. `error` is the original error, `formatted` its standard GraphQL form. */
 export type FormatError = (formatted: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
 
 interface ApolloOptions extends LandingPageOptions {
@@ -51,14 +51,14 @@ export function createApolloServer(options: ApolloOptions) {
     parseOptions: { maxTokens: MAX_TOKENS },
     // Limit the number of errors: graphql-js reads the document from its start to locate each error.
     validationOptions: { maxErrors: 20 },
-    // Set explicitly, because Apollo's default depends on NODE_ENV, and stack traces may contain values.
+    // Never send stack traces, which may contain secrets. Apollo's default depends on NODE_ENV.
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     logger: apolloLogger(log),
     formatError,
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
-      // Nothing is reported to Apollo, even if APOLLO_KEY is set.
+      // Report nothing to Apollo's cloud services, even if APOLLO_KEY is set.
       ApolloServerPluginUsageReportingDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
@@ -71,7 +71,7 @@ export function createApolloServer(options: ApolloOptions) {
   });
 }
 
-/** Logs Apollo's warnings and errors as warnings. Drops its other messages, which may hold documents and variables. */
+/** Logs Apollo's warnings and errors as warnings. Drops other messages, which may contain documents and variables. */
 function apolloLogger(log: Logger) {
   const ignore = (): void => undefined;
   const warn = (message?: unknown): void => log.warn({ source: 'apollo' }, String(message).slice(0, 200));

@@ -8,8 +8,7 @@ import { publicMessage, publicVariableMessage } from '../../redaction/graphql-me
 import { RequestError, toRequestError } from './http-error';
 import { invalidValuesOf } from './value-errors';
 
-/** Translates every error to a GraphQL error for the caller: code, message and extensions. */
-
+/** Code of each kind of ServiceError, and whether the same request may succeed later. */
 const SERVICE_ERRORS: Record<ServiceErrorKind, { code: PublicCode; retryable: boolean }> = {
   UNAVAILABLE: { code: 'SERVICE_UNAVAILABLE', retryable: true },
   TIMEOUT: { code: 'SERVICE_TIMEOUT', retryable: true },
@@ -19,7 +18,7 @@ const SERVICE_ERRORS: Record<ServiceErrorKind, { code: PublicCode; retryable: bo
   NOT_FOUND: { code: 'NOT_FOUND', retryable: false },
 };
 
-/** Codes of errors in the request, each with the message that is used if publicMessage() returns none. */
+/** Default message for each code of an error in the request, used if publicMessage() returns undefined. */
 const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
   GRAPHQL_PARSE_FAILED: 'The document cannot be parsed.',
   GRAPHQL_VALIDATION_FAILED: 'The document is not valid.',
@@ -30,7 +29,7 @@ const CALLER_ERROR_MESSAGES: Readonly<Record<string, string>> = {
     'The gateway does not accept this HTTP request: send a POST with a JSON body and content-type application/json. A GET needs the header apollo-require-preflight.',
 } satisfies Partial<Record<PublicCode, string>>;
 
-/** Message of INTERNAL_SERVER_ERROR. Says to repeat with the same idempotency key: a new key could pay twice. */
+/** Message of INTERNAL_SERVER_ERROR. Demands the same idempotency key for a repeat: a new key could pay twice. */
 export const INTERNAL_ERROR =
   'Internal error in the gateway; a create or confirm may have been executed. Repeat a create with the same key only, and look a payment up before confirming it again.';
 
@@ -46,7 +45,7 @@ const INVALID_VALUE = /^((Argument|Variable) "|Too many errors processing variab
 /** Matches Apollo's error messages about malformed automatic persisted queries. */
 const PERSISTED_QUERY_ERROR = /^(Unsupported persisted query version|provided sha does not match query)$/;
 
-/** Returns the code of an error. Some errors of graphql-js and Apollo have no code of their own. */
+/** Returns the code of an error. Some errors of graphql-js and Apollo have no suitable code: the message decides. */
 function codeOf(cause: unknown, formattedCode: unknown): string {
   if (!(cause instanceof GraphQLError)) return String(formattedCode ?? '');
   const { message, extensions } = cause;
@@ -56,7 +55,10 @@ function codeOf(cause: unknown, formattedCode: unknown): string {
   return String(formattedCode ?? '');
 }
 
-/** Translates an error for the caller, without the request id. Calls `reportBug` if the error is unexpected. */
+/**
+ * Translates any error to a GraphQL error for the caller: message, location, and extensions without the request id. For
+ * an unexpected error, calls `reportBug` and returns INTERNAL_SERVER_ERROR.
+ */
 export function toPublicError(
   formatted: GraphQLFormattedError,
   error: unknown,
@@ -89,7 +91,7 @@ export function toPublicError(
     };
     return { message, ...location, extensions };
   }
-  // Apollo's message is kept, because clients compare it.
+  // Keep Apollo's message, because clients recognise the error by the message.
   if (code === 'PERSISTED_QUERY_NOT_FOUND')
     return { message: formatted.message, extensions: { code, retryable: true } };
   reportBug(cause);
@@ -100,7 +102,7 @@ export function toPublicError(
   };
 }
 
-/** Returns the name and stack frames of an unexpected error for the log. Its message may contain secrets. */
+/** Returns the name and stack frames of an error for the log, without its message, which may contain secrets. */
 export function errorNameAndFrames(cause: unknown): object {
   if (!(cause instanceof Error)) return {};
   const lines = (cause.stack ?? '').split('\n');

@@ -96,7 +96,7 @@ const FORBIDDEN_HOST_ERROR = new RequestError(
   'Authentication is off, so the Host header must name this machine, such as localhost.',
 );
 
-/** Whether a header is repeated. Node's headersDistinct would stay in memory with the request while a stream lasts. */
+/** Whether a header occurs more than once. Reads rawHeaders: headersDistinct would stay in memory during a stream. */
 const isRepeated = (name: string, rawHeaders: readonly string[]): boolean =>
   rawHeaders.filter(
     (raw, index) => index % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name,
@@ -109,7 +109,7 @@ function checkHeadersAndUrl({ raw, url, protocol, hostname }: FastifyRequest): v
     throw badRequest('The URL or the Host header is invalid.');
 }
 
-/** Whether Apollo would respond with the landing page, even if the request has a query. */
+/** Whether a browser navigates to the URL. Apollo then responds with the landing page, even if there is a query. */
 const wantsLandingPage = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /^text\/html\b/.test(headers.accept ?? '');
 
@@ -127,7 +127,10 @@ async function authenticate(
   }
 }
 
-/** Admits a request and replaces a persisted id with its document. Returns null if Apollo has to reject the request. */
+/**
+ * Admits a request and replaces a persisted id in it with the document. Returns null if the body is not a JSON object:
+ * Apollo then rejects the request. Throws a RequestError if the request is not admitted.
+ */
 async function admit(
   admission: Admission,
   request: FastifyRequest,

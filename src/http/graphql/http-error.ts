@@ -9,7 +9,7 @@ interface RequestErrorOptions {
   headers?: Record<string, string>;
 }
 
-/** Error for a request that is rejected before any part of it is executed. */
+/** Error for a rejected request: HTTP status and headers, code and message. */
 export class RequestError extends GraphQLError {
   /** The extensions for the caller, without the request id. */
   readonly publicExtensions: Omit<PublicExtensions, 'requestId'>;
@@ -33,7 +33,7 @@ export class RequestError extends GraphQLError {
     this.headers = allHeaders;
   }
 
-  /** Returns the response body, for responses that Apollo does not write. */
+  /** Returns the body of the HTTP response. Used for responses that Apollo does not write. */
   body(requestId: string): object {
     return { errors: [{ message: this.message, extensions: { ...this.publicExtensions, requestId } }] };
   }
@@ -54,7 +54,7 @@ export function toRequestError({ kind, message }: AccessError): RequestError {
   return new RequestError(status, code, message, details);
 }
 
-/** Error for a request that skipped authentication, because it looked like one for the landing page, but is not. */
+/** Error for a request that was not authenticated, because its Accept header asked for the landing page. */
 export const CREDENTIALS_REQUIRED_ERROR = toRequestError(
   new AccessError('NO_CREDENTIALS', 'Credentials are required: Authorization: Bearer <key or token>.'),
 );

@@ -3,7 +3,10 @@ import type { GraphQLFormattedError, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
 import type { OperationContext } from '../../resolvers/context';
 
-/** Returns an operation name; undefined if it is too long or has many digits, because it may then be a secret. */
+/**
+ * Returns an operation name if it is safe to log. Returns undefined if the name is absent, invalid, longer than 64
+ * characters, or contains more than four digits: it may then be a secret.
+ */
 export const loggableName = (name: unknown): string | undefined =>
   typeof name === 'string' && /^[_A-Za-z][_0-9A-Za-z]{0,63}$/.test(name) && !/(\d\D*){5}/.test(name)
     ? name
@@ -11,19 +14,19 @@ export const loggableName = (name: unknown): string | undefined =>
 
 type OperationLogContext = Pick<OperationContext, 'requestId' | 'caller'>;
 
-/** Logs an ended query or mutation. */
+/** Logs an ended operation of an HTTP request to /graphql. */
 export type LogOperation = (ended: {
   context: OperationLogContext;
-  /** Type of the operation; undefined if no operation of the document was selected. */
+  /** Type of the operation; undefined if no operation was selected, for example because the document is invalid. */
   operation: `${OperationTypeNode}` | undefined;
-  /** Name of the operation, as the client sent it. */
+  /** Name of the operation, which may be unsafe to log; null or undefined if it has none or none was selected. */
   name: string | null | undefined;
   /** Value of performance.now() at the start of the operation. */
   startedAt: number;
   errors: readonly GraphQLFormattedError[] | undefined;
 }) => void;
 
-/** Counts an ended operation in the metrics. `code` is its first error code, `seconds` its duration if measured. */
+/** Counts an ended operation in the metrics. `code` is the first error code; `seconds` is undefined if not measured. */
 export type CountOperation = (
   operation: string | undefined,
   name: string | undefined,
@@ -38,12 +41,12 @@ interface OperationLogFields {
   operation: string | undefined;
   name: string | undefined;
   ms: number;
-  /** Number of results of a subscription. */
+  /** Number of results of a subscription; absent for queries and mutations. */
   resultCount?: number;
   codes: readonly string[];
 }
 
-/** Logs an ended operation in one line, never with its document, variables or result. */
+/** Writes the log line of an ended operation. The line never contains the document, the variables or a result. */
 export function logEndedOperation(
   log: Logger,
   { requestId, caller }: OperationLogContext,
@@ -55,7 +58,7 @@ export function logEndedOperation(
   log.info({ requestId, caller: caller.id, operation, name, ms, results: resultCount, errors }, 'operation');
 }
 
-/** Returns a function that counts and logs each query and mutation. */
+/** Returns a function that counts and logs an ended operation. */
 export const operationLog =
   (log: Logger, count: CountOperation = () => undefined): LogOperation =>
   ({ context, operation, name: given, startedAt, errors }) => {

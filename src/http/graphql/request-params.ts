@@ -2,7 +2,7 @@ import { parseJson } from '../../shared/json-text';
 import { isObject } from '../../shared/wire-object';
 import { badRequest } from './http-error';
 
-/** The parameters of a GraphQL request as the client sent them in a POST, a GET or a subscription message. */
+/** Unvalidated parameters of a GraphQL request, from a POST body, a GET URL or a WebSocket message. */
 export interface GraphQLRequestParams {
   query?: unknown;
   operationName?: unknown;
@@ -21,7 +21,7 @@ export function isPercentEncodedUtf8(text: string): boolean {
   }
 }
 
-/** Parses the parameters in the URL of a GET request. Throws a RequestError if they are invalid or ambiguous. */
+/** Parses the parameters in the URL of a GET request. Throws a RequestError if one is invalid or occurs twice. */
 export function parseGetParams(url: string): GraphQLRequestParams {
   if (/[^\x21-\x7e]/.test(url) || !isPercentEncodedUtf8(url))
     throw badRequest('The URL is not percent-encoded UTF-8.');
@@ -52,7 +52,7 @@ export function toSearchParams(params: GraphQLRequestParams): URLSearchParams {
   return search;
 }
 
-/** Throws a RequestError if a parameter has the wrong type. */
+/** Throws a RequestError if one of these parameters is present, not null, and of the wrong type. */
 export function validateParams({ query, operationName, variables, extensions }: GraphQLRequestParams): void {
   if (typeof (query ?? '') !== 'string') throw badRequest('query must be a string.');
   if (typeof (operationName ?? '') !== 'string') throw badRequest('operationName must be a string.');

@@ -3,13 +3,13 @@ import type { InvalidValue, ValueRule } from '../../schema/value-rules';
 import { MAX_TOKENS } from '../limits/document-limits';
 import { redactGraphqlName } from '../../redaction/graphql-message';
 
-/** Maps messages of graphql-js to rules. Errors of this schema's scalars have the rule in `extensions.rule`. */
+/** Rules by message of graphql-js. Errors of this schema's own scalars name their rule in `extensions.rule` instead. */
 const MESSAGE_RULES: readonly (readonly [RegExp, ValueRule])[] = [
   [/^Expected non-nullable type /, 'required'],
   [/^(Field|Variable|Argument) "[^"]*" of (required|non-null) type "/, 'required'],
   [/^Field "[^"]*" must be non-null\./, 'required'],
   [/^Expected value of type "[^"]*", found null\.$/, 'required'],
-  // Reported only for null in a variable with a default: validation has already rejected other invalid values.
+  // Reported only if a variable with a default is null: validation has already rejected other invalid values.
   [/^Argument "[^"]*" has invalid value /, 'required'],
   [/^Field "[^"]*" is not defined by type "/, 'unknownField'],
   [/^Exactly one key must be specified for OneOf type /, 'oneOf'],
@@ -32,11 +32,11 @@ interface ValueLocation {
   start: number | undefined;
   /** Name of the variable if the value is a variable; otherwise undefined. */
   variable: string | undefined;
-  /** Names and list indexes, from the argument or variable definition to the value. */
+  /** Names and list indexes that lead to the value, starting with the name of the argument or variable. */
   path: readonly string[];
 }
 
-/** Caches the locations by document, because all errors of an operation have the same source. */
+/** Cache of the locations by document, because all errors of an operation have the same source. */
 const locationsBySource = new WeakMap<Source, readonly ValueLocation[]>();
 
 /** Returns the locations of all argument values and variable defaults of a document, and of all values inside them. */
@@ -64,24 +64,30 @@ function locationsOf(source: Source): readonly ValueLocation[] {
   return locations;
 }
 
-/** Returns the path for the caller, with redacted names. Omits a leading `input`, unless it is the whole path. */
+/** Returns a path for the caller. Redacts possible secrets. Omits a leading `input` unless it is the whole path. */
 const publicPath = (path: readonly string[]): string[] =>
   (path[0] === 'input' && path.length > 1 ? path.slice(1) : path).map((name) =>
     /^\d{1,4}$/.test(name) ? name : redactGraphqlName(name),
   );
 
-/** Returns the field that a message reports as missing, null or unknown; undefined for other messages. */
+/** Returns the name of a field that a message reports as missing, null or unknown; undefined for other messages. */
 const fieldNameIn = (reason: string): string | undefined =>
   /^Field "(?:[^".]*\.)?([^".]*)" (?:of required|is not defined|must be non-null)/.exec(reason)?.[1];
 
-/** Returns the path below a variable, without the variable. Reads the message: graphql-js has no property for it. */
+/**
+ * Returns the path from a variable to the invalid value in it; empty if the whole variable is invalid. Parses the error
+ * message, because the error has no property for the path.
+ */
 function pathInVariable(message: string, reason: string): string[] {
   const beforeReason = message.endsWith(reason) ? message.slice(0, -reason.length) : '';
   const [, path = ''] = / at "([^"\\]*)"; $/.exec(beforeReason) ?? [];
   return (path.match(/[_A-Za-z]\w*|\d+/g) ?? []).slice(1);
 }
 
-/** Returns the paths of an invalid value in a variable, one for each use of the variable in the document. */
+/**
+ * Returns the paths of an invalid value in a variable: one for each argument or input field that uses the variable. If
+ * there is none, the path starts with the name of the variable.
+ */
 function pathsOfVariable(variable: string, error: GraphQLError, reason: string): (readonly string[])[] {
   const field = /must be non-null/.test(reason) ? undefined : fieldNameIn(reason);
   const pathInValue = pathInVariable(error.message, reason);

@@ -21,15 +21,15 @@ import { fieldsIn, fragmentsOf, SelectionSizes, type Fragments } from './selecti
 /** Whether a document is accepted; if not, the limit that it exceeds and a message without any part of the document. */
 type DocumentCheckResult = { ok: true } | { ok: false; rule: DocumentLimitName; message: string };
 
-/** Maximum number of tokens of a document. Also passed to the parsers that read an accepted document again. */
+/** Maximum number of tokens of a document. Parsers that read an accepted document again use the same limit. */
 export const MAX_TOKENS: number = DOCUMENT_LIMITS.tokens.limit;
 
 const MAX_CACHED_RESULTS = 2000;
 
-/** Returns the cache key of a document. The document itself is not the key, because it may contain secrets. */
+/** Returns the SHA-256 of a document: a cache key that, unlike the document, contains no secrets. */
 export const digestOf = (source: string): string => hash('sha256', source, 'base64');
 
-/** Finds documents that are too expensive, before Apollo parses and validates them. */
+/** Checks documents against DOCUMENT_LIMITS, before Apollo parses and validates them. Caches the results. */
 export class DocumentLimits {
   readonly #results = new LRUCache<string, DocumentCheckResult>({ max: MAX_CACHED_RESULTS });
 
@@ -138,17 +138,18 @@ function checkRootFields(
 
 /**
  * Counts the pairs that the validation rule OverlappingFieldsCanBeMerged compares. In a selection set, these are pairs
- * of fields with the same response name and pairs of fragments. The rule then merges the selections of these fields.
+ * of fields with the same response name, and pairs of fragments. The merged selections of such fields are compared in
+ * the same way.
  */
 class FieldPairCounter {
   #pairCount = 0;
   readonly #ids = new Map<FieldNode, number>();
-  /** Keys of counted groups (fields with one response name). Each counts once: the rule caches compared fragments. */
+  /** Keys of the groups of fields already counted. A group counts once, because the rule caches compared fragments. */
   readonly #countedGroupKeys = new Set<string>();
 
   constructor(private readonly fragments: Fragments) {}
 
-  /** Counts the pairs in selection sets, taken as one, and below them. Throws a LimitExceededError above the limit. */
+  /** Counts the pairs in merged selection sets and below them. Throws a LimitExceededError if there are too many. */
   add(...sets: SelectionSetNode[]): void {
     const spreadNames = new Set<string>();
     const fields = sets.flatMap((set) => [...fieldsIn(set, this.fragments, spreadNames)]);
@@ -157,6 +158,7 @@ class FieldPairCounter {
       this.#addGroup(group);
   }
 
+  /** Counts the pairs of fields with the same response name, and the pairs in their merged selections. */
   #addGroup(group: readonly FieldNode[]): void {
     const sets = group.flatMap(({ selectionSet }) => selectionSet ?? []);
     if (group.length === 1 && sets.length === 0) return;

@@ -1,23 +1,23 @@
 /**
- * The limits on documents, in the order of the checks. The error messages contain `unit`. The limits were set by
- * measuring what clients need and what an accepted document costs at most (ADR 9).
+ * The limits on documents, in the order of the checks. Error messages quote `unit`. The limits are based on
+ * measurements of what clients need and what an accepted document costs (docs/decisions/0009-document-limits.md).
  */
 export const DOCUMENT_LIMITS = {
-  // graphql-js counts lines from the top to locate each error. A query for all fields of an attempt has 1100 lines.
+  // graphql-js needs more time to locate an error in more lines. A query for all fields of type Attempt has 1100.
   lines: { limit: 2000, unit: 'lines' },
-  // Bounds the work of the parser and of every validation rule. A query for all fields of an attempt has 1600 tokens.
+  // Bounds the work of parser and validation. A query for all fields of type Attempt has 1600 tokens.
   tokens: { limit: 5000, unit: 'tokens' },
-  // graphql-js compares an unknown name with all known names, and aliases are repeated in the response.
+  // Bounds the search for names that are similar to an unknown one, and the length of aliases in responses.
   name: { limit: 128, unit: 'characters in a name' },
-  // Aliases are repeated in the response, and operation names are logged.
+  // Keeps card numbers out of responses, which repeat aliases, and out of logs, which contain operation names.
   cardNumbers: { limit: 0, unit: 'card numbers in names or aliases' },
-  // Bounds the recursion of the parser. The standard introspection query has 18 levels. Also stops fragment cycles.
+  // Bounds the recursion of the parser and rejects fragment cycles. The standard introspection query has 18 levels.
   nesting: { limit: 50, unit: 'levels of nesting, in brackets or through fragments' },
   // Every operation is validated, although only one is executed.
   operations: { limit: 20, unit: 'operations' },
   // Validation may compare every fragment with every other fragment.
   fragments: { limit: 100, unit: 'fragment definitions' },
-  // Each alias can repeat the longest field of every transaction in the response.
+  // Each alias can repeat the longest field of every transaction in a response.
   aliases: { limit: 100, unit: 'aliases' },
   // Nested fragments multiply selections. Twenty lookups of all fields of all payment types have 13 000 selections.
   selections: { limit: 25_000, unit: 'selections, counting a fragment as often as it is spread' },
@@ -25,14 +25,14 @@ export const DOCUMENT_LIMITS = {
   rootFields: { limit: 50, unit: 'root fields in one operation' },
   // If only one of several mutations failed, the operation could not be repeated as a whole.
   mutations: { limit: 1, unit: 'mutation in one operation' },
-  // Writing the whole schema to a response takes 20 ms.
+  // Each introspection field can return the whole schema, which takes 20 ms to write to a response.
   introspections: { limit: 2, unit: 'introspection fields in one operation' },
-  // Each selection is resolved for every type or field. The standard introspection query has 240 selections.
+  // Each selection is resolved for every type or field of the schema. The standard introspection query has 240.
   introspected: {
     limit: 300,
     unit: 'selections in introspection, counting a fragment as often as it is spread',
   },
-  // Each alias of a list repeats all selections in the list.
+  // Each alias of a list field repeats all selections in the list.
   introspectionAliases: { limit: 0, unit: 'aliases in introspection' },
   // Each list multiplies the selections in it. The standard introspection query nests 3 lists.
   introspectionLists: { limit: 3, unit: 'levels of nested list fields in introspection' },
@@ -42,7 +42,7 @@ export const DOCUMENT_LIMITS = {
 
 export type DocumentLimitName = keyof typeof DOCUMENT_LIMITS;
 
-/** A document exceeds a limit. The message contains no part of the document. */
+/** Thrown if a document exceeds the limit `rule`. The message contains no part of the document. */
 export class LimitExceededError extends Error {
   constructor(readonly rule: DocumentLimitName) {
     const { limit, unit } = DOCUMENT_LIMITS[rule];

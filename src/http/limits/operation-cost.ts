@@ -17,16 +17,16 @@ import { badRequest, RequestError } from '../graphql/http-error';
 import type { RateLimit } from './rate-limit';
 import { fragmentsOf, fieldsIn, SelectionSizes, type Fragments } from './selection-size';
 
-/** Maximum number of lookups of an operation: enough for five lists with the maximum number of ids. */
+/** Maximum number of lookups of an operation: enough for five lists of 100 ids, the longest that arguments accept. */
 const MAX_LOOKUPS = 500;
-/** Maximum number of values in a response. Writing the response blocks the event loop. */
+/** Maximum number of values of looked-up transactions in a response. Writing a response blocks the event loop. */
 const MAX_VALUES = 300_000;
 /**
- * Maximum number of values in pages without lookups (`attempts`, `changes`). Less than MAX_VALUES, because such a page
- * costs one rate limit point only; writing this many values blocks the event loop for 30 ms.
+ * Maximum number of values in pages without lookups (`attempts`, `changes`); writing them takes 30 ms. This limit is
+ * lower than MAX_VALUES, because such a page costs only one rate limit point.
  */
 const MAX_PAGE_VALUES = 100_000;
-/** Rate limit points of a mutation: it makes several requests and two journal writes. A lookup costs one point. */
+/** Rate limit points of a mutation, which makes several requests and two journal writes. A lookup costs one point. */
 const POINTS_PER_MONEY_CALL = 5;
 
 interface OperationCost {
@@ -39,10 +39,10 @@ interface OperationCost {
   pageValues: number;
 }
 
-/** Computes counts or a cost from the coerced variables of an operation, defaults included. */
+/** A function of the coerced variables of an operation, which include default values. */
 type FromVariables<T> = (variables: Record<string, unknown>) => T;
 
-/** Page sizes of root fields that list journal rows. A row is looked up only if `payment` or `payout` is selected. */
+/** Page sizes of root fields that list journal rows. Rows are looked up only if `payment` or `payout` is selected. */
 const PAGE_SIZES: Readonly<Record<string, { default: number; max: number }>> = {
   attempts: ATTEMPTS_PAGE_SIZE,
   changes: CHANGES_PAGE_SIZE,
@@ -52,6 +52,7 @@ const PAGE_SIZES: Readonly<Record<string, { default: number; max: number }>> = {
 interface RootFieldCounts {
   /** Number of lookups. A page without lookups counts as 1, because it queries the journal. */
   lookups: number;
+  /** Number of looked-up transactions. */
   transactions: number;
   /** Number of attempts or changes in a page without lookups. */
   rows: number;
@@ -119,7 +120,7 @@ export function costCalculator(
   };
 }
 
-/** Returns the points of an operation minus the point consumed at admission; null if the operation exceeds a limit. */
+/** Returns the rate limit points of an operation without the one consumed at admission; null if a limit is exceeded. */
 export const pointsWithinLimits = (cost: OperationCost): number | null =>
   exceededLimitMessage(cost) === null ? pointsAfterAdmission(cost) : null;
 
@@ -134,11 +135,11 @@ function exceededLimitMessage({ lookups, values, pageValues }: OperationCost): s
   return `The pages could have more than ${MAX_PAGE_VALUES} values (selected fields times first).`;
 }
 
-/** Apollo plugin that, before execution, rejects operations above a limit and consumes the points of accepted ones. */
+/** Apollo plugin that rejects operations above a limit, and consumes the remaining rate limit points of all others. */
 export const costLimitPlugin = (rate: RateLimit): ApolloServerPlugin<OperationContext> => ({
   requestDidStart: async () => ({
     async didResolveOperation({ schema, document, operation, request, contextValue }) {
-      // If the document lacks the operation, Apollo reports the error.
+      // If the document has no operation to execute, Apollo reports the error.
       if (!operation) return;
       if (operation.operation === 'subscription')
         throw badRequest(

@@ -16,7 +16,10 @@ import { assertLimit } from './limits';
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-/** Returns the fragments of a document by name. If two have the same name, the last one is used, as in graphql-js. */
+/**
+ * Returns the fragments of a document by name. If several fragments have the same name, the last one counts, as in
+ * graphql-js.
+ */
 export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   new Map(
     definitions
@@ -51,8 +54,9 @@ interface SelectionSize {
   /** Number of fields, inline fragments and fragment spreads. */
   selections: number;
   aliases: number;
-  /** Depth of nested list fields in introspection. */
+  /** Nesting depth of introspection fields whose type is a list. */
   listDepth: number;
+  /** Number of nested levels. A fragment counts as one level. */
   depth: number;
 }
 
@@ -66,13 +70,13 @@ const INTROSPECTION_LIST_FIELDS: ReadonlySet<string> = new Set(
     .map(({ name }) => name),
 );
 
-/** Measures selection sets. Visits every fragment once. */
+/** Computes the sizes of selection sets. Computes the size of each fragment only once. */
 export class SelectionSizes {
   readonly #fragmentSizes = new Map<string, SelectionSize>();
 
   constructor(private readonly fragments: Fragments) {}
 
-  /** Returns the size of a selection set at a nesting level. Throws a LimitExceededError if the level is too deep. */
+  /** Returns the size of a selection set at a nesting level. Throws a LimitExceededError if it nests too deeply. */
   sizeOf(set: SelectionSetNode, level = 1): SelectionSize {
     assertLimit('nesting', level);
     const size: SelectionSize = { ...EMPTY_SIZE, depth: 1 };

@@ -16,7 +16,7 @@ export interface ManifestOperation {
   id: string;
   /** Name of the operation; null if the format of the manifest has no names. */
   name: string | null;
-  /** The document. */
+  /** GraphQL document of the operation. */
   body: string;
 }
 
@@ -43,7 +43,7 @@ function parseCodegenManifest(manifest: Record<string, unknown>): ManifestOperat
   });
 }
 
-/** Parses a manifest of Apollo or graphql-codegen. Throws an Error that names the problem, or a SyntaxError. */
+/** Parses a manifest of Apollo or graphql-codegen. Throws an Error with the reason; a SyntaxError for invalid JSON. */
 export function parseManifest(text: string): ManifestOperation[] {
   const manifest = parseJson(text);
   if (!isObject(manifest)) throw new Error(FORMAT_ERROR_MESSAGE);
@@ -54,12 +54,12 @@ export function parseManifest(text: string): ManifestOperation[] {
 
 export interface DocumentFault {
   rule: ValidationRule;
-  /** Message of the error, without values of the document. */
+  /** Message of `error` without values of the document. */
   message: string;
   error: GraphQLError;
 }
 
-/** Validates a document with one rule at a time, so that each error has its rule. */
+/** Validates a document with one rule at a time, so that the rule of each error is known. */
 export function validateDocument(
   schema: GraphQLSchema,
   document: DocumentNode,

@@ -11,23 +11,23 @@ import { parseManifest, validateOperation, type ManifestOperation } from './mani
 
 interface PersistedOptions {
   settings: {
-    /** The path of the manifest; null: every operation is allowed. */
+    /** Path of the manifest; null if there is none: then every operation is allowed. */
     manifest: string | null;
     modeForFrontends: PersistedMode;
     modeForServices: PersistedMode;
   };
   schema: GraphQLSchema;
-  /** In mode `warn`, called for each operation outside the manifest. `name` is null if absent or unsafe to log. */
+  /** Called for each operation outside the manifest in mode `warn`. `name` is null if absent or unsafe to log. */
   onUnlisted(name: string | null): void;
 }
 
-/** Looks up operations in the manifest. In mode `require`, rejects all others (trusted documents). */
+/** Looks up operations in a manifest. In mode `require`, rejects operations outside it (trusted documents). */
 export class PersistedOperations {
   readonly #byId = new Map<string, ManifestOperation>();
   readonly #byText = new Map<string, ManifestOperation>();
   readonly #byNormalizedText = new Map<string, ManifestOperation>();
 
-  /** Reads and validates the manifest. Throws an Error that lists every invalid operation. */
+  /** Reads and validates the manifest. Throws an Error if the manifest cannot be read or has invalid operations. */
   constructor(private readonly options: PersistedOptions) {
     const { settings, schema } = options;
     if (settings.manifest === null) return;
@@ -40,8 +40,8 @@ export class PersistedOperations {
   }
 
   /**
-   * Replaces the id of an operation with its document. Throws a RequestError if the id is unknown or contradicts the
-   * document, or if the operation is not allowed.
+   * Replaces the id of an operation with its document. Returns `params` itself if nothing has to be replaced. Throws
+   * a RequestError if an id contradicts the document or another id, or if the operation is unknown or not allowed.
    */
   resolve(params: GraphQLRequestParams, kind: CallerKind): GraphQLRequestParams {
     const { manifest, modeForFrontends, modeForServices } = this.options.settings;
@@ -51,13 +51,13 @@ export class PersistedOperations {
     if (!operation) return params;
     const resolved = { ...params, query: operation.body };
     delete resolved.documentId;
-    // Remove the persisted query, because Apollo would compare its id with the hash of the document.
+    // Remove the persisted query: Apollo would compare its sha256Hash, which may be another id, with the document.
     if (isObject(params.extensions))
       resolved.extensions = { ...params.extensions, persistedQuery: undefined };
     return resolved;
   }
 
-  /** Returns the manifest's operation that replaces the request's document; undefined to leave the request as it is. */
+  /** Returns the operation of the manifest to execute; undefined if the request has to stay as it is. */
   #find(params: GraphQLRequestParams, mode: PersistedMode): ManifestOperation | undefined {
     const { query, documentId, extensions } = params;
     const ids = [documentId, persistedQueryHash(extensions)].filter((id) => typeof id === 'string');
@@ -90,7 +90,7 @@ export class PersistedOperations {
     if (existing)
       return existing.body === body ? [] : [`operation ${id}: two different documents have this id`];
     const normalized = normalizeDocument(body);
-    // A manifest may contain one document under several ids.
+    // If a document has several ids, all of them lead to the same operation.
     const canonical = this.#byNormalizedText.get(normalized) ?? operation;
     this.#byId.set(id, canonical);
     this.#byText.set(body, canonical);
@@ -99,13 +99,13 @@ export class PersistedOperations {
   }
 }
 
-/** Returns the hash that Apollo Client and urql send for a persisted query; undefined if the request has none. */
+/** Returns the hash of an Apollo persisted query in the extensions of a request; undefined if there is none. */
 export function persistedQueryHash(extensions: unknown): unknown {
   const persistedQuery = isObject(extensions) ? extensions['persistedQuery'] : undefined;
   return isObject(persistedQuery) ? persistedQuery['sha256Hash'] : undefined;
 }
 
-/** Returns an id without the prefix "sha256:", which GraphQL over HTTP and graphql-codegen use, but not Apollo. */
+/** Removes the prefix "sha256:" from an id. GraphQL over HTTP and graphql-codegen use the prefix, Apollo does not. */
 const removeHashPrefix = (id: string): string =>
   /^sha256:[0-9a-f]{64}$/.test(id) ? id.slice('sha256:'.length) : id;
 

@@ -17,12 +17,12 @@ import { requestContext } from './request-context';
 import { DEFAULT_HEADERS } from './security-headers';
 
 const BODY_LIMIT_BYTES = 100 * 1024;
-/** How long an idle connection stays open: longer than in common proxies, so that the proxy closes it first. */
+/** How long an idle connection stays open: longer than common proxies keep it, so that the proxy closes it first. */
 const KEEP_ALIVE_MS = 72_000;
 
 interface AppOptions {
   log: Logger;
-  /** Proxies whose X-Forwarded-For is trusted. */
+  /** Addresses and networks of proxies whose X-Forwarded-For header is trusted. */
   trustedProxies: readonly string[];
   /** How long a client may take to send a request, in milliseconds. */
   clientTimeoutMs: number;
@@ -40,7 +40,7 @@ function createHttpServer(handler: RequestListener, { clientTimeoutMs, connectio
       headersTimeout: clientTimeoutMs,
       connectionsCheckingInterval: Math.min(1000, clientTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Ignore upgrades to anything but WebSocket, because some clients offer HTTP/2 in every request.
+      // Ignore upgrades to anything but a WebSocket at /graphql: some clients offer HTTP/2 in every request.
       shouldUpgradeCallback: (request) => {
         const isUpgrade = server.listenerCount('upgrade') > 0 && wantsWebSocket(request);
         if (isUpgrade) connections.markUpgraded(request.socket);
@@ -53,7 +53,7 @@ function createHttpServer(handler: RequestListener, { clientTimeoutMs, connectio
   return server;
 }
 
-/** Creates a web server without routes, with request ids, security headers, timeouts, limits and GraphQL errors. */
+/** Creates a web server without routes, with request ids, security headers, timeouts, limits and error responses. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { log, trustedProxies } = options;
   const app: FastifyInstance = fastify({
@@ -63,11 +63,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => randomUUID(),
     serverFactory: (handler) => createHttpServer(handler, options),
-    // Fastify calls frameworkErrors for URLs that it cannot route. Its own response would quote the URL.
+    // Handle URLs that Fastify cannot route. Fastify's own response would quote the URL.
     frameworkErrors: (error, request, reply) =>
       void sendError(request, setDefaultHeaders(request, reply), errorForStatus(error.statusCode ?? 400)),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    // graceful-shutdown.ts responds instead, because Fastify's response is not a GraphQL error.
+    // During a shutdown, GracefulShutdown responds, because Fastify's response would not be a GraphQL error.
     return503OnClosing: false,
     rewriteUrl: ({ url = '/' }) => (isPercentEncodedUtf8(url.replace(/[?#].*$/s, '')) ? url : '/'),
   });
@@ -90,11 +90,14 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-/** Whether a content type allows UTF-8, the only charset of JSON (RFC 8259, 8.1). */
+/** Whether a content type names no charset or only UTF-8, the only charset of JSON (RFC 8259, 8.1). */
 const allowsUtf8 = (type = ''): boolean =>
   !/charset/i.test(type) || !/charset/i.test(type.replace(/;\s*charset=("?)utf-?8\1\s*(?=;|$)/gi, ''));
 
-/** Adds the parser of bodies: JSON in UTF-8 without duplicate names. A byte order mark is ignored (RFC 8259, 8.1). */
+/**
+ * Adds the parser of request bodies. It accepts JSON in UTF-8 without duplicate names, and ignores a byte order mark
+ * (RFC 8259, 8.1).
+ */
 function addJsonBodyParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {

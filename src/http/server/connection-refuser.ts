@@ -5,7 +5,7 @@ import { DEFAULT_HEADERS } from './security-headers';
 
 /** Maximum number of refused connections that are still open. Each holds a file descriptor. */
 const MAX_OPEN_REFUSED = 32;
-/** How long a refused client may take to read the response, in milliseconds. */
+/** How long a refused client may take to read the response and disconnect, in milliseconds. */
 const LINGER_MS = 1000;
 
 const TOO_MANY_CONNECTIONS_ERROR = notExecutedError('The gateway has too many connections');
@@ -30,7 +30,7 @@ function refusalResponse(): string {
 export class ConnectionRefuser {
   #openCount = 0;
 
-  /** Sends 503 and closes the connection. At MAX_OPEN_REFUSED, closes it without a response and returns false. */
+  /** Sends 503 and closes the connection. At MAX_OPEN_REFUSED, resets it without a response and returns false. */
   refuse(socket: Socket): boolean {
     socket.on('error', () => undefined);
     if (this.#openCount >= MAX_OPEN_REFUSED) {
@@ -43,7 +43,7 @@ export class ConnectionRefuser {
       this.#openCount -= 1;
       clearTimeout(linger);
     });
-    // Discard the request: closing a connection with unread data resets it, and the client may lose the response.
+    // Read and discard the request. Closing a connection with unread data resets it: the client may lose the response.
     socket.resume();
     socket.end(refusalResponse());
     return true;

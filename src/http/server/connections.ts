@@ -3,23 +3,29 @@ import type { Socket } from 'node:net';
 import { addressMatcher, clientNetwork } from './client-address';
 import { ConnectionRefuser } from './connection-refuser';
 
-/** `dropped`: refused without a response. `accept_failed`: accept() failed, e.g. because no file descriptor is free. */
+/**
+ * Why a connection is refused. `limit`, `address_limit`: too many connections in total, or from one network. `dropped`:
+ * the same, but without a response. `accept_failed`: accept() failed, for example because no file descriptor is free.
+ */
 type RefusalReason = 'limit' | 'address_limit' | 'dropped' | 'accept_failed';
 
-/** `evicted`: idle, closed to admit a new connection. `write_timeout`, `unread_limit`: responses were not read. */
+/**
+ * Why the gateway closes a connection. `evicted`: idle, closed to admit a new connection. `write_timeout`,
+ * `unread_limit`: the client does not read responses. `pipeline_limit`: the client has too many pipelined requests.
+ */
 type CloseReason = 'evicted' | 'write_timeout' | 'unread_limit' | 'pipeline_limit';
 
 export interface ClientConnection {
   readonly socket: Socket;
   /** The network of the client (see clientNetwork); null for a trusted proxy. */
   readonly network: string | null;
-  /** The response to the latest request; undefined before the first one. */
+  /** The response to the latest request; undefined before the first request. */
   latest: ServerResponse | undefined;
   /** Number of pipelined requests that wait for the response to the previous request. */
   waitingRequestCount: number;
   /** Whether the connection was upgraded to a WebSocket. */
   isUpgraded: boolean;
-  /** The caller authenticated last on this connection; undefined before the first authentication. */
+  /** Id of the caller that was authenticated last on this connection; undefined before the first authentication. */
   callerId: string | undefined;
 }
 
@@ -32,17 +38,20 @@ export interface ConnectionLimits {
 
 export interface ConnectionObserver {
   connectionRejected(reason: RefusalReason): void;
-  /** Called if the gateway closes a connection, not if the client does. */
+  /** Called when the gateway closes a connection, not when the client does. */
   connectionClosed(reason: CloseReason): void;
 }
 
-/** Whether a connection waits for its next request or, before authentication, for a body or connection_init. */
+/**
+ * Whether a connection waits for its next request. A connection without an authenticated caller also counts as idle if
+ * it waits for the rest of a request body, or for the WebSocket message connection_init.
+ */
 const isIdle = ({ isUpgraded, latest, callerId }: ClientConnection): boolean =>
   isUpgraded
     ? callerId === undefined
     : latest?.writableFinished === true || (latest?.req.complete === false && callerId === undefined);
 
-/** Maximum number of connections to examine in the search for an idle one. */
+/** Maximum number of busy connections to skip in the search for an idle one. */
 const MAX_EVICTION_CANDIDATES = 32;
 
 /** Maximum number of waiting pipelined requests of one connection. Node.js takes quadratic time to end them. */
@@ -79,14 +88,14 @@ export class Connections {
     return this.#open.values();
   }
 
-  /** Applies the limits to a server. `server.maxConnections` would refuse connections without a response. */
+  /** Applies the limits to a server. The option `maxConnections` of Node.js would refuse without a response. */
   attachTo(server: Server): void {
     const acceptListeners = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
       if (this.#accept(socket)) for (const listener of acceptListeners) listener.call(server, socket);
     });
-    // Errors of a listening server are failed accepts. listen() itself reports earlier errors.
+    // While the server listens, its errors are failed accepts. Earlier errors are reported by listen().
     server.on('error', () => {
       if (server.listening) this.observer.connectionRejected('accept_failed');
     });
@@ -137,8 +146,8 @@ export class Connections {
 
   #accept(socket: Socket): boolean {
     const { remoteAddress } = socket;
+    // The address is undefined if the client has disconnected already.
     if (remoteAddress === undefined) {
-      // The client has disconnected already.
       socket.destroy();
       return false;
     }

@@ -11,7 +11,7 @@ export class EventLoopLagGuard {
   #meanMs = 0;
 
   /**
-   * @param maxMs mean delay above which requests are rejected; 0: never
+   * @param maxMs mean delay in ms above which requests are rejected; 0: requests are never rejected
    * @param onRejected called for each rejected request
    */
   constructor(
@@ -37,7 +37,7 @@ export class EventLoopLagGuard {
 
   #sample(): void {
     const { mean } = this.#histogram;
-    // If there is no sample, the event loop was blocked for the whole second.
+    // A mean of NaN (no sample) shows that the event loop was blocked for the whole second.
     this.#meanMs = Number.isNaN(mean) ? Infinity : Math.max(0, mean / 1e6 - HISTOGRAM_RESOLUTION_MS);
     this.#histogram.reset();
   }

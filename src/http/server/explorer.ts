@@ -56,7 +56,7 @@ async function addAssets(scope: FastifyInstance): Promise<void> {
   await scope.register(fastifyStatic, {
     root: EXPLORER_FOLDER,
     prefix: '/explorer/',
-    // Adds one route per file, so that every other path gets 404.
+    // Add one route per file, so that every other path gets 404.
     wildcard: false,
     globIgnore: ['**/*.{html,br,gz}'],
     index: false,
@@ -89,7 +89,7 @@ const renderStartPage = (graphqlEntry: string): string => `<!doctype html>
 </html>
 `;
 
-/** Response at / to clients other than browsers. */
+/** Error at / for clients other than browsers. */
 const NOT_FOUND_ERROR = new RequestError(
   404,
   'BAD_REQUEST',

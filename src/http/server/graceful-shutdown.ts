@@ -49,14 +49,15 @@ export class GracefulShutdown {
   }
 
   /**
-   * Waits up to `maxWaitMs` for a quiet moment (see MAX_QUIET_MS), then closes the listener and idle connections. Waits
-   * again, up to `maxWaitMs` and at most 1 s, until each open connection has sent its request, which is still served.
+   * Waits up to `maxWaitMs` for a quiet event loop iteration (see MAX_QUIET_MS), then closes the listener and idle
+   * connections. Then waits up to `maxWaitMs`, at most 1 s, until each open connection has sent its request, which is
+   * still served.
    */
   async stopAccepting(maxWaitMs: number): Promise<void> {
     const quietDeadline = performance.now() + maxWaitMs;
-    // Closing the listener resets connections that are not accepted yet, so wait until there are hardly any.
+    // Wait until hardly any connections are waiting to be accepted, because closing the listener resets them.
     while (performance.now() < quietDeadline && !(await this.#isNextIterationQuiet()));
-    // http.Server.close() would first close idle connections, and connections that arrive meanwhile would be reset.
+    // Do not use http.Server.close(): it first closes idle connections, and those that arrive meanwhile are reset.
     Server.prototype.close.call(this.app.server);
     this.app.server.closeIdleConnections();
     const requestArrivalDeadline = performance.now() + Math.min(maxWaitMs, MAX_REQUEST_WAIT_MS);
@@ -73,7 +74,7 @@ export class GracefulShutdown {
   #onRequest(socket: Socket, response: ServerResponse): void {
     if (!this.#draining) return;
     const previous = this.connections.find(socket)?.latest;
-    // If this request was pipelined behind `previous`, only the last response may carry `connection: close`.
+    // If requests are pipelined, only the last response may have `connection: close`: it ends the connection.
     if (previous && !previous.headersSent) previous.removeHeader('connection');
     closeConnectionAfter(response);
   }
@@ -85,7 +86,7 @@ export class GracefulShutdown {
     return acceptedBefore === this.#acceptedCount && performance.now() - startedAt < MAX_QUIET_MS;
   }
 
-  /** Destroys connections without a request in progress. Closes the others after their latest response. */
+  /** Destroys connections without a complete request in progress. Closes the others after their latest response. */
   #closeConnections(): void {
     this.#closing = true;
     for (const { socket, latest, waitingRequestCount: waiting } of this.#httpConnections()) {

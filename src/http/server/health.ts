@@ -1,14 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 
 export interface HealthSources {
-  /** Returns the code of the failure of the last journal check; null if it succeeded. */
+  /** Returns the reason why the journal is unavailable, such as `disk_full`; null if it is available. */
   journalFailure(): string | null;
+  /** Whether a circuit breaker for the payment service is open. Does not affect readiness. */
   isServiceDown(): boolean;
-  /** False for some time after a clock jump. Does not affect readiness. */
+  /** Whether no clock has stepped in the last UNKNOWN_SETTLE_SECONDS. Does not affect readiness. */
   isClockSteady(): boolean;
   /**
-   * Returns why the journal's fence is up, and until when in ms since 1970; null if the fence is down. While it is up,
-   * the journal may lack recent attempts, and every create is looked up before it is sent (docs/exactly-once.md).
+   * Returns why the journal's fence is up, and until when in ms since 1970; null if the fence is down. While the fence
+   * is up, the journal may lack recent attempts, and creates are looked up before they are sent (docs/exactly-once.md).
+   * Does not affect readiness.
    */
   fence(): { reason: string; until: number } | null;
   isDraining(): boolean;

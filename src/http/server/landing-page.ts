@@ -10,7 +10,7 @@ export interface LandingPageOptions {
   hasExplorer: boolean;
 }
 
-/** Serves Apollo Sandbox at /graphql if `hasLandingPage`. */
+/** Returns an Apollo plugin that serves Apollo Sandbox at /graphql, or no page if `hasLandingPage` is false. */
 export function landingPagePlugin({ hasLandingPage, hasExplorer }: LandingPageOptions): ApolloServerPlugin {
   if (!hasLandingPage) return ApolloServerPluginLandingPageDisabled();
   const apolloSandbox: ApolloServerPlugin = ApolloServerPluginLandingPageLocalDefault({

@@ -7,7 +7,7 @@ const LOCAL_ONLY_MESSAGE =
   'METRICS_TOKEN is not set, so metrics are served only to this machine and not through a proxy. Set METRICS_TOKEN to read them from elsewhere.\n';
 const TOKEN_REQUIRED_MESSAGE = 'Metrics require the header Authorization: Bearer <METRICS_TOKEN>.\n';
 
-/** Adds /metrics, without a rate limit. If the bearer token is null, only requests from this machine are allowed. */
+/** Adds /metrics. Requests need the bearer token or, if `token` is null, must come from this machine. */
 export function addMetrics(
   app: FastifyInstance,
   { page, token }: { page(): Promise<{ contentType: string; text: string }>; token: string | null },
@@ -32,12 +32,12 @@ const hasToken = (expected: Buffer, { headers }: FastifyRequest): boolean =>
 const PROXY_HEADER =
   /^(forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|x-azure-.*|true-client-ip|proxy-client-ip|cf-.*|cdn-loop|fastly-client-ip)$/;
 
-/** Whether a request was sent on this machine to a loopback host, without a proxy. A proxy could set request.ip. */
+/** Whether a request was sent on this machine to a loopback host, without a proxy. Does not trust X-Forwarded-For. */
 function isLocal({ raw, headers }: FastifyRequest): boolean {
   const from = raw.socket.remoteAddress?.replace(/^::ffff:/i, '') ?? '';
   const [host = '', ...otherHosts] = raw.headersDistinct['host'] ?? [];
   if (!isLoopback(from) || !isLoopbackHost(host) || otherHosts.length > 0) return false;
-  // Some proxies add no header, but use HTTP/1.0 or unusual URLs.
+  // Detect proxies that add no header, but use HTTP/1.0 or unusual URLs.
   if (raw.httpVersion === '1.0' || !raw.url?.startsWith('/') || /[@/?#\\]/.test(host)) return false;
   return !Object.keys(headers).some((name) => PROXY_HEADER.test(name));
 }

@@ -1,10 +1,10 @@
 import { isLoopback } from '../../shared/loopback';
 
-/** Whether a Host header names this machine. A page that attacks by DNS rebinding sends another name. */
+/** Whether a Host header names this machine. A page that attacks by DNS rebinding sends another host name. */
 export const isLoopbackHost = (host: string | undefined): boolean =>
-  host !== undefined && URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname);
+  isLoopback(URL.parse(`http://${host ?? ''}`)?.hostname ?? '');
 
-/** Whether an Origin header names the host of the request. */
+/** Whether an Origin header names the host and port in the Host header of the request. */
 export function isOwnOrigin(origin: string, host: string | undefined): boolean {
   const originUrl = URL.parse(origin);
   if (host === undefined || !originUrl?.host) return false;

@@ -1,4 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The context of the HTTP request being served, for code that does not get it as an argument. */
+/** Holds the id of the HTTP request or subscription being served, for code that does not get it as an argument. */
 export const requestContext = new AsyncLocalStorage<{ requestId: string }>();

@@ -4,7 +4,7 @@ import helmet, { type HelmetOptions } from 'helmet';
 
 type Directives = NonNullable<Exclude<HelmetOptions['contentSecurityPolicy'], boolean>>['directives'];
 
-/** Returns the headers that helmet sets for a content security policy: the same for every request, so computed once. */
+/** Returns the headers that helmet sets for a content security policy. Computed once, not for each request. */
 function helmetHeaders(directives: Directives, options: object = {}): Record<string, string> {
   const none = ["'none'"];
   const lockedDirectives = { baseUri: none, formAction: none, frameAncestors: none, objectSrc: none };
@@ -20,7 +20,7 @@ function helmetHeaders(directives: Directives, options: object = {}): Record<str
   return { ...response.getHeaders() } as Record<string, string>;
 }
 
-/** Headers of every response, unless a page replaces them. Those set to false below concern only pages. */
+/** Headers of every response, unless a page replaces them. Headers that are set to false concern pages only. */
 export const DEFAULT_HEADERS = helmetHeaders(
   { defaultSrc: ["'none'"] },
   {

@@ -1,4 +1,7 @@
-/** The default document of Apollo Sandbox. Its operations run unchanged with the embedded payment sandbox. */
+/**
+ * The document that Apollo Sandbox, the GraphQL IDE at /graphql, shows at first. Its operations work with the embedded
+ * payment service; the subscription needs a transactionId.
+ */
 export const STARTER_DOCUMENT = `mutation CreatePayment($input: CreatePaymentInput!) {
   createPayment(input: $input) {
     ... on PaymentSuccess {
@@ -41,7 +44,7 @@ subscription WatchPayment($channel: UUID!, $transactionId: UUID!) {
 }
 `;
 
-/** The default variables of Apollo Sandbox. `npm start` prints a call with the same channel. */
+/** The variables that Apollo Sandbox shows at first. The command that `npm start` prints uses the same channel. */
 export const STARTER_VARIABLES = {
   input: {
     idempotencyKey: 'first-payment',

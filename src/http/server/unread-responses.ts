@@ -1,7 +1,7 @@
 import type { ClientConnection, Connections } from './connections';
 
 export interface UnreadLimits {
-  /** How long a client may take to read a response, in milliseconds. */
+  /** How long a client may take to read the data that is buffered for it, in milliseconds. */
   clientTimeoutMs: number;
   /** Maximum number of bytes buffered for all callers together. */
   maxUnreadBytes: number;
@@ -20,7 +20,7 @@ interface FlushMark {
   checkCount: number;
 }
 
-/** Closes connections whose clients do not read, to limit how much data is buffered, and for how long. */
+/** Closes connections whose clients do not read responses. Limits how much data is buffered, and for how long. */
 export class UnreadResponses {
   /** Marks of the connections that had buffered data at the last check. */
   #marks = new Map<ClientConnection, FlushMark>();
@@ -31,6 +31,7 @@ export class UnreadResponses {
     private readonly limits: UnreadLimits,
   ) {}
 
+  /** Number of bytes buffered for all connections. */
   get bytes(): number {
     let sum = 0;
     for (const { socket } of this.connections.all()) sum += socket.writableLength;
@@ -42,7 +43,7 @@ export class UnreadResponses {
   }
 
   #check(): void {
-    // The timeout is a number of checks, because clocks can jump.
+    // Measure the timeout in checks, because clocks can jump.
     const maxChecks = Math.ceil(this.limits.clientTimeoutMs / CHECK_INTERVAL_MS);
     const marks = new Map<ClientConnection, FlushMark>();
     for (const connection of this.connections.all()) {
@@ -55,7 +56,7 @@ export class UnreadResponses {
     if (marks.size > 0) this.#enforceByteLimits([...marks.keys()]);
   }
 
-  /** Returns the previous mark if data before it is still buffered; otherwise a new mark. */
+  /** Returns the previous mark, with one more check, if data before it is still buffered; otherwise a new mark. */
   #nextMark(connection: ClientConnection): FlushMark {
     const { bytesWritten, writableLength } = connection.socket;
     const mark = this.#marks.get(connection);
@@ -65,7 +66,7 @@ export class UnreadResponses {
       : { bytesWrittenBefore: bytesWritten, checkCount: 0 };
   }
 
-  /** Closes the connections with the most unread bytes until each caller and all together are within the limits. */
+  /** Closes connections, those with the most unread bytes first, until both limits are met. */
   #enforceByteLimits(unread: ClientConnection[]): void {
     const { maxUnreadBytes, maxUnreadBytesPerCaller } = this.limits;
     const bytesByCaller = new Map<string, number>();
@@ -88,6 +89,6 @@ export class UnreadResponses {
   }
 }
 
-/** Returns the id of the caller; before authentication the network or address of the client. */
+/** Returns the id of the caller; before authentication, the client's network or the trusted proxy's address. */
 const callerOf = ({ callerId, network, socket }: ClientConnection): string =>
   callerId ?? network ?? socket.remoteAddress ?? '';

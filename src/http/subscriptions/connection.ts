@@ -6,10 +6,10 @@ import type { Caller } from '../../auth/caller';
 import { decodeUtf8OrThrow, parseJson } from '../../shared/json-text';
 import type { ResultStream } from './result-stream';
 
-/** Maximum number of bytes buffered for a client that sends messages or pings. */
+/** Maximum number of unread bytes buffered for a client when it sends a message or ping. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
-/** A WebSocket of one caller: the transport that graphql-ws uses. */
+/** A WebSocket connection of one caller, as graphql-ws needs it. */
 export class WebSocketConnection implements Transport {
   /** The TCP connection below the WebSocket. */
   readonly tcpSocket: Socket;
@@ -18,8 +18,9 @@ export class WebSocketConnection implements Transport {
   authorization: string | undefined;
   /** The authenticated caller; undefined before authentication. */
   caller?: Caller;
+  /** Releases the connection's quota; undefined before authentication. */
   releaseQuota?: () => void;
-  /** The open subscriptions. releaseResources() ends all: graphql-ws does not end a subscription with a reused id. */
+  /** The open subscriptions. When a connection closes, graphql-ws does not end those whose id was used before. */
   readonly streams = new Set<ResultStream>();
   #isAlive = true;
 
@@ -32,7 +33,7 @@ export class WebSocketConnection implements Transport {
     this.authorization = headers.authorization;
     socket.on('pong', () => (this.#isAlive = true));
     socket.on('ping', () => this.#enforceBackpressure());
-    // ws closes the connection after a protocol error of the client.
+    // Ignore protocol errors of the client: ws closes the connection after them.
     socket.on('error', () => undefined);
   }
 
@@ -40,7 +41,7 @@ export class WebSocketConnection implements Transport {
     return this.socket.protocol;
   }
 
-  /** Sends a message. Resolves when it is written to the socket; only then is the next result computed. */
+  /** Sends a message. Resolves when it is written or has failed; only then does graphql-ws ask for the next result. */
   send(text: string): Promise<void> {
     return new Promise((resolve) => this.socket.send(text, () => resolve()));
   }
@@ -55,7 +56,7 @@ export class WebSocketConnection implements Transport {
       this.#isAlive = true;
       let text: string;
       try {
-        // Validate here: ws validates UTF-8 in text frames only, and graphql-ws accepts duplicate names.
+        // Check UTF-8 and duplicate names here: ws checks UTF-8 in text frames only, and graphql-ws checks neither.
         text = decodeUtf8OrThrow(data as Buffer);
         parseJson(text);
       } catch {
@@ -72,13 +73,13 @@ export class WebSocketConnection implements Transport {
     this.socket.ping();
   }
 
-  /** Releases the quota and ends all subscriptions. Must be called when the connection was closed. */
+  /** Releases the quota and ends all subscriptions. Must be called once, after the connection was closed. */
   releaseResources(): void {
     this.releaseQuota?.();
     for (const stream of this.streams) void stream.return();
   }
 
-  /** Terminates the connection if the client sends but does not read. Returns whether the connection is still open. */
+  /** Terminates the connection if too many bytes are unread. Returns whether the connection is still open. */
   #enforceBackpressure(): boolean {
     if (this.socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
     this.socket.terminate();

@@ -21,7 +21,7 @@ interface SubscriptionServerOptions extends Omit<SubscriptionOptions, 'documents
   connections: Connections;
 }
 
-/** Serves subscriptions over WebSocket and server-sent events, with the same checks and limits. */
+/** Serves subscriptions over WebSocket and server-sent events (SSE), with the same checks and limits. */
 export function startSubscriptions(app: FastifyInstance, options: SubscriptionServerOptions) {
   const { authenticator, corsOrigins, connections, log, onUnauthenticated } = options;
   const limits = {
@@ -46,10 +46,10 @@ export function startSubscriptions(app: FastifyInstance, options: SubscriptionSe
   });
   app.server.on('upgrade', (request, socket, head) => webSockets.upgrade(request, socket, head));
   return {
-    /** Handler of server-sent events. Its route must be added to a scope that authenticates callers. */
+    /** Handler of server-sent events. The caller must add its route to a scope that authenticates callers. */
     sse,
     openSubscriptionCount: () => subscriptionQuota.openCount,
-    /** Returns the number of connections for subscriptions, by transport. */
+    /** Returns the number of open connections for subscriptions, by transport. */
     connectionCounts: () => ({ websocket: webSockets.openCount, sse: sse.openCount }),
     /** Ends all subscriptions, so that clients reconnect to other instances. */
     close: async (): Promise<void> => {

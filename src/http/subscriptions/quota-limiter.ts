@@ -5,14 +5,17 @@ export class QuotaLimiter {
   readonly #openByCaller = new Map<string, number>();
   #openTotal = 0;
 
-  /** `total` is the maximum of all callers together; `onRejected` is called for every rejection. */
+  /** `total` is the maximum for all callers together, `perCaller` for each; `onRejected` is called per rejection. */
   constructor(private readonly limits: { total: number; perCaller: number; onRejected(): void }) {}
 
   get openCount(): number {
     return this.#openTotal;
   }
 
-  /** Takes one unit of the quota. Returns its release function, to be called once. Throws RATE_LIMITED at a limit. */
+  /**
+   * Takes one unit of the quota. Returns a function that releases it, which must be called only once. Throws a
+   * RequestError (RATE_LIMITED) if a limit is reached.
+   */
   acquire(callerId: string): () => void {
     const { total, perCaller } = this.limits;
     const open = this.#openByCaller.get(callerId) ?? 0;

@@ -9,15 +9,15 @@ export class SubscriptionError extends Error {
 }
 
 interface StreamOptions {
-  /** Subscribes. If that fails, throws or returns a result with errors only. */
+  /** Starts the subscription. If that fails, throws, or returns a result with errors only. */
   subscribe(): Promise<AsyncIterator<ExecutionResult> | ExecutionResult>;
   /** Formats an error for the caller. Returns several errors for an AggregateError. */
   toPublicErrors(error: unknown): readonly GraphQLError[];
-  /** Formats a result for the caller. */
+  /** Formats a result for the caller. Throws an error if the subscription must end instead. */
   toPublicResult(result: ExecutionResult): ExecutionResult;
   /** Returns the id of the event that caused the latest result; null if that event has none. */
   latestEventId(): string | null;
-  /** Called once, with the errors that ended the subscription; none if it was completed or cancelled. */
+  /** Called once at the end, with the errors that ended the subscription; none if it completed or was cancelled. */
   onClosed(errors: readonly GraphQLError[]): void;
 }
 
@@ -26,8 +26,8 @@ type Step = IteratorResult<ExecutionResult, undefined>;
 const DONE: Step = { done: true, value: undefined };
 
 /**
- * The results of a subscription. Skips a result that equals the previous one, event id included. The first next()
- * subscribes. return() ends the subscription at once, even while next() waits for a result.
+ * The results of a subscription, without results that equal the previous one, event id included. The first next()
+ * starts the subscription. return() ends it immediately, even while next() waits for a result.
  */
 export class ResultStream implements AsyncIterableIterator<ExecutionResult, undefined, void> {
   #source: AsyncIterator<ExecutionResult> | undefined;
@@ -35,6 +35,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
   #cause: unknown;
   #unreportedErrors: readonly GraphQLError[] = [];
   #isDone = false;
+  /** Number of results returned by next(). */
   resultCount = 0;
   /** Id of the event that caused the latest result; null if that event has none. */
   eventId: string | null = null;
@@ -70,7 +71,7 @@ export class ResultStream implements AsyncIterableIterator<ExecutionResult, unde
     return DONE;
   }
 
-  /** Ends the subscription with an error. The pending or next call of next() rejects with a SubscriptionError. */
+  /** Ends the subscription with an error. The pending call of next(), or the next one, throws a SubscriptionError. */
   fail(error: unknown): void {
     if (this.#isDone) return;
     this.#cause = error;

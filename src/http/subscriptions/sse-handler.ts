@@ -10,7 +10,7 @@ import type { SubscriptionService } from './subscription-service';
 
 const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // This header turns off buffering in proxies such as nginx.
+  // Turn off buffering in proxies such as nginx.
   'x-accel-buffering': 'no',
 };
 
@@ -24,7 +24,7 @@ export class SseHandler {
     private readonly heartbeat: SharedInterval,
   ) {}
 
-  /** Adds the route. The scope must authenticate callers. */
+  /** Adds /graphql/stream. The scope must authenticate callers. */
   addRoute(scope: FastifyInstance): void {
     scope.route({
       method: ['GET', 'POST'],
@@ -35,7 +35,7 @@ export class SseHandler {
         if (!/text\/event-stream|\*\/\*/.test(headers.accept ?? '*/*')) throw NOT_ACCEPTABLE_ERROR;
         const params: unknown = method === 'GET' ? parseGetParams(url) : body;
         if (!isObject(params)) throw badRequest('The body must be a JSON object with a query.');
-        // Validate here: an error of prepare() would have status 200 and be a part of the stream.
+        // Validate here, for a response with status 400: errors of prepare() are sent in the stream, with status 200.
         validateParams(params);
         const lastEventId = headers['last-event-id'];
         const identity = { caller, ip, requestId: id, lastEventId: lastEventId?.toString() };
@@ -69,7 +69,7 @@ export class SseHandler {
     let isAlive = true;
     const stopPinging = this.heartbeat.addCallback(() => {
       if (raw.writableEnded) return;
-      // Disconnect a client that has not read the previous ping.
+      // Disconnect a client that does not read: the previous ping is still buffered.
       if (!isAlive) return void raw.destroy();
       isAlive = false;
       raw.write(':\n\n', () => (isAlive = true));
@@ -102,13 +102,13 @@ async function* yieldErrors(errors: readonly Error[]) {
   yield { errors };
 }
 
-/** Returns the `id:` line of an event. A client sends this id when it reconnects, and continues after the event. */
+/** Returns the `id:` line of an event; empty without an id. Clients send the id (Last-Event-ID) when they reconnect. */
 const formatIdLine = (eventId: string | null | undefined): string => (eventId ? `id: ${eventId}\n` : '');
 
 const formatEvent = (event: string, data?: object): string =>
   `event: ${event}\ndata: ${data ? JSON.stringify(data) : ''}\n\n`;
 
-/** Writes a text. Resolves when it is written or the write has failed; only then is the next result computed. */
+/** Writes a text. Resolves when it is written or the write has failed. The next result is computed after that. */
 const writeAndDrain = (raw: FastifyReply['raw'], text: string): Promise<void> =>
   new Promise((resolve) => {
     if (!raw.destroyed && !raw.writableEnded) raw.write(text, () => resolve());

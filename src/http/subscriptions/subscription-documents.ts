@@ -17,7 +17,7 @@ import { MAX_TOKENS } from '../limits/document-limits';
 import type { PublicCode } from '../graphql/error-codes';
 import { badRequest } from '../graphql/http-error';
 
-/** Maximum total length of the cached valid documents. */
+/** Maximum total length of all cached documents. Only valid documents are cached. */
 const MAX_CACHED_CHARACTERS = 2_000_000;
 const MAX_VALIDATION_ERRORS = 20;
 
@@ -49,7 +49,7 @@ const noConditionalRootField: ValidationRule = (context) => ({
   },
 });
 
-/** Parses and validates the documents of subscriptions. */
+/** Parses and validates the documents of subscriptions. Caches valid ones. */
 export class SubscriptionDocuments {
   readonly #rules: readonly ValidationRule[];
   readonly #cache = new LRUCache<string, DocumentNode>({
@@ -65,14 +65,11 @@ export class SubscriptionDocuments {
     this.#rules = [...specifiedRules, noConditionalRootField, ...introspectionRules];
   }
 
-  /** Parses and validates a document. Throws an AggregateError unless the operation is a valid subscription. */
+  /** Parses and validates a document. Throws an AggregateError if the operation is not a valid subscription. */
   parseAndValidate(text: string, operationName: string | undefined): DocumentNode {
     const document = this.#cache.get(text) ?? this.#parseUncached(text);
     const operation = getOperationAST(document, operationName);
-    if (!operation)
-      throw new AggregateError([
-        withCode(missingOperationError(operationName), 'OPERATION_RESOLUTION_FAILURE'),
-      ]);
+    if (!operation) throw new AggregateError([missingOperationError(operationName)]);
     if (operation.operation !== OperationTypeNode.SUBSCRIPTION)
       throw new AggregateError([NOT_A_SUBSCRIPTION_ERROR]);
     return document;
@@ -104,6 +101,7 @@ const missingOperationError = (name: string | undefined): GraphQLError =>
     name === undefined
       ? 'Must provide operation name if query contains multiple operations.'
       : `Unknown operation named "${name}".`,
+    { extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } },
   );
 
 const NOT_A_SUBSCRIPTION_ERROR = badRequest(

@@ -20,7 +20,7 @@ import type { SubscriptionDocuments } from './subscription-documents';
 interface SubscriptionTrace {
   /** Calls `work` with the span as the active span. */
   runInSpan<T>(work: () => T): T;
-  /** Ends the span. Called after the first result and at the end of the subscription; only the first call counts. */
+  /** Ends the span. Called after every result and at the end of the subscription; only the first call counts. */
   end(name: string | undefined, codes: readonly unknown[]): void;
 }
 
@@ -38,7 +38,8 @@ export interface SubscriptionOptions {
   countOperation: CountOperation;
   clock: Clock;
   log: Logger;
-  startTrace?: (() => SubscriptionTrace) | undefined;
+  /** Starts the span of a subscription; undefined if tracing is off. */
+  startTrace: (() => SubscriptionTrace) | undefined;
 }
 
 /** A subscription that passed all checks. */
@@ -57,7 +58,7 @@ export class SubscriptionService {
     this.#credentialsChecks = new SharedInterval(options.clock, CREDENTIALS_CHECK_INTERVAL_MS);
   }
 
-  /** Admits a subscription request like a query. Returns errors for the caller if the request is rejected. */
+  /** Checks a subscription request in the same way as a query. Returns errors for the caller if it is rejected. */
   async prepare(
     params: GraphQLRequestParams,
     identity: RequestIdentity,
@@ -70,7 +71,7 @@ export class SubscriptionService {
       this.#requireCurrentCredentials(caller);
       this.options.throwIfOverloaded();
       const { query, operationName, variables } = (await admission.admit(params, caller)).params;
-      // Hashes of automatic persisted queries are not looked up here. On this error, clients send the full document.
+      // Automatic persisted queries are not supported for subscriptions: this error makes clients send the document.
       if (!query && typeof persistedQueryHash(params.extensions) === 'string') throw UNKNOWN_ID_ERROR;
       if (typeof query !== 'string' || query === '') throw NO_QUERY_ERROR;
       const name = typeof operationName === 'string' ? operationName : undefined;
@@ -101,7 +102,7 @@ export class SubscriptionService {
    * Returns the stream of a subscription. The stream throws a SubscriptionError if the subscription ends with errors.
    * Calls `onEnd` once when the stream has ended.
    */
-  start(prepared: PreparedSubscription, onEnd: () => unknown = () => undefined): ResultStream {
+  start(prepared: PreparedSubscription, onEnd?: () => unknown): ResultStream {
     const { contextValue, operationName, trace } = prepared;
     const { caller, requestId } = contextValue;
     const startedAt = performance.now();
@@ -128,7 +129,7 @@ export class SubscriptionService {
       onClosed: (errors) => {
         releaseQuota();
         stopChecks();
-        onEnd();
+        onEnd?.();
         this.options.countOperation(
           'subscription',
           loggableName(operationName),
@@ -186,7 +187,7 @@ interface EndedSubscription {
   trace: SubscriptionTrace;
 }
 
-/** Message for callers whose connection or subscription is ended because their credentials are no longer valid. */
+/** Message for callers whose connection or subscription ends, because their credentials are no longer valid. */
 export const CREDENTIALS_EXPIRED_MESSAGE = 'The credentials have expired or were revoked.';
 
 export const invalidCredentialsError = (): AccessError =>

@@ -26,7 +26,7 @@ interface WebSocketOptions {
   authenticator: Authenticator;
   /** Limits the number of connections, with and without subscriptions. */
   quota: QuotaLimiter;
-  /** Interval of the pings. */
+  /** Interval at which pings are sent. */
   heartbeat: SharedInterval;
   /** Origins, besides the gateway's own, whose pages may connect. */
   corsOrigins: readonly string[];
@@ -35,7 +35,7 @@ interface WebSocketOptions {
   onUnauthenticated(): void;
 }
 
-/** Maximum length of the reason of a close frame, for which the protocol allows 123 bytes. */
+/** Maximum length of the reason in a close frame. WebSocket (RFC 6455) allows 123 bytes. */
 const MAX_REASON_LENGTH = 120;
 const MAX_MESSAGE_BYTES = 100 * 1024;
 /** Maximum length of a subscription id, which is repeated with every result. */
@@ -45,11 +45,11 @@ const INIT_TIMEOUT_MS = 5000;
 /** How long a client may take to respond to a close frame, in milliseconds. After that, ws destroys the connection. */
 const CLOSE_TIMEOUT_MS = 1000;
 
-/** Standard close codes, which graphql-ws does not declare. */
+/** Standard WebSocket close codes that graphql-ws does not declare. */
 const TRY_AGAIN_LATER = 1013;
 const GOING_AWAY = 1001;
 
-/** closeTimeout is missing in the types of ws. */
+/** Options of ws, whose types lack `closeTimeout`. */
 const WEBSOCKET_SERVER_OPTIONS: ServerOptions & { closeTimeout: number } = {
   noServer: true,
   maxPayload: MAX_MESSAGE_BYTES,
@@ -91,7 +91,7 @@ export class WebSocketHandler {
         connection.streams.add(stream);
         return stream;
       },
-      // Without this, graphql-ws would send only the message of the SubscriptionError.
+      // Send all errors of a SubscriptionError. By default, graphql-ws would send only its message.
       onError: (_context, _id, _payload, errors) =>
         errors
           .flatMap((error) =>
@@ -160,14 +160,14 @@ export class WebSocketHandler {
     });
   }
 
-  /** Authenticates a connection. If it is rejected, closes it and returns false. Rethrows unexpected errors. */
+  /** Authenticates a connection. Closes it and returns false if access is denied. Rethrows unexpected errors. */
   async #authenticate(context: Context<Record<string, unknown>, WebSocketConnection>): Promise<boolean> {
     const { connectionParams, extra } = context;
     const { authenticator, quota } = this.options;
     try {
       const authorization = authorizationOf(connectionParams) ?? extra.authorization;
       const caller = await authenticator.authenticate(authorization);
-      // Unlike a single request, a connection has no leeway after its token has expired.
+      // Reject an expired token. A single request is accepted for some seconds longer, because clocks may differ.
       if (!authenticator.areCredentialsStillValid(caller)) throw invalidCredentialsError();
       if (extra.socket.readyState !== extra.socket.OPEN) return false;
       extra.releaseQuota = quota.acquire(caller.id);
@@ -199,7 +199,7 @@ export class WebSocketHandler {
 const closeForExpiredCredentials = (socket: WebSocket): void =>
   socket.close(CloseCode.Forbidden, `UNAUTHENTICATED: ${CREDENTIALS_EXPIRED_MESSAGE}`);
 
-/** Returns the credentials in the payload of connection_init. Throws an AccessError if there are several. */
+/** Returns the credentials in the payload of connection_init, if any. Throws an AccessError if there are several. */
 function authorizationOf(params: Readonly<Record<string, unknown>> = {}): string | undefined {
   const entries = Object.entries(params).filter(([name]) => name.toLowerCase() === 'authorization');
   if (entries.length > 1)
