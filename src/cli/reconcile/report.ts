@@ -63,7 +63,9 @@ export function printSummary(
 ): void {
   const checked = countChecked(counts);
   if (json) return terminal.printJson({ checked, counts, lookups, file });
-  terminal.print(`${checked} attempts checked; ${lookups} lookups in this run; the differences are in ${file}`);
+  terminal.print(
+    `${checked} attempts checked; ${lookups} lookups in this run; the differences are in ${file}`,
+  );
   for (const result of RESULTS)
     terminal.print(`${String(counts[result]).padStart(8)}  ${result.replaceAll('_', ' ')}`);
 }

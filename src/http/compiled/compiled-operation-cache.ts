@@ -48,6 +48,8 @@ export class CompiledOperationCache {
         if (!operation || operation.operation === 'subscription') return;
         const key = cacheKey(digestOf(source), request.operationName);
         if (!this.#validatedOnce.has(key)) return void this.#validatedOnce.set(key, true);
+        // Apollo executes some requests of a compiled operation, for example by GET.
+        if (this.#operations.has(key)) return;
         const prepared = new PreparedOperation({ schema, document, operation });
         this.#operations.set(key, prepared, { size: source.length });
       },
