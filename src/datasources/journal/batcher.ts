@@ -2,7 +2,7 @@ import { TimeoutError } from '../../shared/timeout';
 import { monotonicMs } from './deadline';
 import { JournalUnavailable } from './journal';
 
-/** Priority of an operation. A `low` operation waits until no `normal` one is queued, and has a batch of its own. */
+/** Priority of an operation. A `low` operation waits until no `normal` one is queued, then runs alone in a batch. */
 export type Priority = 'normal' | 'low';
 
 interface Queued<Op, Result> {
@@ -16,18 +16,25 @@ interface Queued<Op, Result> {
 }
 
 interface BatcherOptions<Op, Result> {
-  /** Executes a batch atomically and starts nothing after `until`. Returns the results in the order of `ops`. */
+  /**
+   * Executes a batch atomically. Does not start it after `until`, a time by `monotonicMs`. Returns the results in the
+   * order of `ops`.
+   */
   flush(ops: readonly Op[], until: number): Promise<readonly Result[]>;
+  /** Maximum number of operations in a batch. */
   maxBatch: number;
   /** Maximum number of batches in flight. */
   concurrency: number;
   /** Time limit of an operation in ms, including its time in the queue. */
   timeLimitMs: number;
-  /** Operations with the same `key` and different owners never share a batch. Returns null if `op` fits any batch. */
+  /**
+   * Returns what excludes `op` from a batch: operations with the same `key` and different `owner` never share one.
+   * Null: `op` can be in any batch.
+   */
   batchExclusion?(op: Op): { key: string; owner: unknown } | null;
 }
 
-/** Group commit: operations that arrive while a batch is written form the next batch, and share its disk sync. */
+/** Group commit: operations that arrive while a batch is written form the next batch, which needs one disk sync. */
 export class Batcher<Op, Result> {
   readonly #options: BatcherOptions<Op, Result>;
   #queue: Queued<Op, Result>[] = [];
@@ -38,6 +45,7 @@ export class Batcher<Op, Result> {
     this.#options = options;
   }
 
+  /** Queues an operation. Rejects with JournalUnavailable after the time limit, or with the error of its batch. */
   add(op: Op, priority: Priority = 'normal'): Promise<Result> {
     if (this.#closing) return Promise.reject(new JournalUnavailable(new Error('The journal is closed.')));
     return new Promise((resolve, reject) => {
@@ -45,9 +53,9 @@ export class Batcher<Op, Result> {
       const until = monotonicMs() + timeLimitMs;
       const queued = { op, priority, until, isTimedOut: false, resolve, reject };
       this.#queue.push(queued);
-      // setImmediate lets operations of the same event loop turn share a batch.
+      // The delay lets operations that are added in the same turn of the event loop share a batch.
       if (this.#queue.length === 1) setImmediate(() => this.#startBatches());
-      // In a busy process, the timer may run before an arrived result is read; setImmediate lets it be read first.
+      // In a busy process, the timer may fire before a result that has arrived is read. setImmediate reads that first.
       const timer = setTimeout(() => setImmediate(() => this.#timeOut(queued)), timeLimitMs);
       queued.resolve = (result) => (clearTimeout(timer), resolve(result));
       queued.reject = (error) => (clearTimeout(timer), reject(error));
@@ -62,7 +70,7 @@ export class Batcher<Op, Result> {
   }
 
   #timeOut(queued: Queued<Op, Result>): void {
-    // Leaves the operation in the queue: #startBatches removes all timed-out operations at once.
+    // The operation stays in the queue: #startBatches removes all timed-out operations at once.
     queued.isTimedOut = true;
     queued.reject(new JournalUnavailable(new TimeoutError()));
     this.#startBatches();

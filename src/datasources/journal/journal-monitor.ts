@@ -7,15 +7,15 @@ import {
 } from './journal-error';
 
 const CHECK_INTERVAL_MS = 5_000;
-/** Interval in ms of checks while the journal fails; also the minimum time between two checks. */
+/** Time in ms after a failed check until the next; also the minimum time between two checks. */
 const RETRY_INTERVAL_MS = 1_000;
-/** Interval in ms at which a log line about a failing journal is repeated. */
+/** Minimum time in ms before a log line about the same failure is repeated. */
 const LOG_INTERVAL_MS = 60_000;
-/** Size in bytes of the row that a check writes once a minute. It is large, because a small row may fit on a full disk. */
+/** Size in bytes of the filler of a large check, which detects a full disk: a small row may still fit. */
 const LARGE_CHECK_BYTES = 16 * 1024;
 const LARGE_CHECK_INTERVAL_MS = 60_000;
 
-/** Reasons that may be transient. With them, the journal counts as unavailable after two consecutive failed checks. */
+/** Reasons that may be transient: the journal counts as unavailable only after a second failed check in a row. */
 const TRANSIENT_REASONS: ReadonlySet<JournalReason> = new Set([
   'timeout',
   'locked',
@@ -26,20 +26,21 @@ const TRANSIENT_REASONS: ReadonlySet<JournalReason> = new Set([
 type Log = (facts: object, message: string) => void;
 
 interface JournalMonitorOptions {
-  /** Rejects if the journal cannot be written. */
+  /** As Journal.checkWrite(): rejects if the journal cannot be written. */
   checkWrite(bytes: number): Promise<void>;
   clock: Pick<Clock, 'monotonic' | 'after'>;
   log: Record<'info' | 'warn' | 'error', Log>;
 }
 
 /**
- * Checks regularly whether the journal can be written. Logs when it fails, every minute while it fails, and when it
- * recovers. Skips a check if an attempt was written within the check interval. Times are by the monotonic clock.
+ * Checks regularly whether the journal can be written. Skips a check if an attempt was written within the check
+ * interval. Logs when the journal becomes unavailable, every minute while it is, and when it is available again. Also
+ * logs failed calls of an available journal. Times are in ms by the monotonic clock.
  */
 export class JournalMonitor {
   readonly #options: JournalMonitorOptions;
   #fault: JournalErrorInfo | null = null;
-  /** Number of consecutive failed checks. Starts at 1: if the first check fails, the journal counts as unavailable. */
+  /** Number of failed checks in a row. Starts at 1, so that the journal is unavailable if the first check fails. */
   #failureCount = 1;
   #failingSince = 0;
   #loggedAt = 0;
@@ -56,24 +57,24 @@ export class JournalMonitor {
     this.#options = options;
   }
 
-  /** The error that prevents writing the journal; null if there is none. */
+  /** The error for which the journal counts as unavailable; null if the journal counts as available. */
   get currentError(): JournalErrorInfo | null {
     return this.#fault;
   }
 
-  /** Runs the first check and schedules the next. Never rejects. */
+  /** Resolves after the first check, whatever its result, and schedules the next check. */
   start(): Promise<void> {
     return this.#runCheck();
   }
 
-  /** Schedules no more checks; resolves when the check in progress has ended. */
+  /** Stops the checks. Resolves when the check in progress, if any, has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
     await this.#currentCheck;
   }
 
-  /** Must be called after each call of the journal; `fault` is null if the call succeeded. */
+  /** Must be called after each call of the journal. `fault` is null if the call succeeded or was refused. */
   onCallEnd(call: string, fault: JournalErrorInfo | null): void {
     if (call === 'checkWrite') return;
     if (call === 'insertAttempt' && !fault) this.#lastInsertAt = this.#now();
@@ -86,7 +87,7 @@ export class JournalMonitor {
       this.#options.log.warn(facts, `journal operation failed: ${message}`);
     }
     if (fault.reason === 'disk_full') this.#lastLargeCheckAt = -Infinity;
-    // Keeps the next check from being skipped, because it must find out whether all writes fail.
+    // The next check must not be skipped, because it finds out whether all writes fail.
     this.#lastInsertAt = -Infinity;
     if (!this.#currentCheck) this.#schedule(Math.max(0, this.#lastCheckAt + RETRY_INTERVAL_MS - now));
   }
@@ -117,7 +118,7 @@ export class JournalMonitor {
     } catch (error) {
       const fault = describeJournalError(error);
       const isTransient = TRANSIENT_REASONS.has(fault.reason);
-      // The check has low priority, so it may time out in a busy journal that still writes attempts.
+      // A check has low priority, so it may time out in a busy journal that still writes attempts.
       if (isTransient && this.#lastInsertAt > startedAt) return this.#onWritable();
       this.#failureCount += 1;
       if (this.#fault || this.#failureCount > 1 || !isTransient) this.#onUnavailable(fault);

@@ -13,10 +13,11 @@ const MAX_BATCH = 256;
 interface PostgresChangesOptions {
   /** Connections whose commits wait until they are durable. */
   pool: PostgresPool;
-  /** Connections whose commits do not wait for a sync, with the same limits as `pool`. */
+  /** Connections whose commits do not wait until they are durable, with the time limit of `pool`. */
   unsyncedPool: PostgresPool;
-  /** Connections for work that must not delay creates. Their commits do not wait for a sync. */
+  /** Connections for work that must not delay creates. Their commits do not wait until they are durable. */
   backgroundPool: PostgresPool;
+  /** Time limit of an observation or a sync in ms, including its time in the queue. */
   timeLimitMs: number;
 }
 
@@ -53,7 +54,7 @@ export class PostgresChanges extends SqlChanges implements ChangeJournal {
     return this.#observations.add(observation);
   }
 
-  /** Completes queued writes. */
+  /** Resolves when the queued observations and syncs have ended. */
   async close(): Promise<void> {
     await Promise.all([this.#observations.close(), this.#syncs.close()]);
   }
@@ -119,7 +120,7 @@ const observationRecord = (observation: Observation, place: number) => ({
   ...observedRecord(observation),
 });
 
-/** Returns the values for the columns of OBSERVED_INPUT. */
+/** Returns the values of the columns OBSERVED_INPUT, by column name. */
 export const observedRecord = ({ status, state, received, isFinal, nextLookupAt }: ObservedState) => ({
   observed_status: toStorableText(status),
   observed_state: state && toStorableText(state),
